@@ -26,7 +26,6 @@ const BOTH_WAYS = [
   'resources',
   'servers-behind',
   'shutdown',
-  'top',
   'unread-files',
   'warnings',
 ].map((name) => `test/e2e/${name}.test.ts`)

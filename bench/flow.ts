@@ -15,7 +15,7 @@ const CALL_LIMIT = 1.15
 const INDEX_LIMIT_MB = 8
 const SPEED_LIMIT = 50
 const RESULT_CHARS = 50_000_000
-const RECORD = { MCP_BRIDGE_AUDIT: 'full', MCP_BRIDGE_LIVE: '0' }
+const RECORD = { MCP_BRIDGE_AUDIT: 'full' }
 
 export async function flowRows(): Promise<BenchRow[]> {
   return [...(await callRows()), ...indexRows()]

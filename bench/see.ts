@@ -29,7 +29,7 @@ const PAUSE_MS = 250
 const STARTS = 7
 const SERVERS = 20
 const GOALS = { oneByOne: 1.1, atOnce: 1.15, startMs: 300, megabytes: 15, doctorMs: 10_000 }
-const UNWATCHED = { MCP_BRIDGE_AUDIT: 'off', MCP_BRIDGE_LIVE: '0', MCP_BRIDGE_LOG_LEVEL: 'error' }
+const UNWATCHED = { MCP_BRIDGE_AUDIT: 'off', MCP_BRIDGE_LOG_LEVEL: 'error' }
 
 export async function seeRows(): Promise<BenchRow[]> {
   const collector = createServer((request, response) => {

@@ -20,8 +20,8 @@ const ROUNDS = 21
 const STARTS = 9
 const CALL_LIMIT = 1.1
 const START_LIMIT_MS = 300
-const OFF = { MCP_BRIDGE_AUDIT: 'off', MCP_BRIDGE_LIVE: '0' }
-const ON = { MCP_BRIDGE_AUDIT: 'full', MCP_BRIDGE_LIVE: '0', MCP_BRIDGE_MASK: 'all' }
+const OFF = { MCP_BRIDGE_AUDIT: 'off' }
+const ON = { MCP_BRIDGE_AUDIT: 'full', MCP_BRIDGE_MASK: 'all' }
 
 export async function trustRows(): Promise<BenchRow[]> {
   return [...(await callRows()), await startRow()]

@@ -23,8 +23,7 @@ import type { LiveSettings } from '../config/settings/file/live-settings.ts'
 import type { Settings } from '../config/settings/settings.ts'
 import { BridgeError } from '../errors.ts'
 import { EventStream } from '../observe/events/event-stream.ts'
-import { newId } from '../observe/events/new-id.ts'
-import type { LiveMethods } from '../observe/live/live-server.ts'
+import { type LiveSnapshot, LiveState } from '../observe/events/live-state.ts'
 import type { Log } from '../util/log.ts'
 import { type Maskers, masking } from '../cell/masking-part.ts'
 import type { Policy } from '../config/rules/policy.ts'
@@ -49,8 +48,6 @@ import { loadSdk } from '../upstream/connection/sdk.ts'
 import type { Upstreams } from '../upstream/upstream.ts'
 
 export class Bridge {
-  /** Unique among this user's running bridges. */
-  readonly id = `${process.pid}-${newId()}`
   readonly settings: Settings
   readonly log: Log
   /** State that outlives this process. */
@@ -90,8 +87,7 @@ export class Bridge {
   #servedPage: Promise<void> | undefined
   #isWarm = false
   readonly #observers: ReturnType<typeof attachObservers>
-  /** Methods that other programs of the user can call, such as `sandbridge top`. */
-  readonly #liveMethods: LiveMethods = { interrupt: ({ cell }) => this.cells.interrupt(String(cell)) }
+  readonly #live: LiveState | undefined
 
   /** Reads the server definitions. Starts no process. */
   static async open(settings: Settings, log: Log, options: BridgeOptions = {}): Promise<Bridge> {
@@ -201,10 +197,11 @@ export class Bridge {
       events,
       allUpstreams: () => this.#allUpstreams(),
       catalog,
-      id: this.id,
-      methods: this.#liveMethods,
       telemetry: rest.telemetry,
     })
+    if (!this.#isResident) return
+    this.#live = new LiveState()
+    events.subscribe(this.#live)
   }
 
   /** Servers in the config files, and the entries that were skipped, with reasons. */
@@ -220,20 +217,10 @@ export class Bridge {
     return this.#observers.recordFailure()
   }
 
-  /**
-   * Offer more methods to other programs of the user, such as the page of another bridge.
-   * @returns a function that withdraws them
-   */
-  offer(methods: LiveMethods): () => void {
-    Object.assign(this.#liveMethods, methods)
-    return () => {
-      for (const name of Object.keys(methods)) delete this.#liveMethods[name]
-    }
-  }
-
-  /** Register the bridge, so that other programs of the user find it before its first session. */
-  announce(): void {
-    this.#observers.live?.start()
+  /** What a resident bridge does now. */
+  get live(): LiveSnapshot | undefined {
+    this.events.flush()
+    return this.#live?.snapshot
   }
 
   /**

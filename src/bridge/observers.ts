@@ -6,7 +6,6 @@ import type { Settings } from '../config/settings/settings.ts'
 import { BridgeError, messageOf } from '../errors.ts'
 import type { EventStream } from '../observe/events/event-stream.ts'
 import { LazySubscriber } from '../observe/events/lazy-subscriber.ts'
-import type { LiveMethods } from '../observe/live/live-server.ts'
 import type { Log } from '../util/log.ts'
 import { writeFailure } from '../util/files/write-failure.ts'
 import { asksForTelemetry, telemetry, type TelemetryPart } from '../observe/telemetry-part.ts'
@@ -15,8 +14,6 @@ import type { Upstreams } from '../upstream/upstream.ts'
 import { VERSION } from '../util/version.ts'
 
 interface ObservedParts {
-  /** The bridge's id, unique among this user's running bridges. */
-  id: string
   settings: Settings
   events: EventStream
   log: Log
@@ -24,15 +21,11 @@ interface ObservedParts {
   /** The upstreams of all users. */
   allUpstreams: () => Iterable<Upstreams>
   catalog: Pick<Catalog, 'servers' | 'details'>
-  /** Methods that other programs of the user can call. */
-  methods: LiveMethods
   /** Undefined if no setting asks for it. */
   telemetry: TelemetryPart | undefined
 }
 
 interface Observers {
-  /** Lets other programs of the user find and watch the bridge; undefined where that is not allowed. */
-  live: LazySubscriber | undefined
   /** Observers that a first cell would otherwise wait for while they load. */
   ofCells: readonly LazySubscriber[]
   /** Why the record cannot be written; undefined while it can be. */
@@ -52,9 +45,8 @@ export function attachObservers(parts: ObservedParts): Observers {
     warn: (message, fields) => log.warning(message, fields),
   })
   const observers = [...(measured ?? []), record, costs(parts)].filter((one) => one !== undefined)
-  const live = liveServer(parts)
-  for (const observer of live ? [...observers, live] : observers) parts.events.subscribe(observer)
-  return { live, ofCells: observers, recordFailure: () => recordFailure }
+  for (const observer of observers) events.subscribe(observer)
+  return { ofCells: observers, recordFailure: () => recordFailure }
 }
 
 /** Telemetry that this build lacks is a warning: other programs set the variables of OpenTelemetry for all. */
@@ -64,29 +56,6 @@ export async function loadTelemetry({ metrics }: Settings, log: Log): Promise<Te
   return telemetry.for(asker).catch((error: unknown) => {
     log.warning('Metrics and traces are not sent', { error })
     return undefined
-  })
-}
-
-function liveServer({ id, settings, events, log, methods }: ObservedParts): LazySubscriber | undefined {
-  if (!settings.live) return undefined
-  return new LazySubscriber({
-    name: 'live',
-    guards: false,
-    wakes: ['session.started'],
-    onError: (error) => log.info('This bridge cannot be watched', { error }),
-    load: async () => {
-      const { LiveServer } = await import('../observe/live/live-server.ts')
-      const server = new LiveServer({
-        id,
-        stateDir: settings.stateDir,
-        version: VERSION,
-        methods,
-        catchUp: () => events.flush(),
-        onError: (error) => log.debug('Watching', { error }),
-      })
-      await server.listen()
-      return server
-    },
   })
 }
 

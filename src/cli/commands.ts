@@ -280,7 +280,7 @@ export function createProgram(terminal: Terminal, run: RunWords): Command {
 
   program
     .command('top')
-    .description('show what your bridges are doing: sessions, cells, calls, servers')
+    .description('show what the resident bridge is doing: sessions, cells, calls, servers')
     .option('--once', 'print once and exit')
     .json('print JSON once and exit')
     .action(async (options: TopOptions) => (await import('./watch/top.ts')).top(options, terminal))

@@ -8,6 +8,4 @@ export const page = new Part<PagePart>('the page')
 interface PagePart {
   /** @param port 0 means any free port. @throws BridgeError CONFIG_INVALID when it cannot be listened on */
   servePage: (bridge: Bridge, port: number) => Promise<AnswerPage>
-  /** Returns what answers the page of another bridge, which shows and uses this one. */
-  answersFor: (bridge: Bridge) => (params: Record<string, unknown>) => Promise<unknown>
 }

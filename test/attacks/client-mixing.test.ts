@@ -14,7 +14,7 @@ import { bridgeEnv, fixtureServer, makeHome, type ServerEntry } from '../support
 import { textOf } from '../upstream/definitions.ts'
 
 const WHO = { ...fixtureServer('whoami.mjs'), env: { WHO: '${WHO:-nobody}' } }
-const OBSERVERS = { MCP_BRIDGE_AUDIT: 'off', MCP_BRIDGE_LIVE: '0', MCP_BRIDGE_POOL: '0' }
+const OBSERVERS = { MCP_BRIDGE_AUDIT: 'off', MCP_BRIDGE_POOL: '0' }
 
 interface Seen {
   pid: number

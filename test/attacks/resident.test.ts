@@ -25,10 +25,17 @@ import { SILENT } from '../../src/util/log.ts'
 import { bridgeEnv, CLI, fixtureServer, makeHome } from '../support/bridge-process.ts'
 import { makeCertificate } from '../support/make-certificate.ts'
 import { needsPosix, needsProgram, needsRoot } from '../support/needs.ts'
-import { isAlive, type RelayClient, residentHome, type ResidentHome, until } from '../support/resident-clients.ts'
+import {
+  isAlive,
+  type RelayClient,
+  residentHome,
+  type ResidentHome,
+  sharedResidentHome,
+  until,
+} from '../support/resident-clients.ts'
 import { runProgram } from '../support/run-program.ts'
 
-const OBSERVERS = { MCP_BRIDGE_AUDIT: 'off', MCP_BRIDGE_LIVE: '0', MCP_BRIDGE_POOL: '0' }
+const OBSERVERS = { MCP_BRIDGE_AUDIT: 'off', MCP_BRIDGE_POOL: '0' }
 
 /**
  * Two clients in different folders, with variables of their own, that have the same entry.
@@ -267,9 +274,12 @@ const HOSTILE_LINES = [
   `[${line({ id: 6, method: 'ping' })}]`,
 ]
 
+/** Of the attacks that end nobody, each of which finds that itself. */
+const shared = sharedResidentHome({})
+
 describe('a client that is hostile', () => {
   const two = async (): Promise<{ ann: RelayClient; bob: RelayClient; pid: number }> => {
-    const { connect, residents } = residentHome({})
+    const { connect, residents } = await shared()
     const [ann, bob] = [await connect('ann'), await connect('bob')]
     return { ann, bob, pid: residents()[0]! }
   }
@@ -325,10 +335,11 @@ describe('a command that is hostile', () => {
   const CONTROL: [object[], string[]] = [[], ['exec', '-c', '1 + 1']]
   /** Everything that the resident says to a command which says these things, once it has ended or for some seconds. */
   const saidTo = async (said: object[], words: string[]): Promise<string> => (await saidInTurn([[said, words]]))[0]!
-  /** One command after the other to the same resident. */
+  let keeper: RelayClient | undefined
+  /** One command after the other. */
   const saidInTurn = async (commands: [said: object[], words: string[]][]): Promise<string[]> => {
-    const house = residentHome({})
-    const ann = await house.connect('ann')
+    const house = await shared()
+    const ann = (keeper ??= await house.connect('ann'))
     await ann.run('kept = 1')
     const heard: string[] = []
     for (const [said, words] of commands) heard.push(await hears(house, ann, said, words))

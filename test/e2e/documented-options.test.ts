@@ -58,7 +58,7 @@ it('docs/benchmarks.md describes every section of npm run bench', () => {
 })
 
 it('the decision about line protocols names every file that splits a stream into lines, and its files exist', () => {
-  const page = readFileSync(path.join(ROOT, 'docs/decisions/0017-seven-line-protocols.md'), 'utf8')
+  const page = readFileSync(path.join(ROOT, 'docs/decisions/0017-six-line-protocols.md'), 'utf8')
   const named = Array.from(page.matchAll(/`(src\/[^`]+)`/g), ([, file]) => file!)
   expect(named.filter((file) => !existsSync(path.join(ROOT, file)))).toEqual([])
   const sources = readdirSync(path.join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })

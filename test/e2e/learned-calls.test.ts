@@ -41,7 +41,7 @@ describe('users of one bridge', () => {
 })
 
 describe('a bridge over stdio', () => {
-  it('what was learned outlives the bridge without any value, and cells of JavaScript are shown it, too', async () => {
+  it('what was learned outlives the bridge without any value, is shown to JavaScript, too, and is forgotten with its server', async () => {
     const home = makeHome(servers)
     const first = await startBridge({ home })
     await first.run(LEARN)
@@ -62,15 +62,9 @@ describe('a bridge over stdio', () => {
     expect(await second.run('print(await runtime.query_tool_docs("hub", "create_issue"))')).toContain(WORKED)
     const { text: shown } = await second.callTool('run_javascript', { code: 'await tools.search("create issue")' })
     expect(shown).toContain('// worked: create_issue({ title: string, owner: string, repo: string })')
-  })
-
-  it('a running bridge forgets what was learned of a server that is removed', async () => {
-    const home = makeHome(servers)
-    const bridge = await startBridge({ home })
-    await bridge.run(LEARN)
     writeFileSync(path.join(home, 'MCPs/servers.json'), '{"mcpServers": {}}')
-    await bridge.run('1')
-    await bridge.client.close()
+    await second.run('1')
+    await second.client.close()
     expect(JSON.parse(learnedIn(home))).toEqual({ tools: [], days: {} })
   })
 

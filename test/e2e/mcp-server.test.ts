@@ -18,7 +18,10 @@ function childrenOf(pid: number): string[] {
 }
 
 describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => {
-  const shared = sharedBridge({ era })
+  const shared = sharedBridge({
+    era,
+    servers: { files: { ...published.filesystem('/tmp'), description: 'My files' } },
+  })
 
   it(`a client of the ${era} era gets one tool, for at most 150 tokens`, async () => {
     const { client } = shared()
@@ -45,10 +48,7 @@ describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => 
   })
 
   it(`a client of the ${era} era reads the capabilities`, async () => {
-    const { client } = await startBridge({
-      era,
-      servers: { files: { ...published.filesystem('/tmp'), description: 'My files' } },
-    })
+    const { client } = shared()
     const { resources } = await client.listResources()
     expect(resources.map((resource) => resource.uri)).toEqual([CAPABILITIES])
     const { contents } = await client.readResource({ uri: CAPABILITIES })

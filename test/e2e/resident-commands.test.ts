@@ -4,11 +4,19 @@ import { spawn } from 'node:child_process'
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { CLI, fixtureServer } from '../support/bridge-process.ts'
 import { needsTerminal, runInTerminal, type Step } from '../support/in-terminal.ts'
 import { needsPosix } from '../support/needs.ts'
-import { isAlive, kill, type RelayClient, type ResidentHome, residentHome, until } from '../support/resident-clients.ts'
+import {
+  isAlive,
+  kill,
+  type RelayClient,
+  type ResidentHome,
+  residentHome,
+  sharedResidentHome,
+  until,
+} from '../support/resident-clients.ts'
 import { writePermissions } from '../support/ruled-bridge.ts'
 import { type ProgramResult, runProgram } from '../support/run-program.ts'
 
@@ -31,9 +39,12 @@ const pidOf = async (client: RelayClient): Promise<string> => `${await client.ru
 
 beforeEach(() => needsPosix('Windows has no resident yet'))
 
+/** Of the tests that end no resident, and that need no settings or rules of their own. */
+const shared = sharedResidentHome({ who: WHO })
+
 describe('a command', () => {
   it('uses the server that the client of its folder has started, and no other', { timeout: 120_000 }, async () => {
-    const house = residentHome({ who: WHO })
+    const house = await shared()
     const ann = await house.connect('ann')
     const server = await pidOf(ann)
     expect(await type(house, 'ann', ['exec', '-c', PID])).toEqual({ code: 0, stdout: server, stderr: '' })
@@ -107,44 +118,40 @@ describe('a command', () => {
   })
 
   it('has the rules of the project that it was typed in', { timeout: 120_000 }, async () => {
-    const house = residentHome({ who: WHO })
-    await house.connect('ann')
-    const { cwd } = house.placeOf('bob')
+    const house = await shared()
+    const { cwd } = house.placeOf('dan')
     mkdirSync(path.join(cwd, '.sandbridge'))
     writeFileSync(path.join(cwd, '.sandbridge/permissions.json'), '{"permissions":{"deny":["who__*"]}}')
-    expect((await type(house, 'ann', ['exec', '-c', PID])).code).toBe(0)
-    const denied = await type(house, 'bob', ['exec', '-c', PID])
+    expect((await type(house, 'cyd', ['exec', '-c', PID])).code).toBe(0)
+    const denied = await type(house, 'dan', ['exec', '-c', PID])
     expect(denied).toMatchObject({ code: 1, stdout: expect.stringContaining('who.who is denied') })
     expect(house.residents()).toHaveLength(1)
   })
 
   it('hears only what was typed to it, and takes nothing that it does not read', { timeout: 120_000 }, async () => {
-    const house = residentHome({})
-    await house.connect('ann')
+    const house = await shared()
     const [one, two] = await Promise.all([
-      type(house, 'ann', ['exec', '-'], { input: 'print("first")' }),
-      type(house, 'ann', ['exec', '-'], { input: 'print("second")' }),
+      type(house, 'eve', ['exec', '-'], { input: 'print("first")' }),
+      type(house, 'eve', ['exec', '-'], { input: 'print("second")' }),
     ])
     expect([one.stdout, two.stdout]).toEqual(['first\n', 'second\n'])
-    const { cwd, env } = house.placeOf('ann')
+    const { cwd, env } = house.placeOf('eve')
     const line = `"${process.execPath}" "${CLI}" exec -c 1; cat`
     expect((await runProgram('sh', ['-c', line], env, { cwd, input: 'left\n' })).stdout).toBe('1\nleft\n')
   })
 
   it('keeps its output whole when it is long', { timeout: 120_000 }, async () => {
-    const house = residentHome({})
-    await house.connect('ann')
-    const { stdout } = await type(house, 'ann', ['exec', '-c', 'print("ä" * 3_000_000)'])
+    const house = await shared()
+    const { stdout } = await type(house, 'fay', ['exec', '-c', 'print("ä" * 3_000_000)'])
     expect(stdout).toBe(`${'ä'.repeat(3_000_000)}\n`)
   })
 
   it('saves images where it was typed', { timeout: 120_000 }, async () => {
-    const house = residentHome({})
-    await house.connect('ann')
+    const house = await shared()
     const figure = 'type("F", (), {"_repr_png_": lambda self: b"\\x89PNG", "__repr__": lambda self: "<F>"})()'
-    const said = await type(house, 'ann', ['exec', '-c', figure])
+    const said = await type(house, 'gil', ['exec', '-c', figure])
     expect(said).toEqual({ code: 0, stdout: '<F>\n', stderr: 'Saved image-1.png\n' })
-    expect(statSync(path.join(house.placeOf('ann').cwd, 'image-1.png')).size).toBe(4)
+    expect(statSync(path.join(house.placeOf('gil').cwd, 'image-1.png')).size).toBe(4)
   })
 })
 
@@ -214,6 +221,65 @@ describe('at a terminal', () => {
   })
 })
 
+interface Now {
+  pid: number
+  sessions: { client: string; folder: string; cells: number }[]
+  counts: Record<string, number>
+  servers: Record<string, unknown>
+}
+
+describe('top', () => {
+  it(
+    'shows all clients of the resident in their folders, and nothing of one of other settings',
+    { timeout: 120_000 },
+    async () => {
+      const house = residentHome({ who: WHO })
+      for (const name of ['ann', 'bob']) await (await house.connect(name)).run(PID)
+      const other = { MCP_BRIDGE_TIMEOUT: '77' }
+      await (await house.connect('carl', other)).run('1')
+      const top = async (own?: Record<string, string>): Promise<Now[]> =>
+        JSON.parse((await type(house, 'ann', ['top', '--json'], own && { own })).stdout) as Now[]
+      const [now, ...more] = await top()
+      expect(more).toEqual([])
+      expect(now).toMatchObject({ counts: { cells: 2, calls: 2 }, servers: { who: { calls: 2, state: 'running' } } })
+      expect(house.residents()).toContain(now!.pid)
+      const folders = (one: Now): string[] => one.sessions.map(({ folder }) => path.basename(folder)).toSorted()
+      expect(folders(now!)).toEqual(['ann', 'bob'])
+      expect((await top(other)).map(folders)).toEqual([['carl']])
+      const text = await type(house, 'ann', ['top'])
+      expect(text).toMatchObject({ code: 0, stderr: '' })
+      expect(text.stdout).toMatch(/^Resident \d+, version .*: 2 sessions, 2 cells, 2 calls\n/)
+      expect(text.stdout).toMatch(/^ {2}session +\d+\.\d s +inspector-cli in .*\/bob: 1 cell$/m)
+    },
+  )
+
+  it('says so where there is no resident', { timeout: 120_000 }, async () => {
+    const house = residentHome({})
+    const none = await type(house, 'ann', ['top'])
+    expect(none).toMatchObject({ code: 0, stdout: '', stderr: expect.stringContaining('No resident bridge') as string })
+    expect(await type(house, 'ann', ['top', '--json'], { own: OFF })).toMatchObject({ code: 0, stdout: '[]\n' })
+  })
+})
+
+describe('approve', () => {
+  it.each(['with the resident that asks', 'without one'])(
+    'answers a kept question %s',
+    { timeout: 120_000 },
+    async (how) => {
+      const house = residentHome({ who: WHO })
+      writePermissions(house.home, { ask: ['who__*'] })
+      const own = how === 'without one' ? OFF : {}
+      const ann = await house.connect('ann', own)
+      expect(await ann.run(PID)).toContain('sandbridge approve')
+      const { stdout } = await type(house, 'ann', ['approve', '--json'], { own })
+      const [{ id } = { id: '' }] = JSON.parse(stdout) as { id: string }[]
+      const { stdout: said } = await type(house, 'ann', ['approve', id, '--answer', 'yes'], { own })
+      expect(said).toContain('Answered: yes')
+      expect(await ann.run(PID)).toMatch(/^\d+$/)
+    },
+  )
+})
+
 describe('the end of', () => {
   const begun = async (
     { placeOf }: ResidentHome,
@@ -233,12 +299,13 @@ describe('the end of', () => {
     return (JSON.parse(stdout) as { cells: unknown[] }[]).reduce((sum, one) => sum + one.cells.length, 0)
   }
 
+  let survivor: RelayClient | undefined
   it.each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)(
     'a command by %s ends its cell and nothing else',
     { timeout: 120_000 },
     async (signal) => {
-      const house = residentHome({ who: WHO })
-      const ann = await house.connect('ann')
+      const house = await shared()
+      const ann = (survivor ??= await house.connect('ann'))
       await ann.run('kept = 1')
       const { pid, over } = await begun(house, ['exec', '-c', LIVED])
       expect(await cells(house)).toBe(1)
@@ -292,7 +359,10 @@ interface Page {
 async function openPage(house: ResidentHome, name: string): Promise<Page> {
   const { code, stdout } = await type(house, name, ['ui', '--json'])
   expect(code).toBe(0)
-  const { link } = JSON.parse(stdout) as { link: string }
+  return enter((JSON.parse(stdout) as { link: string }).link)
+}
+
+async function enter(link: string): Promise<Page> {
   const entered = await fetch(link)
   const headers = {
     cookie: entered.headers.get('set-cookie')!.split(';')[0]!,
@@ -336,6 +406,60 @@ it(
     expect(house.residents().filter(isAlive)).toHaveLength(1)
     await events.body!.cancel()
     await until(() => house.residents().every((pid) => !isAlive(pid)))
+  },
+)
+
+/** What the page is told first. */
+async function snapshot(page: Page): Promise<string> {
+  const reader = (await page('events')).body!.pipeThrough(new TextDecoderStream()).getReader()
+  let text = ''
+  while (!text.includes('\n\n')) text += (await reader.read()).value ?? ''
+  await reader.cancel()
+  return text
+}
+
+it(
+  'ui shows a cell that began before the page was opened, with what it has printed',
+  { timeout: 120_000 },
+  async () => {
+    const house = residentHome({ who: WHO })
+    const ann = await house.connect('ann')
+    await ann.run('early = 1')
+    const running = ann.run('print("an early word", flush=True)\nawait __import__("asyncio").sleep(60)')
+    const cells = async (): Promise<string> => (await type(house, 'ann', ['top', '--json'])).stdout
+    while (!(await cells()).includes('an early word')) await sleep(20)
+    const page = await openPage(house, 'bob')
+    const told = await snapshot(page)
+    expect(told).toContain('an early word')
+    expect(told).toContain('inspector-cli')
+    const [, id] = /"id":"(\w+)","number":2/.exec(told)!
+    expect(await (await page('interrupt', { id })).json()).toEqual({ wasRunning: true })
+    expect(await running).toMatch(/interrupt/i)
+  },
+)
+
+it(
+  'ui opens a page of its own where there is no resident, with what other bridges have recorded',
+  { timeout: 120_000 },
+  async () => {
+    const house = residentHome({}, OFF)
+    const ann = await house.connect('ann')
+    await ann.run('print("before")')
+    const child = spawn(process.execPath, [CLI, 'ui', '--json'], {
+      ...house.placeOf('bob'),
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    let said = ''
+    child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()))
+    await until(() => said.includes('\n'))
+    const page = await enter((JSON.parse(said) as { link: string }).link)
+    const runs = async () =>
+      ((await (await page('record')).json()) as { runs: { client: string; status: string }[] }).runs
+    while ((await runs()).length === 0) await sleep(50)
+    expect(await runs()).toMatchObject([{ client: 'inspector-cli', status: 'ok' }])
+    // It watches no other bridge.
+    expect(await snapshot(page)).toContain('"sessions":[]')
   },
 )
 

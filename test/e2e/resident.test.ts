@@ -21,7 +21,14 @@ import path from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { CLI, fixtureServer, ROOT } from '../support/bridge-process.ts'
 import { needsLinux, needsPosix, needsProgram } from '../support/needs.ts'
-import { isAlive, kill, type RelayClient, residentHome, until } from '../support/resident-clients.ts'
+import {
+  isAlive,
+  kill,
+  type RelayClient,
+  residentHome,
+  sharedResidentHome,
+  until,
+} from '../support/resident-clients.ts'
 
 const WHO = { ...fixtureServer('whoami.mjs'), env: { WHO: '${WHO:-nobody}' } }
 const STAYS = fixtureServer('whoami.mjs', 'stays')
@@ -31,6 +38,8 @@ const pidOf = async (client: RelayClient): Promise<number> =>
   Number(await client.run('print((await mcp_who.who())["pid"])'))
 
 describe('clients of a resident', () => {
+  const shared = sharedResidentHome({ who: WHO })
+
   it('that start at once get the same one', { timeout: 120_000 }, async () => {
     const { connect, residents } = residentHome({ who: WHO })
     const clients = await Promise.all(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((name) => connect(name)))
@@ -39,7 +48,7 @@ describe('clients of a resident', () => {
   })
 
   it('each have their own environment, folder and variables', { timeout: 120_000 }, async () => {
-    const { connect, home, residents } = residentHome({ who: WHO })
+    const { connect, home, residents } = await shared()
     const [ann, bob] = await Promise.all([connect('ann'), connect('bob')])
     expect(await Promise.all([who(ann), who(bob)])).toEqual(['ann', 'bob'])
     await ann.run('secret = 1')
@@ -81,13 +90,13 @@ describe('clients of a resident', () => {
   })
 
   it('each have the rules of their own project', { timeout: 120_000 }, async () => {
-    const { connect, home } = residentHome({ who: WHO })
-    mkdirSync(path.join(home, 'bob/.sandbridge'), { recursive: true })
+    const { connect, home } = await shared()
+    mkdirSync(path.join(home, 'dan/.sandbridge'), { recursive: true })
     const rules = JSON.stringify({ permissions: { deny: ['who__*'] } })
-    writeFileSync(path.join(home, 'bob/.sandbridge/permissions.json'), rules)
-    const [ann, bob] = await Promise.all([connect('ann'), connect('bob')])
-    expect(await who(ann)).toBe('ann')
-    expect(await who(bob)).toMatch(/denied|not allowed|PERMISSION/i)
+    writeFileSync(path.join(home, 'dan/.sandbridge/permissions.json'), rules)
+    const [cyd, dan] = await Promise.all([connect('cyd'), connect('dan')])
+    expect(await who(cyd)).toBe('cyd')
+    expect(await who(dan)).toMatch(/denied|not allowed|PERMISSION/i)
   })
 
   it(
@@ -137,7 +146,7 @@ describe('clients of a resident', () => {
     'are asked only their own questions, and a question has an id that no other had',
     { timeout: 120_000 },
     async () => {
-      const { connect } = residentHome({ who: WHO })
+      const { connect } = await shared()
       const ids: unknown[] = []
       for (const name of ['ann', 'bob']) {
         const client = await connect(name, {}, { elicitation: {} })

@@ -1,12 +1,13 @@
-// This file verifies `sandbridge top` in a terminal: it shows what bridges do, restores the terminal, and prints plain
-// lines elsewhere.
-import { existsSync, writeFileSync } from 'node:fs'
+// This file verifies `sandbridge top` and `sandbridge log` in a terminal: they show what bridges do, and restore the
+// terminal.
+import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { bridgeEnv, CLI, fixtureServer, makeHome } from '../support/bridge-process.ts'
 import { inTerminal, needsTerminal } from '../support/in-terminal.ts'
-import { runProgram } from '../support/run-program.ts'
+import { needsPosix } from '../support/needs.ts'
+import { residentHome } from '../support/resident-clients.ts'
 import { startBridge } from '../support/start-bridge.ts'
 
 const ENTER = '<?1049h<?25l'
@@ -21,36 +22,41 @@ function screensOf(shown: string): string[] {
 // Making the snapshot of the embedded sandbox can take a while.
 describe('sandbridge top', { timeout: 120_000 }, () => {
   it('sandbridge top shows sessions, cells, calls and servers as they come and go, and restores the terminal', async () => {
+    needsPosix('Windows has no resident yet')
     needsTerminal()
-    const home = makeHome()
-    const journal = path.join(home, 'journal')
-    const servers = { raw: fixtureServer('raw.mjs', 'slow', journal), gone: fixtureServer('raw.mjs', 'exit') }
-    writeFileSync(path.join(home, 'MCPs/servers.json'), JSON.stringify({ mcpServers: servers }))
-    const bridge = await startBridge({ home })
-    await bridge.run('try:\n    await mcp_gone.echo(text="x")\nexcept Exception:\n    pass')
+    const journal = path.join(makeHome(), 'journal')
+    const house = residentHome({
+      raw: fixtureServer('raw.mjs', 'slow', journal),
+      gone: fixtureServer('raw.mjs', 'exit'),
+    })
+    const ann = await house.connect('ann')
+    await ann.run('try:\n    await mcp_gone.echo(text="x")\nexcept Exception:\n    pass')
+    const { home } = house
+    const { cwd, env } = house.placeOf('ann')
     const go = path.join(home, 'go')
     const top = `${process.execPath} ${CLI} top`
     // The shell reads the terminal's input, so that a step can be typed while the command runs.
     const script = `stty -g > ${home}/before; ${top} & top=$!; read go; touch ${go}; read stop; kill -INT $top; wait $top; echo "ended $?"; stty -g | cmp - ${home}/before && echo same`
-    const shown = inTerminal(['sh', '-c', script], bridgeEnv(home), {
-      steps: [
-        ['1 session', 'go\n'],
-        ['raw__echo', 'stop\n'],
-      ],
-    })
+    const shown = inTerminal(
+      ['sh', '-c', script],
+      { ...env, IN_TERMINAL_LIMIT: '80' },
+      {
+        cwd,
+        steps: [
+          ['1 session', 'go\n'],
+          ['raw__echo', 'stop\n'],
+        ],
+      },
+    )
     while (!existsSync(go)) await sleep(20)
-    const ended = new AbortController()
-    const call = bridge
-      .call({ code: '# \u001b[31mred\nawait mcp_raw.echo(text="x")' }, { signal: ended.signal })
-      .catch(() => {})
+    void ann.run('# \u001b[31mred\nawait mcp_raw.echo(text="x")')
     const text = await shown
-    ended.abort()
-    await call
     expect(text.split(ENTER)).toHaveLength(2)
     expect(text.split(LEAVE)).toHaveLength(2)
     expect(text.slice(text.indexOf(LEAVE))).toMatch(/ended 130\nsame\n$/)
     const screens = screensOf(text)
-    expect(screens[0]).toMatch(/inspector-cli.* pid \d+, .*: 1 session, 1 cell, 0 calls/s)
+    expect(screens[0]).toMatch(/<1mResident \d+<22m, version .*: 1 session, 1 cell, 0 calls/)
+    expect(screens[0]).toMatch(/ {2}session +\d+\.\d s +inspector-cli in .*\/ann: 1 cell/)
     expect(screens[0]).toMatch(/<31m {2}failed<39m .*gone: 0 calls\. .*exited/)
     const last = screens.find((screen) => screen.includes('raw__echo'))!
     expect(last).toMatch(/<36m {2}cell 2<39m +\d+\.\d s/)
@@ -58,26 +64,6 @@ describe('sandbridge top', { timeout: 120_000 }, () => {
     expect(last).toMatch(/<32m {2}running<39m +– +raw: 0 calls/)
     // What a cell prints is shown as text, without control sequences.
     expect(last).not.toContain('<31mred')
-  })
-
-  it('sandbridge top prints plain lines once where there is no terminal', async () => {
-    const bridge = await startBridge({ servers: { raw: fixtureServer('raw.mjs', 'good') } })
-    await bridge.run('await mcp_raw.echo(text="x")')
-    const env = bridgeEnv(bridge.home)
-    const { code, stdout } = await runProgram(process.execPath, [CLI, 'top'], env)
-    expect(code).toBe(0)
-    expect(stdout).toMatch(/^inspector-cli pid \d+, .*: 1 session, 1 cell, 1 call\n {2}running +\d+ ms +raw: 1 call\n$/)
-    expect(stdout).not.toContain('\u001b')
-    const { stdout: asJson } = await runProgram(process.execPath, [CLI, 'top', '--json'], env)
-    const [only] = JSON.parse(asJson) as Record<string, unknown>[]
-    expect(only).toMatchObject({
-      pid: bridge.servingPid,
-      counts: { cells: 1, calls: 1 },
-      servers: { raw: { calls: 1 } },
-    })
-    expect(only).not.toHaveProperty('socket')
-    const nobody = await runProgram(process.execPath, [CLI, 'top'], bridgeEnv('/nowhere'))
-    expect(nobody).toMatchObject({ code: 0, stdout: '', stderr: expect.stringContaining('No bridge runs') as string })
   })
 })
 

@@ -26,6 +26,7 @@ const shared = sharedBridge({
     sly: raw('named', 'print,echo,len,runtime,mcp'),
     broken: raw('bad-schemas'),
     odd: raw('odd-names'),
+    deaf: raw('goes-deaf'),
     promises: raw('broken-promises'),
     everything: published.everything(),
   },
@@ -158,7 +159,7 @@ results = await asyncio.gather(mcp_missing.x(), *(mcp_good.echo(text=str(n)) for
 })
 
 it('a cell that waits for a server that answers nothing more says so, and the next one gets a new process', async () => {
-  const bridge = await startBridge({ servers: { deaf: raw('goes-deaf') } })
+  const bridge = shared()
   const first = await bridge.run('await mcp_deaf.pid()')
   const text = await bridge.run('await mcp_deaf.deafen()', { timeout: 1.2 })
   expect(text).toMatch(/deaf\.deafen [\d.]+ s, still running\. Calls still running may or may not have taken effect\./)

@@ -6,8 +6,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { expect, it, vi } from 'vitest'
 import { verifyRecord } from '../../src/observe/audit/verify-record.ts'
 import { newId } from '../../src/observe/events/new-id.ts'
-import { LiveClient } from '../../src/observe/live/live-client.ts'
-import { liveBridges } from '../../src/observe/live/live-folder.ts'
+import { LiveState } from '../../src/observe/events/live-state.ts'
 import { collectGarbage } from '../support/collect-garbage.ts'
 import { openObserved } from '../support/observed-bridge.ts'
 import { LogFolder } from '../../src/keep/files/log-folder.ts'
@@ -19,16 +18,14 @@ const ROOM_BYTES = 40 * 2 ** 20
 
 it('a bridge with all observers makes 100,000 calls while its collector is gone', { timeout: 240_000 }, async () => {
   vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', 'http://127.0.0.1:1')
-  const env = { MCP_BRIDGE_AUDIT: 'shape', MCP_BRIDGE_LIVE: '1', MCP_BRIDGE_METRICS: '127.0.0.1:0' }
+  const env = { MCP_BRIDGE_AUDIT: 'shape', MCP_BRIDGE_METRICS: '127.0.0.1:0' }
   const { bridge, run, home } = await openObserved({ env, unobserved: true })
   vi.unstubAllEnvs()
   await run('1')
   const stateDir = path.join(home, 'MCPs')
-  while ((await liveBridges(stateDir)).length === 0) await turn()
-  const [live] = await liveBridges(stateDir)
-  const watched = { dropped: 0 }
-  const onDropped = (count: number) => (watched.dropped += count)
-  const watcher = await LiveClient.attach(live!, { onDropped })
+  // As in a resident bridge.
+  const live = new LiveState()
+  bridge.events.subscribe(live)
   const result = { content: [{ type: 'text', text: 'x'.repeat(1_000) }] }
   await collectGarbage()
   const before = process.memoryUsage().heapUsed
@@ -40,9 +37,8 @@ it('a bridge with all observers makes 100,000 calls while its collector is gone'
     }
     await turn()
   }
-  // A reader that is too slow misses events and is told so; all others are counted.
-  while (watcher.state.counts.calls < CALLS && watched.dropped === 0) await turn()
-  watcher.close()
+  bridge.events.flush()
+  expect(live.snapshot.counts).toMatchObject({ calls: CALLS, failed: 0 })
   await collectGarbage()
   expect(process.memoryUsage().heapUsed - before).toBeLessThan(ROOM_BYTES)
   // The bridge still serves.

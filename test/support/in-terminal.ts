@@ -26,7 +26,9 @@ export function runInTerminal(
   { cwd, steps = [] }: TerminalOptions = {},
 ): Promise<ProgramResult> {
   needsTerminal()
-  const args = [DRIVER, JSON.stringify(steps), ...command]
+  // A Python that pyenv has found puts its own folders first.
+  const search = env['PATH'] === undefined ? [] : ['env', `PATH=${env['PATH']}`]
+  const args = [DRIVER, JSON.stringify(steps), ...search, ...command]
   return runProgram('python3', args, { TERM: 'xterm-256color', ...env }, { ...(cwd && { cwd }) })
 }
 

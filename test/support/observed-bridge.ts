@@ -51,8 +51,7 @@ export async function openObserved(
   atEnd: (end: () => Promise<void>) => void = onTestFinished,
 ): Promise<ObservedBridge> {
   const home = makeHome(options.servers)
-  const observers = { MCP_BRIDGE_AUDIT: 'off', MCP_BRIDGE_LIVE: '0' }
-  const env = { MCP_BRIDGE_POOL: '0', MCP_BRIDGE_SOURCES: 'mcps', ...observers, ...options.env }
+  const env = { MCP_BRIDGE_POOL: '0', MCP_BRIDGE_SOURCES: 'mcps', MCP_BRIDGE_AUDIT: 'off', ...options.env }
   const settings = { ...readSettings(bridgeEnv(home, env), { home }), ...options.settings }
   const bridge = await Bridge.open(settings, SILENT, { methods: features.methods })
   const events: BridgeEvent[] = []

@@ -5,7 +5,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { onTestFinished } from 'vitest'
+import { afterAll, onTestFinished } from 'vitest'
 import { bridgeEnv, CLI, makeHome, type RemoteEntry, type ServerEntry } from './bridge-process.ts'
 import { linkCode, WARM_CACHES } from './warm-files.ts'
 
@@ -42,11 +42,13 @@ export interface ResidentHome {
 /**
  * Its resident ends a second after its last client, unless the test says otherwise.
  * @param cli the program, where it is not the built one
+ * @param atEnd gets what ends and removes everything: with the test, unless several share it
  */
 export function residentHome(
   servers: Record<string, ServerEntry | RemoteEntry>,
   env: Record<string, string> = {},
   cli = CLI,
+  atEnd: (end: () => Promise<void>) => void = onTestFinished,
 ): ResidentHome {
   const home = makeHome(servers)
   const folder = path.join(home, 'MCPs/.sandbridge/run')
@@ -57,7 +59,7 @@ export function residentHome(
     const text = logs.map((name) => readFileSync(path.join(folder, name), 'utf8')).join('')
     return [...text.matchAll(/bridge runs pid=(\d+)/g)].map((found) => Number(found[1]))
   }
-  onTestFinished(async () => {
+  atEnd(async () => {
     for (const client of started) client.process.kill('SIGKILL')
     await Promise.all(started.map(({ exited }) => exited))
     // One that a relay had just started takes the name once the other has ended.
@@ -102,6 +104,20 @@ export function residentHome(
       return client
     },
   }
+}
+
+/** One home and one resident for several tests, each of which has clients with names of its own. */
+export function sharedResidentHome(servers: Record<string, ServerEntry | RemoteEntry>): () => Promise<ResidentHome> {
+  let shared: Promise<ResidentHome> | undefined
+  let end: (() => Promise<void>) | undefined
+  afterAll(() => end?.(), 60_000)
+  const begin = async (): Promise<ResidentHome> => {
+    const home = residentHome(servers, {}, CLI, (close) => (end = close))
+    // The resident would end soon after the clients of a test.
+    await home.connect('keeper')
+    return home
+  }
+  return () => (shared ??= begin())
 }
 
 function talkTo(child: ChildProcess, name: string): RelayClient {

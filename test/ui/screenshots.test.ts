@@ -6,7 +6,7 @@ import path from 'node:path'
 import type { AxeResults } from 'axe-core'
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
-import { fixtureServer, openTestBridge, published, ROOT } from '../support/bridge-process.ts'
+import { fixtureServer, published, ROOT } from '../support/bridge-process.ts'
 import { goTo, openPage } from '../support/browser-page.ts'
 import { writeOldRecord } from '../support/old-record.ts'
 
@@ -122,13 +122,13 @@ describe('every view (needs Chromium)', () => {
   it.each(looks)(
     'every view is accessible in %s colours, %i pixels wide',
     async (theme, width) => {
-      const { page, run, bridge, home, problems } = await openPage({
+      const { page, run, bridge, problems } = await openPage({
         servers: {
           everything: published.everything(),
           broken: { command: 'no-such-program', args: ['--port', '1'] },
           asks: ASKS,
         },
-        env: { MCP_BRIDGE_LIVE: '1', MCP_BRIDGE_AUDIT: 'shape' },
+        env: { MCP_BRIDGE_AUDIT: 'shape' },
         theme,
         width,
       })
@@ -204,19 +204,6 @@ describe('every view (needs Chromium)', () => {
       await goTo(page, 'Settings')
       await page.getByText('sandbox.runtime', { exact: true }).waitFor()
       await shot('settings')
-      const env = { MCP_BRIDGE_POOL: '0', MCP_BRIDGE_SOURCES: 'mcps', MCP_BRIDGE_AUDIT: 'off' }
-      const other = await openTestBridge({ home, env, clientName: 'cursor' })
-      void other.call({ code: 'import time\nprint("reading the archive …")\ntime.sleep(90)' }).catch(() => {})
-      await goTo(page, 'Now')
-      await page.getByText('reading the archive …', { exact: true }).waitFor()
-      await shot('now-bridges')
-      await goTo(page, 'Servers')
-      await page.getByRole('heading', { name: `Bridge ${other.pid}` }).waitFor()
-      await shot('servers-bridges')
-      process.kill(other.pid, 'SIGKILL')
-      await page.getByText(new RegExp(`Bridge ${other.pid} in .* has ended`)).waitFor()
-      await shot('bridge-gone')
-      await other.client.close().catch(() => {})
       expect(problems).toEqual([])
       await page.getByRole('button', { name: 'Use' }).click()
       expect(await page.evaluate('document.documentElement.dataset.theme')).toBe(theme === 'dark' ? 'light' : 'dark')

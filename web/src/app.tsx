@@ -1,7 +1,6 @@
 // The frame around the views: navigation, connection state, light or dark theme.
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { visibleInline } from '../../src/util/text/visible.ts'
 import { type Connection, useStore } from './store.ts'
 import { ThemeButton } from './theme.tsx'
 import { useWaiting, type Waiting } from './use-waiting.ts'
@@ -17,19 +16,19 @@ import { Settings } from './views/settings.tsx'
 import { plural } from './words.ts'
 
 interface Shown {
-  /** What the URL selects within the view, such as a server; its bridge; its start time. */
+  /** What the URL selects within the view, such as a server; the start time of a run. */
   id: string | undefined
-  source: string | undefined
+  at: string | undefined
   waiting: Waiting
 }
 
 const VIEWS: { path: string; title: string; show: (shown: Shown) => JSX.Element }[] = [
   { path: 'now', title: 'Now', show: () => <Now /> },
   { path: 'ask', title: 'Ask', show: ({ waiting }) => <Ask waiting={waiting} /> },
-  { path: 'servers', title: 'Servers', show: ({ id, source }) => <Servers name={id} source={source} /> },
+  { path: 'servers', title: 'Servers', show: ({ id }) => <Servers name={id} /> },
   { path: 'find', title: 'Find', show: () => <Find /> },
   { path: 'cells', title: 'Cells', show: ({ waiting }) => <Cells waiting={waiting} /> },
-  { path: 'record', title: 'Record', show: ({ id, source }) => <Record id={id} at={Number(source ?? 0)} /> },
+  { path: 'record', title: 'Record', show: ({ id, at }) => <Record id={id} at={Number(at ?? 0)} /> },
   { path: 'kept', title: 'Kept', show: ({ id }) => <Kept id={id} /> },
   { path: 'cost', title: 'Cost', show: () => <Cost /> },
   { path: 'settings', title: 'Settings', show: () => <Settings /> },
@@ -37,10 +36,10 @@ const VIEWS: { path: string; title: string; show: (shown: Shown) => JSX.Element 
 
 export function App(): JSX.Element {
   const hash = useHash()
-  const { connection, bridges } = useStore()
+  const { connection } = useStore()
   const waiting = useWaiting(connection === 'live')
   const count = waiting.questions.length
-  const [, path = '', id, source] = hash.split('/')
+  const [, path = '', id, at] = hash.split('/')
   const view = VIEWS.find((one) => one.path === path) ?? VIEWS[0]!
   useEffect(() => {
     document.title = `${count > 0 ? `(${count}) ` : ''}${view.title} · Sandbridge`
@@ -86,14 +85,7 @@ export function App(): JSX.Element {
             The access of this page has ended. Open the link that <code>sandbridge ui</code> prints.
           </p>
         )}
-        {[...bridges.values()]
-          .filter(({ isGone }) => isGone)
-          .map(({ id: gone, title }) => (
-            <p key={gone} class="notice" role="status">
-              {visibleInline(title)} has ended.
-            </p>
-          ))}
-        {view.show({ id: decoded(id), source: decoded(source), waiting })}
+        {view.show({ id: decoded(id), at: decoded(at), waiting })}
       </main>
     </div>
   )

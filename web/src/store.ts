@@ -1,27 +1,18 @@
-// The page's state: every bridge, updated by its events. After a change, views are redrawn at most once per frame.
+// The page's state of its bridge, updated by events. After a change, views are redrawn at most once per frame.
 import { useEffect, useState } from 'preact/hooks'
 import type { PageMessage } from '../../src/serve/page/state/page-message.ts'
 import { applyEvent, type CellView, emptyState, type PageState } from '../../src/serve/page/state/page-state.ts'
 import { ApiError, request } from './api.ts'
 
-interface BridgeState extends PageState {
-  id: string
-  title: string
-  /** It has ended. */
-  isGone: boolean
-}
-
 export type Connection = 'connecting' | 'live' | 'lost' | 'locked'
 
 const RETRY_MS = 1_000
-/** How long an ended bridge stays visible. */
-const GONE_MS = 10_000
 /** Cells kept here; older ones come from the record. */
 const MAX_CELLS = 500
 
 class Store {
   connection: Connection = 'connecting'
-  readonly bridges = new Map<string, BridgeState>()
+  state: PageState = emptyState()
   /** Increases when servers have changed. */
   serverChanges = 0
   readonly #listeners = new Set<() => void>()
@@ -33,17 +24,9 @@ class Store {
     return () => this.#listeners.delete(listener)
   }
 
-  /** The bridge that serves the page: its snapshot arrives first. */
-  get ownId(): string {
-    return this.bridges.keys().next().value ?? ''
-  }
-
   /** Newest first. */
-  cells(): (CellView & { source: string })[] {
-    const all = [...this.bridges.values()].flatMap(({ id, cells }) =>
-      [...cells.values()].map((cell) => Object.assign(cell, { source: id })),
-    )
-    return all.toSorted((a, b) => b.at - a.at || b.number - a.number)
+  cells(): CellView[] {
+    return [...this.state.cells.values()].toSorted((a, b) => b.at - a.at || b.number - a.number)
   }
 
   /** Follows the bridge as long as the page is open. */
@@ -63,7 +46,6 @@ class Store {
     const response = await request('events')
     if (!response.ok || !response.body) throw new ApiError(response.status, '')
     this.#connect('live')
-    this.bridges.clear()
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
     let pieces: string[] = []
     for (;;) {
@@ -79,46 +61,24 @@ class Store {
     }
   }
 
-  #take(message: PageMessage): void {
-    if (message.kind === 'snapshot') {
-      const { sessions, cells, questions } = message.content
-      this.bridges.set(message.source, {
-        id: message.source,
-        title: message.title,
-        isGone: false,
+  #take({ kind, content }: PageMessage): void {
+    if (kind === 'snapshot') {
+      const { sessions, cells, questions } = content
+      this.state = {
         sessions: new Map(sessions.map((one) => [one.id, one])),
         cells: new Map(cells.map((one) => [one.id, one])),
         questions: new Map(questions.map((one) => [one.id, one])),
-      })
-      this.serverChanges += 1
-    } else if (message.kind === 'gone') this.#end(message.source)
-    else {
-      const about = { id: message.source, title: message.title, isGone: false }
-      const state = this.bridges.get(message.source) ?? { ...emptyState(), ...about }
-      this.bridges.set(message.source, state)
-      for (const event of message.content) {
-        if (event.type === 'servers.changed') this.serverChanges += 1
-        applyEvent(state, event)
       }
-      while (state.cells.size > MAX_CELLS) state.cells.delete(state.cells.keys().next().value!)
+      this.serverChanges += 1
+    } else {
+      for (const event of content) {
+        if (event.type === 'servers.changed') this.serverChanges += 1
+        applyEvent(this.state, event)
+      }
+      const { cells } = this.state
+      while (cells.size > MAX_CELLS) cells.delete(cells.keys().next().value!)
     }
     this.#changed()
-  }
-
-  /** Cells that ran in that bridge have ended with it. */
-  #end(source: string): void {
-    const state = this.bridges.get(source)
-    if (!state) return
-    state.isGone = true
-    for (const session of state.sessions.values()) session.ended = true
-    for (const cell of state.cells.values())
-      if (cell.status === 'running') Object.assign(cell, { status: 'killed', durationMs: Date.now() - cell.at })
-    this.serverChanges += 1
-    setTimeout(() => {
-      if (this.bridges.get(source) !== state) return
-      this.bridges.delete(source)
-      this.#changed()
-    }, GONE_MS)
   }
 
   #connect(connection: Connection): void {

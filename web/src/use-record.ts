@@ -89,10 +89,8 @@ function paramsOf(filter: Filter, before: RecordView['next']): Record<string, st
   return Object.fromEntries(Object.entries(all).map(([name, value]) => [name, String(value)]))
 }
 
-type LiveCell = CellView & { source: string }
-
 /** Adds runs since the list was read, from the page's state. */
-function withNew(old: readonly RunRow[], cells: readonly LiveCell[], filter: Filter): RunRow[] {
+function withNew(old: readonly RunRow[], cells: readonly CellView[], filter: Filter): RunRow[] {
   const newer = new Map(cells.map((cell) => [cell.id, cell]))
   const known = new Set<string>()
   const updated: RunRow[] = []
@@ -100,9 +98,9 @@ function withNew(old: readonly RunRow[], cells: readonly LiveCell[], filter: Fil
     if (known.has(row.id)) continue
     known.add(row.id)
     const cell = newer.get(row.id)
-    updated.push(cell ? { ...row, ...rowOf(cell, cell.source) } : row)
+    updated.push(cell ? { ...row, ...rowOf(cell) } : row)
   }
   const asked = askedFor(filter)
   const added = cells.filter((cell) => !known.has(cell.id) && isWanted(cell, asked))
-  return [...added.map((cell) => rowOf(cell, cell.source)), ...updated].toSorted(newestFirst)
+  return [...added.map(rowOf), ...updated].toSorted(newestFirst)
 }

@@ -1,4 +1,4 @@
-// Resource use of the sandboxes of sessions, requested every few seconds while the page is visible. Bridges measure
+// Resource use of the sandboxes of sessions, requested every few seconds while the page is visible. The bridge measures
 // only on request.
 import { useEffect, useState } from 'preact/hooks'
 import type { UsageView } from '../../src/serve/page/views/usage.ts'
@@ -6,20 +6,18 @@ import { ask } from './api.ts'
 
 const AGAIN_MS = 3_000
 
-/** @param sources the bridges @returns usage by session */
-export function useUsage(sources: readonly string[]): ReadonlyMap<string, UsageView> {
+/** @param isShown whether sessions are shown @returns usage by session */
+export function useUsage(isShown: boolean): ReadonlyMap<string, UsageView> {
   const [usage, setUsage] = useState<ReadonlyMap<string, UsageView>>(new Map())
-  const key = [...new Set(sources)].toSorted().join(' ')
   useEffect(() => {
-    const asked = key.split(' ').filter(Boolean)
-    if (asked.length === 0) return undefined
+    if (!isShown) return undefined
     let isWanted = true
     let timer = 0
     const look = async (): Promise<void> => {
       if (!document.hidden) {
-        const all = await Promise.all(asked.map((source) => ask<UsageView[]>('usage', { source }).catch(() => [])))
+        const all = await ask<UsageView[]>('usage').catch(() => [])
         if (!isWanted) return
-        setUsage(new Map(all.flat().map((one) => [one.session, one])))
+        setUsage(new Map(all.map((one) => [one.session, one])))
       }
       timer = window.setTimeout(() => void look(), AGAIN_MS)
     }
@@ -28,6 +26,6 @@ export function useUsage(sources: readonly string[]): ReadonlyMap<string, UsageV
       isWanted = false
       clearTimeout(timer)
     }
-  }, [key])
+  }, [isShown])
   return usage
 }

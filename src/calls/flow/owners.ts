@@ -139,7 +139,10 @@ export class Owners {
     const first = units[at + FIRST]!
     const last = units[at + LAST]!
     if (EMPTY_WORDS.has(key) || !this.#counts(chars, traits)) return
-    if (isOpen(first, last) && this.#written.get(key ^ salt, check) !== 0) {
+    const hasOpen = isOpen(first, last)
+    // The host of an address is no quotation: others have it, too.
+    if (!hasOpen && units[at + KIND] === SEGMENT) return
+    if (hasOpen && this.#written.get(key ^ salt, check) !== 0) {
       this.#own(WRITTEN, first, last, false)
       return
     }

@@ -9,7 +9,7 @@ import { isLoopback } from '../../util/net/loopback.ts'
 import { keptToken, tokenFile } from '../../serve/requests/kept-token.ts'
 import { onShutdown } from '../../util/process/shutdown.ts'
 import { features } from '../feature.ts'
-import { offerPage, pageOnDemand } from '../terminal/offer-page.ts'
+import { pageOnDemand } from '../terminal/page-on-demand.ts'
 
 /** The options of the command line. */
 export interface HttpFlags {
@@ -43,7 +43,6 @@ export async function runHttp({ http, ui, trustedProxy: trustedProxies = [], ...
     ...(isLoopback(address.host) && { servePage: pageOnDemand }),
   }
   const bridge = await Bridge.open(settings, createLog(settings.logLevel), options)
-  offerPage(bridge)
   const service = await serve(bridge, {
     ...address,
     token,

@@ -11,7 +11,7 @@ import { StdioTransport } from '../../serve/mcp/stdio-transport.ts'
 import { oneSession } from '../../serve/mcp/sessions.ts'
 import { onShutdown } from '../../util/process/shutdown.ts'
 import { features } from '../feature.ts'
-import { offerPage, pageOnDemand } from '../terminal/offer-page.ts'
+import { pageOnDemand } from '../terminal/page-on-demand.ts'
 import type { HttpFlags } from './run-http.ts'
 import { serveConnection } from './serve-connection.ts'
 
@@ -50,7 +50,6 @@ export async function run({ http, ui, ...flags }: Partial<HttpFlags>): Promise<v
       findProvider,
       methods: features.methods,
     })
-    offerPage(bridge)
     await page?.serve(bridge)
     return { bridge, sessions: oneSession(bridge.sessions.open(keptForClient(context.cwd))) }
   }

@@ -44,6 +44,14 @@ export function serveCommand(
         const isWanted = page !== undefined && [undefined, Number(new URL(page.address).port)].includes(port)
         return isWanted ? page : (await part.for('`sandbridge ui`')).servePage(opened, port ?? 0)
       },
+      now: async () => {
+        const { live, sessions } = await bridge()
+        const folderOf = (id: string): string => {
+          const session = sessions.find(id)
+          return (session && sessions.clientOf(session)?.context.cwd) ?? ''
+        }
+        return { ...live!, sessions: live!.sessions.map((one) => ({ ...one, folder: folderOf(one.id) })) }
+      },
     })
     remote = here
     running = run(command.words, here.terminal).then(() => here.exit())

@@ -19,7 +19,7 @@ import { makeRunFolder, residentPlace } from '../../serve/resident/run-folder.ts
 import { SocketTransport } from '../../serve/resident/socket-transport.ts'
 import { createLog, type Log } from '../../util/log.ts'
 import { features } from '../feature.ts'
-import { offerPage, pageOnDemand } from '../terminal/offer-page.ts'
+import { pageOnDemand } from '../terminal/page-on-demand.ts'
 import { logLevelOf } from './log-level.ts'
 import { type RunWords, serveCommand } from './serve-command.ts'
 import { serveConnection } from './serve-connection.ts'
@@ -95,7 +95,6 @@ async function openBridge({ settings, refresh }: LiveSettings, log: Log): Promis
     findProvider,
     methods: features.methods,
   })
-  offerPage(bridge)
   return bridge
 }
 

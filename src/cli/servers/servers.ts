@@ -12,8 +12,6 @@ import { noServers, shortReason } from '../terminal/server-notes.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { printDiff } from './servers-diff.ts'
 import { printLog, showServer } from './show-server.ts'
-import { LiveClient } from '../../observe/live/live-client.ts'
-import { liveBridges } from '../../observe/live/live-folder.ts'
 import { findResidents } from '../../serve/resident/ask-resident.ts'
 import { visibleInline } from '../../util/text/visible.ts'
 
@@ -59,7 +57,7 @@ function listing({ catalog, discovered }: CommandBridge) {
 async function printServers(bridge: CommandBridge, terminal: Terminal): Promise<void> {
   const { printEmpty, printSummary, printTable } = terminal
   const { catalog, discovered } = bridge
-  const installing = await installingServers(bridge.settings.stateDir)
+  const installing = await installingServers(terminal)
   const entries = catalog.servers()
   const renamed = new Map(discovered.found.filter(isRenamed).map((one) => [one.name, one]))
   const rows: Cell[][] = entries.map(({ name, alias, toolCount, problem, description }) => {
@@ -145,19 +143,10 @@ function fate({ definition, name, isDouble }: FoundServer, found: readonly Found
   return `is the same as ${name} of ${first?.definition.source.file}`
 }
 
-/** Returns when the installation of each began, in milliseconds since 1970. Never rejects. */
-async function installingServers(stateDir: string): Promise<Map<string, number>> {
-  const found = new Map<string, number>()
-  const bridges = await liveBridges(stateDir).catch(() => [])
-  await Promise.all(
-    bridges.map(async (bridge) => {
-      const client = await LiveClient.attach(bridge).catch(() => undefined)
-      for (const [name, { state, since }] of client?.state.servers ?? [])
-        if (state === 'installing') found.set(name, since)
-      client?.close()
-    }),
-  )
-  return found
+/** When the installation of each began, in milliseconds since 1970: a resident installs them for its clients. */
+async function installingServers({ resident }: Terminal): Promise<Map<string, number>> {
+  const all = Object.entries((await resident?.now())?.servers ?? {})
+  return new Map(all.filter(([, { state }]) => state === 'installing').map(([name, { since }]) => [name, since]))
 }
 
 interface ServerProcess {

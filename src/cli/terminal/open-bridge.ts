@@ -11,7 +11,6 @@ import { chooseProvider, rememberedChoice } from '../../isolation/detect/choose-
 import { features } from '../feature.ts'
 import { askInTerminal } from './ask-in-terminal.ts'
 import type { CommandBridge } from './command-bridge.ts'
-import { offerPage } from './offer-page.ts'
 import { visible } from './print.ts'
 import { reportFailure } from './report-failure.ts'
 import { OWN_TERMINAL, type Terminal } from './terminal.ts'
@@ -38,7 +37,6 @@ export async function openBridge(changed: Partial<Settings>, ask?: AskInput, rem
     ...(remembersEngine && { findProvider: chooseProvider(settings, log, rememberedChoice(settings)) }),
   })
   tellUnread(bridge.discovered)
-  offerPage(bridge)
   return bridge
 }
 

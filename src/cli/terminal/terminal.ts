@@ -4,6 +4,7 @@ import type { Readable, Writable } from 'node:stream'
 import type { AnswerPage } from '../../calls/permissions/answer-page.ts'
 import type { AskInput } from '../../config/entries/input-answers.ts'
 import { type ClientContext, processContext } from '../../config/settings/client-context.ts'
+import type { LiveSnapshot } from '../../observe/events/live-state.ts'
 import { type EndSignal, onShutdown } from '../../util/process/shutdown.ts'
 import type { CommandBridge } from './command-bridge.ts'
 import { type Printer, printer } from './print.ts'
@@ -26,6 +27,13 @@ interface ResidentHere {
    * @throws BridgeError CONFIG_INVALID when it cannot be listened on
    */
   page(port: number | undefined): Promise<AnswerPage>
+  /** What it does now. */
+  now(): Promise<ResidentNow>
+}
+
+/** The folder of a session is that of its client. */
+export interface ResidentNow extends LiveSnapshot {
+  sessions: (LiveSnapshot['sessions'][number] & { folder: string })[]
 }
 
 export interface Terminal extends Printer {

@@ -9,7 +9,8 @@ import { isOffInFile } from '../serve/own-resident.ts'
 import { whyNoResident } from '../serve/wants-resident.ts'
 import { print, printEmpty, printJson } from '../terminal/print.ts'
 
-async function noneText(): Promise<string> {
+/** That no resident runs here, and whether a client starts one. */
+export async function noneText(): Promise<string> {
   const reason = whyNoResident() ?? ((await isOffInFile(processContext())) ? 'settings.json says so' : undefined)
   return reason === undefined
     ? 'No resident bridge runs. The next client starts one.'

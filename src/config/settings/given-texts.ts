@@ -23,6 +23,8 @@ export interface Given {
 const ENDED: Readonly<Record<string, string>> = {
   MCP_BRIDGE_DURABLE_SANDBOXES:
     'Sandboxes of docker and podman end with their bridge; the resident bridge keeps sessions.',
+  MCP_BRIDGE_LIVE:
+    'No other program can watch a bridge any more: `sandbridge top` and the page are in the bridge that they show.',
 }
 
 /** Whether a variable is told of as one that has ended. */

@@ -37,14 +37,6 @@ export const OBSERVABILITY_SETTINGS = {
     },
     false,
   ),
-  live: flag(
-    {
-      variable: 'MCP_BRIDGE_LIVE',
-      meaning:
-        'Let your own programs, such as `sandbridge top` and the page, watch and use this bridge over a socket in the state folder.',
-    },
-    true,
-  ),
   metrics,
   metricsToken: pattern(
     {

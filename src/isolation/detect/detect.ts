@@ -113,7 +113,7 @@ export async function findProvider(
 ): Promise<FoundProvider> {
   const { stateDir, cacheDir } = settings
   // Those in use: every machine has a folder for temporary files, and few have these in it.
-  const sockets = [shortFolder('live'), shortFolder('run')].filter((folder) => existsSync(folder))
+  const sockets = [shortFolder()].filter((folder) => existsSync(folder))
   const mount = settings.mount && (await resolveMount(settings.mount, [stateDir, cacheDir, ...sockets]))
   if (settings.runtime !== 'auto')
     return { provider: await createProvider(settings.runtime, settings, mount, log), passedOver: [] }

@@ -1,10 +1,12 @@
 // Sends events to all open pages as server-sent events. A page that does not read is disconnected; it reconnects and
 // gets a new snapshot.
 import type { ServerResponse } from 'node:http'
-import type { PageEvent } from './state/page-event.ts'
-import type { PageMessage } from './state/page-message.ts'
-import { snapshotOf, type Source } from './sources/source.ts'
-import { Sources, type SourcesListener } from './sources/sources.ts'
+import type { Bridge } from '../../bridge/bridge.ts'
+import { eventsOf } from './state/begun.ts'
+import { History } from './state/history.ts'
+import { pageEvent, type PageEvent } from './state/page-event.ts'
+import type { PageMessage, Snapshot } from './state/page-message.ts'
+import type { CellView } from './state/page-state.ts'
 
 const MAX_PAGES = 100
 /** Events come in bursts and are sent together; a shorter delay would not be visible. */
@@ -13,17 +15,24 @@ const GATHER_MS = 30
 const MAX_GATHERED = 20_000
 const ALIVE_MS = 15_000
 const MAX_UNREAD_BYTES = 32 * 1024 * 1024
+const SNAPSHOT_CELLS = 50
+const SNAPSHOT_CHARS = 8 * 1024 * 1024
 
-export class LivePages implements SourcesListener {
-  readonly sources: Sources
+export class LivePages {
+  readonly history = new History()
   readonly #pages = new Set<ServerResponse>()
-  readonly #gathered = new Map<Source, PageEvent[]>()
   readonly #alive: NodeJS.Timeout
+  readonly #leave: () => void
+  #gathered: PageEvent[] = []
   #timer: NodeJS.Timeout | undefined
 
-  /** @param own the bridge that serves the pages */
-  constructor(own: Source, stateDir: string) {
-    this.sources = new Sources(own, stateDir, this)
+  constructor({ live, events }: Pick<Bridge, 'live' | 'events'>) {
+    for (const event of live ? eventsOf(live) : []) this.history.add(event)
+    this.#leave = events.subscribe({
+      name: 'page',
+      isWatched: true,
+      receive: (all) => this.#take(all.map(pageEvent).filter((event) => event !== undefined)),
+    })
     this.#alive = setInterval(() => this.#write(': alive\n\n'), ALIVE_MS).unref()
   }
 
@@ -36,49 +45,33 @@ export class LivePages implements SourcesListener {
     if (this.#pages.size >= MAX_PAGES) return false
     this.#send()
     response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-store' })
-    for (const source of this.sources.all()) response.write(snapshotText(source))
+    response.write(this.#snapshotText())
     this.#pages.add(response)
-    this.sources.watch()
-    response.once('close', () => {
-      this.#pages.delete(response)
-      if (this.#pages.size === 0) this.sources.unwatch()
-    })
+    response.once('close', () => this.#pages.delete(response))
     return true
-  }
-
-  added(source: Source): void {
-    this.#write(snapshotText(source))
-  }
-
-  gone(source: Source): void {
-    this.#send()
-    this.#write(textOf({ kind: 'gone', source: source.id, title: source.title }))
-  }
-
-  events(source: Source, events: readonly PageEvent[]): void {
-    if (this.#pages.size === 0) return
-    const gathered = this.#gathered.get(source) ?? []
-    this.#gathered.set(source, gathered)
-    for (const event of events) gathered.push(event)
-    this.#timer ??= setTimeout(() => this.#send(), GATHER_MS).unref()
   }
 
   close(): void {
     clearInterval(this.#alive)
     clearTimeout(this.#timer)
     for (const page of this.#pages) page.destroy()
-    this.sources.close()
+    this.#leave()
+  }
+
+  #take(events: readonly PageEvent[]): void {
+    for (const event of events) this.history.add(event)
+    if (this.#pages.size === 0) return
+    for (const event of events) this.#gathered.push(event)
+    this.#timer ??= setTimeout(() => this.#send(), GATHER_MS).unref()
   }
 
   #send(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    for (const [source, events] of this.#gathered) {
-      const { id, title } = source
-      const isFlood = events.length > MAX_GATHERED
-      this.#write(isFlood ? snapshotText(source) : textOf({ kind: 'events', source: id, title, content: events }))
-    }
-    this.#gathered.clear()
+    const events = this.#gathered
+    this.#gathered = []
+    if (events.length === 0) return
+    this.#write(events.length > MAX_GATHERED ? this.#snapshotText() : textOf({ kind: 'events', content: events }))
   }
 
   /** Formats the text once for all pages. */
@@ -88,10 +81,22 @@ export class LivePages implements SourcesListener {
       else page.write(text)
     }
   }
+
+  #snapshotText(): string {
+    return textOf({ kind: 'snapshot', content: snapshotOf(this.history) })
+  }
 }
 
-function snapshotText({ id, title, history }: Source): string {
-  return textOf({ kind: 'snapshot', source: id, title, content: snapshotOf(history) })
+function snapshotOf({ state: { sessions, cells, questions } }: History): Snapshot {
+  const newest: CellView[] = []
+  let chars = 0
+  for (const cell of [...cells.values()].slice(-SNAPSHOT_CELLS).toReversed()) {
+    chars += JSON.stringify(cell).length
+    if (chars > SNAPSHOT_CHARS && cell.status !== 'running') continue
+    newest.unshift(cell)
+  }
+  const open = [...sessions.values()].filter((session) => !session.ended)
+  return { sessions: open, cells: newest, questions: [...questions.values()] }
 }
 
 function textOf(message: PageMessage): string {

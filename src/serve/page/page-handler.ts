@@ -5,13 +5,11 @@ import { BridgeError, messageOf } from '../../errors.ts'
 import { isLoopbackName, hostOf } from '../requests/origin-headers.ts'
 import { BodyError, readBody, readJsonBody } from '../requests/request-body.ts'
 import { Access, cookieName } from './access.ts'
-import { createBridgeRoutes } from './bridge-routes.ts'
 import { LivePages } from './live-pages.ts'
 import { enteringPage, lockedPage, notePage } from './small-pages.ts'
 import { QuestionLinks } from './question-links.ts'
 import type { KeptQuestion } from '../../calls/permissions/kept-questions.ts'
 import { createRoutes } from './routes.ts'
-import { LocalSource } from './sources/source.ts'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { PACKAGE_ROOT } from '../../util/package-root.ts'
@@ -56,9 +54,8 @@ export class PageHandler {
 
   constructor(bridge: Bridge, secret: string) {
     this.access = new Access(secret)
-    const routes = createBridgeRoutes(bridge)
-    this.#pages = new LivePages(new LocalSource(bridge, routes), bridge.settings.stateDir)
-    this.#routes = createRoutes(bridge, this.#pages.sources, routes)
+    this.#pages = new LivePages(bridge)
+    this.#routes = createRoutes(bridge, this.#pages.history)
     this.#questions = new QuestionLinks(bridge.settings.stateDir)
   }
 

@@ -10,27 +10,63 @@ import { costs } from './views/costs.ts'
 import { kept, keptArtifact, keptTool } from './views/kept.ts'
 import { recordedRun, recordRuns, runFilter } from './views/record.ts'
 import { codeParam, get, nameParam, post, type Routes } from './route.ts'
-import type { Sources } from './sources/sources.ts'
+import { Notebook } from './views/notebook.ts'
+import { serverDetails, serverList } from './views/server-views.ts'
+import { sharedUsage } from './views/usage.ts'
+import type { History } from './state/history.ts'
+
+const SEARCH_LIMIT = 20
+
+/** Whose servers the page shows, where clients of several folders share this bridge. */
+export interface PageFolders {
+  folder: string | undefined
+  folders: string[]
+}
 
 /** It becomes a file name. */
 const questionId = z.string().regex(/^[0-9a-f]{16}$/)
 const version = z.coerce.number().int().optional()
 
-/** @param bridge serves the page @param asked the paths that each bridge answers for itself */
-export function createRoutes(bridge: Bridge, sources: Sources, asked: Routes): Routes {
-  const ofBridge = [...asked].map(([path, { method }]): [string, { method: typeof method; answer: Answer }] => [
-    path,
-    { method, answer: (params) => sources.find(sourceIn(params)).ask(path, params) },
-  ])
+const server = z.object({ name: nameParam })
+/** Missing means the page's own. */
+const session = nameParam.optional()
+
+export function createRoutes(bridge: Bridge, history: History): Routes {
+  const notebook = new Notebook(bridge)
   return new Map([
-    ...ofBridge,
-    get('all-servers', z.object({}), () => sources.askAll('servers')),
-    get('cell', z.object({ source: nameParam, id: nameParam }), ({ source, id }) => {
-      const cell = sources.find(source).history.state.cells.get(id)
+    post('interrupt', z.object({ id: nameParam }), ({ id }) => ({ wasRunning: bridge.cells.interrupt(id) })),
+    get('servers', z.object({}), async () => serverList(await bridge.serversOfPage())),
+    get('server', server, async ({ name }) => serverDetails(await bridge.serversOfPage(), name)),
+    post('server/restart', server, async ({ name }) => {
+      const servers = await bridge.serversOfPage()
+      await servers.connected.upstreams.stop(name)
+      // The catalog holds the outcome.
+      await servers.connected.catalog.index([name])
+      return serverDetails(servers, name)
+    }),
+    post('server/sign-in', server, ({ name }) => signInTo(bridge, name)),
+    get('folders', z.object({}), (): PageFolders => bridge.pageFolders),
+    post('folder', z.object({ folder: nameParam }), async ({ folder }) => {
+      if (await bridge.showFolder(folder)) return bridge.pageFolders
+      throw new BridgeError('TOOL_ARGUMENTS_INVALID', 'No client is in this folder any more', { hint: '' })
+    }),
+    get('search', z.object({ query: z.string() }), async ({ query }) => {
+      const { catalog } = (await bridge.serversOfPage()).connected
+      const hits = await catalog.searchWithReasons(query, { limit: SEARCH_LIMIT, detail: 'full' })
+      return { hits, unsearched: catalog.unsearched(catalog.servers().map(({ name }) => name)) }
+    }),
+    get('notebook', z.object({}), () => ({ session: notebook.own.id })),
+    post('notebook/run', z.object({ code: codeParam, session }), (asked) => notebook.run(asked.code, asked.session)),
+    post('notebook/complete', z.object({ code: codeParam, session }), (asked) =>
+      notebook.complete(asked.code, asked.session),
+    ),
+    get('usage', z.object({}), sharedUsage(bridge)),
+    get('cell', z.object({ id: nameParam }), ({ id }) => {
+      const cell = history.state.cells.get(id)
       if (cell) return cell
       throw new BridgeError('TOOL_ARGUMENTS_INVALID', 'This run is no longer kept', { hint: '' })
     }),
-    get('record', runFilter, (filter) => recordRuns(bridge, sources, filter)),
+    get('record', runFilter, (filter) => recordRuns(bridge, history, filter)),
     get('record/run', z.object({ id: nameParam, at: z.coerce.number() }), ({ id, at }) => recordedRun(bridge, id, at)),
     get('questions', z.object({}), () => openQuestions(bridge)),
     post(
@@ -48,9 +84,12 @@ export function createRoutes(bridge: Bridge, sources: Sources, asked: Routes): R
   ])
 }
 
-type Answer = (params: unknown) => unknown
-
-function sourceIn(params: unknown): string | undefined {
-  const { source } = (params ?? {}) as { source?: unknown }
-  return typeof source === 'string' && source !== '' ? source : undefined
+/**
+ * @returns the address to open; the outcome is reported by an event.
+ * @throws BridgeError as `Bridge.beginSignIn` does
+ */
+async function signInTo(bridge: Bridge, name: string): Promise<{ url: string }> {
+  const page = await bridge.beginSignIn(name)
+  const url = bridge.signInPage?.linkTo({ server: name, user: undefined, page }) ?? page.href
+  return { url: /^https?:/.test(url) ? url : '' }
 }

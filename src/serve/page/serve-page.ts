@@ -39,8 +39,6 @@ export async function servePage(bridge: Bridge, port: number): Promise<AnswerPag
   })
   const { port: served } = server.address() as AddressInfo
   const origin = `http://${HOST}:${served}`
-  const withdraw = bridge.offer({ 'page.link': () => ({ link: handler.newLink(origin), port: served }) })
-  bridge.announce()
   const service: AnswerPage = {
     address: `${origin}${PAGE_PATH}#/ask`,
     get isOpen() {
@@ -49,7 +47,6 @@ export async function servePage(bridge: Bridge, port: number): Promise<AnswerPag
     newLink: (view) => handler.newLink(origin, view),
     linkTo: (question) => handler.linkTo(origin, question),
     close: () => {
-      withdraw()
       if (bridge.page === service) bridge.page = undefined
       handler.close()
       server.close()

@@ -26,7 +26,7 @@ export function runFolder(stateDir: string, name: string): string {
   const own = path.join(stateDir, OURS, 'run')
   // The longest name in it is that of a resident that is not published yet.
   const fits = fitsSocketAddress(path.join(own, `${name}.4194304`, SOCKET))
-  return fits ? own : shortFolder('run')
+  return fits ? own : shortFolder()
 }
 
 /** Makes nothing. Whether the folder is the user's alone is for `makeRunFolder` or `isOwnFolderSync` to say. */

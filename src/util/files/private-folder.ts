@@ -1,6 +1,6 @@
 // Creates folders that only their owner can read. Missing parents get the usual permissions: a cache also contains
 // files that another user's sandboxes must reach.
-import { lstatSync, mkdirSync, promises, type Stats } from 'node:fs'
+import { lstatSync, mkdirSync, promises } from 'node:fs'
 import path from 'node:path'
 
 /** @throws what node:fs throws */
@@ -13,21 +13,10 @@ export async function makePrivateFolder(folder: string): Promise<void> {
  * True for a folder of this user that no other user can write to. Always true on Windows, where a user's folders are
  * private.
  */
-export async function isOwnFolder(folder: string): Promise<boolean> {
-  if (process.platform === 'win32') return true
-  const found = await promises.lstat(folder).catch(() => undefined)
-  return found !== undefined && isOwn(found)
-}
-
-/** Synchronous version of `isOwnFolder`. */
 export function isOwnFolderSync(folder: string): boolean {
   if (process.platform === 'win32') return true
   const found = lstatSync(folder, { throwIfNoEntry: false })
-  return found !== undefined && isOwn(found)
-}
-
-function isOwn(found: Stats): boolean {
-  return found.isDirectory() && found.uid === process.getuid?.() && (found.mode & 0o022) === 0
+  return found?.isDirectory() === true && found.uid === process.getuid?.() && (found.mode & 0o022) === 0
 }
 
 /**

@@ -18,8 +18,8 @@ export function fitsSocketAddress(file: string): boolean {
  * The folder for sockets whose path would be too long in the state folder. It is this user's alone, and no sandbox and
  * no jailed server gets it: whoever connects to a socket in it acts as the user.
  */
-export function shortFolder(of: 'live' | 'run'): string {
-  return path.join(tmpdir(), `sandbridge-${of === 'run' ? 'run-' : ''}${hostId()}`)
+export function shortFolder(): string {
+  return path.join(tmpdir(), `sandbridge-run-${hostId()}`)
 }
 
 /**

@@ -13,7 +13,7 @@ import { Status } from './status.tsx'
 import { Waterfall } from './waterfall.tsx'
 
 interface CellCardProps {
-  cell: CellView & { source?: string }
+  cell: CellView
   /** Show the code above the output. */
   withCode?: boolean
   /** It is from the record and can be used again. */
@@ -61,11 +61,11 @@ export function CellCard({ cell, withCode = true, isOpened = false, children }: 
   )
 }
 
-function StopButton({ cell }: { cell: CellView & { source?: string } }): JSX.Element {
+function StopButton({ cell }: { cell: CellView }): JSX.Element {
   const [isAsked, setAsked] = useState(false)
   const stop = (): void => {
     setAsked(true)
-    tell('interrupt', { source: cell.source ?? '', id: cell.id }).catch(() => setAsked(false))
+    tell('interrupt', { id: cell.id }).catch(() => setAsked(false))
   }
   return (
     <button type="button" class="stop" onClick={stop} disabled={isAsked}>

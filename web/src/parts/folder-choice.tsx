@@ -1,7 +1,7 @@
 // Selects whose servers the page shows and uses, where clients of several folders share the bridge.
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import type { PageFolders } from '../../../src/serve/page/bridge-routes.ts'
+import type { PageFolders } from '../../../src/serve/page/routes.ts'
 import { visibleInline } from '../../../src/util/text/visible.ts'
 import { tell } from '../api.ts'
 import { useAnswer } from '../use-answer.ts'

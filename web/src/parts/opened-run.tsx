@@ -1,4 +1,4 @@
-// Shows one run of the record: everything if a bridge has it in memory, otherwise what is recorded.
+// Shows one run of the record: everything if the bridge has it in memory, otherwise what is recorded.
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { visible, visibleInline } from '../../../src/util/text/visible.ts'
@@ -15,22 +15,17 @@ import { Waterfall } from './waterfall.tsx'
 interface OpenedRunProps {
   id: string
   at: number
-  /** The bridge that has it in memory. */
-  source: string | undefined
+  /** The bridge has it in memory. */
+  isRemembered: true | undefined
   onSession: (session: string) => void
 }
 
-export function OpenedRun({ id, at, source, onSession }: OpenedRunProps): JSX.Element {
-  const { bridges } = useStore()
-  const [live] = [...bridges.values()].flatMap((bridge) => {
-    const cell = bridge.cells.get(id)
-    return cell ? [{ ...cell, source: bridge.id }] : []
-  })
-  const asked = live || source === undefined ? undefined : 'cell'
-  const remembered = useAnswer<CellView>(asked, { source: source ?? '', id })
-  const isForgotten = !live && (source === undefined || remembered.error !== undefined)
+export function OpenedRun({ id, at, isRemembered, onSession }: OpenedRunProps): JSX.Element {
+  const live = useStore().state.cells.get(id)
+  const remembered = useAnswer<CellView>(live || !isRemembered ? undefined : 'cell', { id })
+  const isForgotten = !live && (!isRemembered || remembered.error !== undefined)
   const recorded = useAnswer<RecordedCell>(isForgotten ? 'record/run' : undefined, { id, at: String(at) })
-  const cell = live ?? (remembered.value && { ...remembered.value, source: source! })
+  const cell = live ?? remembered.value
   return (
     <section class="details" aria-label="Run">
       <a class="back" href="#/record">
@@ -77,7 +72,7 @@ function Recorded({ run, onSession }: { run: RecordedCell; onSession: (session: 
         </dl>
         {hasCode && code === undefined && (
           <p class="note">
-            The record keeps a hash of the code, not the code, and no bridge that runs remembers it: it cannot be copied
+            The record keeps a hash of the code, not the code, and this bridge does not remember it: it cannot be copied
             or saved as a tool.
           </p>
         )}

@@ -1,10 +1,9 @@
 // A question about calls: what is asked, and the buttons that answer it.
 import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { visible, visibleInline } from '../../../src/util/text/visible.ts'
+import { visible } from '../../../src/util/text/visible.ts'
 import type { WaitingQuestion } from '../../../src/serve/page/views/ask.ts'
 import { type ApiError, tell } from '../api.ts'
-import { useStore } from '../store.ts'
 import { Problem } from './problem.tsx'
 
 interface QuestionProps {
@@ -17,7 +16,6 @@ export function Question({ question, isOpen }: QuestionProps): JSX.Element {
   const [given, setGiven] = useState<string>()
   const [isSending, setSending] = useState(false)
   const [problem, setProblem] = useState<string>()
-  const bridge = useBridgeTitle(question.pid)
   const told = useRef<HTMLParagraphElement>(null)
   const { title, calls, reason } = partsOf(question.text)
   // The button that had the focus is gone.
@@ -40,7 +38,7 @@ export function Question({ question, isOpen }: QuestionProps): JSX.Element {
         {visible(calls)}
       </pre>
       <p class="muted">
-        {visible(reason)} {visibleInline(bridge)}.
+        {visible(reason)} Bridge {question.pid}.
       </p>
       <Problem text={problem} />
       {given === undefined && isOpen ? (
@@ -66,11 +64,6 @@ export function Question({ question, isOpen }: QuestionProps): JSX.Element {
       )}
     </article>
   )
-}
-
-function useBridgeTitle(pid: number): string {
-  const { bridges } = useStore()
-  return [...bridges.values()].find(({ id }) => id.startsWith(`${pid}-`))?.title ?? `Bridge ${pid}`
 }
 
 /** The bridge indents the calls in a question, and nothing before them. */

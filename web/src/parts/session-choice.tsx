@@ -6,8 +6,6 @@ import { store } from '../store.ts'
 import { plural } from '../words.ts'
 
 export interface ChosenSession {
-  /** The bridge of the session. */
-  source: string
   id: string
 }
 
@@ -38,16 +36,8 @@ export function SessionChoice({ chosen, onChange }: SessionChoiceProps): JSX.Ele
 
 /** Sessions of conversations, newest first. */
 export function sharedSessions(): (ChosenSession & { title: string })[] {
-  const several = store.bridges.size > 1
-  return [...store.bridges.values()]
-    .filter(({ isGone }) => !isGone)
-    .flatMap((bridge) =>
-      [...bridge.sessions.values()]
-        .filter(({ ended, client }) => !ended && client !== PAGE && client !== '')
-        .map(({ id, client, cellCount, at }) => {
-          const place = several ? `, ${bridge.title}` : ''
-          return { source: bridge.id, id, at, title: `${client}: ${plural(cellCount, 'cell')}${place}` }
-        }),
-    )
+  return [...store.state.sessions.values()]
+    .filter(({ ended, client }) => !ended && client !== PAGE && client !== '')
+    .map(({ id, client, cellCount, at }) => ({ id, at, title: `${client}: ${plural(cellCount, 'cell')}` }))
     .toSorted((a, b) => b.at - a.at)
 }

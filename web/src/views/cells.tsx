@@ -33,7 +33,7 @@ export function Cells({ waiting }: { waiting: Waiting }): JSX.Element {
     .cells()
     .filter((cell) => cell.session === session)
     .toReversed()
-  const place = chosen && { source: chosen.source, session: chosen.id }
+  const place = chosen && { session: chosen.id }
   const choose = (next: ChosenSession | undefined): void => {
     lastChosen = next
     setWanted(next)

@@ -14,20 +14,14 @@ import { bytes, clock, duration, plural } from '../words.ts'
 /** Finished cells shown per session, beside those that are open. */
 const OLDER_SHOWN = 8
 
-type Cell = CellView & { source: string }
-
 export function Now(): JSX.Element {
   const store = useStore()
-  const { bridges } = store
   const cells = store.cells()
-  const sessions = [...bridges.values()].flatMap(({ id, title, sessions: open }) =>
-    [...open.values()].map((session) => ({ session, title, source: id })),
-  )
-  const shown = sessions
-    .map((one) => ({ ...one, cells: cells.filter((cell) => cell.session === one.session.id) }))
+  const shown = [...store.state.sessions.values()]
+    .map((session) => ({ session, cells: cells.filter((cell) => cell.session === session.id) }))
     .filter((one) => one.cells.length > 0)
     .toSorted((a, b) => b.cells[0]!.at - a.cells[0]!.at)
-  const usage = useUsage(shown.filter(({ session }) => !session.ended).map(({ source }) => source))
+  const usage = useUsage(shown.some(({ session }) => !session.ended))
   const running = cells.filter(({ status }) => status === 'running').length
   return (
     <>
@@ -47,13 +41,7 @@ export function Now(): JSX.Element {
         </div>
       )}
       {shown.map((one) => (
-        <Session
-          key={one.session.id}
-          session={one.session}
-          title={bridges.size > 1 ? one.title : ''}
-          cells={one.cells}
-          usage={usage.get(one.session.id)}
-        />
+        <Session key={one.session.id} session={one.session} cells={one.cells} usage={usage.get(one.session.id)} />
       ))}
     </>
   )
@@ -61,13 +49,11 @@ export function Now(): JSX.Element {
 
 interface SessionProps {
   session: SessionView
-  /** Title of its bridge, if there are several. */
-  title: string
-  cells: Cell[]
+  cells: CellView[]
   usage: UsageView | undefined
 }
 
-function Session({ session, title, cells, usage }: SessionProps): JSX.Element {
+function Session({ session, cells, usage }: SessionProps): JSX.Element {
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set())
   const [newest, ...older] = cells
   const toggle = (id: string): void => {
@@ -80,7 +66,6 @@ function Session({ session, title, cells, usage }: SessionProps): JSX.Element {
       <h2>
         {visibleInline(session.client || 'Session')}
         <span class="muted">
-          {title && `${visibleInline(title)} · `}
           {plural(session.cellCount || cells.length, 'cell')} · since {clock(session.at)}
           {session.ended && ' · ended'} · sandbox: {sandboxName(newest!.provider)}
           {usage && (

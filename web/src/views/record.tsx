@@ -13,7 +13,7 @@ import { Problem } from '../parts/problem.tsx'
 
 const ROW_HEIGHT = 36
 
-/** @param id of the open run @param at its start time, for a run that no bridge has in memory */
+/** @param id of the open run @param at its start time, for a run that the bridge does not have in memory */
 export function Record({ id, at }: { id: string | undefined; at: number }): JSX.Element {
   const [filter, setFilter] = useState<Filter>(NO_FILTER)
   const runs = useRecord(filter)
@@ -31,8 +31,8 @@ export function Record({ id, at }: { id: string | undefined; at: number }): JSX.
       <Problem text={error} />
       {isOff && (
         <p class="notice">
-          Nothing is written down, because <code>MCP_BRIDGE_AUDIT</code> is off: these are the runs that the bridges
-          remember.
+          Nothing is written down, because <code>MCP_BRIDGE_AUDIT</code> is off: these are the runs that the bridge
+          remembers.
         </p>
       )}
       <div class={`split wide ${id === undefined ? '' : 'chosen'}`}>
@@ -53,7 +53,7 @@ export function Record({ id, at }: { id: string | undefined; at: number }): JSX.
             key={id}
             id={id}
             at={chosen?.at ?? at}
-            source={chosen?.source}
+            isRemembered={chosen?.isRemembered}
             onSession={(session) => setFilter({ ...filter, session })}
           />
         )}

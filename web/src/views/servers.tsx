@@ -2,7 +2,6 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { visible, visibleInline } from '../../../src/util/text/visible.ts'
-import type { AnswerOfBridge } from '../../../src/serve/page/sources/sources.ts'
 import type { ServerDetailsView, ServerListView, ServerRow } from '../../../src/serve/page/views/server-views.ts'
 import { tell } from '../api.ts'
 import { coloured } from '../parts/code.tsx'
@@ -13,16 +12,13 @@ import { useAnswer } from '../use-answer.ts'
 import { clock, duration, moment, plural, short } from '../words.ts'
 import { Problem } from '../parts/problem.tsx'
 
-type OfBridge = AnswerOfBridge<ServerListView>
-
-/** @param source the bridge of the server @param name of the open server */
-export function Servers({ name, source }: { name: string | undefined; source: string | undefined }): JSX.Element {
-  const { serverChanges, bridges, ownId } = useStore()
+/** @param name of the open server */
+export function Servers({ name }: { name: string | undefined }): JSX.Element {
+  const { serverChanges } = useStore()
   const [folders, setFolders] = useState(0)
-  const { value, error } = useAnswer<OfBridge[]>('all-servers', {}, `${serverChanges} ${bridges.size} ${folders}`)
-  const servers = value?.find((one) => one.source === ownId)?.value?.servers ?? []
+  const { value, error } = useAnswer<ServerListView>('servers', {}, `${serverChanges} ${folders}`)
+  const servers = value?.servers ?? []
   const tokens = servers.reduce((sum, one) => sum + one.tokens, 0)
-  const open = source ?? ownId
   return (
     <>
       <header class="view-head">
@@ -33,7 +29,7 @@ export function Servers({ name, source }: { name: string | undefined; source: st
         <FolderChoice onChange={() => setFolders(folders + 1)} />
       </header>
       <Problem text={error} />
-      {value?.length === 1 && servers.length === 0 && (
+      {value && servers.length === 0 && (
         <div class="empty">
           <h2>No servers are configured</h2>
           <p>
@@ -42,51 +38,34 @@ export function Servers({ name, source }: { name: string | undefined; source: st
         </div>
       )}
       <div class={`split ${name === undefined ? '' : 'chosen'}`}>
-        <div>
-          {value?.map((one) => (
-            <section key={one.source} aria-label={one.title}>
-              {value.length > 1 && <h2 class="bridge">{visibleInline(one.title)}</h2>}
-              <ServerList of={one} isOwn={one.source === ownId} current={one.source === open ? name : undefined} />
-            </section>
-          ))}
-        </div>
+        {value && <ServerList of={value} current={name} />}
         {name === undefined ? (
           <p class="hint">Choose a server to see its tools.</p>
         ) : (
-          <ServerDetails key={`${open} ${name} ${folders}`} name={name} source={open} changes={serverChanges} />
+          <ServerDetails key={`${name} ${folders}`} name={name} changes={serverChanges} />
         )}
       </div>
     </>
   )
 }
 
-function ServerList({
-  of,
-  isOwn,
-  current,
-}: {
-  of: OfBridge
-  isOwn: boolean
-  current: string | undefined
-}): JSX.Element {
-  const { source, value, problem } = of
-  if (!value) return <p class="problem">{problem}</p>
-  if (value.servers.length + value.untrusted.length + value.skipped.length === 0) return <p class="hint">No servers</p>
+function ServerList({ of, current }: { of: ServerListView; current: string | undefined }): JSX.Element {
+  const { servers, untrusted, skipped } = of
   return (
     <ul class="list" aria-label="Servers">
-      {value.servers.map((server) => (
+      {servers.map((server) => (
         <li key={server.name}>
-          <ServerLink server={server} source={isOwn ? undefined : source} isCurrent={server.name === current} />
+          <ServerLink server={server} isCurrent={server.name === current} />
         </li>
       ))}
-      {value.untrusted.map((one) => (
+      {untrusted.map((one) => (
         <li key={`${one.file} ${one.name}`} class="item">
           <strong>{visibleInline(one.name)}</strong>
           <span class="status warn">not trusted</span>
           <span class="muted">{visibleInline(one.file)}: allow it with `sandbridge trust`</span>
         </li>
       ))}
-      {value.skipped.map((one) => (
+      {skipped.map((one) => (
         <li key={`${one.file} ${one.name ?? ''}`} class="item">
           <strong>{visibleInline(one.name ?? one.file)}</strong>
           <span class="status bad">skipped</span>
@@ -97,18 +76,10 @@ function ServerList({
   )
 }
 
-interface ServerLinkProps {
-  server: ServerRow
-  /** Its bridge, if that is not the page's own. */
-  source: string | undefined
-  isCurrent: boolean
-}
-
-function ServerLink({ server, source, isCurrent }: ServerLinkProps): JSX.Element {
+function ServerLink({ server, isCurrent }: { server: ServerRow; isCurrent: boolean }): JSX.Element {
   const { name, toolCount, problem, description } = server
-  const place = [name, ...(source === undefined ? [] : [source])].map(encodeURIComponent).join('/')
   return (
-    <a class="item" href={`#/servers/${place}`} aria-current={isCurrent ? 'true' : undefined}>
+    <a class="item" href={`#/servers/${encodeURIComponent(name)}`} aria-current={isCurrent ? 'true' : undefined}>
       <strong>{visibleInline(name)}</strong>
       <Status status={statusOf(server)} />
       <span class="muted">
@@ -125,16 +96,16 @@ function ServerLink({ server, source, isCurrent }: ServerLinkProps): JSX.Element
   )
 }
 
-function ServerDetails({ name, source, changes }: { name: string; source: string; changes: number }): JSX.Element {
+function ServerDetails({ name, changes }: { name: string; changes: number }): JSX.Element {
   const [restarts, setRestarts] = useState(0)
   const [busy, setBusy] = useState<string>()
   const [problem, setProblem] = useState<string>()
   const [signInUrl, setSignInUrl] = useState<string>()
-  const { value: server, error } = useAnswer<ServerDetailsView>('server', { name, source }, `${changes} ${restarts}`)
+  const { value: server, error } = useAnswer<ServerDetailsView>('server', { name }, `${changes} ${restarts}`)
   const act = (word: string, path: string, then: (answer: { url?: string }) => void): void => {
     setBusy(word)
     setProblem(undefined)
-    tell<{ url?: string }>(path, { name, source })
+    tell<{ url?: string }>(path, { name })
       .then(then, (failure: Error) => setProblem(failure.message))
       .finally(() => setBusy(undefined))
   }

@@ -1,8 +1,8 @@
-// Messages to a page about one bridge. Types only, because the page imports them, too.
+// Messages to a page about its bridge. Types only, because the page imports them, too.
 import type { PageEvent } from './page-event.ts'
 import type { CellView, QuestionView, SessionView } from './page-state.ts'
 
-/** The first message about a bridge. */
+/** The first message. */
 export interface Snapshot {
   sessions: SessionView[]
   /** The most recent cells, oldest first. */
@@ -10,9 +10,4 @@ export interface Snapshot {
   questions: QuestionView[]
 }
 
-export type PageMessage = { source: string; title: string } & (
-  | { kind: 'snapshot'; content: Snapshot }
-  | { kind: 'events'; content: PageEvent[] }
-  /** The bridge has ended. */
-  | { kind: 'gone' }
-)
+export type PageMessage = { kind: 'snapshot'; content: Snapshot } | { kind: 'events'; content: PageEvent[] }

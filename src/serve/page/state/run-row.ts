@@ -1,4 +1,4 @@
-// Makes a row of the record from a cell in a bridge's memory, and filters such rows. The page and its server share
+// Makes a row of the record from a cell in the bridge's memory, and filters such rows. The page and its server share
 // this. Pure.
 import type { RecordedRun, RunFilter } from '../../../observe/audit/recorded-run.ts'
 import { firstLine } from '../../../util/text/first-line.ts'
@@ -7,13 +7,13 @@ import { wordsOf } from '../../../util/text/search-words.ts'
 import type { CellView } from './page-state.ts'
 
 export interface RunRow extends RecordedRun {
-  /** The bridge that has it in memory; missing when it is only in the record. */
-  source?: string
+  /** The bridge has it in memory; missing when it is only in the record. */
+  isRemembered?: true
 }
 
 const ERROR_CHARS = 120
 
-export function rowOf(cell: CellView, source: string): RunRow {
+export function rowOf(cell: CellView): RunRow {
   const { id, at, session, client, number, status, durationMs, callCount, calls, code, raised } = cell
   return {
     id,
@@ -27,7 +27,7 @@ export function rowOf(cell: CellView, source: string): RunRow {
     callCount,
     deniedCount: calls.filter(({ outcome }) => outcome === 'denied').length,
     servers: [...new Set(calls.map(({ server }) => server))],
-    source,
+    isRemembered: true,
     title: firstLine(code),
     ...(raised && { error: oneLine(raised.message ? `${raised.name}: ${raised.message}` : raised.name, ERROR_CHARS) }),
   }

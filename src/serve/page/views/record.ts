@@ -1,5 +1,5 @@
-// The record for the page: what all bridges of this user have recorded, plus what running ones have in memory, such as
-// the code.
+// The record for the page: what all bridges of this user have recorded, plus what this one has in memory, such as the
+// code.
 import * as z from 'zod'
 import { recordIn } from '../../../observe/audit/other-files.ts'
 import { type RunCursor, readRunLines, readRuns } from '../../../observe/audit/read-runs.ts'
@@ -9,13 +9,12 @@ import type { Bridge } from '../../../bridge/bridge.ts'
 import { shownFlow } from '../state/page-event.ts'
 import type { CallView, CellView } from '../state/page-state.ts'
 import { isWanted, newestFirst, type RunRow, rowOf } from '../state/run-row.ts'
-import type { Source } from '../sources/source.ts'
-import type { Sources } from '../sources/sources.ts'
+import type { History } from '../state/history.ts'
 
 export interface RecordView {
   runs: RunRow[]
   next?: RunCursor
-  /** Nothing is recorded: the page shows what the bridges have in memory. */
+  /** Nothing is recorded: the page shows what the bridge has in memory. */
   isOff: boolean
 }
 
@@ -55,7 +54,7 @@ type AskedFilter = z.infer<typeof runFilter>
 
 export async function recordRuns(
   { settings, stores }: Pick<Bridge, 'settings' | 'stores'>,
-  sources: Sources,
+  history: History,
   asked: AskedFilter,
 ): Promise<RecordView> {
   const { beforeAt, beforeId = '', ...given } = asked
@@ -64,7 +63,9 @@ export async function recordRuns(
   )
   const before = beforeAt === undefined ? undefined : { at: beforeAt, id: beforeId }
   const limit = before ? MORE_RUNS : FIRST_RUNS
-  const remembered = new Map(sources.all().flatMap((source) => rowsOf(source)))
+  const remembered = new Map(
+    [...history.state.cells.values()].map((cell): [string, Remembered] => [cell.id, { cell, row: rowOf(cell) }]),
+  )
   const extraText = (id: string): string | undefined => {
     const row = remembered.get(id)
     return row && `${row.cell.code}\n${row.cell.client}\n${row.cell.status}`
@@ -112,17 +113,13 @@ interface Remembered {
   cell: CellView
 }
 
-function rowsOf({ id: source, history }: Source): [string, Remembered][] {
-  return [...history.state.cells.values()].map((cell) => [cell.id, { cell, row: rowOf(cell, source) }])
-}
-
 function withMemory(run: RecordedRun, remembered: Remembered | undefined): RunRow {
   if (!remembered) return run
-  const { source, title, error, at, status } = remembered.row
+  const { title, error, at, status } = remembered.row
   // Calls of a running cell are in the record before the cell.
   return {
     ...run,
-    source: source!,
+    isRemembered: true,
     title: title!,
     ...(error !== undefined && { error }),
     ...(run.kind === 'unfinished' && { at, status, kind: 'run' }),
