@@ -49,7 +49,7 @@ export const features = {
   methods: (bridge: Bridge): Methods =>
     Object.assign({}, ...plugged.map(({ methods }) => methods?.(bridge))) as Methods,
   findings: async (bridge: Bridge): Promise<Finding[]> =>
-    (await Promise.all(plugged.map(async ({ findings }) => findings?.(bridge) ?? []))).flat(),
+    (await Promise.all(plugged.map(async ({ findings }) => (await findings?.(bridge)) ?? []))).flat(),
   get offers(): MakeOffer[] {
     return plugged.flatMap(({ offer }) => offer ?? [])
   },

@@ -33,8 +33,7 @@ type Wanted = Pick<Settings, 'image' | 'runtime' | 'cacheDir'>
 
 /**
  * Returns the probes, in the order in which `auto` tries them. A cluster is used only on request.
- * @param isThorough ask engines for the image, without which they are useless, and retry what worked in an earlier
- *   start
+ * @param isThorough ask engines for the image, which they need, and retry what worked in an earlier start
  */
 function probesFor(settings: Wanted, isThorough: boolean): Probe[] {
   const engine = (name: EngineName) => (inBackground?: boolean) => probeEngine(name, settings, isThorough, inBackground)
