@@ -3,24 +3,10 @@
 import type { PageEvent } from './page-event.ts'
 import { applyEvent, type CellView, emptyState, type PageState } from './page-state.ts'
 
-/** A cell in a list. */
-export interface CellRow {
-  id: string
-  session: string
-  client: string
-  number: number
-  title: string
-  status: string
-  at: number
-  durationMs?: number | undefined
-  callCount: number
-}
-
 const MAX_CELLS = 10_000
 const MAX_SESSIONS = 1_000
 /** Limit of code, output and calls of all cells together. */
 const MAX_CHARS = 64 * 1024 * 1024
-const TITLE_CHARS = 120
 /** Assumed size of an object beside its texts. */
 const CALL_COST = 200
 
@@ -39,11 +25,6 @@ export class History {
     const id = 'parent' in event && event.parent !== undefined ? event.parent : event.id
     if (this.state.cells.has(id)) this.#grow(id, sizeOf(event))
     this.#forgetOldest()
-  }
-
-  /** Newest first. */
-  rows(): CellRow[] {
-    return [...this.state.cells.values()].map(rowOf).toReversed()
   }
 
   #grow(id: string, by: number): void {
@@ -105,8 +86,3 @@ function sizeOf(event: PageEvent): number {
 
 const shownSize = ({ text = '', image }: { text?: string | undefined; image?: { data: string } | undefined }): number =>
   text.length + (image?.data.length ?? 0)
-
-function rowOf({ id, session, client, number, code, status, at, durationMs, callCount }: CellView): CellRow {
-  const title = code.slice(0, 1_000).trim().split('\n', 1)[0]!.slice(0, TITLE_CHARS)
-  return { id, session, client, number, title, status, at, durationMs, callCount }
-}
