@@ -667,6 +667,16 @@ describe('run serves its client itself', () => {
     expect(ann.said()).toMatch(/^sandbridge: MCP_BRIDGE_OUTPUT_MODE/)
   })
 
+  it('and reports a mistake in its own setting, also to a client that has closed its input', async () => {
+    const { start } = residentHome({})
+    for (const closed of [true, false]) {
+      const ann = start('ann', { MCP_BRIDGE_RESIDENT: 'on idel=5' })
+      if (closed) ann.process.stdin!.end()
+      expect(await ann.exited).toBe(2)
+      expect(ann.said()).toMatch(/^sandbridge: MCP_BRIDGE_RESIDENT: .*idel/)
+    }
+  })
+
   it('and reports invalid rules as without a resident', { timeout: 120_000 }, async () => {
     const { start, home } = residentHome({ who: WHO })
     writeFileSync(path.join(home, 'MCPs/permissions.json'), '{"permissions": {"deny": 1}}')

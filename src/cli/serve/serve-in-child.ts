@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { createLineSplitter } from '../../util/bytes/line-splitter.ts'
 import { isRecord } from '../../util/json/json.ts'
 import type { TakenInput } from '../../serve/resident/relay.ts'
+import { SAYS_ON_OR_OFF } from './wants-resident.ts'
 
 const MAX_LINE_BYTES = 2 ** 29
 
@@ -11,8 +12,10 @@ const MAX_LINE_BYTES = 2 ** 29
  * which they must not get twice.
  */
 export function serveInChild({ read, isOver, told }: TakenInput): void {
+  const { MCP_BRIDGE_RESIDENT = '' } = process.env
   const child = spawn(process.execPath, [...process.execArgv, ...process.argv.slice(1)], {
-    env: { ...process.env, MCP_BRIDGE_RESIDENT: 'off' },
+    // A mistake in it is told there.
+    env: { ...process.env, MCP_BRIDGE_RESIDENT: `off ${MCP_BRIDGE_RESIDENT.replace(SAYS_ON_OR_OFF, '')}` },
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   child.stdin.on('error', () => {}).write(read)
