@@ -101,7 +101,17 @@ function link(from: string, to: string): void {
     fs.linkSync(from, fresh)
   } catch {
     // Another disk, or a package of another user.
-    fs.copyFileSync(from, fresh, fs.constants.COPYFILE_FICLONE)
+    copyOrNothing(from, fresh)
   }
   fs.renameSync(fresh, to)
+}
+
+/** Leaves no half of a file on a disk that is full. */
+function copyOrNothing(from: string, to: string): void {
+  try {
+    fs.copyFileSync(from, to, fs.constants.COPYFILE_FICLONE)
+  } catch (error) {
+    fs.rmSync(to, { force: true })
+    throw error
+  }
 }
