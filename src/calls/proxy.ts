@@ -72,6 +72,7 @@ function callTool(params: unknown, context: CellContext, cancellation: Cancellat
       )
     }
     const admitted = permissions ? await permissions.admit(found, bound, cancellation) : { args: bound }
+    context.flow?.sent(serverName, admitted.args)
     const isNamed = namesOf(found.inputSchema)
     const call = { kind: 'tool', server: serverName, name: found.name, isNamed, ...admitted } as const
     const sent = observed(context, call, ({ meta, onProgress: tell }) => {

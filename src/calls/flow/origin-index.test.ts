@@ -132,6 +132,24 @@ describe('the origin of a value', () => {
     expect([...friend.shown('nothing is called mallory@evil.example').runs]).not.toContain('mail')
   })
 
+  it.each(['tel:4711081512', 'acct:DE89370400440532013000', 'https://pay.acme.example/to/4711081512?now=1'])(
+    'is also the server of a number that a trusted one gives back in something larger: %s',
+    (note) => {
+      const open = (page: string, literal = '') => {
+        const index = new OriginIndex((server) => server === 'notes')
+        index.addWritten(literal)
+        index.addResult({ server: 'web', name: 'get' }, page)
+        index.addResult({ server: 'notes', name: 'get' }, { content: [{ type: 'text', text: note }] })
+        return serversOf(index, note).toSorted()
+      }
+      const page = 'Wire it to DE89370400440532013000 or call 4711081512 now'
+      expect(open(page)).toEqual(['notes', 'web'])
+      // Controls: other numbers, and those that the model wrote.
+      expect(open('Wire it to DE02120300000000202051 or call 4711081599 now')).toEqual(['notes'])
+      expect(open(page, page)).not.toContain('web')
+    },
+  )
+
   it('is not a server because of the words of the protocol, which each result has', () => {
     const block = { type: 'text', text: 'hello there' }
     const words = ['content', 'type', 'text', 'structuredContent']

@@ -8,6 +8,7 @@ import {
   FIELD,
   FIRST,
   GROUPS,
+  HAS_DIGIT,
   HAS_FOREIGN,
   HAS_LETTER,
   KEY,
@@ -97,6 +98,7 @@ export class Owners {
     for (const kind of LARGER) if (kinds & (1 << kind) && this.#isOpen) this.#decideAll(kind)
     this.#decideRuns()
     if (this.#left > 0) this.#decideWords()
+    if (this.#trusted.size > 0) this.#decideNumbers()
     if (this.#left > 0) this.#countUnknown(knowsCode)
     this.#tell = undefined
     return this.#owned
@@ -187,6 +189,17 @@ export class Owners {
     if (!this.#tell) return
     for (let word = 0; word < this.#words; word += 1)
       if (owners[word] === UNKNOWN && isWord(units, places[word]!)) this.#decide(places[word]!, ANY_WORD)
+  }
+
+  /** A number that another server said, also in something larger that a trusted one said, such as `tel:` and it. */
+  #decideNumbers(): void {
+    const { units } = scanner
+    for (let word = 0; word < this.#words; word += 1) {
+      const at = places[word]!
+      const isNumber = units[at + TRAITS]! & HAS_DIGIT && units[at + CHARS]! >= MIN_DIGITS
+      if (!isNumber || !this.#trusted.has(owners[word]!)) continue
+      if (this.#written.get(units[at + KEY]! ^ VALUE, units[at + CHECK]!) === 0) this.#decide(at, VALUE)
+    }
   }
 
   /** @param knowsCode words that the model wrote as code are known */

@@ -4,7 +4,11 @@ import { KEY, Scanner, STRIDE } from './scan-text.ts'
 async function keysOf(text: string): Promise<number[]> {
   vi.resetModules()
   const { Scanner: Another } = await import('./scan-text.ts')
-  const scanner = new Another()
+  return scanned(text, new Another())
+}
+
+/** The keys of its units. */
+function scanned(text: string, scanner = new Scanner()): number[] {
   scanner.scan(text)
   return Array.from({ length: scanner.end / STRIDE }, (_, unit) => scanner.units[unit * STRIDE + KEY]!)
 }
@@ -13,6 +17,24 @@ it('hashes differ between processes: nobody can prepare a text that counts as an
   const [one, other] = [await keysOf('bob@acme.example'), await keysOf('bob@acme.example')]
   expect(one).toHaveLength(other.length)
   expect(one.filter((key, at) => key === other[at])).toEqual([])
+})
+
+it('no two texts have the same hash in every process, not even a pair that is made for it', () => {
+  // Thue-Morse: the polynomial of what they differ in is a multiple of a large power of two at every odd point.
+  const pair = (length: number, ...letters: [string, string]) => {
+    const bits = Array.from({ length }, (_, at) => at.toString(2).replaceAll('0', '').length % 2)
+    return [bits.map((bit) => letters[bit]!).join(''), bits.map((bit) => letters[1 - bit]!).join('')] as const
+  }
+  for (const [one, other] of [pair(64, '0', 'p'), pair(128, '1', 'a'), pair(1024, 'a', 'b'), pair(32, 'ᐁ', 'ꐁ')]) {
+    const [first, second] = [scanned(one), scanned(other)]
+    expect(first).toHaveLength(second.length)
+    expect(
+      first.filter((key, at) => key === second[at]),
+      one,
+    ).toEqual([])
+    // Control: the same text.
+    expect(scanned(one)).toEqual(first)
+  }
 })
 
 it('a long text is told in portions as it is told at once', () => {

@@ -102,20 +102,39 @@ function classOfOther(code: number): number {
   return found
 }
 
-/** Nobody outside of this process can make two texts that have the same hash. */
-const P1 = randomBase()
-const P2 = randomBase()
+/**
+ * Hashes are polynomials of the letters at a secret point, modulo a prime. Modulo a power of two, there are pairs of
+ * texts that have the same hash at every point (Thue-Morse), and a server could prepare them.
+ */
+const MODULUS = 2 ** 31 - 1
+/** A hash times a point is a whole number that a double holds. */
+const MAX_POINT = 2 ** 21
+const P1 = randomInt(2 ** 16, MAX_POINT)
+const P2 = randomInt(2 ** 16, MAX_POINT)
 const POWERS1 = powers(P1)
 const POWERS2 = powers(P2)
+/** A polynomial of more letters could be zero at many points. A power of two, and more than the letters of a unit. */
+const MAX_DEGREE = 128
 
-function randomBase(): number {
-  return (randomInt(1 << 28) << 3) | 5
+/** The same modulo {@link MODULUS}, and little more than it. @param of below 2 ** 53 */
+function reduced(of: number): number {
+  return of - ((of * 2 ** -31) | 0) * MODULUS
+}
+
+/** From 0 to below {@link MODULUS}. */
+function exact(of: number): number {
+  return of < MODULUS ? of : of - MODULUS
+}
+
+function times(one: number, other: number): number {
+  const high = other >>> 16
+  return exact(reduced(reduced(one * high) * 2 ** 16 + one * (other & 0xff_ff)))
 }
 
 function powers(of: number): Int32Array {
   const all = new Int32Array(MAX_UNIT_CHARS + 1)
   all[0] = 1
-  for (let at = 1; at < all.length; at += 1) all[at] = Math.imul(all[at - 1]!, of)
+  for (let at = 1; at < all.length; at += 1) all[at] = times(all[at - 1]!, of)
   return all
 }
 
@@ -180,20 +199,18 @@ export class Scanner {
     for (let at = 0; at <= length; at += 1) {
       const code = at < length ? text.charCodeAt(at) : 10
       let type = code < 128 ? ASCII[code]! : classOfOther(code)
-      if (type <= DIGIT && type !== JOINER) {
-        const folded = type === CAPITAL ? code + 32 : code
-        key = (Math.imul(key, P1) + folded) | 0
-        check = (Math.imul(check, P2) + folded) | 0
+      if ((type <= DIGIT && type !== JOINER) || type === FOREIGN) {
+        const folded = type === CAPITAL ? code + 32 : type === FOREIGN ? folding(code) : code
+        key = reduced(key * P1 + folded)
+        check = reduced(check * P2 + folded)
         chars += 1
-        traits |= type === DIGIT ? HAS_DIGIT : type === LOWER ? HAS_LETTER : HAS_LETTER | HAS_CAPITAL
-        continue
-      }
-      if (type === FOREIGN) {
-        const folded = folding(code)
-        key = (Math.imul(key, P1) + folded) | 0
-        check = (Math.imul(check, P2) + folded) | 0
-        chars += 1
-        traits |= HAS_LETTER | HAS_FOREIGN | (folded === code ? 0 : HAS_CAPITAL)
+        if (chars % MAX_DEGREE === 0) {
+          key = mixed(exact(key)) >>> 1
+          check = mixed(exact(check)) >>> 1
+        }
+        traits |= type === DIGIT ? HAS_DIGIT : HAS_LETTER
+        if (folded !== code) traits |= HAS_CAPITAL
+        if (type === FOREIGN) traits |= HAS_FOREIGN
         continue
       }
       if (type === APOSTROPHE) {
@@ -202,11 +219,11 @@ export class Scanner {
         type = FIELD_END
       }
       if (chars > 0) {
-        this.#endWord(key, check, chars, traits)
+        this.#endWord(exact(key), exact(check), chars, traits)
         key = check = chars = traits = 0
       }
       if (type === IDEOGRAPH) {
-        this.#endWord(code, Math.imul(code, P2), 1, HAS_LETTER | HAS_FOREIGN)
+        this.#endWord(code, exact(reduced(code * P2)), 1, HAS_LETTER | HAS_FOREIGN)
         continue
       }
       if (type === JOINER) continue
@@ -241,8 +258,8 @@ export class Scanner {
     this.#word = word + 1
     this.#chars += chars
     if (chars <= MAX_UNIT_CHARS) {
-      this.#key = (Math.imul(this.#key, POWERS1[chars]!) + key) | 0
-      this.#check = (Math.imul(this.#check, POWERS2[chars]!) + check) | 0
+      this.#key = exact(times(this.#key, POWERS1[chars]!) + key)
+      this.#check = exact(times(this.#check, POWERS2[chars]!) + check)
     }
     if (word >= 2) {
       const tripleKey = mixed(Math.imul(Math.imul(this.#keyBefore, P1) + this.#lastKey, P1) + wordKey)
@@ -304,8 +321,8 @@ export class Scanner {
   #tellWhole(kind: Kind, unit: Open): void {
     const chars = this.#chars - unit.chars
     if (chars > MAX_UNIT_CHARS) return
-    const key = (this.#key - Math.imul(unit.key, POWERS1[chars]!)) | 0
-    const check = (this.#check - Math.imul(unit.check, POWERS2[chars]!)) | 0
+    const key = exact(this.#key - times(unit.key, POWERS1[chars]!) + MODULUS)
+    const check = exact(this.#check - times(unit.check, POWERS2[chars]!) + MODULUS)
     this.#tell(kind, mixed(key), mixed(check), chars, unit.traits, unit.word, this.#word - 1)
   }
 

@@ -89,6 +89,11 @@ export class SessionFlow {
     this.#index.addResult(source, value)
   }
 
+  /** A server was sent this. If the user trusts it, it may give back text of others that is in no index yet. */
+  sent(server: string, args: Readonly<Record<string, unknown>>): void {
+    if (this.#isTrusted(server)) this.#index.addFromPartial(Object.values(args))
+  }
+
   #identify(server: string): void {
     const now = this.#servers.identityOf(server)
     const before = this.#identities.has(server) ? this.#identities.get(server) : now

@@ -2,10 +2,11 @@
 // answers them. An answer is valid once, before the timeout, for the bridge and session that asked, and for the text
 // that was shown.
 import { hash, randomUUID } from 'node:crypto'
-import { readdir, readFile, rm } from 'node:fs/promises'
+import { readdir, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isRunning } from '../../util/process/process-id.ts'
+import { readOrdinary } from '../../util/files/read-ordinary.ts'
 import { makePrivateFolder } from '../../util/files/private-folder.ts'
 import { replaceFile } from '../../util/files/replace-file.ts'
 import { isRecord, parseJson } from '../../util/json/json.ts'
@@ -66,7 +67,7 @@ export class KeptQuestions {
     if (counts && isOurs && kept.answer === undefined) return undefined
     if (this.#asked.get(id) !== asked) return undefined
     this.#asked.delete(id)
-    await rm(this.#fileOf(id), { force: true })
+    await remove(this.#fileOf(id))
     return counts && isOurs ? kept.answer : undefined
   }
 
@@ -106,7 +107,7 @@ export class KeptQuestions {
 
   /** The answer is no longer needed. */
   async withdraw(id: string): Promise<void> {
-    if (this.#asked.delete(id)) await rm(this.#fileOf(id), { force: true })
+    if (this.#asked.delete(id)) await remove(this.#fileOf(id))
   }
 
   async close(): Promise<void> {
@@ -126,7 +127,7 @@ export async function listQuestions(stateDir: string): Promise<KeptQuestion[]> {
   for (const name of names.filter((one) => /^[0-9a-f]{16}\.json$/.test(one))) {
     const question = await readQuestion(path.join(folder, name))
     if (question && isRunning(question.pid)) found.push(question)
-    else await rm(path.join(folder, name), { force: true })
+    else await remove(path.join(folder, name))
   }
   return found.filter(isOpen)
 }
@@ -156,11 +157,18 @@ function questionsFolder(stateDir: string): string {
   return path.join(stateDir, '.sandbridge', 'questions')
 }
 
+/** A folder in its place stays. */
+async function remove(file: string): Promise<void> {
+  await rm(file, { force: true }).catch(() => {})
+}
+
+/** Undefined for anything but a question in its own file. */
 async function readQuestion(file: string): Promise<KeptQuestion | undefined> {
-  const value = parseJson(await readFile(file, 'utf8').catch(() => ''))
+  const value = parseJson(String(await readOrdinary(file).catch(() => '')))
   if (!isRecord(value)) return undefined
   const { id, text, pid, asking, until, answer, cell, trusts } = value
-  if (typeof id !== 'string' || typeof text !== 'string' || typeof pid !== 'number') return undefined
+  if (typeof id !== 'string' || path.basename(file) !== `${id}.json`) return undefined
+  if (typeof text !== 'string' || typeof pid !== 'number') return undefined
   if (typeof asking !== 'string' || typeof until !== 'number') return undefined
   const given = typeof answer === 'string' ? { answer } : {}
   const offer = typeof trusts === 'string' ? { trusts } : {}
