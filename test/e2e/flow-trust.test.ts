@@ -3,10 +3,11 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { bridgeEnv, CLI } from '../support/bridge-process.ts'
+import { bridgeEnv, CLI, makeHome } from '../support/bridge-process.ts'
 import { startHttpBridge } from '../support/http-bridge.ts'
 import { inTerminal, needsTerminal } from '../support/in-terminal.ts'
 import { runProgram } from '../support/run-program.ts'
+import { writePermissions } from '../support/ruled-bridge.ts'
 import { caught, tellers, tellingBridge } from '../support/telling-bridge.ts'
 
 const NOTE = 'Remember to water the plants on every second Tuesday and to feed the cat.'
@@ -113,8 +114,7 @@ describe('an answer that trusts the text of a server', () => {
   })
 
   it('is not offered to one of several users over HTTP', async () => {
-    const { home } = await tellingBridge({ told: {} })
-    const http = await startHttpBridge({ servers: tellers(home, told), env: { MCP_BRIDGE_FLOW: 'ask' } })
+    const http = await startHttpBridge({ servers: tellers(makeHome(), told), env: { MCP_BRIDGE_FLOW: 'ask' } })
     const created = await runProgram(process.execPath, [CLI, 'token', 'create', 'ann'], bridgeEnv(http.home))
     const asked = async (token: string) => {
       const questions: string[] = []
@@ -161,20 +161,22 @@ describe('an answer that trusts the text of a server', () => {
   })
 
   it('is not offered where text also says where something goes, for several servers, or beside a rule', async () => {
-    const asked = async (code: string, options: object = {}) => {
-      const { bridge, questions, home } = await tellingBridge({ told, answer: TRUST, ...options })
-      await bridge.run(code)
-      expect(await bridge.run(send), code).toContain('denied:')
-      expect(questions.at(-1), code).not.toContain('Trusting what')
-      await bridge.client.close()
-      return home
-    }
-    await asked(`${read}\nprint(await mcp_web.get(name="page"))`)
-    await asked(read, { permissions: { ask: ['files__send'] } })
-    const { bridge, questions } = await tellingBridge({ told, answer: TRUST })
+    const several = await tellingBridge({ told, answer: TRUST })
+    await several.bridge.run(`${read}\nprint(await mcp_web.get(name="page"))`)
+    expect(await several.bridge.run(send)).toContain('denied:')
+    expect(several.questions.at(-1)).not.toContain('Trusting what')
+    const { bridge, questions, home } = await tellingBridge({
+      told,
+      answer: TRUST,
+      permissions: { ask: ['files__send'] },
+    })
     await bridge.run(read)
+    expect(await bridge.run(send)).toContain('denied:')
+    expect(questions).toEqual([expect.not.stringContaining('Trusting what')])
+    writePermissions(home, {})
     expect(await bridge.run(caught('mcp_files.send(to=await mcp_notes.get(name="to"))'))).toContain('denied:')
-    expect(questions[0]).not.toContain('Trusting what')
+    expect(questions).toHaveLength(2)
+    expect(questions[1]).not.toContain('Trusting what')
     // Control: the same session, without that destination.
     expect(await bridge.run(send)).toContain('made')
   })
@@ -260,14 +262,13 @@ describe('an answer that trusts the text of a server', () => {
     expect(await ruled.bridge.run(store)).toContain('denied:')
     expect(ruled.questions).toHaveLength(1)
     // Without the rule nobody is asked, as docs/flow.md says.
-    const open = await tellingBridge({ told: telling, trusted: ['notes'] })
-    expect(await open.bridge.run(store)).toContain('made')
-    expect(open.questions).toEqual([])
+    writePermissions(ruled.home, {})
+    expect(await ruled.bridge.run(store)).toContain('made')
+    expect(ruled.questions).toHaveLength(1)
   })
 
   it('of a project counts for nothing', async () => {
-    const { home, bridge } = await tellingBridge({ told })
-    await bridge.client.close()
+    const home = makeHome()
     const folder = path.join(home, '.sandbridge')
     mkdirSync(folder, { recursive: true })
     writeFileSync(path.join(folder, 'permissions.json'), '{"trust": [{"server": "notes", "definition": "x"}]}')

@@ -11,7 +11,7 @@ import { LogFolder } from '../../src/keep/files/log-folder.ts'
 import { bridgeEnv, CLI, fixtureServer, makeHome, type ServerEntry } from '../support/bridge-process.ts'
 import type { Era } from '../support/http-bridge.ts'
 import { until } from '../support/processes.ts'
-import { caught, ruledBridge } from '../support/ruled-bridge.ts'
+import { caught, ruledBridge, sharedRuledBridge } from '../support/ruled-bridge.ts'
 import { sharedHttpBridge } from '../support/shared-bridge.ts'
 import { shiftingClock } from '../support/shifting-clock.ts'
 
@@ -107,16 +107,18 @@ describe.each(['legacy', 'modern'] as const)(
   },
 )
 
+/** What the user says to the next questions. */
+let says: (message: string) => unknown
+const shared = sharedRuledBridge({ env: { MCP_BRIDGE_TIMEOUT: '100' }, answer: (message) => says(message) })
+
 it('a yes and a cancellation at the same moment make no call', async () => {
   let controller = new AbortController()
   let isCancelled = true
-  const { bridge, reached, questions } = await ruledBridge({
-    permissions: ask,
-    answer: () => {
-      if (isCancelled) controller.abort()
-      return ONCE
-    },
-  })
+  says = () => {
+    if (isCancelled) controller.abort()
+    return ONCE
+  }
+  const { bridge, reached, questions } = shared(ask)
   for (let count = 1; count <= 10; count += 1) {
     controller = new AbortController()
     await expect(bridge.call({ code: call }, { signal: controller.signal })).rejects.toThrow()
@@ -131,11 +133,8 @@ it('a yes and a cancellation at the same moment make no call', async () => {
 })
 
 it('a thousand questions of one cell are asked one after the other, and those over the limit are denied', async () => {
-  const { bridge, reached, questions } = await ruledBridge({
-    permissions: ask,
-    env: { MCP_BRIDGE_TIMEOUT: '100' },
-    answer: (message) => (message.includes('a7:') ? ONCE : 'no'),
-  })
+  says = (message) => (message.includes('a7:') ? ONCE : 'no')
+  const { bridge, reached, questions } = shared(ask)
   // Other argument names give another question.
   const text = await bridge.run(`
 import asyncio, collections
@@ -154,38 +153,40 @@ dict(collections.Counter(await asyncio.gather(*(one(n) for n in range(1100)))))`
 })
 
 describe('the time of day', () => {
-  it('a clock that is set back or forth does not lift a limit per hour', async () => {
+  /** A bridge whose clock can be set. */
+  const withClock = (timeout: string) => {
     const home = makeHome()
     const clock = shiftingClock(home)
-    const { bridge, reached } = await ruledBridge({
-      home,
-      env: clock.env,
-      permissions: { allow: [{ tool: 'hub__create_issue', perHour: 2 }] },
-    })
-    for (const expected of ['called', 'called', 'denied']) expect(await bridge.run(call)).toContain(expected)
+    return { home, clock, shared: sharedRuledBridge({ home, env: { ...clock.env, MCP_BRIDGE_ASK_TIMEOUT: timeout } }) }
+  }
+  const [patient, hasty] = [withClock('300'), withClock('5')]
+
+  it('a clock that is set back or forth does not lift a limit per hour', async () => {
+    const drop = caught('i = 1; await mcp_hub.delete_repo(id=i)')
+    patient.clock.set(0)
+    const { bridge, reached } = patient.shared({ allow: [{ tool: 'hub__delete_repo', perHour: 2 }] })
+    for (const expected of ['called', 'called', 'denied']) expect(await bridge.run(drop)).toContain(expected)
     for (const shift of [-2 * HOUR_MS, 2 * HOUR_MS, 30 * HOUR_MS]) {
-      clock.set(shift)
+      patient.clock.set(shift)
       // The control: the bridge's clock jumps.
       const name = `at ${shift}.txt`
       const created = await bridge.run(
         `runtime.save_artifact("${name}", "x"); [a.createdAt for a in runtime.artifacts() if a.name == "${name}"][0]`,
       )
       expect(Math.abs(new Date(created.slice(1, -1)).getTime() - Date.now() - shift)).toBeLessThan(HOUR_MS / 2)
-      expect(await bridge.run(call)).toContain('denied')
+      expect(await bridge.run(drop)).toContain('denied')
     }
     expect(reached()).toHaveLength(2)
   })
 
   it.each([
-    ['5', 6_000, 'denied'],
-    ['300', 0, 'called'],
-  ])(
+    ['5', 5_500, 'denied', hasty],
+    ['300', 0, 'called', patient],
+  ] as const)(
     'a changed clock does not make an answer count that comes too late: with %s s to answer, after %i ms',
-    async (timeout, ms, expected) => {
-      const home = makeHome()
-      const clock = shiftingClock(home)
-      const env = { ...clock.env, MCP_BRIDGE_ASK_TIMEOUT: timeout }
-      const { bridge } = await ruledBridge({ home, env, permissions: ask })
+    async (_timeout, ms, expected, { clock, home, shared: clocked }) => {
+      clock.set(0)
+      const { bridge } = clocked(ask)
       clock.set(2 * HOUR_MS)
       expect(await bridge.run(call)).toContain('denied')
       const [question] = JSON.parse(approve(home, '--json')) as { id: string }[]

@@ -59,6 +59,18 @@ export function tellers(folder: string, told: TellingOptions['told']): Record<st
   )
 }
 
+/** The calls that reached the servers in `folder` and act. */
+export const callsOf = (folder: string, told: TellingOptions['told']): ReturnType<TellingBridge['reached']> =>
+  Object.keys(told).flatMap((server) => {
+    const journal = fileOf(folder, server, 'journal')
+    if (!existsSync(journal)) return []
+    const lines = readFileSync(journal, 'utf8').trim().split('\n')
+    return lines.map((line): [string, string, Record<string, unknown>] => {
+      const [tool, args] = JSON.parse(line) as [string, Record<string, unknown>]
+      return [server, tool, args]
+    })
+  })
+
 export async function tellingBridge(
   options: TellingOptions,
   start: (options: BridgeOptions) => Promise<TestBridge> = startBridge,
@@ -87,16 +99,7 @@ export async function tellingBridge(
         }),
     }),
   })
-  const reached = () =>
-    Object.keys(told).flatMap((server) => {
-      const journal = fileOf(home, server, 'journal')
-      if (!existsSync(journal)) return []
-      const lines = readFileSync(journal, 'utf8').trim().split('\n')
-      return lines.map((line): [string, string, Record<string, unknown>] => {
-        const [tool, args] = JSON.parse(line) as [string, Record<string, unknown>]
-        return [server, tool, args]
-      })
-    })
+  const reached = () => callsOf(home, told)
   const tell: TellingBridge['tell'] = (server, data) => void tellers(home, { [server]: data })
   return { bridge, home, reached, questions, tell }
 }
