@@ -50,7 +50,6 @@ describe('readSettings', () => {
       runtime: 'auto',
       audit: 'shape',
       auditRequired: false,
-      live: true,
       metrics: undefined,
       metricsToken: undefined,
       timeoutMs: 30_000,
