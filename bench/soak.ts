@@ -68,7 +68,9 @@ async function main(): Promise<void> {
     await Promise.all(
       Array.from({ length: Number(values.clients) }, async (_, client) => {
         while (Date.now() < end) {
-          cellCount += await oneConnection(bridge, Math.min(end, Date.now() + CONNECTION_MS), client)
+          // Not `+=` with await: it would add to the count of a minute ago.
+          const ran = await oneConnection(bridge, Math.min(end, Date.now() + CONNECTION_MS), client)
+          cellCount += ran
         }
       }),
     )
