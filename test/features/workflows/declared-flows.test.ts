@@ -139,6 +139,7 @@ describe('a workflow without a model', () => {
     writePermissions(telling.home, { allow: [JSON.parse(rule!)] })
     expect((await run('--change', 'to')).code).toBe(0)
     writePermissions(telling.home, {})
+    expect((await run('--change', 'to')).code).not.toBe(0)
     // The user edits what it declares.
     const text = readFileSync(flowsFile(), 'utf8')
     const { flows, ...rest } = JSON.parse(text) as { flows: object[] }
@@ -187,8 +188,9 @@ it('values of trusted servers need no declaration, and nothing is declared with 
   }
   await forward('off')
   expect(existsSync(file)).toBe(false)
-  await forward('ask', '--change', 'to')
+  await forward('ask')
   expect(existsSync(file)).toBe(true)
+  await forward('ask', '--change', 'to')
   expect(made().at(-1)).toEqual(['files', 'send', expect.objectContaining({ to: 'mallory@evil.example' })])
 })
 
