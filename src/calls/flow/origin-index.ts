@@ -173,7 +173,6 @@ export class OriginIndex {
 
   /** Adds texts that may be parts of results which are not in the index. */
   addFromPartial(value: unknown): void {
-    if (this.partial.size === 0) return
     eachText(value, (text) => {
       if (!this.originOf(text).hasUnknown) return
       for (const server of this.partial) this.addResult({ server, name: '' }, text)

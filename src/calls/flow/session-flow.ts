@@ -91,7 +91,8 @@ export class SessionFlow {
 
   /** A server was sent this. If the user trusts it, it may give back text of others that is in no index yet. */
   sent(server: string, args: Readonly<Record<string, unknown>>): void {
-    if (this.#isTrusted(server)) this.#index.addFromPartial(Object.values(args))
+    // Almost always, the index has all.
+    if (this.#index.partial.size > 0 && this.#isTrusted(server)) this.#index.addFromPartial(Object.values(args))
   }
 
   #identify(server: string): void {

@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { loadSettings } from '../../config/settings/file/load-settings.ts'
 import { findResidents } from '../../serve/resident/ask-resident.ts'
 import { count } from '../../util/text/count.ts'
-import { visibleInline } from '../../util/text/visible.ts'
 import { VERSION } from '../../util/version.ts'
 import type { ResidentNow, Terminal } from '../terminal/terminal.ts'
 import { noneText } from './status.ts'
@@ -62,7 +61,7 @@ function show({ sessions, cells, calls, questions, servers, counts }: ResidentNo
     ...sessions.map(({ client = 'a client', folder, startedAt, cells: ran }) => [
       '  session',
       seconds(at - startedAt),
-      `${visibleInline(client)} in ${visibleInline(folder)}: ${count(ran, 'cell')}`,
+      `${client} in ${folder}: ${count(ran, 'cell')}`,
     ]),
     ...questions.map(({ message, startedAt }) => [
       { text: '  asks', style: 'yellow' as const },
