@@ -25,13 +25,13 @@ import { SILENT } from '../../src/util/log.ts'
 import { bridgeEnv, CLI, fixtureServer, makeHome } from '../support/bridge-process.ts'
 import { makeCertificate } from '../support/make-certificate.ts'
 import { needsPosix, needsProgram, needsRoot } from '../support/needs.ts'
+import { until } from '../support/processes.ts'
 import {
   isAlive,
   type RelayClient,
   residentHome,
   type ResidentHome,
   sharedResidentHome,
-  until,
 } from '../support/resident-clients.ts'
 import { runProgram } from '../support/run-program.ts'
 

@@ -8,6 +8,7 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { CLI, fixtureServer } from '../support/bridge-process.ts'
 import { needsTerminal, runInTerminal, type Step } from '../support/in-terminal.ts'
 import { needsPosix } from '../support/needs.ts'
+import { until } from '../support/processes.ts'
 import {
   isAlive,
   kill,
@@ -15,7 +16,6 @@ import {
   type ResidentHome,
   residentHome,
   sharedResidentHome,
-  until,
 } from '../support/resident-clients.ts'
 import { writePermissions } from '../support/ruled-bridge.ts'
 import { type ProgramResult, runProgram } from '../support/run-program.ts'

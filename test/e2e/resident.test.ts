@@ -21,14 +21,8 @@ import path from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { CLI, fixtureServer, ROOT } from '../support/bridge-process.ts'
 import { needsLinux, needsPosix, needsProgram } from '../support/needs.ts'
-import {
-  isAlive,
-  kill,
-  type RelayClient,
-  residentHome,
-  sharedResidentHome,
-  until,
-} from '../support/resident-clients.ts'
+import { until } from '../support/processes.ts'
+import { isAlive, kill, type RelayClient, residentHome, sharedResidentHome } from '../support/resident-clients.ts'
 
 const WHO = { ...fixtureServer('whoami.mjs'), env: { WHO: '${WHO:-nobody}' } }
 const STAYS = fixtureServer('whoami.mjs', 'stays')

@@ -54,13 +54,8 @@ it.each(['as soon as it is there', 'once it has made its own folder', 'once it h
       }
       look()
     })
-    const { result } = await ann.ask('initialize', {
-      protocolVersion: '2025-06-18',
-      capabilities: {},
-      clientInfo: { name: 'inspector-cli', version: '1' },
-    })
-    expect(result).toHaveProperty('serverInfo')
-    ann.process.stdin!.write('{"jsonrpc":"2.0","method":"notifications/initialized"}\n')
+    await ann.initialize()
+    expect(ann.welcome).toHaveProperty('result.serverInfo')
     expect(await ann.run('print(1)')).toBe('1')
     // And so is the next one.
     ann.process.stdin!.end()

@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, onTestFinished } from 'vitest'
 import { bridgeEnv, CLI, makeHome, type RemoteEntry, type ServerEntry } from './bridge-process.ts'
+import { until } from './processes.ts'
 import { linkCode, WARM_CACHES } from './warm-files.ts'
 
 export interface RelayClient {
@@ -18,6 +19,8 @@ export interface RelayClient {
   /** The answer to its handshake. */
   welcome?: Record<string, unknown>
   ask: (method: string, params?: object) => Promise<Record<string, unknown>>
+  /** Begins to talk to the bridge. */
+  initialize: (capabilities?: object) => Promise<void>
   /** The text of a cell's result. */
   run: (code: string) => Promise<string>
   exited: Promise<number | NodeJS.Signals | null>
@@ -98,9 +101,7 @@ export function residentHome(
     },
     connect: async (name, own, capabilities = {}) => {
       const client = start(name, own)
-      const clientInfo = { name: 'inspector-cli', version: '1' }
-      client.welcome = await client.ask('initialize', { protocolVersion: '2025-06-18', capabilities, clientInfo })
-      client.process.stdin!.write('{"jsonrpc":"2.0","method":"notifications/initialized"}\n')
+      await client.initialize(capabilities)
       return client
     },
   }
@@ -139,11 +140,16 @@ function talkTo(child: ChildProcess, name: string): RelayClient {
     child.stdin!.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`)
     return new Promise((resolve) => waiting.set(id, resolve))
   }
-  return {
+  const client: RelayClient = {
     process: child,
     said: () => said,
     unasked,
     ask,
+    initialize: async (capabilities = {}) => {
+      const clientInfo = { name: 'inspector-cli', version: '1' }
+      client.welcome = await ask('initialize', { protocolVersion: '2025-06-18', capabilities, clientInfo })
+      child.stdin!.write('{"jsonrpc":"2.0","method":"notifications/initialized"}\n')
+    },
     run: async (code) => {
       const { result } = await ask('tools/call', { name: 'run_python', arguments: { code } })
       const { content } = result as { content: { text?: string }[] }
@@ -151,6 +157,7 @@ function talkTo(child: ChildProcess, name: string): RelayClient {
     },
     exited: new Promise((resolve) => child.once('exit', (code, signal) => resolve(code ?? signal))),
   }
+  return client
 }
 
 export function kill(pid: number, signal: NodeJS.Signals): void {
@@ -168,9 +175,4 @@ export function isAlive(pid: number): boolean {
   } catch {
     return false
   }
-}
-
-/** Waits for something that will certainly happen; the test's own timeout is the limit. */
-export async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 20))
 }
