@@ -12,7 +12,13 @@ import { SANDBOX_CACHE } from './sandbox-cache.ts'
 import { linkCode, takeWarmCaches, WARM_CACHES } from './warm-files.ts'
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-export const CLI = path.join(ROOT, 'dist/cli.js')
+/** What users have. */
+export const BUILT_CLI = path.join(ROOT, 'dist/cli.js')
+/** Made by plain-bridge.ts. */
+export const PLAIN_CLI = path.join(ROOT, '.cache/test/plain/cli.js')
+const isPlain = process.env['SANDBRIDGE_TEST_PLAIN'] !== undefined
+/** What tests start. */
+export const CLI = isPlain ? PLAIN_CLI : BUILT_CLI
 
 /**
  * Where cells run in tests that are about something else. The embedded sandbox runs everywhere; bubblewrap starts with
@@ -81,6 +87,7 @@ export function bridgeEnv(home: string, env: Record<string, string> = {}): Recor
     TMPDIR: tmpdir(),
     MCP_BRIDGE_CACHE_DIR: path.join(home, 'cache'),
     MCP_BRIDGE_RUNTIME: ANY_RUNTIME,
+    ...(isPlain && env['MCP_BRIDGE_RUNTIME'] === undefined && { SANDBRIDGE_TEST_CELLS: 'plain' }),
     MCP_BRIDGE_SIGN_IN: 'keychain=off',
     // A second sandbox for a session that never comes would take a tenth of all tests' time. Benchmarks keep it, like
     // users.

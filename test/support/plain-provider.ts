@@ -1,0 +1,27 @@
+// Stands in the place of src/isolation/pyodide/provider.ts in the bridge of plain-bridge.ts.
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { PyodideProvider as Embedded } from '../../src/isolation/pyodide/provider.ts'
+import type { Sandbox, SandboxLimits } from '../../src/isolation/provider.ts'
+import { startPlainKernel } from './plain-kernel.ts'
+
+/** The embedded sandbox, or a plain kernel where a test does not care: then SANDBRIDGE_TEST_CELLS is set. */
+export class PyodideProvider extends Embedded {
+  readonly #isPlain = process.env['SANDBRIDGE_TEST_CELLS'] === 'plain'
+
+  override async prepare(onProgress?: (message: string) => void): Promise<void> {
+    if (!this.#isPlain) await super.prepare(onProgress)
+  }
+
+  override async start(limits: SandboxLimits): Promise<Sandbox> {
+    if (!this.#isPlain) return super.start(limits)
+    const folder = mkdtempSync(path.join(tmpdir(), 'sb-cells-'))
+    const home = path.join(folder, 'home')
+    const cwd = path.join(folder, 'workspace')
+    for (const one of [home, cwd]) mkdirSync(one)
+    const sandbox = startPlainKernel({ provider: this.name, cwd, env: { HOME: home } })
+    void sandbox.exited.then(() => rmSync(folder, { recursive: true, force: true }))
+    return sandbox
+  }
+}
