@@ -29,6 +29,12 @@ export const ANY_RUNTIME =
     ? 'bubblewrap'
     : 'pyodide'
 
+/**
+ * The setting of a bridge whose test is about the sandbox, or about files, memory or processes in it. Other cells run
+ * in a plain Python where there is one: see plain-bridge.mjs.
+ */
+export const REAL_SANDBOX = { MCP_BRIDGE_RUNTIME: ANY_RUNTIME }
+
 /** An entry of `mcpServers`. */
 export interface ServerEntry {
   command: string

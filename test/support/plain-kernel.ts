@@ -50,21 +50,31 @@ export interface PlainKernelOptions {
   /** Missing: that of this process. */
   cwd?: string
   env?: Record<string, string | undefined>
+  /** Most memory that it may ask for, in bytes. */
+  memoryBytes?: number
 }
+
+/** Starts the program that follows with so much memory, in KiB. */
+const WITH_MEMORY = 'ulimit -v "$1" && shift && exec "$@"'
 
 let count = 0
 
 /** Starts a kernel. The caller disposes of it. */
-export function startPlainKernel({ provider, cwd, env }: PlainKernelOptions): Sandbox {
+export function startPlainKernel({ provider, cwd, env, memoryBytes }: PlainKernelOptions): Sandbox {
   count += 1
   // A folder that may not be entered, such as one of root's, makes a missing program look like a forbidden one.
   const folders = (process.env['PATH'] ?? '').split(path.delimiter).filter((folder) => canEnter(folder))
+  // Compiled once for all tests of a run: compiling takes half of the time to start.
+  const kernel = ['-I', '-X', `pycache_prefix=${path.join(tmpdir(), 'pycache')}`, KERNEL_FOLDER, '3']
+  const [command, ...args] =
+    memoryBytes === undefined
+      ? [pythonProgram(), ...kernel]
+      : ['/bin/sh', '-c', WITH_MEMORY, 'sh', String(Math.floor(memoryBytes / 1024)), pythonProgram(), ...kernel]
   return new StdioProcess({
     id: `plain-python-${process.pid}-${count}`,
     provider,
-    command: pythonProgram(),
-    // Compiled once for all tests of a run: compiling takes half of the time to start.
-    args: ['-I', '-X', `pycache_prefix=${path.join(tmpdir(), 'pycache')}`, KERNEL_FOLDER, '3'],
+    command,
+    args,
     bell: true,
     ...(cwd !== undefined && { cwd }),
     env: { PATH: folders.join(path.delimiter), HOME: process.env['HOME'], LANG: 'C.UTF-8', ...env },

@@ -6,6 +6,9 @@ import { PyodideProvider as Embedded } from '../../src/isolation/pyodide/provide
 import type { Sandbox, SandboxLimits } from '../../src/isolation/provider.ts'
 import { startPlainKernel } from './plain-kernel.ts'
 
+/** A cell that fills the memory must not fill that of the machine. An interpreter reserves more than it uses. */
+const MEMORY_BYTES = 2 ** 31
+
 /** The embedded sandbox, or a plain kernel where a test does not care: then SANDBRIDGE_TEST_CELLS is set. */
 export class PyodideProvider extends Embedded {
   readonly #isPlain = process.env['SANDBRIDGE_TEST_CELLS'] === 'plain'
@@ -20,7 +23,7 @@ export class PyodideProvider extends Embedded {
     const home = path.join(folder, 'home')
     const cwd = path.join(folder, 'workspace')
     for (const one of [home, cwd]) mkdirSync(one)
-    const sandbox = startPlainKernel({ provider: this.name, cwd, env: { HOME: home } })
+    const sandbox = startPlainKernel({ provider: this.name, cwd, env: { HOME: home }, memoryBytes: MEMORY_BYTES })
     void sandbox.exited.then(() => rmSync(folder, { recursive: true, force: true }))
     return sandbox
   }
