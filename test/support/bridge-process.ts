@@ -16,9 +16,10 @@ export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 export const BUILT_CLI = path.join(ROOT, 'dist/cli.js')
 /** Made by plain-bridge.ts. */
 export const PLAIN_CLI = path.join(ROOT, '.cache/test/plain/cli.js')
-const isPlain = process.env['SANDBRIDGE_TEST_PLAIN'] !== undefined
+/** The interpreter for cells of tests that are about something else. */
+const PLAIN_PYTHON = process.env['SANDBRIDGE_TEST_PLAIN']
 /** What tests start. */
-export const CLI = isPlain ? PLAIN_CLI : BUILT_CLI
+export const CLI = PLAIN_PYTHON ? PLAIN_CLI : BUILT_CLI
 
 /**
  * Where cells run in tests that are about something else. The embedded sandbox runs everywhere; bubblewrap starts with
@@ -93,7 +94,7 @@ export function bridgeEnv(home: string, env: Record<string, string> = {}): Recor
     TMPDIR: tmpdir(),
     MCP_BRIDGE_CACHE_DIR: path.join(home, 'cache'),
     MCP_BRIDGE_RUNTIME: ANY_RUNTIME,
-    ...(isPlain && env['MCP_BRIDGE_RUNTIME'] === undefined && { SANDBRIDGE_TEST_CELLS: 'plain' }),
+    ...(PLAIN_PYTHON && env['MCP_BRIDGE_RUNTIME'] === undefined && { SANDBRIDGE_TEST_CELLS: PLAIN_PYTHON }),
     MCP_BRIDGE_SIGN_IN: 'keychain=off',
     // A second sandbox for a session that never comes would take a tenth of all tests' time. Benchmarks keep it, like
     // users.

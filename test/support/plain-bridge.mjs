@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { bundleBridge } from '../../scripts/bundle-bridge.mjs'
 import { replaceFolder } from '../../scripts/replace-folder.mjs'
 import { BUILT_CLI, PLAIN_CLI } from './bridge-process.ts'
-import { whyNoPython } from './plain-kernel.ts'
+import { pythonProgram, whyNoPython } from './plain-kernel.ts'
 
 const PROVIDER = /[\\/]src[\\/]isolation[\\/]pyodide[\\/]provider\.ts$/
 const PLAIN_PROVIDER = fileURLToPath(new URL('plain-provider.ts', import.meta.url))
@@ -17,7 +17,7 @@ const HOUR_MS = 3_600_000
 /** Runs before all tests, which take it from then on. */
 export default async function usePlainBridge() {
   if (!wantsPlainBridge()) return
-  process.env['SANDBRIDGE_TEST_PLAIN'] = '1'
+  process.env['SANDBRIDGE_TEST_PLAIN'] = pythonProgram()
   const built = existsSync(PLAIN_CLI) ? statSync(PLAIN_CLI).mtimeMs : 0
   if ([BUILT_CLI, ...PARTS].some((file) => statSync(file).mtimeMs > built)) await build()
 }

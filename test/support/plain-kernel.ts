@@ -10,7 +10,7 @@ import type { ProviderName, Sandbox } from '../../src/isolation/provider.ts'
 import { KERNEL_FOLDER } from '../../src/util/package-root.ts'
 
 /** The interpreter to test with; SANDBRIDGE_TEST_PYTHON names another one. */
-export const PYTHON = process.env['SANDBRIDGE_TEST_PYTHON'] ?? 'python3'
+const PYTHON = process.env['SANDBRIDGE_TEST_PYTHON'] ?? 'python3'
 
 /** The interpreter itself, behind any launcher script on the PATH, and its version. Determined once. */
 let found: { executable: string; version: [number, number] } | undefined
@@ -47,6 +47,8 @@ function canEnter(folder: string): boolean {
 
 export interface PlainKernelOptions {
   provider: ProviderName
+  /** Missing: the one to test with. */
+  python?: string
   /** Missing: that of this process. */
   cwd?: string
   env?: Record<string, string | undefined>
@@ -60,7 +62,13 @@ const WITH_MEMORY = 'ulimit -v "$1" && shift && exec "$@"'
 let count = 0
 
 /** Starts a kernel. The caller disposes of it. */
-export function startPlainKernel({ provider, cwd, env, memoryBytes }: PlainKernelOptions): Sandbox {
+export function startPlainKernel({
+  provider,
+  python = pythonProgram(),
+  cwd,
+  env,
+  memoryBytes,
+}: PlainKernelOptions): Sandbox {
   count += 1
   // A folder that may not be entered, such as one of root's, makes a missing program look like a forbidden one.
   const folders = (process.env['PATH'] ?? '').split(path.delimiter).filter((folder) => canEnter(folder))
@@ -68,8 +76,8 @@ export function startPlainKernel({ provider, cwd, env, memoryBytes }: PlainKerne
   const kernel = ['-I', '-X', `pycache_prefix=${path.join(tmpdir(), 'pycache')}`, KERNEL_FOLDER, '3']
   const [command, ...args] =
     memoryBytes === undefined
-      ? [pythonProgram(), ...kernel]
-      : ['/bin/sh', '-c', WITH_MEMORY, 'sh', String(Math.floor(memoryBytes / 1024)), pythonProgram(), ...kernel]
+      ? [python, ...kernel]
+      : ['/bin/sh', '-c', WITH_MEMORY, 'sh', String(Math.floor(memoryBytes / 1024)), python, ...kernel]
   return new StdioProcess({
     id: `plain-python-${process.pid}-${count}`,
     provider,
