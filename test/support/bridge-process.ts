@@ -20,6 +20,8 @@ export const PLAIN_CLI = path.join(ROOT, '.cache/test/plain/cli.js')
 const PLAIN_PYTHON = process.env['SANDBRIDGE_TEST_PLAIN']
 /** What tests start. */
 export const CLI = PLAIN_PYTHON ? PLAIN_CLI : BUILT_CLI
+/** In the path of each of its files, also in a copy. */
+export const OWN_FILES = `/${path.basename(path.dirname(CLI))}/`
 
 /**
  * Where cells run in tests that are about something else. The embedded sandbox runs everywhere; bubblewrap starts with
