@@ -34,7 +34,7 @@ export const ANY_RUNTIME =
 
 /**
  * The setting of a bridge whose test is about the sandbox, or about files, memory or processes in it. Other cells run
- * in a plain Python where there is one: see plain-bridge.mjs.
+ * in a plain Python where there is one: see plain-bridge.mjs. Settings of the sandbox need it not.
  */
 export const REAL_SANDBOX = { MCP_BRIDGE_RUNTIME: ANY_RUNTIME }
 
@@ -96,7 +96,7 @@ export function bridgeEnv(home: string, env: Record<string, string> = {}): Recor
     TMPDIR: tmpdir(),
     MCP_BRIDGE_CACHE_DIR: path.join(home, 'cache'),
     MCP_BRIDGE_RUNTIME: ANY_RUNTIME,
-    ...(PLAIN_PYTHON && env['MCP_BRIDGE_RUNTIME'] === undefined && { SANDBRIDGE_TEST_CELLS: PLAIN_PYTHON }),
+    ...(PLAIN_PYTHON && !isAboutSandbox(env) && { SANDBRIDGE_TEST_CELLS: PLAIN_PYTHON }),
     MCP_BRIDGE_SIGN_IN: 'keychain=off',
     // A second sandbox for a session that never comes would take a tenth of all tests' time. Benchmarks keep it, like
     // users.
@@ -107,6 +107,9 @@ export function bridgeEnv(home: string, env: Record<string, string> = {}): Recor
     ...env,
   }
 }
+
+const isAboutSandbox = (env: Record<string, string>): boolean =>
+  ['RUNTIME', 'LANGUAGES', 'MEMORY', 'PACKAGES', 'PROJECTS'].some((name) => `MCP_BRIDGE_${name}` in env)
 
 export interface CellAnswer {
   text: string

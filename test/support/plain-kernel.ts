@@ -52,12 +52,23 @@ export interface PlainKernelOptions {
   /** Missing: that of this process. */
   cwd?: string
   env?: Record<string, string | undefined>
+  /** The place of its folder /projects, which is that of this machine otherwise. */
+  projects?: string
   /** Most memory that it may ask for, in bytes. */
   memoryBytes?: number
 }
 
 /** Starts the program that follows with so much memory, in KiB. */
 const WITH_MEMORY = 'ulimit -v "$1" && shift && exec "$@"'
+
+/** What python/__main__.py does, with other projects. */
+const SERVE = `
+import sys
+sys.path.insert(0, sys.argv[1])
+from sandbridge_kernel import projects
+from sandbridge_kernel.serve import serve_pipes
+projects.FOLDER = sys.argv[2]
+serve_pipes(3)`
 
 let count = 0
 
@@ -67,13 +78,15 @@ export function startPlainKernel({
   python = pythonProgram(),
   cwd,
   env,
+  projects,
   memoryBytes,
 }: PlainKernelOptions): Sandbox {
   count += 1
   // A folder that may not be entered, such as one of root's, makes a missing program look like a forbidden one.
   const folders = (process.env['PATH'] ?? '').split(path.delimiter).filter((folder) => canEnter(folder))
   // Compiled once for all tests of a run: compiling takes half of the time to start.
-  const kernel = ['-I', '-X', `pycache_prefix=${path.join(tmpdir(), 'pycache')}`, KERNEL_FOLDER, '3']
+  const flags = ['-I', '-X', `pycache_prefix=${path.join(tmpdir(), 'pycache')}`]
+  const kernel = [...flags, ...(projects === undefined ? [KERNEL_FOLDER, '3'] : ['-c', SERVE, KERNEL_FOLDER, projects])]
   const [command, ...args] =
     memoryBytes === undefined
       ? [python, ...kernel]
