@@ -9,7 +9,7 @@ import { bridgeEnv, fixtureServer, makeHome, ROOT } from './support/bridge-proce
 vi.setConfig({ testTimeout: 600_000 })
 
 const LIST = readFileSync(path.join(ROOT, 'src/features.ts'), 'utf8')
-const FEATURES = readdirSync(path.join(ROOT, 'src/features'))
+const FEATURES = readdirSync(path.join(ROOT, 'src/features')).filter((name) => !name.endsWith('.ts'))
 /** Name in src/features.ts → folder below src/. */
 const FOLDERS = new Map([
   ...FEATURES.map((name): [string, string] => [name, `features/${name}`]),

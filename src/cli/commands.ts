@@ -1,16 +1,11 @@
 // All commands but those of features. Each is a module that is loaded on use: a client must be answered quickly.
 import { VERSION } from '../util/version.ts'
 import { Command } from './command.ts'
-import type { RunWords } from './serve/serve-command.ts'
 import { OWN_TERMINAL, type Terminal } from './terminal/terminal.ts'
 import type { LogOptions } from './watch/log.ts'
-import type { TopOptions } from './watch/top.ts'
 
-/**
- * @param terminal of the commands that a resident bridge can run
- * @param run runs the command line of another process in a resident bridge
- */
-export function createProgram(terminal: Terminal, run: RunWords): Command {
+/** @param terminal of the commands that can run for another process */
+export function createProgram(terminal: Terminal): Command {
   const program = new Command('sandbridge')
     .description('An MCP server with one tool, run_python. Its sandboxed code calls the tools of all your MCP servers.')
     .version(VERSION)
@@ -41,12 +36,6 @@ export function createProgram(terminal: Terminal, run: RunWords): Command {
       'with --http: believe X-Forwarded-* headers from these addresses or ranges',
     )
     .action(async (options: object) => (await import('./serve/run.ts')).run(options))
-
-  program
-    .command('resident', { hidden: true })
-    .description('serve the clients of this user; `run` starts it')
-    .argument('<name>', 'of what these clients have in common')
-    .action(async (name: string) => (await import('./serve/serve-resident.ts')).serveResident(name, run))
 
   program
     .command('exec')
@@ -277,24 +266,6 @@ export function createProgram(terminal: Terminal, run: RunWords): Command {
     .action(async (id: string | undefined, options: LogOptions) =>
       (await import('./watch/log.ts')).log(id, options, terminal),
     )
-
-  program
-    .command('top')
-    .description('show what the resident bridge is doing: sessions, cells, calls, servers')
-    .option('--once', 'print once and exit')
-    .json('print JSON once and exit')
-    .action(async (options: TopOptions) => (await import('./watch/top.ts')).top(options, terminal))
-
-  program
-    .command('status')
-    .description('show the resident bridges of this user, their clients and servers')
-    .json()
-    .action(async (options: { json?: boolean }) => (await import('./watch/status.ts')).status(options))
-
-  program
-    .command('stop')
-    .description('end the resident bridges of this user, after the cells that run')
-    .action(async () => (await import('./watch/status.ts')).stop())
 
   program
     .command('doctor')

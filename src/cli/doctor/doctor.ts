@@ -23,7 +23,6 @@ import { shortReason, untrustedNote } from '../terminal/server-notes.ts'
 import { checkClock, checkFolders, checkRecord, checkSnapshot } from './check-folders.ts'
 import { checkNode, checkSources, checkUnread } from './check-setup.ts'
 import { checkPackages, packagesText } from './check-packages.ts'
-import { checkResident } from './check-resident.ts'
 import { checkSandbox } from './check-sandbox.ts'
 import { checkServers } from './check-servers.ts'
 import { exitCodeOf, type Finding } from './finding.ts'
@@ -145,13 +144,7 @@ async function tryCells(bridge: Bridge, quiet?: Promise<unknown>): Promise<{ tri
 async function findingsOf(bridge: Bridge, trial: Trial): Promise<Finding[]> {
   const { settings } = bridge
   const broken: Finding = { check: 'cell', level: 'broken', message: `No cell runs: ${trial.detail}` }
-  const quick = await Promise.all([
-    checkNode(),
-    checkFolders(settings),
-    checkRecord(bridge.stores),
-    checkClock(),
-    checkResident(settings.stateDir),
-  ])
+  const quick = await Promise.all([checkNode(), checkFolders(settings), checkRecord(bridge.stores), checkClock()])
   return [
     ...(trial.ok ? [] : [broken]),
     ...quick.flat(),

@@ -52,6 +52,7 @@ export async function runInResident(command: () => Promise<void>): Promise<void>
   } catch {
     void command()
   } finally {
+    // Opening the outputs takes time, in which the resident can work.
     endWithoutReader()
   }
 }

@@ -3,11 +3,13 @@ import { cacheFolder } from '../../config/settings/cache-folder.ts'
 import { processContext } from '../../config/settings/client-context.ts'
 import { Relay, type TakenInput } from '../../serve/resident/relay.ts'
 import { makeRunFolder } from '../../serve/resident/run-folder.ts'
+import { endWithoutReader } from '../../util/process/lost-reader.ts'
 import { SIGNAL_EXIT_CODES } from '../../util/process/shutdown.ts'
 import { isOffInFile, ownResident } from './own-resident.ts'
 
 /** @param command serves the client in this process, where no resident can be had */
 export async function relay(command: () => Promise<void>): Promise<void> {
+  endWithoutReader()
   if (await isOffInFile(processContext())) return command()
   const log = (text: string): void => void process.stderr.write(text)
   const tell = (reason: string): void => log(`sandbridge: ${reason}. This client gets a bridge of its own.\n`)

@@ -6,15 +6,12 @@ import type { Settings } from '../../config/settings/settings.ts'
 import { commandOf } from '../../serve/resident/protocol.ts'
 import type { ServedClient } from '../../serve/resident/resident.ts'
 import { createLog, SILENT } from '../../util/log.ts'
+import { runTyped } from '../program.ts'
 import { residentBridge } from '../terminal/command-bridge.ts'
 import { page as part } from '../../serve/page-part.ts'
-import type { Terminal } from '../terminal/terminal.ts'
 import { logLevelOf } from './log-level.ts'
 import { RemoteTerminal } from './remote-terminal.ts'
 import { RESIDENT_COMMANDS } from './wants-resident.ts'
-
-/** Runs a command line. Never throws: sets the exit code. */
-export type RunWords = (words: readonly string[], terminal: Terminal) => Promise<void>
 
 /** A command that does not end with its terminal does not keep the resident. */
 const END_MS = 2_500
@@ -22,7 +19,7 @@ const END_MS = 2_500
 export function serveCommand(
   context: ClientContext,
   socket: Socket,
-  { settings, bridge, run }: { settings: Settings; bridge: () => Promise<Bridge>; run: RunWords },
+  { settings, bridge }: { settings: Settings; bridge: () => Promise<Bridge> },
 ): ServedClient {
   let remote: RemoteTerminal | undefined
   let running: Promise<void> | undefined
@@ -54,7 +51,7 @@ export function serveCommand(
       },
     })
     remote = here
-    running = run(command.words, here.terminal).then(() => here.exit())
+    running = runTyped(command.words, here.terminal).then(() => here.exit())
   }
   return {
     servers: () => [],

@@ -21,7 +21,7 @@ import { createLog, type Log } from '../../util/log.ts'
 import { features } from '../feature.ts'
 import { pageOnDemand } from '../terminal/page-on-demand.ts'
 import { logLevelOf } from './log-level.ts'
-import { type RunWords, serveCommand } from './serve-command.ts'
+import { serveCommand } from './serve-command.ts'
 import { serveConnection } from './serve-connection.ts'
 
 /** After an error that nothing has caught. */
@@ -30,9 +30,8 @@ const FAILED = 70
 /**
  * Its relays' key is on its standard input: others could read it in its command line.
  * @param name of the key
- * @param run for commands that users type
  */
-export async function serveResident(name: string, run: RunWords): Promise<void> {
+export async function serveResident(name: string): Promise<void> {
   const key = { name, text: readFileSync(0, 'utf8') }
   // The relay was killed meanwhile.
   if (nameOfKey(key.text) !== name) return
@@ -69,7 +68,7 @@ export async function serveResident(name: string, run: RunWords): Promise<void> 
         return messageOf(error)
       }
     },
-    serve: (hello, socket, tell) => serveClient(hello, socket, tell, { settings, bridge, run }),
+    serve: (hello, socket, tell) => serveClient(hello, socket, tell, { settings, bridge }),
     isBusy: () => (opened?.cells.count ?? 0) > 0,
     isWatched: () => opened?.page?.isOpen === true,
     close: async () => (await opening)?.close(),
@@ -102,10 +101,10 @@ function serveClient(
   { env, cwd, home, ownPaths, isCommand }: Hello,
   socket: Socket,
   tell: (said: FromResident) => void,
-  { settings, bridge, run }: { settings: Settings; bridge: () => Promise<Bridge>; run: RunWords },
+  { settings, bridge }: { settings: Settings; bridge: () => Promise<Bridge> },
 ): ServedClient {
   const context = { env, cwd, home, ownPaths }
-  if (isCommand) return serveCommand(context, socket, { settings, bridge, run })
+  if (isCommand) return serveCommand(context, socket, { settings, bridge })
   const log = createLog(logLevelOf(env, settings), (line) => tell({ log: line }))
   let servers: ClientServers | undefined
   const open = async (): Promise<Conversation> => {

@@ -1,10 +1,11 @@
-// `sandbridge status` and `sandbridge stop`: the resident bridges of this user.
+// `sandbridge status` and `sandbridge stop`: the resident bridges of this user, and what runs in them.
 import { processContext } from '../../config/settings/client-context.ts'
 import { readSettings } from '../../config/settings/settings.ts'
 import { askResident, findResidents } from '../../serve/resident/ask-resident.ts'
 import { count } from '../../util/text/count.ts'
 import { ago } from '../../util/text/ago.ts'
 import { visibleInline } from '../../util/text/visible.ts'
+import type { ServerProcess } from '../feature.ts'
 import { isOffInFile } from '../serve/own-resident.ts'
 import { whyNoResident } from '../serve/wants-resident.ts'
 import { print, printEmpty, printJson } from '../terminal/print.ts'
@@ -44,6 +45,23 @@ export async function status({ json = false }: { json?: boolean }): Promise<void
       }
     }
   }
+}
+
+/** Which servers run in resident bridges, for whom, and why others have their own. */
+export async function serverProcesses(stateDir: string): Promise<ServerProcess[]> {
+  const processes = new Map<string, ServerProcess>()
+  for (const { status } of await findResidents(stateDir)) {
+    for (const { pid, cwd, servers: theirs } of status?.clients ?? []) {
+      for (const { server: name, state, process, reason } of theirs) {
+        if (state === 'not-started' || state === 'failed') continue
+        const key = JSON.stringify([status?.pid, name, process ?? `client ${pid}`])
+        const one = processes.get(key) ?? { server: name, state, clients: [], ...(reason && { reason }) }
+        one.clients.push({ pid, cwd })
+        processes.set(key, one)
+      }
+    }
+  }
+  return [...processes.values()]
 }
 
 export async function stop(): Promise<void> {
