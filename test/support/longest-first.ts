@@ -6,7 +6,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 /** About how many seconds they take on two cores, from 25 on: on a plain machine, or on one with every engine. */
 const SECONDS: Record<string, number> = {
   'contract/package-image': 210,
-  'e2e/resident': 123,
+  'features/resident/resident': 123,
   'clients/agents': 120,
   'upstream/jail': 116,
   'features/workflows/declared-flows': 105,
@@ -15,7 +15,7 @@ const SECONDS: Record<string, number> = {
   'e2e/durable-pods-real': 83,
   unplug: 82,
   'e2e/flow': 80,
-  'attacks/resident': 80,
+  'features/resident/attacks': 80,
   'e2e/data-packages': 79,
   'contract/image-sources': 74,
   'contract/kubernetes-faults': 73,
@@ -23,7 +23,7 @@ const SECONDS: Record<string, number> = {
   'attacks/native-separation': 60,
   'e2e/session-modes': 60,
   'attacks/hostile-answers': 59,
-  'e2e/resident-commands': 58,
+  'features/resident/resident-commands': 58,
   'ui/record': 57,
   'e2e/helm-real': 56,
   'e2e/kubernetes-servers-real': 53,

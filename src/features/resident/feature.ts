@@ -1,17 +1,17 @@
 // The resident bridge: one for all clients of a user. `run` and some commands then only pass on what it says.
 import type { Command } from '../../cli/command.ts'
 import type { Feature } from '../../cli/feature.ts'
-import { residentRole } from '../../cli/serve/wants-resident.ts'
 import type { Terminal } from '../../cli/terminal/terminal.ts'
-import type { TopOptions } from '../../cli/watch/top.ts'
+import type { TopOptions } from './top.ts'
+import { residentRole } from './wants-resident.ts'
 
 export const resident: Feature = {
   name: 'Resident',
   takesOver: () => {
     const role = residentRole()
-    if (role === 'relay') return async (command) => (await import('../../cli/serve/relay.ts')).relay(command)
+    if (role === 'relay') return async (command) => (await import('./client/run-relay.ts')).relay(command)
     if (role === 'command')
-      return async (command) => (await import('../../cli/serve/command-client.ts')).runInResident(command)
+      return async (command) => (await import('./client/command-client.ts')).runInResident(command)
     return undefined
   },
   commands: addCommands,
@@ -20,9 +20,8 @@ export const resident: Feature = {
     stop: ['sandbridge stop'],
     top: ['sandbridge top', 'sandbridge top --json'],
   },
-  findings: async ({ settings }) =>
-    (await import('../../cli/doctor/check-resident.ts')).checkResident(settings.stateDir),
-  processes: async (stateDir) => (await import('../../cli/watch/status.ts')).serverProcesses(stateDir),
+  findings: async ({ settings }) => (await import('./check-resident.ts')).checkResident(settings.stateDir),
+  processes: async (stateDir) => (await import('./server-processes.ts')).serverProcesses(stateDir),
 }
 
 function addCommands(program: Command, terminal: Terminal): void {
@@ -30,23 +29,23 @@ function addCommands(program: Command, terminal: Terminal): void {
     .command('resident', { hidden: true })
     .description('serve the clients of this user; `run` starts it')
     .argument('<name>', 'of what these clients have in common')
-    .action(async (name: string) => (await import('../../cli/serve/serve-resident.ts')).serveResident(name))
+    .action(async (name: string) => (await import('./process/serve-resident.ts')).serveResident(name))
 
   program
     .command('top')
     .description('show what the resident bridge is doing: sessions, cells, calls, servers')
     .option('--once', 'print once and exit')
     .json('print JSON once and exit')
-    .action(async (options: TopOptions) => (await import('../../cli/watch/top.ts')).top(options, terminal))
+    .action(async (options: TopOptions) => (await import('./top.ts')).top(options, terminal))
 
   program
     .command('status')
     .description('show the resident bridges of this user, their clients and servers')
     .json()
-    .action(async (options: { json?: boolean }) => (await import('../../cli/watch/status.ts')).status(options))
+    .action(async (options: { json?: boolean }) => (await import('./status.ts')).status(options))
 
   program
     .command('stop')
     .description('end the resident bridges of this user, after the cells that run')
-    .action(async () => (await import('../../cli/watch/status.ts')).stop())
+    .action(async () => (await import('./status.ts')).stop())
 }
