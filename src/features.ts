@@ -3,6 +3,7 @@ import { languages } from './cell/languages-part.ts'
 import { masking } from './cell/masking-part.ts'
 import type { Feature } from './cli/feature.ts'
 import { FIRST } from './features/first.ts'
+import { doctor } from './features/doctor/feature.ts'
 import { init } from './features/init/feature.ts'
 import { registry } from './features/registry/feature.ts'
 import { workflows } from './features/workflows/feature.ts'
@@ -17,7 +18,7 @@ import { postgres } from './keep/postgres-part.ts'
 import { telemetry } from './observe/telemetry-part.ts'
 
 /** They plug in from above: the core does not know them. */
-export const FEATURES: readonly Feature[] = [...FIRST, init, registry, workflows]
+export const FEATURES: readonly Feature[] = [...FIRST, doctor, init, registry, workflows]
 
 // The core asks for these parts, and loads each at its first use.
 bubblewrap.isAt(() => import('./isolation/bubblewrap/part.ts'))

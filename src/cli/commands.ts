@@ -268,15 +268,6 @@ export function createProgram(terminal: Terminal): Command {
     )
 
   program
-    .command('doctor')
-    .description('show what can isolate Python on this machine, whether a cell runs, and what is wrong')
-    .option('--deep', 'also try the walls of the sandbox, and start every server')
-    .option('--fix', 'correct what is safe to correct, such as permissions of files')
-    .option('--report <file>', 'write the report to a file, without secrets, for an issue')
-    .json()
-    .action(async (options: object) => (await import('./doctor/doctor.ts')).doctor(options))
-
-  program
     .command('image')
     .description('build container images for cells')
     .command('build')

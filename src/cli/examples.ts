@@ -2,7 +2,7 @@
 import { features } from './feature.ts'
 
 const EXAMPLES: Record<string, readonly string[]> = {
-  '': ['sandbridge doctor', 'sandbridge exec -c "1 + 1"'],
+  '': ['sandbridge exec -c "1 + 1"'],
   run: ['sandbridge run', 'sandbridge run --http 127.0.0.1:3910', 'sandbridge run --ui 7717'],
   exec: [
     'sandbridge exec -c "print(runtime.capability_summary())"',
@@ -47,7 +47,6 @@ const EXAMPLES: Record<string, readonly string[]> = {
   login: ['sandbridge login linear', 'sandbridge login linear --no-browser'],
   logout: ['sandbridge logout linear'],
   log: ['sandbridge log --since 2h', 'sandbridge log --follow --server github', 'sandbridge log --verify'],
-  doctor: ['sandbridge doctor', 'sandbridge doctor --deep', 'sandbridge doctor --fix --report doctor.json'],
   image: ['sandbridge image build data'],
   'image build': ['sandbridge image build', 'sandbridge image build data'],
   completion: [

@@ -6,7 +6,7 @@ import type { Methods } from '../calls/methods/method.ts'
 import { addSettings, type SettingTable } from '../config/settings/settings.ts'
 import type { MakeOffer } from '../serve/mcp/offer.ts'
 import type { Command } from './command.ts'
-import type { Finding } from './doctor/finding.ts'
+import type { Finding } from './finding.ts'
 import type { Terminal } from './terminal/terminal.ts'
 
 export interface Feature {

@@ -4,7 +4,7 @@ import { findResidents } from './ask-resident.ts'
 import { readOrdinary } from '../../util/files/read-ordinary.ts'
 import { visibleInline } from '../../util/text/visible.ts'
 import { VERSION } from '../../util/version.ts'
-import type { Finding } from '../../cli/doctor/finding.ts'
+import type { Finding } from '../../cli/finding.ts'
 
 const ADVICE = 'sandbridge stop'
 const SHOWN_CHARS = 300

@@ -3,13 +3,13 @@ import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, truncateSync, wri
 import { rm } from 'node:fs/promises'
 import path from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { checkSandbox } from '../../src/cli/doctor/check-sandbox.ts'
-import { ensureBundle } from '../../src/isolation/pyodide/bundle.ts'
-import { KERNEL_FOLDER } from '../../src/util/package-root.ts'
-import { bridgeEnv, CLI, fixtureServer, makeHome, type ServerEntry } from '../support/bridge-process.ts'
-import { providerOrSkip, runtimeEnv } from '../support/engines.ts'
-import { openObserved } from '../support/observed-bridge.ts'
-import { runProgram } from '../support/run-program.ts'
+import { checkSandbox } from '../../../src/features/doctor/check-sandbox.ts'
+import { ensureBundle } from '../../../src/isolation/pyodide/bundle.ts'
+import { KERNEL_FOLDER } from '../../../src/util/package-root.ts'
+import { bridgeEnv, CLI, fixtureServer, makeHome, type ServerEntry } from '../../support/bridge-process.ts'
+import { providerOrSkip, runtimeEnv } from '../../support/engines.ts'
+import { openObserved } from '../../support/observed-bridge.ts'
+import { runProgram } from '../../support/run-program.ts'
 
 interface Report {
   findings: { check: string; level: string; message: string; advice?: string }[]

@@ -12,20 +12,20 @@ import { otherClientFiles, otherClientsNote } from '../../config/notes/other-cli
 import type { ServerDefinition } from '../../config/entries/server-definition.ts'
 import { BridgeError, messageOf } from '../../errors.ts'
 import type { Settings } from '../../config/settings/settings.ts'
-import { jailOf, type ServerJail } from '../servers/server-jail.ts'
+import { jailOf, type ServerJail } from '../../cli/servers/server-jail.ts'
 import { settingsWithoutEffect } from './without-effect.ts'
 import { count } from '../../util/text/count.ts'
 import { VERSION } from '../../util/version.ts'
-import { features } from '../feature.ts'
-import { withBridge } from '../terminal/open-bridge.ts'
-import { print, printJson, printTable } from '../terminal/print.ts'
-import { shortReason, untrustedNote } from '../terminal/server-notes.ts'
+import { features } from '../../cli/feature.ts'
+import { withBridge } from '../../cli/terminal/open-bridge.ts'
+import { print, printJson, printTable } from '../../cli/terminal/print.ts'
+import { shortReason, untrustedNote } from '../../cli/terminal/server-notes.ts'
 import { checkClock, checkFolders, checkRecord, checkSnapshot } from './check-folders.ts'
 import { checkNode, checkSources, checkUnread } from './check-setup.ts'
 import { checkPackages, packagesText } from './check-packages.ts'
 import { checkSandbox } from './check-sandbox.ts'
 import { checkServers } from './check-servers.ts'
-import { exitCodeOf, type Finding } from './finding.ts'
+import type { Finding } from '../../cli/finding.ts'
 
 interface DoctorOptions {
   json?: boolean
@@ -248,4 +248,10 @@ async function usedProvider(bridge: Bridge): Promise<UsedProvider | undefined> {
     // The trial has reported the reason.
     return undefined
   }
+}
+
+/** 0 when all is well, 1 for warnings, 2 when something is broken. */
+function exitCodeOf(findings: readonly Finding[]): number {
+  if (findings.some(({ level }) => level === 'broken')) return 2
+  return findings.some(({ level }) => level === 'warning') ? 1 : 0
 }

@@ -9,7 +9,7 @@ import { findDamagedSnapshot } from '../../isolation/detect/detect.ts'
 import type { Stores } from '../../keep/store.ts'
 import { PACKAGE_ROOT } from '../../util/package-root.ts'
 import { count } from '../../util/text/count.ts'
-import type { Finding } from './finding.ts'
+import type { Finding } from '../../cli/finding.ts'
 
 const OTHERS = 0o077
 

@@ -4,7 +4,7 @@ import { cpus } from 'node:os'
 import type { Settings } from '../../config/settings/settings.ts'
 import type { ProviderName } from '../../isolation/provider.ts'
 import { count } from '../../util/text/count.ts'
-import type { Finding } from './finding.ts'
+import type { Finding } from '../../cli/finding.ts'
 
 /** Runs a cell in the sandbox that is checked, and returns how it ended and what it printed. */
 export type TryCell = (

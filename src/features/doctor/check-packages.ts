@@ -2,7 +2,7 @@
 import type { Bridge } from '../../bridge/bridge.ts'
 import { packagesSource } from '../../config/settings/kept-packages.ts'
 import type { Settings } from '../../config/settings/settings.ts'
-import type { Finding } from './finding.ts'
+import type { Finding } from '../../cli/finding.ts'
 
 /** @param hasPandas undefined if no cell ran */
 export function packagesText(settings: Settings, hasPandas: boolean | undefined): string | undefined {

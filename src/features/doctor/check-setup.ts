@@ -4,7 +4,7 @@ import path from 'node:path'
 import type { Bridge } from '../../bridge/bridge.ts'
 import { unreadFiles } from '../../config/notes/unread-files.ts'
 import { PACKAGE_ROOT } from '../../util/package-root.ts'
-import type { Finding } from './finding.ts'
+import type { Finding } from '../../cli/finding.ts'
 
 /** @param version in the form of `process.version` */
 export async function checkNode(version = process.version): Promise<Finding[]> {

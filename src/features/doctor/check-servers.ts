@@ -4,8 +4,8 @@ import { shellWord } from '../../config/secrets/command-line.ts'
 import { messageOf } from '../../errors.ts'
 import { mapFew } from '../../util/async/map-few.ts'
 import { count } from '../../util/text/count.ts'
-import { shortReason } from '../terminal/server-notes.ts'
-import type { Finding } from './finding.ts'
+import { shortReason } from '../../cli/terminal/server-notes.ts'
+import type { Finding } from '../../cli/finding.ts'
 
 export async function checkServers({ upstreams, discovered }: Bridge): Promise<Finding[]> {
   return mapFew(discovered.servers, async ({ name }): Promise<Finding> => {

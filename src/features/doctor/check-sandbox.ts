@@ -8,7 +8,7 @@ import type { Bridge } from '../../bridge/bridge.ts'
 import type { Settings } from '../../config/settings/settings.ts'
 import { messageOf } from '../../errors.ts'
 import type { Session } from '../../cell/session/session.ts'
-import type { Finding } from './finding.ts'
+import type { Finding } from '../../cli/finding.ts'
 import { type TryCell, tryCpus, tryEndless, tryProcesses, notTried } from './try-limits.ts'
 
 // Numbers of x86_64 and aarch64. Without a filter, every user may make these calls.

@@ -10,9 +10,3 @@ export interface Finding {
   /** Applies the advice, if nothing can be lost by it. */
   fix?: () => Promise<void>
 }
-
-/** 0 when all is well, 1 for warnings, 2 when something is broken. */
-export function exitCodeOf(findings: readonly Finding[]): number {
-  if (findings.some(({ level }) => level === 'broken')) return 2
-  return findings.some(({ level }) => level === 'warning') ? 1 : 0
-}
