@@ -5,6 +5,7 @@ import type { Feature } from './cli/feature.ts'
 import { FIRST } from './features/first.ts'
 import { doctor } from './features/doctor/feature.ts'
 import { init } from './features/init/feature.ts'
+import { log } from './features/log/feature.ts'
 import { registry } from './features/registry/feature.ts'
 import { workflows } from './features/workflows/feature.ts'
 import { jails } from './isolation/jail-part.ts'
@@ -15,10 +16,11 @@ import { kubernetes } from './isolation/kubernetes-part.ts'
 import { http } from './serve/http-part.ts'
 import { page } from './serve/page-part.ts'
 import { postgres } from './keep/postgres-part.ts'
+import { record } from './observe/record-part.ts'
 import { telemetry } from './observe/telemetry-part.ts'
 
 /** They plug in from above: the core does not know them. */
-export const FEATURES: readonly Feature[] = [...FIRST, doctor, init, registry, workflows]
+export const FEATURES: readonly Feature[] = [...FIRST, doctor, init, log, registry, workflows]
 
 // The core asks for these parts, and loads each at its first use.
 bubblewrap.isAt(() => import('./isolation/bubblewrap/part.ts'))
@@ -31,4 +33,5 @@ languages.isAt(() => import('./cell/languages/language-files.ts'))
 masking.isAt(() => import('./cell/masking/part.ts'))
 page.isAt(() => import('./serve/page/part.ts'))
 postgres.isAt(() => import('./keep/postgres/postgres-stores.ts'))
+record.isAt(() => import('./observe/audit/part.ts'))
 telemetry.isAt(() => import('./observe/telemetry/part.ts'))

@@ -80,7 +80,10 @@ function unplug(names: readonly string[], { listed = false } = {}): void {
 }
 
 const CELL = ['exec', '-c', '20 + 22']
-const JAILED = { raw: { ...fixtureServer('raw.mjs', 'good'), sandbox: {} } }
+const RAW = fixtureServer('raw.mjs', 'good')
+const JAILED = { raw: { ...RAW, sandbox: {} } }
+const CALL = ['exec', '-c', 'await mcp_raw.echo(text="x")']
+const RECORD = 'the record of runs and calls'
 /** Who asks for a part, and what it is called. */
 const ASKING: [string, string, Given, readonly string[]][] = [
   ['MCP_BRIDGE_RUNTIME=bubblewrap', 'the bubblewrap provider', { env: { MCP_BRIDGE_RUNTIME: 'bubblewrap' } }, CELL],
@@ -92,7 +95,9 @@ const ASKING: [string, string, Given, readonly string[]][] = [
   ['`sandbridge image build`', 'the container provider', {}, ['image', 'build']],
   ['`sandbridge token`', 'HTTP', {}, ['token', 'list']],
   ['--http', 'HTTP', {}, ['run', '--http', '0']],
-  ['The sandbox of raw', 'jails of servers', { servers: JAILED }, ['exec', '-c', 'await mcp_raw.echo(text="x")']],
+  ['MCP_BRIDGE_AUDIT', RECORD, { env: { MCP_BRIDGE_AUDIT: 'full' } }, CELL],
+  ['MCP_BRIDGE_AUDIT', RECORD, { env: { MCP_BRIDGE_AUDIT: 'full required=on' }, servers: { raw: RAW } }, CALL],
+  ['The sandbox of raw', 'jails of servers', { servers: JAILED }, CALL],
 ]
 
 interface Given {
@@ -149,7 +154,7 @@ it('the core alone type-checks, passes its quick tests, is built, runs the demo,
   expect(node(path.join(ROOT, 'node_modules/tsx/dist/cli.mjs'), 'examples/demo.ts')).not.toContain('exit code')
   const help = node('dist/cli.js', '--help')
   expect(help).toContain('exec')
-  for (const command of ['workflows', 'schedule', 'find', 'add', 'init', 'status', 'stop', 'top', 'doctor'])
+  for (const command of ['workflows', 'schedule', 'find', 'add', 'init', 'status', 'stop', 'top', 'doctor', 'log'])
     expect(help).not.toMatch(new RegExp(`^ +${command} `, 'm'))
   for (const [asker, part, given, words] of ASKING) {
     const env = { MCP_BRIDGE_LOG_LEVEL: 'warning', ...given.env }

@@ -2,7 +2,6 @@
 import { VERSION } from '../util/version.ts'
 import { Command } from './command.ts'
 import { OWN_TERMINAL, type Terminal } from './terminal/terminal.ts'
-import type { LogOptions } from './watch/log.ts'
 
 /** @param terminal of the commands that can run for another process */
 export function createProgram(terminal: Terminal): Command {
@@ -248,23 +247,6 @@ export function createProgram(terminal: Terminal): Command {
     .option('--user <name>', 'sign out this user of a bridge that serves many')
     .action(async (server: string, options: { user?: string }) =>
       (await import('./servers/login.ts')).logout(server, options),
-    )
-
-  program
-    .command('log')
-    .description('show what models did: runs, calls, questions, denials, sign-ins')
-    .argument('[id]', 'only the run of this id, as errors and log lines name it; also the id of a cell or a call')
-    .option('-f, --follow', 'keep printing new lines')
-    .option('-n, --lines <count>', 'how many lines, the newest', '100')
-    .option('--session <id>', 'only this session, by its id or its beginning')
-    .option('--server <name>', 'only calls of this server')
-    .option('--denied', 'only denied calls and declined questions')
-    .option('--since <time>', 'only after this time: 90m, 2h, 3d, or a date')
-    .option('--flow', 'also show where the arguments of calls came from')
-    .option('--verify', 'show whether the record was changed')
-    .json('print the lines of the record unchanged')
-    .action(async (id: string | undefined, options: LogOptions) =>
-      (await import('./watch/log.ts')).log(id, options, terminal),
     )
 
   program

@@ -46,7 +46,6 @@ const EXAMPLES: Record<string, readonly string[]> = {
   trust: ['sandbridge trust', 'sandbridge trust --list'],
   login: ['sandbridge login linear', 'sandbridge login linear --no-browser'],
   logout: ['sandbridge logout linear'],
-  log: ['sandbridge log --since 2h', 'sandbridge log --follow --server github', 'sandbridge log --verify'],
   image: ['sandbridge image build data'],
   'image build': ['sandbridge image build', 'sandbridge image build data'],
   completion: [

@@ -1,14 +1,9 @@
-// Checks that the bridge's folders are writable and readable only by their owner, that the record is unchanged, and
-// that the clock is right.
+// Checks that the bridge's folders are writable and readable only by their owner, and that the clock is right.
 import { access, chmod, constants, readdir, stat } from 'node:fs/promises'
 import path from 'node:path'
-import { recordIn } from '../../observe/audit/other-files.ts'
-import { verifyRecord } from '../../observe/audit/verify-record.ts'
 import type { Settings } from '../../config/settings/settings.ts'
 import { findDamagedSnapshot } from '../../isolation/detect/detect.ts'
-import type { Stores } from '../../keep/store.ts'
 import { PACKAGE_ROOT } from '../../util/package-root.ts'
-import { count } from '../../util/text/count.ts'
 import type { Finding } from '../../cli/finding.ts'
 
 const OTHERS = 0o077
@@ -58,13 +53,6 @@ export async function checkSnapshot(settings: Settings): Promise<Finding[]> {
   const message = `The snapshot of the embedded sandbox is damaged: ${folder}.`
   const advice = 'It is made anew at the next start of that sandbox. If it is damaged again, check the disk.'
   return [{ check: 'snapshot', level: 'warning', message, advice }]
-}
-
-export async function checkRecord(stores: Stores): Promise<Finding[]> {
-  const { problems } = await verifyRecord(recordIn(stores.of(undefined)))
-  if (problems.length === 0) return []
-  const message = `The record of runs and calls was changed: ${count(problems.length, 'finding')}.`
-  return [{ check: 'record', level: 'warning', message, advice: 'See `sandbridge log --verify`.' }]
 }
 
 /** A slow clock makes expired tokens look valid and disorders the record. */

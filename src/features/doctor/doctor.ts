@@ -20,7 +20,7 @@ import { features } from '../../cli/feature.ts'
 import { withBridge } from '../../cli/terminal/open-bridge.ts'
 import { print, printJson, printTable } from '../../cli/terminal/print.ts'
 import { shortReason, untrustedNote } from '../../cli/terminal/server-notes.ts'
-import { checkClock, checkFolders, checkRecord, checkSnapshot } from './check-folders.ts'
+import { checkClock, checkFolders, checkSnapshot } from './check-folders.ts'
 import { checkNode, checkSources, checkUnread } from './check-setup.ts'
 import { checkPackages, packagesText } from './check-packages.ts'
 import { checkSandbox } from './check-sandbox.ts'
@@ -144,7 +144,7 @@ async function tryCells(bridge: Bridge, quiet?: Promise<unknown>): Promise<{ tri
 async function findingsOf(bridge: Bridge, trial: Trial): Promise<Finding[]> {
   const { settings } = bridge
   const broken: Finding = { check: 'cell', level: 'broken', message: `No cell runs: ${trial.detail}` }
-  const quick = await Promise.all([checkNode(), checkFolders(settings), checkRecord(bridge.stores), checkClock()])
+  const quick = await Promise.all([checkNode(), checkFolders(settings), checkClock()])
   return [
     ...(trial.ok ? [] : [broken]),
     ...quick.flat(),

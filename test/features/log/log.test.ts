@@ -4,9 +4,9 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { bridgeEnv, CLI, fixtureServer } from '../support/bridge-process.ts'
-import { runProgram } from '../support/run-program.ts'
-import { startBridge } from '../support/start-bridge.ts'
+import { bridgeEnv, CLI, fixtureServer } from '../../support/bridge-process.ts'
+import { runProgram } from '../../support/run-program.ts'
+import { startBridge } from '../../support/start-bridge.ts'
 
 it('sandbridge log shows runs and calls of running and ended bridges, and whether the record was changed', async () => {
   const bridge = await startBridge({ servers: { raw: fixtureServer('raw.mjs', 'good') } })

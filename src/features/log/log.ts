@@ -11,9 +11,9 @@ import { BridgeError } from '../../errors.ts'
 import { shortId } from '../../observe/events/new-id.ts'
 import { count } from '../../util/text/count.ts'
 import type { Logs } from '../../keep/store.ts'
-import { ownStore } from '../terminal/own-store.ts'
-import type { Cell, Style } from '../terminal/print.ts'
-import type { Terminal } from '../terminal/terminal.ts'
+import { ownStore } from '../../cli/terminal/own-store.ts'
+import type { Cell, Style } from '../../cli/terminal/print.ts'
+import type { Terminal } from '../../cli/terminal/terminal.ts'
 
 export interface LogOptions {
   follow?: boolean
