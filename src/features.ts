@@ -1,4 +1,5 @@
 // What the core of Sandbridge works without. Without its folder and its lines here, a feature or part is gone.
+import { flow } from './calls/flow-part.ts'
 import { languages } from './cell/languages-part.ts'
 import { masking } from './cell/masking-part.ts'
 import type { Feature } from './cli/feature.ts'
@@ -25,6 +26,7 @@ export const FEATURES: readonly Feature[] = [...FIRST, doctor, init, log, regist
 // The core asks for these parts, and loads each at its first use.
 bubblewrap.isAt(() => import('./isolation/bubblewrap/part.ts'))
 containers.isAt(() => import('./isolation/container/part.ts'))
+flow.isAt(() => import('./calls/flow/session-flow.ts'))
 http.isAt(() => import('./serve/http/part.ts'))
 images.isAt(() => import('./isolation/images/open-root.ts'))
 jails.isAt(() => import('./isolation/jail/part.ts'))

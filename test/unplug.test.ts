@@ -95,6 +95,12 @@ const ASKING: [string, string, Given, readonly string[]][] = [
   ['`sandbridge image build`', 'the container provider', {}, ['image', 'build']],
   ['`sandbridge token`', 'HTTP', {}, ['token', 'list']],
   ['--http', 'HTTP', {}, ['run', '--http', '0']],
+  [
+    'MCP_BRIDGE_FLOW or a rule about flows',
+    'tracking where values come from',
+    { env: { MCP_BRIDGE_FLOW: 'ask' } },
+    CELL,
+  ],
   ['MCP_BRIDGE_AUDIT', RECORD, { env: { MCP_BRIDGE_AUDIT: 'full' } }, CELL],
   ['MCP_BRIDGE_AUDIT', RECORD, { env: { MCP_BRIDGE_AUDIT: 'full required=on' }, servers: { raw: RAW } }, CALL],
   ['The sandbox of raw', 'jails of servers', { servers: JAILED }, CALL],
