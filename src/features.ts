@@ -7,7 +7,9 @@ import { FIRST } from './features/first.ts'
 import { doctor } from './features/doctor/feature.ts'
 import { init } from './features/init/feature.ts'
 import { log } from './features/log/feature.ts'
+import { packages } from './features/packages/feature.ts'
 import { registry } from './features/registry/feature.ts'
+import { shell } from './features/shell/feature.ts'
 import { workflows } from './features/workflows/feature.ts'
 import { jails } from './isolation/jail-part.ts'
 import { bubblewrap } from './isolation/bubblewrap-part.ts'
@@ -21,7 +23,7 @@ import { record } from './observe/record-part.ts'
 import { telemetry } from './observe/telemetry-part.ts'
 
 /** They plug in from above: the core does not know them. */
-export const FEATURES: readonly Feature[] = [...FIRST, doctor, init, log, registry, workflows]
+export const FEATURES: readonly Feature[] = [...FIRST, doctor, init, log, packages, registry, shell, workflows]
 
 // The core asks for these parts, and loads each at its first use.
 bubblewrap.isAt(() => import('./isolation/bubblewrap/part.ts'))

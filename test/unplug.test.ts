@@ -160,7 +160,20 @@ it('the core alone type-checks, passes its quick tests, is built, runs the demo,
   expect(node(path.join(ROOT, 'node_modules/tsx/dist/cli.mjs'), 'examples/demo.ts')).not.toContain('exit code')
   const help = node('dist/cli.js', '--help')
   expect(help).toContain('exec')
-  for (const command of ['workflows', 'schedule', 'find', 'add', 'init', 'status', 'stop', 'top', 'doctor', 'log'])
+  for (const command of [
+    'workflows',
+    'schedule',
+    'find',
+    'add',
+    'init',
+    'status',
+    'stop',
+    'top',
+    'doctor',
+    'log',
+    'shell',
+    'packages',
+  ])
     expect(help).not.toMatch(new RegExp(`^ +${command} `, 'm'))
   for (const [asker, part, given, words] of ASKING) {
     const env = { MCP_BRIDGE_LOG_LEVEL: 'warning', ...given.env }

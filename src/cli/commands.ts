@@ -50,12 +50,6 @@ export function createProgram(terminal: Terminal): Command {
     )
 
   program
-    .command('shell')
-    .description('run Python at a prompt, in one session')
-    .option('--images <folder>', 'the folder for images and audio (default: the working folder)')
-    .action(async (options: object) => (await import('./cells/shell.ts')).shell(options, terminal))
-
-  program
     .command('ui')
     .description('show cells, calls, servers and search in the browser')
     .option('--port <port>', 'the port on 127.0.0.1 (default: any free one)')
@@ -111,29 +105,6 @@ export function createProgram(terminal: Terminal): Command {
     .option('--remove <id>', 'end one that no bridge is using')
     .json()
     .action(async (options: object) => (await import('./sandboxes/sandboxes.ts')).sandboxes(options))
-
-  const packages = program.command('packages').description('list the Python packages of cells, add or remove some')
-  packages
-    .command('list', { isDefault: true })
-    .description('list them, as a sandbox of this machine imports them')
-    .json()
-    .action(async (options: object) => (await import('./packages/packages.ts')).listPackages(options))
-  packages
-    .command('add')
-    .description('install packages for cells and try to import them, such as pandas matplotlib')
-    .argument('<packages...>', 'requirements, wheel files or folders of wheels')
-    .json()
-    .action(async (names: string[], options: object) =>
-      (await import('./packages/packages.ts')).addPackages(names, options),
-    )
-  packages
-    .command('remove')
-    .description('remove packages from the list')
-    .argument('<packages...>')
-    .json('print the packages that are left as JSON')
-    .action(async (names: string[], options: object) =>
-      (await import('./packages/packages.ts')).removePackages(names, options),
-    )
 
   program
     .command('saved')

@@ -51,7 +51,7 @@ const SECONDS: Record<string, number> = {
   'attacks/kubernetes': 35,
   'contract/podman': 34,
   'attacks/flow': 33,
-  'e2e/packages': 33,
+  'features/packages/packages': 33,
   'contract/folders': 32,
   'e2e/migration': 32,
   'e2e/oauth': 32,

@@ -4,7 +4,7 @@ import { mkdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { createInterface, type Interface } from 'node:readline'
 import { replaceFile } from '../../util/files/replace-file.ts'
-import type { Terminal } from '../terminal/terminal.ts'
+import type { Terminal } from '../../cli/terminal/terminal.ts'
 
 /** Lines of history. */
 const MAX_LINES = 1_000

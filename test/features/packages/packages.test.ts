@@ -4,12 +4,12 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, expect, it } from 'vitest'
-import { bridgeEnv, CLI, makeHome } from '../support/bridge-process.ts'
-import { providerOrSkip } from '../support/engines.ts'
-import { makeWheel } from '../support/make-wheel.ts'
-import { needsRoot } from '../support/needs.ts'
-import { runProgram } from '../support/run-program.ts'
-import { startBridge } from '../support/start-bridge.ts'
+import { bridgeEnv, CLI, makeHome } from '../../support/bridge-process.ts'
+import { providerOrSkip } from '../../support/engines.ts'
+import { makeWheel } from '../../support/make-wheel.ts'
+import { needsRoot } from '../../support/needs.ts'
+import { runProgram } from '../../support/run-program.ts'
+import { startBridge } from '../../support/start-bridge.ts'
 
 const folder = mkdtempSync(path.join(tmpdir(), 'sb-'))
 // The sandboxes of root run as another user.
