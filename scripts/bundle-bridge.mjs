@@ -34,7 +34,11 @@ export async function bundleBridge(folder, plugins = []) {
       dir: folder,
       chunkFileNames: '[name]-[hash].js',
       // What stands between a client and a resident is one file, with all that it uses: each further one takes time.
-      codeSplitting: { groups: [{ name: 'relay', test: /[\\/]cli[\\/]serve[\\/](relay|command-client)\.ts$/ }] },
+      codeSplitting: {
+        groups: [
+          { name: 'relay', test: /[\\/]features[\\/](first|resident[\\/]client[\\/](run-relay|command-client))\.ts$/ },
+        ],
+      },
       // Identifiers are kept, because names of classes and functions appear in error messages and logs. Console output of
       // libraries is dropped: it would appear unredacted beside our log, for example text of an authorization server.
       minify: { compress: { dropConsole: true }, mangle: false, codegen: { removeWhitespace: true } },

@@ -20,7 +20,7 @@ import { CellPermissions } from '../calls/permissions/cell-permissions.ts'
 import { deniedByRule } from '../calls/permissions/denied.ts'
 import type { WatchedFlows } from '../config/rules/declared-flows.ts'
 import type { Policy } from '../config/rules/policy.ts'
-import type { SessionFlow } from '../calls/flow/session-flow.ts'
+import type { SessionFlow } from '../calls/flow-part.ts'
 import { CalledTools } from '../calls/notes/called-tools.ts'
 import { serveCalls } from '../calls/proxy.ts'
 import { type Scope, scopeFor } from '../calls/scope.ts'
@@ -253,7 +253,7 @@ export class Cells {
     user.quota?.checkCells()
     const policy = await set.rules.readPolicyOf(user.rules)
     const masker = maskers?.of(session)
-    const flow = policy?.followsFlow ? this.flows.of(session, set, user.state, run?.seen) : undefined
+    const flow = policy?.followsFlow ? await this.flows.of(session, set, user.state, run?.seen) : undefined
     const trace = run?.id === undefined ? events.startTrace(undefined) : run.trace
     const id = newId()
     const log = run?.log ?? new RunLog(bridgeLog, run?.id ?? id)
