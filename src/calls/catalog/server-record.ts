@@ -172,6 +172,7 @@ export class ServerRecord {
     return own === '' ? this.#purpose().about : own
   }
 
+  /** One line from the configuration; may be empty. */
   get configuredDescription(): string {
     return (this.#configuredDescription ??= oneLine(this.#definition.description, DESCRIPTION_LIMIT))
   }
@@ -188,7 +189,7 @@ export class ServerRecord {
     return purpose
   }
 
-  /** What its tools are about, in a few words of their names. */
+  /** What its tools are about, in a few words of their names; empty when they are not known. */
   topics(limit: number): string {
     const shown = (this.tools ?? []).filter(this.#isShown)
     return serverTopics(
@@ -206,6 +207,11 @@ export class ServerRecord {
   get offerings(): CatalogOffering[] {
     this.#offerings ??= catalogOfferings(this.name, this.alias, this.#load())
     return this.#offerings
+  }
+
+  /** A known prompt, with a signature of its arguments. */
+  prompt(name: string): CatalogOffering | undefined {
+    return this.offerings.find(({ kind, target }) => kind === 'prompt' && target === name)
   }
 
   /** Whether known tools may be used to refuse a call. Not when they are so old that the server may have changed. */

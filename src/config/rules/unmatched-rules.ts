@@ -6,8 +6,8 @@ import { type Rule, ruleName } from './rule.ts'
 /** A server and its known tools. */
 export interface KnownServer {
   name: string
-  /** Missing when the tools were never listed. */
-  tools?: readonly string[]
+  /** Undefined when the tools were never listed. */
+  tools: readonly string[] | undefined
 }
 
 /** Methods of every server beside its tools; see docs/permissions.md. */
