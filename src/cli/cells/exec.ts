@@ -12,6 +12,7 @@ import { withServers } from '../terminal/open-bridge.ts'
 import { ProgressBar } from '../terminal/progress-bar.ts'
 import { runInTerminal } from '../terminal/run-in-terminal.ts'
 import type { Terminal, TerminalInput } from '../terminal/terminal.ts'
+import { readAtMost } from '../../util/bytes/read-at-most.ts'
 
 interface ExecOptions {
   code?: string
@@ -85,18 +86,12 @@ function textOf(bytes: Buffer, what: string): string {
 }
 
 /** No more than a sandbox could take: a resident reads the input of many commands. */
-async function readInput(stdin: TerminalInput): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of stdin as AsyncIterable<Buffer>) {
-    chunks.push(chunk)
-    size += chunk.length
-    if (size <= MAX_FRAME_BYTES) continue
-    throw new BridgeError('TOOL_ARGUMENTS_INVALID', `The code is longer than ${MAX_FRAME_BYTES / 2 ** 20} MiB`, {
+function readInput(stdin: TerminalInput): Promise<Buffer> {
+  const tooLong = (): BridgeError =>
+    new BridgeError('TOOL_ARGUMENTS_INVALID', `The code is longer than ${MAX_FRAME_BYTES / 2 ** 20} MiB`, {
       hint: 'Pass data as a file that the cell reads, and only code as its code.',
     })
-  }
-  return Buffer.concat(chunks)
+  return readAtMost(stdin as AsyncIterable<Buffer>, MAX_FRAME_BYTES, tooLong)
 }
 
 const REASONS: Record<string, string> = {
