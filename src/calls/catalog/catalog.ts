@@ -120,10 +120,11 @@ export class Catalog {
 
   /** Applies a new list of servers. Knowledge of unchanged servers is kept. */
   redefine(definitions: readonly ServerDefinition[]): void {
-    const { now = Date.now, startInputs, home } = this.#options
+    const { now = Date.now, startInputs, home = '' } = this.#options
     this.#records.redefine(definitions, (definition, alias) => {
       const inputs = () => startInputs?.(definition)
-      return new ServerRecord(definition, alias, this.#cache, now, inputs, (tool) => this.#docs.isShown(tool), home)
+      const isShown = (tool: CatalogTool) => this.#docs.isShown(tool)
+      return new ServerRecord(definition, alias, { cache: this.#cache, now, inputs, isShown, home })
     })
     this.#search.forget()
   }
