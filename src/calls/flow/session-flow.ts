@@ -33,8 +33,9 @@ export interface FlowServers {
   identityOf(server: string): string | undefined
 }
 
-export class SessionFlow {
-  readonly #index = new OriginIndex((server) => this.#isTrusted(server))
+/** Also the facts for rules about a call. */
+export class SessionFlow implements FlowFacts {
+  readonly #index = new OriginIndex((server) => this.isTrusted(server))
   /** As `#toKeep` writes them: sessions that share them may know another server by the name. */
   readonly #seen: Set<string>
   readonly #returned = new Set<string>()
@@ -68,7 +69,7 @@ export class SessionFlow {
   get seen(): string[] {
     if (this.#seen.size === 0) return []
     const names = new Set([...this.#seen].flatMap((kept) => this.#fromKept(kept)))
-    return [...names].filter((server) => !this.#isTrusted(server))
+    return [...names].filter((server) => !this.isTrusted(server))
   }
 
   /** The model wrote this code. @param isShell all of it can be data */
@@ -92,7 +93,7 @@ export class SessionFlow {
   /** A server was sent this. If the user trusts it, it may give back text of others that is in no index yet. */
   sent(server: string, args: Readonly<Record<string, unknown>>): void {
     // Almost always, the index has all.
-    if (this.#index.partial.size > 0 && this.#isTrusted(server)) this.#index.addFromPartial(Object.values(args))
+    if (this.#index.partial.size > 0 && this.isTrusted(server)) this.#index.addFromPartial(Object.values(args))
   }
 
   #identify(server: string): void {
@@ -102,7 +103,8 @@ export class SessionFlow {
     if (now !== before) this.#several.add(server)
   }
 
-  #isTrusted(server: string): boolean {
+  /** Whether the user trusts all that this server has said in the session. */
+  isTrusted(server: string): boolean {
     if (this.#notServers.has(server) || this.#several.has(server)) return false
     // The index has what the server of that time said.
     const isOther = this.#identities.has(server) && this.#identities.get(server) !== this.#servers.identityOf(server)
@@ -234,14 +236,8 @@ export class SessionFlow {
     return { from, seen: this.seen }
   }
 
-  /** The facts for rules about a call. */
-  facts(): FlowFacts {
-    return {
-      seen: this.seen,
-      originOf: (value, isExact) => this.originOf(value, isExact),
-      isKnownWord: (word) => this.#index.isKnownWord(word),
-      isTrusted: (server) => this.#isTrusted(server),
-    }
+  isKnownWord(word: string): boolean {
+    return this.#index.isKnownWord(word)
   }
 }
 
