@@ -224,7 +224,7 @@ export class Cells {
     const app = this.appsOf(session).find(name)
     if (!app || !policy) return app
     const subject = rules.subject(app.reading)
-    const flow = this.flows.find(session)?.facts()
+    const flow = this.flows.find(session)
     const { validate } = await import('../config/rules/policy.ts')
     const decision = validate(policy, { ...subject, args: { uri: app.uri }, flow })
     if (decision.verdict === 'deny') throw deniedByRule(subject, decision, [])
