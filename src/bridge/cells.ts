@@ -19,7 +19,7 @@ import { CellPermissions } from '../calls/permissions/cell-permissions.ts'
 import { deniedByRule } from '../calls/permissions/denied.ts'
 import type { WatchedFlows } from '../config/rules/declared-flows.ts'
 import type { Policy } from '../config/rules/policy.ts'
-import type { SessionFlow } from '../calls/flow/session-flow.ts'
+import type { SessionFlow } from '../calls/flow-part.ts'
 import { CalledTools } from '../calls/notes/called-tools.ts'
 import { unansweredNotes } from '../calls/notes/unanswered-notes.ts'
 import { serveCalls } from '../calls/proxy.ts'
@@ -224,7 +224,7 @@ export class Cells {
     const app = this.appsOf(session).find(name)
     if (!app || !policy) return app
     const subject = rules.subject(app.reading)
-    const flow = this.flows.find(session)?.facts()
+    const flow = this.flows.find(session)
     const { validate } = await import('../config/rules/policy.ts')
     const decision = validate(policy, { ...subject, args: { uri: app.uri }, flow })
     if (decision.verdict === 'deny') throw deniedByRule(subject, decision, [])
@@ -255,7 +255,7 @@ export class Cells {
     user.quota?.checkCells()
     const policy = await set.rules.readPolicyOf(user.rules)
     const masker = maskers?.of(session)
-    const flow = policy?.followsFlow ? this.flows.of(session, set, user.state, run?.seen) : undefined
+    const flow = policy?.followsFlow ? await this.flows.of(session, set, user.state, run?.seen) : undefined
     const trace = run?.id === undefined ? events.startTrace(undefined) : run.trace
     const id = newId()
     const log = run?.log ?? new RunLog(bridgeLog, run?.id ?? id)

@@ -1,7 +1,7 @@
 // What keeps the servers that a cell has called from answering: notes for a cell that ran out of time.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Upstreams } from '../../upstream/upstream.ts'
-import type { SessionFlow } from '../flow/session-flow.ts'
+import type { SessionFlow } from '../flow-part.ts'
 import type { CalledTools } from './called-tools.ts'
 
 /** One sentence for each server that has not answered. */

@@ -144,7 +144,6 @@ export class Permissions {
   subject(tool: CatalogTool): Subject {
     const definition = this.#definition(tool.server)
     const key = this.#definitionKey(tool.server)
-    const isChanged = tool.method === undefined && this.options.firstListings.isChanged(key, tool.name)
     return {
       server: tool.server,
       tool: ruledName(tool),
@@ -152,7 +151,7 @@ export class Permissions {
       annotations: tool.method || tool instanceof CatalogOffering ? READS : tool.definition.annotations,
       definition: key,
       isProjects: !definition || definition.isProjects === true,
-      ...(isChanged && { isChanged }),
+      isChanged: tool.method === undefined && this.options.firstListings.isChanged(key, tool.name),
     }
   }
 

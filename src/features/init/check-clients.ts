@@ -7,7 +7,7 @@ import { processContext } from '../../config/settings/client-context.ts'
 import { count } from '../../util/text/count.ts'
 import { estimateTokens } from '../../util/tokens/estimate-tokens.ts'
 import { targetsOf } from './targets.ts'
-import type { Finding } from '../../cli/doctor/finding.ts'
+import type { Finding } from '../../cli/finding.ts'
 
 interface Parts extends Pick<Bridge, 'discovered' | 'settings'> {
   catalog: { of: (server: string) => Pick<ReturnType<Bridge['catalog']['of']>, 'tools'> }
