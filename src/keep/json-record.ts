@@ -1,6 +1,6 @@
 // A record: one JSON document that several bridges read and change. Validated on read; changes are exclusive.
 import { BridgeError, type ErrorCode } from '../errors.ts'
-import { FileDocument } from './files/file-document.ts'
+import { fileDocument } from './files/file-document.ts'
 import type { Document } from './store.ts'
 import { writeFailure } from '../util/files/write-failure.ts'
 
@@ -27,7 +27,7 @@ export class JsonRecord<T> {
   constructor(options: RecordOptions<T>) {
     const { document } = options
     this.#options = options
-    this.#document = typeof document === 'string' ? new FileDocument(document) : document
+    this.#document = typeof document === 'string' ? fileDocument(document) : document
   }
 
   /** @throws BridgeError CONFIG_INVALID, or the chosen code, if it cannot be read or is damaged */

@@ -11,7 +11,7 @@ import { visible } from './print.ts'
 import type { ProgressBar } from './progress-bar.ts'
 import { saveMedia } from './save-media.ts'
 import { OWN_TERMINAL, type Terminal } from './terminal.ts'
-import { TerminalAsker } from './terminal-asker.ts'
+import { terminalAsker } from './terminal-asker.ts'
 import { showsSixels } from './terminal-attributes.ts'
 import type { Upstreams, UpstreamState } from '../../upstream/upstream.ts'
 
@@ -35,7 +35,7 @@ export async function runInTerminal(
   const live = json ? undefined : new LiveOutput(bar, terminal)
   const stop = showStartingServers(bridge.upstreams, bar)
   const listeners = { ...bar.listeners, ...(live && { onOutput: live.write }) }
-  const asker = new TerminalAsker(bar, request.timeLimit, terminal)
+  const asker = terminalAsker(bar, request.timeLimit, terminal)
   // The session ends with this command, so a later answer elsewhere could not be used.
   const whole = { ...request, listeners, asker, forPerson: true, keepsQuestions: false }
   let result: ShownResult | undefined

@@ -14,38 +14,26 @@ interface Choice {
   words: string[]
 }
 
-export class TerminalAsker implements Asker {
-  readonly #shown: { bar: ProgressBar; timeLimit: TimeLimit | undefined }
-  readonly #terminal: Terminal
-
-  constructor(bar: ProgressBar, timeLimit: TimeLimit | undefined, terminal: Terminal) {
-    this.#shown = { bar, timeLimit }
-    this.#terminal = terminal
-  }
-
-  canAnswer(question: Question): boolean {
-    return hasTerminal(this.#terminal) && choiceOf(question) !== undefined
-  }
-
-  hold<T>(work: Promise<T>): Promise<T> {
-    return this.#shown.timeLimit?.hold(work) ?? work
-  }
-
-  /** @throws BridgeError CANCELLED when the cell ends before an answer */
-  async ask(question: Question, signal: AbortSignal | undefined): Promise<Record<string, unknown>> {
-    const choice = choiceOf(question)
-    if (!choice) return { action: 'decline' }
-    const picked = await whileAsking(this.#shown, async () => {
-      if (signal?.aborted) return undefined
-      await forgetTyped(this.#terminal)
-      this.#terminal.stderr.write(visible(`${String(question.params['message'])}\n`))
-      return pickOne(choice.words, 'for no', signal, this.#terminal)
-    })
-    if (signal?.aborted) {
-      this.#terminal.stderr.write('\n')
-      throw new BridgeError('CANCELLED', 'The cell that sent the request has ended')
-    }
-    return picked === undefined ? { action: 'decline' } : { action: 'accept', content: { [choice.field]: picked } }
+export function terminalAsker(bar: ProgressBar, timeLimit: TimeLimit | undefined, terminal: Terminal): Asker {
+  return {
+    canAnswer: (question) => hasTerminal(terminal) && choiceOf(question) !== undefined,
+    hold: (work) => timeLimit?.hold(work) ?? work,
+    /** @throws BridgeError CANCELLED when the cell ends before an answer */
+    ask: async (question, signal) => {
+      const choice = choiceOf(question)
+      if (!choice) return { action: 'decline' }
+      const picked = await whileAsking({ bar, timeLimit }, async () => {
+        if (signal?.aborted) return undefined
+        await forgetTyped(terminal)
+        terminal.stderr.write(visible(`${String(question.params['message'])}\n`))
+        return pickOne(choice.words, 'for no', signal, terminal)
+      })
+      if (signal?.aborted) {
+        terminal.stderr.write('\n')
+        throw new BridgeError('CANCELLED', 'The cell that sent the request has ended')
+      }
+      return picked === undefined ? { action: 'decline' } : { action: 'accept', content: { [choice.field]: picked } }
+    },
   }
 }
 

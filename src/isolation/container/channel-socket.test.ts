@@ -5,11 +5,11 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { ChannelSocket } from './channel-socket.ts'
+import { type ChannelSocket, openChannelSocket } from './channel-socket.ts'
 import { needsLinux, needsProgram, needsRoot } from '../../../test/support/needs.ts'
 
 const opened = async (engineUid?: number): Promise<ChannelSocket> => {
-  const socket = await ChannelSocket.open(engineUid)
+  const socket = await openChannelSocket(engineUid)
   onTestFinished(() => socket.close())
   return socket
 }
@@ -71,7 +71,7 @@ describe('a socket for the frames of a sandbox', () => {
       vi.unstubAllEnvs()
       rmSync(long, { recursive: true })
     })
-    await expect(ChannelSocket.open()).rejects.toThrow()
+    await expect(openChannelSocket()).rejects.toThrow()
     expect(readdirSync(long)).toEqual([])
   })
 })

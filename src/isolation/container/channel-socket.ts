@@ -2,7 +2,7 @@
 // only this user, or the engine's, can enter. The first connection is the sandbox, since no cell has run before; later
 // connections are refused.
 import { chown, rm } from 'node:fs/promises'
-import { createServer, type Server, type Socket } from 'node:net'
+import { createServer, type Socket } from 'node:net'
 import path from 'node:path'
 import { fitsSocketAddress, listenForAnyUser } from '../../util/net/unix-socket.ts'
 import { makeTemporaryFolder } from '../local/temporary-folder.ts'
@@ -10,51 +10,43 @@ import { makeTemporaryFolder } from '../local/temporary-folder.ts'
 /** Its path in the sandbox. */
 export const CHANNEL_TARGET = '/run/sandbridge.sock'
 
-export class ChannelSocket {
-  readonly path: string
+export interface ChannelSocket {
+  path: string
   /** Resolves with the sandbox's connection; stays pending if it never connects. */
-  readonly connected: Promise<Socket>
-  readonly #server: Server
+  connected: Promise<Socket>
+  /** Accept no more connections. Idempotent. */
+  close: () => void
+}
 
-  readonly #folder: string
-
-  private constructor(server: Server, folder: string, file: string) {
-    this.path = file
-    this.#server = server
-    this.#folder = folder
-    this.connected = new Promise((resolve) => {
+/**
+ * @param engineUid the engine's user, if it is another one
+ * @throws what node:net and node:fs throw if the socket cannot be created
+ */
+export async function openChannelSocket(engineUid?: number): Promise<ChannelSocket> {
+  const folder = await makeTemporaryFolder()
+  const removeFolder = () => rm(folder, { recursive: true, force: true }).catch(() => {})
+  try {
+    const file = path.join(folder, 'channel')
+    if (!fitsSocketAddress(file)) throw new Error(`${file} is too long for a socket`)
+    const server = createServer()
+    server.maxConnections = 1
+    await listenForAnyUser(server, file)
+    if (engineUid !== undefined) await chown(folder, engineUid, -1)
+    server.on('error', () => {})
+    const close = (): void => {
+      if (!server.listening) return
+      server.close()
+      void removeFolder()
+    }
+    const connected = new Promise<Socket>((resolve) => {
       server.once('connection', (socket) => {
-        this.close()
+        close()
         resolve(socket)
       })
     })
-    server.on('error', () => {})
-  }
-
-  /**
-   * @param engineUid the engine's user, if it is another one
-   * @throws what node:net and node:fs throw if the socket cannot be created
-   */
-  static async open(engineUid?: number): Promise<ChannelSocket> {
-    const folder = await makeTemporaryFolder()
-    try {
-      const file = path.join(folder, 'channel')
-      if (!fitsSocketAddress(file)) throw new Error(`${file} is too long for a socket`)
-      const server = createServer()
-      server.maxConnections = 1
-      await listenForAnyUser(server, file)
-      if (engineUid !== undefined) await chown(folder, engineUid, -1)
-      return new ChannelSocket(server, folder, file)
-    } catch (error) {
-      await rm(folder, { recursive: true, force: true }).catch(() => {})
-      throw error
-    }
-  }
-
-  /** Accept no more connections. Idempotent. */
-  close(): void {
-    if (!this.#server.listening) return
-    this.#server.close()
-    void rm(this.#folder, { recursive: true, force: true }).catch(() => {})
+    return { path: file, connected, close }
+  } catch (error) {
+    await removeFolder()
+    throw error
   }
 }

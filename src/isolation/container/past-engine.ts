@@ -2,7 +2,7 @@
 // its socket, or frames on the stdout of the engine's command.
 import { withTimeout } from '../../util/async/wait.ts'
 import type { StdioProcess } from '../local/stdio-process.ts'
-import { ChannelSocket } from './channel-socket.ts'
+import { type ChannelSocket, openChannelSocket } from './channel-socket.ts'
 import { EXIT_ENGINE, type Engine } from './probe-engine.ts'
 
 /** How long to wait for a container's connection before its frames go through the engine. */
@@ -39,5 +39,5 @@ export class PastEngine {
 async function openFor({ isLocal, hostUid }: Engine): Promise<ChannelSocket | undefined> {
   if (!isLocal) return undefined
   const isOther = hostUid !== undefined && hostUid !== process.getuid?.()
-  return ChannelSocket.open(isOther ? hostUid : undefined).catch(() => undefined)
+  return openChannelSocket(isOther ? hostUid : undefined).catch(() => undefined)
 }

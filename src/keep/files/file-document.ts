@@ -7,24 +7,21 @@ import { readOrdinary } from '../../util/files/read-ordinary.ts'
 import { replaceFile } from '../../util/files/replace-file.ts'
 import type { Document } from '../store.ts'
 
-export class FileDocument implements Document {
-  readonly place: string
-
-  constructor(file: string) {
-    this.place = file
-  }
-
-  async read(): Promise<string | undefined> {
+export function fileDocument(file: string): Document {
+  const read = async (): Promise<string | undefined> => {
     try {
-      return (await readOrdinary(this.place)).toString()
+      return (await readOrdinary(file)).toString()
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
       throw error
     }
   }
-
-  async update(change: (read: () => Promise<string | undefined>) => Promise<string>): Promise<void> {
-    await mkdir(path.dirname(this.place), { recursive: true, mode: 0o700 })
-    await withFileLock(`${this.place}.lock`, async () => replaceFile(this.place, await change(() => this.read())))
+  return {
+    place: file,
+    read,
+    update: async (change) => {
+      await mkdir(path.dirname(file), { recursive: true, mode: 0o700 })
+      await withFileLock(`${file}.lock`, async () => replaceFile(file, await change(read)))
+    },
   }
 }

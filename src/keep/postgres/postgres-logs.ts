@@ -67,7 +67,7 @@ export class PostgresLogs implements Logs {
       randomUUID(),
       Date.now(),
     )
-    if (rows[0]) return new PostgresLogWriter(this.#database, rows[0].id)
+    if (rows[0]) return writerOf(this.#database, rows[0].id)
     throw new BridgeError('STATE_UNWRITABLE', `The log ${name} is another writer's`, { hint: 'Retry.' })
   }
 
@@ -82,41 +82,31 @@ export class PostgresLogs implements Logs {
   }
 }
 
-class PostgresLogWriter implements LogWriter {
-  readonly #database: Database
-  readonly #id: string
-  #bytes = 0
-  #lineCount = 0
-
-  constructor(database: Database, id: string) {
-    this.#database = database
-    this.#id = id
-  }
-
-  /**
-   * Writes all lines in one statement. Lines of an earlier attempt whose reply was lost are written again at the same
-   * positions.
-   */
-  async append(lines: readonly string[]): Promise<number> {
-    const bytes = this.#bytes + lines.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0)
-    const lineCount = this.#lineCount + lines.length
-    await this.#database.run((connection) =>
-      connection.query(
-        `WITH log AS (
-           UPDATE sandbridge.logs SET bytes = $4, line_count = $5, changed_at = $6 WHERE id = $1 RETURNING id
-         )
-         INSERT INTO sandbridge.log_lines (log, place, line)
-         SELECT log.id, $2 + added.number, added.line FROM log, unnest($3::text[]) WITH ORDINALITY AS added (line, number)
-         ON CONFLICT (log, place) DO UPDATE SET line = EXCLUDED.line`,
-        [this.#id, this.#lineCount, lines, bytes, lineCount, Date.now()],
-      ),
-    )
-    this.#bytes = bytes
-    this.#lineCount = lineCount
-    return bytes
-  }
-
-  close(): Promise<void> {
-    return Promise.resolve()
+function writerOf(database: Database, id: string): LogWriter {
+  let written = { bytes: 0, lineCount: 0 }
+  return {
+    /**
+     * Writes all lines in one statement. Lines of an earlier attempt whose reply was lost are written again at the same
+     * positions.
+     */
+    append: async (lines) => {
+      const bytes = written.bytes + lines.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0)
+      const lineCount = written.lineCount + lines.length
+      await database.run((connection) =>
+        connection.query(
+          `WITH log AS (
+             UPDATE sandbridge.logs SET bytes = $4, line_count = $5, changed_at = $6 WHERE id = $1 RETURNING id
+           )
+           INSERT INTO sandbridge.log_lines (log, place, line)
+           SELECT log.id, $2 + added.number, added.line
+           FROM log, unnest($3::text[]) WITH ORDINALITY AS added (line, number)
+           ON CONFLICT (log, place) DO UPDATE SET line = EXCLUDED.line`,
+          [id, written.lineCount, lines, bytes, lineCount, Date.now()],
+        ),
+      )
+      written = { bytes, lineCount }
+      return bytes
+    },
+    close: () => Promise.resolve(),
   }
 }

@@ -14,8 +14,8 @@ import { readToolList, type ToolList } from '../listing/tool-list.ts'
 import type { CallOptions, ToolResult, UpstreamTool } from '../upstream.ts'
 import { hidesWords } from '../../util/text/server-words.ts'
 import type { DirectCalls } from './legacy/direct-calls.ts'
-import { Legacy } from './legacy/legacy.ts'
-import { Modern } from './modern/modern.ts'
+import { legacy } from './legacy/legacy.ts'
+import { modern } from './modern/modern.ts'
 import { request as send, requestOptions, type Revision } from './revision.ts'
 
 /** Timeout of one page of a tool list, and of a ping. */
@@ -50,8 +50,8 @@ export class Connection {
     this.#client = client
     this.#revision =
       this.era === 'modern'
-        ? new Modern({ client, server: this.server, via: link.via, requests })
-        : new Legacy(client, this.server, direct)
+        ? modern({ client, server: this.server, via: link.via, requests })
+        : legacy(client, this.server, direct)
   }
 
   get era(): 'legacy' | 'modern' {

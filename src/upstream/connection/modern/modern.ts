@@ -1,10 +1,9 @@
 // Revisions from 2026-07-28: a server starts with `server/discover`, may answer any call with a task, has no ping and
 // announces changes only to subscribers.
 import type { CallToolRequestOptions, Client, Tool } from '@modelcontextprotocol/client'
-import { type Abortable, signalOf } from '../../../util/async/cancellation.ts'
+import { signalOf } from '../../../util/async/cancellation.ts'
 import type { Via } from '../../dial.ts'
-import type { ToolList } from '../../listing/tool-list.ts'
-import type { CallOptions, UpstreamTool } from '../../upstream.ts'
+import type { UpstreamTool } from '../../upstream.ts'
 import { answerRequest, type UpstreamRequests } from '../requests.ts'
 import { LOG_LEVEL, request, requestOptions, type Revision, taskRequests, type ToolCall } from '../revision.ts'
 import { NO_TIMEOUT_MS, unwrapRaw, type LooseResult } from '../sdk.ts'
@@ -24,65 +23,51 @@ interface ModernParts {
   requests: UpstreamRequests
 }
 
-export class Modern implements Revision {
-  readonly meta: Record<string, unknown> | undefined
-  readonly anyMethod = 'tools/list'
-  readonly #parts: ModernParts
+export function modern({ client, server, via, requests }: ModernParts): Revision {
   /** Tools with parameters that must be repeated in HTTP headers. */
-  readonly #withHeaders = new Map<string, UpstreamTool>()
-
-  constructor(parts: ModernParts) {
-    this.#parts = parts
-    this.meta = parts.client.getServerCapabilities()?.logging && { [LOG_LEVEL_KEY]: LOG_LEVEL }
-  }
-
-  send(params: ToolCall, signal: Abortable | undefined): Promise<LooseResult> {
-    const { client } = this.#parts
-    const definition = this.#withHeaders.get(params.name)
-    const options = requestOptions(NO_TIMEOUT_MS, signal && signalOf(signal))
-    return definition
-      ? callWithHeaders(client, params, definition, options)
-      : request(client, 'tools/call', params, options)
-  }
-
-  /** A server may answer any call with a task. */
-  async awaited(answer: LooseResult, { signal, onProgress }: CallOptions): Promise<LooseResult> {
-    if (!isTaskHandle(answer)) return answer
-    const { client, server, requests } = this.#parts
-    return awaitTask(answer, {
-      ...(signal && { signal: signalOf(signal) }),
-      ...(onProgress && { onProgress }),
-      server,
-      request: taskRequests(client, server),
-      answer: (method, body, abort) => answerRequest(requests, server, { method, params: body }, abort),
-    })
-  }
-
-  isCalledOtherwise(error: unknown): boolean {
-    return (error as { code?: unknown }).code === HEADER_MISMATCH
-  }
-
-  learn(list: ToolList): ToolList {
-    if (this.#parts.via !== 'http') return list
-    this.#withHeaders.clear()
-    const tools = list.tools.filter((tool) => {
-      const verdict = headerParameters(tool.inputSchema)
-      if (verdict === 'valid') this.#withHeaders.set(tool.name, tool)
-      return verdict !== 'invalid'
-    })
-    return { ...list, tools, skippedCount: list.skippedCount + list.tools.length - tools.length }
-  }
-
-  async begin(onError: (message: string) => void): Promise<void> {
-    const { client } = this.#parts
-    const { tools, resources, prompts } = client.getServerCapabilities() ?? {}
-    const wanted = {
-      ...(tools?.listChanged && { toolsListChanged: true }),
-      ...(resources?.listChanged && { resourcesListChanged: true }),
-      ...(prompts?.listChanged && { promptsListChanged: true }),
-    }
-    // Not awaited: a refused subscription is ignored.
-    if (Object.keys(wanted).length > 0) client.listen(wanted).catch((error: Error) => onError(error.message))
+  const withHeaders = new Map<string, UpstreamTool>()
+  return {
+    meta: client.getServerCapabilities()?.logging && { [LOG_LEVEL_KEY]: LOG_LEVEL },
+    anyMethod: 'tools/list',
+    send(params, signal) {
+      const definition = withHeaders.get(params.name)
+      const options = requestOptions(NO_TIMEOUT_MS, signal && signalOf(signal))
+      return definition
+        ? callWithHeaders(client, params, definition, options)
+        : request(client, 'tools/call', params, options)
+    },
+    /** A server may answer any call with a task. */
+    awaited: async (answer, { signal, onProgress }) => {
+      if (!isTaskHandle(answer)) return answer
+      return awaitTask(answer, {
+        ...(signal && { signal: signalOf(signal) }),
+        ...(onProgress && { onProgress }),
+        server,
+        request: taskRequests(client, server),
+        answer: (method, body, abort) => answerRequest(requests, server, { method, params: body }, abort),
+      })
+    },
+    isCalledOtherwise: (error) => (error as { code?: unknown }).code === HEADER_MISMATCH,
+    learn: (list) => {
+      if (via !== 'http') return list
+      withHeaders.clear()
+      const tools = list.tools.filter((tool) => {
+        const verdict = headerParameters(tool.inputSchema)
+        if (verdict === 'valid') withHeaders.set(tool.name, tool)
+        return verdict !== 'invalid'
+      })
+      return { ...list, tools, skippedCount: list.skippedCount + list.tools.length - tools.length }
+    },
+    begin: async (onError) => {
+      const { tools, resources, prompts } = client.getServerCapabilities() ?? {}
+      const wanted = {
+        ...(tools?.listChanged && { toolsListChanged: true }),
+        ...(resources?.listChanged && { resourcesListChanged: true }),
+        ...(prompts?.listChanged && { promptsListChanged: true }),
+      }
+      // Not awaited: a refused subscription is ignored.
+      if (Object.keys(wanted).length > 0) client.listen(wanted).catch((error: Error) => onError(error.message))
+    },
   }
 }
 
