@@ -21,7 +21,7 @@ interface ObservedParts {
   stores: Stores
   /** The upstreams of all users. */
   allUpstreams: () => Iterable<Upstreams>
-  catalog: Pick<Catalog, 'servers' | 'details'>
+  catalog: Pick<Catalog, 'servers' | 'of'>
   /** Undefined if no setting asks for it. */
   telemetry: TelemetryPart | undefined
 }
@@ -128,7 +128,7 @@ async function listedTokens(catalog: ObservedParts['catalog']): Promise<number> 
   let sum = 0
   for (const { name } of catalog.servers()) {
     await nextTurn()
-    sum += listingTokens(catalog.details(name).tools)
+    sum += listingTokens(catalog.of(name).tools ?? [])
   }
   return sum
 }

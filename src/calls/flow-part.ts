@@ -34,10 +34,8 @@ export interface ShownContent {
   hasMedia: boolean
 }
 
-/** What is known of one session: where its values come from, and whose text its model has read. */
-export interface SessionFlow {
-  /** The servers that the user does not trust and whose text the model has read. */
-  readonly seen: string[]
+/** What is known of one session: where its values come from, and whose text its model has read. For rules, too. */
+export interface SessionFlow extends FlowFacts {
   /** The model wrote this code. @param isShell all of it can be data */
   wrote(code: string, isShell?: boolean): void
   /** The bridge told the cell this, such as documentation of tools. */
@@ -68,6 +66,4 @@ export interface SessionFlow {
   saw(server: string): void
   /** What is recorded of a call. */
   ofCall(args: Readonly<Record<string, unknown>>): CallFlow
-  /** The facts for rules about a call. */
-  facts(): FlowFacts
 }

@@ -1,5 +1,5 @@
 // What is known of one session: where its values come from, and whose text its model has read.
-import type { FlowFacts, ValueOrigin } from '../../config/rules/flow.ts'
+import type { ValueOrigin } from '../../config/rules/flow.ts'
 import type { CallFlow } from '../../observe/events/event.ts'
 import { parseJson } from '../../util/json/json.ts'
 import type { Content, KeptOrigins } from '../../keep/kept-origins.ts'
@@ -21,7 +21,7 @@ const MAX_VALUES_CHARS = 1 << 16
 const EARLIER = 'earlier cells'
 
 export class SessionFlow implements Flow {
-  readonly #index = new OriginIndex((server) => this.#isTrusted(server))
+  readonly #index = new OriginIndex((server) => this.isTrusted(server))
   /** As `#toKeep` writes them: sessions that share them may know another server by the name. */
   readonly #seen: Set<string>
   readonly #returned = new Set<string>()
@@ -50,7 +50,7 @@ export class SessionFlow implements Flow {
   get seen(): string[] {
     if (this.#seen.size === 0) return []
     const names = new Set([...this.#seen].flatMap((kept) => this.#fromKept(kept)))
-    return [...names].filter((server) => !this.#isTrusted(server))
+    return [...names].filter((server) => !this.isTrusted(server))
   }
 
   wrote(code: string, isShell = false): void {
@@ -70,7 +70,7 @@ export class SessionFlow implements Flow {
 
   sent(server: string, args: Readonly<Record<string, unknown>>): void {
     // Almost always, the index has all.
-    if (this.#index.partial.size > 0 && this.#isTrusted(server)) this.#index.addFromPartial(Object.values(args))
+    if (this.#index.partial.size > 0 && this.isTrusted(server)) this.#index.addFromPartial(Object.values(args))
   }
 
   #identify(server: string): void {
@@ -80,7 +80,8 @@ export class SessionFlow implements Flow {
     if (now !== before) this.#several.add(server)
   }
 
-  #isTrusted(server: string): boolean {
+  /** Whether the user trusts all that this server has said in the session. */
+  isTrusted(server: string): boolean {
     if (this.#notServers.has(server) || this.#several.has(server)) return false
     // The index has what the server of that time said.
     const isOther = this.#identities.has(server) && this.#identities.get(server) !== this.#servers.identityOf(server)
@@ -197,13 +198,8 @@ export class SessionFlow implements Flow {
     return { from, seen: this.seen }
   }
 
-  facts(): FlowFacts {
-    return {
-      seen: this.seen,
-      originOf: (value, isExact) => this.originOf(value, isExact),
-      isKnownWord: (word) => this.#index.isKnownWord(word),
-      isTrusted: (server) => this.#isTrusted(server),
-    }
+  isKnownWord(word: string): boolean {
+    return this.#index.isKnownWord(word)
   }
 }
 

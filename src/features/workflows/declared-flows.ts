@@ -86,7 +86,7 @@ export async function flowsOfRecord({ cells, calls }: RecordedCode, origins: Kep
   const flow = new SessionFlow({ isTrusted: () => false, identityOf: () => undefined }, origins)
   for (const code of cells) flow.wrote(code)
   return calls.flatMap((call) => {
-    const flows = flowsOf(call, flow.facts())
+    const flows = flowsOf(call, flow)
     flow.returned({ server: call.server, name: call.tool }, call.result)
     return flows
   })

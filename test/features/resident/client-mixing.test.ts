@@ -60,7 +60,7 @@ async function ask({ connected }: ServerSet, server = 'who'): Promise<Seen> {
 
 const standing = async ({ connected, rules }: ServerSet): Promise<string> => {
   await connected.upstreams.listTools('who')
-  const tool = connected.catalog.knownTools('who').find(({ name }) => name === 'who')
+  const tool = connected.catalog.of('who').tools?.find(({ name }) => name === 'who')
   return tool === undefined ? 'unknown' : rules.standing(tool)
 }
 

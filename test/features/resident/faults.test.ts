@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it, onTestFinished, vi } from 'vitest'
+import { BUILT_CLI } from '../../support/bridge-process.ts'
 import { needsLinux, needsPosix, needsRoot, skip } from '../../support/needs.ts'
 import { descendants, until } from '../../support/processes.ts'
 import { kill, residentHome } from '../../support/resident-clients.ts'
@@ -69,7 +70,7 @@ it.each(['as soon as it is there', 'once it has made its own folder', 'once it h
 it('clients share a resident although there is no room for a copy of the package, and later ones use no half of it', async () => {
   needsLinux('it mounts a disk')
   needsRoot('it mounts a disk')
-  const { connect, home, residents } = residentHome({})
+  const { connect, home, residents } = residentHome({}, {}, BUILT_CLI)
   const disk = path.join(home, 'disk')
   const copies = path.join(disk, 'residents')
   mkdirSync(disk)

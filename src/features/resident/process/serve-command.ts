@@ -36,10 +36,10 @@ export function serveCommand(
       },
       page: async (port) => {
         const opened = await bridge()
-        await opened.showServersOf(opened.connect(context, opened.log))
-        const { page } = opened
-        const isWanted = page !== undefined && [undefined, Number(new URL(page.address).port)].includes(port)
-        return isWanted ? page : (await part.for('`sandbridge ui`')).servePage(opened, port ?? 0)
+        await opened.page.showServersOf(opened.connect(context, opened.log))
+        const { service } = opened.page
+        const isWanted = service !== undefined && [undefined, Number(new URL(service.address).port)].includes(port)
+        return isWanted ? service : (await part.for('`sandbridge ui`')).servePage(opened, port ?? 0)
       },
       now: async () => {
         const { live, sessions } = await bridge()

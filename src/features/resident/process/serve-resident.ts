@@ -70,7 +70,7 @@ export async function serveResident(name: string): Promise<void> {
     },
     serve: (hello, socket, tell) => serveClient(hello, socket, tell, { settings, bridge }),
     isBusy: () => (opened?.cells.count ?? 0) > 0,
-    isWatched: () => opened?.page?.isOpen === true,
+    isWatched: () => opened?.page.service?.isOpen === true,
     close: async () => (await opening)?.close(),
   })
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void resident.end(`got ${signal}`))
