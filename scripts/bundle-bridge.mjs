@@ -39,8 +39,8 @@ export async function bundleBridge(folder, plugins = []) {
           { name: 'relay', test: /[\\/]features[\\/](first|resident[\\/]client[\\/](run-relay|command-client))\.ts$/ },
         ],
       },
-      // Identifiers are kept, because names of classes and functions appear in error messages and logs. Console output of
-      // libraries is dropped: it would appear unredacted beside our log, for example text of an authorization server.
+      // Identifiers are kept, because names of classes and functions appear in error messages and logs. Console output
+      // of libraries is dropped: it would appear unredacted beside our log, such as text of an authorization server.
       minify: { compress: { dropConsole: true }, mangle: false, codegen: { removeWhitespace: true } },
     },
   })

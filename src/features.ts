@@ -18,6 +18,7 @@ import { images } from './isolation/images-part.ts'
 import { kubernetes } from './isolation/kubernetes-part.ts'
 import { http } from './serve/http-part.ts'
 import { page } from './serve/page-part.ts'
+import { oauth } from './upstream/oauth-part.ts'
 import { postgres } from './keep/postgres-part.ts'
 import { record } from './observe/record-part.ts'
 import { telemetry } from './observe/telemetry-part.ts'
@@ -35,6 +36,7 @@ jails.isAt(() => import('./isolation/jail/part.ts'))
 kubernetes.isAt(() => import('./isolation/kubernetes/part.ts'))
 languages.isAt(() => import('./cell/languages/language-files.ts'))
 masking.isAt(() => import('./cell/masking/part.ts'))
+oauth.isAt(() => import('./upstream/oauth/part.ts'))
 page.isAt(() => import('./serve/page/part.ts'))
 postgres.isAt(() => import('./keep/postgres/postgres-stores.ts'))
 record.isAt(() => import('./observe/audit/part.ts'))

@@ -94,6 +94,7 @@ const ASKING: [string, string, Given, readonly string[]][] = [
   ['MCP_BRIDGE_METRICS', 'telemetry', { env: { MCP_BRIDGE_METRICS: '127.0.0.1:0' } }, CELL],
   ['`sandbridge image build`', 'the container provider', {}, ['image', 'build']],
   ['`sandbridge token`', 'HTTP', {}, ['token', 'list']],
+  ['`sandbridge login`', 'OAuth', {}, ['login', 'github']],
   ['--http', 'HTTP', {}, ['run', '--http', '0']],
   [
     'MCP_BRIDGE_FLOW or a rule about flows',

@@ -43,7 +43,7 @@ import { openStores } from '../keep/open-stores.ts'
 import type { TelemetryPart } from '../observe/telemetry-part.ts'
 import type { Stores } from '../keep/store.ts'
 import type { UserState } from '../keep/user-state.ts'
-import type { SignInPage } from '../upstream/auth/callback.ts'
+import type { SignInPage } from '../upstream/oauth-part.ts'
 import { loadSdk } from '../upstream/connection/sdk.ts'
 import type { Upstreams } from '../upstream/upstream.ts'
 

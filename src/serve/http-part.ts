@@ -1,7 +1,7 @@
 // Serving many users over HTTP, as far as the core knows it.
 import type { Bridge } from '../bridge/bridge.ts'
 import type { Store } from '../keep/store.ts'
-import type { SignInPage } from '../upstream/auth/callback.ts'
+import type { SignInPage } from '../upstream/oauth-part.ts'
 import { Part } from '../util/part.ts'
 import type { ServerParts } from './mcp/run-python.ts'
 

@@ -6,7 +6,7 @@ import type { ServerSet } from '../../bridge/server-set.ts'
 import type { RemoteServer } from '../../config/entries/server-definition.ts'
 import { BridgeError } from '../../errors.ts'
 import { openBrowser } from '../../util/process/open-browser.ts'
-import { login as signIn } from '../../upstream/auth/login.ts'
+import { oauth } from '../../upstream/oauth-part.ts'
 import { CLIENT_INFO } from '../../util/version.ts'
 import { http } from '../../serve/http-part.ts'
 import { didYouMeanText } from '../../util/text/did-you-mean.ts'
@@ -23,6 +23,7 @@ interface LoginOptions {
 }
 
 export async function login(given: string, options: LoginOptions): Promise<void> {
+  const { login: signIn } = await oauth.for('`sandbridge login`')
   await withBridge(async (bridge) => {
     const cancelled = new AbortController()
     const set = await serversOf(bridge, options.user)

@@ -5,7 +5,7 @@ import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { messageOf } from '../../errors.ts'
 import { escaped, html } from '../../util/text/html.ts'
-import type { Callback, SignInPage } from '../../upstream/auth/callback.ts'
+import type { Callback, SignInPage } from '../../upstream/oauth-part.ts'
 import { SIGN_IN_MS } from '../../upstream/auth/sign-in-limit.ts'
 import { readBody } from '../requests/request-body.ts'
 

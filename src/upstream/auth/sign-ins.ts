@@ -7,9 +7,7 @@ import { BridgeError, messageOf } from '../../errors.ts'
 import type { EventStream } from '../../observe/events/event-stream.ts'
 import { newId } from '../../observe/events/new-id.ts'
 import type { SignInOptions } from '../upstream.ts'
-import type { SignInPlace } from './callback.ts'
-import { createClientCredentialsAuth } from './client-credentials.ts'
-import { createStoredAuth, type ServerAuth } from './stored-auth.ts'
+import { oauth, type ServerAuth, type SignInPlace } from '../oauth-part.ts'
 import type { TokenStore } from './token-store.ts'
 
 /** After this many sign-ins in a row without a successful call, the user is not asked again. */
@@ -43,10 +41,13 @@ export class SignIns {
     this.#options = options
   }
 
-  /** Authorizes requests to a server. */
-  authOf(name: string, server: RemoteServer, redact: Redactor): ServerAuth | undefined {
+  /** Authorizes requests to a server. @throws BridgeError CONFIG_INVALID for credentials that this build cannot use */
+  async authOf(name: string, server: RemoteServer, redact: Redactor): Promise<ServerAuth | undefined> {
     const { tokenStore: store, now } = this.#options
     const { url: serverUrl, oauth: credentials } = server
+    // Most servers need none, so a build without OAuth reaches them.
+    if (!credentials && !(store && oauth.isHere)) return undefined
+    const { createClientCredentialsAuth, createStoredAuth } = await oauth.for(`The entry of ${name}`)
     if (!credentials) return store && createStoredAuth({ name, server, store, redact })
     const key = JSON.stringify([name, serverUrl, credentials])
     const auth =
@@ -57,7 +58,7 @@ export class SignIns {
 
   /** Whether `signIn` helps when the server requires authentication. */
   canSignIn({ name, transport }: ServerDefinition): boolean {
-    if (!this.#options.tokenStore || transport.type === 'stdio' || !mayLogIn(transport)) return false
+    if (!this.#options.tokenStore || !oauth.isHere || transport.type === 'stdio' || !mayLogIn(transport)) return false
     return (this.#counts.get(name) ?? 0) < MAX_FAILED
   }
 
@@ -65,7 +66,7 @@ export class SignIns {
   async signIn(name: string, server: RemoteServer, { showPage, scope, signal }: SignInOptions): Promise<void> {
     const { tokenStore: store, signInPlace, events, context, ...options } = this.#options
     if (!store) return
-    const { login } = await import('./login.ts')
+    const { login } = await oauth.for(`Signing in to ${name}`)
     const about = { type: 'sign-in' as const, id: newId(), server: name }
     try {
       await login({
@@ -97,6 +98,6 @@ export class SignIns {
 }
 
 /** A server with configured credentials has no sign-in: when they are refused, the user corrects the entry. */
-function mayLogIn({ headers, oauth }: RemoteServer): boolean {
-  return !oauth && !Object.keys(headers).some((name) => name.toLowerCase() === 'authorization')
+function mayLogIn({ headers, oauth: credentials }: RemoteServer): boolean {
+  return !credentials && !Object.keys(headers).some((name) => name.toLowerCase() === 'authorization')
 }

@@ -1,6 +1,6 @@
 // What is known about the process or connection that failed. Pure.
 import type { Redactor } from '../../config/secrets/redact.ts'
-import type { SignInPlace } from '../auth/callback.ts'
+import type { SignInPlace } from '../oauth-part.ts'
 import type { InstallFacts } from '../stdio/launcher/installation.ts'
 import type { ProcessExit } from '../stdio/server-process.ts'
 

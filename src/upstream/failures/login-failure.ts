@@ -1,5 +1,5 @@
 // Failures that a login or more scopes can fix: what the server requires, and what the user must do.
-import type { SignInPlace } from '../auth/callback.ts'
+import type { SignInPlace } from '../oauth-part.ts'
 import { BridgeError } from '../../errors.ts'
 import { statusOf } from './remote-failure.ts'
 

@@ -345,7 +345,9 @@ export class ManagedUpstream {
       place,
       reports: this.#reports,
       auth:
-        transport.type === 'stdio' ? undefined : place.signIns.authOf(definition.name, transport, this.#reports.redact),
+        transport.type === 'stdio'
+          ? undefined
+          : await place.signIns.authOf(definition.name, transport, this.#reports.redact),
       signal: this.#shutdown.signal,
       onToolsChanged: () => this.#tools.changed(),
       onOfferingsChanged: () => this.#offeringsChanged(),

@@ -1,7 +1,7 @@
 // Creates the transport to a remote upstream. Loaded for the first one: Node's HTTPS client takes long to load.
 import type { Transport } from '@modelcontextprotocol/client'
 import type { RemoteServer } from '../../config/entries/server-definition.ts'
-import type { ServerAuth } from '../auth/stored-auth.ts'
+import type { ServerAuth } from '../oauth-part.ts'
 import type { Link } from '../dial.ts'
 import { createHttpFetch } from './http-fetch.ts'
 import { settleLostRequests } from './http-streams.ts'

@@ -7,7 +7,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { createRedactor } from '../../config/secrets/redact.ts'
 import { createHttpFetch } from '../remote/http-fetch.ts'
 import { createStoredAuth } from './stored-auth.ts'
-import { createTokenStore } from './token-store.ts'
+import { createTokenStore } from '../auth/token-store.ts'
 import { fileStore } from '../../keep/files/file-store.ts'
 
 /** A stored sign-in at an authorization server whose token endpoint behaves as `token` does. */

@@ -2,38 +2,7 @@
 // this machine and any web page can send a request there: one without the expected state is ignored and not reported.
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-
-export interface Callback {
-  /** The redirect address for the browser. */
-  url: string
-  port: number
-  /** The response with this state, which may be a refusal. No response is accepted before this is called. */
-  answer(state: string): Promise<URLSearchParams>
-  close(): void
-}
-
-/**
- * @param registered the redirect address of a client that was registered manually
- * @param port to use when no address is registered and the port is on this machine
- */
-export type OpenCallback = (registered: string | undefined, port: number) => Promise<Callback>
-
-/** The page where users of other machines sign in with their own browsers. */
-export interface SignInPage {
-  /** May be shown to anyone: the page asks who they are. @param server its name */
-  addressFor(server: string): string
-  /** A link for one user, who needs no token with it. @param page the authorization server's page */
-  linkTo(about: { server: string; user: string | undefined; page: URL }): string
-  openCallback: OpenCallback
-}
-
-/** How the user of a set of servers signs in. */
-export interface SignInPlace {
-  /** Further options for `sandbridge login SERVER`, such as ` --user ann`. */
-  loginOptions: string
-  /** For browsers on other machines; missing means that users sign in on this one. */
-  page: SignInPage | undefined
-}
+import type { Callback } from '../oauth-part.ts'
 
 /** The port that the client is registered with is in use. */
 export class PortTakenError extends Error {}

@@ -2,47 +2,17 @@
 // response on a loopback port, and stores the tokens for all bridges of this user. The only part of src/upstream that
 // needs a user.
 import type { FetchLike, SSEClientTransport, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import type { Environment } from '../../config/settings/client-context.ts'
 import type { RemoteServer } from '../../config/entries/server-definition.ts'
 import { BridgeError, messageOf } from '../../errors.ts'
 import { createHttpFetch } from '../remote/http-fetch.ts'
 import { authorizationFetch, authorizationServerFailed } from './authorization-fetch.ts'
-import { type Callback, openCallback, type OpenCallback, PortTakenError } from './callback.ts'
+import { openCallback, PortTakenError } from './callback.ts'
+import type { Callback, LoginOptions } from '../oauth-part.ts'
 import { OAuthProvider, scopeUnion } from './oauth-provider.ts'
 import { untilAborted } from '../../util/async/wait.ts'
 import { createRedactor, redactStart } from '../../config/secrets/redact.ts'
 import { remoteReason, statusOf } from '../failures/remote-failure.ts'
 import { loadSdk, type Sdk } from '../connection/sdk.ts'
-import type { TokenStore } from './token-store.ts'
-
-export interface LoginOptions {
-  name: string
-  /** With its placeholders filled in. */
-  server: RemoteServer
-  store: TokenStore
-  /** Shows the user the login page. It must also print the address: the browser may be on another machine. */
-  showPage: (url: URL) => void | Promise<void>
-  /** Where to wait for the response; missing means a port of this machine. */
-  openCallback?: OpenCallback | undefined
-  /**
-   * For a browser on another machine: the final address, as pasted by the user. Missing when the user cannot paste one.
-   */
-  pastedAddress?: (signal: AbortSignal) => Promise<string>
-  /**
-   * Where a document that describes this client is published, for authorization servers that accept it instead of a
-   * registration.
-   */
-  clientMetadataUrl?: string | undefined
-  /** Scopes beyond those of the stored login: the server named them when it refused a call. */
-  scope?: string
-  clientInfo: { name: string; version: string }
-  signal: AbortSignal
-  allowLinkLocal?: boolean
-  /** Where proxy settings come from. */
-  env: Environment
-  /** Timeout of one request to the authorization server. */
-  limitMs?: number
-}
 
 /** How long the server may take to say whether it requires a login. */
 const ANSWER_LIMIT_MS = 60_000

@@ -1,25 +1,15 @@
 // Authorizes requests as a program instead of a user (OAuth client credentials grant, RFC 6749 section 4.4): no
 // browser, and the token stays in memory. The secret is sent to one authorization server only.
 import type { AuthProvider, OAuthClientProvider, OAuthTokens } from '@modelcontextprotocol/client'
-import type { ClientCredentials } from '../../config/entries/server-definition.ts'
 import { BridgeError, messageOf } from '../../errors.ts'
-import { redactStart, type Redactor } from '../../config/secrets/redact.ts'
+import { redactStart } from '../../config/secrets/redact.ts'
 import { loadSdk } from '../connection/sdk.ts'
+import type { ClientCredentialsOptions } from '../oauth-part.ts'
 import { authorizationFetch, authorizationServerFailed } from './authorization-fetch.ts'
 
 /** Stop after this many new tokens in a row that the server refused at once; then only a changed definition helps. */
 const MAX_VAIN_TOKENS = 3
 const AT_ONCE_MS = 30_000
-
-export interface ClientCredentialsOptions {
-  name: string
-  serverUrl: string
-  credentials: ClientCredentials
-  redact: Redactor
-  now: () => number
-  /** Timeout of one request to the authorization server. */
-  limitMs?: number
-}
 
 /**
  * @throws (from `onUnauthorized`) BridgeError UPSTREAM_AUTH_REQUIRED, or UPSTREAM_UNREACHABLE when the authorization

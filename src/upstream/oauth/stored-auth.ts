@@ -1,33 +1,15 @@
 // Authorizes requests with tokens from an earlier login, and refreshes them. It never starts a login, since the bridge
 // may run unattended.
 import type { AuthProvider } from '@modelcontextprotocol/client'
-import type { RemoteServer } from '../../config/entries/server-definition.ts'
 import { authorizationFetch, authorizationServerFailed } from './authorization-fetch.ts'
 import { OAuthProvider, scopeUnion } from './oauth-provider.ts'
-import type { Redactor } from '../../config/secrets/redact.ts'
 import { loadSdk } from '../connection/sdk.ts'
-import type { TokenStore } from './token-store.ts'
-
-/** Authorizes requests to a server. */
-export interface ServerAuth extends AuthProvider {
-  /** Called when the server refused a request because the token lacks a scope. Never rejects. */
-  onMissingScope?: (scope: string) => Promise<void>
-}
+import type { ServerAuth, StoredAuthOptions } from '../oauth-part.ts'
 
 type UnauthorizedContext = Parameters<NonNullable<AuthProvider['onUnauthorized']>>[0]
 
 /** Stop after this many refreshes in a row that the server did not accept; then only another login helps. */
 const MAX_VAIN_REFRESHES = 3
-
-export interface StoredAuthOptions {
-  name: string
-  /** With its placeholders filled in. */
-  server: RemoteServer
-  store: TokenStore
-  redact: Redactor
-  /** Timeout of one request to the authorization server. */
-  limitMs?: number
-}
 
 /** RFC 6749 section 3.3. */
 const SCOPE = /^[\x21\x23-\x5B\x5D-\x7E ]+$/

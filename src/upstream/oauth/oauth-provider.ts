@@ -11,7 +11,7 @@ import type {
 } from '@modelcontextprotocol/client'
 import type { SignInClient } from '../../config/entries/server-definition.ts'
 import { BridgeError } from '../../errors.ts'
-import type { Grant, TokenStore } from './token-store.ts'
+import type { Grant, TokenStore } from '../auth/token-store.ts'
 import { isLoopback } from '../../util/net/loopback.ts'
 
 export interface OAuthProviderOptions {
