@@ -3,7 +3,6 @@
 import path from 'node:path'
 import { Catalog } from '../calls/catalog/catalog.ts'
 import { definitionKey } from '../calls/catalog/disk-cache.ts'
-import { Embeddings } from '../calls/catalog/embeddings.ts'
 import { FirstListings } from '../calls/catalog/first-listings.ts'
 import type { CatalogTool } from '../calls/catalog/model/catalog-tool.ts'
 import { catalogFolder, type SharedCatalog } from '../calls/catalog/shared-catalog.ts'
@@ -148,7 +147,6 @@ export function connectServers(options: ConnectOptions): ConnectedServers {
     shared: options.sharedCatalog,
     learnTypes: settings.learnTypes,
     standing,
-    ...(settings.embeddingsUrl && { embeddings: embeddingsOf(settings, settings.embeddingsUrl, log) }),
     log,
   })
   upstreams.onTools((server, tools, instructions) => {
@@ -165,10 +163,6 @@ export function connectServers(options: ConnectOptions): ConnectedServers {
 function hostOf({ env, context }: ConnectOptions): { env: Environment; home: string; workspaceFolder: string } {
   const { home, cwd } = context
   return { env: env ? { ...context.env, ...env() } : context.env, home, workspaceFolder: cwd }
-}
-
-function embeddingsOf({ embeddingsModel: model, embeddingsKey: apiKey }: Settings, url: string, log: Log): Embeddings {
-  return new Embeddings({ url, ...(model && { model }), ...(apiKey && { apiKey }), log })
 }
 
 type KeySettings = Pick<Settings, 'signInKey' | 'keychain' | 'storage'>

@@ -138,7 +138,7 @@ describe('settings.json', () => {
     [{ http: { storage: `mysql://ann:${SECRET}@db/x` } }],
     [{ sandbox: { pool: SECRET } }],
     [{ token: SECRET }],
-    [{ servers: { embeddingsKey: `${SECRET} ${SECRET}` } }],
+    [{ signIn: { key: `${SECRET} ${SECRET}` } }],
   ])('no error repeats a secret: %j', async (content) => {
     const { home } = makeHome(content)
     expect(await problemOf(home)).not.toContain('hunter2')

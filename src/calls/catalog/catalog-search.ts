@@ -3,13 +3,10 @@
 import type { CatalogTool } from './model/catalog-tool.ts'
 import { didYouMean } from '../../util/text/did-you-mean.ts'
 import { isOffering } from './look-up.ts'
-import { propertiesOf } from './signature/json-schema.ts'
-import { isRecord } from '../../util/json/json.ts'
-import type { Embeddings } from './embeddings.ts'
 import { fuse } from './search/fuse.ts'
 import { searchDocument } from './search/search-document.ts'
 import type { Hit, Ranked } from './search/ranked.ts'
-import { SearchIndex, type Likeness, type Reason } from './search/search-index.ts'
+import { SearchIndex, type Reason } from './search/search-index.ts'
 import { guessedNote, isSaid, isWeak, weakNote } from './search/weak-answer.ts'
 import { wordVectors } from './word-vectors-file.ts'
 import type { ServerRecord } from './server-record.ts'
@@ -40,20 +37,14 @@ const OWN_OFFERING = 0.5
 
 export class CatalogSearch {
   readonly #records: ReadonlyMap<string, ServerRecord>
-  readonly #embeddings: Embeddings | undefined
   readonly #isShown: (tool: CatalogTool) => boolean
   #index: SearchIndex<CatalogTool> | undefined
   #others: readonly CatalogTool[] = []
   #othersKey = '[]'
 
   /** @param isShown whether a tool may be found */
-  constructor(
-    records: ReadonlyMap<string, ServerRecord>,
-    embeddings: Embeddings | undefined,
-    isShown: (tool: CatalogTool) => boolean = () => true,
-  ) {
+  constructor(records: ReadonlyMap<string, ServerRecord>, isShown: (tool: CatalogTool) => boolean = () => true) {
     this.#records = records
-    this.#embeddings = embeddings
     this.#isShown = isShown
   }
 
@@ -61,22 +52,20 @@ export class CatalogSearch {
    * Returns the best tools for one or more wordings, best first, with resources and prompts among them where those fit
    * better. `weak` is there when none fits any of the wordings, or all are guesses: what the answer begins with.
    */
-  async find(
+  find(
     wordings: readonly string[],
     { limit, records, withOthers, given, learned }: Where,
-    signal: AbortSignal | undefined,
-  ): Promise<{ tools: CatalogTool[]; weak: string | undefined }> {
+  ): { tools: CatalogTool[]; weak: string | undefined } {
     const within = new Set(records.map((record) => record.name))
     const others = new Set(withOthers ? this.#others : [])
     const accepts = (tool: CatalogTool) => others.has(tool) || (within.has(tool.server) && this.#isShown(tool))
     const isTool = (tool: CatalogTool): boolean => !isOffering(tool) && accepts(tool)
-    const likenesses = await Promise.all(wordings.map((wording) => this.#likeness(wording, accepts, signal)))
     const offering = new Set(records.filter((record) => record.offerings.length > 0).map((record) => record.name))
     const depth = wordings.length === 1 ? limit : Math.max(limit, FUSED)
     const index = this.#known()
     let [fits, isGuess] = [false, true]
     const rankings = wordings.map((wording, at) => {
-      const ranked = index.rank(wording, likenesses[at])
+      const ranked = index.rank(wording)
       const hits = ranked.best(depth, isTool)
       const least = isSaid(hits.slice(0, 1)) && limit <= BROAD ? hits[0]!.score * NEAR : 0
       const near = hits.filter(({ score }) => score >= least)
@@ -94,14 +83,8 @@ export class CatalogSearch {
   }
 
   /** Why each of the tools that `find` returned has its rank: the score by the wording that it fits best. */
-  async reasons(wordings: readonly string[], tools: readonly CatalogTool[]): Promise<(Reason | undefined)[]> {
-    const among = new Set(tools)
-    const likenesses = await Promise.all(
-      wordings.map((wording) => this.#likeness(wording, (tool) => among.has(tool), undefined)),
-    )
-    const reasons = wordings.map((wording, at) =>
-      tools.map((tool) => this.#known().explain(wording, tool, likenesses[at])),
-    )
+  reasons(wordings: readonly string[], tools: readonly CatalogTool[]): (Reason | undefined)[] {
+    const reasons = wordings.map((wording) => tools.map((tool) => this.#known().explain(wording, tool)))
     return tools.map((_, tool) => {
       const ofTool = reasons.map((ofWording) => ofWording[tool])
       return ofTool.toSorted((a, b) => (b?.score ?? 0) - (a?.score ?? 0))[0]
@@ -136,19 +119,6 @@ export class CatalogSearch {
   /** Tools have changed: rebuild the index at the next search. */
   forget(): void {
     this.#index = undefined
-  }
-
-  /**
-   * Similarity in meaning between query and tools, from the user's endpoint; undefined when there is none or it fails.
-   */
-  async #likeness(
-    query: string,
-    accepts: (tool: CatalogTool) => boolean,
-    signal: AbortSignal | undefined,
-  ): Promise<Likeness<CatalogTool> | undefined> {
-    if (this.#embeddings === undefined) return undefined
-    const likeness = await this.#embeddings.likeness(query, this.#all().filter(accepts), meaningText, signal)
-    return likeness && ((tool) => likeness.get(tool) ?? 0)
   }
 
   /**
@@ -192,12 +162,3 @@ export class CatalogSearch {
     return [...known, ...this.#others]
   }
 }
-
-/** The text about a tool that is sent to an endpoint. */
-function meaningText({ server, name, description, definition }: CatalogTool): string {
-  const { inputSchema } = definition
-  const parameters = isRecord(inputSchema) ? propertiesOf(inputSchema).map(([parameter]) => parameter) : []
-  return `${server} ${name}: ${description.slice(0, MEANING_DESCRIPTION)} (${parameters.slice(0, 30).join(', ')})`
-}
-
-const MEANING_DESCRIPTION = 400

@@ -17,7 +17,6 @@ import type { LearnedCalls, LearnedTool } from '../learned/learned-calls.ts'
 import type { Reason } from './search/search-index.ts'
 import { wordingsIn, type Wordings } from './search/wordings.ts'
 import { DiskCache, toolFingerprint } from './disk-cache.ts'
-import type { Embeddings } from './embeddings.ts'
 import { Indexing, serverError } from './indexing.ts'
 import type { KnownServer, ServerDetails, Unsearched } from './known-server.ts'
 import { isOffering, lookUp, unknownTool } from './look-up.ts'
@@ -47,8 +46,6 @@ export interface CatalogOptions {
   shared?: Pick<SharedCatalog, 'push'> | undefined
   /** Record the result types of tools without an output schema. Default true. */
   learnTypes?: boolean
-  /** Search by meaning as well as by words. */
-  embeddings?: Embeddings
   /**
    * What the start of a server depends on, see start-inputs.ts. Missing means that failures are remembered by
    * definition alone.
@@ -98,7 +95,7 @@ export class Catalog {
   constructor(options: CatalogOptions) {
     this.#options = options
     const { definitions, cacheDir, log, shared } = options
-    this.#search = new CatalogSearch(this.#records.byName, options.embeddings, (tool) => this.#isShown(tool))
+    this.#search = new CatalogSearch(this.#records.byName, (tool) => this.#isShown(tool))
     this.#cache =
       cacheDir === undefined
         ? undefined
@@ -336,7 +333,7 @@ export class Catalog {
   /** Like `search`, with the reason for each rank. */
   async searchWithReasons(query: Wordings, options: SearchOptions = {}): Promise<{ doc: ToolDoc; reason?: Reason }[]> {
     const { tools, weak } = await this.#find(query, options, undefined)
-    const reasons = await this.#search.reasons(wordingsIn(query), tools)
+    const reasons = this.#search.reasons(wordingsIn(query), tools)
     return tools.map((tool, at) => {
       const reason = reasons[at]
       return { doc: this.#hit(tool, options, weak), ...(reason && { reason }) }
@@ -370,7 +367,7 @@ export class Catalog {
     const led = options.learned?.ledTo(...wordings) ?? []
     const learned = led.flatMap((one) => this.#learnedTool(one, records) ?? [])
     const given = [query].flat().length
-    return this.#search.find(wordings, { limit, records, withOthers, given, learned }, signal)
+    return this.#search.find(wordings, { limit, records, withOthers, given, learned })
   }
 
   /** Undefined for a tool that is not among `records`, is denied or has changed since. */

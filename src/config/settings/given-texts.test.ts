@@ -55,7 +55,6 @@ it.each([
   { MCP_BRIDGE_SIGN_IN: 'key=hunter2' },
   { MCP_BRIDGE_SIGN_IN: 'kye=hunter2' },
   { MCP_BRIDGE_SIGN_IN: 'hunter2' },
-  { MCP_BRIDGE_EMBEDDINGS: 'kee=hunter2 url=http://h' },
   { MCP_BRIDGE_MASK: 'email endpoint=hunter2' },
   { MCP_BRIDGE_MASK: 'email endpint=http://ann:hunter2@h' },
 ])('no error repeats a secret: %j', (env: Record<string, string>) => {

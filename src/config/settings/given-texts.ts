@@ -20,11 +20,15 @@ export interface Given {
 }
 
 /** Variables that ended without a successor, and what holds instead. */
+const EMBEDDINGS = 'The search ranks by meaning without an endpoint.'
 const ENDED: Readonly<Record<string, string>> = {
   MCP_BRIDGE_DURABLE_SANDBOXES:
     'Sandboxes of docker and podman end with their bridge; the resident bridge keeps sessions.',
   MCP_BRIDGE_LIVE:
     'No other program can watch a bridge any more: `sandbridge top` and the page are in the bridge that they show.',
+  MCP_BRIDGE_EMBEDDINGS_URL: EMBEDDINGS,
+  MCP_BRIDGE_EMBEDDINGS_MODEL: EMBEDDINGS,
+  MCP_BRIDGE_EMBEDDINGS_KEY: EMBEDDINGS,
 }
 
 /** Whether a variable is told of as one that has ended. */

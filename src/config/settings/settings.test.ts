@@ -85,9 +85,6 @@ describe('readSettings', () => {
       outputTokenCount: 6000,
       outputMemoryBytes: 134_217_728,
       learnTypes: true,
-      embeddingsUrl: undefined,
-      embeddingsModel: undefined,
-      embeddingsKey: undefined,
       upstreamIdleMs: 0,
       sources: [],
       profile: undefined,
@@ -203,14 +200,12 @@ describe('readSettings', () => {
     ['MCP_BRIDGE_STATE_DIR', '/dev/fd/nope', 'a path outside of /proc'],
     ['MCP_BRIDGE_MOUNT', 'data', 'an absolute path'],
     ['MCP_BRIDGE_PACKAGES', 'numpy --index-url=http://evil', 'requirements, wheel files or folders'],
-    ['MCP_BRIDGE_EMBEDDINGS_URL', 'file:///etc/passwd', 'an http or https URL'],
   ])('the setting %s=%s is refused', (variable, value, allowed) => {
     const { code, message } = errorOf({ [variable]: value })
     expect(code).toBe('CONFIG_INVALID')
     expect(message).toContain(variable)
     expect(message).toContain(allowed)
-    if (variable !== 'MCP_BRIDGE_EMBEDDINGS_URL')
-      expect(message).toContain(JSON.stringify(value.replace(/^mirror=/, '')))
+    expect(message).toContain(JSON.stringify(value.replace(/^mirror=/, '')))
   })
 
   it('a memory limit that is set holds with packages, too', () => {
@@ -246,8 +241,8 @@ describe('readSettings', () => {
   })
 
   it('the error of an invalid setting repeats no value that may hold a password, and cuts a long one', () => {
-    expect(errorOf({ MCP_BRIDGE_EMBEDDINGS_URL: 'ftp://ann:hunter2@host' }).message).not.toContain('hunter2')
-    expect(errorOf({ MCP_BRIDGE_EMBEDDINGS_KEY: 'hunter2 hunter3' }).message).not.toContain('hunter2')
+    expect(errorOf({ MCP_BRIDGE_STORAGE: 'ftp://ann:hunter2@host' }).message).not.toContain('hunter2')
+    expect(errorOf({ MCP_BRIDGE_HTTP_TOKEN: 'hunter2 hunter3' }).message).not.toContain('hunter2')
     expect(errorOf({ MCP_BRIDGE_POOL: 'x'.repeat(10_000) }).message.length).toBeLessThan(300)
   })
 

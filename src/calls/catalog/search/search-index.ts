@@ -11,9 +11,6 @@ import { GUESSED, weightInFit } from './weak-answer.ts'
 import { WordNeighbours } from './word-neighbours.ts'
 import type { WordVectors } from './word-vectors.ts'
 
-/** Similarity of a query and an item in meaning, from another source: from 0 to 1. */
-export type Likeness<T> = (item: T) => number
-
 /** The parts of an item's score. */
 export interface Reason {
   score: number
@@ -39,8 +36,7 @@ interface WordScores {
 
 const SATURATION = 2
 /** How much similarity in meaning adds to the score of the words, which is at most 1. */
-const WORDS_MEANING = 0.35
-const GIVEN_MEANING = 0.5
+const MEANING = 0.35
 /** Below this similarity, a tool without a common word is not found. */
 const LEAST_MEANING = 0.105
 /** Added when the query is the tool's name: more than everything else together. */
@@ -77,22 +73,19 @@ export class SearchIndex<T> {
     this.#meanings?.add(document, texts)
   }
 
-  /** Ranks all items. @param given replaces the index's own similarity in meaning */
-  rank(query: string, given?: Likeness<T>): Ranked<T> {
+  rank(query: string): Ranked<T> {
     const { concepts, words } = this.#reader.read(query)
     const { byWords, shares, spoken } = this.#byWords(concepts)
-    const likeness = given === undefined ? this.#meanings?.likeness(words) : this.#given(given)
-    const most = given === undefined ? WORDS_MEANING : GIVEN_MEANING
+    const likeness = this.#meanings?.likeness(words)
     const folded = foldName(query)
     const scores = new Float64Array(this.#documents.length)
     for (let id = 0; id < scores.length; id += 1) {
-      const meaning = likeness === undefined ? 0 : most * likeness[id]!
+      const meaning = likeness === undefined ? 0 : MEANING * likeness[id]!
       if (byWords[id] === 0 && meaning < LEAST_MEANING) continue
       scores[id] = (byWords[id]! + meaning) * this.#factors[id]!
     }
     for (const id of this.#byName.get(folded) ?? []) scores[id]! += EXACT_NAME * this.#factors[id]!
-    // Another source has a scale of its own.
-    const isJudged = given === undefined && this.#meanings !== undefined && concepts.length > 0
+    const isJudged = this.#meanings !== undefined && concepts.length > 0
     return new Ranked(this.#documents, {
       folded,
       scores,
@@ -104,26 +97,18 @@ export class SearchIndex<T> {
   }
 
   /** Why an item has its rank, by one query; undefined when it is not in the index. */
-  explain(query: string, item: T, given?: Likeness<T>): Reason | undefined {
+  explain(query: string, item: T): Reason | undefined {
     const id = this.#documents.findIndex((document) => document.item === item)
     if (id === -1) return undefined
-    const [hit] = this.rank(query, given).best(1, (other) => other === item)
+    const [hit] = this.rank(query).best(1, (other) => other === item)
     const { concepts, words } = this.#reader.read(query)
-    const meaning =
-      given === undefined
-        ? WORDS_MEANING * (this.#meanings?.likeness(words)?.[id] ?? 0)
-        : GIVEN_MEANING * Math.max(0, given(item))
     return {
       score: hit!.score,
       words: this.#byWords(concepts).byWords[id]!,
-      meaning,
+      meaning: MEANING * (this.#meanings?.likeness(words)?.[id] ?? 0),
       isNamed: foldName(query) !== '' && foldName(query) === this.#documents[id]!.folded,
       concepts: concepts.map((concept) => this.#foundFor(concept, id)),
     }
-  }
-
-  #given(likeness: Likeness<T>): Float64Array {
-    return Float64Array.from(this.#documents, ({ item }) => Math.max(0, likeness(item)))
   }
 
   #foundFor({ own, ways }: Concept, id: number): Reason['concepts'][number] {
