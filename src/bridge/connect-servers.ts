@@ -145,7 +145,6 @@ export function connectServers(options: ConnectOptions): ConnectedServers {
       return abilities.map((ability) => ability.split('/')[0]).join('-')
     },
     shared: options.sharedCatalog,
-    learnTypes: settings.learnTypes,
     standing,
     log,
   })

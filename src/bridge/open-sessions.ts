@@ -27,7 +27,7 @@ export class OpenSessions {
     const { settings, log } = options
     this.#options = options
     const folder = path.join(settings.cacheDir, 'outputs')
-    this.#texts = new KeptTexts({ memoryBytes: settings.outputMemoryBytes, folder, log })
+    this.#texts = new KeptTexts({ folder, log })
   }
 
   /**

@@ -16,8 +16,7 @@ export interface UserParts {
   state: UserState
   quota?: UserQuota
   rules?: UserRules
-  /** Missing when nothing is learned. */
-  learned: LearnedCalls | undefined
+  learned: LearnedCalls
 }
 
 export class Users {
@@ -38,8 +37,7 @@ export class Users {
   of(user: string | undefined): UserParts {
     const known = this.#parts.get(user)
     if (known) return known
-    const { runtime, image, packages, stateDir, cacheDir, projects, userCallCount, userCellSeconds, learnTypes } =
-      this.#settings
+    const { runtime, image, packages, stateDir, cacheDir, projects, userCallCount, userCellSeconds } = this.#settings
     const stateFolder = userFolder(stateDir, user)
     const store = this.#stores.of(user)
     const state = new UserState({
@@ -52,7 +50,7 @@ export class Users {
       log: this.#log,
     })
     const cellMs = userCellSeconds === undefined ? undefined : userCellSeconds * 1000
-    const learned = learnTypes ? new LearnedCalls(store, this.#log) : undefined
+    const learned = new LearnedCalls(store, this.#log)
     const parts: UserParts =
       user === undefined
         ? { state, learned }
@@ -66,12 +64,11 @@ export class Users {
    * @param user missing: for all users
    */
   forgetServers(servers: ReadonlySet<string>, user?: string): void {
-    for (const [name, { learned }] of this.#parts)
-      if (user === undefined || name === user) void learned?.forget(servers)
+    for (const [name, { learned }] of this.#parts) if (user === undefined || name === user) void learned.forget(servers)
   }
 
   /** Writes what is not written yet. Never rejects. */
   async flush(): Promise<void> {
-    await Promise.all([...this.#parts.values()].map(async ({ learned }) => learned?.flush()))
+    await Promise.all([...this.#parts.values()].map(async ({ learned }) => learned.flush()))
   }
 }

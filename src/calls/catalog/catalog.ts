@@ -44,8 +44,6 @@ export interface CatalogOptions {
   cacheDir?: string
   /** Shares what is written there with bridges on other machines. */
   shared?: Pick<SharedCatalog, 'push'> | undefined
-  /** Record the result types of tools without an output schema. Default true. */
-  learnTypes?: boolean
   /**
    * What the start of a server depends on, see start-inputs.ts. Missing means that failures are remembered by
    * definition alone.
@@ -413,7 +411,7 @@ export class Catalog {
 
   /** Records the type of a result, never its values. */
   learn(server: string, tool: string, result: ToolResult): void {
-    if (this.#options.learnTypes !== false) this.#records.byName.get(server)?.learn(tool, result)
+    this.#records.byName.get(server)?.learn(tool, result)
   }
 
   /** A server's tools were read: on connecting, or after it announced a change. */

@@ -80,14 +80,6 @@ export const SERVER_SETTINGS = {
     },
     false,
   ),
-  learnTypes: flag(
-    {
-      variable: 'MCP_BRIDGE_LEARN_TYPES',
-      meaning:
-        'Learn from calls: the types that tools return where their schema does not say, the arguments that worked after an error (names and types), the common words of searches that led to a call, and the days on which servers were used. Never values.',
-    },
-    true,
-  ),
   upstreamIdleMs,
   sources: list(
     {
