@@ -115,7 +115,6 @@ export function connectServers(options: ConnectOptions): ConnectedServers {
     idleMs: settings.upstreamIdleMs,
     resolveTransport,
     tokenStore,
-    clientMetadataUrl: settings.clientMetadataUrl,
     signInPlace: options.signInPlace,
     requests: (callers) => questions.requests(callers, options.offered),
     shared: options.shared,
@@ -164,18 +163,18 @@ function hostOf({ env, context }: ConnectOptions): { env: Environment; home: str
   return { env: env ? { ...context.env, ...env() } : context.env, home, workspaceFolder: cwd }
 }
 
-type KeySettings = Pick<Settings, 'signInKey' | 'keychain' | 'storage'>
+type KeySettings = Pick<Settings, 'signInKey' | 'storage'>
 
 /**
  * Returns undefined (no encryption) for files of this machine, when no key is set and the keychain is missing or turned
  * off.
  */
-export function signInVault({ signInKey, keychain: wanted, storage }: KeySettings, log: Log): Vault | undefined {
-  const given = signInKey && { get: () => Promise.resolve(signInKey), set: () => Promise.resolve() }
-  if (given) return createVault(given, log)
+export function signInVault({ signInKey: key, storage }: KeySettings, log: Log): Vault | undefined {
+  if (key !== 'keychain' && key !== 'none')
+    return createVault({ get: () => Promise.resolve(key), set: () => Promise.resolve() }, log)
   // A key in this machine's keychain is unusable on other machines, and a database has more readers than its owner.
   if (storage !== undefined) return WITHOUT_KEY
-  const keychain =
-    wanted === 'auto' ? systemKeychain({ platform: process.platform, env: processContext().env }) : undefined
+  if (key === 'none') return undefined
+  const keychain = systemKeychain({ platform: process.platform, env: processContext().env })
   return keychain && createVault(keychain, log)
 }

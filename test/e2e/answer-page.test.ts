@@ -1,6 +1,6 @@
 // This file verifies how a user whose client cannot ask gets a question: by a link in the log, in the browser, or shown
 // by the client. The link opens once, and neither the model nor the sandbox ever sees it.
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Client } from '@modelcontextprotocol/client'
 import { describe, expect, it } from 'vitest'

@@ -81,7 +81,7 @@ export function bridgeEnv(home: string, env: Record<string, string> = {}): Recor
     TMPDIR: tmpdir(),
     MCP_BRIDGE_CACHE_DIR: path.join(home, 'cache'),
     MCP_BRIDGE_RUNTIME: ANY_RUNTIME,
-    MCP_BRIDGE_SIGN_IN: 'keychain=off',
+    MCP_BRIDGE_SIGN_IN_KEY: 'none',
     // A second sandbox for a session that never comes would take a tenth of all tests' time. Benchmarks keep it, like
     // users.
     ...(process.env['VITEST'] && { MCP_BRIDGE_POOL: '0' }),

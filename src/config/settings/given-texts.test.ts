@@ -52,9 +52,9 @@ it.each([
 })
 
 it.each([
-  { MCP_BRIDGE_SIGN_IN: 'key=hunter2' },
-  { MCP_BRIDGE_SIGN_IN: 'kye=hunter2' },
-  { MCP_BRIDGE_SIGN_IN: 'hunter2' },
+  { MCP_BRIDGE_SIGN_IN_KEY: 'hunter2' },
+  { MCP_BRIDGE_KUBERNETES: 'contxt=hunter2' },
+  { MCP_BRIDGE_KUBERNETES: 'hunter2' },
   { MCP_BRIDGE_MASK: 'email endpoint=hunter2' },
   { MCP_BRIDGE_MASK: 'email endpint=http://ann:hunter2@h' },
 ])('no error repeats a secret: %j', (env: Record<string, string>) => {

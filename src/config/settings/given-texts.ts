@@ -26,6 +26,8 @@ const ENDED: Readonly<Record<string, string>> = {
     'Sandboxes of docker and podman end with their bridge; the resident bridge keeps sessions.',
   MCP_BRIDGE_LIVE:
     'No other program can watch a bridge any more: `sandbridge top` and the page are in the bridge that they show.',
+  MCP_BRIDGE_CLIENT_METADATA_URL: 'Write the address as "oauth": {"clientId": …} into the definitions of its servers.',
+  MCP_BRIDGE_KEYCHAIN: 'MCP_BRIDGE_SIGN_IN_KEY=none turns the keychain off.',
   MCP_BRIDGE_LEARN_TYPES: 'Calls always teach names, types and words; values are never kept.',
   MCP_BRIDGE_OPEN: 'The log has a link to the page with questions, and `sandbridge approve` shows them in a terminal.',
   MCP_BRIDGE_OUTPUT_MEMORY: 'Output of over 128 MiB moves to the cache folder.',

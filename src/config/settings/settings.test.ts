@@ -18,26 +18,6 @@ function errorOf(env: Record<string, string>): BridgeError {
   throw new Error('It was accepted')
 }
 
-describe('MCP_BRIDGE_CLIENT_METADATA_URL', () => {
-  const addressOf = (url: string) => readSettings({ MCP_BRIDGE_CLIENT_METADATA_URL: url }).clientMetadataUrl
-
-  it('MCP_BRIDGE_CLIENT_METADATA_URL accepts an address that can be the id of a client', () => {
-    expect(addressOf('https://us.example/client.json')).toBe('https://us.example/client.json')
-    expect(addressOf('')).toBeUndefined()
-  })
-
-  it.each([
-    'http://us.example/client.json',
-    'https://us.example',
-    'https://u@us.example/a',
-    'https://us.example/a?b',
-    'https://us.example/a#b',
-    'nonsense',
-  ])('MCP_BRIDGE_CLIENT_METADATA_URL refuses %s', (url) => {
-    expect(() => addressOf(url)).toThrow('MCP_BRIDGE_CLIENT_METADATA_URL')
-  })
-})
-
 describe('readSettings', () => {
   it('every setting of a group is read', () => {
     expect(SETTINGS).toEqual(Object.assign({}, ...Object.values(SETTING_GROUPS)))
@@ -65,12 +45,11 @@ describe('readSettings', () => {
       jail: 'configured',
       upstreams: 'local',
       mask: [],
-      keychain: 'auto',
+      signInKey: 'keychain',
       kubernetesNetwork: 'checked',
       kubernetesSeccomp: undefined,
       kubernetesStartMs: 60_000,
       kubernetesWarmPool: undefined,
-      clientMetadataUrl: undefined,
       allowSelfServer: false,
       poolCount: 1,
       poolMaxCount: undefined,
@@ -142,6 +121,7 @@ describe('readSettings', () => {
     ['MCP_BRIDGE_RUNTIME', 'mirror=https://mirror.example/pyodide', { pyodideUrl: 'https://mirror.example/pyodide/' }],
     ['MCP_BRIDGE_PACKAGES', 'pandas', { memoryBytes: 1_073_741_824 }],
     ['MCP_BRIDGE_MEMORY', '256MiB', { memoryBytes: 268_435_456 }],
+    ['MCP_BRIDGE_SIGN_IN_KEY', 'none', { signInKey: 'none' }],
     ['MCP_BRIDGE_STATE_DIR', '~/state', { stateDir: '/home/ann/state' }],
     ['MCP_BRIDGE_CACHE_DIR', '/dev/shm/cache', { cacheDir: '/dev/shm/cache' }],
     ['MCP_BRIDGE_CACHE_DIR', '/processed', { cacheDir: '/processed' }],

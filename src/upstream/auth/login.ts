@@ -28,11 +28,6 @@ export interface LoginOptions {
    * For a browser on another machine: the final address, as pasted by the user. Missing when the user cannot paste one.
    */
   pastedAddress?: (signal: AbortSignal) => Promise<string>
-  /**
-   * Where a document that describes this client is published, for authorization servers that accept it instead of a
-   * registration.
-   */
-  clientMetadataUrl?: string | undefined
   /** Scopes beyond those of the stored login: the server named them when it refused a call. */
   scope?: string
   clientInfo: { name: string; version: string }
@@ -75,7 +70,6 @@ export async function login(options: LoginOptions): Promise<{ wasNeeded: boolean
       redirect: options.showPage,
       client: server.signIn,
       scope: scopeUnion(server.signIn?.scope, wanted) || undefined,
-      ...(options.clientMetadataUrl !== undefined && { clientMetadataUrl: options.clientMetadataUrl }),
     })
     // Listen from now on: the response may arrive before `showPage` has returned.
     const answer = callback.answer(provider.expectedState)
