@@ -69,15 +69,6 @@ export const CELL_SETTINGS = {
     },
     { default: 600, min: 0, max: DAY_S },
   ),
-  durableTimeoutMs: seconds(
-    {
-      variable: 'MCP_BRIDGE_SESSION',
-      member: 'timeout',
-      formerly: 'MCP_BRIDGE_DURABLE_TIMEOUT',
-      meaning: 'How long a durable pod waits for the next bridge.',
-    },
-    { default: 3600, min: 10, max: 7 * DAY_S },
-  ),
   compat: flag(
     {
       variable: 'MCP_BRIDGE_COMPAT',

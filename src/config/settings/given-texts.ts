@@ -27,6 +27,8 @@ const ENDED: Readonly<Record<string, string>> = {
   MCP_BRIDGE_LIVE:
     'No other program can watch a bridge any more: `sandbridge top` and the page are in the bridge that they show.',
   MCP_BRIDGE_CLIENT_METADATA_URL: 'Write the address as "oauth": {"clientId": …} into the definitions of its servers.',
+  MCP_BRIDGE_DURABLE_TIMEOUT:
+    'A durable pod waits an hour for the next bridge. `sandbridge sandboxes` ends pods sooner.',
   MCP_BRIDGE_KEYCHAIN: 'MCP_BRIDGE_SIGN_IN_KEY=none turns the keychain off.',
   MCP_BRIDGE_LEARN_TYPES: 'Calls always teach names, types and words; values are never kept.',
   MCP_BRIDGE_OPEN: 'The log has a link to the page with questions, and `sandbridge approve` shows them in a terminal.',

@@ -83,7 +83,6 @@ describe('readSettings', () => {
       drainMs: 0,
       resident: 'on',
       residentIdleMs: 600_000,
-      durableTimeoutMs: 3_600_000,
       cacheDir: '/home/ann/.cache/sandbridge',
       serversConfig: [],
       warnings: [],
