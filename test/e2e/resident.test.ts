@@ -178,7 +178,10 @@ it('a relay loads no bridge, no schemas and no MCP package', { timeout: 30_000 }
   const hook = path.join(home, 'loaded.cjs')
   const list = "require('fs').writeFileSync(__dirname + '/' + process.pid, Object.keys(require.cache).join(','))"
   writeFileSync(hook, `process.on('exit', () => { ${list} })`)
-  const ann = await connect('ann', { NODE_OPTIONS: `--require ${hook}` })
+  const env = { NODE_OPTIONS: `--require ${hook}` }
+  // The first with these variables finds out which of them change a setting.
+  await connect('first', env)
+  const ann = await connect('ann', env)
   await ann.ask('tools/list')
   ann.process.stdin!.end()
   await ann.exited
@@ -600,6 +603,22 @@ describe('without a setting', () => {
     expect(residents()).toEqual([])
     expect(await who(await connect('bob', { MCP_BRIDGE_RESIDENT: 'on idle=1' }))).toBe('bob')
     expect(residents()).toHaveLength(1)
+  })
+
+  it('a variable that says what settings.json says splits no resident, and holds when that says otherwise', async () => {
+    const { connect, residents, home } = residentHome({ who: WHO })
+    settingsOf(home, '{ "cells": { "timeout": 5 } }')
+    const [ann, bob] = [await connect('ann'), await connect('bob', { MCP_BRIDGE_TIMEOUT: '5.0' })]
+    expect(await Promise.all([who(ann), who(bob)])).toEqual(['ann', 'bob'])
+    expect(residents()).toHaveLength(1)
+    expect(await who(await connect('control', { MCP_BRIDGE_TIMEOUT: '6' }))).toBe('control')
+    expect(residents()).toHaveLength(2)
+    // The resident that runs still has 5 seconds.
+    settingsOf(home, '{ "cells": { "timeout": 7 } }')
+    const cyd = await connect('cyd', { MCP_BRIDGE_TIMEOUT: '7' })
+    expect(await who(cyd)).toBe('cyd')
+    expect(cyd.said()).toContain('settings.json has changed since it started')
+    expect(residents()).toHaveLength(2)
   })
 
   it('a mistake in settings.json is told as without a resident', { timeout: 120_000 }, async () => {

@@ -17,7 +17,7 @@ const LOST =
 /** @param command runs the command in this process */
 export async function runInResident(command: () => Promise<void>): Promise<void> {
   try {
-    const { context, key, place } = ownResident()
+    const { context, key, place } = await ownResident()
     // A command makes no folder. What others can write to, no relay uses.
     if (!isOwnFolderSync(place.folder) || (await isOffInFile(context))) return void command()
     const { env, cwd, home, ownPaths } = context
