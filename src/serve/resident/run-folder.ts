@@ -56,6 +56,11 @@ export function residentHomes(folder: string): string[] {
   return readdirSync(folder).filter((name) => name.endsWith('.d'))
 }
 
+/** The names of folders as `ownPlace` and `displace` make them. */
+export function unpublishedHomes(folder: string): string[] {
+  return readdirSync(folder).filter((name) => /^[0-9a-f]+(?:\.d)?\.\d+(?:\.\w+)?$/.test(name))
+}
+
 export function socketIn(home: string): string {
   return path.join(home, SOCKET)
 }
