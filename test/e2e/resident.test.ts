@@ -672,6 +672,53 @@ describe('run serves its client itself', () => {
     expect(residents()).toEqual([])
   })
 
+  /** A program that starts `run` where a filter of system calls answers `socket`, as a hardened service or sandbox does. */
+  const underFilter = (answer: number): string => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'sb-filter-'))
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+    const socket = process.arch === 'arm64' ? 198 : 41
+    // Load the number of the call; if it is `socket`, answer so; otherwise allow it. linux/bpf_common.h
+    const steps = [
+      [0x20, 0, 0, 0],
+      [0x15, 0, 1, socket],
+      [0x06, 0, 0, answer],
+      [0x06, 0, 0, ALLOW],
+    ] as const
+    const filter = Buffer.alloc(steps.length * 8)
+    for (const [at, [code, yes, no, value]] of steps.entries()) {
+      filter.writeUInt16LE(code, at * 8)
+      filter.set([yes, no], at * 8 + 2)
+      filter.writeUInt32LE(value, at * 8 + 4)
+    }
+    const [bytes, script] = [path.join(folder, 'filter'), path.join(folder, 'run.cjs')]
+    writeFileSync(bytes, filter)
+    const args = ['--dev-bind', '/', '/', '--die-with-parent', '--seccomp', '3', process.execPath, CLI, 'run']
+    writeFileSync(
+      script,
+      `const stdio = ['inherit', 'inherit', 'inherit', require('fs').openSync(${JSON.stringify(bytes)})]
+      require('child_process').spawn('bwrap', ${JSON.stringify(args)}, { stdio }).on('exit', (code) => process.exit(code ?? 1))`,
+    )
+    return script
+  }
+  const ALLOW = 0x7fff0000
+  const EPERM = 0x00050001
+  const EAFNOSUPPORT = 0x00050061
+
+  it.each([
+    ['where sockets are forbidden, and says so', EPERM, 0],
+    ['where there are no sockets of this kind, and says so', EAFNOSUPPORT, 0],
+    ['only there: control', ALLOW, 1],
+  ])('%s', { timeout: 120_000 }, async (_, answer, count) => {
+    needsLinux('other systems have no such filters')
+    needsProgram('bwrap')
+    const { connect, residents } = residentHome({ who: WHO }, {}, underFilter(answer))
+    const ann = await connect('ann')
+    expect(await who(ann)).toBe('ann')
+    expect(residents()).toHaveLength(count)
+    const why = /^sandbridge: The resident bridge cannot be used: .*(?:EPERM|EAFNOSUPPORT).*\. This client gets a bridge of its own\.$/m
+    expect(why.test(ann.said())).toBe(count === 0)
+  })
+
   it('where a resident fails at its start, at once, and reports why', { timeout: 120_000 }, async () => {
     const { start } = residentHome({})
     const ann = start('ann', { MCP_BRIDGE_OUTPUT_MODE: 'loud' })
