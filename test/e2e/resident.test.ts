@@ -696,7 +696,8 @@ describe('run serves its client itself', () => {
     writeFileSync(
       script,
       `const stdio = ['inherit', 'inherit', 'inherit', require('fs').openSync(${JSON.stringify(bytes)})]
-      require('child_process').spawn('bwrap', ${JSON.stringify(args)}, { stdio }).on('exit', (code) => process.exit(code ?? 1))`,
+      const child = require('child_process').spawn('bwrap', ${JSON.stringify(args)}, { stdio })
+      child.on('exit', (code) => process.exit(code ?? 1))`,
     )
     return script
   }
@@ -715,7 +716,8 @@ describe('run serves its client itself', () => {
     const ann = await connect('ann')
     expect(await who(ann)).toBe('ann')
     expect(residents()).toHaveLength(count)
-    const why = /^sandbridge: The resident bridge cannot be used: .*(?:EPERM|EAFNOSUPPORT).*\. This client gets a bridge of its own\.$/m
+    const why =
+      /^sandbridge: The resident bridge cannot be used: .*(?:EPERM|EAFNOSUPPORT).*\. This client gets a bridge of its own\.$/m
     expect(why.test(ann.said())).toBe(count === 0)
   })
 

@@ -3,6 +3,7 @@
 import { connect, type Socket } from 'node:net'
 import { isatty } from 'node:tty'
 import { controlLine, type FromRelay, isControl, PROTOCOL, readControl } from '../../serve/resident/protocol.ts'
+import { isKeptOut } from '../../serve/resident/run-folder.ts'
 import { isOwnFolderSync } from '../../util/files/private-folder.ts'
 import { createLineSplitter } from '../../util/bytes/line-splitter.ts'
 import { type EndSignal, SHUTDOWN_LIMIT_MS, SIGNAL_EXIT_CODES } from '../../util/process/shutdown.ts'
@@ -19,7 +20,7 @@ export async function runInResident(command: () => Promise<void>): Promise<void>
   try {
     const { context, key, place } = await ownResident()
     // A command makes no folder. What others can write to, no relay uses.
-    if (!isOwnFolderSync(place.folder) || (await isOffInFile(context))) return void command()
+    if (!isOwnFolderSync(place.folder) || isKeptOut(place.folder) || (await isOffInFile(context))) return void command()
     const { env, cwd, home, ownPaths } = context
     const socket = connect(place.socket)
     const runHere = (): void => {

@@ -5,7 +5,7 @@ import { namedSettings, readSettings, settingContext } from '../settings.ts'
 import { readSettingsFile, settingsFile } from './load-settings.ts'
 
 /**
- * A variable of a setting that follows settings.json in a running bridge is never one: it must win when the file changes.
+ * A variable of a setting that follows settings.json in a running bridge is never one: it wins when the file changes.
  * @throws BridgeError CONFIG_INVALID as `loadSettings` does
  */
 export async function idleVariables({ env, home }: Pick<ClientContext, 'env' | 'home'>): Promise<string[]> {
