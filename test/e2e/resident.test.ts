@@ -672,7 +672,7 @@ describe('run serves its client itself', () => {
     expect(residents()).toEqual([])
   })
 
-  /** A program that starts `run` where a filter of system calls answers `socket`, as a hardened service or sandbox does. */
+  /** A program that starts `run` where a filter of system calls answers `socket`, as that of a hardened service. */
   const underFilter = (answer: number): string => {
     const folder = mkdtempSync(path.join(tmpdir(), 'sb-filter-'))
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }))

@@ -46,9 +46,9 @@ export const CELL_SETTINGS = {
     {
       variable: 'MCP_BRIDGE_SESSION',
       meaning:
-        '`shared`: cells share variables and files. `fresh`: each cell gets its own sandbox. `durable`: as `shared`, and the pod of a session outlives the bridge (only with `MCP_BRIDGE_RUNTIME=kubernetes`).',
+        '`shared`: cells share variables and files. `fresh`: each cell gets its own sandbox. `checkpoint`: as `shared`, and variables that can be pickled return after a forced restart. `durable`: as `shared`, and the pod of a session outlives the bridge (only with `MCP_BRIDGE_RUNTIME=kubernetes`).',
     },
-    ['shared', 'fresh', 'durable'],
+    ['shared', 'fresh', 'checkpoint', 'durable'],
     'shared',
   ),
   resident: choice(
@@ -82,14 +82,5 @@ export const CELL_SETTINGS = {
       meaning: 'Give cells a folder `/projects` whose files persist.',
     },
     true,
-  ),
-  checkpoint: flag(
-    {
-      variable: 'MCP_BRIDGE_SESSION',
-      member: 'checkpoint',
-      formerly: 'MCP_BRIDGE_CHECKPOINT',
-      meaning: 'Restore variables that can be pickled after a forced restart.',
-    },
-    false,
   ),
 } as const

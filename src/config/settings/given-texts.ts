@@ -26,6 +26,7 @@ const ENDED: Readonly<Record<string, string>> = {
     'Sandboxes of docker and podman end with their bridge; the resident bridge keeps sessions.',
   MCP_BRIDGE_LIVE:
     'No other program can watch a bridge any more: `sandbridge top` and the page are in the bridge that they show.',
+  MCP_BRIDGE_CHECKPOINT: 'Write MCP_BRIDGE_SESSION=checkpoint.',
   MCP_BRIDGE_CLIENT_METADATA_URL: 'Write the address as "oauth": {"clientId": …} into the definitions of its servers.',
   MCP_BRIDGE_DURABLE_TIMEOUT:
     'A durable pod waits an hour for the next bridge. `sandbridge sandboxes` ends pods sooner.',

@@ -68,7 +68,6 @@ describe('readSettings', () => {
       session: 'shared',
       compat: false,
       projects: true,
-      checkpoint: false,
       mount: undefined,
       packages: [],
       httpToken: undefined,
