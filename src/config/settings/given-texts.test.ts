@@ -62,6 +62,21 @@ it.each([
   expect(() => read(env)).not.toThrow('hunter2')
 })
 
+it.each([
+  ['MCP_BRIDGE_CHECKPOINT', '1', 'MCP_BRIDGE_SESSION=checkpoint'],
+  ['MCP_BRIDGE_CLIENT_METADATA_URL', 'https://us.example/a.json', '"clientId"'],
+  ['MCP_BRIDGE_DURABLE_TIMEOUT', '60', 'an hour'],
+  ['MCP_BRIDGE_EMBEDDINGS_KEY', 'hunter2', 'without an endpoint'],
+  ['MCP_BRIDGE_KEYCHAIN', 'off', 'MCP_BRIDGE_SIGN_IN_KEY=none'],
+  ['MCP_BRIDGE_LEARN_TYPES', '0', 'values are never kept'],
+  ['MCP_BRIDGE_OPEN', '1', 'sandbridge approve'],
+  ['MCP_BRIDGE_OUTPUT_MEMORY', '1g', '128 MiB'],
+])('%s=%s changes nothing any more, and one warning says what to do or what holds', (variable, value, instead) => {
+  const [plain, given] = [read({}), read({ [variable]: value })]
+  expect(given).toEqual({ ...plain, warnings: [expect.stringContaining(instead)] })
+  expect(given.warnings[0]).not.toContain('hunter2')
+})
+
 it('a variable that has ended is told of in words', () => {
   const instead = 'Sandboxes of docker and podman end with their bridge; the resident bridge keeps sessions.'
   const { warnings } = read({ MCP_BRIDGE_DURABLE_SANDBOXES: '8' })
