@@ -1,12 +1,16 @@
 // Rows of flow rules: what following flows adds to a tool call with the record on, in turns with a bridge that does
-// not, and how fast results are read into the index of a session, and how large it becomes.
+// not, and in CPU time; how fast results are read into the index of a session, and how large
+// it becomes.
 import { OriginIndex } from '../src/calls/flow/origin-index.ts'
 import { closeTestBridge, makeHome, openTestBridge, published } from '../test/support/bridge-process.ts'
 import { loopOf, warmUp } from './call-loop.ts'
+import { cpuShare } from './cpu-share.ts'
 import { median, ratio } from './measure.ts'
 import type { BenchRow } from './row.ts'
 
-const WARM_UP = 1_000
+/** V8 has compiled most of the hot code by then, for each kind of bridge. */
+const WARM_UP = 3_000
+const PROFILED_CALLS = 4_000
 /** Many short ones: on a busy machine, a few pairs in a row can differ by a tenth. */
 const ROUNDS = 15
 /** So can two processes of one kind, in all of their rounds. */
@@ -18,7 +22,7 @@ const RESULT_CHARS = 50_000_000
 const RECORD = { MCP_BRIDGE_AUDIT: 'full' }
 
 export async function flowRows(): Promise<BenchRow[]> {
-  return [...(await callRows()), ...indexRows()]
+  return [...(await callRows()), ...(await cpuRows()), ...indexRows()]
 }
 
 const FLOWS = ['record', 'ask'] as const
@@ -36,6 +40,28 @@ async function callRows(): Promise<BenchRow[]> {
       ok: measured <= CALL_LIMIT,
     }
   })
+}
+
+/** Nothing but flow rules runs this code here. */
+const isOfFlow = (file: string, name: string): boolean =>
+  /\/src\/(?:calls\/(?:flow|permissions)|config\/rules)\//.test(file) || name === 'flowFields'
+
+/** The same in CPU time, on which other load of the machine has little influence. */
+async function cpuRows(): Promise<BenchRow[]> {
+  const rows: BenchRow[] = []
+  if (process.platform !== 'linux') return rows
+  for (const flow of FLOWS) {
+    const env = { ...RECORD, MCP_BRIDGE_FLOW: flow }
+    const share = await cpuShare(env, isOfFlow, { warmUp: WARM_UP, calls: PROFILED_CALLS })
+    const measured = 1 / (1 - share)
+    rows.push({
+      name: `MCP_BRIDGE_FLOW=${flow} ÷ off, CPU time of one tool call`,
+      value: ratio(measured),
+      goal: `≤ ${ratio(CALL_LIMIT)}`,
+      ok: measured <= CALL_LIMIT,
+    })
+  }
+  return rows
 }
 
 /** A bridge of each kind, in turns. */

@@ -45,7 +45,7 @@ function play(
       annotations: { readOnlyHint: isRead },
       definition: '',
       isProjects: false,
-      flow: flow.facts(),
+      flow,
     })
     if (!isRead) outcome.writes += 1
     if (decision.verdict === 'ask') {

@@ -496,6 +496,11 @@ describe('what one session writes about what it keeps, and another reads', () =>
       () => 'open("/projects/" + text[:60] + ".txt", "w").write("1")',
       () => 'import os; os.listdir("/projects")',
     ],
+    [
+      'the name of a project folder',
+      () => 'import os; os.mkdir("/projects/" + text[:60])',
+      () => 'import os; os.listdir("/projects")',
+    ],
   ]
   function saved(name: string): string {
     return `def ${name}(x: int) -> int:\n    return x + 1\nruntime.save_tool(${name}, text)`

@@ -7,7 +7,7 @@ import { protectedServer, REGISTERED } from './authorization-server.ts'
 import { freePort, listen, remote } from './remote-server.ts'
 import { open, textOf } from './support.ts'
 import { tokenFile, logIn, echo } from './oauth-login.ts'
-import { FileStore } from '../../src/keep/files/file-store.ts'
+import { fileStore } from '../../src/keep/files/file-store.ts'
 
 /** An authorization server that accepts only this client, a definition that names it, and functions to use both. */
 async function registered(signIn: SignInClient = REGISTERED, noRegistration: true | 'not offered' = true) {
@@ -15,7 +15,7 @@ async function registered(signIn: SignInClient = REGISTERED, noRegistration: tru
   server.twist.noRegistration = noRegistration
   const transport: RemoteServer = { type: 'http', url: server.url, headers: {}, signIn }
   const definition = { ...remote('r', server.url), transport }
-  const connect = () => open([definition], { tokenStore: createTokenStore(new FileStore(dirname(file))) })
+  const connect = () => open([definition], { tokenStore: createTokenStore(fileStore(dirname(file))) })
   return { server, file, connect, logIn: (changes = {}) => logIn(server, file, { server: transport, ...changes }) }
 }
 

@@ -70,9 +70,9 @@ const keys = new WeakMap<ServerDefinition['transport'], string>()
 
 /** Identifies a definition by its transport; name, description and file do not count. */
 export function definitionKey({ transport }: ServerDefinition): string {
-  const known = keys.get(transport) ?? hash('sha256', sortedJson(transport))
-  keys.set(transport, known)
-  return known
+  let key = keys.get(transport)
+  if (key === undefined) keys.set(transport, (key = hash('sha256', sortedJson(transport))))
+  return key
 }
 
 /** Identifies a tool's definition, so that types learned from an older definition are not used. */

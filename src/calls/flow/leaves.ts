@@ -32,16 +32,17 @@ export function eachText(value: unknown, tell: (text: string, isBytes: boolean) 
  */
 export function contentOf(result: unknown): unknown {
   if (typeof result !== 'object' || result === null || !('content' in result)) return result
-  const { content, structuredContent, ...rest } = result as Record<string, unknown>
-  if (!Array.isArray(content)) return result
-  const blocks = content.map((block: unknown) => (isPlainText(block) ? block.text : block))
-  return structuredContent === undefined && Object.keys(rest).length === 0 ? blocks : [blocks, structuredContent, rest]
+  if (!Array.isArray(result.content)) return result
+  const blocks = result.content.map((block: unknown) => (isPlainText(block) ? block.text : block))
+  if (Object.keys(result).length === 1) return blocks
+  const { content: _, structuredContent, ...rest } = result as Record<string, unknown>
+  return [blocks, structuredContent, rest]
 }
 
 function isPlainText(block: unknown): block is { text: string } {
   if (typeof block !== 'object' || block === null) return false
-  const { type, text, ...rest } = block as Record<string, unknown>
-  return type === 'text' && typeof text === 'string' && Object.keys(rest).length === 0
+  const { type, text } = block as Record<string, unknown>
+  return type === 'text' && typeof text === 'string' && Object.keys(block).length === 2
 }
 
 const BASE64 = /^[A-Za-z0-9+/_\r\n-]*={0,2}\s*$/

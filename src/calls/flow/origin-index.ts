@@ -1,5 +1,6 @@
 // Where the texts of a session came from: an index of hashes of what the model wrote and what servers returned. Holds
 // no text.
+import type { Source } from '../flow-part.ts'
 import { Fingerprints, MAX_NUMBER } from './fingerprints.ts'
 import { contentOf, eachText } from './leaves.ts'
 import { ANY_WORD, isTelling, type Looking, Owners, RUN, VALUE } from './owners.ts'
@@ -19,12 +20,6 @@ import {
   TRIPLE,
   WORD,
 } from './scan-text.ts'
-
-/** A server's result: which tool, resource or prompt gave it. */
-export interface Source {
-  server: string
-  name: string
-}
 
 /** What is known of where a value came from. */
 export interface Found {
@@ -63,7 +58,8 @@ const scanner = new Scanner()
 
 export class OriginIndex {
   readonly #sources: Source[] = []
-  readonly #setOfSources = new Map<string, number>()
+  /** The set of one source, by its server and name. */
+  readonly #setOfSources = new Map<string, Map<string, number>>()
   /** Sets of sources by their number: the first is empty. */
   readonly #sets: readonly number[][] = [[]]
   readonly #setNumbers = new Map<string, number>()
@@ -224,11 +220,11 @@ export class OriginIndex {
   }
 
   #setOfSource(source: Source): number {
-    const key = `${source.server}\n${source.name}`
-    const known = this.#setOfSources.get(key)
+    const { server, name } = source
+    const known = this.#setOfSources.get(server)?.get(name)
     if (known !== undefined) return known
     const made = this.#setOf([this.#sources.push(source) - 1])
-    this.#setOfSources.set(key, made)
+    this.#setOfSources.set(server, (this.#setOfSources.get(server) ?? new Map<string, number>()).set(name, made))
     return made
   }
 

@@ -74,6 +74,7 @@ export const projectMethods = {
           data: upload ? data[uploaded.indexOf(upload)]! : fromBase64(text ?? ''),
         }))
         for (const { path, data: bytes } of content) await flow?.keeps(bytes, path)
+        for (const path of folders) await flow?.keeps(path)
         return storeOf(projects).keep({ files: content, folders, removed })
       })
     },

@@ -8,7 +8,6 @@ import type { CatalogTool } from '../catalog/model/catalog-tool.ts'
 import { BridgeError } from '../../errors.ts'
 import type { Counts } from '../../config/rules/limits.ts'
 import type { TrustedText } from '../../config/rules/permissions-schema.ts'
-import type { Rule } from '../../config/rules/rule.ts'
 import { flowsOf } from '../../config/rules/declared-flows.ts'
 import { flowKey } from '../../config/rules/flow.ts'
 import { asSent, type Decision, frozenCopy, type Policy, type Subject, validate } from '../../config/rules/policy.ts'
@@ -131,7 +130,7 @@ export class CellPermissions {
       this.#tell(tool, args, reached, 'deny', id)
       throw deniedByLimit(subject, reached)
     }
-    if (known && workflow) workflow.taken.push(...flowsOf({ ...subject, args: sent }, known.facts()))
+    if (known && workflow) workflow.taken.push(...flowsOf({ ...subject, args: sent }, known))
     const { verdict, rule } = decision
     const allowed = { decision: verdict, rule: rule?.text, source: rule?.origin.shown }
     return id === undefined ? { args: sent, allowed, flow } : { args: sent, allowed, id, flow }
@@ -177,7 +176,7 @@ export class CellPermissions {
   #tell(
     tool: CatalogTool,
     args: Readonly<Arguments>,
-    { rule }: { rule?: Rule },
+    { rule }: Pick<Decision, 'rule'>,
     decision: 'ask' | 'deny',
     id = newId(),
   ): string {
@@ -212,7 +211,10 @@ export class CellPermissions {
 
   #judge(subject: Subject, args: Arguments): Decision {
     const { flow, workflow } = this.#cell
-    return validate(this.#policyNow, { ...subject, args, flow: flow?.facts(), workflow })
+    const { server, tool, annotations, definition, isProjects, isChanged } = subject
+    // Written out, because a spread takes as long as all else that is done for a call.
+    const call = { server, tool, annotations, definition, isProjects, isChanged, args, flow, workflow }
+    return validate(this.#policyNow, call)
   }
 
   /**

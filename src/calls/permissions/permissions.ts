@@ -17,7 +17,7 @@ import type { TrustedText } from '../../config/rules/permissions-schema.ts'
 import { CallLimits, type Counts, type LimitReached } from '../../config/rules/limits.ts'
 import type { Policy, Standing, Subject } from '../../config/rules/policy.ts'
 import { type Rule, ruleFor } from '../../config/rules/rule.ts'
-import { type KnownServer, unmatchedRules } from '../../config/rules/unmatched-rules.ts'
+import { unmatchedRules } from '../../config/rules/unmatched-rules.ts'
 import type { Upstreams } from '../../upstream/upstream.ts'
 import type { AnswerPage } from './answer-page.ts'
 import { KeptQuestions } from './kept-questions.ts'
@@ -25,7 +25,7 @@ import { KeptQuestions } from './kept-questions.ts'
 interface PermissionsOptions {
   settings: Pick<Settings, 'stateDir' | 'askTimeoutMs' | 'permissions' | 'flow'>
   files: Pick<PermissionFiles, 'hasChanged' | 'read' | 'trust'>
-  catalog: Pick<Catalog, 'servers' | 'details' | 'isFresh'>
+  catalog: Pick<Catalog, 'servers' | 'of'>
   upstreams: Pick<Upstreams, 'definitions' | 'listTools'>
   firstListings: Pick<FirstListings, 'isChanged' | 'settled' | 'accept'>
   /** The page where the user can answer questions, served from the first one on; undefined when no page is served. */
@@ -114,10 +114,9 @@ export class Permissions {
   unmatched(): string[] {
     if (!this.#shared) return []
     const { catalog } = this.options
-    const known = catalog.servers().map(({ name, toolCount }): KnownServer => ({
-      name,
-      ...(toolCount !== undefined && { tools: catalog.details(name).tools.map((tool) => tool.name) }),
-    }))
+    const known = catalog
+      .servers()
+      .map(({ name }) => ({ name, tools: catalog.of(name).tools?.map((tool) => tool.name) }))
     return unmatchedRules(this.#shared.rules, known)
   }
 
@@ -137,14 +136,13 @@ export class Permissions {
   refreshTools(server: string, call: { readonly signal: AbortSignal }): Promise<void> | undefined {
     const { catalog, upstreams, firstListings } = this.options
     const settled = () => firstListings.settled(this.#definitionKey(server))
-    return catalog.isFresh(server) ? settled() : upstreams.listTools(server, call.signal).then(settled)
+    return catalog.of(server).isFresh ? settled() : upstreams.listTools(server, call.signal).then(settled)
   }
 
   /** The tool as rules see it. */
   subject(tool: CatalogTool): Subject {
     const definition = this.#definition(tool.server)
     const key = this.#definitionKey(tool.server)
-    const isChanged = tool.method === undefined && this.options.firstListings.isChanged(key, tool.name)
     return {
       server: tool.server,
       tool: ruledName(tool),
@@ -152,7 +150,7 @@ export class Permissions {
       annotations: tool.method || tool instanceof CatalogOffering ? READS : tool.definition.annotations,
       definition: key,
       isProjects: !definition || definition.isProjects === true,
-      ...(isChanged && { isChanged }),
+      isChanged: tool.method === undefined && this.options.firstListings.isChanged(key, tool.name),
     }
   }
 
@@ -168,7 +166,7 @@ export class Permissions {
 
   /** Some of a server's tools that may be called. */
   allowedOf(server: string, policy: Policy): string[] {
-    const { tools } = this.options.catalog.details(server)
+    const { tools = [] } = this.options.catalog.of(server)
     const allowed = tools.filter((tool) => this.standing(tool, policy) === 'allowed')
     return allowed.slice(0, MAX_NAMED).map(({ alias }) => alias)
   }
@@ -210,7 +208,7 @@ export class Permissions {
   trustOf(server: string): TrustedText | undefined {
     const own = this.#ownServer(server)
     if (own === undefined) return undefined
-    const { tools } = this.options.catalog.details(server)
+    const { tools = [] } = this.options.catalog.of(server)
     return tools.some(({ definition }) => definition.annotations?.openWorldHint === true) ? undefined : own
   }
 

@@ -18,7 +18,7 @@ export interface Subject {
   /** The server is defined by a project. */
   isProjects: boolean
   /** The tool differs from its first listing. */
-  isChanged?: boolean
+  isChanged?: boolean | undefined
 }
 
 export interface Call extends Subject {
@@ -32,7 +32,7 @@ export interface Call extends Subject {
 export interface Decision {
   verdict: Verdict
   /** The deciding rule. Without one, the preset or the tool's change decided. */
-  rule?: Rule
+  rule?: Rule | undefined
   by: 'rule' | 'preset' | 'change' | 'flow' | 'workflow'
   /** Why MCP_BRIDGE_FLOW asks about the call or denies it: it is risky, or its workflow does not declare its flow. */
   flow?: FlowReason
@@ -46,6 +46,7 @@ export type Standing = 'allowed' | 'asks' | 'denied' | 'depends'
 interface ToolRules {
   annotations: unknown
   definition: string
+  isProjects: boolean
   hints: Hints
   byVerdict: Record<Verdict, readonly Rule[]>
   answered: readonly Rule[]
@@ -63,7 +64,9 @@ export class Policy {
   readonly followsFlow: boolean
   readonly #byServer = new Map<string, Rule[]>()
   readonly #forAll: Rule[] = []
-  readonly #ofTool = new Map<string, ToolRules>()
+  /** By server and tool. */
+  readonly #found = new Map<string, Map<string, ToolRules>>()
+  #foundCount = 0
 
   constructor(rules: readonly Rule[], preset: Preset, flow: FlowPreset = 'off') {
     // A project's rules cannot allow anything.
@@ -81,12 +84,17 @@ export class Policy {
 
   /** The rules that match a tool, whatever its arguments. Cached. */
   rulesFor(subject: Subject): ToolRules {
-    const key = `${subject.isProjects ? 1 : 0}${subject.server}\n${subject.tool}`
-    const known = this.#ofTool.get(key)
-    if (known && known.annotations === subject.annotations && known.definition === subject.definition) return known
-    if (this.#ofTool.size >= MAX_TOOLS) this.#ofTool.clear()
+    const { server, tool, annotations, definition, isProjects } = subject
+    const known = this.#found.get(server)?.get(tool)
+    const isSame = known?.annotations === annotations && known?.definition === definition
+    if (known && isSame && known.isProjects === isProjects) return known
+    if (this.#foundCount >= MAX_TOOLS) {
+      this.#found.clear()
+      this.#foundCount = 0
+    }
     const found = this.#find(subject)
-    this.#ofTool.set(key, found)
+    this.#found.set(server, (this.#found.get(server) ?? new Map<string, ToolRules>()).set(tool, found))
+    this.#foundCount += 1
     return found
   }
 
@@ -108,6 +116,7 @@ export class Policy {
     return {
       annotations,
       definition,
+      isProjects,
       hints,
       byVerdict: { deny: of('deny'), ask: of('ask'), allow: of('allow').filter((rule) => !isAnswer(rule)) },
       answered: of('allow').filter(isAnswer),
@@ -160,7 +169,7 @@ export function validate(policy: Policy, call: Call): Decision {
     (rule) => rule.limits !== undefined && strict(rule),
   )
   const decided = (verdict: Verdict, by: Decision['by'], rule?: Rule): Decision => {
-    const decision: Decision = { verdict, by, ...(rule && { rule }), limits: limits.length === 0 ? NO_LIMITS : limits }
+    const decision: Decision = { verdict, by, rule, limits: limits.length === 0 ? NO_LIMITS : limits }
     const declared = call.workflow?.declared
     const judge = (known: FlowFacts): FlowReason | undefined =>
       declared ? undeclared(call, known, declared) : flowReason(args, hints.readOnlyHint, known)

@@ -264,6 +264,55 @@ runtime.save_workflow("notify", notify)
   expect((await notify()).code).toBe(0)
 })
 
+it('does not notice changes of code that only its run finds: by a name it puts together, in a package, in data', async () => {
+  const { bridge } = await tellingBridge({ told, env: { MCP_BRIDGE_PROJECTS: '1' } }, openTestBridge)
+  const { home } = bridge
+  const made = () => callsOf(home, told).map(([, , args]) => args['cc'])
+  const command = (flow: string, name: string) =>
+    runProgram(process.execPath, [CLI, 'run-workflow', name], {
+      ...bridgeEnv(home, { MCP_BRIDGE_PROJECTS: '1' }),
+      MCP_BRIDGE_FLOW: flow,
+    })
+  /** Where code finds an address, and a workflow that uses it: its flows stay the declared ones. */
+  const write = (to: string) => `
+import os
+def copied() -> str:
+    return "tool-${to}"
+runtime.save_tool(copied)
+runtime.save_memory("code", "to = 'data-${to}'")
+os.makedirs("/projects/addresses", exist_ok=True)
+open("/projects/addresses/__init__.py", "w").write("to = 'package-${to}'")
+1`
+  const save = (name: string, finds: string) => `
+async def ${name}(times: int = 1):
+    import importlib, sys
+    sys.path.insert(0, "/projects")
+    bob = await mcp_contacts.get(name="bob")
+    found = {}
+    exec(runtime.load_memory("code"), found)
+    ${finds}
+    cc = [use(), importlib.import_module("addresses").to, found["to"]]
+    await mcp_files.send(to=bob["email"], cc=cc)
+runtime.save_workflow("${name}", ${name})
+1`
+  await bridge.run(write('one'))
+  await bridge.run(save('finds', 'use = getattr(importlib.import_module("user_" + "tools"), "cop" + "ied")'))
+  await bridge.run(save('names', 'from user_tools import copied as use'))
+  for (const name of ['finds', 'names']) {
+    const first = await command('record', name)
+    expect(first.code, first.stderr + first.stdout).toBe(0)
+  }
+  await bridge.run(write('two'))
+  const again = await command('ask', 'finds')
+  expect(again.code, again.stderr + again.stdout).toBe(0)
+  const cc = (to: string) => [`tool-${to}`, `package-${to}`, `data-${to}`]
+  expect(made()).toEqual([cc('one'), cc('one'), cc('two')])
+  // Control: the same saved tool by its name.
+  expect((await command('ask', 'names')).stderr).toContain(HAS_CHANGED)
+  expect(made()).toHaveLength(3)
+  await closeTestBridge(bridge)
+})
+
 it('sandbridge save declares the flows of the recorded run', async () => {
   const { bridge, home } = await tellingBridge({ told, env: { MCP_BRIDGE_AUDIT: 'replay', MCP_BRIDGE_FLOW: 'off' } })
   env = bridgeEnv(home)

@@ -5,7 +5,7 @@ import { readTexts, type SearchDocument } from './fields.ts'
 import { Postings } from './postings.ts'
 import { foldName } from '../../../util/text/python-name.ts'
 import { QueryReader, type Concept } from './query-concepts.ts'
-import { Ranked, type RankedDocument } from './ranked.ts'
+import { Ranked, type RankedDocument, type Scores } from './ranked.ts'
 import { ToolVectors } from './tool-vectors.ts'
 import { GUESSED, weightInFit } from './weak-answer.ts'
 import { WordNeighbours } from './word-neighbours.ts'
@@ -74,7 +74,27 @@ export class SearchIndex<T> {
   }
 
   rank(query: string): Ranked<T> {
-    const { concepts, words } = this.#reader.read(query)
+    return new Ranked(this.#documents, this.#scores(query, this.#reader.read(query)))
+  }
+
+  /** Why each item has its rank, by one query; undefined for one that is not in the index. */
+  explain(query: string, items: readonly T[]): (Reason | undefined)[] {
+    const asked = this.#reader.read(query)
+    const { scores, byWords, likeness, folded } = this.#scores(query, asked)
+    return items.map((item) => {
+      const id = this.#documents.findIndex((document) => document.item === item)
+      if (id === -1) return undefined
+      return {
+        score: scores[id]!,
+        words: byWords[id]!,
+        meaning: MEANING * (likeness?.[id] ?? 0),
+        isNamed: folded !== '' && folded === this.#documents[id]!.folded,
+        concepts: asked.concepts.map((concept) => this.#foundFor(concept, id)),
+      }
+    })
+  }
+
+  #scores(query: string, { concepts, words }: ReturnType<QueryReader['read']>): Scores {
     const { byWords, shares, spoken } = this.#byWords(concepts)
     const likeness = this.#meanings?.likeness(words)
     const folded = foldName(query)
@@ -86,29 +106,7 @@ export class SearchIndex<T> {
     }
     for (const id of this.#byName.get(folded) ?? []) scores[id]! += EXACT_NAME * this.#factors[id]!
     const isJudged = this.#meanings !== undefined && concepts.length > 0
-    return new Ranked(this.#documents, {
-      folded,
-      scores,
-      byWords,
-      spoken,
-      shares: isJudged ? shares : undefined,
-      likeness,
-    })
-  }
-
-  /** Why an item has its rank, by one query; undefined when it is not in the index. */
-  explain(query: string, item: T): Reason | undefined {
-    const id = this.#documents.findIndex((document) => document.item === item)
-    if (id === -1) return undefined
-    const [hit] = this.rank(query).best(1, (other) => other === item)
-    const { concepts, words } = this.#reader.read(query)
-    return {
-      score: hit!.score,
-      words: this.#byWords(concepts).byWords[id]!,
-      meaning: MEANING * (this.#meanings?.likeness(words)?.[id] ?? 0),
-      isNamed: foldName(query) !== '' && foldName(query) === this.#documents[id]!.folded,
-      concepts: concepts.map((concept) => this.#foundFor(concept, id)),
-    }
+    return { folded, scores, byWords, spoken, shares: isJudged ? shares : undefined, likeness }
   }
 
   #foundFor({ own, ways }: Concept, id: number): Reason['concepts'][number] {
