@@ -33,7 +33,7 @@ export async function knownIdle(
     const kept = path.join(cacheFolder({ env: { ...env }, home }), 'idle-variables', `${asked}.json`)
     const known = parseJson(readKeptText(kept) ?? '')
     if (Array.isArray(known)) return new Set(known.map(String))
-    const { idleVariables } = await import('../../config/settings/file/idle-variables.ts')
+    const { idleVariables } = await import('./idle-variables.ts')
     const found = await idleVariables(context)
     keepText(kept, JSON.stringify(found))
     return new Set(found)

@@ -1,8 +1,8 @@
 // Which environment variables change no setting: each says what settings.json or the default says.
 import { isDeepStrictEqual } from 'node:util'
-import type { ClientContext } from '../client-context.ts'
-import { namedSettings, readSettings, settingContext } from '../settings.ts'
-import { readSettingsFile, settingsFile } from './load-settings.ts'
+import type { ClientContext } from '../../config/settings/client-context.ts'
+import { namedSettings, readSettings, settingContext } from '../../config/settings/settings.ts'
+import { readSettingsFile, settingsFile } from '../../config/settings/file/load-settings.ts'
 
 /**
  * A variable of a setting that follows settings.json in a running bridge is never one: it wins when the file changes.
