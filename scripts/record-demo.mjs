@@ -79,7 +79,7 @@ function inTerminal(home, args) {
         TERM: 'xterm-256color',
         IN_TERMINAL_LIMIT: '300',
         MCP_BRIDGE_RUNTIME: 'pyodide',
-        MCP_BRIDGE_KEYCHAIN: 'off',
+        MCP_BRIDGE_SIGN_IN_KEY: 'none',
         MCP_BRIDGE_CACHE_DIR: path.join(ROOT, '.cache/demo'),
       },
     },

@@ -257,7 +257,7 @@ export class Bridge {
       const { learned } = this.users.of(undefined)
       const readAhead = async (): Promise<void> => {
         const { connected, rules } = servers ? await servers.now() : this.shared
-        await Promise.all([connected.catalog.readAhead(), learned?.ready()])
+        await Promise.all([connected.catalog.readAhead(), learned.ready()])
         this.#keepBehind(servers)
         if (this.settings.load !== 'explicit') connected.catalog.indexAhead()
         for (const warning of rules.unmatched()) (servers?.log ?? this.log).warning(warning)
@@ -275,7 +275,7 @@ export class Bridge {
     try {
       const { connected } = await (servers ? servers.now() : this.#serversOf(user))
       const { learned } = this.users.of(user)
-      await learned?.ready()
+      await learned.ready()
       return serversBehind(connected.catalog, learned, this.settings.load)
     } catch {
       return ''

@@ -3,7 +3,6 @@
 import path from 'node:path'
 import { Catalog } from '../calls/catalog/catalog.ts'
 import { definitionKey } from '../calls/catalog/disk-cache.ts'
-import { Embeddings } from '../calls/catalog/embeddings.ts'
 import { FirstListings } from '../calls/catalog/first-listings.ts'
 import type { CatalogTool } from '../calls/catalog/model/catalog-tool.ts'
 import { catalogFolder, type SharedCatalog } from '../calls/catalog/shared-catalog.ts'
@@ -116,7 +115,6 @@ export function connectServers(options: ConnectOptions): ConnectedServers {
     idleMs: settings.upstreamIdleMs,
     resolveTransport,
     tokenStore,
-    clientMetadataUrl: settings.clientMetadataUrl,
     signInPlace: options.signInPlace,
     requests: (callers) => questions.requests(callers, options.offered),
     shared: options.shared,
@@ -146,9 +144,7 @@ export function connectServers(options: ConnectOptions): ConnectedServers {
       return abilities.map((ability) => ability.split('/')[0]).join('-')
     },
     shared: options.sharedCatalog,
-    learnTypes: settings.learnTypes,
     standing,
-    ...(settings.embeddingsUrl && { embeddings: embeddingsOf(settings, settings.embeddingsUrl, log) }),
     log,
   })
   upstreams.listen({
@@ -169,22 +165,18 @@ function hostOf({ env, context }: ConnectOptions): { env: Environment; home: str
   return { env: env ? { ...context.env, ...env() } : context.env, home, workspaceFolder: cwd }
 }
 
-function embeddingsOf({ embeddingsModel: model, embeddingsKey: apiKey }: Settings, url: string, log: Log): Embeddings {
-  return new Embeddings({ url, ...(model && { model }), ...(apiKey && { apiKey }), log })
-}
-
-type KeySettings = Pick<Settings, 'signInKey' | 'keychain' | 'storage'>
+type KeySettings = Pick<Settings, 'signInKey' | 'storage'>
 
 /**
  * Returns undefined (no encryption) for files of this machine, when no key is set and the keychain is missing or turned
  * off.
  */
-export function signInVault({ signInKey, keychain: wanted, storage }: KeySettings, log: Log): Vault | undefined {
-  const given = signInKey && { get: () => Promise.resolve(signInKey), set: () => Promise.resolve() }
-  if (given) return createVault(given, log)
+export function signInVault({ signInKey: key, storage }: KeySettings, log: Log): Vault | undefined {
+  if (key !== 'keychain' && key !== 'none')
+    return createVault({ get: () => Promise.resolve(key), set: () => Promise.resolve() }, log)
   // A key in this machine's keychain is unusable on other machines, and a database has more readers than its owner.
   if (storage !== undefined) return WITHOUT_KEY
-  const keychain =
-    wanted === 'auto' ? systemKeychain({ platform: process.platform, env: processContext().env }) : undefined
+  if (key === 'none') return undefined
+  const keychain = systemKeychain({ platform: process.platform, env: processContext().env })
   return keychain && createVault(keychain, log)
 }

@@ -27,7 +27,7 @@ export class OpenSessions {
     const { settings, log } = options
     this.#options = options
     const folder = path.join(settings.cacheDir, 'outputs')
-    this.#texts = new KeptTexts({ memoryBytes: settings.outputMemoryBytes, folder, log })
+    this.#texts = new KeptTexts({ folder, log })
   }
 
   /**
@@ -36,7 +36,7 @@ export class OpenSessions {
    */
   open(kept?: KeptFor, client?: ClientServers): Session {
     const { pool, log, events, settings } = this.#options
-    const { session: mode, checkpoint, memoryBytes, maxTimeoutMs, outputTokenCount } = settings
+    const { session: mode, memoryBytes, maxTimeoutMs, outputTokenCount } = settings
     const session = new Session({
       pool,
       texts: this.#texts,
@@ -45,7 +45,7 @@ export class OpenSessions {
       idleTimeoutMs: settings.runtimeIdleTimeoutMs,
       fresh: mode === 'fresh',
       kept: mode === 'durable' ? kept : undefined,
-      checkpoint: checkpoint && mode !== 'fresh',
+      checkpoint: mode === 'checkpoint',
       json: settings.outputMode === 'toon',
       compat: settings.compat,
       limits: { memoryBytes, maxTimeoutSeconds: maxTimeoutMs / 1000, outputTokenCount },

@@ -18,8 +18,7 @@ function shared() {
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   return {
     text: () => readFileSync(path.join(folder, 'tokens.json'), 'utf8'),
-    bridge: (signInKey: string | undefined) =>
-      createTokenStore(fileStore(folder), signInVault({ signInKey, keychain: 'auto', storage }, SILENT)),
+    bridge: (signInKey: string) => createTokenStore(fileStore(folder), signInVault({ signInKey, storage }, SILENT)),
   }
 }
 
@@ -39,9 +38,10 @@ it('a sign-in in a database is encrypted, and opened by every bridge that has th
 
 it('a sign-in is not kept in a database without a key, and the error says which setting is missing', async () => {
   const { text, bridge } = shared()
-  await expect(signIn(bridge(undefined))).rejects.toMatchObject({
-    code: 'CONFIG_INVALID',
-    message: expect.stringContaining('MCP_BRIDGE_SIGN_IN=key is not set'),
-  })
+  for (const key of ['keychain', 'none'])
+    await expect(signIn(bridge(key))).rejects.toMatchObject({
+      code: 'CONFIG_INVALID',
+      message: expect.stringContaining('MCP_BRIDGE_SIGN_IN_KEY is not set'),
+    })
   expect(text).toThrow('ENOENT')
 })

@@ -16,8 +16,7 @@ export interface UserParts {
   state: UserState
   quota?: UserQuota
   rules?: UserRules
-  /** Missing when nothing is learned. */
-  learned: LearnedCalls | undefined
+  learned: LearnedCalls
 }
 
 export class Users {
@@ -33,8 +32,7 @@ export class Users {
     const known = this.#parts.get(user)
     if (known) return known
     const { settings, log, pool, stores } = this.#options
-    const { runtime, image, packages, stateDir, cacheDir, projects, userCallCount, userCellSeconds, learnTypes } =
-      settings
+    const { runtime, image, packages, stateDir, cacheDir, projects, userCallCount, userCellSeconds } = settings
     const stateFolder = userFolder(stateDir, user)
     const store = stores.of(user)
     const state = new UserState({
@@ -47,7 +45,7 @@ export class Users {
       log,
     })
     const cellMs = userCellSeconds === undefined ? undefined : userCellSeconds * 1000
-    const learned = learnTypes ? new LearnedCalls(store, log) : undefined
+    const learned = new LearnedCalls(store, log)
     const parts: UserParts =
       user === undefined
         ? { state, learned }
@@ -61,12 +59,11 @@ export class Users {
    * @param user missing: for all users
    */
   forgetServers(servers: ReadonlySet<string>, user?: string): void {
-    for (const [name, { learned }] of this.#parts)
-      if (user === undefined || name === user) void learned?.forget(servers)
+    for (const [name, { learned }] of this.#parts) if (user === undefined || name === user) void learned.forget(servers)
   }
 
   /** Writes what is not written yet. Never rejects. */
   async flush(): Promise<void> {
-    await Promise.all([...this.#parts.values()].map(async ({ learned }) => learned?.flush()))
+    await Promise.all([...this.#parts.values()].map(async ({ learned }) => learned.flush()))
   }
 }

@@ -15,7 +15,7 @@ Cut output: print(runtime.output(3)[a:b]), runtime.grep(3, "pattern"). A long ce
 
 /** Settings that differ between bridges. */
 export interface SandboxFacts {
-  session: 'shared' | 'fresh' | 'durable'
+  session: 'shared' | 'fresh' | 'checkpoint' | 'durable'
   mount?: { path: string; mode: 'ro' | 'rw' } | undefined
   packages: readonly string[]
   timeoutMs: number

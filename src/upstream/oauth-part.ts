@@ -74,11 +74,6 @@ export interface LoginOptions {
    * For a browser on another machine: the final address, as pasted by the user. Missing when the user cannot paste one.
    */
   pastedAddress?: (signal: AbortSignal) => Promise<string>
-  /**
-   * Where a document that describes this client is published, for authorization servers that accept it instead of a
-   * registration.
-   */
-  clientMetadataUrl?: string | undefined
   /** Scopes beyond those of the stored login: the server named them when it refused a call. */
   scope?: string
   clientInfo: { name: string; version: string }

@@ -60,11 +60,6 @@ export interface UpstreamsOptions
   maxProcesses?: number
   /** Where sign-ins store tokens for remote servers. Missing means no sign-ins. */
   tokenStore?: TokenStore
-  /**
-   * Where a document that describes this client is published, for authorization servers that accept it instead of a
-   * registration.
-   */
-  clientMetadataUrl?: string | undefined
   /** Remembers the transport and era of servers between runs. Missing means in memory only. */
   negotiatedTransportsFile?: string
 }

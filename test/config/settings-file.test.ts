@@ -138,7 +138,7 @@ describe('settings.json', () => {
     [{ http: { storage: `mysql://ann:${SECRET}@db/x` } }],
     [{ sandbox: { pool: SECRET } }],
     [{ token: SECRET }],
-    [{ servers: { embeddingsKey: `${SECRET} ${SECRET}` } }],
+    [{ signIn: { key: `${SECRET} ${SECRET}` } }],
   ])('no error repeats a secret: %j', async (content) => {
     const { home } = makeHome(content)
     expect(await problemOf(home)).not.toContain('hunter2')
@@ -230,7 +230,7 @@ describe('editSetting', () => {
       ['cells.projects', 'off'],
       ['cells.timeout', '2.5'],
       ['sandbox.memory', '1.5g'],
-      ['output.memory', '2097152'],
+      ['output.tokens', '700'],
       ['servers.sources', 'mcps, -cursor'],
       ['sandbox.runtime', 'Podman'],
       ['http.token', SECRET],
@@ -240,7 +240,7 @@ describe('editSetting', () => {
       $schema: './.sandbridge/settings.schema.json',
       cells: { projects: false, timeout: 2.5 },
       sandbox: { memory: '1.5g', runtime: 'podman' },
-      output: { memory: 2_097_152 },
+      output: { tokens: 700 },
       servers: { sources: ['mcps', '-cursor'] },
       http: { token: SECRET },
     })

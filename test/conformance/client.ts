@@ -28,7 +28,10 @@ const clientInfo = { name: 'sandbridge-conformance', version: '1' }
 const context = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? '{}') as Context
 const folder = await mkdtemp(join(tmpdir(), 'conformance-'))
 const store = createTokenStore(fileStore(folder))
-const { client_id: clientId, client_secret: clientSecret, issuer } = context
+const { client_secret: clientSecret, issuer } = context
+const isByDocument = process.env.MCP_CONFORMANCE_SCENARIO === 'auth/basic-cimd'
+const DOCUMENT = 'https://conformance-test.local/client-metadata.json'
+const clientId = isByDocument ? DOCUMENT : context.client_id
 const server: RemoteServer = {
   type: 'http',
   url: process.argv.at(-1)!,
@@ -72,7 +75,6 @@ async function withLogin<T>(work: () => Promise<T>): Promise<T> {
         // The suite's authorization servers redirect the browser at once.
         showPage: async (page) => void (await fetch(page)),
         ...(scope !== undefined && { scope }),
-        clientMetadataUrl: 'https://conformance-test.local/client-metadata.json',
       })
     }
   }

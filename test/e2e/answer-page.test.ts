@@ -1,9 +1,7 @@
 // This file verifies how a user whose client cannot ask gets a question: by a link in the log, in the browser, or shown
 // by the client. The link opens once, and neither the model nor the sandbox ever sees it.
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from '@modelcontextprotocol/client'
 import { describe, expect, it } from 'vitest'
 import { fixtureServer, makeHome } from '../support/bridge-process.ts'
@@ -70,32 +68,13 @@ describe('a client that cannot ask at all', () => {
     expect(reached()).toHaveLength(1)
   })
 
-  it.each([
-    [{ MCP_BRIDGE_OPEN: '1' }, 1],
-    [{}, 0],
-  ])(
-    'a client that cannot ask at all with %j opens the browser for a burst of questions: %i times',
-    async (env, times) => {
-      const folder = mkdtempSync(path.join(tmpdir(), 'sb-bin-'))
-      const opened = path.join(folder, 'opened')
-      for (const name of ['xdg-open', 'open']) {
-        writeFileSync(path.join(folder, name), `#!/bin/sh\necho "$1" >> ${opened}\n`)
-        chmodSync(path.join(folder, name), 0o755)
-      }
-      const PATH = `${folder}:${process.env['PATH']}`
-      const { bridge } = await ruledBridge({ permissions: ask, env: { ...env, PATH } })
-      for (const id of [1, 2, 3]) expect(await bridge.run(call(id))).toContain('denied')
-      await until(() => bridge.stderr.split('/ui/open/').length === 4)
-      if (times > 0) await until(() => existsSync(opened))
-      await sleep(500)
-      const links = existsSync(opened) ? readFileSync(opened, 'utf8').trim().split('\n') : []
-      expect(links).toHaveLength(times)
-      for (const link of links) {
-        expect(bridge.stderr).toContain(link)
-        expect((await fetch(link)).status).toBe(200)
-      }
-    },
-  )
+  it('each question of a client that cannot ask at all has a link in the log that lets in a browser', async () => {
+    const { bridge } = await ruledBridge({ permissions: ask })
+    for (const id of [1, 2, 3]) expect(await bridge.run(call(id))).toContain('denied')
+    await until(() => bridge.stderr.split('/ui/open/').length === 4)
+    for (const [link] of bridge.stderr.matchAll(/http:\S+\/ui\/open\/[\w-]+/g))
+      expect((await fetch(link)).status).toBe(200)
+  })
 })
 
 /** Opens the link, like a user. */

@@ -67,10 +67,4 @@ describe('a bridge over stdio', () => {
     await second.client.close()
     expect(JSON.parse(learnedIn(home))).toEqual({ tools: [], days: {} })
   })
-
-  it('nothing is learned when learning is off', async () => {
-    const bridge = await startBridge({ servers, env: { MCP_BRIDGE_LEARN_TYPES: '0' } })
-    await bridge.run(LEARN)
-    expect(await bridge.run(LOOK)).not.toContain('worked')
-  })
 })

@@ -116,11 +116,11 @@ describe('a NameError of a variable that an earlier cell has set', () => {
   })
 })
 
-describe('MCP_BRIDGE_SESSION=checkpoint=1', () => {
-  const checkpointed = sharedBridge({ env: { MCP_BRIDGE_CHECKPOINT: '1', ...EMBEDDED } })
+describe('MCP_BRIDGE_SESSION=checkpoint', () => {
+  const checkpointed = sharedBridge({ env: { MCP_BRIDGE_SESSION: 'checkpoint', ...EMBEDDED } })
 
   describe('after a forced restart', () => {
-    const bridge = sharedBridge({ env: { MCP_BRIDGE_CHECKPOINT: '1', ...EMBEDDED } })
+    const bridge = sharedBridge({ env: { MCP_BRIDGE_SESSION: 'checkpoint', ...EMBEDDED } })
     /** What the cell that lost its sandbox says, and the first and the second cell after it. */
     let killed: string
     let next: CellAnswer
@@ -223,7 +223,7 @@ gone = types.SimpleNamespace()`)
     const bridge = embedded()
     const raw =
       'from sandbridge_kernel.api import bridge as _b\n_b.ask_sync("save_checkpoint", data="", kept=[], lost=[])'
-    expect(await bridge.run(raw)).toMatch(/MCP_BRIDGE_SESSION=checkpoint is not set/)
+    expect(await bridge.run(raw)).toMatch(/MCP_BRIDGE_SESSION is not checkpoint/)
   })
 
   it('a hostile checkpoint is refused, and so is data beyond its limits', async () => {

@@ -12,7 +12,7 @@ import { runProgram } from '../support/run-program.ts'
 import { protectedServer } from '../upstream/authorization-server.ts'
 
 const sandbridge = ({ home }: HttpBridge, ...args: string[]) =>
-  runProgram(process.execPath, [CLI, ...args], bridgeEnv(home, { MCP_BRIDGE_OPEN: '0' }), { cwd: home })
+  runProgram(process.execPath, [CLI, ...args], bridgeEnv(home), { cwd: home })
 
 const servers = (mcpServers: object) => ({ mcpServers })
 const lines = (file: string): string[] => (existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [])

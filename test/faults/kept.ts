@@ -13,7 +13,7 @@ export const settingsEnv = (home: string) => ({
   MCP_BRIDGE_SOURCES: 'mcps',
   MCP_BRIDGE_POOL: '0',
   MCP_BRIDGE_RUNTIME: 'pyodide',
-  MCP_BRIDGE_SIGN_IN: 'keychain=off',
+  MCP_BRIDGE_SIGN_IN_KEY: 'none',
 })
 
 /** A home with one server, `known`, that is never started. */

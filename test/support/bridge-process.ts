@@ -97,7 +97,7 @@ export function bridgeEnv(home: string, env: Record<string, string> = {}): Recor
     MCP_BRIDGE_CACHE_DIR: path.join(home, 'cache'),
     MCP_BRIDGE_RUNTIME: ANY_RUNTIME,
     ...(PLAIN_PYTHON && !isAboutSandbox(env) && { SANDBRIDGE_TEST_CELLS: PLAIN_PYTHON }),
-    MCP_BRIDGE_SIGN_IN: 'keychain=off',
+    MCP_BRIDGE_SIGN_IN_KEY: 'none',
     // A second sandbox for a session that never comes would take a tenth of all tests' time. Benchmarks keep it, like
     // users.
     ...(process.env['VITEST'] && { MCP_BRIDGE_POOL: '0' }),

@@ -2,25 +2,24 @@ import { readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { RemoteServer, SignInClient } from '../../src/config/entries/server-definition.ts'
-import { toServerBody } from '../../src/config/entries/server-entry.ts'
 import { createTokenStore } from '../../src/upstream/auth/token-store.ts'
 import { protectedServer, REGISTERED } from './authorization-server.ts'
 import { freePort, listen, remote } from './remote-server.ts'
 import { open, textOf } from './support.ts'
-import { tokenFile, browse, logIn, bridge, echo } from './oauth-login.ts'
+import { tokenFile, logIn, echo } from './oauth-login.ts'
 import { fileStore } from '../../src/keep/files/file-store.ts'
 
-describe('a client that was registered by hand', () => {
-  /** An authorization server that accepts only this client, a definition that names it, and functions to use both. */
-  async function registered(signIn: SignInClient = REGISTERED, noRegistration: true | 'not offered' = true) {
-    const [server, file] = [await protectedServer(), await tokenFile()]
-    server.twist.noRegistration = noRegistration
-    const transport: RemoteServer = { type: 'http', url: server.url, headers: {}, signIn }
-    const definition = { ...remote('r', server.url), transport }
-    const connect = () => open([definition], { tokenStore: createTokenStore(fileStore(dirname(file))) })
-    return { server, file, connect, logIn: (changes = {}) => logIn(server, file, { server: transport, ...changes }) }
-  }
+/** An authorization server that accepts only this client, a definition that names it, and functions to use both. */
+async function registered(signIn: SignInClient = REGISTERED, noRegistration: true | 'not offered' = true) {
+  const [server, file] = [await protectedServer(), await tokenFile()]
+  server.twist.noRegistration = noRegistration
+  const transport: RemoteServer = { type: 'http', url: server.url, headers: {}, signIn }
+  const definition = { ...remote('r', server.url), transport }
+  const connect = () => open([definition], { tokenStore: createTokenStore(fileStore(dirname(file))) })
+  return { server, file, connect, logIn: (changes = {}) => logIn(server, file, { server: transport, ...changes }) }
+}
 
+describe('a client that was registered by hand', () => {
   it.each([true, 'not offered'] as const)(
     'a client that was registered by hand is needed where no other is accepted (%s), and the error says how',
     async (how) => {
@@ -43,12 +42,6 @@ describe('a client that was registered by hand', () => {
     expect(textOf(await echo(upstreams))).toBe('hi')
     expect(server.counts).toMatchObject({ register: 0, authorize: 1, code: 1, refresh: 1 })
     expect(await readFile(file, 'utf8')).not.toContain(REGISTERED.clientSecret)
-  })
-
-  it('a client that was registered by hand takes precedence over a client metadata document', async () => {
-    const { server, logIn: signIn } = await registered()
-    await signIn({ clientMetadataUrl: 'https://us.example/client.json' })
-    expect(server.asked).toMatchObject([{ clientId: REGISTERED.clientId }])
   })
 
   it('a client that was registered by hand is redirected to exactly its registered address', async () => {
@@ -124,62 +117,27 @@ describe('a client that was registered by hand', () => {
 })
 
 describe('a document that describes us', () => {
-  const clientMetadataUrl = 'https://us.example/client.json'
+  const clientId = 'https://us.example/client.json'
 
-  it('a client metadata document is used where the authorization server accepts one, for the sign-in and for refreshing it', async () => {
-    const [server, file] = [await protectedServer(), await tokenFile()]
-    server.twist.documents = true
-    expect(await logIn(server, file, { clientMetadataUrl })).toEqual({ wasNeeded: true })
+  it('a client metadata document is the client of a definition that names it, for the sign-in and for refreshing it', async () => {
+    const { server, connect, logIn: signIn } = await registered({ clientId })
+    Object.assign(server.twist, { noRegistration: false, documents: true })
+    expect(await signIn()).toEqual({ wasNeeded: true })
     expect(server.asked).toMatchObject([
-      { clientId: clientMetadataUrl, redirectUri: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/callback$/) },
+      { clientId, redirectUri: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/callback$/) },
     ])
-    const upstreams = bridge(server, file)
+    const upstreams = connect()
     await echo(upstreams)
     server.valid.clear()
     expect(textOf(await echo(upstreams))).toBe('hi')
     expect(server.counts).toMatchObject({ register: 0, refresh: 1 })
   })
 
-  it('a client metadata document is used in a sign-in that a call began', async () => {
-    const [server, file] = [await protectedServer(), await tokenFile()]
-    server.twist.documents = true
-    const upstreams = open([remote('r', server.url)], {
-      tokenStore: createTokenStore(fileStore(dirname(file))),
-      clientMetadataUrl,
-    })
-    await upstreams.signIn('r', { showPage: browse, signal: new AbortController().signal })
-    expect(server.asked).toMatchObject([{ clientId: clientMetadataUrl }])
-    expect(textOf(await echo(upstreams))).toBe('hi')
-  })
-
-  it('a client metadata document is not used where the authorization server does not say that it accepts one', async () => {
-    const [server, file] = [await protectedServer(), await tokenFile()]
-    await logIn(server, file, { clientMetadataUrl })
-    expect(server.asked).toMatchObject([{ clientId: 'client-1' }])
-    expect(server.counts).toMatchObject({ register: 1 })
-  })
-
-  it('a client metadata document whose address has changed, or that is gone, no longer counts as a client', async () => {
-    const [server, file] = [await protectedServer(), await tokenFile()]
-    server.twist.documents = true
-    for (const url of [clientMetadataUrl, 'https://us.example/new.json', undefined]) {
-      server.valid.clear()
-      server.refreshTokens.clear()
-      await logIn(server, file, { clientMetadataUrl: url })
-    }
-    expect(server.asked.map(({ clientId }) => clientId)).toEqual([
-      clientMetadataUrl,
-      'https://us.example/new.json',
-      'client-1',
-    ])
-  })
-
   it('a client metadata document redirects to the port that the definition names', async () => {
-    const [server, file, port] = [await protectedServer(), await tokenFile(), await freePort()]
-    server.twist.documents = true
-    const made = toServerBody({ url: server.url, oauth: { callbackPort: port } })
-    const { transport } = 'body' in made ? made.body : expect.fail(made.reason)
-    await logIn(server, file, { clientMetadataUrl, server: transport as RemoteServer })
+    const port = await freePort()
+    const { server, logIn: signIn } = await registered({ clientId, redirectUri: `http://127.0.0.1:${port}/callback` })
+    Object.assign(server.twist, { noRegistration: false, documents: true })
+    await signIn()
     expect(server.asked).toMatchObject([{ redirectUri: `http://127.0.0.1:${port}/callback` }])
   })
 })

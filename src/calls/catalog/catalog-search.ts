@@ -3,15 +3,12 @@
 import type { CatalogTool } from './model/catalog-tool.ts'
 import { didYouMean } from '../../util/text/did-you-mean.ts'
 import { isOffering } from './look-up.ts'
-import { propertiesOf } from './signature/json-schema.ts'
-import { isRecord } from '../../util/json/json.ts'
 import type { LearnedCalls, LearnedTool } from '../learned/learned-calls.ts'
 import { toolFingerprint } from './disk-cache.ts'
-import type { Embeddings } from './embeddings.ts'
 import { fuse } from './search/fuse.ts'
 import { searchDocument } from './search/search-document.ts'
 import type { Hit, Ranked } from './search/ranked.ts'
-import { SearchIndex, type Likeness, type Reason } from './search/search-index.ts'
+import { SearchIndex, type Reason } from './search/search-index.ts'
 import { guessedNote, isSaid, isWeak, weakNote } from './search/weak-answer.ts'
 import { type Wordings, wordingsIn } from './search/wordings.ts'
 import { wordVectors } from './word-vectors-file.ts'
@@ -50,20 +47,14 @@ const OWN_OFFERING = 0.5
 
 export class CatalogSearch {
   readonly #records: ReadonlyMap<string, ServerRecord>
-  readonly #embeddings: Embeddings | undefined
   readonly #isShown: (tool: CatalogTool) => boolean
   #index: SearchIndex<CatalogTool> | undefined
   #others: readonly CatalogTool[] = []
   #othersKey = '[]'
 
   /** @param isShown whether a tool may be found */
-  constructor(
-    records: ReadonlyMap<string, ServerRecord>,
-    embeddings: Embeddings | undefined,
-    isShown: (tool: CatalogTool) => boolean = () => true,
-  ) {
+  constructor(records: ReadonlyMap<string, ServerRecord>, isShown: (tool: CatalogTool) => boolean = () => true) {
     this.#records = records
-    this.#embeddings = embeddings
     this.#isShown = isShown
   }
 
@@ -71,12 +62,7 @@ export class CatalogSearch {
    * Returns the best tools of `records` for one or more wordings, best first, with resources and prompts among them
    * where those fit better.
    */
-  async find(
-    query: Wordings,
-    records: readonly ServerRecord[],
-    options: FindOptions,
-    signal: AbortSignal | undefined,
-  ): Promise<Found> {
+  async find(query: Wordings, records: readonly ServerRecord[], options: FindOptions): Promise<Found> {
     const limit = Math.min(MAX_LIMIT, Math.max(1, Math.trunc(options.limit ?? DEFAULT_LIMIT)))
     // A wording that was cut is the first, and its parts follow.
     const wordings = wordingsIn(query)
@@ -87,13 +73,12 @@ export class CatalogSearch {
     const others = new Set(options.withOthers ? this.#others : [])
     const accepts = (tool: CatalogTool) => others.has(tool) || (within.has(tool.server) && this.#isShown(tool))
     const isTool = (tool: CatalogTool): boolean => !isOffering(tool) && accepts(tool)
-    const likenesses = await Promise.all(wordings.map((wording) => this.#likeness(wording, accepts, signal)))
     const offering = new Set(records.filter((record) => record.offerings.length > 0).map((record) => record.name))
     const depth = wordings.length === 1 ? limit : Math.max(limit, FUSED)
     const index = this.#known()
     let [fits, isGuess] = [false, true]
     const rankings = wordings.map((wording, at) => {
-      const ranked = index.rank(wording, likenesses[at])
+      const ranked = index.rank(wording)
       const hits = ranked.best(depth, isTool)
       const least = isSaid(hits.slice(0, 1)) && limit <= BROAD ? hits[0]!.score * NEAR : 0
       const near = hits.filter(({ score }) => score >= least)
@@ -107,7 +92,7 @@ export class CatalogSearch {
     if (mostAlike) rankings.push({ items: learned.map(({ item }) => item), say: mostAlike.likeness })
     const tools = fuse(rankings, limit)
     const reasons = (): (Reason | undefined)[] => {
-      const byWording = wordings.map((wording, at) => index.explain(wording, tools, likenesses[at]))
+      const byWording = wordings.map((wording) => index.explain(wording, tools))
       return tools.map((_, tool) => {
         const ofTool = byWording.map((ofWording) => ofWording[tool])
         return ofTool.toSorted((a, b) => (b?.score ?? 0) - (a?.score ?? 0))[0]
@@ -158,19 +143,6 @@ export class CatalogSearch {
   }
 
   /**
-   * Similarity in meaning between query and tools, from the user's endpoint; undefined when there is none or it fails.
-   */
-  async #likeness(
-    query: string,
-    accepts: (tool: CatalogTool) => boolean,
-    signal: AbortSignal | undefined,
-  ): Promise<Likeness<CatalogTool> | undefined> {
-    if (this.#embeddings === undefined) return undefined
-    const likeness = await this.#embeddings.likeness(query, this.#all().filter(accepts), meaningText, signal)
-    return likeness && ((tool) => likeness.get(tool) ?? 0)
-  }
-
-  /**
    * Inserts resources and prompts that fit the query better than the tools found: up to a third of the results. One
    * that duplicates a tool of its own server comes after that tool.
    * @param offering the servers that may have some
@@ -211,12 +183,3 @@ export class CatalogSearch {
     return [...known, ...this.#others]
   }
 }
-
-/** The text about a tool that is sent to an endpoint. */
-function meaningText({ server, name, description, definition }: CatalogTool): string {
-  const { inputSchema } = definition
-  const parameters = isRecord(inputSchema) ? propertiesOf(inputSchema).map(([parameter]) => parameter) : []
-  return `${server} ${name}: ${description.slice(0, MEANING_DESCRIPTION)} (${parameters.slice(0, 30).join(', ')})`
-}
-
-const MEANING_DESCRIPTION = 400

@@ -170,13 +170,6 @@ describe('learned types', () => {
     expect((await known.docs('GitHub'))[0]?.line).not.toContain('observed')
   })
 
-  it('learned types can be turned off', async () => {
-    const known = catalog({ learnTypes: false })
-    await known.tools('GitHub')
-    known.learn('GitHub', 'create-issue', result)
-    expect((await known.docs('GitHub'))[0]?.line).not.toContain('observed')
-  })
-
   it('a declared output schema takes the place of learned types', async () => {
     const tools = [{ ...GITHUB[0]!, outputSchema: { type: 'object', properties: { result: { type: 'integer' } } } }]
     const known = catalog({ listTools: () => Promise.resolve({ tools }) })

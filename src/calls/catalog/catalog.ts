@@ -16,7 +16,6 @@ import { checkArguments, type SeenCall } from './arguments/check-arguments.ts'
 import type { Reason } from './search/search-index.ts'
 import { type Wordings } from './search/wordings.ts'
 import { DiskCache } from './disk-cache.ts'
-import type { Embeddings } from './embeddings.ts'
 import { Indexing, serverError } from './indexing.ts'
 import type { KnownServer, ServerDetails, Unsearched } from './known-server.ts'
 import { lookUp, unknownTool } from './look-up.ts'
@@ -56,10 +55,6 @@ export interface CatalogOptions {
   cacheDir?: string
   /** Shares what is written there with bridges on other machines. */
   shared?: Pick<SharedCatalog, 'push'> | undefined
-  /** Record the result types of tools without an output schema. Default true. */
-  learnTypes?: boolean
-  /** Search by meaning as well as by words. */
-  embeddings?: Embeddings
   /**
    * What the start of a server depends on, see start-inputs.ts. Missing means that failures are remembered by
    * definition alone.
@@ -98,7 +93,7 @@ export class Catalog {
     this.#options = options
     const { definitions, cacheDir, log, shared } = options
     this.#docs = new ToolDocs(this.#records.byName, options.standing)
-    this.#search = new CatalogSearch(this.#records.byName, options.embeddings, (tool) => this.#docs.isShown(tool))
+    this.#search = new CatalogSearch(this.#records.byName, (tool) => this.#docs.isShown(tool))
     this.#cache =
       cacheDir === undefined
         ? undefined
@@ -322,7 +317,7 @@ export class Catalog {
       servers === undefined ? [...this.#records.byName.values()] : servers.map((name) => this.#records.of(name))
     const waitMs = this.#options.firstIndexingWaitMs ?? FIRST_INDEXING_WAIT_MS
     await this.#indexing.inBackground(records, waitMs, signal)
-    return this.#search.find(query, records, options, signal)
+    return this.#search.find(query, records, options)
   }
 
   /** Further tools that a search may include: saved functions. */
@@ -358,7 +353,7 @@ export class Catalog {
 
   /** Records the type of a result, never its values. */
   learn(server: string, tool: string, result: ToolResult): void {
-    if (this.#options.learnTypes !== false) this.#records.byName.get(server)?.learn(tool, result)
+    this.#records.byName.get(server)?.learn(tool, result)
   }
 
   /** A server's tools were read: on connecting, or after it announced a change. */

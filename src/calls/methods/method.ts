@@ -59,8 +59,8 @@ export interface CellContext extends ProxyOptions {
   session: Session
   /** Missing where flows are not followed. */
   flow: SessionFlow | undefined
-  /** What its user's calls have taught; missing when nothing is learned. */
-  learned: LearnedCalls | undefined
+  /** What its user's calls have taught. */
+  learned: LearnedCalls
   called: CalledTools
   /** Notes for the reader of the cell's result, one sentence each. */
   notes: Set<string>

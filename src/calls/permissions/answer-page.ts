@@ -1,8 +1,7 @@
 // Questions about calls when the client cannot ask: tells the user about the page where they can answer. Links go to
-// the user's own log and browser, and to a client that shows links to its user; never to the sandbox, a result or an
+// the user's own log, and to a client that shows links to its user; never to the sandbox, a result or an
 // error.
 import { randomUUID } from 'node:crypto'
-import { openBrowser } from '../../util/process/open-browser.ts'
 import type { KeptQuestion, KeptQuestions } from './kept-questions.ts'
 import type { Asker, Question } from '../questions/questions.ts'
 import { type Answer, isAnswer } from './ask-by-elicitation.ts'
@@ -22,21 +21,6 @@ export interface AnswerPage {
 }
 
 const TOO_LONG = 'The code that is running wants to make a call whose arguments only the page can show.'
-
-/** How long a browser may take to show the page. */
-const OPENING_MS = 30_000
-
-/** Opens the page in the user's browser unless it is open already: questions come in bursts. */
-export class Browser {
-  #openedAt = -Infinity
-
-  show(page: AnswerPage, link: string): void {
-    const now = performance.now()
-    if (page.isOpen || now - this.#openedAt < OPENING_MS) return
-    this.#openedAt = now
-    openBrowser(link)
-  }
-}
 
 export function canShowLinks(asker: Asker): boolean {
   return asker.canAnswer(linkTo('', ''))

@@ -106,8 +106,8 @@ async function keptAnswer(
   group: readonly Asked[],
   { permissions, cell, signal, trusts }: Asking,
 ): Promise<Answer | NoAnswer> {
-  const { questions, browser, options } = permissions
-  const { askTimeoutMs: timeoutMs, open: opensBrowser } = options.settings
+  const { questions, options } = permissions
+  const timeoutMs = options.settings.askTimeoutMs
   const { asker, origin, hold } = cell
   const calls = group.map(({ call }) => exactKey(call)).join('\n')
   const id = questions.idOf(cell.session, `${calls}\n${text}`)
@@ -136,7 +136,6 @@ async function keptAnswer(
   const link = page?.newLink('ask')
   const what = 'A call waits for an answer: run `sandbridge approve`, or open the link'
   origin.log.warnUser(what, { question: id }, { link })
-  if (page && link !== undefined && opensBrowser) browser.show(page, link)
   const why =
     text.length > MAX_ASKED_CHARS && asker && canElicit(asker)
       ? tooLong(MAX_ASKED_CHARS).why

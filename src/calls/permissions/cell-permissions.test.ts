@@ -31,7 +31,7 @@ async function open(isFresh = true) {
   const read = await readRules('{"permissions": {"ask": ["hub__send", "hub__send__all"]}}', origin)
   if ('problems' in read) throw new Error('bad rules')
   const policy = new Policy(read.rules, 'open')
-  const settings = { stateDir: folder, askTimeoutMs: 60_000, permissions: 'open', flow: 'off', open: false } as const
+  const settings = { stateDir: folder, askTimeoutMs: 60_000, permissions: 'open', flow: 'off' } as const
   const permissions = new Permissions(
     {
       settings,

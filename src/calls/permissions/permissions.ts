@@ -19,11 +19,11 @@ import type { Policy, Standing, Subject } from '../../config/rules/policy.ts'
 import { type Rule, ruleFor } from '../../config/rules/rule.ts'
 import { unmatchedRules } from '../../config/rules/unmatched-rules.ts'
 import type { Upstreams } from '../../upstream/upstream.ts'
-import { type AnswerPage, Browser } from './answer-page.ts'
+import type { AnswerPage } from './answer-page.ts'
 import { KeptQuestions } from './kept-questions.ts'
 
 interface PermissionsOptions {
-  settings: Pick<Settings, 'stateDir' | 'askTimeoutMs' | 'permissions' | 'flow' | 'open'>
+  settings: Pick<Settings, 'stateDir' | 'askTimeoutMs' | 'permissions' | 'flow'>
   files: Pick<PermissionFiles, 'hasChanged' | 'read' | 'trust'>
   catalog: Pick<Catalog, 'servers' | 'of'>
   upstreams: Pick<Upstreams, 'definitions' | 'listTools'>
@@ -55,7 +55,6 @@ export class Permissions {
   /** Stores questions that the client cannot ask. */
   readonly questions: KeptQuestions
   openQuestions = 0
-  readonly browser = new Browser()
   readonly #limits = new CallLimits()
   #shared: Policy | undefined
   readonly #stricter = new WeakMap<UserRules, Stricter>()

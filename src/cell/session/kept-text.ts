@@ -12,10 +12,12 @@ const COMPRESSED_FROM_CHARS = 16 * 1024
 /** Overhead of a text besides its bytes: its objects and its file name. */
 export const TEXT_OVERHEAD_BYTES = 512
 /** Limit for all files together. Above it, the oldest text is dropped. */
+/** Over all sessions. Older texts move to the disk. */
+const MEMORY_BYTES = 128 * 1024 * 1024
 const DISK_BYTES = 1024 * 1024 * 1024
 
 interface KeptTextsOptions {
-  memoryBytes: number
+  memoryBytes?: number
   /** Parent of each bridge's folder; this bridge creates its own when it needs it. */
   folder: string
   log?: Log
@@ -52,7 +54,7 @@ export class KeptTexts {
     this.#inMemory.add(kept)
     this.#memoryBytes += kept.length
     for (const oldest of this.#inMemory) {
-      if (this.#memoryBytes <= this.#options.memoryBytes || oldest === kept) break
+      if (this.#memoryBytes <= (this.#options.memoryBytes ?? MEMORY_BYTES) || oldest === kept) break
       this.#spill(oldest)
     }
     return kept

@@ -91,6 +91,6 @@ describe('a session', () => {
   })
 
   it('a session accepts no checkpoint that it did not ask for', () => {
-    expect(() => open({}).session.keepCheckpoint({ data: '', kept: [], lost: [] })).toThrow(/is not set/)
+    expect(() => open({}).session.keepCheckpoint({ data: '', kept: [], lost: [] })).toThrow(/is not checkpoint/)
   })
 })

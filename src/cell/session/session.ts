@@ -162,8 +162,7 @@ export class Session {
 
   /** @throws BridgeError PROXY_METHOD_UNKNOWN when this session keeps no checkpoints */
   keepCheckpoint(latest: Checkpoint): void {
-    if (!this.#options.checkpoint)
-      throw new BridgeError('PROXY_METHOD_UNKNOWN', 'MCP_BRIDGE_SESSION=checkpoint is not set')
+    if (!this.#options.checkpoint) throw new BridgeError('PROXY_METHOD_UNKNOWN', 'MCP_BRIDGE_SESSION is not checkpoint')
     this.#checkpoints.keep(latest)
   }
 

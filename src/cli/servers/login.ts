@@ -32,7 +32,6 @@ export async function login(given: string, options: LoginOptions): Promise<void>
       name: server,
       server: await remoteServer(set, server),
       store: set.connected.tokenStore,
-      clientMetadataUrl: bridge.settings.clientMetadataUrl,
       clientInfo: CLIENT_INFO,
       env: process.env,
       signal: cancelled.signal,

@@ -46,9 +46,9 @@ export const CELL_SETTINGS = {
     {
       variable: 'MCP_BRIDGE_SESSION',
       meaning:
-        '`shared`: cells share variables and files. `fresh`: each cell gets its own sandbox. `durable`: as `shared`, and the pod of a session outlives the bridge (only with `MCP_BRIDGE_RUNTIME=kubernetes`).',
+        '`shared`: cells share variables and files. `fresh`: each cell gets its own sandbox. `checkpoint`: as `shared`, and variables that can be pickled return after a forced restart. `durable`: as `shared`, and the pod of a session outlives the bridge (only with `MCP_BRIDGE_RUNTIME=kubernetes`).',
     },
-    ['shared', 'fresh', 'durable'],
+    ['shared', 'fresh', 'checkpoint', 'durable'],
     'shared',
   ),
   resident: choice(
@@ -69,15 +69,6 @@ export const CELL_SETTINGS = {
     },
     { default: 600, min: 0, max: DAY_S },
   ),
-  durableTimeoutMs: seconds(
-    {
-      variable: 'MCP_BRIDGE_SESSION',
-      member: 'timeout',
-      formerly: 'MCP_BRIDGE_DURABLE_TIMEOUT',
-      meaning: 'How long a durable pod waits for the next bridge.',
-    },
-    { default: 3600, min: 10, max: 7 * DAY_S },
-  ),
   compat: flag(
     {
       variable: 'MCP_BRIDGE_COMPAT',
@@ -91,14 +82,5 @@ export const CELL_SETTINGS = {
       meaning: 'Give cells a folder `/projects` whose files persist.',
     },
     true,
-  ),
-  checkpoint: flag(
-    {
-      variable: 'MCP_BRIDGE_SESSION',
-      member: 'checkpoint',
-      formerly: 'MCP_BRIDGE_CHECKPOINT',
-      meaning: 'Restore variables that can be pickled after a forced restart.',
-    },
-    false,
   ),
 } as const

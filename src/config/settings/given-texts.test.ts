@@ -52,15 +52,29 @@ it.each([
 })
 
 it.each([
-  { MCP_BRIDGE_SIGN_IN: 'key=hunter2' },
-  { MCP_BRIDGE_SIGN_IN: 'kye=hunter2' },
-  { MCP_BRIDGE_SIGN_IN: 'hunter2' },
-  { MCP_BRIDGE_EMBEDDINGS: 'kee=hunter2 url=http://h' },
+  { MCP_BRIDGE_SIGN_IN_KEY: 'hunter2' },
+  { MCP_BRIDGE_KUBERNETES: 'contxt=hunter2' },
+  { MCP_BRIDGE_KUBERNETES: 'hunter2' },
   { MCP_BRIDGE_MASK: 'email endpoint=hunter2' },
   { MCP_BRIDGE_MASK: 'email endpint=http://ann:hunter2@h' },
 ])('no error repeats a secret: %j', (env: Record<string, string>) => {
   expect(() => read(env)).toThrow()
   expect(() => read(env)).not.toThrow('hunter2')
+})
+
+it.each([
+  ['MCP_BRIDGE_CHECKPOINT', '1', 'MCP_BRIDGE_SESSION=checkpoint'],
+  ['MCP_BRIDGE_CLIENT_METADATA_URL', 'https://us.example/a.json', '"clientId"'],
+  ['MCP_BRIDGE_DURABLE_TIMEOUT', '60', 'an hour'],
+  ['MCP_BRIDGE_EMBEDDINGS_KEY', 'hunter2', 'without an endpoint'],
+  ['MCP_BRIDGE_KEYCHAIN', 'off', 'MCP_BRIDGE_SIGN_IN_KEY=none'],
+  ['MCP_BRIDGE_LEARN_TYPES', '0', 'values are never kept'],
+  ['MCP_BRIDGE_OPEN', '1', 'sandbridge approve'],
+  ['MCP_BRIDGE_OUTPUT_MEMORY', '1g', '128 MiB'],
+])('%s=%s changes nothing any more, and one warning says what to do or what holds', (variable, value, instead) => {
+  const [plain, given] = [read({}), read({ [variable]: value })]
+  expect(given).toEqual({ ...plain, warnings: [expect.stringContaining(instead)] })
+  expect(given.warnings[0]).not.toContain('hunter2')
 })
 
 it('a variable that has ended is told of in words', () => {

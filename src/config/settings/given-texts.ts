@@ -20,11 +20,23 @@ export interface Given {
 }
 
 /** Variables that ended without a successor, and what holds instead. */
+const EMBEDDINGS = 'The search ranks by meaning without an endpoint.'
 const ENDED: Readonly<Record<string, string>> = {
   MCP_BRIDGE_DURABLE_SANDBOXES:
     'Sandboxes of docker and podman end with their bridge; the resident bridge keeps sessions.',
   MCP_BRIDGE_LIVE:
     'No other program can watch a bridge any more: `sandbridge top` and the page are in the bridge that they show.',
+  MCP_BRIDGE_CHECKPOINT: 'Write MCP_BRIDGE_SESSION=checkpoint.',
+  MCP_BRIDGE_CLIENT_METADATA_URL: 'Write the address as "oauth": {"clientId": …} into the definitions of its servers.',
+  MCP_BRIDGE_DURABLE_TIMEOUT:
+    'A durable pod waits an hour for the next bridge. `sandbridge sandboxes` ends pods sooner.',
+  MCP_BRIDGE_KEYCHAIN: 'MCP_BRIDGE_SIGN_IN_KEY=none turns the keychain off.',
+  MCP_BRIDGE_LEARN_TYPES: 'Calls always teach names, types and words; values are never kept.',
+  MCP_BRIDGE_OPEN: 'The log has a link to the page with questions, and `sandbridge approve` shows them in a terminal.',
+  MCP_BRIDGE_OUTPUT_MEMORY: 'Output of over 128 MiB moves to the cache folder.',
+  MCP_BRIDGE_EMBEDDINGS_URL: EMBEDDINGS,
+  MCP_BRIDGE_EMBEDDINGS_MODEL: EMBEDDINGS,
+  MCP_BRIDGE_EMBEDDINGS_KEY: EMBEDDINGS,
 }
 
 /** Whether a variable is told of as one that has ended. */

@@ -1,8 +1,8 @@
 // Where the packages of cells come from: MCP_BRIDGE_PACKAGES, or else the list of `sandbridge packages`, in a file of
 // the state folder. Read at every start, so this file imports little.
 import { readFileSync } from 'node:fs'
-import path from 'node:path'
 import { parseJson } from '../../util/json/json.ts'
+import { keptPackagesFile } from './kept-packages-file.ts'
 import { PACKAGE_WORD } from './sandbox.ts'
 
 const MAX_PACKAGES = 1_000
@@ -38,8 +38,4 @@ export function readKeptPackages(stateDir: string): { packages: readonly string[
   return isPackageList(found)
     ? { packages: found }
     : { packages: [], problem: `${file} is damaged and ignored. Delete it, and add the packages again.` }
-}
-
-export function keptPackagesFile(stateDir: string): string {
-  return path.join(stateDir, '.sandbridge', 'packages.json')
 }

@@ -1,5 +1,5 @@
 // Settings of what cells and the log show.
-import { choice, size, wholeNumber } from './setting-kinds.ts'
+import { choice, wholeNumber } from './setting-kinds.ts'
 
 export const OUTPUT_SETTINGS = {
   outputMode: choice(
@@ -20,14 +20,5 @@ export const OUTPUT_SETTINGS = {
       meaning: 'The approximate token limit of a cell’s result.',
     },
     { default: 6000, min: 100, max: 1_000_000 },
-  ),
-  outputMemoryBytes: size(
-    {
-      variable: 'MCP_BRIDGE_OUTPUT_TOKENS',
-      member: 'memory',
-      formerly: 'MCP_BRIDGE_OUTPUT_MEMORY',
-      meaning: 'The memory limit for the output of cells, over all sessions. Older output moves to the cache folder.',
-    },
-    { default: '128m', min: '1m' },
   ),
 } as const

@@ -1,7 +1,7 @@
 // Settings of what cells may do.
 import { FLOW_PRESETS } from '../rules/flow.ts'
 import { PRESETS } from '../rules/presets.ts'
-import { choice, flag, seconds } from './setting-kinds.ts'
+import { choice, seconds } from './setting-kinds.ts'
 
 export const PERMISSION_SETTINGS = {
   permissions: choice(
@@ -26,20 +26,9 @@ export const PERMISSION_SETTINGS = {
   ),
   askTimeoutMs: seconds(
     {
-      variable: 'MCP_BRIDGE_ASK',
-      member: 'timeout',
-      formerly: 'MCP_BRIDGE_ASK_TIMEOUT',
+      variable: 'MCP_BRIDGE_ASK_TIMEOUT',
       meaning: 'How long the user has to answer a question about a call. No answer is a no.',
     },
     { default: 300, min: 5, max: 3600 },
-  ),
-  open: flag(
-    {
-      variable: 'MCP_BRIDGE_ASK',
-      member: 'browser',
-      formerly: 'MCP_BRIDGE_OPEN',
-      meaning: 'Open the page with questions about calls in your browser when the client cannot ask you.',
-    },
-    false,
   ),
 } as const

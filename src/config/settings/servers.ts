@@ -2,32 +2,7 @@
 import path from 'node:path'
 import { SOURCE_NAMES } from '../readers/index.ts'
 import { IMAGE_NAME } from '../entries/server-definition.ts'
-import {
-  absolutePath,
-  choice,
-  flag,
-  list,
-  pattern,
-  seconds,
-  DAY_S,
-  TEXT,
-  TEXTS,
-  type Setting,
-  isHttpUrl,
-} from './setting-kinds.ts'
-
-const embeddingsUrl: Setting<string | undefined> = {
-  variable: 'MCP_BRIDGE_EMBEDDINGS',
-  member: 'url',
-  formerly: 'MCP_BRIDGE_EMBEDDINGS_URL',
-  meaning: 'An OpenAI-compatible `/v1/embeddings` endpoint that improves the ranking of tool searches.',
-  defaultText: 'none',
-  allowed: 'an http or https URL',
-  json: TEXT,
-  whenMissing: () => undefined,
-  parse: (text) => (isHttpUrl(text) ? text : undefined),
-  secret: true,
-}
+import { absolutePath, choice, flag, list, pattern, seconds, DAY_S, TEXTS, type Setting } from './setting-kinds.ts'
 
 const upstreamIdleMs: Setting<number> = {
   ...seconds(
@@ -104,34 +79,6 @@ export const SERVER_SETTINGS = {
       meaning: 'Keep server entries that would start this bridge again.',
     },
     false,
-  ),
-  learnTypes: flag(
-    {
-      variable: 'MCP_BRIDGE_LEARN_TYPES',
-      meaning:
-        'Learn from calls: the types that tools return where their schema does not say, the arguments that worked after an error (names and types), the common words of searches that led to a call, and the days on which servers were used. Never values.',
-    },
-    true,
-  ),
-  embeddingsUrl,
-  embeddingsModel: pattern(
-    {
-      variable: 'MCP_BRIDGE_EMBEDDINGS',
-      member: 'model',
-      formerly: 'MCP_BRIDGE_EMBEDDINGS_MODEL',
-      meaning: 'The model to request from that endpoint.',
-    },
-    { allowed: 'the name of a model', matches: /^\S+$/, default: undefined },
-  ),
-  embeddingsKey: pattern(
-    {
-      variable: 'MCP_BRIDGE_EMBEDDINGS',
-      member: 'key',
-      formerly: 'MCP_BRIDGE_EMBEDDINGS_KEY',
-      meaning: 'The API key for that endpoint, sent as a bearer token.',
-      secret: true,
-    },
-    { allowed: 'a key without spaces', matches: /^[\x21-\x7e]+$/, default: undefined },
   ),
   upstreamIdleMs,
   sources: list(

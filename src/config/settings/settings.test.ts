@@ -18,26 +18,6 @@ function errorOf(env: Record<string, string>): BridgeError {
   throw new Error('It was accepted')
 }
 
-describe('MCP_BRIDGE_CLIENT_METADATA_URL', () => {
-  const addressOf = (url: string) => readSettings({ MCP_BRIDGE_CLIENT_METADATA_URL: url }).clientMetadataUrl
-
-  it('MCP_BRIDGE_CLIENT_METADATA_URL accepts an address that can be the id of a client', () => {
-    expect(addressOf('https://us.example/client.json')).toBe('https://us.example/client.json')
-    expect(addressOf('')).toBeUndefined()
-  })
-
-  it.each([
-    'http://us.example/client.json',
-    'https://us.example',
-    'https://u@us.example/a',
-    'https://us.example/a?b',
-    'https://us.example/a#b',
-    'nonsense',
-  ])('MCP_BRIDGE_CLIENT_METADATA_URL refuses %s', (url) => {
-    expect(() => addressOf(url)).toThrow('MCP_BRIDGE_CLIENT_METADATA_URL')
-  })
-})
-
 describe('readSettings', () => {
   it('every setting of a group is read', () => {
     expect(SETTINGS).toEqual(Object.assign({}, ...Object.values(SETTING_GROUPS)))
@@ -62,16 +42,14 @@ describe('readSettings', () => {
       permissions: 'open',
       flow: 'off',
       askTimeoutMs: 300_000,
-      open: false,
       jail: 'configured',
       upstreams: 'local',
       mask: [],
-      keychain: 'auto',
+      signInKey: 'keychain',
       kubernetesNetwork: 'checked',
       kubernetesSeccomp: undefined,
       kubernetesStartMs: 60_000,
       kubernetesWarmPool: undefined,
-      clientMetadataUrl: undefined,
       allowSelfServer: false,
       poolCount: 1,
       poolMaxCount: undefined,
@@ -83,11 +61,6 @@ describe('readSettings', () => {
       pidsCount: 128,
       ociRuntime: undefined,
       outputTokenCount: 6000,
-      outputMemoryBytes: 134_217_728,
-      learnTypes: true,
-      embeddingsUrl: undefined,
-      embeddingsModel: undefined,
-      embeddingsKey: undefined,
       upstreamIdleMs: 0,
       sources: [],
       profile: undefined,
@@ -95,7 +68,6 @@ describe('readSettings', () => {
       session: 'shared',
       compat: false,
       projects: true,
-      checkpoint: false,
       mount: undefined,
       packages: [],
       httpToken: undefined,
@@ -110,7 +82,6 @@ describe('readSettings', () => {
       drainMs: 0,
       resident: 'on',
       residentIdleMs: 600_000,
-      durableTimeoutMs: 3_600_000,
       cacheDir: '/home/ann/.cache/sandbridge',
       serversConfig: [],
       warnings: [],
@@ -148,13 +119,13 @@ describe('readSettings', () => {
     ['MCP_BRIDGE_RUNTIME', 'mirror=https://mirror.example/pyodide', { pyodideUrl: 'https://mirror.example/pyodide/' }],
     ['MCP_BRIDGE_PACKAGES', 'pandas', { memoryBytes: 1_073_741_824 }],
     ['MCP_BRIDGE_MEMORY', '256MiB', { memoryBytes: 268_435_456 }],
+    ['MCP_BRIDGE_SIGN_IN_KEY', 'none', { signInKey: 'none' }],
     ['MCP_BRIDGE_STATE_DIR', '~/state', { stateDir: '/home/ann/state' }],
     ['MCP_BRIDGE_CACHE_DIR', '/dev/shm/cache', { cacheDir: '/dev/shm/cache' }],
     ['MCP_BRIDGE_CACHE_DIR', '/processed', { cacheDir: '/processed' }],
     ['MCP_BRIDGE_OUTPUT_MODE', 'toon', { outputMode: 'toon' }],
     ['MCP_BRIDGE_LOG_LEVEL', 'WARNING', { logLevel: 'warning' }],
     ['MCP_BRIDGE_ALLOW_SELF_SERVER', 'yes', { allowSelfServer: true }],
-    ['MCP_BRIDGE_LEARN_TYPES', '0', { learnTypes: false }],
     ['MCP_BRIDGE_POOL', '0', { poolCount: 0 }],
     ['MCP_BRIDGE_CPUS', '0.5', { cpus: 0.5 }],
     ['MCP_BRIDGE_IMAGE', 'registry.local:5000/py@sha256:abc', { image: 'registry.local:5000/py@sha256:abc' }],
@@ -197,20 +168,18 @@ describe('readSettings', () => {
     ['MCP_BRIDGE_IMAGE', '--privileged', 'an image name'],
     ['MCP_BRIDGE_CONTAINER_USER', '1:2:3', 'user or user:group'],
     ['MCP_BRIDGE_OCI_RUNTIME', '-v', 'the name or path of a runtime'],
-    ['MCP_BRIDGE_LEARN_TYPES', 'maybe', '1, true, yes, on, 0, false, no, off'],
+    ['MCP_BRIDGE_COMPAT', 'maybe', '1, true, yes, on, 0, false, no, off'],
     ['MCP_BRIDGE_SOURCES', 'notepad', 'claude-code'],
     ['MCP_BRIDGE_CACHE_DIR', '/proc/nope', 'a path outside of /proc'],
     ['MCP_BRIDGE_STATE_DIR', '/dev/fd/nope', 'a path outside of /proc'],
     ['MCP_BRIDGE_MOUNT', 'data', 'an absolute path'],
     ['MCP_BRIDGE_PACKAGES', 'numpy --index-url=http://evil', 'requirements, wheel files or folders'],
-    ['MCP_BRIDGE_EMBEDDINGS_URL', 'file:///etc/passwd', 'an http or https URL'],
   ])('the setting %s=%s is refused', (variable, value, allowed) => {
     const { code, message } = errorOf({ [variable]: value })
     expect(code).toBe('CONFIG_INVALID')
     expect(message).toContain(variable)
     expect(message).toContain(allowed)
-    if (variable !== 'MCP_BRIDGE_EMBEDDINGS_URL')
-      expect(message).toContain(JSON.stringify(value.replace(/^mirror=/, '')))
+    expect(message).toContain(JSON.stringify(value.replace(/^mirror=/, '')))
   })
 
   it('a memory limit that is set holds with packages, too', () => {
@@ -246,8 +215,8 @@ describe('readSettings', () => {
   })
 
   it('the error of an invalid setting repeats no value that may hold a password, and cuts a long one', () => {
-    expect(errorOf({ MCP_BRIDGE_EMBEDDINGS_URL: 'ftp://ann:hunter2@host' }).message).not.toContain('hunter2')
-    expect(errorOf({ MCP_BRIDGE_EMBEDDINGS_KEY: 'hunter2 hunter3' }).message).not.toContain('hunter2')
+    expect(errorOf({ MCP_BRIDGE_STORAGE: 'ftp://ann:hunter2@host' }).message).not.toContain('hunter2')
+    expect(errorOf({ MCP_BRIDGE_HTTP_TOKEN: 'hunter2 hunter3' }).message).not.toContain('hunter2')
     expect(errorOf({ MCP_BRIDGE_POOL: 'x'.repeat(10_000) }).message.length).toBeLessThan(300)
   })
 

@@ -3,14 +3,16 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { type ClientContext, processContext } from '../../config/settings/client-context.ts'
 import { absolutePath } from '../../config/settings/setting-kinds.ts'
+import { knownIdle } from './known-idle.ts'
 import { type ResidentKey, residentKey } from './resident-key.ts'
 import { residentPlace, type ResidentPlace } from './run-folder.ts'
 import { SAYS_ON_OR_OFF } from './wants-resident.ts'
 
-export function ownResident(): { context: ClientContext; key: ResidentKey; place: ResidentPlace } {
+export async function ownResident(): Promise<{ context: ClientContext; key: ResidentKey; place: ResidentPlace }> {
   const context = processContext()
-  const key = residentKey(context)
-  return { context, key, place: residentPlace(stateFolder(context), key.name) }
+  const stateDir = stateFolder(context)
+  const key = residentKey(context, await knownIdle(context, stateDir))
+  return { context, key, place: residentPlace(stateDir, key.name) }
 }
 
 /** As MCP_BRIDGE_STATE_DIR: all settings are read by the resident. */

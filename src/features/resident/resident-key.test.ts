@@ -1,4 +1,8 @@
-import { expect, it } from 'vitest'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { knownIdle } from './known-idle.ts'
 import { residentKey, residentPath } from './resident-key.ts'
 
 const key = (env: Record<string, string> = {}, cwd = '/a', home = '/home/ann') => residentKey({ env, cwd, home }).name
@@ -35,4 +39,28 @@ it('the folder counts where a setting is a path relative to it', () => {
 it('a resident looks for programs in no folder that only its first client has', () => {
   expect(residentPath({ PATH: '/srv/planted:bin::/usr/bin' })).toBe(residentPath({ PATH: '/usr/bin' }))
   expect(residentPath({ PATH: '/srv/planted', MCP_BRIDGE_RUNTIME: 'kubernetes' })).toContain('/srv/planted')
+})
+
+it('a variable that changes no setting does not count, whatever its spelling', async () => {
+  const home = mkdtempSync(path.join(tmpdir(), 'sb-idle-'))
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }))
+  const stateDir = path.join(home, 'MCPs')
+  mkdirSync(stateDir)
+  const settings = (text: string): void => writeFileSync(path.join(stateDir, 'settings.json'), text)
+  const nameOf = async (env: Record<string, string>): Promise<string> =>
+    residentKey({ env, cwd: '/a', home }, await knownIdle({ env, home }, stateDir)).name
+  const plain = await nameOf({})
+  const [same, other] = [{ MCP_BRIDGE_TIMEOUT: '30.0', MCP_BRIDGE_RUNTIME: 'AUTO' }, { MCP_BRIDGE_TIMEOUT: '5' }]
+  // The second time from what is kept.
+  for (const _ of [1, 2]) expect([await nameOf(same), await nameOf(other)]).toEqual([plain, key(other, '/a', home)])
+  settings('{"cells": {"timeout": 5}}')
+  expect([await nameOf(same), await nameOf(other)]).toEqual([expect.not.stringMatching(plain), plain])
+  // What follows settings.json in a running bridge must win when that changes.
+  settings('{"permissions": {"preset": "readonly"}}')
+  expect(await nameOf({ MCP_BRIDGE_PERMISSIONS: 'readonly' })).not.toBe(plain)
+  // Each is what holds only beside the other.
+  settings('{"cells": {"maxTimeout": 10}}')
+  expect(await nameOf({ MCP_BRIDGE_MAX_TIMEOUT: '20', MCP_BRIDGE_TIMEOUT: '10' })).not.toBe(plain)
+  settings('{')
+  expect(await nameOf(same)).not.toBe(plain)
 })

@@ -39,11 +39,17 @@ export interface ResidentKey {
   name: string
   /** The folder that relative paths of settings are meant from; missing when there are none. */
   cwd: string | undefined
+  /** Variables that change no setting. The resident starts without them: for its other clients settings.json holds. */
+  idle: ReadonlySet<string>
 }
 
-export function residentKey({ env, cwd, home }: Pick<ClientContext, 'env' | 'cwd' | 'home'>): ResidentKey {
+/** @param idle variables that change no setting */
+export function residentKey(
+  { env, cwd, home }: Pick<ClientContext, 'env' | 'cwd' | 'home'>,
+  idle: ReadonlySet<string> = new Set(),
+): ResidentKey {
   const counts = (name: string): boolean =>
-    !OWN.has(name) && (VARIABLES.has(name) || PREFIXES.some((prefix) => name.startsWith(prefix)))
+    !OWN.has(name) && !idle.has(name) && (VARIABLES.has(name) || PREFIXES.some((prefix) => name.startsWith(prefix)))
   const variables = Object.entries(env)
     .filter(([name, value = '']) => counts(name) && value !== '' && !isUsual(name, value, home))
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
@@ -61,7 +67,7 @@ export function residentKey({ env, cwd, home }: Pick<ClientContext, 'env' | 'cwd
     variables,
     folder ?? null,
   ])
-  return { text, name: nameOfKey(text), cwd: folder }
+  return { text, name: nameOfKey(text), cwd: folder, idle }
 }
 
 /** A name for files. The paths of sockets are short. */

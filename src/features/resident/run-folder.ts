@@ -1,7 +1,7 @@
 // The folder where residents are found, and the names in it. A resident listens on NAME.d/s. Who has that folder is the
 // resident: renaming onto a folder that is not empty fails, so that one of several starters wins, and nothing is left
 // to go stale but a socket on which nobody listens.
-import { lstatSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { lstatSync, mkdtempSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { isOwnFolderSync, makePrivateFolderSync } from '../../util/files/private-folder.ts'
 import { fitsSocketAddress, shortFolder } from '../../util/net/unix-socket.ts'
@@ -49,11 +49,30 @@ export function makeRunFolder({ folder }: ResidentPlace): void {
   makePrivateFolderSync(folder)
   // Any user can create folders in the temporary folder.
   if (!isOwnFolderSync(folder)) throw new Error(`other users can write to ${folder}, or it is not a folder of yours`)
+  if (isKeptOut(folder)) throw new Error(`this process may not write to ${folder}`)
+}
+
+/**
+ * Whether the system keeps this process from writing to the user's own folder. One that it confines to other folders,
+ * such as with Seatbelt on macOS, would leave its walls through a resident that runs outside of them.
+ */
+export function isKeptOut(folder: string): boolean {
+  try {
+    rmdirSync(mkdtempSync(path.join(folder, 'try.')))
+    return false
+  } catch (error) {
+    return ['EPERM', 'EACCES', 'EROFS'].includes(String((error as NodeJS.ErrnoException).code))
+  }
 }
 
 /** The names of folders of residents, also of those that were killed. */
 export function residentHomes(folder: string): string[] {
   return readdirSync(folder).filter((name) => name.endsWith('.d'))
+}
+
+/** The names of folders as `ownPlace` and `displace` make them. */
+export function unpublishedHomes(folder: string): string[] {
+  return readdirSync(folder).filter((name) => /^[0-9a-f]+(?:\.d)?\.\d+(?:\.\w+)?$/.test(name))
 }
 
 export function socketIn(home: string): string {

@@ -237,6 +237,9 @@ async function createProvider(
   return create(name, { image, user, ...limits, mount, projects, packages, cacheDir })
 }
 
+/** How long a durable pod waits for the next bridge. */
+const KEPT_S = 3600
+
 async function createKubernetes(settings: Settings, mount: MountedFolder | undefined): Promise<Provider> {
   const { image = DEFAULT_IMAGE, packages, projects, pidsCount, cpus } = settings
   const { createProvider: createPods } = await kubernetes.for(AS_PODS)
@@ -254,7 +257,7 @@ async function createKubernetes(settings: Settings, mount: MountedFolder | undef
     seccompProfile: settings.kubernetesSeccomp,
     checksNetwork: settings.kubernetesNetwork === 'checked',
     startTimeoutMs: settings.kubernetesStartMs,
-    keepSeconds: settings.session === 'durable' ? settings.durableTimeoutMs / 1000 : undefined,
+    keepSeconds: settings.session === 'durable' ? KEPT_S : undefined,
   }
   return createPods(options, mount)
 }

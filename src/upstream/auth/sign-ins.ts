@@ -19,11 +19,6 @@ interface SignInsOptions {
   tokenStore?: TokenStore
   /** Missing means that users sign in on this machine. */
   signInPlace?: SignInPlace | undefined
-  /**
-   * Where a document that describes this client is published, for authorization servers that accept it instead of a
-   * registration.
-   */
-  clientMetadataUrl?: string | undefined
   allowLinkLocal: boolean
   context: Pick<ClientContext, 'env'>
   events: EventStream
@@ -79,7 +74,6 @@ export class SignIns {
         signal,
         env: context.env,
         clientInfo: options.clientInfo,
-        clientMetadataUrl: options.clientMetadataUrl,
         allowLinkLocal: options.allowLinkLocal,
       })
     } catch (error) {

@@ -79,7 +79,7 @@ export function createVault(keychain: Keychain, log: Log, now: () => number = ()
 export const WITHOUT_KEY: Vault = {
   seal: () =>
     Promise.reject(
-      new BridgeError('CONFIG_INVALID', 'Sign-ins are kept in PostgreSQL, and MCP_BRIDGE_SIGN_IN=key is not set', {
+      new BridgeError('CONFIG_INVALID', 'Sign-ins are kept in PostgreSQL, and MCP_BRIDGE_SIGN_IN_KEY is not set', {
         hint: 'Set it to one key for every bridge, such as one from `openssl rand -hex 32`.',
       }),
     ),

@@ -45,7 +45,6 @@ export async function login(options: LoginOptions): Promise<{ wasNeeded: boolean
       redirect: options.showPage,
       client: server.signIn,
       scope: scopeUnion(server.signIn?.scope, wanted) || undefined,
-      ...(options.clientMetadataUrl !== undefined && { clientMetadataUrl: options.clientMetadataUrl }),
     })
     // Listen from now on: the response may arrive before `showPage` has returned.
     const answer = callback.answer(provider.expectedState)

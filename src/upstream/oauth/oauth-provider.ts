@@ -24,17 +24,11 @@ export interface OAuthProviderOptions {
   client?: SignInClient | undefined
   /** The scope to request instead of the server's suggestion. */
   scope?: string | undefined
-  /**
-   * Where a document that describes this client is published, for authorization servers that accept it instead of a
-   * registration.
-   */
-  clientMetadataUrl?: string
   /** Shows the user a page. @throws when no user is present */
   redirect: (url: URL) => void | Promise<void>
 }
 
 export class OAuthProvider implements OAuthClientProvider {
-  readonly clientMetadataUrl?: string
   /** The state that the authorization server must return, RFC 6749 section 10.12. */
   readonly expectedState = randomBytes(24).toString('base64url')
   readonly #options: OAuthProviderOptions
@@ -44,7 +38,6 @@ export class OAuthProvider implements OAuthClientProvider {
 
   constructor(options: OAuthProviderOptions) {
     this.#options = options
-    if (options.clientMetadataUrl !== undefined) this.clientMetadataUrl = options.clientMetadataUrl
   }
 
   /** An IP address instead of a name, so that no resolver can redirect it, RFC 8252 section 8.3. */
@@ -74,10 +67,7 @@ export class OAuthProvider implements OAuthClientProvider {
     if (client?.clientId !== undefined) return registeredClient(this.#options, client, context?.issuer)
     const grant = await this.#grant(context?.issuer)
     // A client is registered with its redirect address, including the port.
-    if (grant.port !== callback.port) return undefined
-    // Ignore a stored client id that is the URL of an old metadata document, which may have moved or been removed.
-    const id = grant.client?.client_id
-    return id?.startsWith('https://') && id !== this.clientMetadataUrl ? undefined : grant.client
+    return grant.port === callback.port ? grant.client : undefined
   }
 
   async saveClientInformation(

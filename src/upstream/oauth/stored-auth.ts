@@ -52,7 +52,6 @@ export function createStoredAuth({ name, server, store, redact, limitMs }: Store
     const port = grant.port ?? 0
     // A refresh does not use it.
     const callback = { url: `http://127.0.0.1:${port}/callback`, port }
-    const clientId = grant.client?.client_id
     const provider = new OAuthProvider({
       name,
       store,
@@ -60,8 +59,6 @@ export function createStoredAuth({ name, server, store, redact, limitMs }: Store
       callback,
       client,
       redirect,
-      // The token belongs to the client of this document, even if the current document is another one.
-      ...(clientId?.startsWith('https://') && { clientMetadataUrl: clientId }),
     })
     const { resourceMetadataUrl, scope } = sdk.extractWWWAuthenticateParams(context.response)
     const authorization = authorizationFetch(context.fetchFn, redact, limitMs)

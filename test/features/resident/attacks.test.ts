@@ -19,6 +19,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { Bridge } from '../../../src/bridge/bridge.ts'
 import { readSettings } from '../../../src/config/settings/settings.ts'
 import { controlLine } from '../../../src/features/resident/protocol.ts'
+import { knownIdle } from '../../../src/features/resident/known-idle.ts'
 import { residentKey } from '../../../src/features/resident/resident-key.ts'
 import { SocketTransport } from '../../../src/features/resident/process/socket-transport.ts'
 import { SILENT } from '../../../src/util/log.ts'
@@ -348,7 +349,8 @@ describe('a command that is hostile', () => {
   const hears = async (house: ResidentHome, ann: RelayClient, said: object[], words: string[]): Promise<string> => {
     const pid = house.residents()[0]!
     const { cwd, env } = house.placeOf('ann')
-    const key = residentKey({ env, cwd, home: house.home }).text
+    const idle = await knownIdle({ env, home: house.home }, path.join(house.home, 'MCPs'))
+    const key = residentKey({ env, cwd, home: house.home }, idle).text
     const name = readdirSync(house.folder).find((one) => one.endsWith('.d'))!
     const socket = connectSocket(path.join(house.folder, name, 's'))
     onTestFinished(() => void socket.destroy())

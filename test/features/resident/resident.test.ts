@@ -178,7 +178,10 @@ it('a relay loads no bridge, no schemas and no MCP package', { timeout: 30_000 }
   const hook = path.join(home, 'loaded.cjs')
   const list = "require('fs').writeFileSync(__dirname + '/' + process.pid, Object.keys(require.cache).join(','))"
   writeFileSync(hook, `process.on('exit', () => { ${list} })`)
-  const ann = await connect('ann', { NODE_OPTIONS: `--require ${hook}` })
+  const env = { NODE_OPTIONS: `--require ${hook}` }
+  // The first with these variables finds out which of them change a setting.
+  await connect('first', env)
+  const ann = await connect('ann', env)
   await ann.ask('tools/list')
   ann.process.stdin!.end()
   await ann.exited
@@ -602,6 +605,22 @@ describe('without a setting', () => {
     expect(residents()).toHaveLength(1)
   })
 
+  it('a variable that says what settings.json says splits no resident, and holds when that says otherwise', async () => {
+    const { connect, residents, home } = residentHome({ who: WHO })
+    settingsOf(home, '{ "cells": { "timeout": 5 } }')
+    const [ann, bob] = [await connect('ann'), await connect('bob', { MCP_BRIDGE_TIMEOUT: '5.0' })]
+    expect(await Promise.all([who(ann), who(bob)])).toEqual(['ann', 'bob'])
+    expect(residents()).toHaveLength(1)
+    expect(await who(await connect('control', { MCP_BRIDGE_TIMEOUT: '6' }))).toBe('control')
+    expect(residents()).toHaveLength(2)
+    // The resident that runs still has 5 seconds.
+    settingsOf(home, '{ "cells": { "timeout": 7 } }')
+    const cyd = await connect('cyd', { MCP_BRIDGE_TIMEOUT: '7' })
+    expect(await who(cyd)).toBe('cyd')
+    expect(cyd.said()).toContain('settings.json has changed since it started')
+    expect(residents()).toHaveLength(2)
+  })
+
   it('a mistake in settings.json is told as without a resident', { timeout: 120_000 }, async () => {
     const { start, home } = residentHome({ who: WHO }, DEFAULT)
     settingsOf(home, '{ "cells": { "resident": "of" } }')
@@ -651,6 +670,55 @@ describe('run serves its client itself', () => {
     expect(await who(ann)).toBe('ann')
     expect(ann.said()).toMatch(/resident bridge cannot be used: .*\. This client gets a bridge of its own/)
     expect(residents()).toEqual([])
+  })
+
+  /** A program that starts `run` where a filter of system calls answers `socket`, as that of a hardened service. */
+  const underFilter = (answer: number): string => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'sb-filter-'))
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+    const socket = process.arch === 'arm64' ? 198 : 41
+    // Load the number of the call; if it is `socket`, answer so; otherwise allow it. linux/bpf_common.h
+    const steps = [
+      [0x20, 0, 0, 0],
+      [0x15, 0, 1, socket],
+      [0x06, 0, 0, answer],
+      [0x06, 0, 0, ALLOW],
+    ] as const
+    const filter = Buffer.alloc(steps.length * 8)
+    for (const [at, [code, yes, no, value]] of steps.entries()) {
+      filter.writeUInt16LE(code, at * 8)
+      filter.set([yes, no], at * 8 + 2)
+      filter.writeUInt32LE(value, at * 8 + 4)
+    }
+    const [bytes, script] = [path.join(folder, 'filter'), path.join(folder, 'run.cjs')]
+    writeFileSync(bytes, filter)
+    const args = ['--dev-bind', '/', '/', '--die-with-parent', '--seccomp', '3', process.execPath, CLI, 'run']
+    writeFileSync(
+      script,
+      `const stdio = ['inherit', 'inherit', 'inherit', require('fs').openSync(${JSON.stringify(bytes)})]
+      const child = require('child_process').spawn('bwrap', ${JSON.stringify(args)}, { stdio })
+      child.on('exit', (code) => process.exit(code ?? 1))`,
+    )
+    return script
+  }
+  const ALLOW = 0x7fff0000
+  const EPERM = 0x00050001
+  const EAFNOSUPPORT = 0x00050061
+
+  it.each([
+    ['where sockets are forbidden, and says so', EPERM, 0],
+    ['where there are no sockets of this kind, and says so', EAFNOSUPPORT, 0],
+    ['only there: control', ALLOW, 1],
+  ])('%s', { timeout: 120_000 }, async (_, answer, count) => {
+    needsLinux('other systems have no such filters')
+    needsProgram('bwrap')
+    const { connect, residents } = residentHome({ who: WHO }, {}, underFilter(answer))
+    const ann = await connect('ann')
+    expect(await who(ann)).toBe('ann')
+    expect(residents()).toHaveLength(count)
+    const why =
+      /^sandbridge: The resident bridge cannot be used: .*(?:EPERM|EAFNOSUPPORT).*\. This client gets a bridge of its own\.$/m
+    expect(why.test(ann.said())).toBe(count === 0)
   })
 
   it('where a resident fails at its start, at once, and reports why', { timeout: 120_000 }, async () => {

@@ -221,14 +221,3 @@ it.each([
   })
   expect(vectors.row(word)).toBe(row)
 })
-
-it('a similarity from elsewhere is added to the score of words', () => {
-  const likeness = (item: string): number => (item === 'files.read_file' ? 1 : 0)
-  expect(index.rank('zzzz', likeness).best(1)[0]?.item).toBe('files.read_file')
-  expect(
-    index
-      .rank('create issue', likeness)
-      .best(2)
-      .map(({ item }) => item),
-  ).toEqual(['github.create_issue', 'files.read_file'])
-})

@@ -11,9 +11,6 @@ import { GUESSED, weightInFit } from './weak-answer.ts'
 import { WordNeighbours } from './word-neighbours.ts'
 import type { WordVectors } from './word-vectors.ts'
 
-/** Similarity of a query and an item in meaning, from another source: from 0 to 1. */
-export type Likeness<T> = (item: T) => number
-
 /** The parts of an item's score. */
 export interface Reason {
   score: number
@@ -39,8 +36,7 @@ interface WordScores {
 
 const SATURATION = 2
 /** How much similarity in meaning adds to the score of the words, which is at most 1. */
-const WORDS_MEANING = 0.35
-const GIVEN_MEANING = 0.5
+const MEANING = 0.35
 /** Below this similarity, a tool without a common word is not found. */
 const LEAST_MEANING = 0.105
 /** Added when the query is the tool's name: more than everything else together. */
@@ -77,47 +73,40 @@ export class SearchIndex<T> {
     this.#meanings?.add(document, texts)
   }
 
-  /** Ranks all items. @param given replaces the index's own similarity in meaning */
-  rank(query: string, given?: Likeness<T>): Ranked<T> {
-    return new Ranked(this.#documents, this.#scores(query, this.#reader.read(query), given))
+  rank(query: string): Ranked<T> {
+    return new Ranked(this.#documents, this.#scores(query, this.#reader.read(query)))
   }
 
   /** Why each item has its rank, by one query; undefined for one that is not in the index. */
-  explain(query: string, items: readonly T[], given?: Likeness<T>): (Reason | undefined)[] {
+  explain(query: string, items: readonly T[]): (Reason | undefined)[] {
     const asked = this.#reader.read(query)
-    const { scores, byWords, likeness, folded } = this.#scores(query, asked, given)
+    const { scores, byWords, likeness, folded } = this.#scores(query, asked)
     return items.map((item) => {
       const id = this.#documents.findIndex((document) => document.item === item)
       if (id === -1) return undefined
       return {
         score: scores[id]!,
         words: byWords[id]!,
-        meaning: mostMeaning(given) * (likeness?.[id] ?? 0),
+        meaning: MEANING * (likeness?.[id] ?? 0),
         isNamed: folded !== '' && folded === this.#documents[id]!.folded,
         concepts: asked.concepts.map((concept) => this.#foundFor(concept, id)),
       }
     })
   }
 
-  #scores(query: string, { concepts, words }: ReturnType<QueryReader['read']>, given?: Likeness<T>): Scores {
+  #scores(query: string, { concepts, words }: ReturnType<QueryReader['read']>): Scores {
     const { byWords, shares, spoken } = this.#byWords(concepts)
-    const likeness = given === undefined ? this.#meanings?.likeness(words) : this.#given(given)
-    const most = mostMeaning(given)
+    const likeness = this.#meanings?.likeness(words)
     const folded = foldName(query)
     const scores = new Float64Array(this.#documents.length)
     for (let id = 0; id < scores.length; id += 1) {
-      const meaning = likeness === undefined ? 0 : most * likeness[id]!
+      const meaning = likeness === undefined ? 0 : MEANING * likeness[id]!
       if (byWords[id] === 0 && meaning < LEAST_MEANING) continue
       scores[id] = (byWords[id]! + meaning) * this.#factors[id]!
     }
     for (const id of this.#byName.get(folded) ?? []) scores[id]! += EXACT_NAME * this.#factors[id]!
-    // Another source has a scale of its own.
-    const isJudged = given === undefined && this.#meanings !== undefined && concepts.length > 0
+    const isJudged = this.#meanings !== undefined && concepts.length > 0
     return { folded, scores, byWords, spoken, shares: isJudged ? shares : undefined, likeness }
-  }
-
-  #given(likeness: Likeness<T>): Float64Array {
-    return Float64Array.from(this.#documents, ({ item }) => Math.max(0, likeness(item)))
   }
 
   #foundFor({ own, ways }: Concept, id: number): Reason['concepts'][number] {
@@ -184,11 +173,6 @@ export class SearchIndex<T> {
 }
 
 const NOWHERE = { documents: [], weights: [] }
-
-/** How much similarity in meaning may add to a score. @param given as for `rank` */
-function mostMeaning(given: unknown): number {
-  return given === undefined ? WORDS_MEANING : GIVEN_MEANING
-}
 
 /** A term that occurs everywhere in a document adds little over one that occurs once. */
 function strengthOf(weight: number): number {

@@ -3,6 +3,7 @@
 import { connect, type Socket } from 'node:net'
 import { isatty } from 'node:tty'
 import { controlLine, type FromRelay, isControl, PROTOCOL, readControl } from '../protocol.ts'
+import { isKeptOut } from '../run-folder.ts'
 import { isOwnFolderSync } from '../../../util/files/private-folder.ts'
 import { createLineSplitter } from '../../../util/bytes/line-splitter.ts'
 import { type EndSignal, SHUTDOWN_LIMIT_MS, SIGNAL_EXIT_CODES } from '../../../util/process/shutdown.ts'
@@ -17,9 +18,9 @@ const LOST =
 /** @param command runs the command in this process */
 export async function runInResident(command: () => Promise<void>): Promise<void> {
   try {
-    const { context, key, place } = ownResident()
+    const { context, key, place } = await ownResident()
     // A command makes no folder. What others can write to, no relay uses.
-    if (!isOwnFolderSync(place.folder) || (await isOffInFile(context))) return void command()
+    if (!isOwnFolderSync(place.folder) || isKeptOut(place.folder) || (await isOffInFile(context))) return void command()
     const { env, cwd, home, ownPaths } = context
     const socket = connect(place.socket)
     const runHere = (): void => {

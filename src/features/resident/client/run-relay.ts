@@ -13,7 +13,7 @@ export async function relay(command: () => Promise<void>): Promise<void> {
   if (await isOffInFile(processContext())) return command()
   const log = (text: string): void => void process.stderr.write(text)
   const tell = (reason: string): void => log(`sandbridge: ${reason}. This client gets a bridge of its own.\n`)
-  const started = startRelay(log, (reason, taken) => {
+  const started = await startRelay(log, (reason, taken) => {
     if (reason !== undefined) tell(reason)
     for (const signal of Object.keys(SIGNAL_EXIT_CODES)) process.removeAllListeners(signal)
     const { read, isOver, told } = taken
@@ -38,12 +38,12 @@ export async function relay(command: () => Promise<void>): Promise<void> {
 }
 
 /** @returns why there is no relay */
-function startRelay(
+async function startRelay(
   log: (text: string) => void,
   serveHere: (reason: string | undefined, taken: TakenInput) => void,
-): undefined | string {
+): Promise<undefined | string> {
   try {
-    const own = ownResident()
+    const own = await ownResident()
     makeRunFolder(own.place)
     const running = new Relay({
       ...own,

@@ -38,6 +38,10 @@ function usualOnes(): Record<string, string> {
   return existsSync(path.join(usual['XDG_RUNTIME_DIR']!, 'bus')) ? usual : {}
 }
 
+function withoutIdle(env: ClientContext['env'], { idle }: ResidentKey): ClientContext['env'] {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !idle.has(name)))
+}
+
 /**
  * @param onFailed it has ended instead of running, with this exit code; one that another was faster than has not failed
  * @throws what node:fs and node:child_process throw
@@ -58,7 +62,7 @@ export function startResident(
     const script = copiedScript(cacheDir, context.ownPaths[0]!)
     const child = spawn(process.execPath, [...process.execArgv, script, 'resident', key.name], {
       cwd: key.cwd ?? '/',
-      env: { ...usualOnes(), ...context.env, PATH: residentPath(context.env) },
+      env: { ...usualOnes(), ...withoutIdle(context.env, key), PATH: residentPath(context.env) },
       detached: true,
       stdio: ['pipe', log, log],
     })

@@ -1,9 +1,17 @@
 // How a resident gets its name: it listens in a folder of its own, then renames that folder. Of several that start at
 // once, one succeeds.
-import { mkdirSync, renameSync, rmSync } from 'node:fs'
+import { mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { connect, type Server } from 'node:net'
 import path from 'node:path'
-import { displace, holderOf, ownPlace, residentHomes, type ResidentPlace, socketIn } from '../run-folder.ts'
+import {
+  displace,
+  holderOf,
+  ownPlace,
+  residentHomes,
+  type ResidentPlace,
+  socketIn,
+  unpublishedHomes,
+} from '../run-folder.ts'
 
 const ATTEMPTS = 50
 
@@ -41,11 +49,22 @@ export async function publish(
   return undefined
 }
 
+/** A start takes less long. Younger folders may be of one that does not listen yet. */
+const STARTED_MS = 60_000
+
 /**
- * Removes the folders of residents that were killed: no client with the same settings may ever come.
+ * Removes the folders of residents that were killed, also while they started: no client with the same settings may ever
+ * come. Whoever lives listens there; a process id says less, because another process may have it by now.
  * @param keep gets each before it is removed
  */
 export async function removeKilled({ folder }: ResidentPlace, keep: (home: string) => void): Promise<void> {
+  for (const name of unpublishedHomes(folder)) {
+    const home = path.join(folder, name)
+    const { mtimeMs = Infinity } = statSync(home, { throwIfNoEntry: false }) ?? {}
+    if (Date.now() - mtimeMs < STARTED_MS || (await accepts(socketIn(home)))) continue
+    keep(home)
+    rmSync(home, { recursive: true, force: true })
+  }
   for (const name of residentHomes(folder)) {
     const home = path.join(folder, name)
     const holder = holderOf(home)

@@ -1,12 +1,16 @@
 // `sandbridge resident`: the process that `run` starts for all clients of this user. Ends by itself.
 import { readFileSync } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
 import type { Socket } from 'node:net'
 import type { Bridge } from '../../../bridge/bridge.ts'
 import type { ClientServers } from '../../../bridge/client-servers.ts'
+import { processContext } from '../../../config/settings/client-context.ts'
 import { PermissionFiles } from '../../../config/permission-files.ts'
 import { type LiveSettings, loadLiveSettings } from '../../../config/settings/file/live-settings.ts'
-import type { Settings } from '../../../config/settings/settings.ts'
+import { loadSettings } from '../../../config/settings/file/load-settings.ts'
+import type { NamedSetting } from '../../../config/settings/setting-kinds.ts'
+import { namedSettings, type Settings } from '../../../config/settings/settings.ts'
 import { messageOf } from '../../../errors.ts'
 import type { Conversation } from '../../../serve/mcp/run-python.ts'
 import { oneSession } from '../../../serve/mcp/sessions.ts'
@@ -60,7 +64,9 @@ export async function serveResident(name: string): Promise<void> {
     key,
     place,
     log,
-    refuses: async ({ cwd }) => {
+    refuses: async ({ env, cwd }) => {
+      if (!(await agrees(settings, env)))
+        return `settings.json has changed since it started, and a variable of this client says otherwise. \`sandbridge stop\` ends it`
       try {
         await new PermissionFiles(settings, cwd).read()
         return undefined
@@ -76,6 +82,28 @@ export async function serveResident(name: string): Promise<void> {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void resident.end(`got ${signal}`))
   process.on('SIGHUP', () => {})
   if (!(await resident.start())) process.exit(0)
+}
+
+/**
+ * Whether the variables of a client say what holds here. One that said what settings.json says is not part of the key,
+ * and the file may have been another one when this process started.
+ */
+async function agrees(settings: Settings, env: Hello['env']): Promise<boolean> {
+  const { env: own } = processContext()
+  const isIdle = (name: string): boolean => Boolean(env[name]?.trim()) && !own[name]?.trim()
+  const given = namedSettings().filter(
+    ({ setting: { variable, formerly = variable } }) =>
+      variable !== 'MCP_BRIDGE_LOG_LEVEL' && (isIdle(variable) || isIdle(formerly)),
+  )
+  if (given.length === 0) return true
+  try {
+    const theirs = await loadSettings(env)
+    const at = (from: Settings, { property }: NamedSetting): unknown => from[property as keyof Settings]
+    return given.every((one) => isDeepStrictEqual(at(theirs, one), at(settings, one)))
+  } catch {
+    // While the file is invalid, no cell runs.
+    return true
+  }
 }
 
 async function openBridge({ settings, refresh }: LiveSettings, log: Log): Promise<Bridge> {

@@ -1,0 +1,35 @@
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { needsPosix } from '../../../../test/support/needs.ts'
+import { removeKilled } from './publish.ts'
+import { ownPlace, residentPlace } from '../run-folder.ts'
+
+it('folders of residents that were killed before they had their name are removed, and no other', async () => {
+  needsPosix('Windows has no resident')
+  const state = mkdtempSync(path.join(tmpdir(), 'sb-run-'))
+  onTestFinished(() => rmSync(state, { recursive: true, force: true }))
+  const name = '0123456789abcdef0123'
+  const place = residentPlace(state, name)
+  const old = new Date(Date.now() - 3_600_000)
+  const make = (folder: string, time = old): void => {
+    mkdirSync(path.join(place.folder, folder), { recursive: true })
+    utimesSync(path.join(place.folder, folder), time, time)
+  }
+  // This test's own process id stands for one that another process has by now.
+  make(`abcdef.${process.pid}`)
+  make('abcdef.d.12345.mfz1k2')
+  const stays = [`${name}.${process.pid}`, 'abcdef.12345', `${name}.start`, 'abcdef.log.1', 'other.12']
+  for (const one of stays) make(one)
+  make('abcdef.12345', new Date())
+  const server = createServer().listen(ownPlace(place, name).socket)
+  await new Promise((resolve) => server.once('listening', resolve))
+  onTestFinished(() => void server.close())
+  make(`${name}.${process.pid}`)
+  const kept: string[] = []
+  await removeKilled(place, (home) => kept.push(path.basename(home)))
+  expect(readdirSync(place.folder).toSorted()).toEqual(stays.toSorted())
+  expect(kept.toSorted()).toEqual([`abcdef.${process.pid}`, 'abcdef.d.12345.mfz1k2'].toSorted())
+})
