@@ -38,7 +38,11 @@ export default defineConfig({
   test: {
     // What a test opens has all parts, as the program has.
     setupFiles: ['./src/features.ts'],
-    globalSetup: ['./test/support/temporary-folder.ts', './test/support/warm-caches.ts'],
+    globalSetup: [
+      './test/support/temporary-folder.ts',
+      './test/support/plain-bridge.mjs',
+      './test/support/warm-caches.ts',
+    ],
     // Tests leave no state behind, so a worker loads each module once for all of its files.
     isolate: false,
     testTimeout: 60_000,

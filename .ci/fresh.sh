@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Stage one of .ci/run: the README's two commands as a stranger runs them, with Node, npm, git and what every system has.
-# As root it makes a user without root for that. Engines, Python, openssl, browsers, databases and clusters are hidden if
-# they are installed: they are not on the PATH, and as root on Linux not in /usr either.
+# As root it makes a user without root for that. Engines, openssl, browsers, databases and clusters are hidden if they
+# are installed: they are not on the PATH, and as root on Linux not in /usr either. So is Python, unless
+# SANDBRIDGE_FRESH_PYTHON=seen: with it, tests that are not about the sandbox run their cells in it, in half of the time.
 # Then the tests of single files again with the newest even Node.
 #
 #     .ci/fresh.sh FOLDER REPORTS
@@ -12,8 +13,9 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 folder=$1 reports=$2
 newest=26
-hidden='podman* docker* buildah* nerdctl* runc crun bwrap python* pypy* pip* uv uvx openssl psql pg_* postgres initdb
+hidden='podman* docker* buildah* nerdctl* runc crun bwrap pypy* pip* uv uvx openssl psql pg_* postgres initdb
   chrom* google-chrome* firefox* kubectl helm promtool prometheus'
+[ "${SANDBRIDGE_FRESH_PYTHON:-}" = seen ] || hidden+=' python*'
 
 # The bridge also looks for programs in /usr/bin, whatever the PATH: as root, this process and its children see a /usr
 # of their own, without them.

@@ -8,7 +8,7 @@ import { ArtifactStore } from '../src/keep/saved/artifact-store.ts'
 import { SavedToolStore } from '../src/keep/saved/saved-tool-store.ts'
 import { bridgeEnv, CLI, makeHome } from '../test/support/bridge-process.ts'
 import type { BenchRow } from './row.ts'
-import { FileStore } from '../src/keep/files/file-store.ts'
+import { fileStore } from '../src/keep/files/file-store.ts'
 
 const WORKFLOWS = 100
 const ARTIFACTS = 25
@@ -29,7 +29,7 @@ export async function bundleRows(): Promise<BenchRow[]> {
 
 async function fill(stateDir: string): Promise<void> {
   mkdirSync(stateDir, { recursive: true })
-  const tools = new SavedToolStore(new FileStore(path.join(stateDir, '.sandbridge')))
+  const tools = new SavedToolStore(fileStore(path.join(stateDir, '.sandbridge')))
   for (let index = 0; index < WORKFLOWS; index += 1) {
     const name = `step_${index}`
     const source = `def ${name}():\n    return ${index}\n`
@@ -46,7 +46,7 @@ async function fill(stateDir: string): Promise<void> {
     }
     await tools.save(content, () => Promise.resolve())
   }
-  const artifacts = new ArtifactStore(new FileStore(path.join(stateDir, '.sandbridge')))
+  const artifacts = new ArtifactStore(fileStore(path.join(stateDir, '.sandbridge')))
   for (let index = 0; index < ARTIFACTS; index += 1) {
     await artifacts.save(`part-${index}.bin`, Buffer.alloc(ARTIFACT_BYTES, index))
   }

@@ -1,4 +1,4 @@
-"""Compiles the kernel's sources (a JSON object, path -> text, on stdin). Prints the bytecode for sandbox_init.py, in base64."""
+"""Compiles the kernel's sources (a JSON object, path -> text, on stdin). Prints the bytecode for sandbox_kernel.py, in base64."""
 
 import base64
 import json

@@ -1,6 +1,6 @@
 """Forks sandboxes for bubblewrap, from a process that has imported the kernel once, instead of starting a Python for each.
 
-Sent after sandbox_memory.py and sandbox_init.py, and started by bubblewrap: it is the first process of a PID namespace and sees
+Sent after the files of a first process (sandbox_init.py), and started by bubblewrap: it is the first process of a PID namespace and sees
 the read-only system that sandboxes see, without network or host files. Each sandbox is forked into its own namespaces,
 gets its own /proc and its own writable folders, and loses every capability before its kernel reads a byte. This process has one
 thread, holds no secret, and reads nothing from a sandbox.
@@ -34,14 +34,12 @@ if TYPE_CHECKING:
     from sandbox_init import (
         close_inherited,
         libc,
-        load_kernel,
-        load_library,
         parse_words,
         read_exactly,
         read_text,
-        run_kernel,
         run_sandbox,
     )
+    from sandbox_kernel import load_kernel, load_library, run_kernel
 
 # Descriptors of a slot: stdin, stdout, stderr and bell. Must match fork-server.ts.
 FIRST_FD = 3

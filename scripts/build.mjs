@@ -1,6 +1,5 @@
 // Bundles src/ and its imports into dist/. A few files load in half the time of two hundred modules, and a client waits
-// for that at start. The installed package depends only on Pyodide. The bundle is CommonJS, because only then can Node
-// 20 keep the compiled code: src/cli/compile-cache.ts.
+// for that at start. The installed package depends only on Pyodide.
 import {
   chmodSync,
   copyFileSync,
@@ -12,12 +11,10 @@ import {
   writeFileSync,
 } from 'node:fs'
 import path from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { build } from 'rolldown'
 import { buildPage } from './build-page.mjs'
+import { bundle, bundleBridge, root } from './bundle-bridge.mjs'
 import { replaceFolder } from './replace-folder.mjs'
 
-const root = fileURLToPath(new URL('..', import.meta.url))
 mkdirSync(path.join(root, '.cache'), { recursive: true })
 /** Becomes dist/ when it is finished: tests and bridges may be running from the one before. */
 const dist = mkdtempSync(path.join(root, '.cache/dist-'))
@@ -27,35 +24,7 @@ const TOKENS_FROM = 'node_modules/gpt-tokenizer/package.json'
 /** Runs JavaScript cells in the embedded sandbox. Copied unchanged. */
 const QUICKJS_WASM = 'node_modules/quickjs-wasi/quickjs.wasm'
 
-const bridgeInputs = await bundle({
-  input: { cli: 'src/cli.ts' },
-  platform: 'node',
-  external: ['pyodide'],
-  resolve: {
-    alias: {
-      ...openTelemetryModules(),
-      // Its CommonJS form looks for its own files at run time, which do not exist in a bundle.
-      'jsonc-parser': path.join(root, 'node_modules/jsonc-parser/lib/esm/main.js'),
-      '@modelcontextprotocol/server/_shims': path.join(root, 'src/serve/mcp/sdk-parts.ts'),
-    },
-  },
-  transform: {
-    target: 'node20.19',
-    // The package sixel assigns this variable without declaring it, which strict mode forbids.
-    define: { UPNG: 'globalThis.UPNG' },
-  },
-  output: {
-    dir: dist,
-    chunkFileNames: '[name]-[hash].js',
-    // What stands between a client and a resident is one file, with all that it uses: each further one takes time.
-    codeSplitting: { groups: [{ name: 'relay', test: /[\\/]cli[\\/]serve[\\/](relay|command-client)\.ts$/ }] },
-    // Identifiers are kept, because names of classes and functions appear in error messages and logs. Console output of
-    // libraries is dropped: it would appear unredacted beside our log, for example text of an authorization server.
-    minify: { compress: { dropConsole: true }, mangle: false, codegen: { removeWhitespace: true } },
-  },
-})
-// The package as a whole consists of ES modules.
-writeFileSync(path.join(dist, 'package.json'), '{ "type": "commonjs" }\n')
+const bridgeInputs = await bundleBridge(dist)
 chmodSync(path.join(dist, 'cli.js'), 0o755)
 // The build of a core without the page has none.
 const pageInputs = existsSync(path.join(root, 'src/serve/page')) ? await buildPage(root, path.join(dist, 'web')) : []
@@ -67,20 +36,6 @@ writeFileSync(
 // A package gets the files of this build alone.
 const keepMs = process.env['npm_lifecycle_event'] === 'prepack' ? 0 : HOUR_MS
 replaceFolder(dist, path.join(root, 'dist'), { last: 'cli.js', keepMs })
-
-/** @returns {Promise<string[]>} the bundled files, relative to the root */
-async function bundle({ output, ...options }) {
-  const { output: files } = await build({
-    ...options,
-    cwd: root,
-    logLevel: 'warn',
-    // One package detects Node with a direct eval().
-    checks: { eval: false },
-    // Files that are loaded with compiled code that was kept cannot import(): see src/cli/compile-cache.ts.
-    output: { ...output, format: 'cjs', dynamicImportInCjs: false },
-  })
-  return files.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : [])).map((id) => path.relative(root, id))
-}
 
 /** Builds the programs that run cells of other languages in the sandbox. The build of a core without them has none. */
 async function buildLanguages() {
@@ -110,16 +65,6 @@ async function buildLanguages() {
   ]
   copyFileSync(path.join(root, QUICKJS_WASM), path.join(output.dir, 'quickjs.wasm'))
   return [...inputs.flat(), QUICKJS_WASM]
-}
-
-/** Their ES modules: of their CommonJS form, nothing unused can be left out. */
-function openTelemetryModules() {
-  const folder = 'node_modules/@opentelemetry'
-  return Object.fromEntries(
-    readdirSync(path.join(root, folder))
-      .map((name) => [`@opentelemetry/${name}`, path.join(root, folder, name, 'build/esm/index.js')])
-      .filter(([, file]) => existsSync(file)),
-  )
 }
 
 /** The licences of all bundled packages, as each requires. */

@@ -1,9 +1,15 @@
 // What the core of Sandbridge works without. Without its folder and its lines here, a feature or part is gone.
+import { flow } from './calls/flow-part.ts'
 import { languages } from './cell/languages-part.ts'
 import { masking } from './cell/masking-part.ts'
 import type { Feature } from './cli/feature.ts'
+import { FIRST } from './features/first.ts'
+import { doctor } from './features/doctor/feature.ts'
 import { init } from './features/init/feature.ts'
+import { log } from './features/log/feature.ts'
+import { packages } from './features/packages/feature.ts'
 import { registry } from './features/registry/feature.ts'
+import { shell } from './features/shell/feature.ts'
 import { workflows } from './features/workflows/feature.ts'
 import { jails } from './isolation/jail-part.ts'
 import { bubblewrap } from './isolation/bubblewrap-part.ts'
@@ -13,14 +19,16 @@ import { kubernetes } from './isolation/kubernetes-part.ts'
 import { http } from './serve/http-part.ts'
 import { page } from './serve/page-part.ts'
 import { postgres } from './keep/postgres-part.ts'
+import { record } from './observe/record-part.ts'
 import { telemetry } from './observe/telemetry-part.ts'
 
 /** They plug in from above: the core does not know them. */
-export const FEATURES: readonly Feature[] = [init, registry, workflows]
+export const FEATURES: readonly Feature[] = [...FIRST, doctor, init, log, packages, registry, shell, workflows]
 
 // The core asks for these parts, and loads each at its first use.
 bubblewrap.isAt(() => import('./isolation/bubblewrap/part.ts'))
 containers.isAt(() => import('./isolation/container/part.ts'))
+flow.isAt(() => import('./calls/flow/session-flow.ts'))
 http.isAt(() => import('./serve/http/part.ts'))
 images.isAt(() => import('./isolation/images/open-root.ts'))
 jails.isAt(() => import('./isolation/jail/part.ts'))
@@ -29,4 +37,5 @@ languages.isAt(() => import('./cell/languages/language-files.ts'))
 masking.isAt(() => import('./cell/masking/part.ts'))
 page.isAt(() => import('./serve/page/part.ts'))
 postgres.isAt(() => import('./keep/postgres/postgres-stores.ts'))
+record.isAt(() => import('./observe/audit/part.ts'))
 telemetry.isAt(() => import('./observe/telemetry/part.ts'))

@@ -1,5 +1,5 @@
-// Features and parts unplug: without their folders and their lines in src/features.ts the rest type-checks, is built
-// and runs cells.
+// Features and parts unplug: without their folders and their lines in src/features.ts and src/features/first.ts the
+// rest type-checks, is built and runs cells.
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
@@ -8,12 +8,13 @@ import { bridgeEnv, fixtureServer, makeHome, ROOT } from './support/bridge-proce
 
 vi.setConfig({ testTimeout: 600_000 })
 
-const LIST = readFileSync(path.join(ROOT, 'src/features.ts'), 'utf8')
-const FEATURES = readdirSync(path.join(ROOT, 'src/features'))
+/** What lists features and parts. */
+const LISTS = ['features.ts', 'features/first.ts']
+const FEATURES = readdirSync(path.join(ROOT, 'src/features')).filter((name) => !name.endsWith('.ts'))
 /** Name in src/features.ts → folder below src/. */
 const FOLDERS = new Map([
   ...FEATURES.map((name): [string, string] => [name, `features/${name}`]),
-  ...[...LIST.matchAll(/^(\w+)\.isAt\(\(\) => import\('\.\/(.+)\/[\w-]+\.ts'\)\)$/gm)].map(
+  ...[...source('features.ts').matchAll(/^(\w+)\.isAt\(\(\) => import\('\.\/(.+)\/[\w-]+\.ts'\)\)$/gm)].map(
     ([, name, folder]): [string, string] => [name!, folder!],
   ),
 ])
@@ -44,6 +45,10 @@ const QUICK = [
   'src/serve/mcp',
 ]
 
+function source(file: string): string {
+  return readFileSync(path.join(ROOT, 'src', file), 'utf8')
+}
+
 let copy = ''
 
 beforeAll(() => {
@@ -65,15 +70,20 @@ function unplug(names: readonly string[], { listed = false } = {}): void {
   for (const name of names) rmSync(path.join(copy, 'src', FOLDERS.get(name)!), { recursive: true })
   if (listed) return
   const gone = names.join('|')
-  const kept = LIST.split('\n').filter(
-    (line) => !new RegExp(`^import \\{ (?:${gone}) \\}|^(?:${gone})\\.isAt`).test(line),
-  )
-  const list = kept.join('\n').replace(new RegExp(`(?<=\\[.*)\\b(?:${gone})\\b(?:, )?`, 'g'), '')
-  writeFileSync(path.join(copy, 'src/features.ts'), list)
+  for (const list of LISTS) {
+    const kept = source(list)
+      .split('\n')
+      .filter((line) => !new RegExp(`^import \\{ (?:${gone}) \\}|^(?:${gone})\\.isAt`).test(line))
+    const left = kept.join('\n').replace(new RegExp(`(?<=\\[.*)\\b(?:${gone})\\b(?:, )?`, 'g'), '')
+    writeFileSync(path.join(copy, 'src', list), left)
+  }
 }
 
 const CELL = ['exec', '-c', '20 + 22']
-const JAILED = { raw: { ...fixtureServer('raw.mjs', 'good'), sandbox: {} } }
+const RAW = fixtureServer('raw.mjs', 'good')
+const JAILED = { raw: { ...RAW, sandbox: {} } }
+const CALL = ['exec', '-c', 'await mcp_raw.echo(text="x")']
+const RECORD = 'the record of runs and calls'
 /** Who asks for a part, and what it is called. */
 const ASKING: [string, string, Given, readonly string[]][] = [
   ['MCP_BRIDGE_RUNTIME=bubblewrap', 'the bubblewrap provider', { env: { MCP_BRIDGE_RUNTIME: 'bubblewrap' } }, CELL],
@@ -85,7 +95,15 @@ const ASKING: [string, string, Given, readonly string[]][] = [
   ['`sandbridge image build`', 'the container provider', {}, ['image', 'build']],
   ['`sandbridge token`', 'HTTP', {}, ['token', 'list']],
   ['--http', 'HTTP', {}, ['run', '--http', '0']],
-  ['The sandbox of raw', 'jails of servers', { servers: JAILED }, ['exec', '-c', 'await mcp_raw.echo(text="x")']],
+  [
+    'MCP_BRIDGE_FLOW or a rule about flows',
+    'tracking where values come from',
+    { env: { MCP_BRIDGE_FLOW: 'ask' } },
+    CELL,
+  ],
+  ['MCP_BRIDGE_AUDIT', RECORD, { env: { MCP_BRIDGE_AUDIT: 'full' } }, CELL],
+  ['MCP_BRIDGE_AUDIT', RECORD, { env: { MCP_BRIDGE_AUDIT: 'full required=on' }, servers: { raw: RAW } }, CALL],
+  ['The sandbox of raw', 'jails of servers', { servers: JAILED }, CALL],
 ]
 
 interface Given {
@@ -142,7 +160,20 @@ it('the core alone type-checks, passes its quick tests, is built, runs the demo,
   expect(node(path.join(ROOT, 'node_modules/tsx/dist/cli.mjs'), 'examples/demo.ts')).not.toContain('exit code')
   const help = node('dist/cli.js', '--help')
   expect(help).toContain('exec')
-  for (const command of ['workflows', 'schedule', 'find', 'add', 'init'])
+  for (const command of [
+    'workflows',
+    'schedule',
+    'find',
+    'add',
+    'init',
+    'status',
+    'stop',
+    'top',
+    'doctor',
+    'log',
+    'shell',
+    'packages',
+  ])
     expect(help).not.toMatch(new RegExp(`^ +${command} `, 'm'))
   for (const [asker, part, given, words] of ASKING) {
     const env = { MCP_BRIDGE_LOG_LEVEL: 'warning', ...given.env }

@@ -1,5 +1,6 @@
 // Composition root: creates every part of the bridge and connects them. Opening a bridge starts no process; each starts
 // at its first use.
+import { BridgePage } from './bridge-page.ts'
 import { Cells } from './cells.ts'
 import type { ClientServers } from './client-servers.ts'
 import { Clients, type OfClient } from './clients.ts'
@@ -29,7 +30,6 @@ import { type Maskers, masking } from '../cell/masking-part.ts'
 import type { Policy } from '../config/rules/policy.ts'
 import { capabilitySummary, summarisedServers } from '../calls/capability-summary.ts'
 import { savedToolLines } from '../calls/methods/saved-tool-methods.ts'
-import type { AnswerPage } from '../calls/permissions/answer-page.ts'
 import type { Permissions } from '../calls/permissions/permissions.ts'
 import type { Methods } from '../calls/methods/method.ts'
 import { scopeFor } from '../calls/scope.ts'
@@ -69,8 +69,7 @@ export class Bridge {
   readonly maskers: Maskers | undefined
   /** Chooses the provider of all sandboxes, at its first call. */
   readonly findProvider: ProviderChoice
-  /** The page where the user answers questions about calls, while it is served. */
-  page: AnswerPage | undefined
+  readonly page: BridgePage
   /** The page where users on other machines sign in to servers. */
   readonly signInPage: SignInPage | undefined
   /** The servers that all users share. */
@@ -81,10 +80,7 @@ export class Bridge {
   /** A resident bridge has no servers of its own: all belong to its clients. */
   readonly #isResident: boolean
   readonly #clients: Clients
-  #pageClient: ClientServers | undefined
   readonly #pool: KernelPool
-  readonly #servePage: BridgeOptions['servePage']
-  #servedPage: Promise<void> | undefined
   #isWarm = false
   readonly #observers: ReturnType<typeof attachObservers>
   readonly #live: LiveState | undefined
@@ -123,14 +119,13 @@ export class Bridge {
     this.log = log
     this.signInPage = signInPage
     this.#definitions = definitions
-    this.#servePage = servePage
     const events = new EventStream((subscriber, reason) => log.warning('An observer failed', { subscriber, reason }))
     this.events = events
     this.questions = new Questions(log, events)
     const { questions } = this
     for (const warning of settings.warnings) log.warning(warning)
     this.maskers = rest.maskers
-    const page = () => this.#answerPage()
+    const page = () => this.page.open()
     const startProgram: ConnectOptions['startProgram'] = async (program) => {
       const { provider } = await this.findProvider()
       // Checking the settings ensured that this provider can start programs.
@@ -156,6 +151,7 @@ export class Bridge {
         await this.users.flush()
       },
     })
+    this.page = new BridgePage({ log, clients: this.#clients, shared, serve: servePage && (() => servePage(this)) })
     this.#isResident = rest.isResident === true
     this.#userServers = new UserServers({ ...common, signInPage, shared, ownPort: rest.ownPort })
     this.servers = shared.connected
@@ -295,43 +291,6 @@ export class Bridge {
     servers?.onBehindKept?.(text, on)
   }
 
-  /** In a resident bridge: the page shows and uses the servers of this client from now on. */
-  async showServersOf(client: ClientServers): Promise<void> {
-    const before = this.#pageClient
-    this.#pageClient = client
-    await before?.close()
-  }
-
-  /** In a resident bridge: the folders of its clients, and the one whose servers the page shows. */
-  get pageFolders(): { folder: string | undefined; folders: string[] } {
-    const folders = new Set(this.#clients.contexts().map(({ cwd }) => cwd))
-    return { folder: this.#pageClient?.context.cwd, folders: [...folders].toSorted() }
-  }
-
-  /** The page shows and uses the servers of a client in this folder. @returns whether one is there */
-  async showFolder(folder: string): Promise<boolean> {
-    const context = this.#clients.contextIn(folder)
-    if (context) await this.showServersOf(this.connect(context, this.log))
-    return context !== undefined
-  }
-
-  /** Whose servers the page shows and uses. Undefined: the bridge's own. */
-  get pageClient(): ClientServers | undefined {
-    return this.#pageClient
-  }
-
-  /** @throws BridgeError CONFIG_INVALID while the rules of that client contain a mistake */
-  async serversOfPage(): Promise<ServerSet> {
-    return this.#pageClient ? this.#pageClient.now() : this.shared
-  }
-
-  /** Returns the page, and starts serving it if needed. */
-  async #answerPage(): Promise<AnswerPage | undefined> {
-    this.#servedPage ??= this.page ? undefined : this.#servePage?.(this)
-    await this.#servedPage?.catch((error: unknown) => this.log.warning('The page cannot be served', { error }))
-    return this.page
-  }
-
   /**
    * Check that a tool loads in a fresh sandbox.
    * @throws BridgeError STATE_REFUSED when it does not, SANDBOX_* when no sandbox starts
@@ -366,14 +325,13 @@ export class Bridge {
    * @throws BridgeError as `beginSignIn` does
    */
   async beginSignIn(server: string, user?: string): Promise<URL> {
-    const { connected } = user === undefined ? await this.serversOfPage() : await this.serversOfUser(user)
+    const { connected } = user === undefined ? await this.page.servers() : await this.serversOfUser(user)
     return beginSignIn(connected, server)
   }
 
   /** End every session, sandbox and upstream. */
   async close(): Promise<void> {
-    await this.#servedPage?.catch(() => {})
-    this.page?.close()
+    await this.page.close()
     await this.sessions.closeAll()
     if (this.#isWarm && !this.#isResident) this.#keepBehind()
     await this.#clients.close()

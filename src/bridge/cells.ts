@@ -1,6 +1,5 @@
 // Runs the cells of all sessions: decides which servers each can reach, starts the servers it names, and lets it be
 // interrupted.
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { CellResult } from '../cell/cell-result.ts'
 import type { LiveSettings } from '../config/settings/file/live-settings.ts'
 import type { Settings } from '../config/settings/settings.ts'
@@ -20,8 +19,9 @@ import { CellPermissions } from '../calls/permissions/cell-permissions.ts'
 import { deniedByRule } from '../calls/permissions/denied.ts'
 import type { WatchedFlows } from '../config/rules/declared-flows.ts'
 import type { Policy } from '../config/rules/policy.ts'
-import type { SessionFlow } from '../calls/flow/session-flow.ts'
+import type { SessionFlow } from '../calls/flow-part.ts'
 import { CalledTools } from '../calls/notes/called-tools.ts'
+import { unansweredNotes } from '../calls/notes/unanswered-notes.ts'
 import { serveCalls } from '../calls/proxy.ts'
 import { type Scope, scopeFor } from '../calls/scope.ts'
 import { refuseUntrusted } from '../calls/trust-hint.ts'
@@ -39,6 +39,7 @@ import { CellNews } from './cell-news.ts'
 import type { ClientServers } from './client-servers.ts'
 import { finishResult } from './finish-result.ts'
 import type { ServerSet } from './server-set.ts'
+import { startServers } from './start-servers.ts'
 import { type KeptContent, readKept, SessionFlows } from './session-flows.ts'
 import type { Users } from './users.ts'
 
@@ -185,7 +186,8 @@ export class Cells {
       for (const note of await this.#news.next(set)) notes.add(note)
     const done = ran.status === 'error' || ran.status === 'killed' ? cell.called.beforeError() : undefined
     if (done !== undefined) notes.add(done)
-    if (ran.status === 'timeout') for (const note of await unansweredNotes(cell)) notes.add(note)
+    if (ran.status === 'timeout')
+      for (const note of await unansweredNotes(cell.called, set.connected.upstreams, cell.flow)) notes.add(note)
     // A command tells its user itself, after the last lines could not be written.
     if (!forPerson) for (const note of this.#news.ofRecord(session, this.#options.recordFailure())) notes.add(note)
     return finishResult(ran, {
@@ -253,7 +255,7 @@ export class Cells {
     user.quota?.checkCells()
     const policy = await set.rules.readPolicyOf(user.rules)
     const masker = maskers?.of(session)
-    const flow = policy?.followsFlow ? this.flows.of(session, set, user.state, run?.seen) : undefined
+    const flow = policy?.followsFlow ? await this.flows.of(session, set, user.state, run?.seen) : undefined
     const trace = run?.id === undefined ? events.startTrace(undefined) : run.trace
     const id = newId()
     const log = run?.log ?? new RunLog(bridgeLog, run?.id ?? id)
@@ -289,7 +291,10 @@ export class Cells {
     // What its code has was there when its flows were declared.
     if (request.workflow?.declared) cell.flow?.wrote(request.workflow.source)
     this.#interrupts.set(origin.cell, interrupt)
-    const starting = this.#startNamed({ code, language }, cell)
+    const named = namedServers(code, scope.servers, language)
+    const starting = startServers(named, cell.servers.connected, (name, signal) =>
+      this.#options.questions.enter(name, cell, signal),
+    )
     // AbortSignal.any takes longer than everything else in this function.
     const onAbort = (): void => interrupt.abort()
     request.signal?.addEventListener('abort', onAbort, { once: true })
@@ -381,48 +386,4 @@ export class Cells {
     await own.connected.upstreams.signIn(server, options)
     return own === servers ? 'now' : 'next-cell'
   }
-
-  /**
-   * Start the servers that a cell is likely to call, while it waits for its sandbox. A failure shows when the cell
-   * calls the server.
-   * @returns a controller that ends the wait for them; undefined when no server is started
-   */
-  #startNamed({ code, language }: Pick<CellRequest, 'code' | 'language'>, cell: OpenCell): AbortController | undefined {
-    const { questions } = this.#options
-    const { scope, servers } = cell
-    const { catalog, upstreams } = servers.connected
-    const broken = new Set(catalog.servers().flatMap(({ name, problem }) => (problem === undefined ? [] : [name])))
-    let over: AbortController | undefined
-    for (const { name } of namedServers(code, scope.servers, language)) {
-      if (broken.has(name) || upstreams.state(name) !== 'not-started') continue
-      over ??= new AbortController()
-      const { signal } = over
-      const start = async () => {
-        // Through the catalog if it knows nothing yet, so that it also reads resources and prompts.
-        await catalog.tools(name, signal)
-        await upstreams.listTools(name, signal)
-      }
-      // Requests that the server sends as soon as it runs go to the client of this cell.
-      const leave = questions.enter(name, cell, signal)
-      start()
-        .catch(() => {})
-        .finally(leave)
-    }
-    return over
-  }
-}
-
-/** What keeps the servers that a cell has called from answering, one sentence each. */
-async function unansweredNotes({ called, servers, flow }: OpenCell): Promise<string[]> {
-  // The calls that the time limit ended are reported to their upstreams first.
-  await nextTurn()
-  const { upstreams } = servers.connected
-  const reasons = await Promise.all(
-    [...called.servers].map(async (server) => {
-      const reason = await upstreams.whyUnanswered(server).catch(() => undefined)
-      if (reason !== undefined) flow?.returned({ server, name: 'silence' }, reason)
-      return reason
-    }),
-  )
-  return reasons.filter((reason) => reason !== undefined)
 }

@@ -151,13 +151,15 @@ export function connectServers(options: ConnectOptions): ConnectedServers {
     ...(settings.embeddingsUrl && { embeddings: embeddingsOf(settings, settings.embeddingsUrl, log) }),
     log,
   })
-  upstreams.onTools((server, tools, instructions) => {
-    catalog.toolsChanged(server, tools, instructions)
-    const definition = upstreams.definitions.find(({ name }) => name === server)
-    if (definition) void firstListings.listed(definitionKey(definition), tools, options.offered ?? questions.offered)
+  upstreams.listen({
+    onTools: (server, tools, instructions) => {
+      catalog.toolsChanged(server, tools, instructions)
+      const definition = upstreams.definitions.find(({ name }) => name === server)
+      if (definition) void firstListings.listed(definitionKey(definition), tools, options.offered ?? questions.offered)
+    },
+    onError: (server, error) => catalog.serverErred(server, error),
+    onOfferings: (server) => void catalog.readOfferings(server),
   })
-  upstreams.onError((server, error) => catalog.serverErred(server, error))
-  upstreams.onOfferings((server) => void catalog.readOfferings(server))
   return { upstreams, catalog, firstListings, tokenStore, jailPlace, resolveTransport }
 }
 

@@ -8,6 +8,7 @@ import type { EventStream } from '../observe/events/event-stream.ts'
 import { LazySubscriber } from '../observe/events/lazy-subscriber.ts'
 import type { Log } from '../util/log.ts'
 import { writeFailure } from '../util/files/write-failure.ts'
+import { record } from '../observe/record-part.ts'
 import { asksForTelemetry, telemetry, type TelemetryPart } from '../observe/telemetry-part.ts'
 import type { Stores } from '../keep/store.ts'
 import type { Upstreams } from '../upstream/upstream.ts'
@@ -20,7 +21,7 @@ interface ObservedParts {
   stores: Stores
   /** The upstreams of all users. */
   allUpstreams: () => Iterable<Upstreams>
-  catalog: Pick<Catalog, 'servers' | 'details'>
+  catalog: Pick<Catalog, 'servers' | 'of'>
   /** Undefined if no setting asks for it. */
   telemetry: TelemetryPart | undefined
 }
@@ -34,7 +35,7 @@ interface Observers {
 
 export function attachObservers(parts: ObservedParts): Observers {
   let recordFailure: BridgeError | undefined
-  const record = audit(parts, (failure) => (recordFailure = failure))
+  const recorder = audit(parts, (failure) => (recordFailure = failure))
   const { settings, events, log, allUpstreams } = parts
   const measured = parts.telemetry?.metricsAndTraces({
     address: settings.metrics,
@@ -44,7 +45,7 @@ export function attachObservers(parts: ObservedParts): Observers {
     redact: (server, text) => redactFor(allUpstreams(), server, text),
     warn: (message, fields) => log.warning(message, fields),
   })
-  const observers = [...(measured ?? []), record, costs(parts)].filter((one) => one !== undefined)
+  const observers = [...(measured ?? []), recorder, costs(parts)].filter((one) => one !== undefined)
   for (const observer of observers) events.subscribe(observer)
   return { ofCells: observers, recordFailure: () => recordFailure }
 }
@@ -64,7 +65,9 @@ function audit(
   { settings, log, stores, allUpstreams }: ObservedParts,
   tell: (failure: BridgeError | undefined) => void,
 ): LazySubscriber | undefined {
-  if (settings.audit === 'off') return undefined
+  // A build without the record writes none, unless a setting asks for it.
+  if (settings.audit === 'off' || (!record.isHere && settings.audit === 'shape' && !settings.auditRequired))
+    return undefined
   const onFailing = (error?: unknown): void => {
     tell(error === undefined ? undefined : recordError(error))
     if (error !== undefined) log.warning('The record cannot be written', { error })
@@ -75,10 +78,7 @@ function audit(
     wakes: ['run.started', 'cell.started', 'call.decided', 'question.asked', 'sign-in', 'config.changed'],
     onError: onFailing,
     load: async () => {
-      const [{ Audit }, { recordIn }] = await Promise.all([
-        import('../observe/audit/audit.ts'),
-        import('../observe/audit/other-files.ts'),
-      ])
+      const { Audit, recordIn } = await record.for('MCP_BRIDGE_AUDIT')
       return new Audit({
         logs: recordIn(stores.of(undefined)),
         full: settings.audit === 'full' || settings.audit === 'replay',
@@ -128,7 +128,7 @@ async function listedTokens(catalog: ObservedParts['catalog']): Promise<number> 
   let sum = 0
   for (const { name } of catalog.servers()) {
     await nextTurn()
-    sum += listingTokens(catalog.details(name).tools)
+    sum += listingTokens(catalog.of(name).tools ?? [])
   }
   return sum
 }

@@ -1,5 +1,5 @@
 // What the models of all sessions have read, and from whom: rules about flows depend on it.
-import { SessionFlow, type ShownContent } from '../calls/flow/session-flow.ts'
+import { flow as part, type SessionFlow, type ShownContent } from '../calls/flow-part.ts'
 import type { Session } from '../cell/session/session.ts'
 import type { UserState } from '../keep/user-state.ts'
 import type { ServerSet } from './server-set.ts'
@@ -18,9 +18,14 @@ export class SessionFlows {
     return this.#flows.get(session)
   }
 
-  /** @param seen the servers whose text its client's models have read, in any session */
-  of(session: Session, set: ServerSet, state: UserState, seen: Set<string> | undefined): SessionFlow {
-    const known = this.#flows.get(session) ?? newFlow(set, state, seen)
+  /**
+   * @param seen the servers whose text its client's models have read, in any session
+   * @throws BridgeError CONFIG_INVALID if this build lacks it: a rule then cannot be kept
+   */
+  async of(session: Session, set: ServerSet, state: UserState, seen: Set<string> | undefined): Promise<SessionFlow> {
+    const made = this.#flows.get(session) ?? (await newFlow(set, state, seen))
+    // Another cell of the session may have been faster.
+    const known = this.#flows.get(session) ?? made
     this.#flows.set(session, known)
     return known
   }
@@ -42,7 +47,7 @@ export async function readKept(
   kept: KeptContent,
   { set, state, seen }: { set: ServerSet; state: UserState; seen: Set<string> },
 ): Promise<void> {
-  const flow = newFlow(set, state, seen)
+  const flow = await newFlow(set, state, seen)
   if ('names' in kept) {
     await flow.lists(place, kept.names)
     flow.shown({ text: kept.names.join('\n'), hasMedia: false })
@@ -52,11 +57,16 @@ export async function readKept(
   }
 }
 
-function newFlow({ configured, rules }: ServerSet, { origins }: UserState, seen?: Set<string>): SessionFlow {
+async function newFlow(
+  { configured, rules }: ServerSet,
+  { origins }: UserState,
+  seen?: Set<string>,
+): Promise<SessionFlow> {
+  const { SessionFlow: Flow } = await part.for('MCP_BRIDGE_FLOW or a rule about flows')
   const isTrusted = (server: string): boolean =>
     rules.trustsText(server) ||
     configured.discovered.servers.some(({ name, isOwnText }) => name === server && isOwnText === true)
-  return new SessionFlow({ isTrusted, identityOf: (server) => rules.identityOf(server) }, origins, seen)
+  return new Flow({ isTrusted, identityOf: (server) => rules.identityOf(server) }, origins, seen)
 }
 
 /** Images, sounds and files may say anything; a link says its name. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { SILENT } from '../util/log.ts'
-import { FileStore } from '../keep/files/file-store.ts'
+import { fileStore } from '../keep/files/file-store.ts'
 import { createTokenStore } from '../upstream/auth/token-store.ts'
 import { signInVault } from './connect-servers.ts'
 
@@ -19,7 +19,7 @@ function shared() {
   return {
     text: () => readFileSync(path.join(folder, 'tokens.json'), 'utf8'),
     bridge: (signInKey: string | undefined) =>
-      createTokenStore(new FileStore(folder), signInVault({ signInKey, keychain: 'auto', storage }, SILENT)),
+      createTokenStore(fileStore(folder), signInVault({ signInKey, keychain: 'auto', storage }, SILENT)),
   }
 }
 

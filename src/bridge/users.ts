@@ -22,37 +22,32 @@ export interface UserParts {
 
 export class Users {
   readonly #parts = new Map<string | undefined, UserParts>()
-  readonly #settings: Settings
-  readonly #log: Log
-  readonly #pool: KernelPool
-  readonly #stores: Stores
+  readonly #options: { settings: Settings; log: Log; pool: KernelPool; stores: Stores }
 
-  constructor({ settings, log, pool, stores }: { settings: Settings; log: Log; pool: KernelPool; stores: Stores }) {
-    this.#settings = settings
-    this.#log = log
-    this.#pool = pool
-    this.#stores = stores
+  constructor(options: { settings: Settings; log: Log; pool: KernelPool; stores: Stores }) {
+    this.#options = options
   }
 
   /** Returns the parts of a user; without a name, those of the owner of the bridge. */
   of(user: string | undefined): UserParts {
     const known = this.#parts.get(user)
     if (known) return known
+    const { settings, log, pool, stores } = this.#options
     const { runtime, image, packages, stateDir, cacheDir, projects, userCallCount, userCellSeconds, learnTypes } =
-      this.#settings
+      settings
     const stateFolder = userFolder(stateDir, user)
-    const store = this.#stores.of(user)
+    const store = stores.of(user)
     const state = new UserState({
       store,
       stateFolder,
       cacheFolder: userFolder(cacheDir, user),
       hasProjects: projects,
       environment: [VERSION, runtime, image, packages],
-      findProblems: (savedTools) => (tools) => findProblems(this.#pool, savedTools, tools),
-      log: this.#log,
+      findProblems: (savedTools) => (tools) => findProblems(pool, savedTools, tools),
+      log,
     })
     const cellMs = userCellSeconds === undefined ? undefined : userCellSeconds * 1000
-    const learned = learnTypes ? new LearnedCalls(store, this.#log) : undefined
+    const learned = learnTypes ? new LearnedCalls(store, log) : undefined
     const parts: UserParts =
       user === undefined
         ? { state, learned }

@@ -62,7 +62,7 @@ export function summarisedServers(catalog: Catalog, scope: Scope): SummarisedSer
     name,
     alias,
     description,
-    roots: catalog.roots(name),
+    roots: catalog.of(name).roots,
     isUnavailable: problem !== undefined && state !== 'running',
   }))
 }

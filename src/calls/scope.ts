@@ -87,7 +87,7 @@ export function scopeFor(catalog: Catalog, requested: string[] | undefined, load
   const others = entries.filter(({ name }) => !named.has(name))
   // Only the configured description: one from the server itself may describe its tools.
   const unloaded = others.map((one) => ({
-    ...visible(one.name, one.alias, catalog.configuredDescription(one.name)),
+    ...visible(one.name, one.alias, catalog.of(one.name).configuredDescription),
     loaded: false as const,
   }))
   return new Scope(servers, unloaded)

@@ -37,7 +37,7 @@ it('with explicit loading, what servers say of themselves is left out', async ()
 
 it('the servers that were used on most days come first', () => {
   const known = catalog()
-  const daysOfUse = (key: string): number => (key === known.keyOf('files') ? 3 : 0)
+  const daysOfUse = (key: string): number => (key === known.of('files').key ? 3 : 0)
   expect(serversBehind(known, { daysOfUse }, 'lazy')).toBe('Configured: files (My files), GitHub.')
 })
 

@@ -26,10 +26,11 @@ export function serversBehind(
 ): string {
   const days = new Map<string, number>()
   const servers = catalog.servers()
-  for (const { name } of servers) days.set(name, learned?.daysOfUse(catalog.keyOf(name)) ?? 0)
+  for (const { name } of servers) days.set(name, learned?.daysOfUse(catalog.of(name).key) ?? 0)
   const limit = servers.length > MANY ? MAX_PURPOSE_OF_MANY : MAX_PURPOSE
-  const ofUser = (name: string): string => oneLine(catalog.configuredDescription(name), limit)
-  const ofTools = (name: string): string => (load === 'explicit' ? '' : catalog.topics(name, limit).replaceAll('"', ''))
+  const ofUser = (name: string): string => oneLine(catalog.of(name).configuredDescription, limit)
+  const ofTools = (name: string): string =>
+    load === 'explicit' ? '' : catalog.of(name).topics(limit).replaceAll('"', '')
   // Sorting is stable: unused servers stay in the order of the configuration.
   const ranked = servers.toSorted((a, b) => days.get(b.name)! - days.get(a.name)!)
   const phrases = ranked.map(({ name }) => {

@@ -1,16 +1,10 @@
 // All commands but those of features. Each is a module that is loaded on use: a client must be answered quickly.
 import { VERSION } from '../util/version.ts'
 import { Command } from './command.ts'
-import type { RunWords } from './serve/serve-command.ts'
 import { OWN_TERMINAL, type Terminal } from './terminal/terminal.ts'
-import type { LogOptions } from './watch/log.ts'
-import type { TopOptions } from './watch/top.ts'
 
-/**
- * @param terminal of the commands that a resident bridge can run
- * @param run runs the command line of another process in a resident bridge
- */
-export function createProgram(terminal: Terminal, run: RunWords): Command {
+/** @param terminal of the commands that can run for another process */
+export function createProgram(terminal: Terminal): Command {
   const program = new Command('sandbridge')
     .description('An MCP server with one tool, run_python. Its sandboxed code calls the tools of all your MCP servers.')
     .version(VERSION)
@@ -43,12 +37,6 @@ export function createProgram(terminal: Terminal, run: RunWords): Command {
     .action(async (options: object) => (await import('./serve/run.ts')).run(options))
 
   program
-    .command('resident', { hidden: true })
-    .description('serve the clients of this user; `run` starts it')
-    .argument('<name>', 'of what these clients have in common')
-    .action(async (name: string) => (await import('./serve/serve-resident.ts')).serveResident(name, run))
-
-  program
     .command('exec')
     .description('run one cell from the terminal')
     .argument('[file]', 'a Python file; - reads standard input')
@@ -60,12 +48,6 @@ export function createProgram(terminal: Terminal, run: RunWords): Command {
     .action(async (file: string | undefined, options: object) =>
       (await import('./cells/exec.ts')).exec(file, options, terminal),
     )
-
-  program
-    .command('shell')
-    .description('run Python at a prompt, in one session')
-    .option('--images <folder>', 'the folder for images and audio (default: the working folder)')
-    .action(async (options: object) => (await import('./cells/shell.ts')).shell(options, terminal))
 
   program
     .command('ui')
@@ -123,29 +105,6 @@ export function createProgram(terminal: Terminal, run: RunWords): Command {
     .option('--remove <id>', 'end one that no bridge is using')
     .json()
     .action(async (options: object) => (await import('./sandboxes/sandboxes.ts')).sandboxes(options))
-
-  const packages = program.command('packages').description('list the Python packages of cells, add or remove some')
-  packages
-    .command('list', { isDefault: true })
-    .description('list them, as a sandbox of this machine imports them')
-    .json()
-    .action(async (options: object) => (await import('./packages/packages.ts')).listPackages(options))
-  packages
-    .command('add')
-    .description('install packages for cells and try to import them, such as pandas matplotlib')
-    .argument('<packages...>', 'requirements, wheel files or folders of wheels')
-    .json()
-    .action(async (names: string[], options: object) =>
-      (await import('./packages/packages.ts')).addPackages(names, options),
-    )
-  packages
-    .command('remove')
-    .description('remove packages from the list')
-    .argument('<packages...>')
-    .json('print the packages that are left as JSON')
-    .action(async (names: string[], options: object) =>
-      (await import('./packages/packages.ts')).removePackages(names, options),
-    )
 
   program
     .command('saved')
@@ -260,50 +219,6 @@ export function createProgram(terminal: Terminal, run: RunWords): Command {
     .action(async (server: string, options: { user?: string }) =>
       (await import('./servers/login.ts')).logout(server, options),
     )
-
-  program
-    .command('log')
-    .description('show what models did: runs, calls, questions, denials, sign-ins')
-    .argument('[id]', 'only the run of this id, as errors and log lines name it; also the id of a cell or a call')
-    .option('-f, --follow', 'keep printing new lines')
-    .option('-n, --lines <count>', 'how many lines, the newest', '100')
-    .option('--session <id>', 'only this session, by its id or its beginning')
-    .option('--server <name>', 'only calls of this server')
-    .option('--denied', 'only denied calls and declined questions')
-    .option('--since <time>', 'only after this time: 90m, 2h, 3d, or a date')
-    .option('--flow', 'also show where the arguments of calls came from')
-    .option('--verify', 'show whether the record was changed')
-    .json('print the lines of the record unchanged')
-    .action(async (id: string | undefined, options: LogOptions) =>
-      (await import('./watch/log.ts')).log(id, options, terminal),
-    )
-
-  program
-    .command('top')
-    .description('show what the resident bridge is doing: sessions, cells, calls, servers')
-    .option('--once', 'print once and exit')
-    .json('print JSON once and exit')
-    .action(async (options: TopOptions) => (await import('./watch/top.ts')).top(options, terminal))
-
-  program
-    .command('status')
-    .description('show the resident bridges of this user, their clients and servers')
-    .json()
-    .action(async (options: { json?: boolean }) => (await import('./watch/status.ts')).status(options))
-
-  program
-    .command('stop')
-    .description('end the resident bridges of this user, after the cells that run')
-    .action(async () => (await import('./watch/status.ts')).stop())
-
-  program
-    .command('doctor')
-    .description('show what can isolate Python on this machine, whether a cell runs, and what is wrong')
-    .option('--deep', 'also try the walls of the sandbox, and start every server')
-    .option('--fix', 'correct what is safe to correct, such as permissions of files')
-    .option('--report <file>', 'write the report to a file, without secrets, for an issue')
-    .json()
-    .action(async (options: object) => (await import('./doctor/doctor.ts')).doctor(options))
 
   program
     .command('image')

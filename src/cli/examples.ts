@@ -2,17 +2,14 @@
 import { features } from './feature.ts'
 
 const EXAMPLES: Record<string, readonly string[]> = {
-  '': ['sandbridge doctor', 'sandbridge exec -c "1 + 1"'],
+  '': ['sandbridge exec -c "1 + 1"'],
   run: ['sandbridge run', 'sandbridge run --http 127.0.0.1:3910', 'sandbridge run --ui 7717'],
   exec: [
     'sandbridge exec -c "print(runtime.capability_summary())"',
     'sandbridge exec report.py --servers github,files --images charts',
     'echo "2 ** 10" | sandbridge exec -',
   ],
-  shell: ['sandbridge shell', 'sandbridge shell --images charts'],
   ui: ['sandbridge ui', 'sandbridge ui --port 7717'],
-  status: ['sandbridge status', 'sandbridge status --json'],
-  stop: ['sandbridge stop'],
   servers: ['sandbridge servers', 'sandbridge servers --sources', 'sandbridge servers diff'],
   search: ['sandbridge search "create issue" "open ticket"', 'sandbridge search "read csv" --limit 3 --json'],
   tools: ['sandbridge tools github', 'sandbridge tools github create_issue'],
@@ -22,10 +19,6 @@ const EXAMPLES: Record<string, readonly string[]> = {
     'sandbridge artifacts --remove report.csv',
   ],
   sandboxes: ['sandbridge sandboxes', 'sandbridge sandboxes --remove 3f09a1b2'],
-  packages: ['sandbridge packages', 'sandbridge packages add pandas matplotlib'],
-  'packages list': ['sandbridge packages list --json'],
-  'packages add': ['sandbridge packages add pandas matplotlib', 'sandbridge packages add ~/wheels'],
-  'packages remove': ['sandbridge packages remove matplotlib'],
   saved: ['sandbridge saved', 'sandbridge saved open_issues', 'sandbridge saved --remove open_issues'],
   profile: ['sandbridge profile', 'sandbridge profile work github jira'],
   token: ['sandbridge token', 'sandbridge token create ann --expires 90d'],
@@ -48,9 +41,6 @@ const EXAMPLES: Record<string, readonly string[]> = {
   trust: ['sandbridge trust', 'sandbridge trust --list'],
   login: ['sandbridge login linear', 'sandbridge login linear --no-browser'],
   logout: ['sandbridge logout linear'],
-  log: ['sandbridge log --since 2h', 'sandbridge log --follow --server github', 'sandbridge log --verify'],
-  top: ['sandbridge top', 'sandbridge top --json'],
-  doctor: ['sandbridge doctor', 'sandbridge doctor --deep', 'sandbridge doctor --fix --report doctor.json'],
   image: ['sandbridge image build data'],
   'image build': ['sandbridge image build', 'sandbridge image build data'],
   completion: [

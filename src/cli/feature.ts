@@ -6,14 +6,20 @@ import type { Methods } from '../calls/methods/method.ts'
 import { addSettings, type SettingTable } from '../config/settings/settings.ts'
 import type { MakeOffer } from '../serve/mcp/offer.ts'
 import type { Command } from './command.ts'
-import type { Finding } from './doctor/finding.ts'
+import type { Finding } from './finding.ts'
+import type { Terminal } from './terminal/terminal.ts'
 
 export interface Feature {
   name: string
   /** Its environment variables, under its heading of docs/configuration.md. `settingsOf` reads them. */
   settings?: SettingTable
-  /** Adds its words to the command line. */
-  commands?: (program: Command) => void
+  /**
+   * Whether it does the work of this process, which may load nothing before. Only of features in src/features/first.ts.
+   * @returns what does it, and gets what runs the command here instead
+   */
+  takesOver?: () => ((command: () => Promise<void>) => Promise<void>) | undefined
+  /** Adds its words to the command line. @param terminal of the commands that can run for another process */
+  commands?: (program: Command, terminal: Terminal) => void
   /** Examples for the help of its commands, by their words. */
   examples?: Readonly<Record<string, readonly string[]>>
   /** What cells may ask for, by the names in docs/protocol.md. */
@@ -22,6 +28,8 @@ export interface Feature {
   offer?: MakeOffer
   /** What `sandbridge doctor` finds with it. */
   findings?: (bridge: Bridge) => Promise<Finding[]>
+  /** Servers that run beside this process, for `sandbridge servers`. */
+  processes?: (stateDir: string) => Promise<ServerProcess[]>
   /** Work of a bridge that serves many clients, beside serving them. */
   beside?: (bridge: Bridge) => Promise<Beside>
 }
@@ -31,6 +39,14 @@ interface Beside {
   stop(): void
   /** Resolves when what it began has ended. */
   idle(): Promise<void>
+}
+
+export interface ServerProcess {
+  server: string
+  state: string
+  clients: { pid: number; cwd: string }[]
+  /** Why clients in other folders, or any others, do not share it. */
+  reason?: string
 }
 
 let plugged: readonly Feature[] = []
@@ -50,6 +66,8 @@ export const features = {
     Object.assign({}, ...plugged.map(({ methods }) => methods?.(bridge))) as Methods,
   findings: async (bridge: Bridge): Promise<Finding[]> =>
     (await Promise.all(plugged.map(async ({ findings }) => (await findings?.(bridge)) ?? []))).flat(),
+  processes: async (stateDir: string): Promise<ServerProcess[]> =>
+    (await Promise.all(plugged.map(async ({ processes }) => (await processes?.(stateDir)) ?? []))).flat(),
   get offers(): MakeOffer[] {
     return plugged.flatMap(({ offer }) => offer ?? [])
   },

@@ -37,15 +37,13 @@ let hasFeatures = false
 
 /**
  * All commands with their options, those of the features last. A process has one set of features.
- * @param terminal of the commands that a resident bridge can run
+ * @param terminal of the commands that can run for another process
  */
 export function commandLine(all: readonly Feature[], terminal = OWN_TERMINAL): Command {
   if (!hasFeatures) plugIn(all)
   hasFeatures = true
-  const program = createProgram(terminal, (words, theirs) =>
-    runCommand(commandLine(features.all, theirs), words, theirs),
-  )
-  for (const { commands } of all) commands?.(program)
+  const program = createProgram(terminal)
+  for (const { commands } of all) commands?.(program, terminal)
   addExamples(program, [])
   return program
 }
@@ -55,7 +53,11 @@ export async function main(all: readonly Feature[]): Promise<void> {
   await runCommand(commandLine(all), process.argv.slice(2), OWN_TERMINAL)
 }
 
-/** Never throws: sets the exit code. */
+/** Runs a command line that its user typed in another process. Never throws: sets the exit code. */
+export async function runTyped(words: readonly string[], terminal: Terminal): Promise<void> {
+  await runCommand(commandLine(features.all, terminal), words, terminal)
+}
+
 async function runCommand(program: Command, typed: readonly string[], terminal: Terminal): Promise<void> {
   try {
     const words = wordsOfNow(typed, (line) => void terminal.stderr.write(line))

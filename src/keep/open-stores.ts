@@ -1,7 +1,7 @@
 // Chooses the storage for state that outlives the bridge: this machine's state folder, or the PostgreSQL database that
 // several bridges share.
 import path from 'node:path'
-import { FileStore } from './files/file-store.ts'
+import { fileStore } from './files/file-store.ts'
 import { postgres } from './postgres-part.ts'
 import type { Store, Stores } from './store.ts'
 import { userFolder } from './user-folder.ts'
@@ -14,28 +14,21 @@ export interface StoresOptions {
 
 /** @throws BridgeError STATE_UNWRITABLE if the database cannot be used */
 export async function openStores({ stateDir, storage }: StoresOptions): Promise<Stores> {
-  if (storage === undefined) return new FileStores(stateDir)
+  if (storage === undefined) return fileStores(stateDir)
   const { openPostgres } = await postgres.for('MCP_BRIDGE_STORAGE')
   // A user's folder name is unique; the owner has no folder of their own, hence the empty name.
   return openPostgres(storage, (user) => (user === undefined ? '' : path.basename(userFolder('', user))))
 }
 
-class FileStores implements Stores {
-  readonly isShared = false
-  readonly #stateDir: string
-  readonly #byUser = new Map<string | undefined, Store>()
-
-  constructor(stateDir: string) {
-    this.#stateDir = stateDir
-  }
-
-  of(user: string | undefined): Store {
-    const known = this.#byUser.get(user) ?? new FileStore(path.join(userFolder(this.#stateDir, user), '.sandbridge'))
-    this.#byUser.set(user, known)
-    return known
-  }
-
-  close(): Promise<void> {
-    return Promise.resolve()
+function fileStores(stateDir: string): Stores {
+  const byUser = new Map<string | undefined, Store>()
+  return {
+    isShared: false,
+    of: (user) => {
+      const known = byUser.get(user) ?? fileStore(path.join(userFolder(stateDir, user), '.sandbridge'))
+      byUser.set(user, known)
+      return known
+    },
+    close: () => Promise.resolve(),
   }
 }

@@ -21,6 +21,7 @@ import type {
   SignInOptions,
   ToolChanges,
   ToolResult,
+  UpstreamListener,
   UpstreamPrompt,
   UpstreamResource,
   UpstreamState,
@@ -68,8 +69,6 @@ export interface UpstreamsOptions
   negotiatedTransportsFile?: string
 }
 
-type ToolsListener = (server: string, tools: UpstreamTool[], instructions: string | undefined) => void
-
 export class UpstreamSet implements Upstreams {
   readonly #place: UpstreamPlace
   readonly #shared: UpstreamsOptions['shared']
@@ -80,9 +79,7 @@ export class UpstreamSet implements Upstreams {
   readonly #uses = new Map<ManagedUpstream, { key: string; hearer: UpstreamHearer }>()
   /** Upstreams that are being retired. */
   readonly #retiring = new Set<ManagedUpstream>()
-  readonly #toolsListeners: ToolsListener[] = []
-  readonly #offeringsListeners: ((server: string) => void)[] = []
-  readonly #errorListeners: ((server: string, error: BridgeError) => void)[] = []
+  readonly #listeners: UpstreamListener[] = []
   #definitions: readonly ServerDefinition[] = []
 
   /** Starts nothing by itself. */
@@ -216,16 +213,8 @@ export class UpstreamSet implements Upstreams {
     await this.#find(server).pageFinished(id, signal)
   }
 
-  onTools(listener: ToolsListener): void {
-    this.#toolsListeners.push(listener)
-  }
-
-  onOfferings(listener: (server: string) => void): void {
-    this.#offeringsListeners.push(listener)
-  }
-
-  onError(listener: (server: string, error: BridgeError) => void): void {
-    this.#errorListeners.push(listener)
+  listen(listener: UpstreamListener): void {
+    this.#listeners.push(listener)
   }
 
   async stop(server: string): Promise<void> {
@@ -257,9 +246,9 @@ export class UpstreamSet implements Upstreams {
   #manage(definition: ServerDefinition): ManagedUpstream {
     const { name } = definition
     const hearer: UpstreamHearer = {
-      onTools: (tools, instructions) => this.#toolsListeners.forEach((listener) => listener(name, tools, instructions)),
-      onOfferings: () => this.#offeringsListeners.forEach((listener) => listener(name)),
-      onError: (error) => this.#errorListeners.forEach((listener) => listener(name, error)),
+      onTools: (tools, instructions) => this.#listeners.forEach((one) => one.onTools?.(name, tools, instructions)),
+      onOfferings: () => this.#listeners.forEach((one) => one.onOfferings?.(name)),
+      onError: (error) => this.#listeners.forEach((one) => one.onError?.(name, error)),
     }
     const create = (hears: UpstreamHearer): ManagedUpstream =>
       new ManagedUpstream(definition, this.#place, hears, (newcomer) => this.#makeRoom(newcomer))

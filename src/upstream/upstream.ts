@@ -102,6 +102,15 @@ export interface ServerStart {
 /** Whether a running server has said, since its start, that its tools changed, and whether they were read since. */
 export type ToolChanges = 'none' | 'read' | 'unread'
 
+export interface UpstreamListener {
+  /** A server's tool list was read or changed. */
+  onTools?: (server: string, tools: UpstreamTool[], instructions: string | undefined) => void
+  /** A running server says that its resources or prompts have changed. */
+  onOfferings?: (server: string) => void
+  /** A server failed to start or exited by itself. The error holds no secret. */
+  onError?: (server: string, error: BridgeError) => void
+}
+
 /**
  * All configured upstreams. Each is started on first use, shared by all sessions, and restarted on the next use after
  * it exited.
@@ -163,12 +172,8 @@ export interface Upstreams {
   signIn(server: string, options: SignInOptions): Promise<void>
   /** Resolves when the server says that the user has finished on a page, after a timeout, or on abort. */
   pageFinished(server: string, id: string, signal: AbortSignal): Promise<void>
-  /** Called after a server's tool list was read or changed. */
-  onTools(listener: (server: string, tools: UpstreamTool[], instructions: string | undefined) => void): void
-  /** Called when a running server says that its resources or prompts have changed. */
-  onOfferings(listener: (server: string) => void): void
-  /** Called when a server failed to start or exited by itself. The error holds no secret. */
-  onError(listener: (server: string, error: BridgeError) => void): void
+  /** Tells the listener what happens to any server from now on. */
+  listen(listener: UpstreamListener): void
   /**
    * Stops a server until its next use. Its open calls fail.
    * @throws BridgeError PROXY_SERVER_UNAVAILABLE for an unknown name

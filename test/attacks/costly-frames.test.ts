@@ -4,7 +4,8 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { FrameDecoder } from '../../src/cell/protocol/codec.ts'
 import { type CellRunner, sharedCells } from '../support/cell-runner.ts'
 import { makeProvider } from '../support/engines.ts'
-import { startPlainPython, whyNoPython } from '../support/plain-python.ts'
+import { whyNoPython } from '../support/plain-kernel.ts'
+import { startPlainPython } from '../support/plain-python.ts'
 import { skip } from '../support/needs.ts'
 
 const embedded = makeProvider('pyodide')

@@ -12,7 +12,7 @@ import { UpstreamSet } from '../../src/upstream/upstream-set.ts'
 import { login } from '../../src/upstream/auth/login.ts'
 import { createTokenStore } from '../../src/upstream/auth/token-store.ts'
 import type { UpstreamTool } from '../../src/upstream/upstream.ts'
-import { FileStore } from '../../src/keep/files/file-store.ts'
+import { fileStore } from '../../src/keep/files/file-store.ts'
 
 /** A server that needs more logins cannot be satisfied. */
 const MAX_LOGINS = 3
@@ -27,7 +27,7 @@ interface Context {
 const clientInfo = { name: 'sandbridge-conformance', version: '1' }
 const context = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? '{}') as Context
 const folder = await mkdtemp(join(tmpdir(), 'conformance-'))
-const store = createTokenStore(new FileStore(folder))
+const store = createTokenStore(fileStore(folder))
 const { client_id: clientId, client_secret: clientSecret, issuer } = context
 const server: RemoteServer = {
   type: 'http',

@@ -2,13 +2,20 @@
 import { existsSync, readdirSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { bridgeEnv, CLI, closeTestBridge, openTestBridge, type TestBridge } from '../support/bridge-process.ts'
+import {
+  bridgeEnv,
+  CLI,
+  closeTestBridge,
+  openTestBridge,
+  REAL_SANDBOX,
+  type TestBridge,
+} from '../support/bridge-process.ts'
 import { runProgram } from '../support/run-program.ts'
 import { startBridge } from '../support/start-bridge.ts'
 
 let bridge: TestBridge
 beforeAll(async () => {
-  bridge = await openTestBridge()
+  bridge = await openTestBridge({ env: REAL_SANDBOX })
 })
 afterAll(() => closeTestBridge(bridge))
 

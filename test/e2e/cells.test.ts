@@ -11,13 +11,14 @@ import {
   makeHome,
   openTestBridge,
   type TestBridge,
+  REAL_SANDBOX,
 } from '../support/bridge-process.ts'
 import { startBridge } from '../support/start-bridge.ts'
 import { needsLinux } from '../support/needs.ts'
 
 let bridge: TestBridge
 beforeAll(async () => {
-  bridge = await openTestBridge()
+  bridge = await openTestBridge({ env: REAL_SANDBOX })
 })
 afterAll(() => closeTestBridge(bridge))
 

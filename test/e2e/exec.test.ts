@@ -6,7 +6,7 @@ import { bridgeEnv, CLI, makeHome, published } from '../support/bridge-process.t
 import { runProgram } from '../support/run-program.ts'
 
 const home = makeHome({ everything: published.everything(), other: published.everything() })
-const exec = (args: string[], input?: string) =>
+const exec = (args: string[], input?: string | Uint8Array) =>
   runProgram(process.execPath, [CLI, 'exec', ...args], bridgeEnv(home), input === undefined ? {} : { input })
 
 it('exec prints what the cell prints, each on its own stream, then its value', async () => {
@@ -40,6 +40,19 @@ it.each([
   expect(code).toBe(2)
   expect(stderr).toMatch(expected)
   expect(stdout).toBe('')
+})
+
+it('exec names the first byte that is not UTF-8, and runs nothing', async () => {
+  const latin1 = Buffer.from('print("caf\u00e9")', 'latin1')
+  const file = path.join(home, 'latin1.py')
+  writeFileSync(file, latin1)
+  for (const result of [await exec(['-'], latin1), await exec([file])]) {
+    expect(result).toMatchObject({ code: 2, stdout: '' })
+    expect(result.stderr).toMatch(/ is not UTF-8: see its byte 10/)
+  }
+  const cutOff = Buffer.from('# caf\u00e9').subarray(0, -1)
+  expect((await exec(['-'], cutOff)).stderr).toContain('see its byte 5')
+  expect((await exec(['-'], Buffer.from('print("caf\u00e9")'))).stdout).toBe('caf\u00e9\n')
 })
 
 it('exec runs a file, also with a byte order mark, as CPython does', async () => {

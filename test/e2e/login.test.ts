@@ -27,8 +27,11 @@ it('sandbridge login prints JSON alone on stdout, and the page to sign in at on 
   expect(JSON.parse(again.stdout)).toEqual({ server: 'r', signedIn: false })
   const plain = await sandbridge(home, ['login', 'r'])
   expect(plain).toEqual({ code: 0, stdout: "'r' needs no sign-in, or is already signed in.\n", stderr: '' })
-  expect((await sandbridge(home, ['logout', 'r'])).stdout).toBe("Signed out of 'r'.\n")
-  expect(JSON.parse((await sandbridge(home, ['login', 'r', '--json'])).stdout).signedIn).toBe(true)
+  expect((await sandbridge(home, ['logout', 'mcp_r'])).stdout).toBe("Signed out of 'r'.\n")
+  const byAlias = await sandbridge(home, ['login', 'mcp_r', '--json'])
+  expect(JSON.parse(byAlias.stdout)).toEqual({ server: 'r', signedIn: true })
+  const unknown = await sandbridge(home, ['login', 'q'])
+  expect(unknown.stderr).toMatch(/Unknown server 'q'/)
 })
 
 it('sandbridge image build prints JSON alone on stdout, and the lines of the build on stderr', async () => {

@@ -1,7 +1,7 @@
 // This file verifies how long variables live: in a shared session, in fresh ones, over a reset, and over an unexpected
 // restart.
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { ANY_RUNTIME, type CellAnswer } from '../support/bridge-process.ts'
+import { ANY_RUNTIME, type CellAnswer, REAL_SANDBOX } from '../support/bridge-process.ts'
 import { sharedBridge } from '../support/shared-bridge.ts'
 import { startBridge } from '../support/start-bridge.ts'
 
@@ -51,7 +51,7 @@ describe('runtime.reset()', () => {
 })
 
 describe('MCP_BRIDGE_SESSION=fresh', () => {
-  const bridge = sharedBridge({ env: { MCP_BRIDGE_SESSION: 'fresh' } })
+  const bridge = sharedBridge({ env: { MCP_BRIDGE_SESSION: 'fresh', ...REAL_SANDBOX } })
 
   beforeAll(() => bridge().run('x = 1; table = [1]; open("/workspace/f", "w").write("x")'))
 

@@ -3,7 +3,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { fixtureServer, makeHome } from '../support/bridge-process.ts'
+import { fixtureServer, makeHome, REAL_SANDBOX } from '../support/bridge-process.ts'
 import { type HttpClient, startHttpBridge } from '../support/http-bridge.ts'
 import { connectAs, give, tokenFor } from '../support/http-users.ts'
 import { sharedHttpBridge } from '../support/shared-bridge.ts'
@@ -58,7 +58,7 @@ seen = [
 print(seen)`
 
 describe('what cells of a user keep', () => {
-  const shared = sharedHttpBridge()
+  const shared = sharedHttpBridge({ env: REAL_SANDBOX })
 
   it('what cells of a user keep is seen by that user alone', async () => {
     const bridge = shared()

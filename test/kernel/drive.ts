@@ -1,7 +1,8 @@
 // Drives a kernel over bare frames, so that its tests depend on docs/protocol.md instead of the bridge's half.
 import type { TestContext } from 'vitest'
 import { afterAll, onTestFinished } from 'vitest'
-import { startPlainPython, whyNoPython } from '../support/plain-python.ts'
+import { whyNoPython } from '../support/plain-kernel.ts'
+import { startPlainPython } from '../support/plain-python.ts'
 import type { Sandbox } from '../../src/isolation/provider.ts'
 import { writeBatched } from '../../src/util/bytes/write-batched.ts'
 

@@ -14,7 +14,8 @@ import { features, plugIn } from '../../src/cli/feature.ts'
 import { FEATURES } from '../../src/features.ts'
 import { readSettings } from '../../src/config/settings/settings.ts'
 import { SILENT } from '../../src/util/log.ts'
-import { runPython, whyNoPython } from '../support/plain-python.ts'
+import { whyNoPython } from '../support/plain-kernel.ts'
+import { runPython } from '../support/plain-python.ts'
 
 plugIn(FEATURES)
 

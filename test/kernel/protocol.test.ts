@@ -4,7 +4,8 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { PROTOCOL_VERSION } from '../../src/cell/protocol/frames.ts'
-import { startPlainPython, runPython, whyNoPython } from '../support/plain-python.ts'
+import { whyNoPython } from '../support/plain-kernel.ts'
+import { startPlainPython, runPython } from '../support/plain-python.ts'
 import { Driver, type Frame } from './drive.ts'
 
 const ROOT = path.join(import.meta.dirname, '..', '..')

@@ -12,7 +12,16 @@ import { SANDBOX_CACHE } from './sandbox-cache.ts'
 import { linkCode, takeWarmCaches, WARM_CACHES } from './warm-files.ts'
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-export const CLI = path.join(ROOT, 'dist/cli.js')
+/** What users have. */
+export const BUILT_CLI = path.join(ROOT, 'dist/cli.js')
+/** Made by plain-bridge.ts. */
+export const PLAIN_CLI = path.join(ROOT, '.cache/test/plain/cli.js')
+/** The interpreter for cells of tests that are about something else. */
+const PLAIN_PYTHON = process.env['SANDBRIDGE_TEST_PLAIN']
+/** What tests start. */
+export const CLI = PLAIN_PYTHON ? PLAIN_CLI : BUILT_CLI
+/** In the path of each of its files, also in a copy. */
+export const OWN_FILES = `/${path.basename(path.dirname(CLI))}/`
 
 /**
  * Where cells run in tests that are about something else. The embedded sandbox runs everywhere; bubblewrap starts with
@@ -22,6 +31,12 @@ export const ANY_RUNTIME =
   process.env['VITEST'] && /\bbubblewrap\b/.test(process.env['SANDBRIDGE_TEST_ENGINES'] ?? '')
     ? 'bubblewrap'
     : 'pyodide'
+
+/**
+ * The setting of a bridge whose test is about the sandbox, or about files, memory or processes in it. Other cells run
+ * in a plain Python where there is one: see plain-bridge.mjs. Settings of the sandbox need it not.
+ */
+export const REAL_SANDBOX = { MCP_BRIDGE_RUNTIME: ANY_RUNTIME }
 
 /** An entry of `mcpServers`. */
 export interface ServerEntry {
@@ -81,6 +96,7 @@ export function bridgeEnv(home: string, env: Record<string, string> = {}): Recor
     TMPDIR: tmpdir(),
     MCP_BRIDGE_CACHE_DIR: path.join(home, 'cache'),
     MCP_BRIDGE_RUNTIME: ANY_RUNTIME,
+    ...(PLAIN_PYTHON && !isAboutSandbox(env) && { SANDBRIDGE_TEST_CELLS: PLAIN_PYTHON }),
     MCP_BRIDGE_SIGN_IN: 'keychain=off',
     // A second sandbox for a session that never comes would take a tenth of all tests' time. Benchmarks keep it, like
     // users.
@@ -91,6 +107,9 @@ export function bridgeEnv(home: string, env: Record<string, string> = {}): Recor
     ...env,
   }
 }
+
+const isAboutSandbox = (env: Record<string, string>): boolean =>
+  ['RUNTIME', 'LANGUAGES', 'MEMORY', 'PACKAGES', 'PROJECTS'].some((name) => `MCP_BRIDGE_${name}` in env)
 
 export interface CellAnswer {
   text: string

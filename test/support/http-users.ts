@@ -2,12 +2,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { NamedTokens } from '../../src/serve/http/access/named-tokens.ts'
-import { FileStore } from '../../src/keep/files/file-store.ts'
+import { fileStore } from '../../src/keep/files/file-store.ts'
 import type { HttpBridge, HttpClient } from './http-bridge.ts'
 
 /** What `sandbridge token create` makes, without a process for each. */
 export function tokenFor({ home }: HttpBridge, name: string): Promise<string> {
-  return new NamedTokens(new FileStore(path.join(home, 'MCPs/.sandbridge'))).create(name)
+  return new NamedTokens(fileStore(path.join(home, 'MCPs/.sandbridge'))).create(name)
 }
 
 /** A client for each user, who gets a new token. */

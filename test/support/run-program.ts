@@ -12,7 +12,7 @@ export async function runProgram(
   command: string,
   args: string[],
   env: Record<string, string>,
-  options: { cwd?: string; input?: string } = {},
+  options: { cwd?: string; input?: string | Uint8Array } = {},
 ): Promise<ProgramResult> {
   const child = spawn(command, args, { env, ...(options.cwd && { cwd: options.cwd }), stdio: 'pipe' })
   child.stdin.on('error', () => {})

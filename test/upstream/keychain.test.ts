@@ -13,7 +13,7 @@ import { createVault, type Vault } from '../../src/upstream/auth/vault.ts'
 import { protectedServer } from './authorization-server.ts'
 import { remote } from './remote-server.ts'
 import { open, textOf } from './support.ts'
-import { FileStore } from '../../src/keep/files/file-store.ts'
+import { fileStore } from '../../src/keep/files/file-store.ts'
 import { needsPosix } from '../support/needs.ts'
 
 /** Both programs in one, distinguished by name. Fails while a file `broken` exists. */
@@ -60,7 +60,7 @@ describe.each(PLATFORMS)('on %s', (platform, program) => {
   const keychain = (): Keychain => systemKeychain({ platform, env: env() })!
   const log = createLog('debug', (line) => void logged.push(line))
   const vault = (): Vault => createVault(keychain(), log)
-  const store = () => createTokenStore(new FileStore(path.dirname(file)), vault())
+  const store = () => createTokenStore(fileStore(path.dirname(file)), vault())
   const save = (text: string) =>
     store().update(url, (grants) => {
       grants.byIssuer['i'] = { tokens: { access_token: text, token_type: 'Bearer' } }
@@ -108,7 +108,7 @@ describe.each(PLATFORMS)('on %s', (platform, program) => {
 
   it('a failing keychain is reported in the log once, and the file is used', async () => {
     writeFileSync(path.join(folder, 'broken'), '')
-    const tokens = createTokenStore(new FileStore(path.dirname(file)), vault())
+    const tokens = createTokenStore(fileStore(path.dirname(file)), vault())
     for (let i = 0; i < 3; i += 1) {
       await tokens.update(url, (grants) => (grants.byIssuer['i'] = { port: i }))
       expect((await tokens.read(url)).byIssuer['i']).toEqual({ port: i })
@@ -135,7 +135,7 @@ describe.each(PLATFORMS)('on %s', (platform, program) => {
 
   it('a sign-in cannot be decrypted as that of another server', async () => {
     await save('my-token')
-    const other = createTokenStore(new FileStore(path.dirname(file)), vault())
+    const other = createTokenStore(fileStore(path.dirname(file)), vault())
     await other.update('https://evil.example/mcp', () => {})
     const contents = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>
     const [mine, evil] = Object.keys(contents) as [string, string]

@@ -8,7 +8,7 @@ import { protectedServer, REGISTERED } from './authorization-server.ts'
 import { freePort, listen, remote } from './remote-server.ts'
 import { open, textOf } from './support.ts'
 import { tokenFile, browse, logIn, bridge, echo } from './oauth-login.ts'
-import { FileStore } from '../../src/keep/files/file-store.ts'
+import { fileStore } from '../../src/keep/files/file-store.ts'
 
 describe('a client that was registered by hand', () => {
   /** An authorization server that accepts only this client, a definition that names it, and functions to use both. */
@@ -17,7 +17,7 @@ describe('a client that was registered by hand', () => {
     server.twist.noRegistration = noRegistration
     const transport: RemoteServer = { type: 'http', url: server.url, headers: {}, signIn }
     const definition = { ...remote('r', server.url), transport }
-    const connect = () => open([definition], { tokenStore: createTokenStore(new FileStore(dirname(file))) })
+    const connect = () => open([definition], { tokenStore: createTokenStore(fileStore(dirname(file))) })
     return { server, file, connect, logIn: (changes = {}) => logIn(server, file, { server: transport, ...changes }) }
   }
 
@@ -144,7 +144,7 @@ describe('a document that describes us', () => {
     const [server, file] = [await protectedServer(), await tokenFile()]
     server.twist.documents = true
     const upstreams = open([remote('r', server.url)], {
-      tokenStore: createTokenStore(new FileStore(dirname(file))),
+      tokenStore: createTokenStore(fileStore(dirname(file))),
       clientMetadataUrl,
     })
     await upstreams.signIn('r', { showPage: browse, signal: new AbortController().signal })

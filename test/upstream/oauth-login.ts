@@ -8,7 +8,7 @@ import { createTokenStore } from '../../src/upstream/auth/token-store.ts'
 import { type Protected } from './authorization-server.ts'
 import { remote } from './remote-server.ts'
 import { open } from './support.ts'
-import { FileStore } from '../../src/keep/files/file-store.ts'
+import { fileStore } from '../../src/keep/files/file-store.ts'
 
 export async function tokenFile(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'upstream-'))
@@ -23,7 +23,7 @@ export function logIn(server: Protected, file: string, changes: Partial<LoginOpt
   return login({
     name: 'r',
     server: { type: 'http', url: server.url, headers: {} },
-    store: createTokenStore(new FileStore(dirname(file))),
+    store: createTokenStore(fileStore(dirname(file))),
     showPage: browse,
     clientInfo: { name: 'test', version: '1' },
     env: {},
@@ -33,6 +33,6 @@ export function logIn(server: Protected, file: string, changes: Partial<LoginOpt
 }
 
 export const bridge = (server: Protected, file: string) =>
-  open([remote('r', server.url)], { tokenStore: createTokenStore(new FileStore(dirname(file))) })
+  open([remote('r', server.url)], { tokenStore: createTokenStore(fileStore(dirname(file))) })
 
 export const echo = (upstreams: ReturnType<typeof open>) => upstreams.callTool('r', 'echo', { text: 'hi' })

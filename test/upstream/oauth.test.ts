@@ -8,7 +8,7 @@ import { protectedServer, type Protected } from './authorization-server.ts'
 import { bodyOf, listen, passOn, remote } from './remote-server.ts'
 import { open, textOf } from './support.ts'
 import { tokenFile, browse, logIn, bridge, echo } from './oauth-login.ts'
-import { FileStore } from '../../src/keep/files/file-store.ts'
+import { fileStore } from '../../src/keep/files/file-store.ts'
 
 it('a server that wants OAuth without a login says what to run, and registers nothing', async () => {
   const server = await protectedServer()
@@ -285,7 +285,7 @@ describe('a call for which the login lacks a scope', () => {
       events.write(`data: ${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`)
     })
     const upstreams = open([remote('r', server, {}, 'sse')], {
-      tokenStore: createTokenStore(new FileStore(dirname(await tokenFile()))),
+      tokenStore: createTokenStore(fileStore(dirname(await tokenFile()))),
     })
     await expect(echo(upstreams)).rejects.toMatchObject(refusal)
   })
@@ -324,7 +324,7 @@ describe('a server that knows the older transport only', () => {
 
 it.each(['null', '5', '[]', '"x"'])('the token file that holds %s is reported as damaged and kept', async (text) => {
   const file = await tokenFile()
-  const store = createTokenStore(new FileStore(dirname(file)))
+  const store = createTokenStore(fileStore(dirname(file)))
   await store.update('https://s.example/mcp', () => {})
   await writeFile(file, text)
   const damaged = { code: 'CONFIG_INVALID', message: expect.stringContaining('damaged') }
@@ -340,7 +340,7 @@ it.each([null, 5, {}, { byIssuer: null }, { byIssuer: { a: 5 } }, { byIssuer: { 
     const [url, other] = ['https://s.example/mcp', 'https://other.example/mcp']
     const lines: string[] = []
     const store = createTokenStore(
-      new FileStore(dirname(file)),
+      fileStore(dirname(file)),
       undefined,
       createLog('info', (line) => void lines.push(line)),
     )
@@ -358,7 +358,7 @@ it.each([null, 5, {}, { byIssuer: null }, { byIssuer: { a: 5 } }, { byIssuer: { 
 
 it('the token file survives many writers at once', async () => {
   const file = await tokenFile()
-  const stores = [createTokenStore(new FileStore(dirname(file))), createTokenStore(new FileStore(dirname(file)))]
+  const stores = [createTokenStore(fileStore(dirname(file))), createTokenStore(fileStore(dirname(file)))]
   await Promise.all(
     Array.from({ length: 40 }, (_, i) =>
       stores[i % 2]!.update('https://s.example/mcp', (grants) => {
@@ -371,7 +371,7 @@ it('the token file survives many writers at once', async () => {
 
 it('the token file is left as it is when it is damaged', async () => {
   const file = await tokenFile()
-  const store = createTokenStore(new FileStore(dirname(file)))
+  const store = createTokenStore(fileStore(dirname(file)))
   await store.update('https://s.example/mcp', () => {})
   await writeFile(file, '{"a":')
   await expect(store.update('https://s.example/mcp', () => {})).rejects.toMatchObject({ code: 'CONFIG_INVALID' })

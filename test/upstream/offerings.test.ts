@@ -60,7 +60,7 @@ it('a list of resources that fails is reported, and one without an end is cut', 
 it('a server that announces changed resources is asked again, a few times at most', async () => {
   const upstreams = open([server('grows')])
   const heard: string[] = []
-  upstreams.onOfferings((name) => heard.push(name))
+  upstreams.listen({ onOfferings: (name) => heard.push(name) })
   await upstreams.listResources('docs')
   expect(heard).toEqual([])
   await upstreams.callTool('docs', 'prompts', {})

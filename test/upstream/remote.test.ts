@@ -108,8 +108,7 @@ describe('transports and eras', () => {
     const upstreams = open([remote('r', url)])
     let count = 0
     const offered: string[] = []
-    upstreams.onTools(() => (count += 1))
-    upstreams.onOfferings((server) => offered.push(server))
+    upstreams.listen({ onTools: () => (count += 1), onOfferings: (server) => offered.push(server) })
     await upstreams.listTools('r')
     // Announcements before the subscription is established are lost, so repeat until one arrives.
     await until(() => {

@@ -231,7 +231,7 @@ describe('changed tool lists', () => {
   it('a burst of list_changed notifications leads to one new list', async () => {
     const upstreams = open([raw('changes')])
     const heard: string[][] = []
-    upstreams.onTools((_server, tools) => heard.push(tools.map((tool) => tool.name)))
+    upstreams.listen({ onTools: (_server, tools) => heard.push(tools.map((tool) => tool.name)) })
     const first = await upstreams.listTools('changes')
     expect(await upstreams.listTools('changes')).toBe(first)
     await upstreams.callTool('changes', 'change', {})

@@ -7,6 +7,7 @@ a message is an untrusted request like any other from the sandbox, limited here 
 from __future__ import annotations
 
 import asyncio
+import functools
 import json
 import os
 import resource
@@ -216,8 +217,9 @@ def _memory_flags() -> list[str]:
     return [heap, "--jitless"] if limit < _CODE_BYTES and _installed() >= _RESERVES_CODE else [heap]
 
 
+@functools.cache
 def _installed() -> tuple[int, int]:
-    """Returns the version of the Node that would start. Raises FileNotFoundError if there is none."""
+    """Returns the version of the Node that would start, asked once in a kernel. Raises FileNotFoundError if there is none."""
     asked = subprocess.run(
         [PROGRAM, "--version"], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
     )

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { BridgeError } from '../../errors.ts'
 import type { CatalogOptions } from './catalog.ts'
+import type { Embeddings } from './embeddings.ts'
 import { weakNote } from './search/weak-answer.ts'
 import { asked, beginCatalogs, catalog, codeOf, definition, FILES } from '../../../test/support/catalog-tools.ts'
 
@@ -169,6 +170,14 @@ describe('search', () => {
     const [alone] = await known.searchWithReasons('create an issue')
     const found = await known.searchWithReasons(['book a flight', 'create an issue'])
     expect(found.find(({ doc }) => doc.tool === alone?.doc.tool)?.reason).toEqual(alone?.reason)
+  })
+
+  it('a search with reasons asks the endpoint once for each wording', async () => {
+    const likeness = vi.fn<Embeddings['likeness']>().mockResolvedValue(undefined)
+    const known = catalog({ embeddings: { likeness } as unknown as Embeddings })
+    const found = await known.searchWithReasons(['create an issue', 'read a text'])
+    expect(found[0]!.reason).toBeDefined()
+    expect(likeness).toHaveBeenCalledTimes(2)
   })
 
   it('a search brings a limit that is out of range into it', async () => {

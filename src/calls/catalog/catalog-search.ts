@@ -5,26 +5,36 @@ import { didYouMean } from '../../util/text/did-you-mean.ts'
 import { isOffering } from './look-up.ts'
 import { propertiesOf } from './signature/json-schema.ts'
 import { isRecord } from '../../util/json/json.ts'
+import type { LearnedCalls, LearnedTool } from '../learned/learned-calls.ts'
+import { toolFingerprint } from './disk-cache.ts'
 import type { Embeddings } from './embeddings.ts'
 import { fuse } from './search/fuse.ts'
 import { searchDocument } from './search/search-document.ts'
 import type { Hit, Ranked } from './search/ranked.ts'
 import { SearchIndex, type Likeness, type Reason } from './search/search-index.ts'
 import { guessedNote, isSaid, isWeak, weakNote } from './search/weak-answer.ts'
+import { type Wordings, wordingsIn } from './search/wordings.ts'
 import { wordVectors } from './word-vectors-file.ts'
 import type { ServerRecord } from './server-record.ts'
 
-interface Where {
-  limit: number
-  records: readonly ServerRecord[]
-  /** Include the tools of `setOtherTools`. */
-  withOthers: boolean
-  /** How many wordings were given. One that was cut is the first of `wordings`, and its parts follow. */
-  given: number
-  /** What earlier searches led to, the most alike first, with a likeness from 0 to 1. */
-  learned: readonly { item: CatalogTool; likeness: number }[]
+export interface FindOptions {
+  limit?: number
+  /** Include the tools of `setOtherTools` in the ranking. */
+  withOthers?: boolean
+  /** What the user's earlier calls have taught. */
+  learned?: LearnedCalls | undefined
 }
 
+interface Found {
+  tools: CatalogTool[]
+  /** What the answer begins with, when no tool fits any of the wordings, or all are guesses. */
+  weak: string | undefined
+  /** Why each tool has its rank: the score by the wording that it fits best. */
+  reasons: () => (Reason | undefined)[]
+}
+
+const DEFAULT_LIMIT = 5
+const MAX_LIMIT = 100
 /** How many tools of each wording are fused, when there are several. */
 const FUSED = 50
 /**
@@ -58,16 +68,23 @@ export class CatalogSearch {
   }
 
   /**
-   * Returns the best tools for one or more wordings, best first, with resources and prompts among them where those fit
-   * better. `weak` is there when none fits any of the wordings, or all are guesses: what the answer begins with.
+   * Returns the best tools of `records` for one or more wordings, best first, with resources and prompts among them
+   * where those fit better.
    */
   async find(
-    wordings: readonly string[],
-    { limit, records, withOthers, given, learned }: Where,
+    query: Wordings,
+    records: readonly ServerRecord[],
+    options: FindOptions,
     signal: AbortSignal | undefined,
-  ): Promise<{ tools: CatalogTool[]; weak: string | undefined }> {
+  ): Promise<Found> {
+    const limit = Math.min(MAX_LIMIT, Math.max(1, Math.trunc(options.limit ?? DEFAULT_LIMIT)))
+    // A wording that was cut is the first, and its parts follow.
+    const wordings = wordingsIn(query)
+    const given = [query].flat().length
+    await options.learned?.ready()
+    const learned = (options.learned?.ledTo(...wordings) ?? []).flatMap((one) => this.#learnedTool(one, records) ?? [])
     const within = new Set(records.map((record) => record.name))
-    const others = new Set(withOthers ? this.#others : [])
+    const others = new Set(options.withOthers ? this.#others : [])
     const accepts = (tool: CatalogTool) => others.has(tool) || (within.has(tool.server) && this.#isShown(tool))
     const isTool = (tool: CatalogTool): boolean => !isOffering(tool) && accepts(tool)
     const likenesses = await Promise.all(wordings.map((wording) => this.#likeness(wording, accepts, signal)))
@@ -89,23 +106,25 @@ export class CatalogSearch {
     const [mostAlike] = learned
     if (mostAlike) rankings.push({ items: learned.map(({ item }) => item), say: mostAlike.likeness })
     const tools = fuse(rankings, limit)
-    if (mostAlike || (fits && !isGuess) || tools.length === 0) return { tools, weak: undefined }
-    return { tools, weak: (fits ? guessedNote : weakNote)(this.#all().filter(isTool).length) }
+    const reasons = (): (Reason | undefined)[] => {
+      const byWording = wordings.map((wording, at) => index.explain(wording, tools, likenesses[at]))
+      return tools.map((_, tool) => {
+        const ofTool = byWording.map((ofWording) => ofWording[tool])
+        return ofTool.toSorted((a, b) => (b?.score ?? 0) - (a?.score ?? 0))[0]
+      })
+    }
+    if (mostAlike || (fits && !isGuess) || tools.length === 0) return { tools, weak: undefined, reasons }
+    return { tools, weak: (fits ? guessedNote : weakNote)(this.#all().filter(isTool).length), reasons }
   }
 
-  /** Why each of the tools that `find` returned has its rank: the score by the wording that it fits best. */
-  async reasons(wordings: readonly string[], tools: readonly CatalogTool[]): Promise<(Reason | undefined)[]> {
-    const among = new Set(tools)
-    const likenesses = await Promise.all(
-      wordings.map((wording) => this.#likeness(wording, (tool) => among.has(tool), undefined)),
-    )
-    const reasons = wordings.map((wording, at) =>
-      tools.map((tool) => this.#known().explain(wording, tool, likenesses[at])),
-    )
-    return tools.map((_, tool) => {
-      const ofTool = reasons.map((ofWording) => ofWording[tool])
-      return ofTool.toSorted((a, b) => (b?.score ?? 0) - (a?.score ?? 0))[0]
-    })
+  /** Undefined for a tool that is not among `records`, is denied or has changed since. */
+  #learnedTool(
+    { server, name, print, likeness }: LearnedTool,
+    records: readonly ServerRecord[],
+  ): { item: CatalogTool; likeness: number } | undefined {
+    const item = records.find(({ key }) => key === server)?.named(name)
+    const isCurrent = item?.name === name && toolFingerprint(item.definition) === print && this.#isShown(item)
+    return isCurrent ? { item, likeness } : undefined
   }
 
   /** Up to three tools of a server with a name similar to a wrong one, best first. */

@@ -8,25 +8,36 @@ import type { Log } from '../../util/log.ts'
 import { withTimeout } from '../../util/async/wait.ts'
 import type { ToolChanges, ToolResult, UpstreamTool } from '../../upstream/upstream.ts'
 import { bindArguments, type BindOptions } from './arguments/bind.ts'
-import type { CatalogOffering, Offerings } from './model/catalog-offering.ts'
-import { CatalogSearch } from './catalog-search.ts'
+import type { Offerings } from './model/catalog-offering.ts'
+import { CatalogSearch, type FindOptions } from './catalog-search.ts'
 import type { CatalogTool } from './model/catalog-tool.ts'
+import { type DocOptions, ToolDocs } from './tool-docs.ts'
 import { checkArguments, type SeenCall } from './arguments/check-arguments.ts'
-import { workedCall } from '../learned/argument-shape.ts'
-import type { LearnedCalls, LearnedTool } from '../learned/learned-calls.ts'
 import type { Reason } from './search/search-index.ts'
-import { wordingsIn, type Wordings } from './search/wordings.ts'
-import { DiskCache, toolFingerprint } from './disk-cache.ts'
+import { type Wordings } from './search/wordings.ts'
+import { DiskCache } from './disk-cache.ts'
 import type { Embeddings } from './embeddings.ts'
 import { Indexing, serverError } from './indexing.ts'
 import type { KnownServer, ServerDetails, Unsearched } from './known-server.ts'
-import { isOffering, lookUp, unknownTool } from './look-up.ts'
+import { lookUp, unknownTool } from './look-up.ts'
 import { ServerRecord } from './server-record.ts'
 import { ServerRecords } from './server-records.ts'
 import type { SharedCatalog } from './shared-catalog.ts'
 import { wordVectors } from './word-vectors-file.ts'
-import { offeringDoc, toolDoc, type ToolDoc } from './arguments/tool-doc.ts'
-import { toolLine, type Detail } from './arguments/tool-line.ts'
+import { type ToolDoc } from './arguments/tool-doc.ts'
+
+export interface SearchOptions extends FindOptions, DocOptions {
+  /** True names of the servers to search; missing means all. */
+  servers?: readonly string[]
+}
+
+/** What others may ask of a record: the catalog alone changes it. */
+type KnownFacts = Readonly<
+  Pick<
+    ServerRecord,
+    'key' | 'tools' | 'toolsOfAnyClient' | 'isFresh' | 'configuredDescription' | 'topics' | 'roots' | 'prompt'
+  >
+>
 
 interface ListedTools {
   tools: UpstreamTool[]
@@ -68,19 +79,6 @@ export interface CatalogOptions {
   now?: () => number
 }
 
-export interface SearchOptions {
-  limit?: number
-  /** True names of the servers to search; missing means all. */
-  servers?: readonly string[]
-  /** Include the tools of `setOtherTools` in the ranking. */
-  withOthers?: boolean
-  detail?: Detail
-  /** What the user's earlier calls have taught. */
-  learned?: LearnedCalls | undefined
-}
-
-const DEFAULT_LIMIT = 5
-const MAX_LIMIT = 100
 const FIRST_INDEXING_WAIT_MS = 5000
 /**
  * Resources and prompts are listed after the tools. A server that does not answer for them must not delay its tools.
@@ -92,13 +90,15 @@ export class Catalog {
   readonly #options: CatalogOptions
   readonly #records = new ServerRecords()
   readonly #indexing: Indexing
+  readonly #docs: ToolDocs
   readonly #search: CatalogSearch
   readonly #cache: DiskCache | undefined
 
   constructor(options: CatalogOptions) {
     this.#options = options
     const { definitions, cacheDir, log, shared } = options
-    this.#search = new CatalogSearch(this.#records.byName, options.embeddings, (tool) => this.#isShown(tool))
+    this.#docs = new ToolDocs(this.#records.byName, options.standing)
+    this.#search = new CatalogSearch(this.#records.byName, options.embeddings, (tool) => this.#docs.isShown(tool))
     this.#cache =
       cacheDir === undefined
         ? undefined
@@ -120,10 +120,11 @@ export class Catalog {
 
   /** Applies a new list of servers. Knowledge of unchanged servers is kept. */
   redefine(definitions: readonly ServerDefinition[]): void {
-    const { now = Date.now, startInputs, home } = this.#options
+    const { now = Date.now, startInputs, home = '' } = this.#options
     this.#records.redefine(definitions, (definition, alias) => {
       const inputs = () => startInputs?.(definition)
-      return new ServerRecord(definition, alias, this.#cache, now, inputs, (tool) => this.#isShown(tool), home)
+      const isShown = (tool: CatalogTool) => this.#docs.isShown(tool)
+      return new ServerRecord(definition, alias, { cache: this.#cache, now, inputs, isShown, home })
     })
     this.#search.forget()
   }
@@ -149,34 +150,12 @@ export class Catalog {
     return [...this.#records.byName.values()].map((record) => this.#entry(record))
   }
 
-  /** The known tools of a server. Starts nothing. */
-  knownTools(server: string): readonly CatalogTool[] {
-    return this.#records.of(server).tools ?? []
-  }
-
-  /** The latest definitions of the tools that the server has listed for any client. Starts nothing. */
-  toolsOfAnyClient(server: string): UpstreamTool[] {
-    return this.#records.of(server).toolsOfAnyClient
-  }
-
-  /** One line about the server from the configuration; may be empty. */
-  configuredDescription(server: string): string {
-    return this.#records.of(server).configuredDescription
-  }
-
-  /** What the tools of a server are about, in a few words of their names; empty when they are not known. */
-  topics(server: string, limit: number): string {
-    return this.#records.of(server).topics(limit)
-  }
-
-  /** Identifies the definition of a server: see `definitionKey`. */
-  keyOf(server: string): string {
-    return this.#records.of(server).key
-  }
-
-  /** The folders that a file server was given. */
-  roots(server: string): string[] {
-    return this.#records.of(server).roots
+  /**
+   * What is known of a server. Starts nothing.
+   * @throws BridgeError PROXY_SERVER_UNAVAILABLE for an unknown name
+   */
+  of(server: string): KnownFacts {
+    return this.#records.of(server)
   }
 
   /** Those of `servers` whose tools are unknown, so that no search finds them, and why. */
@@ -220,18 +199,13 @@ export class Catalog {
 
   /** The tools that are not denied. @throws BridgeError as `tools` does */
   async shownTools(server: string, signal?: AbortSignal): Promise<CatalogTool[]> {
-    return (await this.tools(server, signal)).filter((tool) => this.#isShown(tool))
+    return (await this.tools(server, signal)).filter((tool) => this.#docs.isShown(tool))
   }
 
   /** The tool with this name according to current knowledge, however old. Starts nothing. */
   seenTool(server: string, toolOrAlias: string): CatalogTool | undefined {
     const record = this.#records.of(server)
     return record.tools && lookUp(record, toolOrAlias)
-  }
-
-  /** Whether this process has read the server's tools from the server. */
-  isFresh(server: string): boolean {
-    return this.#records.of(server).isFresh
   }
 
   /** The tool that `findTool` finds, if no request to the server is needed. */
@@ -290,7 +264,7 @@ export class Catalog {
     const tool = lookUp(record, call.tool)
     // The cell itself may bring the tool about.
     if (tool === undefined && this.#hasChanged(record)) return undefined
-    const wrong = tool === undefined ? this.#unknownTool(record, call.tool) : checkArguments(tool, call, this)
+    const wrong = tool === undefined ? this.#unknownTool(record, call.tool) : checkArguments(tool, call, record)
     // An outdated list must not refuse the same call forever.
     if (wrong !== undefined && !record.isFresh && record.mayRetry) this.#indexing.now(record).catch(() => undefined)
     return wrong
@@ -305,22 +279,17 @@ export class Catalog {
     return (this.#options.toolChanges?.(name) ?? 'none') !== 'none'
   }
 
-  /** A known prompt of a server, with a signature of its arguments. */
-  findPrompt(server: string, name: string): CatalogOffering | undefined {
-    return this.#records.of(server).offerings.find(({ kind, target }) => kind === 'prompt' && target === name)
-  }
-
   /** Docs of a server's tools, or of the named ones. @throws BridgeError as `tools` and `findTool` do */
   async docs(
     server: string,
-    { tools: names, ...options }: { tools?: readonly string[] } & Pick<SearchOptions, 'detail' | 'learned'> = {},
+    { tools: names, ...options }: { tools?: readonly string[] } & DocOptions = {},
     signal?: AbortSignal,
   ): Promise<ToolDoc[]> {
     const tools =
       names === undefined
         ? await this.shownTools(server, signal)
         : await Promise.all(names.map((name) => this.#findShown(server, name, signal)))
-    return tools.map((one) => this.#hit(one, options))
+    return tools.map((one) => this.#docs.doc(one, options))
   }
 
   /**
@@ -330,57 +299,30 @@ export class Catalog {
    */
   async search(query: Wordings, options: SearchOptions = {}, signal?: AbortSignal): Promise<ToolDoc[]> {
     const { tools, weak } = await this.#find(query, options, signal)
-    return tools.map((tool) => this.#hit(tool, options, weak))
+    return tools.map((tool) => this.#docs.doc(tool, options, weak))
   }
 
   /** Like `search`, with the reason for each rank. */
   async searchWithReasons(query: Wordings, options: SearchOptions = {}): Promise<{ doc: ToolDoc; reason?: Reason }[]> {
-    const { tools, weak } = await this.#find(query, options, undefined)
-    const reasons = await this.#search.reasons(wordingsIn(query), tools)
+    const { tools, weak, reasons } = await this.#find(query, options, undefined)
+    const found = reasons()
     return tools.map((tool, at) => {
-      const reason = reasons[at]
-      return { doc: this.#hit(tool, options, weak), ...(reason && { reason }) }
+      const reason = found[at]
+      return { doc: this.#docs.doc(tool, options, weak), ...(reason && { reason }) }
     })
-  }
-
-  #hit(tool: CatalogTool, { detail = 'summary', learned }: SearchOptions, weak?: string): ToolDoc {
-    const worked = learned && this.#worked(tool, learned)
-    return { ...this.#doc(tool, detail), ...(worked && { worked }), ...(weak !== undefined && { weak }) }
-  }
-
-  #worked(tool: CatalogTool, learned: LearnedCalls): string | undefined {
-    const record = this.#records.byName.get(tool.server)
-    const call = record && !isOffering(tool) ? learned.worked(record.key, tool.name) : undefined
-    return call && call.print === toolFingerprint(tool.definition) ? workedCall(tool, call.shape) : undefined
   }
 
   async #find(
     query: Wordings,
     options: SearchOptions,
     signal: AbortSignal | undefined,
-  ): Promise<{ tools: CatalogTool[]; weak: string | undefined }> {
-    const { servers, withOthers = false } = options
-    const limit = Math.min(MAX_LIMIT, Math.max(1, Math.trunc(options.limit ?? DEFAULT_LIMIT)))
+  ): ReturnType<CatalogSearch['find']> {
+    const { servers } = options
     const records =
       servers === undefined ? [...this.#records.byName.values()] : servers.map((name) => this.#records.of(name))
     const waitMs = this.#options.firstIndexingWaitMs ?? FIRST_INDEXING_WAIT_MS
     await this.#indexing.inBackground(records, waitMs, signal)
-    const wordings = wordingsIn(query)
-    await options.learned?.ready()
-    const led = options.learned?.ledTo(...wordings) ?? []
-    const learned = led.flatMap((one) => this.#learnedTool(one, records) ?? [])
-    const given = [query].flat().length
-    return this.#search.find(wordings, { limit, records, withOthers, given, learned }, signal)
-  }
-
-  /** Undefined for a tool that is not among `records`, is denied or has changed since. */
-  #learnedTool(
-    { server, name, print, likeness }: LearnedTool,
-    records: readonly ServerRecord[],
-  ): { item: CatalogTool; likeness: number } | undefined {
-    const item = records.find(({ key }) => key === server)?.named(name)
-    const isCurrent = item?.name === name && toolFingerprint(item.definition) === print && this.#isShown(item)
-    return isCurrent ? { item, likeness } : undefined
+    return this.#search.find(query, records, options, signal)
   }
 
   /** Further tools that a search may include: saved functions. */
@@ -410,8 +352,8 @@ export class Catalog {
   }
 
   /** The `await mcp_…` line of a tool. */
-  line(tool: CatalogTool, detail: Detail = 'summary'): string {
-    return toolLine(tool, detail, this.#records.byName.get(tool.server)?.learnedShape(tool.name), this.#asks(tool))
+  line(tool: CatalogTool): string {
+    return this.#docs.line(tool)
   }
 
   /** Records the type of a result, never its values. */
@@ -474,33 +416,15 @@ export class Catalog {
     }
   }
 
-  #doc(tool: CatalogTool, detail: Detail): ToolDoc {
-    if (isOffering(tool)) {
-      const record = this.#records.of(tool.server)
-      const isTaken = lookUp(record, tool.alias)?.method === undefined
-      return offeringDoc(tool, detail, isTaken ? `_${tool.alias}` : tool.alias)
-    }
-    return toolDoc(tool, detail, this.#records.byName.get(tool.server)?.learnedShape(tool.name), this.#asks(tool))
-  }
-
-  #asks(tool: CatalogTool): boolean {
-    return this.#records.byName.has(tool.server) && this.#options.standing?.(tool) === 'asks'
-  }
-
-  /** Rules hide only tools of servers. */
-  #isShown(tool: CatalogTool): boolean {
-    return !this.#records.byName.has(tool.server) || this.#options.standing?.(tool) !== 'denied'
-  }
-
   async #findShown(server: string, name: string, signal: AbortSignal | undefined): Promise<CatalogTool> {
     const tool = await this.findTool(server, name, signal)
-    if (this.#isShown(tool)) return tool
+    if (this.#docs.isShown(tool)) return tool
     throw new BridgeError('PERMISSION_DENIED', `The tool '${tool.name}' of server '${server}' is denied by a rule`)
   }
 
   #unknownTool(record: ServerRecord, wrong: string): BridgeError {
     const meant = this.#search.likeTool(record, wrong)
     const [best] = meant
-    return unknownTool(record, wrong, meant, best && this.line(best))
+    return unknownTool(record, wrong, meant, best && this.#docs.line(best))
   }
 }

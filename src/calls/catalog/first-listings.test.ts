@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { FileStore } from '../../keep/files/file-store.ts'
+import { fileStore } from '../../keep/files/file-store.ts'
 import type { UpstreamTool } from '../../upstream/upstream.ts'
 import { FirstListings } from './first-listings.ts'
 
@@ -18,7 +18,7 @@ function bridges(): () => FirstListings {
   const folder = mkdtempSync(path.join(tmpdir(), 'listings-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   return () =>
-    new FirstListings(new FileStore(folder), {
+    new FirstListings(fileStore(folder), {
       warning: (message) => {
         throw new Error(message)
       },

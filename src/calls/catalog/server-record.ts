@@ -32,17 +32,25 @@ const SAVE_DELAY_MS = 2000
 const DESCRIPTION_LIMIT = 160
 const PURPOSE_LIMIT = 100
 
+interface RecordOptions {
+  cache: DiskCache | undefined
+  /** Milliseconds since 1970. */
+  now: () => number
+  /** What the start of the server depends on, see `Failure`. */
+  inputs: () => string | undefined
+  /** Whether a tool may be named in the server's description. */
+  isShown: (tool: CatalogTool) => boolean
+  /** The user's home folder, for arguments that begin with `~`. */
+  home: string
+}
+
 export class ServerRecord {
   readonly name: string
   readonly alias: string
   /** Whether this process has read the tools from the server. */
   isFresh = false
   readonly #definition: ServerDefinition
-  readonly #cache: DiskCache | undefined
-  readonly #now: () => number
-  readonly #inputs: () => string | undefined
-  readonly #isShown: (tool: CatalogTool) => boolean
-  readonly #home: string
+  readonly #options: RecordOptions
   #known: CachedServer | undefined
   #configuredDescription: string | undefined
   #lastPurpose: { shown: readonly CatalogTool[]; purpose: Purpose } | undefined
@@ -51,28 +59,11 @@ export class ServerRecord {
   #offerings: CatalogOffering[] | undefined
   #saving: NodeJS.Timeout | undefined
 
-  /**
-   * @param home the user's home folder, for arguments that begin with `~`
-   * @param inputs what the start of the server depends on, see `Failure`
-   * @param isShown whether a tool may be named in the server's description
-   */
-  constructor(
-    definition: ServerDefinition,
-    alias: string,
-    cache: DiskCache | undefined,
-    now: () => number,
-    inputs: () => string | undefined = () => undefined,
-    isShown: (tool: CatalogTool) => boolean = () => true,
-    home = '',
-  ) {
+  constructor(definition: ServerDefinition, alias: string, options: RecordOptions) {
     this.name = definition.name
     this.alias = alias
     this.#definition = definition
-    this.#cache = cache
-    this.#now = now
-    this.#inputs = inputs
-    this.#isShown = isShown
-    this.#home = home
+    this.#options = options
   }
 
   /** Whether it is the record of this definition under this alias. */
@@ -102,7 +93,7 @@ export class ServerRecord {
 
   /** The latest definitions of the tools that the server has listed for any client. */
   get toolsOfAnyClient(): UpstreamTool[] {
-    const listings = [...(this.#cache?.readAll(this.key) ?? []), ...(this.isFresh ? [this.#load()] : [])]
+    const listings = [...(this.#options.cache?.readAll(this.key) ?? []), ...(this.isFresh ? [this.#load()] : [])]
     const latest = new Map(listings.flatMap(({ tools = [] }) => tools.map((tool) => [tool.name, tool])))
     return [...latest.values()].filter(({ name, isOfApps }) => !isOfApps && allowsTool(this.#definition, name))
   }
@@ -121,7 +112,7 @@ export class ServerRecord {
   /** The last failure, unless its inputs have changed since. */
   get failure(): Failure | undefined {
     const { failure } = this.#load()
-    return failure && failure.inputs === this.#inputs() ? failure : undefined
+    return failure && failure.inputs === this.#options.inputs() ? failure : undefined
   }
 
   /** The last failed start or unexpected exit, even if the server has worked since. */
@@ -143,11 +134,11 @@ export class ServerRecord {
   get isOld(): boolean {
     const { fetchedAt } = this.#load()
     if (this.isFresh || fetchedAt === undefined) return false
-    return this.#now() - fetchedAt > MAX_AGE_MS || this.#isOfOthers
+    return this.#options.now() - fetchedAt > MAX_AGE_MS || this.#isOfOthers
   }
 
   get #isOfOthers(): boolean {
-    return this.#cache !== undefined && (this.#load().abilities ?? '') !== this.#cache.abilities()
+    return this.#options.cache !== undefined && (this.#load().abilities ?? '') !== this.#options.cache.abilities()
   }
 
   /** Whether a failed server may be listed again. Each failure in a row doubles the pause, from a minute to a day. */
@@ -155,7 +146,7 @@ export class ServerRecord {
     const { failure } = this
     if (failure === undefined) return true
     const pause = Math.min(DAY_MS, 60_000 * 2 ** Math.min(failure.count - 1, 20))
-    const waited = this.#now() - failure.at
+    const waited = this.#options.now() - failure.at
     // A clock that was set back must not extend the pause.
     return waited < 0 || waited >= pause
   }
@@ -172,13 +163,14 @@ export class ServerRecord {
     return own === '' ? this.#purpose().about : own
   }
 
+  /** One line from the configuration; may be empty. */
   get configuredDescription(): string {
     return (this.#configuredDescription ??= oneLine(this.#definition.description, DESCRIPTION_LIMIT))
   }
 
   /** Made again only when the tools or the rules that hide them have changed: every cell asks for it. */
   #purpose(): Purpose {
-    const shown = (this.tools ?? []).filter(this.#isShown)
+    const shown = (this.tools ?? []).filter(this.#options.isShown)
     const last = this.#lastPurpose
     if (last?.shown.length === shown.length && shown.every((tool, index) => tool === last.shown[index]))
       return last.purpose
@@ -188,9 +180,9 @@ export class ServerRecord {
     return purpose
   }
 
-  /** What its tools are about, in a few words of their names. */
+  /** What its tools are about, in a few words of their names; empty when they are not known. */
   topics(limit: number): string {
-    const shown = (this.tools ?? []).filter(this.#isShown)
+    const shown = (this.tools ?? []).filter(this.#options.isShown)
     return serverTopics(
       shown.map(({ alias }) => alias),
       limit,
@@ -200,7 +192,7 @@ export class ServerRecord {
   /** The folders that a file server serves. */
   get roots(): string[] {
     const isOfFiles = ({ name }: CatalogTool): boolean => /file|director|folder|note|repo/i.test(name)
-    return this.tools?.some(isOfFiles) === false ? [] : fileRoots(this.#definition, this.#home)
+    return this.tools?.some(isOfFiles) === false ? [] : fileRoots(this.#definition, this.#options.home)
   }
 
   get offerings(): CatalogOffering[] {
@@ -208,10 +200,15 @@ export class ServerRecord {
     return this.#offerings
   }
 
+  /** A known prompt, with a signature of its arguments. */
+  prompt(name: string): CatalogOffering | undefined {
+    return this.offerings.find(({ kind, target }) => kind === 'prompt' && target === name)
+  }
+
   /** Whether known tools may be used to refuse a call. Not when they are so old that the server may have changed. */
   get isTrustworthy(): boolean {
     const { fetchedAt } = this.#load()
-    return this.isFresh || (fetchedAt !== undefined && this.#now() - fetchedAt < DAY_MS && !this.#isOfOthers)
+    return this.isFresh || (fetchedAt !== undefined && this.#options.now() - fetchedAt < DAY_MS && !this.#isOfOthers)
   }
 
   /** Stores the server's resources and prompts. @returns whether anything changed */
@@ -236,8 +233,8 @@ export class ServerRecord {
       JSON.stringify(known.tools) === JSON.stringify(named)
     this.isFresh = true
     delete known.failure
-    known.fetchedAt = this.#now()
-    const abilities = this.#cache?.abilities()
+    known.fetchedAt = this.#options.now()
+    const abilities = this.#options.cache?.abilities()
     if (abilities) known.abilities = abilities
     else delete known.abilities
     if (!isSame) {
@@ -255,15 +252,15 @@ export class ServerRecord {
 
   /** Records a failed listing. */
   fail(failure: Pick<Failure, 'reason' | 'hint' | 'log'>): void {
-    const inputs = this.#inputs()
+    const inputs = this.#options.inputs()
     const count = (this.failure?.count ?? 0) + 1
-    this.#load().failure = { ...failure, ...(inputs && { inputs }), at: this.#now(), count }
+    this.#load().failure = { ...failure, ...(inputs && { inputs }), at: this.#options.now(), count }
     this.#save()
   }
 
   /** Records why a server in use failed to start or exited. The known tools are kept. */
   erred(error: Omit<ServerError, 'at'>): void {
-    this.#load().lastError = { ...error, at: this.#now() }
+    this.#load().lastError = { ...error, at: this.#options.now() }
     this.#saveSoon()
   }
 
@@ -304,18 +301,18 @@ export class ServerRecord {
   }
 
   #load(): CachedServer {
-    this.#known ??= this.#cache?.read(this.key) ?? {}
+    this.#known ??= this.#options.cache?.read(this.key) ?? {}
     return this.#known
   }
 
   #saveSoon(): void {
-    if (this.#cache === undefined) return
+    if (this.#options.cache === undefined) return
     this.#saving ??= setTimeout(() => this.#save(), SAVE_DELAY_MS).unref()
   }
 
   #save(): void {
     clearTimeout(this.#saving)
     this.#saving = undefined
-    this.#cache?.write(this.key, this.#load())
+    this.#options.cache?.write(this.key, this.#load())
   }
 }

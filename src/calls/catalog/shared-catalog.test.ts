@@ -7,7 +7,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import type { ServerDefinition } from '../../config/entries/server-definition.ts'
 import { BridgeError } from '../../errors.ts'
 import { createLog } from '../../util/log.ts'
-import { FileStore } from '../../keep/files/file-store.ts'
+import { fileStore } from '../../keep/files/file-store.ts'
 import { type CachedServer, definitionKey, DiskCache, toolFingerprint } from './disk-cache.ts'
 import { SharedCatalog } from './shared-catalog.ts'
 
@@ -25,7 +25,7 @@ const learned = (one: ReturnType<typeof tool>, type: string) => ({
 function bridges(count: number) {
   const root = mkdtempSync(path.join(tmpdir(), 'sb-catalog-'))
   onTestFinished(() => rmSync(root, { recursive: true, force: true }))
-  const store = new FileStore(path.join(root, 'shared'))
+  const store = fileStore(path.join(root, 'shared'))
   const lines: string[] = []
   const made = Array.from({ length: count }, (_, index) => {
     const folder = path.join(root, `cache-${index}`)

@@ -1,5 +1,6 @@
 // Where the texts of a session came from: an index of hashes of what the model wrote and what servers returned. Holds
 // no text.
+import type { Source } from '../flow-part.ts'
 import { Fingerprints, MAX_NUMBER } from './fingerprints.ts'
 import { contentOf, eachText } from './leaves.ts'
 import { ANY_WORD, isTelling, type Looking, Owners, RUN, VALUE } from './owners.ts'
@@ -19,12 +20,6 @@ import {
   TRIPLE,
   WORD,
 } from './scan-text.ts'
-
-/** A server's result: which tool, resource or prompt gave it. */
-export interface Source {
-  server: string
-  name: string
-}
 
 /** What is known of where a value came from. */
 export interface Found {

@@ -1,10 +1,11 @@
 // What is known of one session: where its values come from, and whose text its model has read.
-import type { FlowFacts, ValueOrigin } from '../../config/rules/flow.ts'
+import type { ValueOrigin } from '../../config/rules/flow.ts'
 import type { CallFlow } from '../../observe/events/event.ts'
 import { parseJson } from '../../util/json/json.ts'
 import type { Content, KeptOrigins } from '../../keep/kept-origins.ts'
+import type { FlowServers, SessionFlow as Flow, ShownContent, Source } from '../flow-part.ts'
 import { literalsOf } from './literals.ts'
-import { OriginIndex, type Source } from './origin-index.ts'
+import { OriginIndex } from './origin-index.ts'
 
 /** So many distinct words of a server are its text, even if no three of them stand in a row. */
 const TEXT_WORDS = 4
@@ -19,22 +20,7 @@ const MAX_VALUES_CHARS = 1 << 16
 /** Stands for the servers of a session whose bridge has ended. */
 const EARLIER = 'earlier cells'
 
-export interface ShownContent {
-  text: string
-  /** Images, sounds or files are shown. */
-  hasMedia: boolean
-}
-
-/** What is known of the servers by their names. */
-export interface FlowServers {
-  /** Whether the user trusts the text of a server. */
-  isTrusted(server: string): boolean
-  /** Tells a server from another one that had its name; undefined for what is no server. */
-  identityOf(server: string): string | undefined
-}
-
-/** Also the facts for rules about a call. */
-export class SessionFlow implements FlowFacts {
+export class SessionFlow implements Flow {
   readonly #index = new OriginIndex((server) => this.isTrusted(server))
   /** As `#toKeep` writes them: sessions that share them may know another server by the name. */
   readonly #seen: Set<string>
@@ -50,10 +36,6 @@ export class SessionFlow implements FlowFacts {
   readonly #notServers = new Set<string>()
   readonly #kept: KeptOrigins
 
-  /**
-   * @param kept where what the user's sessions keep came from
-   * @param seen the servers whose text its model has read, in any session
-   */
   constructor(servers: FlowServers, kept: KeptOrigins, seen = new Set<string>()) {
     this.#seen = seen
     this.#servers = servers
@@ -65,32 +47,27 @@ export class SessionFlow implements FlowFacts {
     return this.#index.bytes
   }
 
-  /** The servers that the user does not trust and whose text the model has read. */
   get seen(): string[] {
     if (this.#seen.size === 0) return []
     const names = new Set([...this.#seen].flatMap((kept) => this.#fromKept(kept)))
     return [...names].filter((server) => !this.isTrusted(server))
   }
 
-  /** The model wrote this code. @param isShell all of it can be data */
   wrote(code: string, isShell = false): void {
     this.#index.addKnown(code)
     for (const literal of isShell ? [code] : literalsOf(code)) this.#index.addWritten(literal)
   }
 
-  /** The bridge told the cell this, such as documentation of tools. */
   told(value: unknown): void {
     if (value !== undefined) this.#index.addKnown(JSON.stringify(value) ?? '')
   }
 
-  /** A server returned this, as a result or an error. */
   returned(source: Source, value: unknown): void {
     this.#identify(source.server)
     this.#returned.add(source.server)
     this.#index.addResult(source, value)
   }
 
-  /** A server was sent this. If the user trusts it, it may give back text of others that is in no index yet. */
   sent(server: string, args: Readonly<Record<string, unknown>>): void {
     // Almost always, the index has all.
     if (this.#index.partial.size > 0 && this.isTrusted(server)) this.#index.addFromPartial(Object.values(args))
@@ -111,7 +88,6 @@ export class SessionFlow implements FlowFacts {
     return !isOther && this.#servers.isTrusted(server)
   }
 
-  /** Its variables are those of an earlier bridge: nobody knows what is in them, or what its model has read. */
   resumed(): void {
     this.#notServers.add(EARLIER)
     this.#returned.add(EARLIER)
@@ -119,10 +95,6 @@ export class SessionFlow implements FlowFacts {
     this.saw(EARLIER)
   }
 
-  /**
-   * The cell keeps this beyond its session.
-   * @param names what it calls it, and notes about it
-   */
   async keeps(content: Content, ...names: readonly string[]): Promise<void> {
     const ofNames = names.map((name) => [name, this.#cameFrom(name)] as const)
     // Content whose origin could not be kept counts as unknown.
@@ -158,12 +130,6 @@ export class SessionFlow implements FlowFacts {
     return [server, this.#placeOf(`an earlier ${server}`)]
   }
 
-  /**
-   * The cell reads what sessions kept.
-   * @param place what holds it, which stands for an unknown origin
-   * @param how.sha256 of the whole, of which `content` is a piece
-   * @param how.isCode its literals are the model's, unless servers had a part in it
-   */
   async opens(
     place: string,
     contents: readonly Content[],
@@ -176,7 +142,6 @@ export class SessionFlow implements FlowFacts {
     }
   }
 
-  /** The cell reads names of what sessions keep, or notes about it. One that is not listed says nothing. */
   async lists(place: string, names: readonly string[]): Promise<void> {
     const known = await this.#kept.of(names)
     for (const [at, name] of names.entries()) this.#opened(place, name, known[at] ?? [])
@@ -195,7 +160,6 @@ export class SessionFlow implements FlowFacts {
     return place
   }
 
-  /** The model is shown this. */
   shown({ text, hasMedia }: ShownContent): void {
     if (this.#returned.size === 0) return
     const { runs, words, unknownWords } = this.#index.shown(text)
@@ -210,7 +174,6 @@ export class SessionFlow implements FlowFacts {
     if (unknownWords >= UNKNOWN_TEXT_WORDS) for (const server of this.#index.partial) this.saw(server)
   }
 
-  /** The model is shown text of this server that is in no index. */
   saw(server: string): void {
     this.#seen.add(this.#toKeep(server))
   }
@@ -226,7 +189,6 @@ export class SessionFlow implements FlowFacts {
     }
   }
 
-  /** What is recorded of a call. */
   ofCall(args: Readonly<Record<string, unknown>>): CallFlow {
     const from: Record<string, readonly string[]> = {}
     for (const [name, value] of Object.entries(args)) {

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { FileStore } from '../../keep/files/file-store.ts'
+import { fileStore } from '../../keep/files/file-store.ts'
 import { createLog } from '../../util/log.ts'
 import type { Shape } from '../catalog/model/learned-types.ts'
 import { LearnedCalls } from './learned-calls.ts'
@@ -21,7 +21,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 /** As a bridge of its own has it. */
 async function opened(at = folder): Promise<LearnedCalls> {
-  const learned = new LearnedCalls(new FileStore(at), createLog('error'), () => now)
+  const learned = new LearnedCalls(fileStore(at), createLog('error'), () => now)
   await learned.ready()
   return learned
 }
@@ -91,7 +91,7 @@ it('what was learned of a removed server is forgotten, also on disk, and of no o
     learned.learnUse(server)
   }
   await learned.flush()
-  const later = new LearnedCalls(new FileStore(folder), createLog('error'), () => now)
+  const later = new LearnedCalls(fileStore(folder), createLog('error'), () => now)
   await later.forget(new Set(['key-of-hub']))
   await later.flush()
   expect(readFileSync(file(), 'utf8')).not.toContain('key-of-hub')

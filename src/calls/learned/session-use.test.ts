@@ -6,7 +6,7 @@ import path from 'node:path'
 import { beginCatalogs, catalog, definition, GITHUB } from '../../../test/support/catalog-tools.ts'
 import type { Session } from '../../cell/session/session.ts'
 import { BridgeError } from '../../errors.ts'
-import { FileStore } from '../../keep/files/file-store.ts'
+import { fileStore } from '../../keep/files/file-store.ts'
 import { createLog } from '../../util/log.ts'
 import { type Catalog } from '../catalog/catalog.ts'
 import { LearnedCalls } from './learned-calls.ts'
@@ -21,7 +21,7 @@ beforeEach(async () => {
   end = beginCatalogs()
   folder = mkdtempSync(path.join(tmpdir(), 'learned-'))
   known = catalog()
-  learned = new LearnedCalls(new FileStore(folder), createLog('error'))
+  learned = new LearnedCalls(fileStore(folder), createLog('error'))
   await known.tools('GitHub')
 })
 afterEach(async () => {
@@ -191,7 +191,7 @@ describe('attacks', () => {
   })
 
   it('what one user teaches, another does not read', async () => {
-    const bob = new LearnedCalls(new FileStore(path.join(folder, 'bob')), createLog('error'))
+    const bob = new LearnedCalls(fileStore(path.join(folder, 'bob')), createLog('error'))
     const session = opened()
     session.fails('create-issue', { title: 'one' })
     session.calls('create-issue', { title: 'one', body: 'two' })

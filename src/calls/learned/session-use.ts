@@ -54,7 +54,7 @@ export function noteSearch({ session, learned }: Learner, wordings: readonly str
 export function noteResult(learner: Learner, tool: CatalogTool, args: Arguments, isFailure: boolean): void {
   const { session, catalog, learned } = learner
   if (!learned) return
-  learned.learnUse(catalog.keyOf(tool.server))
+  learned.learnUse(catalog.of(tool.server).key)
   if (isFailure) return noteFailure(learner, tool, args)
   const { searches, called, failed } = seenBy(session)
   const name = `${tool.server} ${tool.name}`
@@ -95,7 +95,7 @@ function knownWords({ server, name, description }: CatalogTool): (word: string) 
 
 /** The tool as it is now. */
 function identityOf({ server, name, definition }: CatalogTool, catalog: Catalog): ToolIdentity {
-  return { server: catalog.keyOf(server), name, print: toolFingerprint(definition) }
+  return { server: catalog.of(server).key, name, print: toolFingerprint(definition) }
 }
 
 function seenBy(session: Session): Seen {

@@ -70,7 +70,7 @@ const getPrompt: Serve = async (method, args, kwargs, raw, context) => {
   const name = String(bindArguments(method, args, own)['name'])
   const given = await promptArguments(method.server, name, promptTexts(prompt), context)
   const admitted = await permissions?.admit(method, { name, arguments: given }, { signal })
-  const isNamed = namesOf(context.catalog.findPrompt(method.server, name)?.inputSchema)
+  const isNamed = namesOf(context.catalog.of(method.server).prompt(name)?.inputSchema)
   const call = { kind: 'prompt', server: method.server, name, isNamed, ...admitted, args: given } as const
   const result = await observed(context, call, ({ meta }) =>
     upstreams.getPrompt(method.server, { name, arguments: given }, signal, meta),
@@ -95,7 +95,7 @@ async function promptArguments(
   { catalog, upstreams, signal }: CallContext,
 ): Promise<Record<string, string>> {
   const bind = (): Record<string, unknown> => {
-    const prompt = catalog.findPrompt(server, name)
+    const prompt = catalog.of(server).prompt(name)
     return prompt === undefined ? given : bindArguments(prompt, [], given)
   }
   let bound: Record<string, unknown>

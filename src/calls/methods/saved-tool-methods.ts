@@ -9,7 +9,7 @@ import type { LoadableTools } from '../../keep/saved/loadable-tools.ts'
 import { SAVED_TOOLS_MODULE, savedToolLine, type SavedTool, writtenText } from '../../keep/saved/saved-tool.ts'
 import { type BrokenTool, parseSavedTool } from '../../keep/saved/saved-tool-store.ts'
 import { searchWithSaved } from '../search-with-saved.ts'
-import type { SessionFlow } from '../flow/session-flow.ts'
+import type { SessionFlow } from '../flow-part.ts'
 import { noteSearch } from '../learned/session-use.ts'
 import { type CallContext, method, tellingMethod } from './method.ts'
 

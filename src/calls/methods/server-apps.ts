@@ -6,7 +6,7 @@ import { messageOf } from '../../errors.ts'
 import type { ToolResult, Upstreams } from '../../upstream/upstream.ts'
 import { APP_TYPE } from '../../util/app-type.ts'
 import { fieldsOf } from '../../util/json/json.ts'
-import type { SessionFlow } from '../flow/session-flow.ts'
+import type { SessionFlow } from '../flow-part.ts'
 import { observed } from '../observed-call.ts'
 import type { CellPermissions } from '../permissions/cell-permissions.ts'
 

@@ -36,7 +36,7 @@ async function open(isFresh = true) {
     {
       settings,
       files: { hasChanged: () => false, read: () => Promise.resolve(policy), trust: [] },
-      catalog: { servers: () => [], details: () => ({ tools: [] }) as never, isFresh: () => isFresh },
+      catalog: { servers: () => [], of: () => ({ isFresh }) as never },
       upstreams: { definitions: [], listTools: () => Promise.resolve([]) },
       firstListings: { isChanged: () => false, settled: () => undefined, accept: () => Promise.resolve() },
       page: () => Promise.resolve(undefined),

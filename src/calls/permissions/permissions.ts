@@ -17,7 +17,7 @@ import type { TrustedText } from '../../config/rules/permissions-schema.ts'
 import { CallLimits, type Counts, type LimitReached } from '../../config/rules/limits.ts'
 import type { Policy, Standing, Subject } from '../../config/rules/policy.ts'
 import { type Rule, ruleFor } from '../../config/rules/rule.ts'
-import { type KnownServer, unmatchedRules } from '../../config/rules/unmatched-rules.ts'
+import { unmatchedRules } from '../../config/rules/unmatched-rules.ts'
 import type { Upstreams } from '../../upstream/upstream.ts'
 import { type AnswerPage, Browser } from './answer-page.ts'
 import { KeptQuestions } from './kept-questions.ts'
@@ -25,7 +25,7 @@ import { KeptQuestions } from './kept-questions.ts'
 interface PermissionsOptions {
   settings: Pick<Settings, 'stateDir' | 'askTimeoutMs' | 'permissions' | 'flow' | 'open'>
   files: Pick<PermissionFiles, 'hasChanged' | 'read' | 'trust'>
-  catalog: Pick<Catalog, 'servers' | 'details' | 'isFresh'>
+  catalog: Pick<Catalog, 'servers' | 'of'>
   upstreams: Pick<Upstreams, 'definitions' | 'listTools'>
   firstListings: Pick<FirstListings, 'isChanged' | 'settled' | 'accept'>
   /** The page where the user can answer questions, served from the first one on; undefined when no page is served. */
@@ -115,10 +115,9 @@ export class Permissions {
   unmatched(): string[] {
     if (!this.#shared) return []
     const { catalog } = this.options
-    const known = catalog.servers().map(({ name, toolCount }): KnownServer => ({
-      name,
-      ...(toolCount !== undefined && { tools: catalog.details(name).tools.map((tool) => tool.name) }),
-    }))
+    const known = catalog
+      .servers()
+      .map(({ name }) => ({ name, tools: catalog.of(name).tools?.map((tool) => tool.name) }))
     return unmatchedRules(this.#shared.rules, known)
   }
 
@@ -138,7 +137,7 @@ export class Permissions {
   refreshTools(server: string, call: { readonly signal: AbortSignal }): Promise<void> | undefined {
     const { catalog, upstreams, firstListings } = this.options
     const settled = () => firstListings.settled(this.#definitionKey(server))
-    return catalog.isFresh(server) ? settled() : upstreams.listTools(server, call.signal).then(settled)
+    return catalog.of(server).isFresh ? settled() : upstreams.listTools(server, call.signal).then(settled)
   }
 
   /** The tool as rules see it. */
@@ -168,7 +167,7 @@ export class Permissions {
 
   /** Some of a server's tools that may be called. */
   allowedOf(server: string, policy: Policy): string[] {
-    const { tools } = this.options.catalog.details(server)
+    const { tools = [] } = this.options.catalog.of(server)
     const allowed = tools.filter((tool) => this.standing(tool, policy) === 'allowed')
     return allowed.slice(0, MAX_NAMED).map(({ alias }) => alias)
   }
@@ -210,7 +209,7 @@ export class Permissions {
   trustOf(server: string): TrustedText | undefined {
     const own = this.#ownServer(server)
     if (own === undefined) return undefined
-    const { tools } = this.options.catalog.details(server)
+    const { tools = [] } = this.options.catalog.of(server)
     return tools.some(({ definition }) => definition.annotations?.openWorldHint === true) ? undefined : own
   }
 

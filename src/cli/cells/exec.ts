@@ -1,4 +1,5 @@
 // `sandbridge exec`: runs one cell from the terminal, on the same path as a client's, with output for a person.
+import { isUtf8 } from 'node:buffer'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { AskInput } from '../../config/entries/input-answers.ts'
@@ -11,6 +12,7 @@ import { withServers } from '../terminal/open-bridge.ts'
 import { ProgressBar } from '../terminal/progress-bar.ts'
 import { runInTerminal } from '../terminal/run-in-terminal.ts'
 import type { Terminal, TerminalInput } from '../terminal/terminal.ts'
+import { readAtMost } from '../../util/bytes/read-at-most.ts'
 
 interface ExecOptions {
   code?: string
@@ -60,30 +62,36 @@ async function readCode(
       hint: 'For example: sandbridge exec -c "1 + 1"',
     })
   }
-  if (file === '-') return readInput(stdin)
-  try {
-    return await readFile(path.resolve(context.cwd, file), 'utf8')
-  } catch (cause) {
+  if (file === '-') return textOf(await readInput(stdin), 'The code from standard input')
+  const read = await readFile(path.resolve(context.cwd, file)).catch((cause: unknown) => {
     throw new BridgeError('TOOL_ARGUMENTS_INVALID', `The file '${file}' cannot be read: ${whyNot(cause)}`, {
       cause,
       hint: 'Pass -c CODE to run code directly.',
     })
-  }
+  })
+  return textOf(read, `The file '${file}'`)
+}
+
+/** @throws BridgeError TOOL_ARGUMENTS_INVALID for other bytes than UTF-8, which decoding would replace */
+function textOf(bytes: Buffer, what: string): string {
+  const text = bytes.toString()
+  if (isUtf8(bytes)) return text
+  const decoded = Buffer.from(text)
+  const wrong = bytes.findIndex((byte, at) => byte !== decoded[at])
+  // A character that the end cuts off may differ only after it.
+  const offset = wrong === -1 ? bytes.length - 1 : wrong
+  throw new BridgeError('TOOL_ARGUMENTS_INVALID', `${what} is not UTF-8: see its byte ${offset}`, {
+    hint: 'Save it as UTF-8. Pass data as a file that the cell reads.',
+  })
 }
 
 /** No more than a sandbox could take: a resident reads the input of many commands. */
-async function readInput(stdin: TerminalInput): Promise<string> {
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of stdin as AsyncIterable<Buffer>) {
-    chunks.push(chunk)
-    size += chunk.length
-    if (size <= MAX_FRAME_BYTES) continue
-    throw new BridgeError('TOOL_ARGUMENTS_INVALID', `The code is longer than ${MAX_FRAME_BYTES / 2 ** 20} MiB`, {
+function readInput(stdin: TerminalInput): Promise<Buffer> {
+  const tooLong = (): BridgeError =>
+    new BridgeError('TOOL_ARGUMENTS_INVALID', `The code is longer than ${MAX_FRAME_BYTES / 2 ** 20} MiB`, {
       hint: 'Pass data as a file that the cell reads, and only code as its code.',
     })
-  }
-  return Buffer.concat(chunks).toString()
+  return readAtMost(stdin as AsyncIterable<Buffer>, MAX_FRAME_BYTES, tooLong)
 }
 
 const REASONS: Record<string, string> = {

@@ -10,6 +10,7 @@ import { login as signIn } from '../../upstream/auth/login.ts'
 import { CLIENT_INFO } from '../../util/version.ts'
 import { http } from '../../serve/http-part.ts'
 import { didYouMeanText } from '../../util/text/did-you-mean.ts'
+import { namedServer } from '../terminal/named-server.ts'
 import { withBridge } from '../terminal/open-bridge.ts'
 import { print, printJson, visible } from '../terminal/print.ts'
 
@@ -21,10 +22,11 @@ interface LoginOptions {
   user?: string
 }
 
-export async function login(server: string, options: LoginOptions): Promise<void> {
+export async function login(given: string, options: LoginOptions): Promise<void> {
   await withBridge(async (bridge) => {
     const cancelled = new AbortController()
     const set = await serversOf(bridge, options.user)
+    const server = nameIn(set, given)
     const { wasNeeded } = await signIn({
       name: server,
       server: await remoteServer(set, server),
@@ -48,9 +50,10 @@ export async function login(server: string, options: LoginOptions): Promise<void
   })
 }
 
-export async function logout(server: string, { user }: Pick<LoginOptions, 'user'>): Promise<void> {
+export async function logout(given: string, { user }: Pick<LoginOptions, 'user'>): Promise<void> {
   await withBridge(async (bridge) => {
     const set = await serversOf(bridge, user)
+    const server = nameIn(set, given)
     await set.connected.tokenStore.update((await remoteServer(set, server)).url, (grants) => {
       grants.byIssuer = {}
       delete grants.latest
@@ -72,17 +75,22 @@ async function serversOf(bridge: Bridge, user: string | undefined): Promise<Serv
   })
 }
 
+function nameIn({ configured: { discovered }, connected: { catalog } }: ServerSet, given: string): string {
+  return namedServer({ catalog, discovered }, given)
+}
+
 async function remoteServer({ configured, connected }: ServerSet, name: string): Promise<RemoteServer> {
-  const definition = configured.discovered.servers.find((server) => server.name === name)
-  const transport = definition && (await connected.resolveTransport(definition))
-  if (transport && transport.type !== 'stdio' && !transport.oauth) return transport
-  if (transport?.type !== 'stdio' && transport?.oauth) {
-    throw new BridgeError('CONFIG_INVALID', `Server '${name}' signs in with the client secret of its definition`, {
-      hint: 'It needs no sign-in in a browser.',
+  const definition = configured.discovered.servers.find((server) => server.name === name)!
+  const transport = await connected.resolveTransport(definition)
+  if (transport.type === 'stdio') {
+    throw new BridgeError('PROXY_SERVER_UNAVAILABLE', `Server '${name}' runs on this machine and needs no sign-in`, {
+      hint: 'See `sandbridge servers`.',
     })
   }
-  const reason = definition ? 'runs on this machine and needs no sign-in here' : 'is not configured'
-  throw new BridgeError('PROXY_SERVER_UNAVAILABLE', `Server '${name}' ${reason}`, { hint: 'See `sandbridge servers`.' })
+  if (!transport.oauth) return transport
+  throw new BridgeError('CONFIG_INVALID', `Server '${name}' signs in with the client secret of its definition`, {
+    hint: 'It needs no sign-in in a browser.',
+  })
 }
 
 async function pastedAddress(signal: AbortSignal): Promise<string> {

@@ -31,7 +31,7 @@ export async function printDiff(
   const changes: ToolChange[] = []
   const warnings: string[] = []
   for (const definition of bridge.discovered.servers) {
-    const tools = bridge.catalog.toolsOfAnyClient(definition.name)
+    const tools = bridge.catalog.of(definition.name).toolsOfAnyClient
     const key = definitionKey(definition)
     const first = await bridge.servers.firstListings.first(key)
     changes.push(...changesOf(definition.name, first, tools))

@@ -5,6 +5,7 @@ import type { ConfigFileRead, FoundServer } from '../../config/entries/server-de
 import { BridgeError } from '../../errors.ts'
 import { ago } from '../../util/text/ago.ts'
 import { count } from '../../util/text/count.ts'
+import { features, type ServerProcess } from '../feature.ts'
 import type { CommandBridge } from '../terminal/command-bridge.ts'
 import { withServers } from '../terminal/open-bridge.ts'
 import type { Cell, Printer } from '../terminal/print.ts'
@@ -12,7 +13,6 @@ import { noServers, shortReason } from '../terminal/server-notes.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { printDiff } from './servers-diff.ts'
 import { printLog, showServer } from './show-server.ts'
-import { findResidents } from '../../serve/resident/ask-resident.ts'
 import { visibleInline } from '../../util/text/visible.ts'
 
 interface ServersOptions {
@@ -30,7 +30,7 @@ export async function servers(name: string | undefined, options: ServersOptions,
     if (options.log) {
       throw new BridgeError('TOOL_ARGUMENTS_INVALID', 'Pass the name of a server: sandbridge servers NAME --log')
     }
-    const processes = await serverProcesses(bridge.settings.stateDir)
+    const processes = await features.processes(bridge.settings.stateDir)
     if (options.json)
       terminal.printJson({
         ...listing(bridge),
@@ -147,31 +147,6 @@ function fate({ definition, name, isDouble }: FoundServer, found: readonly Found
 async function installingServers({ resident }: Terminal): Promise<Map<string, number>> {
   const all = Object.entries((await resident?.now())?.servers ?? {})
   return new Map(all.filter(([, { state }]) => state === 'installing').map(([name, { since }]) => [name, since]))
-}
-
-interface ServerProcess {
-  server: string
-  state: string
-  clients: { pid: number; cwd: string }[]
-  /** Why clients in other folders, or any others, do not share it. */
-  reason?: string
-}
-
-// Which servers run in resident bridges, for whom, and why others have their own.
-async function serverProcesses(stateDir: string): Promise<ServerProcess[]> {
-  const processes = new Map<string, ServerProcess>()
-  for (const { status } of await findResidents(stateDir)) {
-    for (const { pid, cwd, servers: theirs } of status?.clients ?? []) {
-      for (const { server: name, state, process, reason } of theirs) {
-        if (state === 'not-started' || state === 'failed') continue
-        const key = JSON.stringify([status?.pid, name, process ?? `client ${pid}`])
-        const one = processes.get(key) ?? { server: name, state, clients: [], ...(reason && { reason }) }
-        one.clients.push({ pid, cwd })
-        processes.set(key, one)
-      }
-    }
-  }
-  return [...processes.values()]
 }
 
 /** Prints nothing when none runs. */

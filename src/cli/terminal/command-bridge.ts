@@ -2,10 +2,6 @@
 import type { Bridge } from '../../bridge/bridge.ts'
 import type { Cells } from '../../bridge/cells.ts'
 import type { OpenSessions } from '../../bridge/open-sessions.ts'
-import type { Session } from '../../cell/session/session.ts'
-import type { AskInput } from '../../config/entries/input-answers.ts'
-import type { ClientContext } from '../../config/settings/client-context.ts'
-import type { Log } from '../../util/log.ts'
 
 export interface CommandBridge extends Pick<
   Bridge,
@@ -15,52 +11,4 @@ export interface CommandBridge extends Pick<
   cells: Pick<Cells, 'run'>
   /** End what the command has started. */
   close(): Promise<void>
-}
-
-/** @throws BridgeError CONFIG_INVALID while the rules of that folder contain a mistake */
-export async function residentBridge(
-  bridge: Bridge,
-  context: ClientContext,
-  log: Log,
-  ask: AskInput | undefined,
-): Promise<CommandBridge> {
-  const client = bridge.connect(context, log, { ask })
-  const opened: Session[] = []
-  const close = async (): Promise<void> => {
-    await Promise.all(opened.map((session) => bridge.sessions.close(session)))
-    await client.close()
-  }
-  try {
-    const { connected, configured } = await client.now()
-    const { settings, cells, users, own } = bridge
-    return {
-      settings,
-      log,
-      cells: {
-        run: (session, request) => cells.run(session, { ...request, run: { ...request.run, servers: client } }),
-      },
-      users,
-      own,
-      catalog: connected.catalog,
-      upstreams: connected.upstreams,
-      servers: connected,
-      get discovered() {
-        return configured.discovered
-      },
-      get recordFailure() {
-        return bridge.recordFailure
-      },
-      sessions: {
-        open: () => {
-          const session = bridge.sessions.open(undefined, client)
-          opened.push(session)
-          return session
-        },
-      },
-      close,
-    }
-  } catch (error) {
-    await close()
-    throw error
-  }
 }

@@ -1,5 +1,6 @@
 // Finds the server that a person names, or explains why it cannot be used.
 import type { CommandBridge } from './command-bridge.ts'
+import { refuseUntrusted } from '../../calls/trust-hint.ts'
 import { BridgeError } from '../../errors.ts'
 import { didYouMeanText } from '../../util/text/did-you-mean.ts'
 
@@ -10,17 +11,11 @@ export function namedServer(
 ): string {
   const name = catalog.resolveServer(given)
   if (name !== undefined) return name
-  const untrusted = discovered.untrusted.find((one) => one.name === given)
-  if (untrusted) {
-    const text = `Server '${given}' is defined by an untrusted project file: ${untrusted.source.file}`
-    throw unavailable(text, 'Read that file, and allow its servers with `sandbridge trust`.')
-  }
+  refuseUntrusted([given], discovered.untrusted)
   const names = [...catalog.servers(), ...discovered.untrusted].map((server) => server.name)
   const meant = didYouMeanText(given, names)
   const hint = names.length === 0 ? 'Add servers as `sandbridge servers` says.' : `Servers: ${names.join(', ')}`
-  throw unavailable(`Unknown server '${given}'`, [meant, hint].filter(Boolean).join('\n'))
-}
-
-function unavailable(text: string, hint: string): BridgeError {
-  return new BridgeError('PROXY_SERVER_UNAVAILABLE', text, { hint })
+  throw new BridgeError('PROXY_SERVER_UNAVAILABLE', `Unknown server '${given}'`, {
+    hint: [meant, hint].filter(Boolean).join('\n'),
+  })
 }

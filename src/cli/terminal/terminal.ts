@@ -1,10 +1,10 @@
 // Where a command runs: what it reads, where it prints, and how its user interrupts it. That is this process, or the
 // one in which the user typed a command that a resident bridge runs.
 import type { Readable, Writable } from 'node:stream'
+import type { Bridge } from '../../bridge/bridge.ts'
 import type { AnswerPage } from '../../calls/permissions/answer-page.ts'
 import type { AskInput } from '../../config/entries/input-answers.ts'
 import { type ClientContext, processContext } from '../../config/settings/client-context.ts'
-import type { LiveSnapshot } from '../../observe/events/live-state.ts'
 import { type EndSignal, onShutdown } from '../../util/process/shutdown.ts'
 import type { CommandBridge } from './command-bridge.ts'
 import { type Printer, printer } from './print.ts'
@@ -31,9 +31,11 @@ interface ResidentHere {
   now(): Promise<ResidentNow>
 }
 
+type Live = NonNullable<Bridge['live']>
+
 /** The folder of a session is that of its client. */
-export interface ResidentNow extends LiveSnapshot {
-  sessions: (LiveSnapshot['sessions'][number] & { folder: string })[]
+export interface ResidentNow extends Live {
+  sessions: (Live['sessions'][number] & { folder: string })[]
 }
 
 export interface Terminal extends Printer {

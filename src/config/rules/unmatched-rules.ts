@@ -1,13 +1,13 @@
 // Finds rules that match no tool. A typo in a rule would otherwise silently allow what the rule was meant to deny.
 // Pure.
-import { didYouMean } from '../../util/text/did-you-mean.ts'
+import { didYouMeanText } from '../../util/text/did-you-mean.ts'
 import { type Rule, ruleName } from './rule.ts'
 
 /** A server and its known tools. */
 export interface KnownServer {
   name: string
-  /** Missing when the tools were never listed. */
-  tools?: readonly string[]
+  /** Undefined when the tools were never listed. */
+  tools: readonly string[] | undefined
 }
 
 /** Methods of every server beside its tools; see docs/permissions.md. */
@@ -30,8 +30,7 @@ export function unmatchedRules(rules: readonly Rule[], servers: readonly KnownSe
     )
     if (isMatched) return []
     const [{ server, tool }] = rule.target.readings as [(typeof rule.target.readings)[number]]
-    const meant = didYouMean(tool === '*' ? server : `${server}__${tool}`, names)
-    const hint = meant.length === 0 ? '' : ` Did you mean ${meant.join(' or ')}?`
-    return [`No known tool matches the rule ${ruleName(rule)}.${hint}`]
+    const hint = didYouMeanText(tool === '*' ? server : `${server}__${tool}`, names)
+    return [`No known tool matches the rule ${ruleName(rule)}. ${hint}`.trim()]
   })
 }

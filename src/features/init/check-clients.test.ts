@@ -20,7 +20,7 @@ it('doctor advises to move servers out of a client that starts the bridge, or na
   const context = { home, cwd: path.join(home, 'project'), env: {}, ownPaths: [] }
   const discovered = await discoverServers({ ...context, settings })
   expect(discovered.skipped.map(({ kind }) => kind)).toEqual(['self', 'self', 'self'])
-  const findings = checkClients({ discovered, settings, catalog: { knownTools: () => [] } }, context)
+  const findings = checkClients({ discovered, settings, catalog: { of: () => ({ tools: [] }) } }, context)
   expect(findings.map(({ advice }) => advice)).toEqual([
     'sandbridge init --move --client cursor',
     `Take them out of ${path.join(home, 'project/.cursor/mcp.json')}.`,

@@ -7,10 +7,10 @@ import { processContext } from '../../config/settings/client-context.ts'
 import { count } from '../../util/text/count.ts'
 import { estimateTokens } from '../../util/tokens/estimate-tokens.ts'
 import { targetsOf } from './targets.ts'
-import type { Finding } from '../../cli/doctor/finding.ts'
+import type { Finding } from '../../cli/finding.ts'
 
 interface Parts extends Pick<Bridge, 'discovered' | 'settings'> {
-  catalog: Pick<Bridge['catalog'], 'knownTools'>
+  catalog: { of: (server: string) => Pick<ReturnType<Bridge['catalog']['of']>, 'tools'> }
 }
 
 export function checkClients({ discovered, settings, catalog }: Parts, context = processContext()): Finding[] {
@@ -20,7 +20,7 @@ export function checkClients({ discovered, settings, catalog }: Parts, context =
     if (OWN_SOURCES.has(client) || !filesOfSelf.has(file)) return []
     const beside = discovered.found.filter(({ definition, isDouble }) => definition.source.file === file && !isDouble)
     if (beside.length === 0) return []
-    const listed = beside.map(({ name }) => catalog.knownTools(name))
+    const listed = beside.map(({ name }) => catalog.of(name).tools ?? [])
     const tokens = listed.flat().reduce((sum, { definition }) => sum + estimateTokens(JSON.stringify(definition)), 0)
     const cost = tokens > 0 ? `, about ${tokens} tokens in each conversation` : ''
     const names = beside.map(({ definition }) => definition.name).join(', ')

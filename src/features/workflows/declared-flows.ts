@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto'
 import * as z from 'zod'
 import type { Bridge } from '../../bridge/bridge.ts'
-import { SessionFlow } from '../../calls/flow/session-flow.ts'
+import { flow as part } from '../../calls/flow-part.ts'
 import { type DeclaredFlow, flowKeyOf, flowsOf } from '../../config/rules/declared-flows.ts'
 import { JsonRecord } from '../../keep/json-record.ts'
 import type { KeptOrigins } from '../../keep/kept-origins.ts'
@@ -81,7 +81,8 @@ export async function writtenHash(
 export const CHANGED = 'its code, or that of a saved tool that it uses, has changed since its flows were declared'
 
 /** The flows of recorded calls. They are found even if nothing followed flows during the run. */
-export function flowsOfRecord({ cells, calls }: RecordedCode, origins: KeptOrigins): DeclaredFlow[] {
+export async function flowsOfRecord({ cells, calls }: RecordedCode, origins: KeptOrigins): Promise<DeclaredFlow[]> {
+  const { SessionFlow } = await part.for('`sandbridge save`')
   const flow = new SessionFlow({ isTrusted: () => false, identityOf: () => undefined }, origins)
   for (const code of cells) flow.wrote(code)
   return calls.flatMap((call) => {

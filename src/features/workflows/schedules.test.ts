@@ -3,13 +3,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { FileStore } from '../../keep/files/file-store.ts'
+import { fileStore } from '../../keep/files/file-store.ts'
 import { ScheduleStore } from './schedules.ts'
 
 async function scheduled(when: string, since: string) {
   const folder = mkdtempSync(path.join(tmpdir(), 'sb-schedules-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  const store = new FileStore(folder)
+  const store = fileStore(folder)
   const schedules = new ScheduleStore(store)
   await schedules.add({ workflow: 'report', when, zone: 'UTC', words: [], version: 1, allowed: [] }, at(since))
   /** Each due time with what became of it. */

@@ -10,7 +10,7 @@ import { BridgeError } from '../../errors.ts'
 import type { SandboxLimits } from '../provider.ts'
 
 /** Concatenated, they form the first process's program. */
-const INIT_FILES = ['sandbox_memory.py', 'sandbox_init.py']
+const INIT_FILES = ['sandbox_memory.py', 'sandbox_kernel.py', 'sandbox_init.py']
 /** Precede them if the sandbox may outlive its bridge. */
 const RELAY_FILES = ['sandbox_pipe.py', 'sandbox_kept.py', 'sandbox_relay.py']
 /** Follows them in the program of a fork server. */

@@ -19,7 +19,7 @@ import {
 } from './requested-packages.ts'
 import { isPureWheel, type PackageFile } from './wheel.ts'
 
-/** Its path in native sandboxes; must match python/sandbox_init.py. */
+/** Its path in native sandboxes; must match python/sandbox_kernel.py. */
 export const PACKAGES_TARGET = '/opt/site-packages'
 
 /** This machine's Python, whose pip installs packages. */

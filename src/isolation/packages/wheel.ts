@@ -30,7 +30,10 @@ export async function unpackWheel(archive: Buffer): Promise<PackageFile[]> {
   for (const { name, data } of entries) {
     if (!isSafeName(name)) throw new Error(`it has a file outside its folder: ${JSON.stringify(name)}`)
     // The record cannot contain its own hash, or those of signatures made after it.
-    if (!/^[^/]+\.dist-info\/RECORD(\.jws|\.p7s)?$/.test(name) && hashes.get(name) !== sha256(data)) {
+    if (
+      !/^[^/]+\.dist-info\/RECORD(\.jws|\.p7s)?$/.test(name) &&
+      hashes.get(name) !== hash('sha256', data, 'base64url')
+    ) {
       throw new Error(`${name} does not match its RECORD`)
     }
     const path = installedPath(name)
@@ -52,8 +55,4 @@ function installedPath(name: string): string | undefined {
 function parseRecord(text: string): Map<string, string> {
   const lines = text.matchAll(/^(?:"((?:[^"]|"")*)"|([^,\r\n]*)),sha256=([\w-]+)=*,/gm)
   return new Map([...lines].map(([, quoted, plain, digest]) => [quoted?.replaceAll('""', '"') ?? plain!, digest!]))
-}
-
-function sha256(data: Buffer): string {
-  return hash('sha256', data, 'base64url')
 }

@@ -111,13 +111,13 @@ export async function fetchWheels(
   for (const { name, file_name: fileName, sha256 } of packages) {
     const file = path.join(folder, fileName)
     const kept = await readFile(file).catch(() => undefined)
-    if (kept && hashOf(kept) === sha256) {
+    if (kept && hash('sha256', kept) === sha256) {
       wheels.push({ fileName, data: kept })
       continue
     }
     onProgress?.(`Downloading ${name} for the embedded sandbox`)
     const data = await download(new URL(fileName, baseUrl), fileName)
-    if (hashOf(data) !== sha256) throw invalid(`${fileName} has a wrong checksum`)
+    if (hash('sha256', data) !== sha256) throw invalid(`${fileName} has a wrong checksum`)
     await keep(file, data)
     wheels.push({ fileName, data })
   }
@@ -143,10 +143,6 @@ export async function keep(file: string, data: Buffer): Promise<void> {
     await makePrivateFolder(path.dirname(file))
     await replaceFile(file, data)
   } catch {}
-}
-
-function hashOf(data: Buffer): string {
-  return hash('sha256', data)
 }
 
 /** Normalises a package name for comparison (PEP 503). */

@@ -5,14 +5,14 @@ import path from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { ARTIFACT_LIMITS, ArtifactStore, artifactUri, parseArtifactUri } from './artifact-store.ts'
 import { unwritable } from '../files/versioned-folders.ts'
-import { FileStore } from '../files/file-store.ts'
+import { fileStore } from '../files/file-store.ts'
 import { needsLinux, needsPosix, needsProgram, needsRoot, skip } from '../../../test/support/needs.ts'
 
 let folder: string
 let store: ArtifactStore
 beforeEach(() => {
   folder = mkdtempSync(path.join(tmpdir(), 'sb-'))
-  store = new ArtifactStore(new FileStore(path.join(folder, '.sandbridge')))
+  store = new ArtifactStore(fileStore(path.join(folder, '.sandbridge')))
   return () => rmSync(folder, { recursive: true, force: true })
 })
 
@@ -64,7 +64,7 @@ describe('ArtifactStore', () => {
   })
 
   it('an artifact gets a version of its own for each of many saves at once, in two bridges', async () => {
-    const other = new ArtifactStore(new FileStore(path.join(folder, '.sandbridge')))
+    const other = new ArtifactStore(fileStore(path.join(folder, '.sandbridge')))
     const saved = await Promise.all(
       Array.from({ length: 20 }, (_, index) => (index % 2 ? store : other).save('a', bytes(`${index}`))),
     )
@@ -76,7 +76,7 @@ describe('ArtifactStore', () => {
 
   it('two bridges that save at once stay within the limit of versions together', async () => {
     const limits = { ...ARTIFACT_LIMITS, versionCount: 5 }
-    const bridges = [1, 2, 3].map(() => new ArtifactStore(new FileStore(path.join(folder, '.sandbridge')), limits))
+    const bridges = [1, 2, 3].map(() => new ArtifactStore(fileStore(path.join(folder, '.sandbridge')), limits))
     const saves = Array.from({ length: 12 }, (_, index) => bridges[index % 3]!.save(`a${index}`, bytes('x')))
     const done = await Promise.allSettled(saves)
     expect(done.filter(({ status }) => status === 'fulfilled')).toHaveLength(5)
@@ -84,7 +84,7 @@ describe('ArtifactStore', () => {
   })
 
   it('an artifact over a limit is refused with the limit, and the kept ones stay', async () => {
-    const small = new ArtifactStore(new FileStore(path.join(folder, '.sandbridge')), {
+    const small = new ArtifactStore(fileStore(path.join(folder, '.sandbridge')), {
       artifactBytes: 2 << 20,
       totalBytes: 3 << 20,
       versionCount: 3,
@@ -100,7 +100,7 @@ describe('ArtifactStore', () => {
     })
     expect((await small.versions()).map((artifact) => artifact.sizeBytes)).toEqual([2 << 20, 1, 1])
     // An older version of the bridge may have kept more than the limit.
-    const smaller = new ArtifactStore(new FileStore(path.join(folder, '.sandbridge')), {
+    const smaller = new ArtifactStore(fileStore(path.join(folder, '.sandbridge')), {
       ...ARTIFACT_LIMITS,
       versionCount: 2,
     })
@@ -108,7 +108,7 @@ describe('ArtifactStore', () => {
   })
 
   it('artifacts that are saved at once are held to the limits', async () => {
-    const small = new ArtifactStore(new FileStore(path.join(folder, '.sandbridge')), {
+    const small = new ArtifactStore(fileStore(path.join(folder, '.sandbridge')), {
       ...ARTIFACT_LIMITS,
       versionCount: 5,
     })
@@ -187,7 +187,7 @@ describe('a disk that takes nothing', () => {
       spawnSync('umount', [disk])
       rmSync(disk, { recursive: true, force: true })
     })
-    const full = new ArtifactStore(new FileStore(path.join(disk, '.sandbridge')))
+    const full = new ArtifactStore(fileStore(path.join(disk, '.sandbridge')))
     await full.save('a', bytes('first'))
     const failure = full.save('a', Buffer.alloc(1 << 20, 1))
     await expect(failure).rejects.toMatchObject({

@@ -101,7 +101,7 @@ export class ArtifactStore {
     const read = (part?: Piece) => this.#versions.read(artifact.name, artifact.version, DATA, part)
     if (piece !== undefined && piece.offset > 0) return { artifact, data: await read(piece) }
     const whole = await read()
-    if (sha256Of(whole) !== artifact.sha256) {
+    if (hash('sha256', whole) !== artifact.sha256) {
       throw new BridgeError(
         'STATE_DAMAGED',
         `Version ${artifact.version} of '${name}' was changed after it was saved`,
@@ -128,7 +128,7 @@ export class ArtifactStore {
   }
 
   async #add(name: string, data: Uint8Array): Promise<Artifact> {
-    const sha256 = sha256Of(data)
+    const sha256 = hash('sha256', data)
     const all = await this.versions()
     const newest = all.findLast((artifact) => artifact.name === name)
     if (newest?.sha256 === sha256) return newest
@@ -177,12 +177,8 @@ export class ArtifactStore {
     const bytes = await this.#versions.read(name, version, DATA).catch(() => undefined)
     if (bytes === undefined) return []
     const contentType = contentTypeOf(name, bytes)
-    return [{ ...own, sizeBytes: bytes.length, sha256: sha256Of(bytes), contentType, createdAt: UNKNOWN_TIME }]
+    return [{ ...own, sizeBytes: bytes.length, sha256: hash('sha256', bytes), contentType, createdAt: UNKNOWN_TIME }]
   }
-}
-
-function sha256Of(data: Uint8Array): string {
-  return hash('sha256', data)
 }
 
 const URI = /^sandbridge:\/\/artifact\/([^/?#]+)(?:\/([1-9]\d{0,8}))?$/

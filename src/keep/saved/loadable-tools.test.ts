@@ -9,7 +9,7 @@ import { createLog } from '../../util/log.ts'
 import { LoadableTools } from './loadable-tools.ts'
 import type { SavedTool } from './saved-tool.ts'
 import { SavedToolStore } from './saved-tool-store.ts'
-import { FileStore } from '../files/file-store.ts'
+import { fileStore } from '../files/file-store.ts'
 
 let folder: string
 let store: SavedToolStore
@@ -20,7 +20,7 @@ const warnings: string[] = []
 
 beforeEach(() => {
   folder = mkdtempSync(path.join(tmpdir(), 'sb-'))
-  store = new SavedToolStore(new FileStore(path.join(folder, '.sandbridge')))
+  store = new SavedToolStore(fileStore(path.join(folder, '.sandbridge')))
   looks = []
   failing = new Set()
   return () => rmSync(folder, { recursive: true, force: true })

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { MemoryStore } from './memory-store.ts'
-import { FileStore } from '../files/file-store.ts'
+import { fileStore } from '../files/file-store.ts'
 
 function stateDir(): string {
   const folder = mkdtempSync(path.join(tmpdir(), 'memories-'))
@@ -16,8 +16,8 @@ const SMALL = { keyChars: 5, memoryBytes: 40, totalBytes: 60, count: 2 }
 it('memories are values by key, for every bridge of the user', async () => {
   const folder = stateDir()
   const [one, two] = [
-    new MemoryStore(new FileStore(path.join(folder, '.sandbridge'))),
-    new MemoryStore(new FileStore(path.join(folder, '.sandbridge'))),
+    new MemoryStore(fileStore(path.join(folder, '.sandbridge'))),
+    new MemoryStore(fileStore(path.join(folder, '.sandbridge'))),
   ]
   await Promise.all(Array.from({ length: 10 }, (_, n) => (n % 2 ? one : two).save(`k${n}`, `${n}`)))
   expect(await one.list()).toHaveLength(10)
@@ -38,15 +38,15 @@ it('no update is lost when two bridges update one memory at once', async () => {
     }
   }
   const writer = async (): Promise<void> => {
-    const store = new MemoryStore(new FileStore(folder))
+    const store = new MemoryStore(fileStore(folder))
     for (let i = 0; i < 10; i += 1) await add(store)
   }
   await Promise.all([writer(), writer()])
-  expect(await new MemoryStore(new FileStore(folder)).load('count')).toMatchObject({ value: '20' })
+  expect(await new MemoryStore(fileStore(folder)).load('count')).toMatchObject({ value: '20' })
 })
 
 it('a memory that was deleted and saved again is another revision', async () => {
-  const store = new MemoryStore(new FileStore(path.join(stateDir(), '.sandbridge')))
+  const store = new MemoryStore(fileStore(path.join(stateDir(), '.sandbridge')))
   await store.save('a', '1')
   const { revision } = await store.load('a')
   await store.remove('a')
@@ -63,12 +63,12 @@ it.each([
   ['a value that is too large', 'a', 'x'.repeat(50), /the limit of a memory is 40/],
 ])('a memory is refused with %s', async (_, key, value, reason) => {
   await expect(
-    new MemoryStore(new FileStore(path.join(stateDir(), '.sandbridge')), SMALL).save(key, value),
+    new MemoryStore(fileStore(path.join(stateDir(), '.sandbridge')), SMALL).save(key, value),
   ).rejects.toThrow(reason)
 })
 
 it('memories are limited in number and in total bytes', async () => {
-  const store = new MemoryStore(new FileStore(path.join(stateDir(), '.sandbridge')), SMALL)
+  const store = new MemoryStore(fileStore(path.join(stateDir(), '.sandbridge')), SMALL)
   await store.save('a', '1')
   await store.save('b', '1')
   await expect(store.save('c', '1')).rejects.toThrow(/2 memories/)
@@ -79,7 +79,7 @@ it('memories are limited in number and in total bytes', async () => {
 
 it('a damaged file of memories stays as it is, and the error says where it is', async () => {
   const folder = stateDir()
-  const store = new MemoryStore(new FileStore(path.join(folder, '.sandbridge')))
+  const store = new MemoryStore(fileStore(path.join(folder, '.sandbridge')))
   await store.save('a', '1')
   writeFileSync(path.join(folder, '.sandbridge/memories.json'), 'damaged')
   await expect(store.save('b', '2')).rejects.toThrow(/cannot be read/)

@@ -4,13 +4,13 @@ import path from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { type SavedToolContent, savedToolLine } from './saved-tool.ts'
 import { parseSavedTool, SavedToolStore } from './saved-tool-store.ts'
-import { FileStore } from '../files/file-store.ts'
+import { fileStore } from '../files/file-store.ts'
 
 let folder: string
 let store: SavedToolStore
 beforeEach(() => {
   folder = mkdtempSync(path.join(tmpdir(), 'sb-'))
-  store = new SavedToolStore(new FileStore(path.join(folder, '.sandbridge')))
+  store = new SavedToolStore(fileStore(path.join(folder, '.sandbridge')))
   return () => rmSync(folder, { recursive: true, force: true })
 })
 
@@ -32,7 +32,7 @@ describe('SavedToolStore', () => {
     expect(await store.save(tool(), fine)).toMatchObject({ version: 1 })
     expect(await store.save(tool({ source: 'def add(): pass\n' }), fine)).toMatchObject({ version: 2 })
     expect((await store.find('add', 1)).source).toContain('a + b')
-    expect((await new SavedToolStore(new FileStore(path.join(folder, '.sandbridge'))).find('add')).version).toBe(2)
+    expect((await new SavedToolStore(fileStore(path.join(folder, '.sandbridge'))).find('add')).version).toBe(2)
     expect(await store.versions('add')).toEqual([1, 2])
   })
 

@@ -1,7 +1,7 @@
 // Stores functions that cells save for later sessions, in versions. Callers of `save` check that they load. Reports
 // unreadable versions as broken.
 import * as z from 'zod'
-import { didYouMean } from '../../util/text/did-you-mean.ts'
+import { didYouMeanText } from '../../util/text/did-you-mean.ts'
 import { parseJson } from '../../util/json/json.ts'
 import { firstOf } from '../../util/text/first-of.ts'
 import { BridgeError } from '../../errors.ts'
@@ -121,13 +121,10 @@ export class SavedToolStore {
       })
     }
     const names = [...(await this.#versions.all()).keys()]
-    const near = didYouMean(name, names)
     const hint =
-      near.length > 0
-        ? `Did you mean ${near.join(' or ')}?`
-        : names.length > 0
-          ? `Saved tools: ${firstOf(names)}`
-          : 'No tool has been saved yet. Save one with runtime.save_tool(func).'
+      names.length > 0
+        ? didYouMeanText(name, names) || `Saved tools: ${firstOf(names)}`
+        : 'No tool has been saved yet. Save one with runtime.save_tool(func).'
     return new BridgeError('STATE_NOT_FOUND', `There is no saved tool or workflow '${name.slice(0, 200)}'`, { hint })
   }
 }

@@ -4,18 +4,12 @@ import { hash } from 'node:crypto'
 import { BridgeError, messageOf } from '../../errors.ts'
 import type { BridgeEvent, EventOf } from '../events/event.ts'
 import type { Subscriber } from '../events/event-stream.ts'
-import type { Logs } from '../../keep/store.ts'
+import type { RecordOptions } from '../record-part.ts'
 import { textOf } from './record-entry.ts'
-import { callFields, denialFields, type FieldOptions, otherFields, runFields } from './record-fields.ts'
+import { callFields, denialFields, otherFields, runFields } from './record-fields.ts'
 import { RECORD_LIMITS, RecordFile, type RecordLimits } from './record-file.ts'
 
-export interface AuditOptions extends FieldOptions {
-  logs: Logs
-  /** Refuse a call that cannot be recorded. */
-  required: boolean
-  version: string
-  /** Called when writing begins to fail, and without an error when it works again. */
-  onFailing: (error?: unknown) => void
+interface AuditOptions extends RecordOptions {
   limits?: RecordLimits
 }
 

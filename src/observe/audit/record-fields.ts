@@ -2,6 +2,7 @@
 // names with `sandbridge.`.
 import type { BridgeEvent, CallFlow, EventOf } from '../events/event.ts'
 import { MCP_METHODS } from '../events/mcp-methods.ts'
+import type { RecordOptions } from '../record-part.ts'
 import { hashOf, shapeOf, sizeOf } from './describe-value.ts'
 import type { Redactor } from '../../config/secrets/redact.ts'
 import { isSecret } from '../../config/secrets/secret-names.ts'
@@ -18,14 +19,7 @@ let secondText = ''
 
 export type Fields = Record<string, unknown>
 
-export interface FieldOptions {
-  /** Record arguments, error messages and questions in full, instead of only their shape. */
-  full: boolean
-  /** Also record code and replies, so that a run can become a workflow. */
-  replay: boolean
-  /** Removes a server's secrets from a text. */
-  redact: (server: string, text: string) => string
-}
+type FieldOptions = Pick<RecordOptions, 'full' | 'replay' | 'redact'>
 
 /** Fields of every line. */
 function common(type: string, event: BridgeEvent): Fields {

@@ -57,9 +57,9 @@ export async function verifyRecord(logs: Logs, isAlive = isBridgeAlive): Promise
       const seen = states.get(file)
       if (!seen && pruned.has(file)) continue
       if (!seen) {
-        add(verdict.problems, { file, kind: 'missing-file', message: `is gone. ${name} had seen it` })
+        verdict.problems.push({ file, kind: 'missing-file', message: `is gone. ${name} had seen it` })
       } else if (!seen.hashes.has(hash)) {
-        add(verdict.problems, {
+        verdict.problems.push({
           file,
           kind: 'cut',
           message: `has lost lines at its end, or was written anew: ${name} had seen a later state`,
@@ -87,12 +87,12 @@ async function verifyFile(
     number += 1
     const read = readLine(text)
     if (!read) {
-      add(verdict.problems, { file: name, line: number, kind: 'not-a-line', message: 'is not a line of a record' })
+      verdict.problems.push({ file: name, line: number, kind: 'not-a-line', message: 'is not a line of a record' })
       continue
     }
     verdict.lines += 1
     const { fields } = read
-    if (!read.isIntact) add(verdict.problems, { file: name, line: number, kind: 'edited', message: 'was edited' })
+    if (!read.isIntact) verdict.problems.push({ file: name, line: number, kind: 'edited', message: 'was edited' })
     if (before) checkLink(name, number, before, read, verdict)
     else {
       state.witnessed = listOf(fields['sandbridge.witnessed'])
@@ -103,7 +103,7 @@ async function verifyFile(
     }
     if (fields['type'] === 'record.gap') {
       const lost = String(fields['sandbridge.lines'])
-      add(verdict.remarks, {
+      verdict.remarks.push({
         file: name,
         line: number,
         kind: 'lines-lost',
@@ -118,7 +118,7 @@ async function verifyFile(
   if (isTorn && number > 0) forgiveIncomplete(name, number, verdict)
   const nextExists = names.includes(nextName(name))
   if (!isClosed && !nextExists && !(writer && isAlive(writer))) {
-    add(verdict.remarks, {
+    verdict.remarks.push({
       file: name,
       kind: 'unclosed',
       message:
@@ -132,7 +132,7 @@ async function verifyFile(
 
 function checkFirst(file: string, read: ReadLine, { continues }: FileState, { problems }: Verdict): void {
   if (read.fields['type'] !== 'record.opened' || read.prev !== (continues?.hash ?? NO_LINE)) {
-    add(problems, {
+    problems.push({
       file,
       line: 1,
       kind: 'cut',
@@ -149,8 +149,8 @@ function checkLink(file: string, line: number, before: ReadLine, read: ReadLine,
     const gone = read.n - before.n - 1
     const message =
       gone > 0 ? `follows ${gone} that are gone` : 'does not follow from the line before, which was replaced'
-    add(problems, { file, line, kind: gone > 0 ? 'cut' : 'edited', message })
-  } else add(problems, { file, line, kind: 'reordered', message: 'is not in the place where it was written' })
+    problems.push({ file, line, kind: gone > 0 ? 'cut' : 'edited', message })
+  } else problems.push({ file, line, kind: 'reordered', message: 'is not in the place where it was written' })
 }
 
 /** Downgrades an incomplete last line to a remark: its bridge was killed while it wrote the line. */
@@ -158,7 +158,7 @@ function forgiveIncomplete(file: string, line: number, { problems, remarks }: Ve
   const index = problems.findIndex((one) => one.file === file && one.line === line && one.kind === 'not-a-line')
   if (index < 0) return
   problems.splice(index, 1)
-  add(remarks, { file, line, kind: 'incomplete-line', message: 'was being written when its bridge was killed' })
+  remarks.push({ file, line, kind: 'incomplete-line', message: 'was being written when its bridge was killed' })
 }
 
 function nextName(name: string): string {
@@ -176,8 +176,4 @@ function listOf(value: unknown): Witness[] {
 function stringsOf(value: unknown): string[] {
   const list = itemsOf(value)
   return list.filter((one) => typeof one === 'string')
-}
-
-function add(findings: Finding[], finding: Finding): void {
-  findings.push(finding)
 }

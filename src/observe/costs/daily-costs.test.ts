@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { addDailyCosts, readDailyCosts } from './daily-costs.ts'
-import { FileStore } from '../../keep/files/file-store.ts'
+import { fileStore } from '../../keep/files/file-store.ts'
 
 async function stateDir(): Promise<string> {
   const folder = await mkdtemp(path.join(tmpdir(), 'costs-'))
@@ -11,7 +11,7 @@ async function stateDir(): Promise<string> {
   return folder
 }
 
-const store = (folder: string) => new FileStore(path.join(folder, '.sandbridge'))
+const store = (folder: string) => fileStore(path.join(folder, '.sandbridge'))
 const cost = (n: number) => ({ conversations: n, returned: n, listed: n })
 
 it('daily costs add up what several bridges add at once', async () => {

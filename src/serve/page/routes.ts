@@ -35,23 +35,23 @@ export function createRoutes(bridge: Bridge, history: History): Routes {
   const notebook = new Notebook(bridge)
   return new Map([
     post('interrupt', z.object({ id: nameParam }), ({ id }) => ({ wasRunning: bridge.cells.interrupt(id) })),
-    get('servers', z.object({}), async () => serverList(await bridge.serversOfPage())),
-    get('server', server, async ({ name }) => serverDetails(await bridge.serversOfPage(), name)),
+    get('servers', z.object({}), async () => serverList(await bridge.page.servers())),
+    get('server', server, async ({ name }) => serverDetails(await bridge.page.servers(), name)),
     post('server/restart', server, async ({ name }) => {
-      const servers = await bridge.serversOfPage()
+      const servers = await bridge.page.servers()
       await servers.connected.upstreams.stop(name)
       // The catalog holds the outcome.
       await servers.connected.catalog.index([name])
       return serverDetails(servers, name)
     }),
     post('server/sign-in', server, ({ name }) => signInTo(bridge, name)),
-    get('folders', z.object({}), (): PageFolders => bridge.pageFolders),
+    get('folders', z.object({}), (): PageFolders => bridge.page.folders),
     post('folder', z.object({ folder: nameParam }), async ({ folder }) => {
-      if (await bridge.showFolder(folder)) return bridge.pageFolders
+      if (await bridge.page.showFolder(folder)) return bridge.page.folders
       throw new BridgeError('TOOL_ARGUMENTS_INVALID', 'No client is in this folder any more', { hint: '' })
     }),
     get('search', z.object({ query: z.string() }), async ({ query }) => {
-      const { catalog } = (await bridge.serversOfPage()).connected
+      const { catalog } = (await bridge.page.servers()).connected
       const hits = await catalog.searchWithReasons(query, { limit: SEARCH_LIMIT, detail: 'full' })
       return { hits, unsearched: catalog.unsearched(catalog.servers().map(({ name }) => name)) }
     }),

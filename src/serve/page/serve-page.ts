@@ -47,12 +47,12 @@ export async function servePage(bridge: Bridge, port: number): Promise<AnswerPag
     newLink: (view) => handler.newLink(origin, view),
     linkTo: (question) => handler.linkTo(origin, question),
     close: () => {
-      if (bridge.page === service) bridge.page = undefined
+      if (bridge.page.service === service) bridge.page.service = undefined
       handler.close()
       server.close()
       server.closeAllConnections()
     },
   }
-  bridge.page = service
+  bridge.page.service = service
   return service
 }

@@ -8,7 +8,7 @@ import { createRedactor } from '../../config/secrets/redact.ts'
 import { createHttpFetch } from '../remote/http-fetch.ts'
 import { createStoredAuth } from './stored-auth.ts'
 import { createTokenStore } from './token-store.ts'
-import { FileStore } from '../../keep/files/file-store.ts'
+import { fileStore } from '../../keep/files/file-store.ts'
 
 /** A stored sign-in at an authorization server whose token endpoint behaves as `token` does. */
 async function signedIn(token: RequestListener) {
@@ -41,7 +41,7 @@ async function signedIn(token: RequestListener) {
   })
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const url = `${origin}/mcp`
-  const store = createTokenStore(new FileStore(folder))
+  const store = createTokenStore(fileStore(folder))
   await store.update(url, (grants) => {
     const tokens = { access_token: 'old', refresh_token: 'refresh', token_type: 'Bearer', issuer: origin }
     grants.byIssuer[origin] = { client: { client_id: 'us', issuer: origin }, tokens, port: 1 }

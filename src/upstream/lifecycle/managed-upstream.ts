@@ -10,6 +10,7 @@ import { Circuit } from './circuit.ts'
 import type { Connection } from '../connection/connection.ts'
 import { StartFailedError, unexpectedExit, UNSURE } from '../failures/failures.ts'
 import type { Circumstances } from '../failures/circumstances.ts'
+import { IdleWatch } from './idle-watch.ts'
 import { openUpstream } from './open-upstream.ts'
 import { Silence } from './silence.ts'
 import { ToolCache } from '../listing/tool-cache.ts'
@@ -18,8 +19,6 @@ import { ServerReports } from './server-reports.ts'
 import { startErrorOf } from './told-states.ts'
 import type { UpstreamPlace } from './upstream-place.ts'
 
-/** How long a remote connection may be idle before the bridge pings it. */
-const PING_AFTER_MS = 5 * 60_000
 /** A call that its caller gives up sooner says nothing about the server. */
 const SILENT_AFTER_MS = 1_000
 /** After these errors the server may still be working on the request. */
@@ -48,8 +47,6 @@ interface ToolUse {
 
 export class ManagedUpstream {
   readonly definition: ServerDefinition
-  /** When it was last used, by `now`. */
-  lastUsed = 0
   readonly #place: UpstreamPlace
   readonly #hearer: UpstreamHearer
   readonly #makeRoom: (newcomer: ManagedUpstream) => Promise<void>
@@ -57,6 +54,7 @@ export class ManagedUpstream {
   readonly #circuit: Circuit
   readonly #tools: ToolCache
   readonly #silence: Silence
+  readonly #idleness: IdleWatch
   readonly #shutdown = new AbortController()
   #connection: Connection | undefined
   /** Connections whose session the server no longer knows, with requests in flight. */
@@ -67,10 +65,8 @@ export class ManagedUpstream {
   #closing: Promise<void> | undefined
   #failed = false
   #instructions: string | undefined
-  #openCallCount = 0
   /** Requests that were sent and not answered. */
   #sentCount = 0
-  #timer: NodeJS.Timeout | undefined
   #offeringsTimer: NodeJS.Timeout | undefined
   #lastStart: ServerStart | undefined
 
@@ -87,6 +83,13 @@ export class ManagedUpstream {
     this.#makeRoom = makeRoom
     this.#reports = new ServerReports(definition, place)
     this.#silence = new Silence(place.pingTimeoutMs)
+    this.#idleness = new IdleWatch(place, this.isProcess, {
+      onIdle: () => {
+        this.#reports.log('info', 'An idle server was stopped')
+        void this.stop()
+      },
+      onGone: (connection) => void this.#drop(connection),
+    })
     this.#circuit = new Circuit({ server: definition.name, now: place.now, random: place.random })
     this.#tools = new ToolCache({
       onList: ({ tools, skippedCount, isCut }) => {
@@ -122,7 +125,12 @@ export class ManagedUpstream {
   }
 
   get isIdle(): boolean {
-    return this.#openCallCount === 0 && this.#connection !== undefined
+    return !this.#idleness.isInUse && this.#connection !== undefined
+  }
+
+  /** By the clock of its place. */
+  get lastUsed(): number {
+    return this.#idleness.lastUsed
   }
 
   /** Resolves when the server says that the user has finished on a page, after a timeout, or on abort. */
@@ -148,7 +156,7 @@ export class ManagedUpstream {
   listTools(signal?: AbortSignal): Promise<UpstreamTool[]> {
     const known = this.#connection && this.#tools.known(this.#connection)
     if (known) {
-      this.#touch()
+      this.#idleness.touch(this.#connection)
       return Promise.resolve(known)
     }
     return this.use(signal, (connection) => this.#orCancelled(this.#tools.list(connection), signal))
@@ -197,7 +205,7 @@ export class ManagedUpstream {
     const unhear = !this.#connection && onProgress && this.#reports.installs.listen(onProgress)
     const limitMs = call && this.definition.callTimeoutMs
     let mayGoOn = false
-    this.#openCallCount += 1
+    this.#idleness.enter()
     try {
       for (let attempt = 1; ; attempt += 1) {
         let connection = this.#connection ?? (await this.#connect(signal))
@@ -231,8 +239,7 @@ export class ManagedUpstream {
       leave()
       leaveCallers(mayGoOn)
       if (unhear) unhear()
-      this.#openCallCount -= 1
-      this.#touch()
+      this.#idleness.leave(this.#connection)
     }
   }
 
@@ -388,37 +395,7 @@ export class ManagedUpstream {
   #forget(): void {
     this.#connection = undefined
     this.#tools.reset()
-    clearTimeout(this.#timer)
-  }
-
-  #touch(): void {
-    this.lastUsed = this.#place.now()
-    this.#watchIdle()
-  }
-
-  /** Stops an idle server, and pings an idle remote one. */
-  #watchIdle(): void {
-    clearTimeout(this.#timer)
-    const connection = this.#connection
-    if (!connection || this.#openCallCount > 0) return
-    const { idleMs, now } = this.#place
-    const leftMs = idleMs > 0 ? this.lastUsed + idleMs - now() : Infinity
-    const waitMs = Math.min(leftMs, this.isProcess ? Infinity : PING_AFTER_MS)
-    if (waitMs === Infinity) return
-    this.#timer = setTimeout(() => {
-      // A call that began meanwhile calls #watchIdle again when it ends.
-      if (this.#openCallCount > 0) return
-      if (waitMs === leftMs) {
-        this.#reports.log('info', 'An idle server was stopped')
-        void this.stop()
-        return
-      }
-      // A failed ping is not reported: the next use reconnects.
-      connection.ping().then(
-        () => this.#watchIdle(),
-        () => this.#drop(connection),
-      )
-    }, waitMs).unref()
+    this.#idleness.end()
   }
 
   #offeringsChanged(): void {

@@ -29,10 +29,17 @@ export function didYouMean(wrong: string, names: Iterable<string>, limit = 3): s
     .map(({ name }) => name)
 }
 
-/** Returns `Did you mean create_issue or update_issue?`, or an empty string. */
-export function didYouMeanText(wrong: string, names: Iterable<string>): string {
+/**
+ * Returns `Did you mean create_issue or update_issue?`, or an empty string.
+ * @param shown how a name is shown; missing: as it is
+ */
+export function didYouMeanText(
+  wrong: string,
+  names: Iterable<string>,
+  shown: (name: string) => string = (name) => name,
+): string {
   const near = didYouMean(wrong, names)
-  return near.length === 0 ? '' : `Did you mean ${near.join(' or ')}?`
+  return near.length === 0 ? '' : `Did you mean ${near.map(shown).join(' or ')}?`
 }
 
 function nameWords(name: string): string[] {

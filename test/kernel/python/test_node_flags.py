@@ -1,8 +1,9 @@
 """The flags that Node starts with, by its version and the memory that a process may have."""
 
 import resource
+import subprocess
 import unittest
-from unittest.mock import patch
+from unittest.mock import Mock, patch
 
 from sandbridge_kernel.javascript import node
 
@@ -23,3 +24,11 @@ class NodeFlags(unittest.TestCase):
         self.assertEqual(flags(448 * MIB, (24, 9)), ["--max-old-space-size=268"])
         self.assertEqual(flags(640 * MIB, (26, 10)), ["--max-old-space-size=384"])
         self.assertEqual(flags(resource.RLIM_INFINITY, (26, 10)), [])
+
+    def test_node_is_asked_for_its_version_once(self):
+        run = Mock(return_value=Mock(stdout="v26.10.1\n"))
+        node._installed.cache_clear()
+        self.addCleanup(node._installed.cache_clear)
+        with patch.object(subprocess, "run", run):
+            self.assertEqual([node._installed(), node._installed()], [(26, 10), (26, 10)])
+        self.assertEqual(run.call_count, 1)

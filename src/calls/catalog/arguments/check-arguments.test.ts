@@ -16,7 +16,7 @@ const TOOL = new CatalogTool('s', 's', 'send', {
 const prompts = catalogOfferings('s', 's', {
   prompts: [{ name: 'greet', arguments: [{ name: 'name', required: true }, { name: 'tone' }] }],
 })
-const book = { findPrompt: (_: string, name: string) => prompts.find(({ target }) => target === name) }
+const book = { prompt: (name: string) => prompts.find(({ target }) => target === name) }
 
 const check = (tool: CatalogTool, call: Partial<SeenCall>): string | undefined =>
   checkArguments(tool, { tool: tool.name, args: [], kwargs: {}, isPartial: false, exact: false, ...call }, book)

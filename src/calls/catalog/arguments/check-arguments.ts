@@ -21,7 +21,7 @@ export interface SeenCall {
 export function checkArguments(
   tool: CatalogTool,
   { args, kwargs, isPartial, exact }: SeenCall,
-  prompts: { findPrompt: (server: string, name: string) => CatalogOffering | undefined },
+  server: { prompt: (name: string) => CatalogOffering | undefined },
 ): BridgeError | undefined {
   const given = exact ? kwargs : withoutRaw(tool, kwargs)
   try {
@@ -32,7 +32,7 @@ export function checkArguments(
     const { own, prompt: promptArguments } = splitPrompt(args, given)
     bindArguments(tool, args, own, { isPartial, exact })
     const name = args[0] ?? own['name']
-    const prompt = typeof name === 'string' ? prompts.findPrompt(tool.server, name) : undefined
+    const prompt = typeof name === 'string' ? server.prompt(name) : undefined
     if (prompt !== undefined) bindArguments(prompt, [], promptTexts(promptArguments), { isPartial, exact })
     return undefined
   } catch (error) {

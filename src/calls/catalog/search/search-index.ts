@@ -5,7 +5,7 @@ import { readTexts, type SearchDocument } from './fields.ts'
 import { Postings } from './postings.ts'
 import { foldName } from '../../../util/text/python-name.ts'
 import { QueryReader, type Concept } from './query-concepts.ts'
-import { Ranked, type RankedDocument } from './ranked.ts'
+import { Ranked, type RankedDocument, type Scores } from './ranked.ts'
 import { ToolVectors } from './tool-vectors.ts'
 import { GUESSED, weightInFit } from './weak-answer.ts'
 import { WordNeighbours } from './word-neighbours.ts'
@@ -79,10 +79,30 @@ export class SearchIndex<T> {
 
   /** Ranks all items. @param given replaces the index's own similarity in meaning */
   rank(query: string, given?: Likeness<T>): Ranked<T> {
-    const { concepts, words } = this.#reader.read(query)
+    return new Ranked(this.#documents, this.#scores(query, this.#reader.read(query), given))
+  }
+
+  /** Why each item has its rank, by one query; undefined for one that is not in the index. */
+  explain(query: string, items: readonly T[], given?: Likeness<T>): (Reason | undefined)[] {
+    const asked = this.#reader.read(query)
+    const { scores, byWords, likeness, folded } = this.#scores(query, asked, given)
+    return items.map((item) => {
+      const id = this.#documents.findIndex((document) => document.item === item)
+      if (id === -1) return undefined
+      return {
+        score: scores[id]!,
+        words: byWords[id]!,
+        meaning: mostMeaning(given) * (likeness?.[id] ?? 0),
+        isNamed: folded !== '' && folded === this.#documents[id]!.folded,
+        concepts: asked.concepts.map((concept) => this.#foundFor(concept, id)),
+      }
+    })
+  }
+
+  #scores(query: string, { concepts, words }: ReturnType<QueryReader['read']>, given?: Likeness<T>): Scores {
     const { byWords, shares, spoken } = this.#byWords(concepts)
     const likeness = given === undefined ? this.#meanings?.likeness(words) : this.#given(given)
-    const most = given === undefined ? WORDS_MEANING : GIVEN_MEANING
+    const most = mostMeaning(given)
     const folded = foldName(query)
     const scores = new Float64Array(this.#documents.length)
     for (let id = 0; id < scores.length; id += 1) {
@@ -93,33 +113,7 @@ export class SearchIndex<T> {
     for (const id of this.#byName.get(folded) ?? []) scores[id]! += EXACT_NAME * this.#factors[id]!
     // Another source has a scale of its own.
     const isJudged = given === undefined && this.#meanings !== undefined && concepts.length > 0
-    return new Ranked(this.#documents, {
-      folded,
-      scores,
-      byWords,
-      spoken,
-      shares: isJudged ? shares : undefined,
-      likeness,
-    })
-  }
-
-  /** Why an item has its rank, by one query; undefined when it is not in the index. */
-  explain(query: string, item: T, given?: Likeness<T>): Reason | undefined {
-    const id = this.#documents.findIndex((document) => document.item === item)
-    if (id === -1) return undefined
-    const [hit] = this.rank(query, given).best(1, (other) => other === item)
-    const { concepts, words } = this.#reader.read(query)
-    const meaning =
-      given === undefined
-        ? WORDS_MEANING * (this.#meanings?.likeness(words)?.[id] ?? 0)
-        : GIVEN_MEANING * Math.max(0, given(item))
-    return {
-      score: hit!.score,
-      words: this.#byWords(concepts).byWords[id]!,
-      meaning,
-      isNamed: foldName(query) !== '' && foldName(query) === this.#documents[id]!.folded,
-      concepts: concepts.map((concept) => this.#foundFor(concept, id)),
-    }
+    return { folded, scores, byWords, spoken, shares: isJudged ? shares : undefined, likeness }
   }
 
   #given(likeness: Likeness<T>): Float64Array {
@@ -190,6 +184,11 @@ export class SearchIndex<T> {
 }
 
 const NOWHERE = { documents: [], weights: [] }
+
+/** How much similarity in meaning may add to a score. @param given as for `rank` */
+function mostMeaning(given: unknown): number {
+  return given === undefined ? WORDS_MEANING : GIVEN_MEANING
+}
 
 /** A term that occurs everywhere in a document adds little over one that occurs once. */
 function strengthOf(weight: number): number {

@@ -3,6 +3,7 @@
 import { BridgeError } from '../../../errors.ts'
 import { lineCost } from '../../../util/json/line-cost.ts'
 import { parseJson } from '../../../util/json/json.ts'
+import { readAtMost } from '../../../util/bytes/read-at-most.ts'
 import type { NameFinder } from '../masker.ts'
 import type { Match } from '../recognisers.ts'
 import { type AnalyzeRequest, packed, readMatches } from './analyze-request.ts'
@@ -62,15 +63,8 @@ function endpointOf(text: string) {
 }
 
 async function bodyOf(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  // Leaving the loop closes the connection.
-  for await (const chunk of response.body ?? []) {
-    size += chunk.length
-    if (size > MAX_ANSWER_BYTES) throw new Error(`its response has more than ${MAX_ANSWER_BYTES >> 20} MB`)
-    chunks.push(chunk)
-  }
-  const bytes = Buffer.concat(chunks)
+  const tooLong = (): Error => new Error(`its response has more than ${MAX_ANSWER_BYTES >> 20} MB`)
+  const bytes = await readAtMost(response.body, MAX_ANSWER_BYTES, tooLong)
   const { tooCostly } = lineCost(bytes)
   if (tooCostly !== undefined) throw new Error(`its response has ${tooCostly}`)
   return bytes.toString()

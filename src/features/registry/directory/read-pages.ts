@@ -3,6 +3,7 @@
 import * as z from 'zod'
 import { BridgeError, messageOf } from '../../../errors.ts'
 import { parseJson } from '../../../util/json/json.ts'
+import { readAtMost } from '../../../util/bytes/read-at-most.ts'
 import { createHttpFetch } from '../../../upstream/remote/http-fetch.ts'
 import { type ListedServer, parseListed } from '../server-json.ts'
 
@@ -141,19 +142,8 @@ async function readBody(response: Response, registry: string): Promise<string> {
     await response.body?.cancel()
     return ''
   }
-  const reader = response.body?.getReader()
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for (;;) {
-    const { done, value } = (await reader?.read()) ?? { done: true }
-    if (done || !value) return Buffer.concat(chunks).toString()
-    size += value.length
-    if (size > MAX_PAGE_BYTES) {
-      await reader?.cancel()
-      throw new RegistryFailure(registry, `returned a page of more than ${MAX_PAGE_BYTES >> 20} MiB`)
-    }
-    chunks.push(value)
-  }
+  const tooLong = (): Error => new RegistryFailure(registry, `returned a page of more than ${MAX_PAGE_BYTES >> 20} MiB`)
+  return (await readAtMost(response.body, MAX_PAGE_BYTES, tooLong)).toString()
 }
 
 function retryAfter(response: Response): number | undefined {

@@ -8,7 +8,7 @@ import { BridgeError } from '../../../errors.ts'
 import type { Log } from '../../../util/log.ts'
 import { untilAborted, withTimeout } from '../../../util/async/wait.ts'
 import { JsonRecord } from '../../../keep/json-record.ts'
-import { didYouMean } from '../../../util/text/did-you-mean.ts'
+import { didYouMeanText } from '../../../util/text/did-you-mean.ts'
 import { rank } from './rank.ts'
 import { readPages, RegistryFailure } from './read-pages.ts'
 import { type IndexLine, parseIndexLine, RegistryCopy } from './registry-copy.ts'
@@ -113,14 +113,12 @@ export class Registries {
     const line = whole ?? (short.length === 1 ? short[0] : undefined)
     const found = line && (await this.#read(line))
     if (found) return found
-    const near = short.length > 1 ? short.map((one) => one.name) : nearNames(lines, name)
+    const some = short.slice(0, 10).map((one) => one.name)
     throw new BridgeError('SERVER_REFUSED', `No registry lists a server '${name.slice(0, 200)}'`, {
       hint:
         short.length > 1
-          ? `Several end in that name: ${near.slice(0, 10).join(', ')}. Write one in full.`
-          : near.length > 0
-            ? `Did you mean ${near.join(' or ')}?`
-            : 'Find its name with `sandbridge find`.',
+          ? `Several end in that name: ${some.join(', ')}. Write one in full.`
+          : nearText(lines, name) || 'Find its name with `sandbridge find`.',
     })
   }
 
@@ -221,13 +219,11 @@ export class Registries {
 const NO_REGISTRY = 'No registry is configured: MCP_BRIDGE_REGISTRIES is off'
 const NO_COPY = 'No registry has been read yet'
 
-function nearNames(lines: readonly IndexLine[], name: string): string[] {
-  const parts = new Map(lines.map((line) => [line.name.slice(line.name.indexOf('/') + 1), line.name]))
-  const whole = didYouMean(
-    name,
-    lines.map((line) => line.name),
-  )
-  return whole.length > 0 ? whole : didYouMean(name, [...parts.keys()]).map((part) => parts.get(part)!)
+/** Names that are close as a whole, else by their part after the slash; an empty text without any. */
+function nearText(lines: readonly IndexLine[], name: string): string {
+  const names = lines.map((line) => line.name)
+  const parts = new Map(names.map((whole) => [whole.slice(whole.indexOf('/') + 1), whole]))
+  return didYouMeanText(name, names) || didYouMeanText(name, parts.keys(), (part) => parts.get(part)!)
 }
 
 /** Whether the work finishes within this time. @throws what it throws, and BridgeError CANCELLED */

@@ -9,6 +9,7 @@ import { isLoopbackUrl } from '../../../util/net/loopback.ts'
 import { isSafeName, zipEntries } from '../../../util/bytes/zip-archive.ts'
 import { BridgeError, messageOf } from '../../../errors.ts'
 import { parseJson } from '../../../util/json/json.ts'
+import { readAtMost } from '../../../util/bytes/read-at-most.ts'
 import { createHttpFetch } from '../../../upstream/remote/http-fetch.ts'
 import { type McpbManifest, type McpbPlace, parseManifest } from './mcpb-manifest.ts'
 import { refused } from '../refused.ts'
@@ -113,18 +114,10 @@ async function bodyOf(response: Response): Promise<Buffer> {
     await response.body?.cancel()
     throw refused(`its file cannot be fetched: the address answered with status ${response.status}`)
   }
-  const chunks: Uint8Array[] = []
-  let size = 0
-  try {
-    for await (const chunk of response.body ?? []) {
-      size += chunk.length
-      if (size > MAX_FILE_BYTES) throw new Error(`it is larger than ${MAX_FILE_BYTES >> 20} MiB`)
-      chunks.push(chunk)
-    }
-  } catch (error) {
+  const tooLong = (): Error => new Error(`it is larger than ${MAX_FILE_BYTES >> 20} MiB`)
+  return readAtMost(response.body, MAX_FILE_BYTES, tooLong).catch((error: unknown) => {
     throw refused(`its file cannot be fetched: ${messageOf(error)}`)
-  }
-  return Buffer.concat(chunks)
+  })
 }
 
 function shown(name: string): string {

@@ -37,7 +37,7 @@ export async function saveRuns(runs: readonly string[], title: string, options: 
         fixtures: new FixtureFile(store, functionName(title)),
         declare: async (workflow) => {
           const flows = await DeclaredFlows.of(bridge, workflow)
-          return flows.add(flowsOfRecord(recorded, new KeptOrigins(store)))
+          return flows.add(await flowsOfRecord(recorded, new KeptOrigins(store)))
         },
       },
     )

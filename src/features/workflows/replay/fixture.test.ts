@@ -2,13 +2,13 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { FileStore } from '../../../keep/files/file-store.ts'
+import { fileStore } from '../../../keep/files/file-store.ts'
 import { FixtureFile } from './fixture.ts'
 
 it('damaged replies are reported as damaged, and can be recorded again', async () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'replies-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  const replies = new FixtureFile(new FileStore(folder), 'report')
+  const replies = new FixtureFile(fileStore(folder), 'report')
   expect(await replies.read()).toBeUndefined()
   mkdirSync(path.join(folder, 'workflows/report'), { recursive: true })
   writeFileSync(path.join(folder, 'workflows/report/replies.json'), '{"version": 1, "args"')

@@ -7,6 +7,8 @@ import type { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { messageOf } from '../../../errors.ts'
 import { parseJson } from '../../../util/json/json.ts'
+import { createLineSplitter } from '../../../util/bytes/line-splitter.ts'
+import { readAtMost } from '../../../util/bytes/read-at-most.ts'
 import { ApiError, ApiUnreachable } from './api-errors.ts'
 import type { Credentials, CredentialSource } from './credentials.ts'
 
@@ -170,18 +172,11 @@ function mayRetry(error: unknown): boolean {
 }
 
 async function readBody(response: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  try {
-    for await (const chunk of response as AsyncIterable<Buffer>) {
-      bytes += chunk.byteLength
-      if (bytes > MAX_ANSWER_BYTES) throw new ApiUnreachable('its answer is too long')
-      chunks.push(chunk)
-    }
-  } catch (error) {
+  const tooLong = (): Error => new ApiUnreachable('its answer is too long')
+  const body = await readAtMost(response, MAX_ANSWER_BYTES, tooLong).catch((error: unknown) => {
     throw unreachable(error)
-  }
-  return Buffer.concat(chunks).toString('utf8')
+  })
+  return body.toString()
 }
 
 /**
@@ -189,25 +184,20 @@ async function readBody(response: IncomingMessage): Promise<string> {
  * @throws ApiUnreachable if it breaks or a line is too long
  */
 async function eachJsonLine(stream: Readable, onValue: (value: unknown) => void): Promise<void> {
-  let parts: Buffer[] = []
-  let bytes = 0
+  const lines = createLineSplitter({
+    maxBytes: MAX_LINE_BYTES,
+    onLine: (line) => {
+      const value = parseJson(line.toString())
+      if (value !== undefined) onValue(value)
+    },
+    onTooLong: () => {
+      throw new ApiUnreachable('an event of its watch is too long')
+    },
+  })
   try {
-    for await (const chunk of stream as AsyncIterable<Buffer>) {
-      let rest = chunk
-      for (let end = rest.indexOf(10); end !== -1; end = rest.indexOf(10)) {
-        const line = Buffer.concat([...parts, rest.subarray(0, end)]).toString('utf8')
-        parts = []
-        bytes = 0
-        rest = rest.subarray(end + 1)
-        const value = parseJson(line)
-        if (value !== undefined) onValue(value)
-      }
-      parts.push(rest)
-      bytes += rest.byteLength
-      if (bytes > MAX_LINE_BYTES) throw new ApiUnreachable('an event of its watch is too long')
-    }
+    for await (const chunk of stream as AsyncIterable<Buffer>) lines.push(chunk)
   } catch (error) {
-    throw error instanceof ApiUnreachable ? error : new ApiUnreachable(messageOf(error), { cause: error })
+    throw unreachable(error)
   } finally {
     stream.destroy()
   }

@@ -8,6 +8,7 @@ import { messageOf } from '../../../errors.ts'
 import { createByteTail } from '../../../util/bytes/byte-tail.ts'
 import { isRecord, parseJson } from '../../../util/json/json.ts'
 import { oneLine } from '../../../util/text/one-line.ts'
+import { readAtMost } from '../../../util/bytes/read-at-most.ts'
 import type { ApiClient } from './api-client.ts'
 import { ApiError, ApiUnreachable } from './api-errors.ts'
 
@@ -27,6 +28,7 @@ const MAX_MISSED_PINGS = 3
 const MESSAGE_BYTES = 64 << 10
 /** Largest message to receive: servers send at most 32 KiB. */
 const MAX_RECEIVED_BYTES = 8 << 20
+const MAX_REFUSAL_BYTES = 64 << 10
 const STDERR_TAIL_BYTES = 4096
 
 /** How the channel ended. */
@@ -231,12 +233,6 @@ export class AttachChannel {
 }
 
 async function refusal(response: IncomingMessage): Promise<ApiError> {
-  let body = ''
-  response.setEncoding('utf8')
-  response.on('error', () => {})
-  for await (const text of response as AsyncIterable<string>) {
-    body += text
-    if (body.length > 65_536) break
-  }
-  return new ApiError(response.statusCode ?? 0, parseJson(body))
+  const body = await readAtMost(response, MAX_REFUSAL_BYTES, () => new Error('too long')).catch(() => '')
+  return new ApiError(response.statusCode ?? 0, parseJson(body.toString()))
 }

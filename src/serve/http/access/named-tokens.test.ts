@@ -7,7 +7,7 @@ import { expect, it, onTestFinished, vi } from 'vitest'
 import { createLog } from '../../../util/log.ts'
 import { createFindClient } from './find-client.ts'
 import { NamedTokens } from './named-tokens.ts'
-import { FileStore } from '../../../keep/files/file-store.ts'
+import { fileStore } from '../../../keep/files/file-store.ts'
 import { needsPosix } from '../../../../test/support/needs.ts'
 
 const compare = vi.hoisted(() => vi.fn())
@@ -22,7 +22,7 @@ function setUp() {
   const folder = mkdtempSync(path.join(tmpdir(), 'sb-tokens-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
   const lines: string[] = []
-  const named = new NamedTokens(new FileStore(path.join(folder, '.sandbridge')))
+  const named = new NamedTokens(fileStore(path.join(folder, '.sandbridge')))
   const log = createLog('debug', (line) => lines.push(line))
   return {
     named,

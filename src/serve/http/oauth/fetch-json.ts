@@ -1,5 +1,6 @@
 // Reads a JSON document of an authorization server: complete, limited in size, without following redirects.
 import { isLoopback } from '../../../util/net/loopback.ts'
+import { readAtMost } from '../../../util/bytes/read-at-most.ts'
 
 /** Far above the size of a key set with certificates. */
 const MAX_BYTES = 512 * 1024
@@ -15,15 +16,10 @@ export async function fetchJson(address: string, signal: AbortSignal): Promise<u
     await response.body?.cancel()
     throw new Error(`it answered with HTTP ${response.status}`)
   }
-  const chunks: Uint8Array[] = []
-  let length = 0
-  for await (const chunk of response.body ?? []) {
-    length += chunk.length
-    if (length > MAX_BYTES) throw new Error(`its answer is larger than ${MAX_BYTES / 1024} KiB`)
-    chunks.push(chunk)
-  }
+  const tooLong = (): Error => new Error(`its answer is larger than ${MAX_BYTES / 1024} KiB`)
+  const body = await readAtMost(response.body, MAX_BYTES, tooLong)
   try {
-    return JSON.parse(Buffer.concat(chunks).toString())
+    return JSON.parse(body.toString())
   } catch {
     throw new Error('its answer is not JSON')
   }

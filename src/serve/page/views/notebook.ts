@@ -30,7 +30,7 @@ export class Notebook {
 
   /** The page's own session, which belongs to no conversation. */
   get own(): Session {
-    const folder = this.#bridge.pageFolders.folder
+    const folder = this.#bridge.page.folders.folder
     const own = this.#own.get(folder) ?? this.#bridge.sessions.open()
     this.#own.set(folder, own)
     return own
@@ -83,7 +83,7 @@ export class Notebook {
       hold: (work) => timeLimit.hold(work),
       ...rest,
       forPerson: true,
-      run: { client: 'page', servers: this.#bridge.sessions.clientOf(session) ?? this.#bridge.pageClient },
+      run: { client: 'page', servers: this.#bridge.sessions.clientOf(session) ?? this.#bridge.page.client },
     })
   }
 }

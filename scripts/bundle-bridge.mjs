@@ -1,0 +1,74 @@
+// Bundles the bridge. It is CommonJS, because only then can Node 20 keep the compiled code: src/cli/compile-cache.ts.
+import { existsSync, readdirSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build } from 'rolldown'
+
+export const root = fileURLToPath(new URL('..', import.meta.url))
+
+/**
+ * @param {string} folder where cli.js comes with its files
+ * @param {import('rolldown').Plugin[]} [plugins]
+ * @returns {Promise<string[]>} the bundled files, relative to the root
+ */
+export async function bundleBridge(folder, plugins = []) {
+  const inputs = await bundle({
+    plugins,
+    input: { cli: 'src/cli.ts' },
+    platform: 'node',
+    external: ['pyodide'],
+    resolve: {
+      alias: {
+        ...openTelemetryModules(),
+        // Its CommonJS form looks for its own files at run time, which do not exist in a bundle.
+        'jsonc-parser': path.join(root, 'node_modules/jsonc-parser/lib/esm/main.js'),
+        '@modelcontextprotocol/server/_shims': path.join(root, 'src/serve/mcp/sdk-parts.ts'),
+      },
+    },
+    transform: {
+      target: 'node20.19',
+      // The package sixel assigns this variable without declaring it, which strict mode forbids.
+      define: { UPNG: 'globalThis.UPNG' },
+    },
+    output: {
+      dir: folder,
+      chunkFileNames: '[name]-[hash].js',
+      // What stands between a client and a resident is one file, with all that it uses: each further one takes time.
+      codeSplitting: {
+        groups: [
+          { name: 'relay', test: /[\\/]features[\\/](first|resident[\\/]client[\\/](run-relay|command-client))\.ts$/ },
+        ],
+      },
+      // Identifiers are kept, because names of classes and functions appear in error messages and logs. Console output of
+      // libraries is dropped: it would appear unredacted beside our log, for example text of an authorization server.
+      minify: { compress: { dropConsole: true }, mangle: false, codegen: { removeWhitespace: true } },
+    },
+  })
+  // The package as a whole consists of ES modules.
+  writeFileSync(path.join(folder, 'package.json'), '{ "type": "commonjs" }\n')
+  return inputs
+}
+
+/** @returns {Promise<string[]>} the bundled files, relative to the root */
+export async function bundle({ output, ...options }) {
+  const { output: files } = await build({
+    ...options,
+    cwd: root,
+    logLevel: 'warn',
+    // One package detects Node with a direct eval().
+    checks: { eval: false },
+    // Files that are loaded with compiled code that was kept cannot import(): see src/cli/compile-cache.ts.
+    output: { ...output, format: 'cjs', dynamicImportInCjs: false },
+  })
+  return files.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : [])).map((id) => path.relative(root, id))
+}
+
+/** Their ES modules: of their CommonJS form, nothing unused can be left out. */
+function openTelemetryModules() {
+  const folder = 'node_modules/@opentelemetry'
+  return Object.fromEntries(
+    readdirSync(path.join(root, folder))
+      .map((name) => [`@opentelemetry/${name}`, path.join(root, folder, name, 'build/esm/index.js')])
+      .filter(([, file]) => existsSync(file)),
+  )
+}

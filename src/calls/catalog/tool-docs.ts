@@ -1,0 +1,58 @@
+// The documentation of tools as a cell may read it: with what was learned of their results, what the rules say of them,
+// and calls that have worked.
+import type { Standing } from '../../config/rules/policy.ts'
+import { workedCall } from '../learned/argument-shape.ts'
+import type { LearnedCalls } from '../learned/learned-calls.ts'
+import { offeringDoc, toolDoc, type ToolDoc } from './arguments/tool-doc.ts'
+import { toolLine, type Detail } from './arguments/tool-line.ts'
+import { toolFingerprint } from './disk-cache.ts'
+import { isOffering, lookUp } from './look-up.ts'
+import type { CatalogTool } from './model/catalog-tool.ts'
+import type { ServerRecord } from './server-record.ts'
+
+export interface DocOptions {
+  detail?: Detail
+  /** What the user's earlier calls have taught. */
+  learned?: LearnedCalls | undefined
+}
+
+export class ToolDocs {
+  readonly #records: ReadonlyMap<string, ServerRecord>
+  readonly #standing: (tool: CatalogTool) => Standing | undefined
+
+  /** @param standing what the rules say about a tool */
+  constructor(records: ReadonlyMap<string, ServerRecord>, standing?: (tool: CatalogTool) => Standing) {
+    this.#records = records
+    // Rules are about tools of servers only.
+    this.#standing = (tool) => (records.has(tool.server) ? standing?.(tool) : undefined)
+  }
+
+  /** Whether no rule denies the tool, which would hide it. */
+  isShown(tool: CatalogTool): boolean {
+    return this.#standing(tool) !== 'denied'
+  }
+
+  /** The `await mcp_…` line of a tool. */
+  line(tool: CatalogTool, detail: Detail = 'summary'): string {
+    return toolLine(tool, detail, ...this.#known(tool))
+  }
+
+  /** @param weak what the answer of a search that found no fitting tool begins with */
+  doc(tool: CatalogTool, { detail = 'summary', learned }: DocOptions, weak?: string): ToolDoc {
+    const record = this.#records.get(tool.server)
+    if (isOffering(tool)) {
+      const isTaken = record && lookUp(record, tool.alias)?.method === undefined
+      const doc = offeringDoc(tool, detail, isTaken ? `_${tool.alias}` : tool.alias)
+      return { ...doc, ...(weak !== undefined && { weak }) }
+    }
+    const call = record && learned?.worked(record.key, tool.name)
+    const worked = call && call.print === toolFingerprint(tool.definition) && workedCall(tool, call.shape)
+    const doc = toolDoc(tool, detail, ...this.#known(tool))
+    return { ...doc, ...(worked && { worked }), ...(weak !== undefined && { weak }) }
+  }
+
+  /** The type learned from its results, and whether the user is asked about each call. */
+  #known(tool: CatalogTool): [observed: unknown, asks: boolean] {
+    return [this.#records.get(tool.server)?.learnedShape(tool.name), this.#standing(tool) === 'asks']
+  }
+}

@@ -1,0 +1,50 @@
+// Checks that this installation is supported, and that the config files that were read define any servers.
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
+import type { Bridge } from '../../bridge/bridge.ts'
+import { unreadFiles } from '../../config/notes/unread-files.ts'
+import { PACKAGE_ROOT } from '../../util/package-root.ts'
+import type { Finding } from '../../cli/finding.ts'
+
+/** @param version in the form of `process.version` */
+export async function checkNode(version = process.version): Promise<Finding[]> {
+  const { engines } = JSON.parse(await readFile(path.join(PACKAGE_ROOT, 'package.json'), 'utf8')) as {
+    engines: { node: string }
+  }
+  const oldest = engines.node.replace('>=', '')
+  if (isAtLeast(version, oldest)) return []
+  const message = `This is Node ${version.slice(1)}. Sandbridge needs ${oldest} or newer.`
+  return [{ check: 'node', level: 'warning', message, advice: 'Install a newer Node from https://nodejs.org.' }]
+}
+
+function isAtLeast(version: string, oldest: string): boolean {
+  const parts = (text: string): number[] => text.replace(/^v/, '').split('.').map(Number)
+  const [have, need] = [parts(version), parts(oldest)]
+  const differs = need.findIndex((part, index) => (have[index] ?? 0) !== part)
+  return differs === -1 || (have[differs] ?? 0) > need[differs]!
+}
+
+/** Files that cannot be read or parsed. */
+export function checkUnread({ discovered }: Pick<Bridge, 'discovered'>): Finding[] {
+  return unreadFiles(discovered.skipped).map((message) => ({ check: 'unread', level: 'warning', message }))
+}
+
+/**
+ * Clients' files without servers are common. The user's own files, and one that a setting names, exist only for
+ * servers.
+ */
+export function checkSources({ discovered, settings }: Pick<Bridge, 'discovered' | 'settings'>): Finding[] {
+  const withEntries = new Set(discovered.skipped.map(({ file }) => file))
+  const empty = discovered.files.filter(({ file, serverCount }) => serverCount === 0 && !withEntries.has(file))
+  return empty.map(({ client, file }): Finding => {
+    const isNamed = settings.serversConfig.includes(file)
+    return {
+      check: 'sources',
+      level: isNamed ? 'warning' : 'ok',
+      message: `${file} (${client}) defines no server.`,
+      advice: isNamed
+        ? 'MCP_SERVERS_CONFIG names it: add servers under "mcpServers", or correct the setting.'
+        : 'Nothing to do, unless servers should be there: see `sandbridge servers --sources`.',
+    }
+  })
+}

@@ -1,0 +1,35 @@
+// `sandbridge packages`: the list of Python packages that cells get.
+import type { Command } from '../../cli/command.ts'
+import type { Feature } from '../../cli/feature.ts'
+
+export const packages: Feature = {
+  name: 'Packages',
+  commands: addCommands,
+  examples: {
+    packages: ['sandbridge packages', 'sandbridge packages add pandas matplotlib'],
+    'packages list': ['sandbridge packages list --json'],
+    'packages add': ['sandbridge packages add pandas matplotlib', 'sandbridge packages add ~/wheels'],
+    'packages remove': ['sandbridge packages remove matplotlib'],
+  },
+}
+
+function addCommands(program: Command): void {
+  const group = program.command('packages').description('list the Python packages of cells, add or remove some')
+  group
+    .command('list', { isDefault: true })
+    .description('list them, as a sandbox of this machine imports them')
+    .json()
+    .action(async (options: object) => (await import('./packages.ts')).listPackages(options))
+  group
+    .command('add')
+    .description('install packages for cells and try to import them, such as pandas matplotlib')
+    .argument('<packages...>', 'requirements, wheel files or folders of wheels')
+    .json()
+    .action(async (names: string[], options: object) => (await import('./packages.ts')).addPackages(names, options))
+  group
+    .command('remove')
+    .description('remove packages from the list')
+    .argument('<packages...>')
+    .json('print the packages that are left as JSON')
+    .action(async (names: string[], options: object) => (await import('./packages.ts')).removePackages(names, options))
+}

@@ -1,0 +1,164 @@
+// A command that the user's resident runs: passes its output to this terminal, and what is typed to it. Loads next to
+// nothing. Where no resident answers, this process runs the command itself.
+import { connect, type Socket } from 'node:net'
+import { isatty } from 'node:tty'
+import { controlLine, type FromRelay, isControl, PROTOCOL, readControl } from '../protocol.ts'
+import { isOwnFolderSync } from '../../../util/files/private-folder.ts'
+import { createLineSplitter } from '../../../util/bytes/line-splitter.ts'
+import { type EndSignal, SHUTDOWN_LIMIT_MS, SIGNAL_EXIT_CODES } from '../../../util/process/shutdown.ts'
+import { endWithoutReader } from '../../../util/process/lost-reader.ts'
+import { isOffInFile, ownResident } from '../own-resident.ts'
+
+const WELCOME_MS = 2_000
+const MAX_LINE_BYTES = 2 ** 29
+const LOST =
+  'sandbridge: The resident bridge ended while this command ran. What it did may or may not have taken effect.\n'
+
+/** @param command runs the command in this process */
+export async function runInResident(command: () => Promise<void>): Promise<void> {
+  try {
+    const { context, key, place } = ownResident()
+    // A command makes no folder. What others can write to, no relay uses.
+    if (!isOwnFolderSync(place.folder) || (await isOffInFile(context))) return void command()
+    const { env, cwd, home, ownPaths } = context
+    const socket = connect(place.socket)
+    const runHere = (): void => {
+      clearTimeout(late)
+      socket
+        .removeAllListeners()
+        .on('error', () => {})
+        .destroy()
+      void command()
+    }
+    const late = setTimeout(runHere, WELCOME_MS)
+    const lines = createLineSplitter({
+      maxBytes: MAX_LINE_BYTES,
+      onLine: (line) => {
+        if (!isControl(line) || readControl(line)['welcome'] === undefined) return runHere()
+        clearTimeout(late)
+        socket.removeAllListeners()
+        new RunningCommand(socket).begin()
+      },
+      onTooLong: runHere,
+    })
+    socket.on('connect', () =>
+      socket.write(
+        controlLine({ hello: PROTOCOL, key: key.text, pid: process.pid, env, cwd, home, ownPaths, isCommand: true }),
+      ),
+    )
+    socket.on('data', (chunk) => lines.push(chunk))
+    socket.on('error', () => {})
+    socket.on('close', runHere)
+  } catch {
+    void command()
+  } finally {
+    // Opening the outputs takes time, in which the resident can work.
+    endWithoutReader()
+  }
+}
+
+class RunningCommand {
+  readonly #socket: Socket
+  /** Whether the resident has said anything since the last Ctrl-C. */
+  #wasHeard = true
+  #wantsInput = false
+  #isReading = false
+  #isOver = false
+  readonly #onTyped = (chunk: Buffer): void => {
+    this.#say({ typed: chunk.toString('base64') })
+    if (this.#socket.writableNeedDrain) this.#read()
+  }
+
+  constructor(socket: Socket) {
+    this.#socket = socket
+  }
+
+  begin(): void {
+    const socket = this.#socket
+    const lines = createLineSplitter({
+      maxBytes: MAX_LINE_BYTES,
+      onLine: (line) => this.#told(readControl(line)),
+      onTooLong: () => socket.destroy(),
+    })
+    socket.on('data', (chunk) => lines.push(chunk))
+    socket.on('drain', () => this.#read())
+    socket.on('error', () => {})
+    socket.on('close', () => {
+      if (!this.#isOver) process.stderr.write(LOST)
+      this.#exit(1)
+    })
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => this.#signalled(signal))
+    process.stdout.on('resize', () => {
+      const { columns, rows } = process.stdout
+      this.#say({ size: { columns, rows } })
+    })
+    const { stdout, stderr } = process
+    this.#say({
+      run: {
+        words: process.argv.slice(2),
+        // Most commands read nothing. Opening a file or a device to read takes Node longer than all of this.
+        stdin: { isTTY: isatty(0) },
+        stdout: sizeOf(stdout),
+        stderr: sizeOf(stderr),
+      },
+    })
+  }
+
+  #told({ out, err, read, raw, exit }: Record<string, unknown>): void {
+    this.#wasHeard = true
+    if (typeof out === 'string') this.#write(process.stdout, out)
+    if (typeof err === 'string') this.#write(process.stderr, err)
+    if (typeof raw === 'boolean' && process.stdin.isTTY) process.stdin.setRawMode(raw)
+    if (typeof read === 'boolean') {
+      this.#wantsInput = read
+      this.#read()
+    }
+    if (typeof exit === 'number') this.#exit(exit)
+  }
+
+  #write(output: NodeJS.WriteStream, text: string): void {
+    if (output.write(text) || this.#socket.isPaused()) return
+    this.#socket.pause()
+    output.once('drain', () => this.#socket.resume())
+  }
+
+  /**
+   * Takes nothing from standard input that the command does not read: it may be another's. Nor what has no room yet on
+   * its way there: input may have no end.
+   */
+  #read(): void {
+    // Node's standard input stops for good when it is paused and resumed at once.
+    setImmediate(() => {
+      const isWanted = this.#wantsInput && !this.#socket.writableNeedDrain
+      if (isWanted === this.#isReading) return
+      this.#isReading = isWanted
+      const { stdin } = process
+      if (isWanted) stdin.on('data', this.#onTyped).once('end', this.#onTypedAll).resume()
+      else stdin.off('data', this.#onTyped).off('end', this.#onTypedAll).pause()
+    })
+  }
+
+  readonly #onTypedAll = (): void => this.#say({ typed: null })
+
+  #signalled(signal: EndSignal): void {
+    if (signal !== 'SIGINT') setTimeout(() => this.#exit(SIGNAL_EXIT_CODES[signal]), SHUTDOWN_LIMIT_MS).unref()
+    else if (!this.#wasHeard) return this.#exit(SIGNAL_EXIT_CODES[signal])
+    this.#wasHeard = false
+    this.#say({ signal })
+  }
+
+  #say(message: FromRelay): void {
+    if (!this.#socket.destroyed) this.#socket.write(controlLine(message))
+  }
+
+  /** After everything that was written. */
+  #exit(code: number): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    process.stdout.write('', () => process.stderr.write('', () => process.exit(code)))
+  }
+}
+
+function sizeOf({ isTTY, columns, rows }: NodeJS.WriteStream): { isTTY: boolean; columns: number; rows: number } {
+  return { isTTY, columns, rows }
+}

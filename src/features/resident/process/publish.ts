@@ -1,0 +1,77 @@
+// How a resident gets its name: it listens in a folder of its own, then renames that folder. Of several that start at
+// once, one succeeds.
+import { mkdirSync, renameSync, rmSync } from 'node:fs'
+import { connect, type Server } from 'node:net'
+import path from 'node:path'
+import { displace, holderOf, ownPlace, residentHomes, type ResidentPlace, socketIn } from '../run-folder.ts'
+
+const ATTEMPTS = 50
+
+/**
+ * @param onDisplaced gets the folder of an earlier resident that has ended without removing it
+ * @returns what identifies the published resident; undefined when another one has the name
+ * @throws what node:fs and node:net throw
+ */
+export async function publish(
+  server: Server,
+  place: ResidentPlace,
+  name: string,
+  onDisplaced: (folder: string) => void,
+): Promise<number | undefined> {
+  const own = ownPlace(place, name)
+  rmSync(own.home, { recursive: true, force: true })
+  mkdirSync(own.home, { mode: 0o700 })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(own.socket, resolve)
+  })
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    if (rename(own.home, place.home)) {
+      rmSync(place.starting, { recursive: true, force: true })
+      return holderOf(place.home)
+    }
+    const holder = holderOf(place.home)
+    if (holder === undefined) continue
+    // Whoever hangs there is displaced by the relays that wait for it.
+    if (await accepts(place.socket)) break
+    displace(place.home, holder, onDisplaced)
+  }
+  rmSync(own.home, { recursive: true, force: true })
+  rmSync(place.starting, { recursive: true, force: true })
+  return undefined
+}
+
+/**
+ * Removes the folders of residents that were killed: no client with the same settings may ever come.
+ * @param keep gets each before it is removed
+ */
+export async function removeKilled({ folder }: ResidentPlace, keep: (home: string) => void): Promise<void> {
+  for (const name of residentHomes(folder)) {
+    const home = path.join(folder, name)
+    const holder = holderOf(home)
+    if (holder !== undefined && !(await accepts(socketIn(home)))) displace(home, holder, keep)
+  }
+}
+
+function rename(from: string, to: string): boolean {
+  try {
+    renameSync(from, to)
+    return true
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOTEMPTY' || code === 'EEXIST') return false
+    throw error
+  }
+}
+
+/** Whether somebody listens there. */
+function accepts(socketPath: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(socketPath)
+    socket.once('connect', () => {
+      socket.destroy()
+      resolve(true)
+    })
+    socket.once('error', () => resolve(false))
+  })
+}

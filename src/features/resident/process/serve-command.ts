@@ -1,0 +1,68 @@
+// In a resident: runs one command that its user typed in another process.
+import type { Socket } from 'node:net'
+import type { Bridge } from '../../../bridge/bridge.ts'
+import type { ClientContext } from '../../../config/settings/client-context.ts'
+import type { Settings } from '../../../config/settings/settings.ts'
+import { commandOf } from '../protocol.ts'
+import type { ServedClient } from './resident.ts'
+import { createLog, SILENT } from '../../../util/log.ts'
+import { runTyped } from '../../../cli/program.ts'
+import { residentBridge } from './resident-bridge.ts'
+import { page as part } from '../../../serve/page-part.ts'
+import { logLevelOf } from './log-level.ts'
+import { RemoteTerminal } from './remote-terminal.ts'
+import { RESIDENT_COMMANDS } from '../wants-resident.ts'
+
+/** A command that does not end with its terminal does not keep the resident. */
+const END_MS = 2_500
+
+export function serveCommand(
+  context: ClientContext,
+  socket: Socket,
+  { settings, bridge }: { settings: Settings; bridge: () => Promise<Bridge> },
+): ServedClient {
+  let remote: RemoteTerminal | undefined
+  let running: Promise<void> | undefined
+  const begin = (said: unknown): void => {
+    const command = commandOf(said)
+    // Others would read and end this process.
+    if (!command || !RESIDENT_COMMANDS.has(command.words[0] ?? '')) return void socket.destroy()
+    const here = new RemoteTerminal(socket, context, command, {
+      open: async (ask) => {
+        const wantsLog = context.env['MCP_BRIDGE_LOG_LEVEL']
+        const write = (line: string): void => void here.terminal.stderr.write(line)
+        const log = wantsLog ? createLog(logLevelOf(context.env, settings), write) : SILENT
+        return residentBridge(await bridge(), context, log, ask)
+      },
+      page: async (port) => {
+        const opened = await bridge()
+        await opened.page.showServersOf(opened.connect(context, opened.log))
+        const { service } = opened.page
+        const isWanted = service !== undefined && [undefined, Number(new URL(service.address).port)].includes(port)
+        return isWanted ? service : (await part.for('`sandbridge ui`')).servePage(opened, port ?? 0)
+      },
+      now: async () => {
+        const { live, sessions } = await bridge()
+        const folderOf = (id: string): string => {
+          const session = sessions.find(id)
+          return (session && sessions.clientOf(session)?.context.cwd) ?? ''
+        }
+        return { ...live!, sessions: live!.sessions.map((one) => ({ ...one, folder: folderOf(one.id) })) }
+      },
+    })
+    remote = here
+    running = runTyped(command.words, here.terminal).then(() => here.exit())
+  }
+  return {
+    servers: () => [],
+    receive: () => {},
+    told: (said) => {
+      if (remote) remote.told(said)
+      else begin(said['run'])
+    },
+    end: async () => {
+      await remote?.gone()
+      await Promise.race([running, new Promise((resolve) => setTimeout(resolve, END_MS).unref())])
+    },
+  }
+}

@@ -1,0 +1,139 @@
+// `sandbridge resident`: the process that `run` starts for all clients of this user. Ends by itself.
+import { readFileSync } from 'node:fs'
+import { setImmediate } from 'node:timers/promises'
+import type { Socket } from 'node:net'
+import type { Bridge } from '../../../bridge/bridge.ts'
+import type { ClientServers } from '../../../bridge/client-servers.ts'
+import { PermissionFiles } from '../../../config/permission-files.ts'
+import { type LiveSettings, loadLiveSettings } from '../../../config/settings/file/live-settings.ts'
+import type { Settings } from '../../../config/settings/settings.ts'
+import { messageOf } from '../../../errors.ts'
+import type { Conversation } from '../../../serve/mcp/run-python.ts'
+import { oneSession } from '../../../serve/mcp/sessions.ts'
+import type { FromResident, Hello } from '../protocol.ts'
+import { keepOwnCopy } from '../client/package-copy.ts'
+import { residentLogWriter } from './resident-log.ts'
+import { nameOfKey } from '../resident-key.ts'
+import { Resident, type ServedClient } from './resident.ts'
+import { makeRunFolder, residentPlace } from '../run-folder.ts'
+import { SocketTransport } from './socket-transport.ts'
+import { createLog, type Log } from '../../../util/log.ts'
+import { features } from '../../../cli/feature.ts'
+import { pageOnDemand } from '../../../cli/terminal/page-on-demand.ts'
+import { logLevelOf } from './log-level.ts'
+import { serveCommand } from './serve-command.ts'
+import { serveConnection } from '../../../cli/serve/serve-connection.ts'
+
+/** After an error that nothing has caught. */
+const FAILED = 70
+
+/**
+ * Its relays' key is on its standard input: others could read it in its command line.
+ * @param name of the key
+ */
+export async function serveResident(name: string): Promise<void> {
+  const key = { name, text: readFileSync(0, 'utf8') }
+  // The relay was killed meanwhile.
+  if (nameOfKey(key.text) !== name) return
+  const live = await loadLiveSettings()
+  const { settings } = live
+  const place = residentPlace(settings.stateDir, name)
+  makeRunFolder(place)
+  keepOwnCopy()
+  const log = createLog('info', residentLogWriter(place.log))
+  // Nobody knows what such an error has left undone. Every relay answers its client when its connection ends.
+  const fail = (error: unknown): void => {
+    log.error('The resident bridge failed and ends', { error, stack: error instanceof Error ? error.stack : undefined })
+    process.exit(FAILED)
+  }
+  process.on('uncaughtException', fail)
+  process.on('unhandledRejection', fail)
+
+  let opening: Promise<Bridge> | undefined
+  let opened: Bridge | undefined
+  const bridge = (): Promise<Bridge> => {
+    opening ??= openBridge(live, log).then((made) => (opened = made))
+    return opening
+  }
+  const resident = new Resident({
+    settings,
+    key,
+    place,
+    log,
+    refuses: async ({ cwd }) => {
+      try {
+        await new PermissionFiles(settings, cwd).read()
+        return undefined
+      } catch (error) {
+        return messageOf(error)
+      }
+    },
+    serve: (hello, socket, tell) => serveClient(hello, socket, tell, { settings, bridge }),
+    isBusy: () => (opened?.cells.count ?? 0) > 0,
+    isWatched: () => opened?.page.service?.isOpen === true,
+    close: async () => (await opening)?.close(),
+  })
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void resident.end(`got ${signal}`))
+  process.on('SIGHUP', () => {})
+  if (!(await resident.start())) process.exit(0)
+}
+
+async function openBridge({ settings, refresh }: LiveSettings, log: Log): Promise<Bridge> {
+  const { chooseProvider, prepareAhead } = await import('../../../isolation/detect/choose-provider.ts')
+  const findProvider = chooseProvider(settings, log)
+  // Start these child processes before loading code, because loading blocks the event loop.
+  if (settings.poolCount > 0) {
+    prepareAhead(findProvider)
+    await setImmediate()
+  }
+  const { Bridge: Opened } = await import('../../../bridge/bridge.ts')
+  const bridge = await Opened.open(settings, log, {
+    refreshSettings: refresh,
+    isResident: true,
+    servePage: pageOnDemand,
+    findProvider,
+    methods: features.methods,
+  })
+  return bridge
+}
+
+function serveClient(
+  { env, cwd, home, ownPaths, isCommand }: Hello,
+  socket: Socket,
+  tell: (said: FromResident) => void,
+  { settings, bridge }: { settings: Settings; bridge: () => Promise<Bridge> },
+): ServedClient {
+  const context = { env, cwd, home, ownPaths }
+  if (isCommand) return serveCommand(context, socket, { settings, bridge })
+  const log = createLog(logLevelOf(env, settings), (line) => tell({ log: line }))
+  let servers: ClientServers | undefined
+  const open = async (): Promise<Conversation> => {
+    const [shared, { keptForClient }] = await Promise.all([bridge(), import('../../../cell/session/kept-for.ts')])
+    // What features offer may change at any time.
+    const isFixed = features.offers.every(
+      (make) => make({ settings, getConversation: served.getConversation }) === undefined,
+    )
+    servers = shared.connect(context, log, {
+      onBehindKept: (text, places) => {
+        if (isFixed && text === served.behind()) tell({ keep: places })
+      },
+    })
+    const session = shared.sessions.open(keptForClient(cwd), servers)
+    return { bridge: shared, sessions: oneSession(session), servers }
+  }
+  const transport = new SocketTransport(socket)
+  const served = serveConnection({ settings, log, context, transport, open })
+  return {
+    servers: () => servers?.sharing() ?? [],
+    receive: (line) => transport.receive(line),
+    told: () => {},
+    end: async () => {
+      const opened = await served.opened()
+      if (opened) {
+        for (const session of opened.sessions.readable()) await opened.bridge.sessions.close(session)
+        await opened.servers?.close()
+      }
+      await served.close()
+    },
+  }
+}

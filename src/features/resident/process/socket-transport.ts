@@ -1,0 +1,79 @@
+// MCP with one client, through its relay. The ids of our requests carry a random mark of the connection: each session
+// counts from 0, and a late answer to a question of an earlier resident must not answer another question.
+import { randomBytes } from 'node:crypto'
+import type { Socket } from 'node:net'
+import { deserializeMessage, type JSONRPCMessage, type Transport } from '@modelcontextprotocol/server'
+import { messageLine } from '../protocol.ts'
+
+/** Beyond this, the relay is lost or its client stopped reading for good. */
+const MAX_UNREAD_BYTES = 256 * 2 ** 20
+
+/** Whether too much of what was sent has not been read. */
+export function leavesUnread(socket: Pick<Socket, 'writableLength'>): boolean {
+  return socket.writableLength > MAX_UNREAD_BYTES
+}
+
+export class SocketTransport implements Transport {
+  onmessage?: NonNullable<Transport['onmessage']>
+  onclose?: () => void
+  onerror?: (error: Error) => void
+  readonly #socket: Socket
+  readonly #mark = randomBytes(6).toString('base64url')
+  /** Lines that came before the server listened. */
+  #early: string[] | undefined = []
+
+  constructor(socket: Socket) {
+    this.#socket = socket
+  }
+
+  start(): Promise<void> {
+    const early = this.#early ?? []
+    this.#early = undefined
+    for (const line of early) this.receive(line)
+    return Promise.resolve()
+  }
+
+  /** A line of the client. */
+  receive(line: string): void {
+    if (this.#early) return void this.#early.push(line)
+    let message: JSONRPCMessage
+    try {
+      message = deserializeMessage(line)
+    } catch (error) {
+      // Not JSON, or not JSON-RPC: as over stdio, the client gets no answer.
+      return this.onerror?.(error instanceof Error ? error : new Error(String(error)))
+    }
+    if ('method' in message || !('id' in message)) return this.onmessage?.(message)
+    const own = this.#unmarked(message.id)
+    if (own !== undefined) this.onmessage?.({ ...message, id: own })
+  }
+
+  send(message: JSONRPCMessage): Promise<void> {
+    // Not only when it says something: it may have asked for all of this at once.
+    if (leavesUnread(this.#socket)) this.#socket.destroy()
+    if (this.#socket.destroyed) return Promise.reject(new Error('The client has disconnected'))
+    return new Promise((resolve, reject) => {
+      this.#socket.write(messageLine(this.#marked(message)), (error) => (error ? reject(error) : resolve()))
+    })
+  }
+
+  #marked(message: JSONRPCMessage): JSONRPCMessage {
+    if (!('method' in message)) return message
+    if ('id' in message) return { ...message, id: `${this.#mark}:${message.id}` }
+    const { requestId } = message.params ?? {}
+    if (message.method !== 'notifications/cancelled' || typeof requestId !== 'number') return message
+    return { ...message, params: { ...message.params, requestId: `${this.#mark}:${requestId}` } }
+  }
+
+  /** The id that our request had; undefined when it was not ours. */
+  #unmarked(id: unknown): number | undefined {
+    const [mark, number] = String(id).split(':')
+    return mark === this.#mark && number !== undefined && /^\d+$/.test(number) ? Number(number) : undefined
+  }
+
+  close(): Promise<void> {
+    this.#socket.end()
+    this.onclose?.()
+    return Promise.resolve()
+  }
+}

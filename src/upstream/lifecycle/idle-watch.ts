@@ -1,0 +1,72 @@
+// Notices that nobody uses a server: one that was idle for long is stopped, and an idle remote one is pinged.
+import type { Connection } from '../connection/connection.ts'
+import type { UpstreamPlace } from './upstream-place.ts'
+
+/** How long a remote connection may be idle before the bridge pings it. */
+const PING_AFTER_MS = 5 * 60_000
+
+interface Idle {
+  /** Nobody has used the server for as long as it may be idle. */
+  onIdle: () => void
+  /** A remote server did not answer a ping. */
+  onGone: (connection: Connection) => void
+}
+
+export class IdleWatch {
+  /** When the server was last used, by `now`. */
+  lastUsed = 0
+  readonly #place: Pick<UpstreamPlace, 'idleMs' | 'now'>
+  readonly #isProcess: boolean
+  readonly #hearer: Idle
+  #useCount = 0
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(place: Pick<UpstreamPlace, 'idleMs' | 'now'>, isProcess: boolean, hearer: Idle) {
+    this.#place = place
+    this.#isProcess = isProcess
+    this.#hearer = hearer
+  }
+
+  get isInUse(): boolean {
+    return this.#useCount > 0
+  }
+
+  enter(): void {
+    this.#useCount += 1
+  }
+
+  leave(connection: Connection | undefined): void {
+    this.#useCount -= 1
+    this.touch(connection)
+  }
+
+  /** @param connection missing while the server does not run */
+  touch(connection: Connection | undefined): void {
+    this.lastUsed = this.#place.now()
+    this.#watch(connection)
+  }
+
+  /** The connection has ended. */
+  end(): void {
+    clearTimeout(this.#timer)
+  }
+
+  #watch(connection: Connection | undefined): void {
+    clearTimeout(this.#timer)
+    if (!connection || this.isInUse) return
+    const { idleMs, now } = this.#place
+    const leftMs = idleMs > 0 ? this.lastUsed + idleMs - now() : Infinity
+    const waitMs = Math.min(leftMs, this.#isProcess ? Infinity : PING_AFTER_MS)
+    if (waitMs === Infinity) return
+    this.#timer = setTimeout(() => {
+      // A call that began meanwhile calls #watch again when it ends.
+      if (this.isInUse) return
+      if (waitMs === leftMs) return this.#hearer.onIdle()
+      // A failed ping is not reported: the next use reconnects.
+      connection.ping().then(
+        () => this.#watch(connection),
+        () => this.#hearer.onGone(connection),
+      )
+    }, waitMs).unref()
+  }
+}

@@ -1,0 +1,18 @@
+/**
+ * Reads a stream whose sender is not trusted to its end. Leaving it early closes it.
+ * @param tooLong what is thrown for more than `maxBytes`
+ */
+export async function readAtMost(
+  stream: AsyncIterable<Uint8Array> | null,
+  maxBytes: number,
+  tooLong: () => Error,
+): Promise<Buffer> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of stream ?? []) {
+    size += chunk.length
+    if (size > maxBytes) throw tooLong()
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}

@@ -1,0 +1,688 @@
+// Several clients of one resident bridge, through their relays: what each gets, and what becomes of them when one of
+// the processes between them is killed, stopped or missing.
+import { execFileSync, spawnSync } from 'node:child_process'
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { BUILT_CLI, CLI, fixtureServer, OWN_FILES, ROOT } from '../../support/bridge-process.ts'
+import { needsLinux, needsPosix, needsProgram } from '../../support/needs.ts'
+import { until } from '../../support/processes.ts'
+import { isAlive, kill, type RelayClient, residentHome, sharedResidentHome } from '../../support/resident-clients.ts'
+
+const WHO = { ...fixtureServer('whoami.mjs'), env: { WHO: '${WHO:-nobody}' } }
+const STAYS = fixtureServer('whoami.mjs', 'stays')
+
+const who = (client: RelayClient): Promise<string> => client.run('print((await mcp_who.who())["who"])')
+const pidOf = async (client: RelayClient): Promise<number> =>
+  Number(await client.run('print((await mcp_who.who())["pid"])'))
+
+describe('clients of a resident', () => {
+  const shared = sharedResidentHome({ who: WHO })
+
+  it('that start at once get the same one', { timeout: 120_000 }, async () => {
+    const { connect, residents } = residentHome({ who: WHO })
+    const clients = await Promise.all(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((name) => connect(name)))
+    expect(residents()).toHaveLength(1)
+    for (const client of clients) expect(client.said()).toBe('')
+  })
+
+  it('each have their own environment, folder and variables', { timeout: 120_000 }, async () => {
+    const { connect, home, residents } = await shared()
+    const [ann, bob] = await Promise.all([connect('ann'), connect('bob')])
+    expect(await Promise.all([who(ann), who(bob)])).toEqual(['ann', 'bob'])
+    await ann.run('secret = 1')
+    expect(await bob.run('print("secret" in globals())')).toBe('False')
+    expect(await bob.run('print((await mcp_who.who())["cwd"])')).toBe(path.join(home, 'bob'))
+    expect(residents()).toHaveLength(1)
+  })
+
+  it(
+    'share one although a desktop and a shell have another PATH, by which each starts its own servers',
+    { timeout: 120_000 },
+    async () => {
+      needsPosix('Windows starts no scripts of sh')
+      const { connect, home, residents } = residentHome({ who: { ...WHO, command: 'my-node' } })
+      const pathOf = (name: string): string => path.join(home, `${name}-bin`)
+      for (const name of ['desktop', 'shell']) {
+        mkdirSync(pathOf(name))
+        const script = `#!/bin/sh\nexport WHO=${name}\nexec ${process.execPath} "$@"\n`
+        writeFileSync(path.join(pathOf(name), 'my-node'), script, { mode: 0o755 })
+      }
+      const [desktop, shell, same] = [
+        await connect('a', { PATH: `${pathOf('desktop')}:/usr/bin:/bin` }),
+        await connect('a', { PATH: `/bin:${pathOf('shell')}:/usr/bin:/usr/games` }),
+        await connect('a', { PATH: `${pathOf('desktop')}:/usr/bin:/bin` }),
+      ]
+      expect(await Promise.all([who(desktop), who(shell), who(same)])).toEqual(['desktop', 'shell', 'desktop'])
+      expect(await pidOf(same)).toBe(await pidOf(desktop))
+      expect(residents()).toHaveLength(1)
+    },
+  )
+
+  it('get another one where PATH leads to another engine', { timeout: 120_000 }, async () => {
+    needsPosix('Windows starts no scripts of sh')
+    const { connect, home, residents } = residentHome({ who: WHO })
+    writeFileSync(path.join(home, 'podman'), '#!/bin/sh\nexit 1\n', { mode: 0o755 })
+    await connect('ann')
+    await connect('bob', { PATH: `${home}:${process.env['PATH']}` })
+    expect(residents()).toHaveLength(2)
+  })
+
+  it('each have the rules of their own project', { timeout: 120_000 }, async () => {
+    const { connect, home } = await shared()
+    mkdirSync(path.join(home, 'dan/.sandbridge'), { recursive: true })
+    const rules = JSON.stringify({ permissions: { deny: ['who__*'] } })
+    writeFileSync(path.join(home, 'dan/.sandbridge/permissions.json'), rules)
+    const [cyd, dan] = await Promise.all([connect('cyd'), connect('dan')])
+    expect(await who(cyd)).toBe('cyd')
+    expect(await who(dan)).toMatch(/denied|not allowed|PERMISSION/i)
+  })
+
+  it(
+    'may be twenty at once, in folders, environments and homes of their own, each with its rules',
+    { timeout: 300_000 },
+    async () => {
+      const houses = [residentHome({ who: WHO }), residentHome({ who: WHO })]
+      const COUNT = 20
+      const clients = await Promise.all(
+        Array.from({ length: COUNT }, async (_, index) => {
+          const { home, connect } = houses[index % 2]!
+          const name = `client${index}`
+          if (index % 4 === 3) {
+            mkdirSync(path.join(home, name, '.sandbridge'), { recursive: true })
+            const rules = JSON.stringify({ permissions: { deny: ['who__*'] } })
+            writeFileSync(path.join(home, name, '.sandbridge/permissions.json'), rules)
+          }
+          return { index, name, home, client: await connect(name) }
+        }),
+      )
+      // Twenty of the embedded sandboxes at once are more than some machines have memory for.
+      for (let first = 0; first < COUNT; first += 5) {
+        const wave = clients.slice(first, first + 5).map(async ({ index, name, home, client }) => {
+          const said = await client.run(
+            `print("mine" in globals())\nmine = 1\nseen = await mcp_who.who()\nprint(seen["who"], seen["cwd"])`,
+          )
+          if (index % 4 === 3) expect(said).toMatch(/^False\n[^]*(denied|not allowed|PERMISSION)/i)
+          else expect(said).toBe(`False\n${name} ${path.join(home, name)}`)
+          expect(client.unasked).toEqual([])
+          client.process.stdin!.end()
+          expect(await client.exited).toBe(0)
+        })
+        await Promise.all(wave)
+      }
+      for (const { residents } of houses) expect(residents()).toHaveLength(1)
+    },
+  )
+
+  it('with other settings get another one', { timeout: 120_000 }, async () => {
+    const { connect, residents } = residentHome({ who: WHO })
+    await connect('ann')
+    await connect('bob', { MCP_BRIDGE_TIMEOUT: '7' })
+    expect(residents()).toHaveLength(2)
+  })
+
+  it(
+    'are asked only their own questions, and a question has an id that no other had',
+    { timeout: 120_000 },
+    async () => {
+      const { connect } = await shared()
+      const ids: unknown[] = []
+      for (const name of ['ann', 'bob']) {
+        const client = await connect(name, {}, { elicitation: {} })
+        const asked = client.run('print(await mcp_who.asks())')
+        await until(() => client.unasked.some(({ method }) => method === 'elicitation/create'))
+        const { id } = client.unasked.find(({ method }) => method === 'elicitation/create')!
+        // An answer under the id that the package counts from, and under that of another client, answers nothing.
+        for (const other of [0, ...ids])
+          client.process.stdin!.write(
+            `${JSON.stringify({ jsonrpc: '2.0', id: other, result: { action: 'decline' } })}\n`,
+          )
+        client.process.stdin!.write(
+          `${JSON.stringify({ jsonrpc: '2.0', id, result: { action: 'accept', content: { yes: true } } })}\n`,
+        )
+        expect(await asked).toContain('accept')
+        ids.push(id)
+      }
+      expect(new Set(ids).size).toBe(2)
+    },
+  )
+
+  it('are served although they have closed their input before a resident runs', { timeout: 120_000 }, async () => {
+    const { start, residents } = residentHome({})
+    const ann = start('ann')
+    const answer = ann.ask('ping')
+    ann.process.stdin!.end()
+    expect(await answer).toMatchObject({ result: {} })
+    expect(await ann.exited).toBe(0)
+    expect(residents()).toHaveLength(1)
+  })
+})
+
+it('a relay loads no bridge, no schemas and no MCP package', { timeout: 30_000 }, async () => {
+  const { connect, home, residents } = residentHome({})
+  const hook = path.join(home, 'loaded.cjs')
+  const list = "require('fs').writeFileSync(__dirname + '/' + process.pid, Object.keys(require.cache).join(','))"
+  writeFileSync(hook, `process.on('exit', () => { ${list} })`)
+  const ann = await connect('ann', { NODE_OPTIONS: `--require ${hook}` })
+  await ann.ask('tools/list')
+  ann.process.stdin!.end()
+  await ann.exited
+  const loaded = (pid: number): string[] =>
+    readFileSync(path.join(home, String(pid)), 'utf8')
+      .split(',')
+      .filter((file) => file.includes(OWN_FILES))
+  const bytes = (files: readonly string[]): number => files.reduce((sum, file) => sum + statSync(file).size, 0)
+  const own = loaded(ann.process.pid!)
+  expect(own.length).toBeGreaterThan(1)
+  expect(bytes(own)).toBeLessThan(100_000)
+  // Control: the resident does load them.
+  kill(residents()[0]!, 'SIGTERM')
+  await until(() => !isAlive(residents()[0]!))
+  expect(bytes(loaded(residents()[0]!))).toBeGreaterThan(1_000_000)
+})
+
+describe('a resident', () => {
+  it('ends some time after its last client, and leaves nothing', { timeout: 120_000 }, async () => {
+    const { connect, residents, folder } = residentHome({ who: STAYS })
+    const ann = await connect('ann')
+    const server = await pidOf(ann)
+    ann.process.stdin!.end()
+    expect(await ann.exited).toBe(0)
+    const [resident] = residents()
+    await until(() => !isAlive(resident!))
+    expect(readdirSync(folder).filter((name) => !name.endsWith('.log'))).toEqual([])
+    expect(isAlive(server)).toBe(false)
+  })
+
+  it(
+    'that is killed: what it left is removed by the next of any settings, which leaves those that run',
+    { timeout: 120_000 },
+    async () => {
+      needsLinux('the start times of processes are known there')
+      const { connect, folder, residents } = residentHome({ who: STAYS })
+      const homes = (): string[] => readdirSync(folder).filter((name) => name.endsWith('.d'))
+      const ann = await connect('ann')
+      const server = await pidOf(ann)
+      const [killed] = residents()
+      const [home] = homes()
+      const bob = await connect('bob', { MCP_BRIDGE_TIMEOUT: '50' })
+      await bob.run('x = 1')
+      ann.process.kill('SIGKILL')
+      kill(killed!, 'SIGKILL')
+      await until(() => !isAlive(killed!))
+      expect(homes()).toContain(home)
+      expect(isAlive(server)).toBe(true)
+      const cleo = await connect('cleo', { MCP_BRIDGE_TIMEOUT: '40' })
+      await until(() => !homes().includes(home!) && !isAlive(server))
+      expect(homes()).toHaveLength(2)
+      expect(await cleo.run('print(1)')).toBe('1')
+      expect(await bob.run('print(x)')).toBe('1')
+    },
+  )
+
+  it(
+    'that is killed: the open call is answered, and the client goes on with another',
+    { timeout: 120_000 },
+    async () => {
+      needsLinux('the start times of processes are known there')
+      const { connect, residents } = residentHome({ who: STAYS })
+      const [ann, bob] = await Promise.all([connect('ann'), connect('bob')])
+      const server = await pidOf(ann)
+      await ann.run('kept = 1')
+      const open = ann.run('import time\nprint("began")\ntime.sleep(30)')
+      await new Promise((resolve) => setTimeout(resolve, 500))
+      kill(residents()[0]!, 'SIGKILL')
+      expect(await open).toMatch(/resident bridge ended while this code ran.*may or may not have taken effect/)
+      expect(await ann.run('print("kept" in globals())')).toBe('False')
+      expect(await bob.run('print(1)')).toBe('1')
+      expect(residents()).toHaveLength(2)
+      // It does not end at the end of its input: the next resident has ended it.
+      expect(isAlive(server)).toBe(false)
+    },
+  )
+
+  it('that hangs loses its name, and ends when it wakes up', { timeout: 120_000 }, async () => {
+    const { connect, residents } = residentHome({ who: WHO })
+    const ann = await connect('ann')
+    const [first] = residents()
+    kill(first!, 'SIGSTOP')
+    expect(await ann.run('print(1)')).toMatch(/resident bridge ended/)
+    expect(await ann.run('print(2)')).toBe('2')
+    expect(residents()).toHaveLength(2)
+    expect(isAlive(first!)).toBe(true)
+    kill(first!, 'SIGCONT')
+    await until(() => !isAlive(first!))
+    expect(await ann.run('print(3)')).toBe('3')
+  })
+
+  it(
+    'ends everything of a client whose relay was killed, and nothing of the others',
+    { timeout: 120_000 },
+    async () => {
+      const { connect } = residentHome({ who: { ...WHO, shared: false } as typeof WHO })
+      const [ann, bob] = await Promise.all([connect('ann'), connect('bob')])
+      const [server, other] = await Promise.all([pidOf(ann), pidOf(bob)])
+      await bob.run('kept = 1')
+      void ann.run('while True: pass')
+      await new Promise((resolve) => setTimeout(resolve, 300))
+      ann.process.kill('SIGKILL')
+      await until(() => !isAlive(server))
+      expect(await bob.run('print(kept)')).toBe('1')
+      expect(await pidOf(bob)).toBe(other)
+    },
+  )
+
+  it('that was killed while nobody used it leaves no obstacle', { timeout: 120_000 }, async () => {
+    const { connect, residents } = residentHome({}, { MCP_BRIDGE_RESIDENT: 'on idle=60' })
+    const ann = await connect('ann')
+    ann.process.stdin!.end()
+    await ann.exited
+    kill(residents()[0]!, 'SIGKILL')
+    const clients = await Promise.all(['a', 'b', 'c', 'd'].map((name) => connect(name)))
+    expect(await Promise.all(clients.map((client) => client.run('print(1)')))).toEqual(['1', '1', '1', '1'])
+    expect(residents()).toHaveLength(2)
+  })
+})
+
+describe('answers that are kept', () => {
+  const names = (client: RelayClient) =>
+    client
+      .ask('tools/list')
+      .then(({ result }) => (result as { tools: { name: string }[] }).tools.map(({ name }) => name))
+
+  /** A home in whose folder `ann` a client was served, with this environment, whose resident has ended. */
+  async function knownHome(own: Record<string, string> = {}, env: Record<string, string> = {}) {
+    const home = residentHome({ who: WHO }, env)
+    // The first one reads the servers, the second is told of their tools, too.
+    for (const kept of ['behind', 'answers']) {
+      rmSync(path.join(home.home, 'cache', kept), { recursive: true, force: true })
+      const client = await home.connect('ann', own)
+      await client.ask('tools/list')
+      await until(() => readdirSync(path.join(home.home, 'cache')).includes(kept))
+      client.process.stdin!.end()
+      await client.exited
+    }
+    await until(() => home.residents().every((pid) => !isAlive(pid)))
+    return home
+  }
+
+  it(
+    'reach a first client before its resident runs, once, and the client is then served as any other',
+    { timeout: 120_000 },
+    async () => {
+      const { connect, residents } = await knownHome()
+      const before = residents().length
+      const ann = await connect('ann')
+      expect(await names(ann)).toEqual(['run_python'])
+      expect(residents()).toHaveLength(before)
+      expect(await who(ann)).toBe('ann')
+      expect(residents()).toHaveLength(before + 1)
+      expect(ann.unasked).toEqual([])
+    },
+  )
+
+  it('are not those of another folder or client', { timeout: 120_000 }, async () => {
+    const { connect, residents } = await knownHome()
+    const before = residents().length
+    // Their handshakes are answered by the resident that the first of them has started.
+    await connect('bob')
+    expect(residents()).toHaveLength(before + 1)
+    const ann = await connect('ann', {}, { elicitation: {} })
+    expect(await names(ann)).toEqual(['run_python'])
+  })
+
+  it('do not outlive a change of what they are made of', { timeout: 120_000 }, async () => {
+    const { connect, home, residents } = await knownHome()
+    const before = residents().length
+    writeFileSync(path.join(home, 'MCPs/servers.json'), JSON.stringify({ mcpServers: { other: WHO } }))
+    const ann = await connect('ann')
+    expect(residents()).toHaveLength(before + 1)
+    expect(JSON.stringify(ann.welcome)).toContain('Configured: other')
+  })
+
+  it('are not those of a client whose variables lead to other config files', { timeout: 120_000 }, async () => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'sb-claude-'))
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+    writeFileSync(path.join(folder, '.claude.json'), JSON.stringify({ mcpServers: { hidden: WHO } }))
+    const own = { CLAUDE_CONFIG_DIR: folder }
+    const { connect, residents } = await knownHome(own, { MCP_BRIDGE_SOURCES: 'mcps,claude-code' })
+    const before = residents().length
+    const same = await connect('ann', own)
+    expect(JSON.stringify(same.welcome)).toContain('hidden')
+    expect(residents()).toHaveLength(before)
+    const other = await connect('ann')
+    expect(JSON.stringify(other.welcome)).toContain('sandbridge')
+    expect(JSON.stringify(other.welcome)).not.toContain('hidden')
+  })
+
+  it('are not read from a folder that others can write to', { timeout: 120_000 }, async () => {
+    const { connect, home, residents } = await knownHome()
+    const forge = (kept: string) => {
+      const [name] = readdirSync(path.join(home, 'cache', kept))
+      const file = path.join(home, 'cache', kept, name!)
+      writeFileSync(file, readFileSync(file, 'utf8').replace(/Configured: \w+/g, 'Configured: forged'))
+    }
+    const welcome = async () => {
+      const client = await connect('ann')
+      client.process.stdin!.end()
+      await client.exited
+      await until(() => residents().every((pid) => !isAlive(pid)))
+      return JSON.stringify(client.welcome)
+    }
+    for (const kept of ['answers', 'behind']) {
+      const folder = path.join(home, 'cache', kept)
+      forge(kept)
+      expect(await welcome(), kept).toContain('forged')
+      forge(kept)
+      chmodSync(folder, 0o777)
+      expect(await welcome(), kept).not.toContain('forged')
+      chmodSync(folder, 0o700)
+    }
+  })
+
+  it('do not stop a client where a named pipe is in their place', { timeout: 120_000 }, async () => {
+    needsPosix('named pipes are not files on Windows')
+    const { connect, home } = await knownHome()
+    for (const kept of ['answers', 'behind']) {
+      const folder = path.join(home, 'cache', kept)
+      const file = path.join(folder, readdirSync(folder)[0]!)
+      rmSync(file)
+      execFileSync('mkfifo', [file])
+      expect(await who(await connect('ann'))).toBe('ann')
+    }
+  })
+
+  it('remove nothing behind a link', { timeout: 120_000 }, async () => {
+    const { connect, home } = await knownHome()
+    const answers = path.join(home, 'cache/answers')
+    const others = path.join(home, 'others')
+    mkdirSync(others)
+    for (let i = 0; i < 120; i++) writeFileSync(path.join(others, `${i}.txt`), '')
+    rmSync(answers, { recursive: true })
+    symlinkSync(others, answers)
+    const ann = await connect('ann')
+    await names(ann)
+    expect(await who(ann)).toBe('ann')
+    expect(readdirSync(others)).toHaveLength(120)
+  })
+
+  it('of a client that no resident can serve are not given twice', { timeout: 120_000 }, async () => {
+    const { connect, folder } = await knownHome()
+    const [log] = readdirSync(folder).filter((name) => name.endsWith('.log'))
+    const place = path.join(folder, log!.replace(/log$/, 'd'))
+    mkdirSync(place, { mode: 0o700 })
+    const full = createServer((socket) => socket.end('\u0001{"refused":"it is full"}\n'))
+    onTestFinished(() => void full.close())
+    await new Promise<void>((resolve) => full.listen(path.join(place, 's'), resolve))
+    const ann = await connect('ann')
+    expect(await names(ann)).toEqual(['run_python'])
+    expect(await who(ann)).toBe('ann')
+    expect(ann.said()).toContain('it is full')
+    expect(ann.unasked).toEqual([])
+    ann.process.stdin!.end()
+    expect(await ann.exited).toBe(0)
+  })
+
+  it('hold nothing of the environment', { timeout: 120_000 }, async () => {
+    const { home } = await knownHome()
+    const folder = path.join(home, 'cache/answers')
+    const [file] = readdirSync(folder)
+    const text = readFileSync(path.join(folder, file!), 'utf8')
+    expect(text).toContain('run_python')
+    expect(text).not.toContain(process.env['PATH'])
+    expect(statSync(path.join(folder, file!)).mode & 0o777).toBe(0o600)
+  })
+})
+
+describe('an update of the package', () => {
+  /** An installed package in a folder of its own; `replace` leaves none of its files. */
+  function installed(): { cli: string; replace: () => void } {
+    const folder = mkdtempSync(path.join(tmpdir(), 'sb-pkg-'))
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+    const place = path.join(folder, 'node_modules/sandbridge')
+    const { files } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as { files: string[] }
+    for (const part of ['package.json', ...files.filter((one) => !/^(?:!|docs$)/.test(one))])
+      cpSync(path.join(ROOT, part), path.join(place, part), { recursive: true })
+    symlinkSync(path.join(ROOT, 'node_modules/pyodide'), path.join(folder, 'node_modules/pyodide'))
+    return { cli: path.join(place, 'dist/cli.js'), replace: () => rmSync(folder, { recursive: true }) }
+  }
+  const LATE = 'print((await mcp_who.who())["who"])'
+
+  it('breaks nothing in a resident that runs', { timeout: 120_000 }, async () => {
+    const { cli, replace } = installed()
+    const { connect, home, residents } = residentHome({ who: WHO }, {}, cli)
+    const ann = await connect('ann')
+    replace()
+    // Nearly all of its code is loaded from now on.
+    expect(await ann.run(LATE)).toBe('ann')
+    expect(await ann.run('print(mcp.runtime.search_tool_docs)')).not.toContain('Error')
+    expect(residents()).toHaveLength(1)
+    const copies = readdirSync(path.join(home, 'cache/residents'))
+    expect(copies).toHaveLength(1)
+    expect(readFileSync(`/proc/${residents()[0]}/cmdline`, 'utf8')).toContain(copies[0])
+  })
+
+  it('breaks a bridge without a copy: control', { timeout: 120_000 }, async () => {
+    const { cli, replace } = installed()
+    const { connect } = residentHome({ who: WHO }, { MCP_BRIDGE_RESIDENT: 'off' }, cli)
+    const ann = await connect('ann')
+    replace()
+    const answer = await ann.ask('tools/call', { name: 'run_python', arguments: { code: LATE } })
+    expect(JSON.stringify(answer)).toContain('Cannot find module')
+  })
+
+  it('makes a new copy, and removes those that nobody has used for a day', { timeout: 120_000 }, async () => {
+    const { connect, home, residents } = residentHome({})
+    const folder = path.join(home, 'cache/residents')
+    for (const name of ['old', 'used']) mkdirSync(path.join(folder, name), { recursive: true, mode: 0o700 })
+    chmodSync(folder, 0o700)
+    const dayBefore = new Date(Date.now() - 25 * 3_600_000)
+    utimesSync(path.join(folder, 'old'), dayBefore, dayBefore)
+    await connect('ann')
+    expect(residents()).toHaveLength(1)
+    const names = readdirSync(folder)
+    expect(names).toHaveLength(2)
+    expect(names).toContain('used')
+  })
+})
+
+describe('a start', () => {
+  it('repairs a copy of the package that was damaged', { timeout: 120_000 }, async () => {
+    const { connect, home, residents } = residentHome({ who: WHO }, {}, BUILT_CLI)
+    const ann = await connect('ann')
+    kill(residents()[0]!, 'SIGKILL')
+    ann.process.kill('SIGKILL')
+    const folder = path.join(home, 'cache/residents')
+    const copy = path.join(folder, readdirSync(folder)[0]!)
+    const [main, kernel] = [path.join(copy, 'dist/cli.js'), path.join(copy, 'python/sandbridge_kernel/cell.py')]
+    const whole = readFileSync(main)
+    // Not in place: the files of the package may be the same ones.
+    for (const file of [main, kernel]) rmSync(file)
+    writeFileSync(main, whole.subarray(0, whole.length / 2))
+    const bob = await connect('bob')
+    expect(await bob.run('print((await mcp_who.who())["who"])')).toBe('bob')
+    expect(bob.said()).toBe('')
+    expect(readFileSync(`/proc/${residents().at(-1)}/cmdline`, 'utf8')).toContain(copy)
+    expect([readFileSync(main), existsSync(kernel), readdirSync(folder).length]).toEqual([whole, true, 1])
+  })
+
+  it('removes logs that nothing was written to for a month', { timeout: 120_000 }, async () => {
+    const { connect, folder } = residentHome({})
+    mkdirSync(path.dirname(folder), { recursive: true, mode: 0o700 })
+    mkdirSync(folder, { mode: 0o700 })
+    const monthBefore = new Date(Date.now() - 31 * 86_400_000)
+    for (const name of ['old.log', 'old.log.1', 'new.log', 'old.txt']) {
+      writeFileSync(path.join(folder, name), 'a line\n')
+      if (name.startsWith('old')) utimesSync(path.join(folder, name), monthBefore, monthBefore)
+    }
+    await connect('ann')
+    const left = readdirSync(folder).filter((name) => /^(?:old|new)/.test(name))
+    expect(left.toSorted()).toEqual(['new.log', 'old.txt'])
+  })
+})
+
+describe('sandbridge status and stop', () => {
+  it(
+    'name the clients of a resident and how they share servers, and end it after its cells',
+    { timeout: 120_000 },
+    async () => {
+      const shared = { ...fixtureServer('whoami.mjs'), cwd: '/' }
+      const { connect, command, home, residents } = residentHome({ who: WHO, shared })
+      expect(command('status')).toMatchObject({ code: 0, stderr: expect.stringContaining('No resident') as string })
+      const [ann, bob] = await Promise.all([connect('ann'), connect('bob')])
+      const use = 'await mcp_who.who()\nprint((await mcp_shared.who())["pid"])'
+      expect(await ann.run(use)).toBe(await bob.run(use))
+      const [one] = JSON.parse(command('status', '--json').stdout) as [{ pid: number; clients: { cwd: string }[] }]
+      expect(one.pid).toBe(residents()[0])
+      expect(one.clients.map(({ cwd }) => cwd).toSorted()).toEqual([path.join(home, 'ann'), path.join(home, 'bob')])
+      expect(one.clients[0]).toMatchObject({
+        servers: expect.arrayContaining([
+          { server: 'shared', state: 'running', clients: 2, process: expect.any(Number) as number },
+          {
+            server: 'who',
+            state: 'running',
+            clients: 1,
+            process: expect.any(Number) as number,
+            reason: expect.stringContaining('folder') as string,
+          },
+        ]) as unknown,
+      })
+      expect(command('status').stdout).toContain('shared: running, shared by 2 clients')
+      const { stdout } = command('servers')
+      expect(stdout).toMatch(/^ {2}shared +running +2 clients: \d+ in \S+, \d+ in \S+$/m)
+      expect(
+        stdout.match(/^ {2}who +running +1 client: \d+ in \S+ +it starts in the folder of its client/gm),
+      ).toHaveLength(2)
+      const open = ann.run('import time\ntime.sleep(3)\nprint("whole")')
+      await new Promise((resolve) => setTimeout(resolve, 500))
+      expect(command('stop').code).toBe(0)
+      // The cell of one client ends first; both go on with another resident.
+      expect(await open).toBe('whole')
+      await until(() => !isAlive(one.pid))
+      expect(await bob.run('print(2)')).toBe('2')
+    },
+  )
+})
+
+describe('without a setting', () => {
+  const DEFAULT = { MCP_BRIDGE_RESIDENT: 'idle=1' }
+  const settingsOf = (home: string, text: string): void => writeFileSync(path.join(home, 'MCPs/settings.json'), text)
+
+  it('clients share a resident, where none is forbidden', { timeout: 120_000 }, async () => {
+    needsPosix('Windows has no resident')
+    const { connect, residents, command } = residentHome({ who: WHO }, DEFAULT)
+    expect(command('status').stderr).toContain('The next client starts one.')
+    const [ann, bob] = await Promise.all([connect('ann'), connect('bob')])
+    expect(await Promise.all([who(ann), who(bob)])).toEqual(['ann', 'bob'])
+    expect(residents()).toHaveLength(1)
+  })
+
+  it('settings.json switches it off, and a variable outranks that', { timeout: 120_000 }, async () => {
+    const { connect, residents, home, command } = residentHome({ who: WHO }, DEFAULT)
+    settingsOf(home, '// No process in the background.\n{ "cells": { "resident": "off" } }')
+    expect(command('status').stderr).toContain('settings.json says so')
+    expect(await who(await connect('ann'))).toBe('ann')
+    expect(residents()).toEqual([])
+    expect(await who(await connect('bob', { MCP_BRIDGE_RESIDENT: 'on idle=1' }))).toBe('bob')
+    expect(residents()).toHaveLength(1)
+  })
+
+  it('a mistake in settings.json is told as without a resident', { timeout: 120_000 }, async () => {
+    const { start, home } = residentHome({ who: WHO }, DEFAULT)
+    settingsOf(home, '{ "cells": { "resident": "of" } }')
+    const ann = start('ann')
+    expect(await ann.exited).toBe(2)
+    expect(ann.said()).toMatch(/settings\.json.*resident/)
+  })
+
+  it('a client without the right to gain privileges, as in a sandbox, has a bridge of its own', async () => {
+    needsLinux('another system has no such flag')
+    needsProgram('setpriv')
+    const { placeOf, residents } = residentHome({}, DEFAULT)
+    const run = (...before: string[]): string[] =>
+      spawnSync('/usr/bin/env', [...before, process.execPath, CLI, 'run'], { ...placeOf('ann'), input: '' })
+        .stderr.toString()
+        .split('\n')
+    expect(run('setpriv', '--no-new-privs')).toEqual([''])
+    expect(residents()).toEqual([])
+    run()
+    await until(() => residents().length === 1)
+  })
+
+  it('commands start no resident, and make no folder for one', { timeout: 120_000 }, () => {
+    const { command, folder } = residentHome({}, DEFAULT)
+    expect(command('exec', '-c', '6 * 7').stdout).toBe('42\n')
+    expect(command('servers').code).toBe(0)
+    expect(existsSync(folder)).toBe(false)
+  })
+})
+
+describe('run serves its client itself', () => {
+  it('in CI', { timeout: 120_000 }, async () => {
+    const { connect, residents } = residentHome({ who: WHO })
+    const ann = await connect('ann', { CI: 'true' })
+    expect(await who(ann)).toBe('ann')
+    expect(residents()).toEqual([])
+  })
+
+  it.each([
+    ['others can write to', (folder: string) => (mkdirSync(folder, { recursive: true }), chmodSync(folder, 0o777))],
+    ['is a link', (folder: string) => (mkdirSync(path.dirname(folder)), symlinkSync('/tmp', folder))],
+    ['is a file', (folder: string) => (mkdirSync(path.dirname(folder)), writeFileSync(folder, ''))],
+  ])('where the folder for residents %s, and says so', { timeout: 120_000 }, async (_, prepare) => {
+    const { connect, residents, folder } = residentHome({ who: WHO })
+    prepare(folder)
+    const ann = await connect('ann')
+    expect(await who(ann)).toBe('ann')
+    expect(ann.said()).toMatch(/resident bridge cannot be used: .*\. This client gets a bridge of its own/)
+    expect(residents()).toEqual([])
+  })
+
+  it('where a resident fails at its start, at once, and reports why', { timeout: 120_000 }, async () => {
+    const { start } = residentHome({})
+    const ann = start('ann', { MCP_BRIDGE_OUTPUT_MODE: 'loud' })
+    expect(await ann.exited).toBe(2)
+    // Not what is said after the time that a resident may take to start.
+    expect(ann.said()).toMatch(/^sandbridge: MCP_BRIDGE_OUTPUT_MODE/)
+  })
+
+  it('and reports a mistake in its own setting, also to a client that has closed its input', async () => {
+    const { start } = residentHome({})
+    for (const closed of [true, false]) {
+      const ann = start('ann', { MCP_BRIDGE_RESIDENT: 'on idel=5' })
+      if (closed) ann.process.stdin!.end()
+      expect(await ann.exited).toBe(2)
+      expect(ann.said()).toMatch(/^sandbridge: MCP_BRIDGE_RESIDENT: .*idel/)
+    }
+  })
+
+  it('and reports invalid rules as without a resident', { timeout: 120_000 }, async () => {
+    const { start, home } = residentHome({ who: WHO })
+    writeFileSync(path.join(home, 'MCPs/permissions.json'), '{"permissions": {"deny": 1}}')
+    const [with_, without] = [start('ann'), start('ann', { MCP_BRIDGE_RESIDENT: 'off' })]
+    for (const { process: one } of [with_, without]) one.stdin!.end()
+    const codes = await Promise.all([with_.exited, without.exited])
+    expect(codes[0]).toBe(codes[1])
+    expect(codes[0]).not.toBe(0)
+    expect(with_.said()).toContain(without.said())
+    // One that has said something, and says more later, is not left waiting.
+    const waiting = start('ann')
+    void waiting.ask('initialize')
+    expect(await waiting.exited).toBe(codes[0])
+  })
+})
