@@ -498,7 +498,7 @@ describe('what one session writes about what it keeps, and another reads', () =>
     ],
     [
       'the name of a project folder',
-      () => 'import os; os.mkdir("/projects/" + text[:60])',
+      () => 'import os; os.mkdir("/projects/" + text[:60].strip())',
       () => 'import os; os.listdir("/projects")',
     ],
   ]

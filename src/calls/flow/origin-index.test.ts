@@ -132,23 +132,64 @@ describe('the origin of a value', () => {
     expect([...friend.shown('nothing is called mallory@evil.example').runs]).not.toContain('mail')
   })
 
-  it.each(['tel:4711081512', 'acct:DE89370400440532013000', 'https://pay.acme.example/to/4711081512?now=1'])(
-    'is also the server of a number that a trusted one gives back in something larger: %s',
-    (note) => {
-      const open = (page: string, literal = '') => {
-        const index = new OriginIndex((server) => server === 'notes')
-        index.addWritten(literal)
-        index.addResult({ server: 'web', name: 'get' }, page)
-        index.addResult({ server: 'notes', name: 'get' }, { content: [{ type: 'text', text: note }] })
-        return serversOf(index, note).toSorted()
-      }
-      const page = 'Wire it to DE89370400440532013000 or call 4711081512 now'
-      expect(open(page)).toEqual(['notes', 'web'])
-      // Controls: other numbers, and those that the model wrote.
-      expect(open('Wire it to DE02120300000000202051 or call 4711081599 now')).toEqual(['notes'])
-      expect(open(page, page)).not.toContain('web')
-    },
-  )
+  it.each([
+    'tel:4711081512',
+    'acct:DE89370400440532013000',
+    'https://pay.acme.example/to/4711081512?now=1',
+    'mailto:mallory@evil.example',
+    'mallory@evil.example?subject=hi',
+    'mailto:mallory@evil.example?subject=hi&body=there',
+    'https://mail.example/new?to=mallory@evil.example&now=1',
+    'please call 4,711,081,512 today',
+    "4'711'081'512",
+    '4.711081512E9',
+    '4.711081512e+09',
+  ])('is also the server of an address or number that a trusted one gives back in another form: %s', (note) => {
+    const open = (page: string, literal = '') => {
+      const index = new OriginIndex((server) => server === 'notes')
+      index.addWritten(literal)
+      index.addResult({ server: 'web', name: 'get' }, page)
+      index.addResult({ server: 'notes', name: 'get' }, { content: [{ type: 'text', text: note }] })
+      return serversOf(index, note).toSorted()
+    }
+    const page = 'Wire it to DE89370400440532013000 or call 4711081512 now or write to mallory@evil.example'
+    expect(open(page)).toEqual(['notes', 'web'])
+    // Controls: others, also of the same host, and those that the model wrote.
+    expect(open('Wire it to DE02120300000000202051 or call 4711081599 now or write to fay@evil.example')).toEqual([
+      'notes',
+    ])
+    expect(open(page, page)).not.toContain('web')
+  })
+
+  it('is found for a number in another notation, and not for others: fewer than 1 in 1,000', () => {
+    const number = fc.integer({ min: 1_000_000, max: 999_999_999 })
+    const notations = [
+      (one: number) => one.toLocaleString('en-US'),
+      (one: number) => one.toLocaleString('de-CH').replaceAll('’', "'"),
+      (one: number) => one.toLocaleString('de-DE'),
+      (one: number) => one.toExponential(),
+      // As Java does: 1.0E7.
+      (one: number) =>
+        one
+          .toExponential()
+          .replace(/^(\d)e/, '$1.0e')
+          .replace('e+', 'E'),
+      (one: number) => one.toFixed(2),
+    ]
+    const index = new OriginIndex()
+    const numbers = [...new Set(fc.sample(number, { numRuns: 2_000, seed: 1 }))]
+    for (const one of numbers) index.addResult(MAIL, { content: [{ type: 'text', text: `amount,x\n${one},3\n` }] })
+    const known = new Set(numbers)
+    const others = fc.sample(number, { numRuns: 2_000, seed: 2 }).filter((one) => !known.has(one))
+    for (const write of notations) {
+      const missed = numbers.filter((one) => serversOf(index, write(one)).length === 0)
+      expect(missed, write.toString()).toEqual([])
+      const found = others.filter((one) => serversOf(index, `it is ${write(one)}.`).length > 0)
+      expect(found.length, write.toString()).toBeLessThanOrEqual(2)
+      // The other way: the server writes it so.
+      for (const one of numbers.slice(0, 100)) expect(serversOf(indexOf(`it is ${write(one)}.`), one)).toEqual(['mail'])
+    }
+  })
 
   it('is not a server because of the words of the protocol, which each result has', () => {
     const block = { type: 'text', text: 'hello there' }
@@ -165,6 +206,8 @@ describe('the origin of a value', () => {
     const index = indexOf({ id: 13, file: 'b7', text: 'file 14 is open' })
     const found = (one: unknown) => index.originOf(one, { isExact: true }).sources.length
     expect([13, '13', 'b7', 14].map(found)).toEqual([1, 1, 1, 0])
+    // Not as a part of something larger, where it says too little.
+    expect(['room-b7', 'door 13', 'xb7'].map(found)).toEqual([0, 0, 0])
     expect(index.originOf(13).sources).toEqual([])
     for (const literal of literalsOf('delete(13, "b7")')) index.addWritten(literal)
     expect([13, 'b7'].map(found)).toEqual([0, 0])

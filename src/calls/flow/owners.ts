@@ -15,6 +15,7 @@ import {
   KIND,
   LAST,
   LINE,
+  PART,
   Scanner,
   SEGMENT,
   STRIDE,
@@ -39,7 +40,7 @@ const UNKNOWN = -1
 const WRITTEN = 0
 /** Longer texts are rare. */
 const MAX_KEPT_WORDS = 1 << 14
-const LARGER = [LINE, FIELD, CHUNK, GROUPS, SEGMENT]
+const LARGER = [LINE, FIELD, CHUNK, PART, GROUPS, SEGMENT]
 
 export interface Looking {
   /** The value stands for something, so that a short one counts, too, such as an id of one digit. */
@@ -144,8 +145,8 @@ export class Owners {
     const hasOpen = isOpen(first, last)
     // The host of an address is no quotation: others have it, too. Nor is an address that is shown a text.
     if (!hasOpen && (units[at + KIND] === SEGMENT || (this.#tell && units[at + KIND] !== FIELD))) return
-    if (hasOpen && this.#written.get(key ^ salt, check) !== 0) {
-      this.#own(WRITTEN, first, last, false)
+    if (this.#written.get(key ^ salt, check) !== 0) {
+      if (hasOpen) this.#own(WRITTEN, first, last, false)
       return
     }
     const set = this.#results.get(key ^ salt, check)
@@ -167,8 +168,11 @@ export class Owners {
       if (units[at + KIND] !== TRIPLE) continue
       const first = units[at + FIRST]!
       const last = units[at + LAST]!
-      const set = this.#results.get(units[at + KEY]! ^ RUN, units[at + CHECK]!)
-      const counts = isOpen(first, last) ? before !== 0 || this.#words <= 4 : before === set
+      const key = units[at + KEY]! ^ RUN
+      const set = this.#results.get(key, units[at + CHECK]!)
+      const counts = isOpen(first, last)
+        ? before !== 0 || this.#words <= 4
+        : before === set && this.#written.get(key, units[at + CHECK]!) === 0
       if (set !== 0 && counts) this.#own(set, before !== 0 && isOpen(first, last) ? first - 1 : first, last, true)
       before = set
     }

@@ -1,5 +1,6 @@
-// What a text says in its encodings: URL encoding, quoted-printable, escapes of JSON, Python and HTML, base64 and
-// hexadecimal digits; and without tags and invisible characters, which can stand in a word. Pure.
+// What a text says in its encodings: URL encoding, quoted-printable, escapes of JSON, Python and HTML, base64,
+// hexadecimal digits, and numbers with an exponent; and without tags and invisible characters, which can stand in a
+// word. Pure.
 
 /** Encodings in encodings that are followed. */
 const MAX_DEPTH = 3
@@ -9,6 +10,8 @@ const MAX_CHARS = 4 << 20
 const BASE64_RUN = /[A-Za-z0-9+/_-]{16,}={0,2}|^\s*[A-Za-z0-9+/_-]{8,}={0,2}\s*$/g
 const HEX_RUN = /(?<![0-9A-Fa-f])(?:[0-9A-Fa-f]{2}){8,}(?![0-9A-Fa-f])/g
 const MIN_BYTES = 6
+/** As programs write large numbers: with a point or a plus, which identifiers have not. */
+const EXPONENT = /(?<![\w.])(\d)(?:\.(\d+)e\+?|e\+)(\d{1,2})(?!\w|\.\d)/gi
 const INVISIBLE = /\p{Cf}+/gu
 /** Mail in quoted-printable. Without such a sign, `?id=12` would be read so. */
 const QUOTED = /quoted-printable|=\r?\n/i
@@ -32,9 +35,12 @@ export function readingsOf(text: string): Readings {
   return found
 }
 
-const MAY_BE_ENCODED = /[%\\&<]|=[\r\n]|quoted-printable|\p{Cf}|[A-Za-z0-9+/_-]{16}|^\s*[A-Za-z0-9+/_-]{8,}={0,2}\s*$/iu
+const MAY_BE_ENCODED =
+  /[%\\&<]|\d(?:\.\d+e|e\+)|=[\r\n]|quoted-printable|\p{Cf}|[A-Za-z0-9+/_-]{16}|^\s*[A-Za-z0-9+/_-]{8,}={0,2}\s*$/iu
 const MIN_RUN = 16
 const EQUALS = 61
+const PLUS = 43
+const LETTER_E = 101
 const IN_RUN = 1
 const SIGN = 2
 const ASCII = Uint8Array.from({ length: 128 }, (_, code) => {
@@ -49,7 +55,8 @@ function mayBeEncoded(text: string): boolean {
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at)
     const type = code < 128 ? ASCII[code] : SIGN
-    if (type === SIGN || code === EQUALS || run === MIN_RUN) return MAY_BE_ENCODED.test(text)
+    if (type === SIGN || code === EQUALS || run === MIN_RUN || ((code | 32) === LETTER_E && isExponent(text, at)))
+      return MAY_BE_ENCODED.test(text)
     if (type === IN_RUN && run === 0) runs += 1
     run = type === IN_RUN ? run + 1 : 0
   }
@@ -74,6 +81,7 @@ function* decodings(text: string, found: Readings): Generator<string> {
   if (text.includes('\\')) yield text.replaceAll(ESCAPE, unescaped)
   if (text.includes('&')) yield text.replaceAll(/&(?:#(\d{1,7})|#[xX]([0-9A-Fa-f]{1,6})|([a-z]{2,4}));/g, entity)
   if (text.includes('<')) yield text.replaceAll(TAG, '')
+  yield text.replaceAll(EXPONENT, withoutExponent)
   yield text.replaceAll(INVISIBLE, '')
   // Mail has its base64 in lines.
   const joined = /^[A-Za-z0-9+/_-]{16,}[\r\n]/m.test(text) ? text.replaceAll(/[\r\n]+/g, '') : text
@@ -86,6 +94,22 @@ function* decodings(text: string, found: Readings): Generator<string> {
     const decoded = textOf(Buffer.from(run, 'hex'))
     if (decoded !== undefined) yield decoded
   }
+}
+
+/** Whether this, an E, stands between a number and what may be its exponent. */
+function isExponent(text: string, at: number): boolean {
+  let before = at - 1
+  while (isDigit(text.charCodeAt(before))) before -= 1
+  if (before === at - 1) return false
+  return text.charCodeAt(at + 1) === PLUS || (text[before] === '.' && isDigit(text.charCodeAt(at + 1)))
+}
+
+const isDigit = (code: number): boolean => code >= 48 && code <= 57
+
+function withoutExponent(_: string, first: string, rest: string | undefined, exponent: string): string {
+  const digits = (rest ?? '').padEnd(Number(exponent), '0')
+  const point = Number(exponent)
+  return first + digits.slice(0, point) + (digits.length > point ? `.${digits.slice(point)}` : '')
 }
 
 function textOf(bytes: Buffer): string | undefined {

@@ -17,7 +17,9 @@ export const FIELD = 4
 export const LINE = 5
 /** Three words in a row, as they occur in longer text. */
 export const TRIPLE = 6
-export type Kind = 0 | 1 | 2 | 3 | 4 | 5 | 6
+/** Of an address: what stands before or after `?`, `&`, `=`, `#` and its scheme, such as the one in `mailto:`. */
+export const PART = 7
+export type Kind = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7
 
 /** The letters of a word. */
 export const HAS_CAPITAL = 1
@@ -53,6 +55,7 @@ const SENTENCE_END = 9
 const COLON = 10
 const FOREIGN = 11
 const IDEOGRAPH = 12
+const PART_END = 13
 
 const ASCII = new Uint8Array(128)
 for (let code = 0; code < 128; code += 1) {
@@ -67,17 +70,19 @@ for (let code = 0; code < 128; code += 1) {
           ? LINE_END
           : char === ' '
             ? SPACE
-            : /[/?&=#@%]/.test(char)
+            : /[/@%]/.test(char)
               ? SEGMENT_END
-              : /[,;|"`<>()[\]{}\t]/.test(char)
-                ? FIELD_END
-                : char === "'"
-                  ? APOSTROPHE
-                  : /[.!]/.test(char)
-                    ? SENTENCE_END
-                    : char === ':'
-                      ? COLON
-                      : JOINER
+              : /[?&=#]/.test(char)
+                ? PART_END
+                : /[,;|"`<>()[\]{}\t]/.test(char)
+                  ? FIELD_END
+                  : char === "'"
+                    ? APOSTROPHE
+                    : /[.!]/.test(char)
+                      ? SENTENCE_END
+                      : char === ':'
+                        ? COLON
+                        : JOINER
 }
 
 /** Classes of other characters, as they are met; 255 for unknown. */
@@ -159,6 +164,7 @@ export class Scanner {
   /** How many numbers of them are in use. */
   end = 0
   readonly #segment = new Open()
+  readonly #part = new Open()
   readonly #chunk = new Open()
   readonly #groups = new Open()
   readonly #field = new Open()
@@ -173,6 +179,7 @@ export class Scanner {
   #chars = 0
   #word = 0
   #segments = 0
+  #partSegments = 0
   #fields = 0
   #take: ((units: Int32Array, end: number) => void) | undefined
 
@@ -229,14 +236,16 @@ export class Scanner {
       if (type === JOINER) continue
       if (type === SENTENCE_END || type === COLON) {
         if (isSpace(text, at + 1)) type = FIELD_END
-        else if (type === COLON) type = SEGMENT_END
+        else if (type === COLON) type = PART_END
         else continue
       }
       if (this.#segment.isOpen) this.#endSegment()
       if (type === SEGMENT_END) continue
+      if (this.#part.isOpen) this.#endPart(type !== PART_END)
+      if (type === PART_END) continue
       if (this.#chunk.isOpen) this.#endChunk()
       if (type === SPACE) continue
-      if (this.#groups.isOpen) this.#endGroups()
+      if (this.#groups.isOpen && !isThousands(text, at)) this.#endGroups()
       if (this.#field.isOpen) this.#endField()
       if (type === LINE_END && this.#line.isOpen) this.#endLine()
     }
@@ -286,9 +295,29 @@ export class Scanner {
   }
 
   #endSegment(): void {
-    if (this.#wordsOf(this.#segment) > 1) this.#tellWhole(SEGMENT, this.#segment)
+    const segment = this.#segment
+    if (this.#wordsOf(segment) > 1) this.#tellWhole(SEGMENT, segment)
     this.#segments += 1
-    this.#segment.isOpen = false
+    segment.isOpen = false
+    this.#partSegments += 1
+    const part = this.#part
+    if (part.isOpen) part.traits |= segment.traits
+    else {
+      part.isOpen = true
+      part.key = segment.key
+      part.check = segment.check
+      part.chars = segment.chars
+      part.traits = segment.traits
+      part.word = segment.word
+    }
+  }
+
+  /** @param endsChunk it is told as one, unless other parts are before it */
+  #endPart(endsChunk: boolean): void {
+    const isChunk = endsChunk && this.#part.word === this.#chunk.word
+    if (this.#partSegments > 1 && !isChunk) this.#tellWhole(PART, this.#part)
+    this.#partSegments = 0
+    this.#part.isOpen = false
   }
 
   #endChunk(): void {
@@ -378,6 +407,17 @@ function isAscii(text: string): boolean {
 function isLetter(text: string, at: number): boolean {
   const code = text.charCodeAt(at)
   return code < 128 && (ASCII[code] === LOWER || ASCII[code] === CAPITAL)
+}
+
+/** A comma or apostrophe between the digits of a number: `1,234,567`. */
+function isThousands(text: string, at: number): boolean {
+  const code = text.charCodeAt(at)
+  if (code !== 44 && code !== 39) return false
+  return isDigit(text, at - 1) && [1, 2, 3].every((more) => isDigit(text, at + more)) && !isDigit(text, at + 4)
+}
+
+function isDigit(text: string, at: number): boolean {
+  return ASCII[text.charCodeAt(at)] === DIGIT
 }
 
 function isSpace(text: string, at: number): boolean {

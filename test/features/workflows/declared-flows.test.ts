@@ -283,7 +283,7 @@ runtime.save_memory("code", "to = 'data-${to}'")
 os.makedirs("/projects/addresses", exist_ok=True)
 open("/projects/addresses/__init__.py", "w").write("to = 'package-${to}'")
 1`
-  const save = (name: string, finds: string) => `
+  const saveBy = (name: string, finds: string) => `
 async def ${name}(times: int = 1):
     import importlib, sys
     sys.path.insert(0, "/projects")
@@ -296,8 +296,8 @@ async def ${name}(times: int = 1):
 runtime.save_workflow("${name}", ${name})
 1`
   await bridge.run(write('one'))
-  await bridge.run(save('finds', 'use = getattr(importlib.import_module("user_" + "tools"), "cop" + "ied")'))
-  await bridge.run(save('names', 'from user_tools import copied as use'))
+  await bridge.run(saveBy('finds', 'use = getattr(importlib.import_module("user_" + "tools"), "cop" + "ied")'))
+  await bridge.run(saveBy('names', 'from user_tools import copied as use'))
   for (const name of ['finds', 'names']) {
     const first = await command('record', name)
     expect(first.code, first.stderr + first.stdout).toBe(0)
