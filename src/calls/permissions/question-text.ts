@@ -41,7 +41,10 @@ export function callsText(calls: readonly ShownCall[], about: 'calls' | 'cell'):
   const more = calls.length - lines.length
   const rest = more === 0 ? [] : [`${more} more calls follow; they are asked about separately.`]
   const reasons = [...new Set(calls.slice(0, lines.length).map(reasonOf))]
-  return { text: [`${OPENINGS[about]} to ${what}:`, ...lines, ...rest, ...reasons].join('\n'), shownCount: lines.length }
+  return {
+    text: [`${OPENINGS[about]} to ${what}:`, ...lines, ...rest, ...reasons].join('\n'),
+    shownCount: lines.length,
+  }
 }
 
 /** What an answer that trusts the text of a server means. */
