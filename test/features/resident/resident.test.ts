@@ -617,8 +617,40 @@ describe('without a setting', () => {
     settingsOf(home, '{ "cells": { "timeout": 7 } }')
     const cyd = await connect('cyd', { MCP_BRIDGE_TIMEOUT: '7' })
     expect(await who(cyd)).toBe('cyd')
-    expect(cyd.said()).toContain('settings.json has changed since it started')
+    expect(cyd.said()).toContain('settings have changed since it started')
     expect(residents()).toHaveLength(2)
+  })
+
+  it('a client that comes after a change of settings.json has the new settings', { timeout: 120_000 }, async () => {
+    const { connect, residents, home, command } = residentHome({})
+    const code = 'print("joe@" + "example.com")'
+    const ann = await connect('ann')
+    // Control.
+    expect(await ann.run(code)).toBe('joe@example.com')
+    settingsOf(home, '{ "sandbox": { "mask": ["email"] } }')
+    const bob = await connect('bob')
+    expect(await bob.run(code)).toBe('[EMAIL_1]')
+    expect(bob.said()).toContain('settings have changed since it started')
+    expect(residents()).toHaveLength(1)
+    // What only a running bridge follows changes nothing here.
+    settingsOf(home, '{ "permissions": { "preset": "careful" } }')
+    const cyd = await connect('cyd')
+    expect([await cyd.run(code), cyd.said()]).toEqual(['joe@example.com', ''])
+    expect(command('status').stdout.match(/client \d+/g)).toHaveLength(2)
+  })
+
+  it('a variable decides which servers a cell has, also when settings.json changes', { timeout: 120_000 }, async () => {
+    const { connect, home } = residentHome({ who: WHO })
+    settingsOf(home, '{ "cells": { "compat": true } }')
+    const [ann, bob] = [await connect('ann', { MCP_BRIDGE_COMPAT: '1' }), await connect('bob')]
+    const code = 'await mcp_who.who()'
+    const refused = /ServerNotFound/
+    expect(await ann.run(code)).toMatch(refused)
+    expect(await bob.run(code)).toMatch(refused)
+    settingsOf(home, '{ "cells": { "compat": false } }')
+    expect(await ann.run(code)).toMatch(refused)
+    // Control.
+    expect(await bob.run(code)).not.toMatch(refused)
   })
 
   it('a mistake in settings.json is told as without a resident', { timeout: 120_000 }, async () => {
@@ -627,6 +659,15 @@ describe('without a setting', () => {
     const ann = start('ann')
     expect(await ann.exited).toBe(2)
     expect(ann.said()).toMatch(/settings\.json.*resident/)
+    // It would be corrected while the client is connected, and may then say something else than before.
+    settingsOf(home, '{}')
+    const bob = start('bob')
+    await bob.initialize()
+    settingsOf(home, '{ "sandbox": { "mask": ["emial"] } }')
+    const cyd = start('cyd')
+    void cyd.ask('initialize')
+    expect(await cyd.exited).toBe(2)
+    expect(cyd.said()).toMatch(/settings\.json.*mask/)
   })
 
   it('a client without the right to gain privileges, as in a sandbox, has a bridge of its own', async () => {
