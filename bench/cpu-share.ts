@@ -2,6 +2,7 @@
 // what runs, so that other load on the machine changes little: on a busy one, times of the same calls differed by a
 // half, and these shares by a hundredth. Linux only.
 import type { Profiler } from 'node:inspector'
+import { rm } from 'node:fs/promises'
 import { Session } from 'node:inspector/promises'
 import { Bridge } from '../src/bridge/bridge.ts'
 import { features, plugIn } from '../src/cli/feature.ts'
@@ -52,6 +53,7 @@ export async function cpuShare(
   const { profile } = await profiler.post('Profiler.stop')
   profiler.disconnect()
   await bridge.close()
+  await rm(home, { recursive: true, force: true, maxRetries: 3 })
 
   return (countedShare(profile, isCounted) * (own - ownBefore)) / (all - allBefore)
 }

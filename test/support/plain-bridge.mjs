@@ -39,7 +39,7 @@ async function build() {
     {
       name: 'plain-provider',
       async resolveId(specifier, importer) {
-        if (importer === undefined || importer === PLAIN_PROVIDER) return
+        if (importer === undefined || importer === PLAIN_PROVIDER) return undefined
         const resolved = await this.resolve(specifier, importer, { skipSelf: true })
         return resolved && PROVIDER.test(resolved.id) ? PLAIN_PROVIDER : undefined
       },
