@@ -81,6 +81,12 @@ it('a variable that changes no setting does not count, whatever its spelling', a
   // Each is what holds only beside the other.
   settings('{"cells": {"maxTimeout": 10}}')
   expect(await nameOf({ MCP_BRIDGE_MAX_TIMEOUT: '20', MCP_BRIDGE_TIMEOUT: '10' })).not.toBe(plain)
+  // It leads elsewhere from another folder, such as the resident's.
+  const relative = { MCP_BRIDGE_STATE_DIR: path.relative('', stateDir) }
+  expect([await nameOf({ MCP_BRIDGE_STATE_DIR: stateDir }), await nameOf(relative)]).toEqual([
+    plain,
+    key(relative, '/a', home),
+  ])
   settings('{')
   expect(await nameOf(same)).not.toBe(plain)
 })

@@ -53,11 +53,13 @@ export interface ResidentKey {
   idle: ReadonlySet<string>
 }
 
-/** @param idle variables that change no setting */
+/** @param unchanging variables that change no setting */
 export function residentKey(
   { env, cwd, home }: Pick<ClientContext, 'env' | 'cwd' | 'home'>,
-  idle: ReadonlySet<string> = new Set(),
+  unchanging: ReadonlySet<string> = new Set(),
 ): ResidentKey {
+  // A relative path changes nothing in this folder only.
+  const idle = new Set([...unchanging].filter((name) => !hasRelative(name, env[name] ?? '')))
   const counts = (name: string): boolean =>
     !OWN.has(name) &&
     !idle.has(name) &&

@@ -524,6 +524,30 @@ describe('a start', () => {
     expect([readFileSync(main), existsSync(kernel), readdirSync(folder).length]).toEqual([whole, true, 1])
   })
 
+  it.each([
+    ['a file has its name', 'd', (place: string) => writeFileSync(place, '')],
+    ['a link has its name', 'd', (place: string, other: string) => symlinkSync(other, place)],
+    ['a named pipe is in place of its log', 'log', (place: string) => execFileSync('mkfifo', [place])],
+    ['a link is in place of its log', 'log', (place: string, other: string) => symlinkSync(`${other}/file`, place)],
+  ])('goes on where %s, and changes nothing behind it', { timeout: 60_000 }, async (_, extension, plant) => {
+    needsPosix('Windows has no resident')
+    const { connect, home, folder, residents } = residentHome({ who: WHO })
+    await connect('ann')
+    await until(() => residents().length === 1)
+    const [log] = readdirSync(folder).filter((name) => name.endsWith('.log'))
+    kill(residents()[0]!, 'SIGKILL')
+    const place = path.join(folder, log!.replace(/log$/, extension))
+    const other = path.join(home, 'other')
+    mkdirSync(other)
+    writeFileSync(path.join(other, 'file'), 'kept')
+    rmSync(place, { recursive: true })
+    plant(place, other)
+    const bob = await connect('bob')
+    expect(await who(bob)).toBe('bob')
+    expect(bob.said()).toBe('')
+    expect(readFileSync(path.join(other, 'file'), 'utf8')).toBe('kept')
+  })
+
   it('removes logs that nothing was written to for a month', { timeout: 120_000 }, async () => {
     const { connect, folder } = residentHome({})
     mkdirSync(path.dirname(folder), { recursive: true, mode: 0o700 })
