@@ -24,7 +24,8 @@ export interface StartPlace {
 /** Changes when another start may have another result. Reads no file; modification times are enough. */
 export function startInputs({ transport }: ServerDefinition, place: StartPlace): string {
   const texts = textsOf(transport)
-  const variables = [...texts.flatMap(variablesIn), ...(transport.type === 'stdio' ? inheritedBy(transport) : [])]
+  const inherited = transport.type === 'stdio' ? inheritedBy(transport) : NETWORK_VARIABLES.proxies
+  const variables = [...texts.flatMap(variablesIn), ...inherited]
   const files = transport.type === 'stdio' ? filesOf(transport, place) : [place.tokensFile ?? '']
   const inputs = [
     VERSION,

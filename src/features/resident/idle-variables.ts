@@ -4,6 +4,9 @@ import type { ClientContext } from '../../config/settings/client-context.ts'
 import { namedSettings, readSettings, settingContext } from '../../config/settings/settings.ts'
 import { readSettingsFile, settingsFile } from '../../config/settings/file/load-settings.ts'
 
+/** It decides about `servers.load`, which follows settings.json in a running bridge. */
+const COMPAT = 'MCP_BRIDGE_COMPAT'
+
 /**
  * A variable of a setting that follows settings.json in a running bridge is never one: it wins when the file changes.
  * @throws BridgeError CONFIG_INVALID as `loadSettings` does
@@ -20,6 +23,7 @@ export async function idleVariables({ env, home }: Pick<ClientContext, 'env' | '
     readSettings({ ...env, ...Object.fromEntries(names.map((name) => [name, undefined])) }, { home }, file)
   const values = (from: typeof withAll): unknown => ({ ...from, warnings: [], setBy: {} })
   const isLive = (name: string): boolean =>
+    name === COMPAT ||
     all.some(({ setting }) => (setting.variable === name || setting.formerly === name) && setting.isLive)
   const alone = given.filter((name) => !isLive(name) && isDeepStrictEqual(values(without([name])), values(withAll)))
   // Two may each change nothing only beside the other.

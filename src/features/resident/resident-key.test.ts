@@ -36,6 +36,26 @@ it('the folder counts where a setting is a path relative to it', () => {
   expect(key({ MCP_BRIDGE_STATE_DIR: '/state' }, '/a')).toBe(key({ MCP_BRIDGE_STATE_DIR: '/state' }, '/b'))
 })
 
+it.each([
+  ['MCP_BRIDGE_PACKAGES', 'numpy ./wheels', 'numpy>=2 ~/wheels /srv/x-1-py3-none-any.whl'],
+  ['MCP_BRIDGE_PACKAGES', 'x-1-py3-none-any.whl', 'numpy'],
+  ['KUBECONFIG', '/etc/kube:kube.yaml', '/etc/kube:/srv/kube'],
+  ['NODE_EXTRA_CA_CERTS', 'company.pem', '/etc/company.pem'],
+  ['XDG_CONFIG_HOME', 'config', '/srv/config'],
+  ['NODE_OPTIONS', '--require ./hook.js', '--max-old-space-size=900'],
+])('the folder counts where %s is %s, and not %s', (name, relative, absolute) => {
+  expect(key({ [name]: relative }, '/a')).not.toBe(key({ [name]: relative }, '/b'))
+  expect(key({ [name]: absolute }, '/a')).toBe(key({ [name]: absolute }, '/b'))
+})
+
+it('proxies count where Node itself uses them, and the sources of packages', () => {
+  const proxy = { https_proxy: 'http://ann:secret@localhost:1' }
+  expect(key(proxy)).toBe(key())
+  expect(key({ NODE_USE_ENV_PROXY: '1', ...proxy })).not.toBe(key({ NODE_USE_ENV_PROXY: '1' }))
+  expect(key({ NODE_USE_ENV_PROXY: '1' })).not.toBe(key())
+  expect(key({ PIP_INDEX_URL: 'https://packages.example.com' })).not.toBe(key())
+})
+
 it('a resident looks for programs in no folder that only its first client has', () => {
   expect(residentPath({ PATH: '/srv/planted:bin::/usr/bin' })).toBe(residentPath({ PATH: '/usr/bin' }))
   expect(residentPath({ PATH: '/srv/planted', MCP_BRIDGE_RUNTIME: 'kubernetes' })).toContain('/srv/planted')
@@ -61,6 +81,12 @@ it('a variable that changes no setting does not count, whatever its spelling', a
   // Each is what holds only beside the other.
   settings('{"cells": {"maxTimeout": 10}}')
   expect(await nameOf({ MCP_BRIDGE_MAX_TIMEOUT: '20', MCP_BRIDGE_TIMEOUT: '10' })).not.toBe(plain)
+  // It leads elsewhere from another folder, such as the resident's.
+  const relative = { MCP_BRIDGE_STATE_DIR: path.relative('', stateDir) }
+  expect([await nameOf({ MCP_BRIDGE_STATE_DIR: stateDir }), await nameOf(relative)]).toEqual([
+    plain,
+    key(relative, '/a', home),
+  ])
   settings('{')
   expect(await nameOf(same)).not.toBe(plain)
 })

@@ -21,15 +21,25 @@ const VARIABLES = new Set(
     // What Node and its TLS read in this process, for the connections of all clients, and what is loaded into it.
     'NODE_OPTIONS NODE_PATH NODE_EXTRA_CA_CERTS NODE_TLS_REJECT_UNAUTHORIZED NODE_USE_SYSTEM_CA SSL_CERT_FILE ' +
     'SSL_CERT_DIR OPENSSL_CONF OPENSSL_MODULES LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT ' +
-    'DYLD_INSERT_LIBRARIES DYLD_LIBRARY_PATH'
+    'DYLD_INSERT_LIBRARIES DYLD_LIBRARY_PATH NODE_USE_ENV_PROXY ' +
+    // What installs the packages of cells.
+    'PIP_INDEX_URL PIP_EXTRA_INDEX_URL PIP_TRUSTED_HOST PIP_CONFIG_FILE'
   ).split(' '),
 )
 /** What it starts for all clients. Servers start with the PATH of their own client. */
 const ENGINES = ['podman', 'docker', 'bwrap']
 /** A connection's own. */
 const OWN = new Set(['MCP_BRIDGE_LOG_LEVEL'])
-/** Settings whose value is a path, or begins with one. */
-const PATHS = /^MCP_(?:SERVERS_CONFIG|BRIDGE_(?:STATE_DIR|CACHE_DIR|MOUNT))$/
+/** Where Node itself uses them. Servers have those of their own client. */
+const PROXY = /^(?:https?|no)_proxy$/i
+/** Variables whose value is a path, begins with one, or has several. */
+const PATHS = new RegExp(
+  '^(?:MCP_SERVERS_CONFIG|MCP_BRIDGE_(?:STATE_DIR|CACHE_DIR|MOUNT)|TE?MP(?:DIR)?|XDG_.*|KUBECONFIG|DOCKER_CONFIG|' +
+    'DOCKER_CERT_PATH|CONTAINER_SSHKEY|CONTAINERS_.*|REGISTRY_AUTH_FILE|NODE_PATH|NODE_EXTRA_CA_CERTS|SSL_CERT_.*|' +
+    'OPENSSL_.*|PIP_CONFIG_FILE)$',
+)
+/** Variables with paths among other words. */
+const WORDS = /^(?:MCP_BRIDGE_PACKAGES|NODE_OPTIONS)$/
 const ABSOLUTE = /^(?:[/\\~]|[A-Za-z]:[/\\])/
 
 export interface ResidentKey {
@@ -43,17 +53,23 @@ export interface ResidentKey {
   idle: ReadonlySet<string>
 }
 
-/** @param idle variables that change no setting */
+/** @param unchanging variables that change no setting */
 export function residentKey(
   { env, cwd, home }: Pick<ClientContext, 'env' | 'cwd' | 'home'>,
-  idle: ReadonlySet<string> = new Set(),
+  unchanging: ReadonlySet<string> = new Set(),
 ): ResidentKey {
+  // A relative path changes nothing in this folder only.
+  const idle = new Set([...unchanging].filter((name) => !hasRelative(name, env[name] ?? '')))
   const counts = (name: string): boolean =>
-    !OWN.has(name) && !idle.has(name) && (VARIABLES.has(name) || PREFIXES.some((prefix) => name.startsWith(prefix)))
+    !OWN.has(name) &&
+    !idle.has(name) &&
+    (VARIABLES.has(name) ||
+      PREFIXES.some((prefix) => name.startsWith(prefix)) ||
+      (env['NODE_USE_ENV_PROXY'] !== undefined && PROXY.test(name)))
   const variables = Object.entries(env)
     .filter(([name, value = '']) => counts(name) && value !== '' && !isUsual(name, value, home))
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
-  const isRelative = variables.some(([name, value]) => PATHS.test(name) && hasRelative(value!))
+  const isRelative = variables.some(([name, value]) => hasRelative(name, value!))
   const folder = isRelative ? cwd : undefined
   const text = JSON.stringify([
     PROTOCOL,
@@ -146,7 +162,9 @@ function walls(): unknown {
   }
 }
 
-function hasRelative(paths: string): boolean {
-  const all = paths.replace(/:r[ow]$/, '').split(path.delimiter)
+function hasRelative(name: string, value: string): boolean {
+  if (WORDS.test(name))
+    return value.split(/\s+/).some((word) => /^(?:--?[\w-]+=)?\.{1,2}[/\\]|^[^/~].*\.whl$/.test(word))
+  const all = PATHS.test(name) ? value.replace(/:r[ow]$/, '').split(path.delimiter) : []
   return all.some((one) => one !== '' && !ABSOLUTE.test(one.trim()))
 }

@@ -64,6 +64,7 @@ async function usersOf(entry: object, envs: [object, object], prepare?: (cwd: st
 }
 
 const NOTHING: [object, object] = [{}, {}]
+const FAR = { command: undefined, args: undefined, cwd: undefined, url: 'http://far.invalid/mcp' }
 const jail = (filesystem: object): object => ({ sandbox: { filesystem } })
 
 describe('a client cannot come to a process that works for another one', () => {
@@ -72,6 +73,7 @@ describe('a client cannot come to a process that works for another one', () => {
     ['control: absolute paths', { envFile: '/etc/hosts', ...jail({ allowWrite: ['/srv', '~/x'] }) }, NOTHING],
     ['control: a variable that it neither names nor inherits', {}, [{ OTHER: 'a' }, { OTHER: 'b' }]],
     ['control: another terminal', {}, [{ TERM: 'a' }, { TERM: 'b' }]],
+    ['control: a server over HTTP', FAR, [{ OTHER: 'a' }, { OTHER: 'b' }]],
     ['control: "shared": true', { cwd: undefined, shared: true }, NOTHING],
   ] as [string, object, [object, object]][])('%s', async (_, entry, envs) => {
     expect(await usersOf(entry, envs)).toBe(2)
@@ -94,6 +96,8 @@ describe('a client cannot come to a process that works for another one', () => {
     ['its language', {}, [{ LANG: 'de_DE.UTF-8' }, { LANG: 'C' }]],
     ['its user', {}, [{ USER: 'ann' }, { USER: 'bob' }]],
     ['its proxy', {}, [{ HTTPS_PROXY: 'http://ann:secret@localhost:1' }, {}]],
+    ['its proxy, to a server over HTTP', FAR, [{ HTTP_PROXY: 'http://ann:secret@localhost:1' }, {}]],
+    ['its exceptions to a proxy, there', FAR, [{ NO_PROXY: 'localhost' }, { no_proxy: '*' }]],
     ['a blank variable instead of a missing one', { env: { A: '${A:-x}', B: '${A-x}' } }, [{ A: '' }, { A: ' ' }]],
   ] as [string, object, [object, object]][])('%s', async (_, entry, envs) => {
     expect(await usersOf(entry, envs)).toBe(1)

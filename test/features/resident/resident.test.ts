@@ -524,6 +524,30 @@ describe('a start', () => {
     expect([readFileSync(main), existsSync(kernel), readdirSync(folder).length]).toEqual([whole, true, 1])
   })
 
+  it.each([
+    ['a file has its name', 'd', (place: string) => writeFileSync(place, '')],
+    ['a link has its name', 'd', (place: string, other: string) => symlinkSync(other, place)],
+    ['a named pipe is in place of its log', 'log', (place: string) => execFileSync('mkfifo', [place])],
+    ['a link is in place of its log', 'log', (place: string, other: string) => symlinkSync(`${other}/file`, place)],
+  ])('goes on where %s, and changes nothing behind it', { timeout: 60_000 }, async (_, extension, plant) => {
+    needsPosix('Windows has no resident')
+    const { connect, home, folder, residents } = residentHome({ who: WHO })
+    await connect('ann')
+    await until(() => residents().length === 1)
+    const [log] = readdirSync(folder).filter((name) => name.endsWith('.log'))
+    kill(residents()[0]!, 'SIGKILL')
+    const place = path.join(folder, log!.replace(/log$/, extension))
+    const other = path.join(home, 'other')
+    mkdirSync(other)
+    writeFileSync(path.join(other, 'file'), 'kept')
+    rmSync(place, { recursive: true })
+    plant(place, other)
+    const bob = await connect('bob')
+    expect(await who(bob)).toBe('bob')
+    expect(bob.said()).toBe('')
+    expect(readFileSync(path.join(other, 'file'), 'utf8')).toBe('kept')
+  })
+
   it('removes logs that nothing was written to for a month', { timeout: 120_000 }, async () => {
     const { connect, folder } = residentHome({})
     mkdirSync(path.dirname(folder), { recursive: true, mode: 0o700 })
@@ -617,8 +641,40 @@ describe('without a setting', () => {
     settingsOf(home, '{ "cells": { "timeout": 7 } }')
     const cyd = await connect('cyd', { MCP_BRIDGE_TIMEOUT: '7' })
     expect(await who(cyd)).toBe('cyd')
-    expect(cyd.said()).toContain('settings.json has changed since it started')
+    expect(cyd.said()).toContain('settings have changed since it started')
     expect(residents()).toHaveLength(2)
+  })
+
+  it('a client that comes after a change of settings.json has the new settings', { timeout: 120_000 }, async () => {
+    const { connect, residents, home, command } = residentHome({})
+    const code = 'print("joe@" + "example.com")'
+    const ann = await connect('ann')
+    // Control.
+    expect(await ann.run(code)).toBe('joe@example.com')
+    settingsOf(home, '{ "sandbox": { "mask": ["email"] } }')
+    const bob = await connect('bob')
+    expect(await bob.run(code)).toBe('[EMAIL_1]')
+    expect(bob.said()).toContain('settings have changed since it started')
+    expect(residents()).toHaveLength(1)
+    // What only a running bridge follows changes nothing here.
+    settingsOf(home, '{ "permissions": { "preset": "careful" } }')
+    const cyd = await connect('cyd')
+    expect([await cyd.run(code), cyd.said()]).toEqual(['joe@example.com', ''])
+    expect(command('status').stdout.match(/client \d+/g)).toHaveLength(2)
+  })
+
+  it('a variable decides which servers a cell has, also when settings.json changes', { timeout: 120_000 }, async () => {
+    const { connect, home } = residentHome({ who: WHO })
+    settingsOf(home, '{ "cells": { "compat": true } }')
+    const [ann, bob] = [await connect('ann', { MCP_BRIDGE_COMPAT: '1' }), await connect('bob')]
+    const code = 'await mcp_who.who()'
+    const refused = /ServerNotFound/
+    expect(await ann.run(code)).toMatch(refused)
+    expect(await bob.run(code)).toMatch(refused)
+    settingsOf(home, '{ "cells": { "compat": false } }')
+    expect(await ann.run(code)).toMatch(refused)
+    // Control.
+    expect(await bob.run(code)).not.toMatch(refused)
   })
 
   it('a mistake in settings.json is told as without a resident', { timeout: 120_000 }, async () => {
@@ -627,6 +683,15 @@ describe('without a setting', () => {
     const ann = start('ann')
     expect(await ann.exited).toBe(2)
     expect(ann.said()).toMatch(/settings\.json.*resident/)
+    // It would be corrected while the client is connected, and may then say something else than before.
+    settingsOf(home, '{}')
+    const bob = start('bob')
+    await bob.initialize()
+    settingsOf(home, '{ "sandbox": { "mask": ["emial"] } }')
+    const cyd = start('cyd')
+    void cyd.ask('initialize')
+    expect(await cyd.exited).toBe(2)
+    expect(cyd.said()).toMatch(/settings\.json.*mask/)
   })
 
   it('a client without the right to gain privileges, as in a sandbox, has a bridge of its own', async () => {

@@ -78,7 +78,8 @@ function rename(from: string, to: string): boolean {
     return true
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    if (code === 'ENOTEMPTY' || code === 'EEXIST') return false
+    // The last of them: no folder has the name.
+    if (code === 'ENOTEMPTY' || code === 'EEXIST' || code === 'ENOTDIR') return false
     throw error
   }
 }

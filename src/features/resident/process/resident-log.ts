@@ -1,5 +1,5 @@
 // The log of residents: a file of bounded size, and the one before it.
-import { appendFileSync, renameSync, statSync } from 'node:fs'
+import { appendFileSync, lstatSync, renameSync } from 'node:fs'
 import { removeUnused } from '../../../util/files/remove-unused.ts'
 
 const MAX_BYTES = 4 * 2 ** 20
@@ -7,10 +7,13 @@ const MAX_BYTES = 4 * 2 ** 20
 const LOOK_EVERY = 200
 const KEPT_MS = 30 * 86_400_000
 
-/** Starts a new file when this one is full. @throws what node:fs throws */
+/**
+ * Starts a new file when this one is full, or is none: nobody may ever read from a named pipe.
+ * @throws what node:fs throws
+ */
 export function keepLogSmall(log: string, maxBytes = MAX_BYTES): void {
-  const size = statSync(log, { throwIfNoEntry: false })?.size ?? 0
-  if (size > maxBytes) renameSync(log, `${log}.1`)
+  const found = lstatSync(log, { throwIfNoEntry: false })
+  if (found && (!found.isFile() || found.size > maxBytes)) renameSync(log, `${log}.1`)
 }
 
 /** Removes the logs that no resident has written to for a month. Never throws. */

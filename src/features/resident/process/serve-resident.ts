@@ -5,7 +5,6 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Socket } from 'node:net'
 import type { Bridge } from '../../../bridge/bridge.ts'
 import type { ClientServers } from '../../../bridge/client-servers.ts'
-import { processContext } from '../../../config/settings/client-context.ts'
 import { PermissionFiles } from '../../../config/permission-files.ts'
 import { type LiveSettings, loadLiveSettings } from '../../../config/settings/file/live-settings.ts'
 import { loadSettings } from '../../../config/settings/file/load-settings.ts'
@@ -65,9 +64,9 @@ export async function serveResident(name: string): Promise<void> {
     place,
     log,
     refuses: async ({ env, cwd }) => {
-      if (!(await agrees(settings, env)))
-        return `settings.json has changed since it started, and a variable of this client says otherwise. \`sandbridge stop\` ends it`
       try {
+        if (!(await agrees(settings, env)))
+          return 'settings have changed since it started. `sandbridge stop` ends it, and the next client starts one'
         await new PermissionFiles(settings, cwd).read()
         return undefined
       } catch (error) {
@@ -85,25 +84,19 @@ export async function serveResident(name: string): Promise<void> {
 }
 
 /**
- * Whether the variables of a client say what holds here. One that said what settings.json says is not part of the key,
- * and the file may have been another one when this process started.
+ * Whether what holds here is what this client would have by itself. settings.json, or the list of packages, may have
+ * been another one when this process started.
+ * @throws BridgeError CONFIG_INVALID as `loadSettings` does
  */
 async function agrees(settings: Settings, env: Hello['env']): Promise<boolean> {
-  const { env: own } = processContext()
-  const isIdle = (name: string): boolean => Boolean(env[name]?.trim()) && !own[name]?.trim()
-  const given = namedSettings().filter(
-    ({ setting: { variable, formerly = variable } }) =>
-      variable !== 'MCP_BRIDGE_LOG_LEVEL' && (isIdle(variable) || isIdle(formerly)),
+  const theirs = await loadSettings(env)
+  const at = (from: Settings, { property }: NamedSetting): unknown => from[property as keyof Settings]
+  return namedSettings().every(
+    (one) =>
+      one.setting.isLive ||
+      one.setting.variable === 'MCP_BRIDGE_LOG_LEVEL' ||
+      isDeepStrictEqual(at(theirs, one), at(settings, one)),
   )
-  if (given.length === 0) return true
-  try {
-    const theirs = await loadSettings(env)
-    const at = (from: Settings, { property }: NamedSetting): unknown => from[property as keyof Settings]
-    return given.every((one) => isDeepStrictEqual(at(theirs, one), at(settings, one)))
-  } catch {
-    // While the file is invalid, no cell runs.
-    return true
-  }
 }
 
 async function openBridge({ settings, refresh }: LiveSettings, log: Log): Promise<Bridge> {
