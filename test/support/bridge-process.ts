@@ -14,7 +14,7 @@ import { linkCode, takeWarmCaches, WARM_CACHES } from './warm-files.ts'
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 /** What users have. */
 export const BUILT_CLI = path.join(ROOT, 'dist/cli.js')
-/** Made by plain-bridge.ts. */
+/** Made by plain-bridge.mjs. */
 export const PLAIN_CLI = path.join(ROOT, '.cache/test/plain/dist/cli.js')
 /** The interpreter for cells of tests that are about something else. */
 const PLAIN_PYTHON = process.env['SANDBRIDGE_TEST_PLAIN']
@@ -32,7 +32,8 @@ export const ANY_RUNTIME =
 
 /**
  * The setting of a bridge whose test is about the sandbox, or about files, memory or processes in it. Other cells run
- * in a plain Python where there is one: see plain-bridge.mjs. Settings of the sandbox need it not.
+ * in a plain Python where there is one: see plain-bridge.mjs. A bridge with settings
+ * of the sandbox has a real one anyway.
  */
 export const REAL_SANDBOX = { MCP_BRIDGE_RUNTIME: ANY_RUNTIME }
 

@@ -1,6 +1,6 @@
 // The bridge that most tests start where this machine has a Python: the built one, but with a kernel in that Python in
 // the place of the embedded sandbox. A start of it takes a seventh of the processor time, and a test that is about
-// neither Python in WebAssembly nor isolation sees no difference. Such a test says so: it sets MCP_BRIDGE_RUNTIME.
+// neither Python in WebAssembly nor isolation sees no difference. One that is sets MCP_BRIDGE_RUNTIME.
 import { existsSync, mkdirSync, mkdtempSync, statSync, utimesSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'

@@ -29,6 +29,8 @@ export class PyodideProvider extends Embedded {
       python,
       cwd,
       env: { HOME: home },
+      // The one of this machine is not for tests.
+      projects: path.join(folder, 'projects'),
       memoryBytes: MEMORY_BYTES,
     })
     void sandbox.exited.then(() => rmSync(folder, { recursive: true, force: true }))
