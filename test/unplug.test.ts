@@ -49,6 +49,12 @@ function source(file: string): string {
   return readFileSync(path.join(ROOT, 'src', file), 'utf8')
 }
 
+/** TypeScript below a folder, as paths with `/`. */
+function filesIn(folder: string): string[] {
+  const names = readdirSync(path.join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+  return names.filter((name) => name.endsWith('.ts')).map((name) => path.posix.join(folder, ...name.split(path.sep)))
+}
+
 let copy = ''
 
 beforeAll(() => {
@@ -129,9 +135,9 @@ function node(...args: string[]): string {
   return status === 0 ? stdout : all
 }
 
-function typeErrors({ tests }: { tests: boolean }): string {
+function typeErrors(): string {
   const config = JSON.parse(readFileSync(path.join(ROOT, 'tsconfig.json'), 'utf8')) as object
-  const files = tests ? { include: ['src', 'test/support'] } : { include: ['src'], exclude: ['src/**/*.test.ts'] }
+  const files = { include: ['src'], exclude: ['src/**/*.test.ts'] }
   writeFileSync(path.join(copy, 'tsconfig.json'), JSON.stringify({ ...config, ...files }))
   const tsc = path.join(ROOT, 'node_modules/typescript/bin/tsc')
   return node(tsc, '--noEmit', '--incremental', '--tsBuildInfoFile', path.join(copy, 'types'), '-p', copy)
@@ -140,20 +146,28 @@ function typeErrors({ tests }: { tests: boolean }): string {
 it('a copy of the sources in which a feature and a part are missing but still listed does not type-check', () => {
   const missing = [FEATURES[0]!, PARTS[0]!]
   unplug(missing, { listed: true })
-  const errors = typeErrors({ tests: false })
+  const errors = typeErrors()
   for (const name of missing) expect(errors).toContain(`Cannot find module './${FOLDERS.get(name)}/`)
 })
 
-it.each(FEATURES)('without the feature %s and its line the rest type-checks', (name) => {
-  unplug([name])
-  expect(typeErrors({ tests: true })).toBe('')
+it('only the lists import a feature, so the rest type-checks without any one of them', () => {
+  const importers = new Map(FEATURES.map((name): [string, string[]] => [name, []]))
+  for (const from of [...filesIn('src'), ...filesIn('test/support')])
+    for (const [, to] of readFileSync(path.join(ROOT, from), 'utf8').matchAll(/\b(?:from|import\() ?'(\.[^']+)'/g)) {
+      const [, name] = /^src\/features\/([^/]+)\//.exec(path.posix.join(path.posix.dirname(from), to!)) ?? []
+      if (name !== undefined && !from.startsWith(`src/features/${name}/`)) importers.get(name)!.push(from)
+    }
+  for (const [name, files] of importers) {
+    expect(files, name).toHaveLength(1)
+    expect(LISTS.map((list) => `src/${list}`)).toContain(files[0])
+  }
 })
 
 it('the core alone type-checks, passes its quick tests, is built, runs the demo, and says what is not in this build', () => {
   // A list that nothing was read from would prove nothing.
   expect(PARTS).toContain('kubernetes')
   unplug([...FOLDERS.keys()])
-  expect(typeErrors({ tests: false })).toBe('')
+  expect(typeErrors()).toBe('')
   expect(node(path.join(ROOT, 'node_modules/vitest/vitest.mjs'), 'run', '--project', 'unit', ...QUICK)).toMatch(
     /\d passed, 0 failed, \d+ skipped\n$/,
   )

@@ -217,3 +217,30 @@ it('the user answers in a terminal when no client can ask, and the answer counts
   expect(await bridge.run(call)).toContain('denied')
   expect(reached()).toEqual([['create_issue', { id: 1 }]])
 }, 120_000)
+
+it('an answer in a terminal counts for the same call, whether it was seen before the cell ran or when it was made', async () => {
+  const { bridge, home, reached } = await ruledBridge({ permissions: ask })
+  const approve = (...args: string[]) =>
+    spawnSync(process.execPath, [CLI, 'approve', ...args], { cwd: home, env: bridgeEnv(home), encoding: 'utf8' }).stdout
+  const made = (id: number) => caught(`i = ${id}; await mcp_hub.create_issue(id=i)`)
+  const seen = (id: number) => `await mcp_hub.create_issue(id=${id})`
+  for (const [first, second] of [
+    [made(1), seen(1)],
+    [seen(2), made(2)],
+  ] as const) {
+    expect(await bridge.run(first)).toContain('this client cannot ask its user')
+    const [question] = JSON.parse(approve('--json')) as { id: string; text: string }[]
+    expect(question!.text).toMatch(first === made(1) ? /^The code that is running wants/ : /^Before it runs/)
+    expect(approve(question!.id, '--answer', 'yes')).toContain('Answered: yes')
+    expect(await bridge.run(second)).not.toContain('not allowed')
+    // Control: it counted once.
+    expect(await bridge.run(second)).toContain('this client cannot ask its user')
+    const [again] = JSON.parse(approve('--json')) as { id: string }[]
+    approve(again!.id, '--answer', 'no')
+    expect(await bridge.run(second)).toContain('the user said no')
+  }
+  expect(reached()).toEqual([
+    ['create_issue', { id: 1 }],
+    ['create_issue', { id: 2 }],
+  ])
+}, 120_000)

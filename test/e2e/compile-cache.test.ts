@@ -16,7 +16,7 @@ import {
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { bridgeEnv, CLI, makeHome, ROOT } from '../support/bridge-process.ts'
+import { bridgeEnv, BUILT_CLI, makeHome, ROOT } from '../support/bridge-process.ts'
 import { runProgram } from '../support/run-program.ts'
 import { needsPosix } from '../support/needs.ts'
 
@@ -34,7 +34,7 @@ function newCache(): { cache: string; folder: string; help: (node?: string) => P
   const help = async (node = process.execPath): Promise<string> => {
     const { code, stdout, stderr } = await runProgram(
       node,
-      [CLI, '--help'],
+      [BUILT_CLI, '--help'],
       bridgeEnv(home, { MCP_BRIDGE_CACHE_DIR: cache }),
     )
     expect(code, stderr).toBe(0)

@@ -9,7 +9,7 @@ import { commandLine } from '../../src/cli/program.ts'
 import { FEATURES } from '../../src/features.ts'
 import { discoverServers } from '../../src/config/discover.ts'
 import { readSettings } from '../../src/config/settings/settings.ts'
-import { bridgeEnv, fixtureServer, makeHome, published, ROOT } from '../support/bridge-process.ts'
+import { bridgeEnv, fixtureServer, makeHome, published, REAL_SANDBOX, ROOT } from '../support/bridge-process.ts'
 import { startBridge } from '../support/start-bridge.ts'
 
 const program = commandLine(FEATURES)
@@ -53,6 +53,7 @@ it.each(['README.md', 'docs/guide.md', 'docs/errors.md'])('every Python block of
       docs: fixtureServer('documented.mjs', 'docs'),
       everything: published.everything(),
     },
+    env: REAL_SANDBOX,
   })
   for (const { info, code, line } of blocks) {
     if (info !== 'python') {

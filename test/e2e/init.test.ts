@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parseDocument } from '../../src/config/formats/config-document.ts'
-import { bridgeEnv, CLI, ROOT } from '../support/bridge-process.ts'
+import { bridgeEnv, BUILT_CLI, ROOT } from '../support/bridge-process.ts'
 import { runProgram } from '../support/run-program.ts'
 
 /** The command that works from the location of the program under test. */
-const COMMAND = { command: process.execPath, args: [CLI] }
+const COMMAND = { command: process.execPath, args: [BUILT_CLI] }
 
 const FORMATS: Record<string, 'toml' | 'yaml'> = { '.toml': 'toml', '.yaml': 'yaml' }
 
@@ -59,7 +59,7 @@ describe('what would be changed', () => {
     const home = await emptyHome()
     await mkdir(path.join(home, '.claude'))
     const init = (...args: string[]) =>
-      runProgram(process.execPath, [CLI, 'init', ...args], bridgeEnv(home), { cwd: home })
+      runProgram(process.execPath, [BUILT_CLI, 'init', ...args], bridgeEnv(home), { cwd: home })
     const file = path.join(home, '.claude.json')
     const dry = await init('--dry-run', '--yes')
     expect(dry.stdout).toContain(`claude-code: ${file}`)
@@ -109,7 +109,8 @@ describe('on a machine with every client', () => {
     const there = { '.gemini/settings.json': {}, '.config/opencode/opencode.jsonc': {} }
     for (const file of Object.keys(there)) await writeFile(path.join(home, file), '{}')
 
-    const init = (...options: string[]) => runProgram(process.execPath, [CLI, 'init', ...options], bridgeEnv(home))
+    const init = (...options: string[]) =>
+      runProgram(process.execPath, [BUILT_CLI, 'init', ...options], bridgeEnv(home))
     expect((await init('--yes')).code).toBe(0)
     // OpenCode's own code mode would wrap ours.
     const written = await documentsIn(home)
@@ -128,7 +129,7 @@ describe('on a machine with every client', () => {
     const file = path.join(home, '.kimi-code/mcp.json')
     await mkdir(path.dirname(file))
     await writeFile(file, '{"mcpServers": {"other": {"command": "x"}}}')
-    const { stdout } = await runProgram(process.execPath, [CLI, 'init', '--yes', '--move'], bridgeEnv(home))
+    const { stdout } = await runProgram(process.execPath, [BUILT_CLI, 'init', '--yes', '--move'], bridgeEnv(home))
     expect(stdout).toContain(`kimi-code: ${file}`)
     expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({
       mcpServers: { other: { command: 'x' }, sandbridge: COMMAND },

@@ -189,7 +189,9 @@ class Point { constructor(public x: number, private y = 2) {} }
     const cell = await js(kernel, `globalThis.kept = 1; console.log("go");${code}`, {
       servers: GITHUB,
       onFrame: ({ type }) => {
-        if (isFirst && type === 'output') setTimeout(() => kernel.sandbox.interrupt(), 60)
+        // A program that it starts must be running by then.
+        const delayMs = code.includes('execSync') ? 500 : 60
+        if (isFirst && type === 'output') setTimeout(() => kernel.sandbox.interrupt(), delayMs)
         if (type === 'output') isFirst = false
       },
     })

@@ -15,13 +15,11 @@ export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 /** What users have. */
 export const BUILT_CLI = path.join(ROOT, 'dist/cli.js')
 /** Made by plain-bridge.ts. */
-export const PLAIN_CLI = path.join(ROOT, '.cache/test/plain/cli.js')
+export const PLAIN_CLI = path.join(ROOT, '.cache/test/plain/dist/cli.js')
 /** The interpreter for cells of tests that are about something else. */
 const PLAIN_PYTHON = process.env['SANDBRIDGE_TEST_PLAIN']
 /** What tests start. */
 export const CLI = PLAIN_PYTHON ? PLAIN_CLI : BUILT_CLI
-/** In the path of each of its files, also in a copy. */
-export const OWN_FILES = `/${path.basename(path.dirname(CLI))}/`
 
 /**
  * Where cells run in tests that are about something else. The embedded sandbox runs everywhere; bubblewrap starts with

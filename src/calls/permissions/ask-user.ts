@@ -22,7 +22,7 @@ import {
 import { hasLongName, MAX_SHOWN_CHARS } from './call-text.ts'
 import { exactKey, type GrantableCall } from './grants.ts'
 import type { Permissions } from './permissions.ts'
-import { MAX_ASKED_CHARS } from './question-text.ts'
+import { MAX_ASKED_CHARS, withoutOpening } from './question-text.ts'
 
 /** The cell whose calls are judged. */
 export interface CellOf {
@@ -110,7 +110,7 @@ async function keptAnswer(
   const timeoutMs = options.settings.askTimeoutMs
   const { asker, origin, hold } = cell
   const calls = group.map(({ call }) => exactKey(call)).join('\n')
-  const id = questions.idOf(cell.session, `${calls}\n${text}`)
+  const id = questions.idOf(cell.session, `${calls}\n${withoutOpening(text)}`)
   const answer = await questions.take(id)
   if (answer !== undefined) {
     tellQuestion(text, group, cell)(answer)

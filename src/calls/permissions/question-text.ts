@@ -25,7 +25,7 @@ export function callsText(calls: readonly ShownCall[], about: 'calls' | 'cell'):
   const name = nameOf(first)
   if (calls.length === 1) {
     const lines = argumentLines(first.call.args).map((line) => `  ${line}`)
-    return { text: [`${opening(about)} to call ${name}`, ...lines, reasonOf(first)].join('\n'), shownCount: 1 }
+    return { text: [`${OPENINGS[about]} to call ${name}`, ...lines, reasonOf(first)].join('\n'), shownCount: 1 }
   }
   const lines: string[] = []
   let chars = 0
@@ -41,7 +41,10 @@ export function callsText(calls: readonly ShownCall[], about: 'calls' | 'cell'):
   const more = calls.length - lines.length
   const rest = more === 0 ? [] : [`${more} more calls follow; they are asked about separately.`]
   const reasons = [...new Set(calls.slice(0, lines.length).map(reasonOf))]
-  return { text: [`${opening(about)} to ${what}:`, ...lines, ...rest, ...reasons].join('\n'), shownCount: lines.length }
+  return {
+    text: [`${OPENINGS[about]} to ${what}:`, ...lines, ...rest, ...reasons].join('\n'),
+    shownCount: lines.length,
+  }
 }
 
 /** What an answer that trusts the text of a server means. */
@@ -50,8 +53,15 @@ export function trustText(server: string): string {
   return `Trusting what ${name} says means: no question because of its text any more, in any session. Do not, if others can write what it returns, as with mail or web pages.`
 }
 
-function opening(about: 'calls' | 'cell'): string {
-  return about === 'cell' ? 'Before it runs: the code wants' : 'The code that is running wants'
+const OPENINGS = { cell: 'Before it runs: the code wants', calls: 'The code that is running wants' }
+
+/**
+ * What a question is about, whenever it was asked: the same code may ask before it runs or while it does, since the
+ * tools of its servers may not be known at first.
+ */
+export function withoutOpening(text: string): string {
+  const opening = Object.values(OPENINGS).find((one) => text.startsWith(one))
+  return opening === undefined ? text : text.slice(opening.length)
 }
 
 /** Quoted unless plain, so that a tool's name cannot look like an argument. */

@@ -6,7 +6,14 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { checkSandbox } from '../../../src/features/doctor/check-sandbox.ts'
 import { ensureBundle } from '../../../src/isolation/pyodide/bundle.ts'
 import { KERNEL_FOLDER } from '../../../src/util/package-root.ts'
-import { bridgeEnv, CLI, fixtureServer, makeHome, type ServerEntry } from '../../support/bridge-process.ts'
+import {
+  bridgeEnv,
+  CLI,
+  fixtureServer,
+  makeHome,
+  REAL_SANDBOX,
+  type ServerEntry,
+} from '../../support/bridge-process.ts'
 import { providerOrSkip, runtimeEnv } from '../../support/engines.ts'
 import { openObserved } from '../../support/observed-bridge.ts'
 import { runProgram } from '../../support/run-program.ts'
@@ -59,10 +66,13 @@ it('doctor finds servers that are listed twice and folders that others may read,
 })
 
 it('doctor --thorough tries the walls of the sandbox and every server', async () => {
-  const { doctor } = doctorIn({
-    good: fixtureServer('raw.mjs', 'good'),
-    broken: fixtureServer('raw.mjs', 'exit'),
-  })
+  const { doctor } = doctorIn(
+    {
+      good: fixtureServer('raw.mjs', 'good'),
+      broken: fixtureServer('raw.mjs', 'exit'),
+    },
+    REAL_SANDBOX,
+  )
   const { code, findings } = await doctor('--deep')
   const of = (check: string) => findings.filter((one) => one.check === check)
   expect(of('network')).toMatchObject([{ level: 'ok' }])

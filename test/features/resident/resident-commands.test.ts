@@ -5,7 +5,7 @@ import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { CLI, fixtureServer, OWN_FILES } from '../../support/bridge-process.ts'
+import { CLI, fixtureServer } from '../../support/bridge-process.ts'
 import { needsTerminal, runInTerminal, type Step } from '../../support/in-terminal.ts'
 import { needsPosix } from '../../support/needs.ts'
 import { until } from '../../support/processes.ts'
@@ -103,7 +103,7 @@ describe('a command', () => {
         stdout: '2\n',
       })
       const files = readFileSync(path.join(house.home, 'loaded'), 'utf8').split(',')
-      const ours = files.filter((file) => file.includes(OWN_FILES))
+      const ours = files.filter((file) => file.includes('/dist/'))
       const bytes = ours.reduce((sum, file) => sum + statSync(file).size, 0)
       return { files: ours.length, bytes, hasHashes: files.includes('NativeModule crypto') }
     }

@@ -19,7 +19,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { BUILT_CLI, CLI, fixtureServer, OWN_FILES, ROOT } from '../../support/bridge-process.ts'
+import { BUILT_CLI, CLI, fixtureServer, ROOT } from '../../support/bridge-process.ts'
 import { needsLinux, needsPosix, needsProgram } from '../../support/needs.ts'
 import { until } from '../../support/processes.ts'
 import { isAlive, kill, type RelayClient, residentHome, sharedResidentHome } from '../../support/resident-clients.ts'
@@ -188,7 +188,7 @@ it('a relay loads no bridge, no schemas and no MCP package', { timeout: 30_000 }
   const loaded = (pid: number): string[] =>
     readFileSync(path.join(home, String(pid)), 'utf8')
       .split(',')
-      .filter((file) => file.includes(OWN_FILES))
+      .filter((file) => file.includes('/dist/'))
   const bytes = (files: readonly string[]): number => files.reduce((sum, file) => sum + statSync(file).size, 0)
   const own = loaded(ann.process.pid!)
   expect(own.length).toBeGreaterThan(1)
