@@ -354,6 +354,8 @@ export class Cells {
         events,
         origin,
         quota: user.quota,
+        client: connected.context,
+        jail: connected.jailPlace,
         refreshServers: () => configured.refresh(),
         catalog: connected.catalog,
         upstreams,

@@ -72,6 +72,8 @@ export interface ConnectedServers {
   firstListings: FirstListings
   /** Sign-ins to remote servers. */
   tokenStore: TokenStore
+  /** Of the client whose servers they are. */
+  context: ClientContext
   /** Where servers are jailed, and which files they never see. */
   jailPlace: UpstreamJail
   /** Fills in the placeholders of a server's transport, just before it starts. @throws BridgeError CONFIG_INVALID */
@@ -156,7 +158,7 @@ export function connectServers(options: ConnectOptions): ConnectedServers {
     onError: (server, error) => catalog.serverErred(server, error),
     onOfferings: (server) => void catalog.readOfferings(server),
   })
-  return { upstreams, catalog, firstListings, tokenStore, jailPlace, resolveTransport }
+  return { upstreams, catalog, firstListings, tokenStore, context, jailPlace, resolveTransport }
 }
 
 /** Returns the values that placeholders of definitions refer to. */

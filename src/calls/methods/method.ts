@@ -2,6 +2,7 @@
 import type { z } from 'zod'
 import type { CalledTools } from '../notes/called-tools.ts'
 import type { Catalog } from '../catalog/catalog.ts'
+import type { ClientContext } from '../../config/settings/client-context.ts'
 import { BridgeError } from '../../errors.ts'
 import type { Cancellation } from '../../util/async/cancellation.ts'
 import type { Origin } from '../../observe/events/event.ts'
@@ -14,6 +15,7 @@ import type { SavedToolContent } from '../../keep/saved/saved-tool.ts'
 import type { Uploads } from '../../keep/saved/uploads.ts'
 import type { UserState } from '../../keep/user-state.ts'
 import type { SignInPage } from '../../upstream/oauth-part.ts'
+import type { UpstreamJail } from '../../upstream/upstream-set.ts'
 import type { SignInOptions, Upstreams } from '../../upstream/upstream.ts'
 import type { CellPermissions } from '../permissions/cell-permissions.ts'
 import type { SandboxFacts } from '../capability-summary.ts'
@@ -24,6 +26,10 @@ import type { ServerApps } from './server-apps.ts'
 import type { UserQuota } from '../permissions/user-quota.ts'
 
 interface ProxyOptions {
+  /** Whose cell it is. */
+  client: ClientContext
+  /** Where its servers are jailed. */
+  jail: UpstreamJail
   catalog: Catalog
   upstreams: Upstreams
   /**

@@ -1,4 +1,5 @@
 // Adds a server: starts it once, and saves it if it starts.
+import type { ClientContext } from '../../config/settings/client-context.ts'
 import type { ServerSandbox } from '../../config/entries/server-definition.ts'
 import type { Settings } from '../../config/settings/settings.ts'
 import { jails } from '../../isolation/jail-part.ts'
@@ -14,6 +15,7 @@ interface AddOptions {
   stateDir: string
   clientInfo: { name: string; version: string }
   log: Log
+  context: ClientContext
   jail: UpstreamJail
   answers: ReadonlyMap<string, string>
   signal?: AbortSignal | undefined

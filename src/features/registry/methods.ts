@@ -9,7 +9,7 @@ import { method } from '../../calls/methods/method.ts'
 const MAX_QUERY_CHARS = 2_000
 const MAX_FOUND = 50
 
-export function registryMethods({ settings, log, servers }: Bridge) {
+export function registryMethods({ settings, log }: Bridge) {
   const registries = openRegistries(settings, log)
   return {
     find_servers: method(
@@ -25,7 +25,7 @@ export function registryMethods({ settings, log, servers }: Bridge) {
     ),
 
     request_server: method(z.object({ server: z.string().min(1).max(500) }), ({ server }, context) =>
-      requestServer(server, { ...context, registries, settings, log, jail: servers.jailPlace }),
+      requestServer(server, { ...context, registries, settings, log }),
     ),
   }
 }

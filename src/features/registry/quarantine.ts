@@ -1,9 +1,9 @@
 // Starts a server that is not added yet, in an empty folder and without anyone to answer its questions, lists its
 // tools, and stops it.
 import { mkdtemp, rm } from 'node:fs/promises'
-import { homedir, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { processContext } from '../../config/settings/client-context.ts'
+import type { ClientContext } from '../../config/settings/client-context.ts'
 import { expandTransport } from '../../config/entries/expand.ts'
 import type { RemoteServer, ServerDefinition, StdioServer } from '../../config/entries/server-definition.ts'
 import { toServerBody } from '../../config/entries/server-entry.ts'
@@ -20,6 +20,8 @@ const START_TIMEOUT_MS = 300_000
 interface QuarantineOptions {
   clientInfo: { name: string; version: string }
   log: Log
+  /** Of the client that adds it. */
+  context: ClientContext
   /** The user's answers, by input id. */
   answers: ReadonlyMap<string, string>
   /** Where jails are made. */
@@ -30,16 +32,16 @@ interface QuarantineOptions {
 /** Returns its tools. @throws BridgeError SERVER_REFUSED when its definition is invalid, and the error of its start */
 export async function tryServer(addition: Addition, options: QuarantineOptions): Promise<UpstreamTool[]> {
   const definition = definitionOf(addition)
-  const { clientInfo, log, answers, jail, signal } = options
+  const { clientInfo, log, context, answers, jail, signal } = options
   const folder = await mkdtemp(path.join(tmpdir(), 'sandbridge-try-'))
   const upstreams = new UpstreamSet({
     definitions: [definition],
     clientInfo,
     log,
-    context: { ...processContext(), cwd: folder },
+    context: { ...context, cwd: folder },
     startTimeoutMs: START_TIMEOUT_MS,
     jail,
-    resolveTransport: () => filledIn(addition, { answers, workspaceFolder: folder }),
+    resolveTransport: () => filledIn(addition, { answers, context: { ...context, cwd: folder } }),
   })
   try {
     return await upstreams.listTools(definition.name, signal)
@@ -52,10 +54,11 @@ export async function tryServer(addition: Addition, options: QuarantineOptions):
 /** The transport that is tried, with the user's answers. @throws BridgeError CONFIG_INVALID for a missing one */
 export function filledIn(
   addition: Addition,
-  { answers, workspaceFolder }: { answers: ReadonlyMap<string, string>; workspaceFolder: string },
+  { answers, context }: Pick<QuarantineOptions, 'answers' | 'context'>,
 ): StdioServer | RemoteServer {
   const input = (id: string): string | undefined => answers.get(id)
-  return expandTransport(definitionOf(addition), { env: process.env, home: homedir(), workspaceFolder, input })
+  const { env, home, cwd: workspaceFolder } = context
+  return expandTransport(definitionOf(addition), { env, home, workspaceFolder, input })
 }
 
 /** The definition that discovery would make of the entry. */

@@ -7,7 +7,6 @@ import { cleanWords } from '../../util/text/server-words.ts'
 import type { Addition } from './plan-addition.ts'
 import type { Registries } from './directory/registries.ts'
 import type { Settings } from '../../config/settings/settings.ts'
-import type { UpstreamJail } from '../../upstream/upstream-set.ts'
 import type { Log } from '../../util/log.ts'
 import { CLIENT_INFO } from '../../util/version.ts'
 import type { CallContext } from '../../calls/methods/method.ts'
@@ -20,15 +19,15 @@ const asked = new WeakMap<object, Set<string>>()
 
 type Context = Pick<
   CallContext,
-  'refreshServers' | 'asker' | 'session' | 'signal' | 'scope' | 'catalog' | 'facts' | 'origin'
-> & { registries: Registries; settings: Settings; log: Log; jail: UpstreamJail }
+  'refreshServers' | 'client' | 'jail' | 'asker' | 'session' | 'signal' | 'scope' | 'catalog' | 'facts' | 'origin'
+> & { registries: Registries; settings: Settings; log: Log }
 
 /**
  * Returns the server, ready to use.
  * @throws BridgeError SERVER_REFUSED when the user declines or cannot be asked, or the error of its start
  */
 export async function requestServer(name: string, context: Context): Promise<VisibleServer> {
-  const { registries, settings, log, jail, asker, session, signal, origin } = context
+  const { registries, settings, log, client, jail, asker, session, signal, origin } = context
   // A new server is shared by all users, and its command runs as the owner of the bridge.
   if (origin.user !== undefined)
     throw refused('only the owner of this bridge can add servers', 'Ask them to add it with `sandbridge add`.')
@@ -64,7 +63,7 @@ export async function requestServer(name: string, context: Context): Promise<Vis
     return typeof text === 'string' && text !== '' ? [[id, text]] : []
   })
   const { stateDir } = settings
-  const options = { stateDir, clientInfo: CLIENT_INFO, log, jail, answers: new Map(texts), signal }
+  const options = { stateDir, clientInfo: CLIENT_INFO, log, context: client, jail, answers: new Map(texts), signal }
   await asker.hold(addServer(addition, options))
   await context.refreshServers()
   return madeVisible(addition.name, context)

@@ -7,7 +7,7 @@ import { bridgeEnv, CLI, fixtureServer, makeHome } from '../../support/bridge-pr
 import { FakeRegistry, listed } from '../../support/fake-registry.ts'
 import { runProgram } from '../../support/run-program.ts'
 import { startBridge } from '../../support/start-bridge.ts'
-import { skip } from '../../support/needs.ts'
+import { needsPosix, skip } from '../../support/needs.ts'
 import { findBubblewrapJail } from '../../../src/isolation/jail/bubblewrap-jail.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
@@ -40,7 +40,7 @@ async function setUp(servers = [listed(weather('1.0.0'))]) {
   const { command, args: words = [] } = fixtureServer('raw.mjs', 'good')
   const bin = path.join(home, 'bin')
   mkdirSync(bin)
-  const script = `#!/bin/sh\nprintf '%s\\n' "$WEATHER_KEY" "$@" > "$HOME/started"\nexec '${command}' ${words.map((arg) => `'${arg}'`).join(' ')}\n`
+  const script = `#!/bin/sh\nprintf '%s' "$LANG" > "$HOME/language"\nprintf '%s\\n' "$WEATHER_KEY" "$@" > "$HOME/started"\nexec '${command}' ${words.map((arg) => `'${arg}'`).join(' ')}\n`
   writeFileSync(path.join(bin, 'npx'), script)
   chmodSync(path.join(bin, 'npx'), 0o755)
   const env = { PATH: `${bin}:${process.env['PATH']}`, MCP_BRIDGE_REGISTRIES: registry.address }
@@ -160,12 +160,21 @@ const open = {
 }
 
 /** A bridge whose user answers `content`, or declines. */
-async function asking(servers: ReturnType<typeof listed>[], content?: Record<string, string | boolean>) {
+async function asking(
+  servers: ReturnType<typeof listed>[],
+  content?: Record<string, string | boolean>,
+  more: Record<string, string> = {},
+) {
   const made = await setUp(servers)
+  // The first client of a resident, whose programs are elsewhere.
+  if (more['MCP_BRIDGE_RESIDENT']) {
+    const env = { ...made.env, ...more, PATH: process.env['PATH'] ?? '', LANG: 'of-the-first' }
+    await (await startBridge({ home: made.home, env })).run('1')
+  }
   const messages: string[] = []
   const bridge = await startBridge({
     home: made.home,
-    env: made.env,
+    env: { ...made.env, ...more },
     capabilities: { elicitation: { form: {} } },
     prepare: (client) =>
       client.setRequestHandler('elicitation/create', ({ params }) => {
@@ -188,6 +197,17 @@ print(await weather.echo(text="from the same cell"), mcp_servers["weather"] is w
   expect(await bridge.run('await mcp_weather.echo(text="later")')).toContain('later')
   await bridge.run('runtime.reset()')
   expect(await bridge.run('mcp_servers')).toBe('mcp_servers: weather')
+})
+
+it('a server that a cell asks for is tried with the environment of its client, not of the first of a resident', async () => {
+  needsPosix('Windows has no resident')
+  const own = { MCP_BRIDGE_RESIDENT: 'on idle=1', LANG: 'of-the-second' }
+  const made = await asking([listed(weather('1.0.0', open))], { add: true, weather_UNITS: 'si' }, own)
+  const folder = path.join(made.home, 'MCPs/.sandbridge/run')
+  expect(readdirSync(folder).filter((name) => name.endsWith('.d'))).toHaveLength(1)
+  await made.bridge.run('await runtime.request_server("weather")')
+  const [started] = made.startedIn()
+  expect(readFileSync(path.join(path.dirname(started!), 'language'), 'utf8')).toBe('of-the-second')
 })
 
 it('a cell that asks for servers in a loop is refused after the first no', async () => {

@@ -1,5 +1,6 @@
 // `sandbridge add`, `remove` and `update`: servers of a registry. Shows what would run, then starts the server once and
 // shows its tools, and only then saves it.
+import { processContext } from '../../../config/settings/client-context.ts'
 import { readFile } from 'node:fs/promises'
 import type { Bridge } from '../../../bridge/bridge.ts'
 import { describeJail } from '../../../config/entries/describe-servers.ts'
@@ -214,7 +215,9 @@ async function started(
 ): Promise<UpstreamTool[]> {
   const bar = new ProgressBar(process.stderr)
   bar.waitFor(`starting ${addition.name}`)
-  return tryServer(addition, { clientInfo: CLIENT_INFO, log, jail, answers }).finally(() => bar.clear())
+  return tryServer(addition, { clientInfo: CLIENT_INFO, log, context: processContext(), jail, answers }).finally(() =>
+    bar.clear(),
+  )
 }
 
 function showTools(tools: readonly UpstreamTool[]): void {

@@ -1,5 +1,6 @@
 // Opens files and folders of the user's to the jail of a registry's server: only those that its user opens, one by one.
 // That an argument names a folder opens nothing, since the publisher wrote the argument.
+import { processContext } from '../../../config/settings/client-context.ts'
 import path from 'node:path'
 import type { Bridge } from '../../../bridge/bridge.ts'
 import { literal } from '../needed-inputs.ts'
@@ -26,7 +27,7 @@ export async function withOpenedPlaces(
   const { entry } = addition
   if (!('command' in entry) || !entry.sandbox) return addition
   const { home, stateDir, hidden } = jailPlace
-  const transport = filledIn(addition, { answers, workspaceFolder: home })
+  const transport = filledIn(addition, { answers, context: { ...processContext(), home, cwd: home } })
   if (transport.type !== 'stdio') return addition
   const { filesystem = {} } = transport.sandbox ?? {}
   const isOpen = new Set([...(filesystem.allowRead ?? []), ...(filesystem.allowWrite ?? [])])

@@ -1,8 +1,9 @@
 // How a resident gets its name: it listens in a folder of its own, then renames that folder. Of several that start at
 // once, one succeeds.
-import { mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { mkdirSync, readlinkSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs'
 import { connect, type Server } from 'node:net'
 import path from 'node:path'
+import { hostScope } from '../../../util/process/process-id.ts'
 import {
   displace,
   holderOf,
@@ -14,6 +15,8 @@ import {
 } from '../run-folder.ts'
 
 const ATTEMPTS = 50
+/** A link that leads nowhere: it can be made on a full disk, too. Its text says which machine the resident is on. */
+const HOST = 'host'
 
 /**
  * @param onDisplaced gets the folder of an earlier resident that has ended without removing it
@@ -29,6 +32,7 @@ export async function publish(
   const own = ownPlace(place, name)
   rmSync(own.home, { recursive: true, force: true })
   mkdirSync(own.home, { mode: 0o700 })
+  symlinkSync(hostScope(), path.join(own.home, HOST))
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(own.socket, resolve)
@@ -54,12 +58,14 @@ const STARTED_MS = 60_000
 
 /**
  * Removes the folders of residents that were killed, also while they started: no client with the same settings may ever
- * come. Whoever lives listens there; a process id says less, because another process may have it by now.
+ * come. Whoever lives listens there; a process id says less, because another process may have it by now. On another
+ * machine that has the same home folder, whoever lives cannot be heard from here.
  * @param keep gets each before it is removed
  */
 export async function removeKilled({ folder }: ResidentPlace, keep: (home: string) => void): Promise<void> {
   for (const name of unpublishedHomes(folder)) {
     const home = path.join(folder, name)
+    if (!isOfThisHost(home)) continue
     const { mtimeMs = Infinity } = statSync(home, { throwIfNoEntry: false }) ?? {}
     if (Date.now() - mtimeMs < STARTED_MS || (await accepts(socketIn(home)))) continue
     keep(home)
@@ -67,8 +73,17 @@ export async function removeKilled({ folder }: ResidentPlace, keep: (home: strin
   }
   for (const name of residentHomes(folder)) {
     const home = path.join(folder, name)
+    if (!isOfThisHost(home)) continue
     const holder = holderOf(home)
     if (holder !== undefined && !(await accepts(socketIn(home)))) displace(home, holder, keep)
+  }
+}
+
+function isOfThisHost(home: string): boolean {
+  try {
+    return readlinkSync(path.join(home, HOST)) === hostScope()
+  } catch {
+    return false
   }
 }
 
