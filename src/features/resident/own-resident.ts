@@ -27,8 +27,11 @@ export async function isOffInFile({ env, home }: Pick<ClientContext, 'home' | 'e
   try {
     const text = readFileSync(path.join(stateFolder({ env, home }), 'settings.json'), 'utf8')
     if (!/"resident"\s*:/.test(text)) return false
-    const { loadSettings } = await import('../../config/settings/file/load-settings.ts')
-    return (await loadSettings(env)).resident === 'off'
+    const { parseJsonc } = await import('../../config/formats/jsonc.ts')
+    const parsed = parseJsonc(text)
+    // The rest is not checked: it may have settings of features that are not loaded yet.
+    const { cells } = ('value' in parsed ? parsed.value : {}) as { cells?: { resident?: unknown } }
+    return cells?.resident === 'off'
   } catch {
     // There is no such file, or the resident says what is wrong with it.
     return false
