@@ -621,7 +621,7 @@ describe('without a setting', () => {
 
   it('settings.json switches it off, and a variable outranks that', { timeout: 120_000 }, async () => {
     const { connect, residents, home, command } = residentHome({ who: WHO }, DEFAULT)
-    settingsOf(home, '// No process.\n{ "cells": { "resident": "off" }, "registries": { "addresses": [] } }')
+    settingsOf(home, '// No process.\n{ "cells": { "resident": "off" }, "registries": { "addresses": ["off"] } }')
     expect(command('status').stderr).toContain('settings.json says so')
     expect(await who(await connect('ann'))).toBe('ann')
     expect(residents()).toEqual([])
