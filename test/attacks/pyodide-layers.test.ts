@@ -12,7 +12,7 @@ import { SANDBOX_CACHE } from '../support/sandbox-cache.ts'
 import { sandboxVictim, type Victim } from './victims.ts'
 import { wallOrSkip } from './wall.ts'
 import { flagsWithout, weakenedSandbox, type Weakening } from './weakened.ts'
-import { needsLinux } from '../support/needs.ts'
+import { needsLinux, skip } from '../support/needs.ts'
 
 let bundle: string
 let canaries: Canaries
@@ -218,9 +218,9 @@ describe('the process, assuming that code runs in it with all of Node', () => {
     60_000,
   )
 
-  it('the process with all of Node opens no inspector on a signal (--disable-sigusr1)', (ctx) => {
+  it('the process with all of Node opens no inspector on a signal (--disable-sigusr1)', () => {
     const flag = '--disable-sigusr1'
-    if (!process.allowedNodeEnvironmentFlags.has(flag)) ctx.skip(`only on a Node that has ${flag}`)
+    if (!process.allowedNodeEnvironmentFlags.has(flag)) skip(`only on a Node that has ${flag}`)
     const code = "process.kill(process.pid, 'SIGUSR1'); setTimeout(() => {}, 1000)"
     expect(breach(code, flagsWithout(bundle, []))).not.toContain('Debugger listening')
     // The permission model also disables the inspector.

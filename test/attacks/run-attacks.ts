@@ -7,7 +7,7 @@ import { openCanaries, type Canaries } from './canaries.ts'
 import { attacksFor } from './list/all.ts'
 import { controlVictim, sandboxVictim, type Victim } from './victims.ts'
 import { isRequired } from '../support/engines.ts'
-import { needsProgram } from '../support/needs.ts'
+import { needsProgram, skip } from '../support/needs.ts'
 
 export interface AttackedProvider {
   name: string
@@ -48,14 +48,14 @@ export function runAttacks({ name, open, memoryBytes, only = () => true, leftOut
     }
 
     for (const attack of attacksFor(name).filter(only)) {
-      it(`the attack fails: ${attack.kind}: ${attack.name}`, async (ctx) => {
-        if (typeof provider === 'string') ctx.skip(provider)
+      it(`the attack fails: ${attack.kind}: ${attack.name}`, async () => {
+        if (typeof provider === 'string') skip(provider)
         const reason = leftOut?.(attack)
-        if (reason !== undefined) ctx.skip(reason)
+        if (reason !== undefined) skip(reason)
         // It shows that the attack works.
         if (attack.control === 'python') needsProgram('python3')
         const why = whyNoControl(attack)
-        if (why !== undefined) ctx.skip(why)
+        if (why !== undefined) skip(why)
         const guarded = provider as Provider
         const sandbox = await victim('sandbox', async () => awake(sandboxVictim(await guarded.start({ memoryBytes }))))
         const inside = await sandbox.run(canaries.preamble() + attack.code)

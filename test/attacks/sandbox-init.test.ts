@@ -4,10 +4,10 @@ import { spawn, spawnSync } from 'node:child_process'
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, it, type TestContext } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { firstProcess } from '../../src/isolation/local/native-kernel.ts'
 import { KERNEL_FOLDER } from '../../src/util/package-root.ts'
-import { needsLinux } from '../support/needs.ts'
+import { needsLinux, skip } from '../support/needs.ts'
 
 const INIT = firstProcess()
 const COMPILE = readFileSync(path.join(KERNEL_FOLDER, 'compile_kernel.py'), 'utf8')
@@ -52,16 +52,15 @@ function start({ python = PYTHON, kernel, compiled = Buffer.alloc(0), stayOpen =
   })
 }
 
-function needPython(ctx: TestContext): void {
+function needPython(): void {
   needsLinux('native sandboxes exist there alone')
-  if (spawnSync('unshare', [...NAMESPACE, ...FILES, 'true']).status !== 0)
-    ctx.skip('PID namespaces cannot be made here')
-  if (spawnSync(PYTHON, ['--version']).status !== 0) ctx.skip(`there is no ${PYTHON}`)
+  if (spawnSync('unshare', [...NAMESPACE, ...FILES, 'true']).status !== 0) skip('PID namespaces cannot be made here')
+  if (spawnSync(PYTHON, ['--version']).status !== 0) skip(`there is no ${PYTHON}`)
 }
 
 describe('sandbox_init', () => {
-  it('the first process runs the kernel from memory, with tracebacks that show its lines', async (ctx) => {
-    needPython(ctx)
+  it('the first process runs the kernel from memory, with tracebacks that show its lines', async () => {
+    needPython()
     const { stdout, stderr, code } = await start({
       kernel: 'import part, sys\nprint(part.NAME, part.__file__, __name__, flush=True)\nraise ValueError("seen")\n',
     })
@@ -70,8 +69,8 @@ describe('sandbox_init', () => {
     expect(code).toBe(1)
   })
 
-  it('the first process reports how a kernel ended whose input closed a moment earlier', async (ctx) => {
-    needPython(ctx)
+  it('the first process reports how a kernel ended whose input closed a moment earlier', async () => {
+    needPython()
     // Imitates, for long enough to be observed, a process that has freed its memory and not yet closed its files.
     const kernel = `
 import ctypes, os, threading, time
@@ -86,8 +85,8 @@ ctypes.CDLL(None).syscall({"x86_64": 60, "aarch64": 93}[os.uname().machine], 0)`
     expect([code, stdout, stderr]).toEqual([3, 'ends', ''])
   })
 
-  it('the first process runs compiled code, and the sources when another Python has compiled it', async (ctx) => {
-    needPython(ctx)
+  it('the first process runs compiled code, and the sources when another Python has compiled it', async () => {
+    needPython()
     const input = JSON.stringify({ '__main__.py': 'print("from bytecode", flush=True)' })
     const { stdout } = spawnSync(PYTHON, ['-I', '-B', '-c', COMPILE], { input, encoding: 'utf8' })
     const compiled = Buffer.from(stdout, 'base64')
@@ -97,8 +96,8 @@ ctypes.CDLL(None).syscall({"x86_64": 60, "aarch64": 93}[os.uname().machine], 0)`
     expect((await start({ kernel, compiled })).stdout).toBe('from source\n')
   })
 
-  it('the first process reports how the kernel ended, and keeps its own exit codes apart', async (ctx) => {
-    needPython(ctx)
+  it('the first process reports how the kernel ended, and keeps its own exit codes apart', async () => {
+    needPython()
     expect((await start({ kernel: 'import os\nos._exit(7)' })).code).toBe(7)
     for (const code of [86, 87, 88, 125, 137, 139])
       expect((await start({ kernel: `import os\nos._exit(${code})` })).code).toBe(1)
@@ -106,8 +105,8 @@ ctypes.CDLL(None).syscall({"x86_64": 60, "aarch64": 93}[os.uname().machine], 0)`
     expect((await start({ kernel: 'import os\nos.kill(os.getpid(), 11)' })).code).toBe(139)
   })
 
-  it('the first process limits memory below the sandbox’s own limit, so that the cell gets the error first', async (ctx) => {
-    needPython(ctx)
+  it('the first process limits memory below the sandbox’s own limit, so that the cell gets the error first', async () => {
+    needPython()
     const { stdout } = await start({
       kernel: `
 import resource
@@ -118,8 +117,8 @@ except MemoryError: print('MemoryError', flush=True)`,
     expect(stdout).toBe('224 0\nMemoryError\n')
   })
 
-  it('the first process closes descriptors that the bridge was started with', async (ctx) => {
-    needPython(ctx)
+  it('the first process closes descriptors that the bridge was started with', async () => {
+    needPython()
     const look =
       'import os, sys\nprint(os.readlink("/proc/self/fd/21") if os.path.exists("/proc/self/fd/21") else "closed")'
     const inherited = fileURLToPath(import.meta.url)
@@ -131,14 +130,14 @@ except MemoryError: print('MemoryError', flush=True)`,
     closeSync(file)
   })
 
-  it('the first process ends when the bridge is gone, also while the kernel is busy in C', async (ctx) => {
-    needPython(ctx)
+  it('the first process ends when the bridge is gone, also while the kernel is busy in C', async () => {
+    needPython()
     const { code } = await start({ kernel: 'x = 7 ** (10 ** 9)', stayOpen: false })
     expect(code).toBe(0)
   })
 
-  it('the first process counts memory that is shared between processes', async (ctx) => {
-    needPython(ctx)
+  it('the first process counts memory that is shared between processes', async () => {
+    needPython()
     const { code, stderr } = await start({
       kernel: `
 import mmap
@@ -151,8 +150,8 @@ time.sleep(60)`,
     expect(code).toBe(86)
   })
 
-  it('the first process counts files, also without content, and sockets', async (ctx) => {
-    needPython(ctx)
+  it('the first process counts files, also without content, and sockets', async () => {
+    needPython()
     const holding = [
       "files = [open(f'{folder}/file', 'wb').write(b'x' * (130 << 20)) for folder in ('/tmp', '/dev/shm')]",
       "for number in range(200_000): os.close(os.open(f'/tmp/{number}', os.O_CREAT))",
@@ -169,10 +168,10 @@ time.sleep(60)`,
   })
 
   for (const version of ['3.8', '3.9']) {
-    it(`the first process says that Python ${version} is too old`, async (ctx) => {
-      needPython(ctx)
+    it(`the first process says that Python ${version} is too old`, async () => {
+      needPython()
       const python = `python${version}`
-      if (spawnSync(python, ['--version']).status !== 0) ctx.skip(`there is no ${python}`)
+      if (spawnSync(python, ['--version']).status !== 0) skip(`there is no ${python}`)
       const { code, stderr } = await start({ python, kernel: '' })
       expect(code).toBe(87)
       expect(stderr).toContain(`Python ${version} is too old: the kernel needs 3.10 or newer`)

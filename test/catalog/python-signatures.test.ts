@@ -7,7 +7,7 @@ import { pythonName } from '../../src/util/text/python-name.ts'
 import { FULL, SHORT, signatureOf, signatureSource } from '../../src/calls/catalog/signature/signature.ts'
 import { typeText } from '../../src/calls/catalog/signature/schema-type.ts'
 import type { UpstreamTool } from '../../src/upstream/upstream.ts'
-import { needsProgram } from '../support/needs.ts'
+import { needsProgram, skip } from '../support/needs.ts'
 
 const PARSE = `
 import ast, json, sys
@@ -107,9 +107,9 @@ it('control: an invalid Python signature is noticed', () => {
   expect(parsed(['def f(a?: str): ...', 'def f(*, a: str) -> None: ...'])[0]).toMatch(/SyntaxError/)
 })
 
-it('the Python signature of every recorded tool is valid Python', (ctx) => {
+it('the Python signature of every recorded tool is valid Python', () => {
   const file = process.env['SANDBRIDGE_CATALOGUE'] ?? ''
-  if (file === '') ctx.skip('only on request: SANDBRIDGE_CATALOGUE names a file of recorded tools')
+  if (file === '') skip('only on request: SANDBRIDGE_CATALOGUE names a file of recorded tools')
   const recorded = JSON.parse(readFileSync(file, 'utf8')) as Record<string, UpstreamTool[]>
   const sources = Object.values(recorded)
     .flat()

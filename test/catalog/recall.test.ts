@@ -1,10 +1,11 @@
 // This file verifies the goals of the search over recorded tools, the same that the benchmark prints.
 import { expect, it } from 'vitest'
 import { madeUpRows, recordedRows, serverName } from '../../bench/catalog/catalog-rows.ts'
+import { skip } from '../support/needs.ts'
 
-it('search meets its goals for recall, tokens and empty answers', async (ctx) => {
+it('search meets its goals for recall, tokens and empty answers', async () => {
   const file = process.env['SANDBRIDGE_CATALOGUE'] ?? ''
-  if (file === '') ctx.skip('only on request: SANDBRIDGE_CATALOGUE names a file of recorded tools')
+  if (file === '') skip('only on request: SANDBRIDGE_CATALOGUE names a file of recorded tools')
   const rows = await recordedRows(file)
   expect(rows.length).toBeGreaterThan(8)
   expect(rows.filter((row) => row.ok === false)).toEqual([])

@@ -1,11 +1,10 @@
 // This file verifies approvals: one question for calls that belong together, with everything that is sent, and no call
 // without a clear yes to it.
-import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { bridgeEnv, CLI, fixtureServer, makeHome, type ServerEntry } from '../support/bridge-process.ts'
-import { caught, ruledBridge, sharedRuledBridge } from '../support/ruled-bridge.ts'
+import { fixtureServer, makeHome, type ServerEntry } from '../support/bridge-process.ts'
+import { approve, caught, ruledBridge, sharedRuledBridge } from '../support/ruled-bridge.ts'
 import { sharedHttpBridge } from '../support/shared-bridge.ts'
 
 const ONCE = 'yes, this once'
@@ -203,14 +202,12 @@ it('the user answers in a terminal when no client can ask, and the answer counts
   const { bridge, home, reached } = await ruledBridge({ permissions: ask })
   const other = await ruledBridge({ home })
   const call = caught('i = 1; await mcp_hub.create_issue(id=i)')
-  const approve = (...args: string[]) =>
-    spawnSync(process.execPath, [CLI, 'approve', ...args], { cwd: home, env: bridgeEnv(home), encoding: 'utf8' }).stdout
   expect(await bridge.run(call)).toMatch(/denied: .*this client cannot ask its user.*sandbridge approve/)
   expect(bridge.stderr).toContain('sandbridge approve')
-  const [question] = JSON.parse(approve('--json')) as { id: string; text: string }[]
+  const [question] = JSON.parse(approve(home, '--json')) as { id: string; text: string }[]
   expect(question?.text).toContain('hub.create_issue\n  id: 1')
   expect(await other.bridge.run(call)).toContain('denied')
-  expect(approve(question!.id, '--answer', 'yes')).toContain('Answered: yes')
+  expect(approve(home, question!.id, '--answer', 'yes')).toContain('Answered: yes')
   expect(await other.bridge.run(call)).toContain('denied')
   expect(await bridge.run(call.replace('i = 1', 'i = 2'))).toContain('denied')
   expect(await bridge.run(call)).toBe('called')
@@ -220,8 +217,6 @@ it('the user answers in a terminal when no client can ask, and the answer counts
 
 it('an answer in a terminal counts for the same call, whether it was seen before the cell ran or when it was made', async () => {
   const { bridge, home, reached } = await ruledBridge({ permissions: ask })
-  const approve = (...args: string[]) =>
-    spawnSync(process.execPath, [CLI, 'approve', ...args], { cwd: home, env: bridgeEnv(home), encoding: 'utf8' }).stdout
   const made = (id: number) => caught(`i = ${id}; await mcp_hub.create_issue(id=i)`)
   const seen = (id: number) => `await mcp_hub.create_issue(id=${id})`
   for (const [first, second] of [
@@ -229,14 +224,14 @@ it('an answer in a terminal counts for the same call, whether it was seen before
     [seen(2), made(2)],
   ] as const) {
     expect(await bridge.run(first)).toContain('this client cannot ask its user')
-    const [question] = JSON.parse(approve('--json')) as { id: string; text: string }[]
+    const [question] = JSON.parse(approve(home, '--json')) as { id: string; text: string }[]
     expect(question!.text).toMatch(first === made(1) ? /^The code that is running wants/ : /^Before it runs/)
-    expect(approve(question!.id, '--answer', 'yes')).toContain('Answered: yes')
+    expect(approve(home, question!.id, '--answer', 'yes')).toContain('Answered: yes')
     expect(await bridge.run(second)).not.toContain('not allowed')
     // Control: it counted once.
     expect(await bridge.run(second)).toContain('this client cannot ask its user')
-    const [again] = JSON.parse(approve('--json')) as { id: string }[]
-    approve(again!.id, '--answer', 'no')
+    const [again] = JSON.parse(approve(home, '--json')) as { id: string }[]
+    approve(home, again!.id, '--answer', 'no')
     expect(await bridge.run(second)).toContain('the user said no')
   }
   expect(reached()).toEqual([

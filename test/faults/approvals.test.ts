@@ -1,17 +1,16 @@
 // This file verifies that asking the user fails closed: when the bridge is killed, a client disconnects, an answer and
 // a cancellation coincide, thousands of questions arrive, or the clock is set. Each has a control: without the fault
 // the call is made.
-import { spawnSync } from 'node:child_process'
 import { readdirSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { readRecord } from '../../src/observe/audit/read-record.ts'
 import { LogFolder } from '../../src/keep/files/log-folder.ts'
-import { bridgeEnv, CLI, fixtureServer, makeHome, type ServerEntry } from '../support/bridge-process.ts'
+import { fixtureServer, makeHome, type ServerEntry } from '../support/bridge-process.ts'
 import type { Era } from '../support/http-bridge.ts'
 import { until } from '../support/processes.ts'
-import { caught, ruledBridge, sharedRuledBridge } from '../support/ruled-bridge.ts'
+import { approve, caught, ruledBridge, sharedRuledBridge } from '../support/ruled-bridge.ts'
 import { sharedHttpBridge } from '../support/shared-bridge.ts'
 import { shiftingClock } from '../support/shifting-clock.ts'
 
@@ -20,8 +19,6 @@ const ask = { ask: ['hub__create_issue'] }
 const HOUR_MS = 3_600_000
 const call = caught('i = 1; await mcp_hub.create_issue(id=i)')
 const never = () => new Promise<never>(() => {})
-const approve = (home: string, ...args: string[]) =>
-  spawnSync(process.execPath, [CLI, 'approve', ...args], { cwd: home, env: bridgeEnv(home), encoding: 'utf8' }).stdout
 
 it('a bridge that is killed while it asks has made no call, and the next bridge asks again', async () => {
   const first = await ruledBridge({ permissions: ask, answer: never })

@@ -32,8 +32,8 @@ export const ANY_RUNTIME =
 
 /**
  * The setting of a bridge whose test is about the sandbox, or about files, memory or processes in it. Other cells run
- * in a plain Python where there is one: see plain-bridge.mjs. A bridge with settings
- * of the sandbox has a real one anyway.
+ * in a plain Python where there is one: see plain-bridge.mjs. A bridge with settings of the sandbox has a real one
+ * anyway.
  */
 export const REAL_SANDBOX = { MCP_BRIDGE_RUNTIME: ANY_RUNTIME }
 
