@@ -33,22 +33,24 @@ export class ToolDocs {
   }
 
   /** The `await mcp_…` line of a tool. */
-  line(tool: CatalogTool, detail: Detail = 'summary'): string {
-    return toolLine(tool, detail, ...this.#known(tool))
+  line(tool: CatalogTool): string {
+    return toolLine(tool, 'summary', ...this.#known(tool))
   }
 
   /** @param weak what the answer of a search that found no fitting tool begins with */
-  doc(tool: CatalogTool, { detail = 'summary', learned }: DocOptions, weak?: string): ToolDoc {
+  doc(tool: CatalogTool, options: DocOptions, weak?: string): ToolDoc {
+    return { ...this.#docOf(tool, options), ...(weak !== undefined && { weak }) }
+  }
+
+  #docOf(tool: CatalogTool, { detail = 'summary', learned }: DocOptions): ToolDoc {
     const record = this.#records.get(tool.server)
     if (isOffering(tool)) {
       const isTaken = record && lookUp(record, tool.alias)?.method === undefined
-      const doc = offeringDoc(tool, detail, isTaken ? `_${tool.alias}` : tool.alias)
-      return { ...doc, ...(weak !== undefined && { weak }) }
+      return offeringDoc(tool, detail, isTaken ? `_${tool.alias}` : tool.alias)
     }
     const call = record && learned?.worked(record.key, tool.name)
     const worked = call && call.print === toolFingerprint(tool.definition) && workedCall(tool, call.shape)
-    const doc = toolDoc(tool, detail, ...this.#known(tool))
-    return { ...doc, ...(worked && { worked }), ...(weak !== undefined && { weak }) }
+    return { ...toolDoc(tool, detail, ...this.#known(tool)), ...(worked && { worked }) }
   }
 
   /** The type learned from its results, and whether the user is asked about each call. */

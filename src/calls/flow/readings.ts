@@ -104,7 +104,7 @@ function isExponent(text: string, at: number): boolean {
   return text.charCodeAt(at + 1) === PLUS || (text[before] === '.' && isDigit(text.charCodeAt(at + 1)))
 }
 
-const isDigit = (code: number): boolean => code >= 48 && code <= 57
+export const isDigit = (code: number): boolean => code >= 48 && code <= 57
 
 function withoutExponent(_: string, first: string, rest: string | undefined, exponent: string): string {
   const digits = (rest ?? '').padEnd(Number(exponent), '0')

@@ -3,6 +3,7 @@
 // value is the same with other spaces, punctuation or capitals. Everything is told as hashes.
 
 import { randomInt } from 'node:crypto'
+import { isDigit } from './readings.ts'
 
 /** What a unit is; the smaller ones lie in the larger ones. */
 export const WORD = 0
@@ -413,11 +414,8 @@ function isLetter(text: string, at: number): boolean {
 function isThousands(text: string, at: number): boolean {
   const code = text.charCodeAt(at)
   if (code !== 44 && code !== 39) return false
-  return isDigit(text, at - 1) && [1, 2, 3].every((more) => isDigit(text, at + more)) && !isDigit(text, at + 4)
-}
-
-function isDigit(text: string, at: number): boolean {
-  return ASCII[text.charCodeAt(at)] === DIGIT
+  const hasDigit = (place: number): boolean => isDigit(text.charCodeAt(place))
+  return hasDigit(at - 1) && [1, 2, 3].every((more) => hasDigit(at + more)) && !hasDigit(at + 4)
 }
 
 function isSpace(text: string, at: number): boolean {

@@ -11,9 +11,9 @@ import { isRunning } from '../../util/process/process-id.ts'
 const COMPRESSED_FROM_CHARS = 16 * 1024
 /** Overhead of a text besides its bytes: its objects and its file name. */
 export const TEXT_OVERHEAD_BYTES = 512
-/** Limit for all files together. Above it, the oldest text is dropped. */
 /** Over all sessions. Older texts move to the disk. */
 const MEMORY_BYTES = 128 * 1024 * 1024
+/** Limit for all files together. Above it, the oldest text is dropped. */
 const DISK_BYTES = 1024 * 1024 * 1024
 
 interface KeptTextsOptions {

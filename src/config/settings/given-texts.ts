@@ -19,8 +19,8 @@ export interface Given {
   remarks: string[]
 }
 
-/** Variables that ended without a successor, and what holds instead. */
 const EMBEDDINGS = 'The search ranks by meaning without an endpoint.'
+/** Variables that ended without a successor, and what holds instead. */
 const ENDED: Readonly<Record<string, string>> = {
   MCP_BRIDGE_DURABLE_SANDBOXES:
     'Sandboxes of docker and podman end with their bridge; the resident bridge keeps sessions.',
