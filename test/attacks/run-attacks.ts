@@ -56,7 +56,7 @@ export function runAttacks({ name, open, memoryBytes, only = () => true, leftOut
         if (attack.control === 'python') needsProgram('python3')
         const why = whyNoControl(attack)
         if (why !== undefined) skip(why)
-        const guarded = provider as Provider
+        const guarded = provider
         const sandbox = await victim('sandbox', async () => awake(sandboxVictim(await guarded.start({ memoryBytes }))))
         const inside = await sandbox.run(canaries.preamble() + attack.code)
         expect(await canaries.traces(inside), inside).toBeUndefined()
