@@ -35,7 +35,8 @@ as_stranger=()
 if [ "$(id -u)" = 0 ]; then
   user=sandbridge-fresh
   id "$user" > /dev/null 2>&1 || useradd -m "$user"
-  as_stranger=(runuser -u "$user" --)
+  # Becomes the user and the command itself: a program that waits would be stopped with a command that is stopped.
+  as_stranger=(setpriv --reuid="$user" --regid="$user" --init-groups --)
 fi
 home=$folder/home programs=$folder/programs clone=$folder/sandbridge
 mkdir -p "$home" "$programs"

@@ -233,6 +233,8 @@ def watch(kernel: int, memory: int, memory_enforced: bool, relay: "Relay | None"
     signal.signal(signal.SIGCHLD, lambda *_: None)
 
     usage = MemoryUse(memory, memory_enforced)
+    global kills_before
+    kills_before = oom_kills()
     code = reap(kernel)
     while code is None:
         if relay:
@@ -303,7 +305,7 @@ def reap(kernel: int) -> "int | None":
 
 def exit_code(status: int) -> int:
     code = os.waitstatus_to_exitcode(status)
-    if code == -signal.SIGKILL and oom_kills() > 0:
+    if code == -signal.SIGKILL and oom_kills() > kills_before:
         say("out of memory: the kernel was ended by the host")
         return EXIT_OUT_OF_MEMORY
     if code == -signal.SIGKILL:
@@ -313,6 +315,10 @@ def exit_code(status: int) -> int:
     # A cell can exit with any code. Replace codes that have a special meaning.
     reserved = (EXIT_OUT_OF_MEMORY, EXIT_PYTHON_TOO_OLD, EXIT_KILLED_INSIDE, EXIT_ENGINE)
     return 1 if code in reserved or code > 128 else code
+
+
+# The cgroup that the sandbox sees may be that of others, too (rootless Podman on cgroup v1): what it counted before is theirs.
+kills_before = 0
 
 
 def oom_kills() -> int:

@@ -117,6 +117,23 @@ except MemoryError: print('MemoryError', flush=True)`,
     expect(stdout).toBe('224 0\nMemoryError\n')
   })
 
+  it('only the first process of a sandbox stops the other processes while it counts', () => {
+    needPython()
+    const memory = readFileSync(path.join(KERNEL_FOLDER, 'sandbox_memory.py'), 'utf8')
+    const count = `${memory}
+use = MemoryUse(1 << 40, False)
+signals = []
+os.kill = lambda *signal: signals.append(signal)
+use.count(False, late=True)
+print(signals, flush=True)`
+    const printed = (...command: string[]) => {
+      const { stdout, stderr } = spawnSync(command[0]!, [...command.slice(1), '-I', '-c', count], { encoding: 'utf8' })
+      return stdout || stderr
+    }
+    expect(printed('unshare', ...NAMESPACE, PYTHON)).toBe('[(-1, 19), (-1, 18)]\n')
+    expect(printed(PYTHON)).toBe('[]\n')
+  })
+
   it('the first process closes descriptors that the bridge was started with', async () => {
     needPython()
     const look =
