@@ -4,9 +4,9 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { beforeEach, expect, it, onTestFinished } from 'vitest'
-import { groupExists } from '../../../util/process/process-group.ts'
+import { groupExists } from '../../util/process/process-group.ts'
 import { leaveToFinish } from './finish-install.ts'
-import { needsPosix } from '../../../../test/support/needs.ts'
+import { needsPosix } from '../../../test/support/needs.ts'
 
 beforeEach(() => needsPosix('process groups and signals are those of POSIX'))
 

@@ -2,48 +2,15 @@
 // take, and how it ends.
 import type { ChildProcess } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { passedEnvironment } from '../../../config/entries/passed-variables.ts'
-import { endGroup, groupExists } from '../../../util/process/process-group.ts'
-import { untilAborted } from '../../../util/async/wait.ts'
-import type { ProcessKeeper } from '../server-process.ts'
+import { passedEnvironment } from '../../config/entries/passed-variables.ts'
+import { endGroup, groupExists } from '../../util/process/process-group.ts'
+import { untilAborted } from '../../util/async/wait.ts'
 import { leaveToFinish } from './finish-install.ts'
 import { type InstallPlace, installPlace } from './install-place.ts'
-import { type InstallLimits, InstallWatch } from './install-watch.ts'
-import type { ClientContext } from '../../../config/settings/client-context.ts'
-import type { PackageLaunch } from './package-launch.ts'
-
-/** What is known of an installation that failed. */
-export interface InstallFacts extends PackageLaunch, Pick<InstallPlace, 'cache' | 'own'> {
-  /** The package manager has written something. */
-  hasGrown: boolean
-  /** It was still writing a short while ago. */
-  goesOn: boolean
-  seconds: number
-}
-
-/** What is told while a server is installed. */
-export interface InstallNews {
-  manager: string
-  /** It waits for another server that is installed into the same cache. */
-  isWaiting: boolean
-  /** How long that has lasted. */
-  seconds: number
-}
-
-export interface InstallOptions {
-  launch: PackageLaunch
-  /** What it inherits. */
-  context: Pick<ClientContext, 'env' | 'home'>
-  /** Variables of its definition. */
-  env: Readonly<Record<string, string>>
-  /** The home folder of a jailed server, on this machine. */
-  jailHome: string | undefined
-  /** The server is not known to have started before. */
-  isFirst: boolean
-  limits: InstallLimits
-  onNews: (news: InstallNews) => void
-  signal: AbortSignal
-}
+import type { InstallFacts, Installation, InstallOptions } from '../installs-part.ts'
+import { brokenCache } from './broken-cache.ts'
+import { InstallWatch } from './install-watch.ts'
+import { type PackageLaunch, packageLaunch } from './package-launch.ts'
 
 /** A pause of a slow registry, after which a package manager is asked to end; it ends its step first. */
 const ASK_AFTER_MS = 30_000
@@ -75,9 +42,9 @@ class InstallQueue {
 /** All servers of this process: users have the same caches. */
 const queue = new InstallQueue()
 
-export class Installation implements ProcessKeeper {
-  /** Resolves when the start has taken too long. */
+class PackageInstallation implements Installation {
   readonly expired: Promise<void>
+  readonly #launch: PackageLaunch
   readonly #place: InstallPlace
   readonly #options: InstallOptions
   /** When it began to wait, and then when it began to be installed. */
@@ -90,31 +57,21 @@ export class Installation implements ProcessKeeper {
   /** The group of a process that was left to finish. */
   #left: number | undefined
 
-  private constructor(place: InstallPlace, options: InstallOptions) {
-    this.#place = place
+  constructor(launch: PackageLaunch, options: InstallOptions) {
+    this.#launch = launch
+    const { context, jailHome } = options
+    // A jail has caches of its own.
+    const env = jailHome === undefined ? { ...passedEnvironment(context.env), ...options.env } : options.env
+    this.#place = installPlace(launch, { env, home: jailHome ?? env['HOME'] ?? context.home })
     this.#options = options
     this.expired = new Promise((resolve) => (this.#expire = resolve))
   }
 
-  /**
-   * Waits until no other server is installed into the same cache, when this one may have to be.
-   * @throws the reason of the signal
-   */
-  static async begin(options: InstallOptions): Promise<Installation> {
-    const { launch, jailHome, isFirst, signal } = options
-    // A jail has caches of its own.
-    const env = jailHome === undefined ? { ...passedEnvironment(options.context.env), ...options.env } : options.env
-    const place = installPlace(launch, { env, home: jailHome ?? env['HOME'] ?? options.context.home })
-    const installation = new Installation(place, options)
-    if (isFirst) await installation.#enterQueue(signal)
-    return installation
-  }
-
   get facts(): InstallFacts {
-    const { cache, own } = this.#place
     const { hasGrown = false, goesOn = false } = this.#watch ?? {}
+    const { manager } = this.#launch
     const seconds = this.#seconds
-    return { ...this.#options.launch, cache, ...(own !== undefined && { own }), hasGrown, goesOn, seconds }
+    return { manager, hasGrown, goesOn, seconds, broken: (output) => brokenCache(manager, this.#place, output) }
   }
 
   spawned(child: ChildProcess): void {
@@ -157,14 +114,14 @@ export class Installation implements ProcessKeeper {
     leaveToFinish(child, this.#place.watched, { askAfterMs: goesOn ? ASK_AFTER_MS : 0, killAfterMs: KILL_AFTER_MS })
   }
 
-  /** The start is over. The next server is installed once nothing writes to the cache any more. */
   async over(): Promise<void> {
     this.#watch?.stop()
     while (this.#left !== undefined && groupExists(this.#left)) await sleep(LOOK_MS, undefined, { ref: false })
     this.#leaveQueue()
   }
 
-  async #enterQueue(signal: AbortSignal): Promise<void> {
+  /** @throws the reason of the signal */
+  async enterQueue(signal: AbortSignal): Promise<void> {
     const timer = setInterval(() => this.#tell(true), LOOK_MS).unref()
     const entering = queue.enter(this.#place.cache)
     try {
@@ -183,6 +140,18 @@ export class Installation implements ProcessKeeper {
   }
 
   #tell(isWaiting: boolean): void {
-    this.#options.onNews({ manager: this.#options.launch.manager, isWaiting, seconds: this.#seconds })
+    this.#options.onNews({ manager: this.#launch.manager, isWaiting, seconds: this.#seconds })
   }
+}
+
+export async function beginInstallation(
+  command: string,
+  args: readonly string[],
+  options: InstallOptions,
+): Promise<Installation | undefined> {
+  const launch = packageLaunch(command, args)
+  if (!launch) return undefined
+  const installation = new PackageInstallation(launch, options)
+  if (options.isFirst) await installation.enterQueue(options.signal)
+  return installation
 }

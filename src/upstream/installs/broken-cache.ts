@@ -1,6 +1,7 @@
 // Recognises a package manager's cache that an interrupted installation has left incomplete, and says how to repair it.
 // Pure.
-import type { Circumstances } from './circumstances.ts'
+import type { InstallPlace } from './install-place.ts'
+import type { PackageManager } from './package-launch.ts'
 
 /** What Node, npm and a shell write when a part of a package is missing. */
 const NPM_BROKEN =
@@ -10,10 +11,16 @@ const UV_BROKEN = /ModuleNotFoundError|ImportError|failed to (read|parse|open|de
 const NPX_FOLDER = /_npx[\\/]([\da-f]{16})\b/
 const UV_CACHE = /[\\/](archive|environments|builds|wheels|sdists)-v\d+[\\/]/
 
-/** Undefined when the start failed for another reason. @returns a sentence, and a command for the user */
-export function brokenCache({ installation, stderrTail = '', exit }: Circumstances): BrokenCache | undefined {
-  if (!installation || !exit) return undefined
-  const { manager, cache, own } = installation
+/**
+ * Undefined when the start failed for another reason.
+ * @param stderrTail of a server that has exited
+ * @returns a sentence, and a command for the user
+ */
+export function brokenCache(
+  manager: PackageManager,
+  { cache, own }: Pick<InstallPlace, 'cache' | 'own'>,
+  stderrTail: string,
+): { text: string; remedy: string } | undefined {
   if (manager === 'npm' && NPM_BROKEN.test(stderrTail)) {
     const named = NPX_FOLDER.exec(stderrTail)?.[1]
     const folder = named === undefined ? own! : `${cache}/_npx/${named}`
@@ -28,11 +35,6 @@ export function brokenCache({ installation, stderrTail = '', exit }: Circumstanc
     return { text: "uv's copy of the package seems to be incomplete.", remedy: `Empty its cache: ${command}` }
   }
   return undefined
-}
-
-interface BrokenCache {
-  text: string
-  remedy: string
 }
 
 function quoted(folder: string): string {

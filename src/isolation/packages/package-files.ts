@@ -3,21 +3,16 @@
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { messageOf } from '../../errors.ts'
-import type { MissingPackage } from '../provider.ts'
-import { installAvailable, InstallError } from '../packages/missing-packages.ts'
-import {
-  findWheels,
-  readRequestedPackages,
-  type RequestedPackages,
-  unpackWheels,
-} from '../packages/requested-packages.ts'
-import type { Wheel } from '../packages/requested-packages.ts'
-import type { PackageFile } from '../packages/wheel.ts'
+import type { PackageFile, PackageFiles } from '../packages-part.ts'
+import { installAvailable, InstallError } from './missing-packages.ts'
+import { findWheels, readRequestedPackages, type RequestedPackages, unpackWheels } from './requested-packages.ts'
+import type { Wheel } from './requested-packages.ts'
 import { isRecord, parseJson } from '../../util/json/json.ts'
 import {
   type Distribution,
   fetchWheels,
   fitsPython,
+  installedDistribution,
   isInDistribution,
   keep,
   type LockedPackage,
@@ -32,16 +27,19 @@ interface Sources {
   onProgress: (message: string) => void
 }
 
-/** Returns the files of those packages that can be had. */
+/**
+ * Returns the files of those packages that can be had.
+ * @param from what Pyodide distributes, or the mirror of the installed one; missing: that from its usual place
+ */
 export async function packageFiles(
   words: readonly string[],
   cacheFolder: string,
-  distribution: () => Promise<Distribution>,
+  from: Distribution | string | undefined,
   onProgress: (message: string) => void = () => {},
-): Promise<{ files: PackageFile[]; missing: MissingPackage[] }> {
-  if (words.length === 0) return { files: [], missing: [] }
+): Promise<PackageFiles> {
   const { wheels, missing: unread } = await findWheels(words)
-  const sources = { distribution: await distribution(), folder: path.join(cacheFolder, 'wheels'), onProgress }
+  const distribution = typeof from === 'object' ? from : await installedDistribution(from)
+  const sources = { distribution, folder: path.join(cacheFolder, 'wheels'), onProgress }
   const { result = [], missing } = await installAvailable(
     wheels,
     { memory: path.join(cacheFolder, 'packages'), kind: sources.distribution.baseUrl },

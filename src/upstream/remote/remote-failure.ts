@@ -1,17 +1,17 @@
 // Explains to the user why a remote server could not be used. Never quotes a URL, a header or a body.
-import { BodyRefusedError } from '../remote/bounded-body.ts'
-import { ADDRESS_REFUSED } from '../remote/address-guard.ts'
+import { causesOf, statusOf } from '../failures/http-status.ts'
+import { ADDRESS_REFUSED } from './address-guard.ts'
+import { BodyRefusedError } from './bounded-body.ts'
 
 /** A response, from the server or something in front of it, that no MCP client can use. */
 export class RemoteFailure extends Error {
-  /** HTTP status. */
-  readonly status: number
+  readonly data: { status: number }
   /** How long the server asks clients to wait, if it does. */
   readonly retryAfterMs: number | undefined
 
   constructor(status: number, message: string, retryAfterMs?: number) {
     super(message)
-    this.status = status
+    this.data = { status }
     this.retryAfterMs = retryAfterMs
   }
 }
@@ -65,40 +65,9 @@ export function hadNoEffect(error: unknown): boolean {
   return causesOf(error).some((cause) => codeOf(cause) in WORDS && !BROKEN_OFF.has(codeOf(cause)))
 }
 
-/** The HTTP status behind an error, if there is one. */
-export function statusOf(error: unknown): number | undefined {
-  for (const cause of causesOf(error)) {
-    if (cause instanceof RemoteFailure) return cause.status
-    const { data, code } = cause as { data?: { status?: unknown }; code?: unknown }
-    if (typeof data?.status === 'number') return data.status
-    // The error of the older HTTP+SSE transport has its status as its code.
-    if (cause.message.startsWith('SSE error') && typeof code === 'number') return code
-    const posted = /^Error POSTing to endpoint \(HTTP (\d{3})\)/.exec(cause.message)
-    if (posted) return Number(posted[1])
-  }
-  return undefined
-}
-
 /** The wait that the server asked for, if that is why the request failed. */
 export function retryAfterOf(error: unknown): number | undefined {
   return causesOf(error).find((cause) => cause instanceof RemoteFailure)?.retryAfterMs
-}
-
-/** An error and its causes, outermost first; the client package keeps some causes under `data`. */
-function causesOf(error: unknown): Error[] {
-  const causes: Error[] = []
-  let current = error
-  while (current instanceof Error && causes.length < 10) {
-    causes.push(current)
-    const { cause, data, event } = current as {
-      cause?: unknown
-      data?: { cause?: unknown }
-      event?: { error?: unknown }
-    }
-    if (current instanceof AggregateError) current = current.errors[0]
-    else current = cause ?? data?.cause ?? event?.error
-  }
-  return causes
 }
 
 function codeOf(error: Error): string {

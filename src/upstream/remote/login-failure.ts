@@ -1,27 +1,17 @@
 // Failures that a login or more scopes can fix: what the server requires, and what the user must do.
-import type { SignInPlace } from '../oauth-part.ts'
 import { BridgeError } from '../../errors.ts'
-import { statusOf } from './remote-failure.ts'
+import type { Circumstances } from '../failures/circumstances.ts'
+import { statusOf } from '../failures/http-status.ts'
 
 const MAX_SCOPE_WORDS = 3
 
-/** What is known about the server that requires it. */
-interface Authenticated {
-  server: string
-  signInPlace?: SignInPlace | undefined
-  usesClientCredentials?: boolean
-}
-
-export function needsLogin(error: unknown): boolean {
-  const isUnauthorized = error instanceof Error && error.name === 'UnauthorizedError'
-  return isUnauthorized || statusOf(error) === 401 || missingScope(error) !== undefined
-}
-
-/** @param error one that `needsLogin` */
-export function loginNeeded(about: Authenticated, error: unknown): BridgeError {
+/** Undefined for an error that no login can fix. */
+export function loginNeeded(error: unknown, about: Circumstances): BridgeError | undefined {
   const { server, usesClientCredentials } = about
   const scope = missingScope(error)
   if (scope !== undefined) return scopeNeeded(about, scope)
+  const isUnauthorized = error instanceof Error && error.name === 'UnauthorizedError'
+  if (!isUnauthorized && statusOf(error) !== 401) return undefined
   if (usesClientCredentials) {
     return new BridgeError('UPSTREAM_AUTH_REQUIRED', `Server '${server}' does not accept its client credentials`, {
       hint: 'Ask the user to correct `oauth` in the definition of the server.',
@@ -36,13 +26,13 @@ export function loginNeeded(about: Authenticated, error: unknown): BridgeError {
 }
 
 /** What the user must do, for a sentence addressed to the model and for one addressed to the user. */
-function signInSteps(about: Authenticated): { asked: string; told: string } {
+function signInSteps(about: Circumstances): { asked: string; told: string } {
   const address = about.signInPlace?.page?.addressFor(about.server)
   if (address !== undefined) return { asked: `open ${address} in a browser`, told: `Open ${address} in a browser` }
   return { asked: `run ${loginCommand(about)} in a terminal`, told: `Run ${loginCommand(about)}` }
 }
 
-function loginCommand({ server, signInPlace }: Authenticated, more = ''): string {
+function loginCommand({ server, signInPlace }: Circumstances, more = ''): string {
   return `\`sandbridge login ${server}${signInPlace?.loginOptions ?? ''}${more}\``
 }
 
@@ -59,7 +49,7 @@ function isListOfScopes(scope: string): boolean {
  * A scope is text from the server: it is shown only if it cannot be a sentence or a command. A login knows it in any
  * case.
  */
-function scopeNeeded(about: Authenticated, scope: string): BridgeError {
+function scopeNeeded(about: Circumstances, scope: string): BridgeError {
   const { server, usesClientCredentials = false } = about
   const shown = isListOfScopes(scope) ? scope : undefined
   const named = shown === undefined ? '' : `: ${shown}`

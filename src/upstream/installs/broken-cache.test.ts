@@ -1,17 +1,10 @@
 import { expect, it } from 'vitest'
 import { brokenCache } from './broken-cache.ts'
 
-const npm = {
-  manager: 'npm' as const,
-  packages: ['srv'],
-  cache: '/home/ann/.npm',
-  own: '/home/ann/.npm/_npx/0123456789abcdef',
-}
-const uv = { manager: 'uv' as const, packages: ['srv'], cache: '/home/ann/My cache/uv' }
-const failed = { server: 's', redact: (text: string) => text, remote: false, exit: { code: 1, signal: null } }
-const remedyFor = (installation: typeof npm | typeof uv, stderrTail: string) =>
-  brokenCache({ ...failed, installation: { ...installation, hasGrown: false, goesOn: false, seconds: 1 }, stderrTail })
-    ?.remedy
+const npm = { manager: 'npm', cache: '/home/ann/.npm', own: '/home/ann/.npm/_npx/0123456789abcdef' } as const
+const uv = { manager: 'uv', cache: '/home/ann/My cache/uv' } as const
+const remedyFor = (installed: typeof npm | typeof uv, output: string) =>
+  brokenCache(installed.manager, installed, output)?.remedy
 
 it.each([
   [
@@ -34,5 +27,4 @@ it('an incomplete package of uv is removed with its cache', () => {
 it('a server that fails for a reason of its own is not sent to its cache', () => {
   expect(remedyFor(npm, 'Error: no license')).toBeUndefined()
   expect(remedyFor(uv, 'File "/srv/x.py"\nModuleNotFoundError: No module named \'mine\'')).toBeUndefined()
-  expect(brokenCache({ ...failed, stderrTail: "Cannot find module 'x'" })).toBeUndefined()
 })

@@ -6,7 +6,6 @@ import path from 'node:path'
 import { beforeEach, expect, it, onTestFinished, vi } from 'vitest'
 import { makeWheel, type WheelOptions } from '../../../test/support/make-wheel.ts'
 import { needsIndex, needsPip } from '../../../test/support/needs.ts'
-import { installedDistribution } from './distribution.ts'
 import { packageFiles } from './package-files.ts'
 
 const TAG = 'cp314-cp314-pyemscripten_2026_0_wasm32'
@@ -35,7 +34,7 @@ function setUp(...ofIndex: WheelOptions[]) {
   const sha256 = createHash('sha256').update(figures.data).digest('hex')
   const locked = { name: 'figures', version: '2.0', file_name: figures.fileName, sha256, depends: [] }
   const lock = { info: { python: '3.14.2', abi_version: '2026_0' }, packages: { figures: locked } }
-  const distribution = async () => ({ lock, baseUrl: 'http://127.0.0.1:9/' })
+  const distribution = { lock, baseUrl: 'http://127.0.0.1:9/' }
   const get = async (...words: string[]) => {
     const { files, missing } = await packageFiles(words, cache, distribution)
     return { paths: files.map((file) => file.path).filter((name) => name.endsWith('.py')), missing }
@@ -99,7 +98,7 @@ it('without an index, packages of the distribution are there', async () => {
 it('a real index has a wheel for the platform of WebAssembly, and a pure one', { timeout: 120_000 }, async () => {
   needsIndex()
   const words = ['pydantic-core', 'tabulate']
-  const { files, missing } = await packageFiles(words, temporaryFolder(), installedDistribution)
+  const { files, missing } = await packageFiles(words, temporaryFolder(), undefined)
   expect(missing).toEqual([])
   const paths = files.map((file) => file.path).join('\n')
   expect(paths).toMatch(/pydantic_core.*wasm32-emscripten\.so/)

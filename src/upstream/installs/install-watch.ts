@@ -1,6 +1,7 @@
 // Tells an installation that goes on from a start that hangs, by its signs: its folders change, other child processes,
 // output of the package manager.
-import { processTree } from '../../../util/process/process-tree-usage.ts'
+import { processTree } from '../../util/process/process-tree-usage.ts'
+import type { InstallLimits } from '../installs-part.ts'
 import type { WatchedFolder } from './install-place.ts'
 import { lstat, readdir } from 'node:fs/promises'
 import path from 'node:path'
@@ -8,19 +9,6 @@ import path from 'node:path'
 const MAX_ENTRIES = 3_000
 /** Package managers touch a lock even when nothing else happens. */
 const LOCK = /lock$/
-
-export interface InstallLimits {
-  /** How long an installed server may take. */
-  timeoutMs: number
-  /** How long it may take until the package manager writes anything. */
-  firstMs: number
-  /** How long an installation may pause: a slow registry, a large file. */
-  quietMs: number
-  /** How long all of it may take. */
-  maxMs: number
-  /** Time between two looks. */
-  lookMs: number
-}
 
 export interface InstallSource {
   pid: number | undefined

@@ -16,7 +16,8 @@ import {
   type LockFile,
   resolvePackages,
 } from './distribution.ts'
-import { PyodideProvider } from './provider.ts'
+import { packageFiles } from './package-files.ts'
+import { PyodideProvider } from '../pyodide/provider.ts'
 
 const TAG = 'cp314-cp314-pyemscripten_2026_0_wasm32'
 const info = { python: '3.14.2', abi_version: '2026_0' }
@@ -141,11 +142,10 @@ it('packages by name are imported in a cell, compiled code and all', { timeout: 
   const tiny = makeWheel()
   const file = path.join(temporaryFolder(), tiny.fileName)
   writeFileSync(file, tiny.data)
+  const cacheFolder = temporaryFolder()
   const provider = new PyodideProvider({
-    cacheFolder: temporaryFolder(),
-    // Cached files are not fetched again.
-    packages: ['outer', file],
-    distribution: async () => ({ lock, baseUrl }),
+    cacheFolder,
+    packages: (onProgress) => packageFiles(['outer', file], cacheFolder, { lock, baseUrl }, onProgress),
   })
   const cells = await startCells(provider)
   expect((await cells.run('import outer\n(outer.ANSWER, outer.fast)')).value).toBe(
