@@ -17,6 +17,7 @@ import { containers } from './isolation/container-part.ts'
 import { images } from './isolation/images-part.ts'
 import { kubernetes } from './isolation/kubernetes-part.ts'
 import { pythonPackages } from './isolation/packages-part.ts'
+import { clients } from './config/readers/clients-part.ts'
 import { http } from './serve/http-part.ts'
 import { page } from './serve/page-part.ts'
 import { installs } from './upstream/installs-part.ts'
@@ -31,6 +32,7 @@ export const FEATURES: readonly Feature[] = [...FIRST, doctor, init, log, packag
 
 // The core asks for these parts, and loads each at its first use.
 bubblewrap.isAt(() => import('./isolation/bubblewrap/part.ts'))
+clients.isAt(() => import('./config/readers/clients/client-readers.ts'))
 containers.isAt(() => import('./isolation/container/part.ts'))
 flow.isAt(() => import('./calls/flow/session-flow.ts'))
 http.isAt(() => import('./serve/http/part.ts'))

@@ -98,6 +98,7 @@ const ASKING: [string, string, Given, readonly string[]][] = [
   ['MCP_BRIDGE_RUNTIME=kubernetes', 'Kubernetes', { env: { MCP_BRIDGE_RUNTIME: 'kubernetes' } }, CELL],
   ['MCP_BRIDGE_PACKAGES', 'the installation of packages', { env: { MCP_BRIDGE_PACKAGES: 'six' } }, CELL],
   ["Server 'far'", 'the HTTP client', { servers: FAR }, ['exec', '-c', 'await mcp_far.echo(text="x")']],
+  ['MCP_BRIDGE_SOURCES', 'the reader of other clients', { env: { MCP_BRIDGE_SOURCES: 'cursor' } }, CELL],
   ['MCP_BRIDGE_MASK', 'masking', { env: { MCP_BRIDGE_MASK: 'email' } }, CELL],
   ['MCP_BRIDGE_STORAGE', 'PostgreSQL', { env: { MCP_BRIDGE_STORAGE: 'postgresql://localhost/sandbridge' } }, CELL],
   ['MCP_BRIDGE_METRICS', 'telemetry', { env: { MCP_BRIDGE_METRICS: '127.0.0.1:0' } }, CELL],

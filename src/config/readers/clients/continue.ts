@@ -1,11 +1,11 @@
 // Continue: `mcpServers` of config.yaml, which is a list of servers with names, and a folder of the user and of a
 // project with such files, and with files that were copied from other clients.
-import type { ConfigObject } from '../formats/config-document.ts'
-import { valueAt } from '../formats/config-document.ts'
-import { isRecord } from '../../util/json/json.ts'
-import type { ServerEntry } from '../entries/server-entry.ts'
-import type { Reader } from './reader.ts'
-import { entriesOf, inHome, inProject } from './reader.ts'
+import type { ConfigObject } from '../../formats/config-document.ts'
+import { valueAt } from '../../formats/config-document.ts'
+import { isRecord } from '../../../util/json/json.ts'
+import type { ServerEntry } from '../../entries/server-entry.ts'
+import type { Reader } from '../reader.ts'
+import { entriesOf, inHome, inProject } from '../reader.ts'
 
 /** `${{ secrets.NAME }}`: kept by Continue. */
 const SECRET = /\{\{\s*secrets\./

@@ -1,11 +1,11 @@
 // OpenCode: `mcp` of opencode.json(c), in both forms: {mcp: {name: …, enabled}} and {mcp: {servers: {name: …,
 // disabled}}}.
-import type { ConfigObject } from '../formats/config-document.ts'
-import { valueAt } from '../formats/config-document.ts'
-import { isRecord } from '../../util/json/json.ts'
-import type { ServerEntry } from '../entries/server-entry.ts'
-import type { ConfigLocation, Reader } from './reader.ts'
-import { entriesOf, inHome, inProject, inXdgConfig, withCallback } from './reader.ts'
+import type { ConfigObject } from '../../formats/config-document.ts'
+import { valueAt } from '../../formats/config-document.ts'
+import { isRecord } from '../../../util/json/json.ts'
+import type { ServerEntry } from '../../entries/server-entry.ts'
+import type { ConfigLocation, Reader } from '../reader.ts'
+import { entriesOf, inHome, inProject, inXdgConfig, withCallback } from '../reader.ts'
 
 const NAMES = ['opencode.json', 'opencode.jsonc']
 

@@ -1,13 +1,13 @@
 // VS Code: `servers` and `inputs` of mcp.json in the user's profile and in .vscode/, and `mcp.servers` of the
 // settings.json of early versions. An input is a value that VS Code asks its user for. The bridge uses the environment,
 // then asks in the terminal (see expand.ts); it knows the default.
-import type { ConfigObject } from '../formats/config-document.ts'
-import { valueAt } from '../formats/config-document.ts'
-import { isRecord } from '../../util/json/json.ts'
-import { translate } from '../entries/placeholders.ts'
-import type { ServerEntry } from '../entries/server-entry.ts'
-import type { Reader } from './reader.ts'
-import { entriesOf, inAppData, inProject } from './reader.ts'
+import type { ConfigObject } from '../../formats/config-document.ts'
+import { valueAt } from '../../formats/config-document.ts'
+import { isRecord } from '../../../util/json/json.ts'
+import { translate } from '../../entries/placeholders.ts'
+import type { ServerEntry } from '../../entries/server-entry.ts'
+import type { Reader } from '../reader.ts'
+import { entriesOf, inAppData, inProject } from '../reader.ts'
 
 export const vscode: Reader = {
   client: 'vscode',

@@ -4,11 +4,13 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseDocument } from '../formats/config-document.ts'
-import { toServerBody } from '../entries/server-entry.ts'
-import { chosenReaders, READERS, SOURCE_NAMES } from './index.ts'
-import { type HostPaths, type NamedEntry, type Reader, TableRefused } from './reader.ts'
-import { linux, windows } from '../../../test/support/host-paths.ts'
+import { parseDocument } from '../../formats/config-document.ts'
+import { toServerBody } from '../../entries/server-entry.ts'
+import { chosenReaders, SOURCE_NAMES } from '../index.ts'
+import { type HostPaths, type NamedEntry, type Reader, TableRefused } from '../reader.ts'
+import { linux, windows } from '../../../../test/support/host-paths.ts'
+
+const READERS = await chosenReaders([])
 
 function readerOf(client: string): Reader {
   const reader = READERS.find((one) => one.client === client)
@@ -27,7 +29,7 @@ function entriesOrNone(reader: Reader, document: Record<string, unknown>): Named
 
 /** The servers of a fixture by name: a definition, or the reason why it was skipped. */
 async function read(client: string, fixture: string, place: HostPaths = linux): Promise<Record<string, unknown>> {
-  const file = fileURLToPath(new URL(`../../../test/fixtures/config/${fixture}`, import.meta.url))
+  const file = fileURLToPath(new URL(`../../../../test/fixtures/config/${fixture}`, import.meta.url))
   const reader = readerOf(client)
   const parsed = await parseDocument(readFileSync(file, 'utf8'), reader.format)
   if ('reason' in parsed) throw new Error(parsed.reason)
@@ -497,24 +499,5 @@ describe('readers', () => {
       { numRuns: 300 },
     )
     expect(entryCount).toBeGreaterThan(100)
-  })
-})
-
-describe('chosenReaders', () => {
-  const names = (...sources: string[]): string[] => chosenReaders(sources).map(({ client }) => client)
-
-  it('all config readers are used by default', () => {
-    expect(names()).toEqual(SOURCE_NAMES)
-    expect(names('all')).toEqual(SOURCE_NAMES)
-  })
-
-  it('MCP_BRIDGE_SOURCES chooses config readers, in order of precedence', () => {
-    expect(names('cursor', 'mcps')).toEqual(['mcps', 'cursor'])
-  })
-
-  it('MCP_BRIDGE_SOURCES can leave out config readers', () => {
-    expect(names('-cursor')).toEqual(SOURCE_NAMES.filter((name) => name !== 'cursor'))
-    expect(names('mcps', 'all', '-zed')).toEqual(SOURCE_NAMES.filter((name) => name !== 'zed'))
-    expect(names('mcps', 'cursor', '-cursor')).toEqual(['mcps'])
   })
 })

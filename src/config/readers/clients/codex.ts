@@ -1,10 +1,10 @@
 // Codex: [mcp_servers.name] tables of config.toml. Codex expands nothing; variables are named in separate fields.
-import type { ConfigObject } from '../formats/config-document.ts'
-import { valueAt } from '../formats/config-document.ts'
-import { isRecord } from '../../util/json/json.ts'
-import type { ServerEntry } from '../entries/server-entry.ts'
-import type { Reader } from './reader.ts'
-import { entriesOf, inFolderOf, inHome, inProject, secondsToMs } from './reader.ts'
+import type { ConfigObject } from '../../formats/config-document.ts'
+import { valueAt } from '../../formats/config-document.ts'
+import { isRecord } from '../../../util/json/json.ts'
+import type { ServerEntry } from '../../entries/server-entry.ts'
+import type { Reader } from '../reader.ts'
+import { entriesOf, inFolderOf, inHome, inProject, secondsToMs } from '../reader.ts'
 
 export const codex: Reader = {
   client: 'codex',

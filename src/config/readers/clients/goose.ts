@@ -1,10 +1,10 @@
 // Goose: `extensions` of config.yaml. Extensions that are built into Goose are not MCP servers that another program
 // could start.
-import type { ConfigObject } from '../formats/config-document.ts'
-import { valueAt } from '../formats/config-document.ts'
-import type { ServerEntry } from '../entries/server-entry.ts'
-import type { Reader } from './reader.ts'
-import { entriesOf, inAppData, inXdgConfig, secondsToMs } from './reader.ts'
+import type { ConfigObject } from '../../formats/config-document.ts'
+import { valueAt } from '../../formats/config-document.ts'
+import type { ServerEntry } from '../../entries/server-entry.ts'
+import type { Reader } from '../reader.ts'
+import { entriesOf, inAppData, inXdgConfig, secondsToMs } from '../reader.ts'
 
 const STARTABLE = new Set(['stdio', 'sse', 'streamable_http'])
 

@@ -1,10 +1,10 @@
 // Zed: `context_servers` of settings.json, in its flat form and in the older one where `command` is a table.
-import type { ConfigObject } from '../formats/config-document.ts'
-import { valueAt } from '../formats/config-document.ts'
-import { isRecord } from '../../util/json/json.ts'
-import type { ServerEntry } from '../entries/server-entry.ts'
-import type { Reader } from './reader.ts'
-import { entriesOf, inAppData, inProject, inXdgConfig } from './reader.ts'
+import type { ConfigObject } from '../../formats/config-document.ts'
+import { valueAt } from '../../formats/config-document.ts'
+import { isRecord } from '../../../util/json/json.ts'
+import type { ServerEntry } from '../../entries/server-entry.ts'
+import type { Reader } from '../reader.ts'
+import { entriesOf, inAppData, inProject, inXdgConfig } from '../reader.ts'
 
 export const zed: Reader = {
   client: 'zed',

@@ -1,10 +1,10 @@
 // LibreChat: `mcpServers` of librechat.yaml in the folder of an installation. What stands for the user who is signed in
 // there has no meaning here.
-import type { ConfigObject } from '../formats/config-document.ts'
-import { valueAt } from '../formats/config-document.ts'
-import type { ServerEntry } from '../entries/server-entry.ts'
-import type { Reader } from './reader.ts'
-import { entriesOf, inProject } from './reader.ts'
+import type { ConfigObject } from '../../formats/config-document.ts'
+import { valueAt } from '../../formats/config-document.ts'
+import type { ServerEntry } from '../../entries/server-entry.ts'
+import type { Reader } from '../reader.ts'
+import { entriesOf, inProject } from '../reader.ts'
 
 const OF_USER = /\{\{\w+\}\}/
 

@@ -1,12 +1,12 @@
 // Claude Code: ~/.claude.json with its user scope (mcpServers) and local scope (projects[folder].mcpServers), of which
 // the user has switched some off in a folder (projects[folder].disabledMcpServers), a project's .mcp.json, and the
 // locations of older versions.
-import type { ConfigObject } from '../formats/config-document.ts'
-import { valueAt } from '../formats/config-document.ts'
-import { isRecord } from '../../util/json/json.ts'
-import type { ServerEntry } from '../entries/server-entry.ts'
-import type { HostPaths, Reader } from './reader.ts'
-import { entriesOf, inFolderOf, inHome, inProject, withCallback } from './reader.ts'
+import type { ConfigObject } from '../../formats/config-document.ts'
+import { valueAt } from '../../formats/config-document.ts'
+import { isRecord } from '../../../util/json/json.ts'
+import type { ServerEntry } from '../../entries/server-entry.ts'
+import type { HostPaths, Reader } from '../reader.ts'
+import { entriesOf, inFolderOf, inHome, inProject, withCallback } from '../reader.ts'
 
 const SYNTAX = { braces: true }
 

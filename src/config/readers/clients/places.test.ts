@@ -1,9 +1,11 @@
 // This file verifies where each reader looks for its client's files on each platform.
 import { describe, expect, it } from 'vitest'
-import { type Environment, variablesOfPlaces } from '../settings/client-context.ts'
-import { READERS } from './index.ts'
-import type { HostPaths, Reader } from './reader.ts'
-import { linux, mac, windows } from '../../../test/support/host-paths.ts'
+import { type Environment, variablesOfPlaces } from '../../settings/client-context.ts'
+import { chosenReaders } from '../index.ts'
+import type { HostPaths, Reader } from '../reader.ts'
+import { linux, mac, windows } from '../../../../test/support/host-paths.ts'
+
+const READERS = await chosenReaders([])
 
 function readerOf(client: string): Reader {
   const reader = READERS.find((one) => one.client === client)

@@ -1,12 +1,12 @@
 // Clients whose files have {"mcpServers": …} and differ only in the location, the supported placeholders and the names
 // of one or two fields.
-import type { ConfigObject } from '../formats/config-document.ts'
-import { valueAt } from '../formats/config-document.ts'
-import { isRecord } from '../../util/json/json.ts'
-import type { PlaceholderSyntax } from '../entries/placeholders.ts'
-import type { ServerEntry } from '../entries/server-entry.ts'
-import type { HostPaths, ConfigLocation, Reader } from './reader.ts'
-import { entriesOf, inAppData, inFolderOf, inHome, inProject, inXdgConfig, secondsToMs } from './reader.ts'
+import type { ConfigObject } from '../../formats/config-document.ts'
+import { valueAt } from '../../formats/config-document.ts'
+import { isRecord } from '../../../util/json/json.ts'
+import type { PlaceholderSyntax } from '../../entries/placeholders.ts'
+import type { ServerEntry } from '../../entries/server-entry.ts'
+import type { HostPaths, ConfigLocation, Reader } from '../reader.ts'
+import { entriesOf, inAppData, inFolderOf, inHome, inProject, inXdgConfig, secondsToMs } from '../reader.ts'
 
 interface Shape extends Pick<Reader, 'client' | 'locations' | 'closed'> {
   syntax?: PlaceholderSyntax

@@ -1,10 +1,10 @@
 // Gemini CLI and Qwen Code, which began as a copy of it: `mcpServers` of settings.json, where `url` means SSE and
 // `httpUrl` Streamable HTTP, and the lists `mcp.allowed` and `mcp.excluded`.
-import type { ConfigObject } from '../formats/config-document.ts'
-import { valueAt } from '../formats/config-document.ts'
-import type { ServerEntry } from '../entries/server-entry.ts'
-import type { HostPaths, Reader } from './reader.ts'
-import { entriesOf, inHome, inProject, join, withCallback } from './reader.ts'
+import type { ConfigObject } from '../../formats/config-document.ts'
+import { valueAt } from '../../formats/config-document.ts'
+import type { ServerEntry } from '../../entries/server-entry.ts'
+import type { HostPaths, Reader } from '../reader.ts'
+import { entriesOf, inHome, inProject, join, withCallback } from '../reader.ts'
 
 export const geminiCli = reader('gemini-cli', '.gemini', 'GeminiCli', 'GEMINI_CLI_SYSTEM_SETTINGS_PATH')
 export const qwenCode = reader('qwen-code', '.qwen', 'QwenCode', 'QWEN_CODE_SYSTEM_SETTINGS_PATH')

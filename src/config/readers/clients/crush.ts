@@ -1,9 +1,9 @@
 // Crush: `mcp` of crush.json. Its values are expanded as in a shell; what runs a command there is left to Crush.
-import type { ConfigObject } from '../formats/config-document.ts'
-import { valueAt } from '../formats/config-document.ts'
-import type { ServerEntry } from '../entries/server-entry.ts'
-import type { Reader } from './reader.ts'
-import { entriesOf, inHome, inProject, inXdgConfig } from './reader.ts'
+import type { ConfigObject } from '../../formats/config-document.ts'
+import { valueAt } from '../../formats/config-document.ts'
+import type { ServerEntry } from '../../entries/server-entry.ts'
+import type { Reader } from '../reader.ts'
+import { entriesOf, inHome, inProject, inXdgConfig } from '../reader.ts'
 
 export const crush: Reader = {
   client: 'crush',
