@@ -4,14 +4,17 @@ import { languages } from './cell/languages-part.ts'
 import { masking } from './cell/masking-part.ts'
 import type { Feature } from './cli/feature.ts'
 import { FIRST } from './features/first.ts'
+import { access } from './features/access/feature.ts'
 import { completion } from './features/completion/feature.ts'
 import { doctor } from './features/doctor/feature.ts'
 import { init } from './features/init/feature.ts'
 import { lists } from './features/lists/feature.ts'
 import { log } from './features/log/feature.ts'
+import { memories } from './features/memories/feature.ts'
 import { packages } from './features/packages/feature.ts'
 import { permissions } from './features/permissions/feature.ts'
 import { registry } from './features/registry/feature.ts'
+import { sandboxes } from './features/sandboxes/feature.ts'
 import { settings } from './features/settings/feature.ts'
 import { shell } from './features/shell/feature.ts'
 import { workflows } from './features/workflows/feature.ts'
@@ -28,20 +31,24 @@ import { installs } from './upstream/installs-part.ts'
 import { oauth } from './upstream/oauth-part.ts'
 import { remote } from './upstream/remote-part.ts'
 import { postgres } from './keep/postgres-part.ts'
+import { dailyCosts } from './observe/costs-part.ts'
 import { record } from './observe/record-part.ts'
 import { telemetry } from './observe/telemetry-part.ts'
 
 /** They plug in from above: the core does not know them. */
 export const FEATURES: readonly Feature[] = [
   ...FIRST,
+  access,
   completion,
   doctor,
   init,
   lists,
   log,
+  memories,
   packages,
   permissions,
   registry,
+  sandboxes,
   settings,
   shell,
   workflows,
@@ -51,6 +58,7 @@ export const FEATURES: readonly Feature[] = [
 bubblewrap.isAt(() => import('./isolation/bubblewrap/part.ts'))
 clients.isAt(() => import('./config/readers/clients/client-readers.ts'))
 containers.isAt(() => import('./isolation/container/part.ts'))
+dailyCosts.isAt(() => import('./observe/costs/part.ts'))
 flow.isAt(() => import('./calls/flow/session-flow.ts'))
 http.isAt(() => import('./serve/http/part.ts'))
 images.isAt(() => import('./isolation/images/open-root.ts'))

@@ -57,31 +57,6 @@ export function createProgram(terminal: Terminal): Command {
     .action(async (options: object) => (await import('./serve/ui.ts')).ui(options, terminal))
 
   program
-    .command('sandboxes')
-    .description('list the pods that outlive their bridge (MCP_BRIDGE_SESSION=durable), or end one')
-    .option('--remove <id>', 'end one that no bridge is using')
-    .json()
-    .action(async (options: object) => (await import('./sandboxes/sandboxes.ts')).sandboxes(options))
-
-  const token = program.command('token').description('list the named tokens for `run --http`, create or revoke one')
-  token
-    .command('list', { isDefault: true })
-    .description('list them; the tokens themselves are not stored')
-    .json()
-    .action(async (options: object) => (await import('./serve/token.ts')).listTokens(options))
-  token
-    .command('create')
-    .description('create one and print it, once')
-    .argument('<name>', 'the user, as the record names them')
-    .option('--expires <duration>', 'when it expires: 90m, 12h or 90d (default: never)')
-    .action(async (name: string, options: object) => (await import('./serve/token.ts')).createToken(name, options))
-  token
-    .command('revoke')
-    .description('delete one; a bridge that runs stops accepting it at once')
-    .argument('<name>')
-    .action(async (name: string) => (await import('./serve/token.ts')).revokeToken(name))
-
-  program
     .command('trust')
     .description('allow the servers of the config files of this project')
     .option('-y, --yes', 'do not ask for confirmation')
@@ -89,37 +64,6 @@ export function createProgram(terminal: Terminal): Command {
     .option('--list', 'list the trusted files')
     .json('with --list: print JSON')
     .action(async (options: object) => (await import('./servers/trust.ts')).trust(options))
-
-  program
-    .command('login')
-    .description('sign in to a remote server')
-    .argument('<server>')
-    .option('--no-browser', 'print the address, and read the answer from the terminal')
-    .option('--scope <scope>', 'request these permissions, too')
-    .option('--user <name>', 'sign in for this user of a bridge that serves many')
-    .json('print the outcome as JSON, and the address on stderr')
-    .action(async (server: string, options: { browser: boolean; scope?: string; json?: boolean; user?: string }) =>
-      (await import('./servers/login.ts')).login(server, options),
-    )
-
-  program
-    .command('logout')
-    .description('sign out of a remote server')
-    .argument('<server>')
-    .option('--user <name>', 'sign out this user of a bridge that serves many')
-    .action(async (server: string, options: { user?: string }) =>
-      (await import('./servers/login.ts')).logout(server, options),
-    )
-
-  program
-    .command('image')
-    .description('build container images for cells')
-    .command('build')
-    .argument('[variant]', 'slim; data for numpy, pandas, matplotlib and more; node for JavaScript cells', 'slim')
-    .json('print the engine and the image as JSON, and the lines of the build on stderr')
-    .action(async (variant: string, options: object) =>
-      (await import('./sandboxes/image.ts')).imageBuild(variant, options),
-    )
 
   return program
 }
