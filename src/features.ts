@@ -1,6 +1,8 @@
 // What the core of Sandbridge works without. Without its folder and its lines here, a feature or part is gone.
+import { meanings } from './calls/catalog/search/meanings-part.ts'
 import { flow } from './calls/flow-part.ts'
 import { languages } from './cell/languages-part.ts'
+import { learning } from './calls/learned-part.ts'
 import { masking } from './cell/masking-part.ts'
 import type { Feature } from './cli/feature.ts'
 import { FIRST } from './features/first.ts'
@@ -66,7 +68,9 @@ installs.isAt(() => import('./upstream/installs/installation.ts'))
 jails.isAt(() => import('./isolation/jail/part.ts'))
 kubernetes.isAt(() => import('./isolation/kubernetes/part.ts'))
 languages.isAt(() => import('./cell/languages/language-files.ts'))
+learning.isAt(() => import('./calls/learned/session-use.ts'))
 masking.isAt(() => import('./cell/masking/part.ts'))
+meanings.isAt(() => import('./calls/catalog/meanings/word-vectors-file.ts'))
 oauth.isAt(() => import('./upstream/oauth/part.ts'))
 page.isAt(() => import('./serve/page/part.ts'))
 postgres.isAt(() => import('./keep/postgres/postgres-stores.ts'))

@@ -19,7 +19,6 @@ import { languageMethods } from './methods/language-methods.ts'
 import { projectMethods } from './methods/project-methods.ts'
 import { callServerMethod } from './methods/resource-methods.ts'
 import { savedToolLines, savedToolMethods, searchTools } from './methods/saved-tool-methods.ts'
-import { noteError, noteResult } from './learned/session-use.ts'
 import type { SessionFlow } from './flow-part.ts'
 import { allowedServer } from './scope.ts'
 import { observed } from './observed-call.ts'
@@ -88,14 +87,14 @@ function callTool(params: unknown, context: CellContext, cancellation: Cancellat
     try {
       result = await sent
     } catch (error) {
-      noteError(context, found, call.args, error)
+      context.learned?.noteError(context, found, call.args, error)
       throw error
     }
     context.flow?.returned({ server: serverName, name: found.name }, result)
     const forbidden = forbiddenResults.note(session, found, result)
     if (forbidden) context.notes.add(forbidden)
     catalog.learn(serverName, found.name, result)
-    noteResult(context, found, call.args, result.isError === true)
+    context.learned?.noteResult(context, found, call.args, result.isError === true)
     if (result.isError !== true) context.called.done(found)
     await context.apps?.keep(found, call.args, result, { ...context, signal: cancellation.signal })
     return resultForSandbox(serverName, found.name, result, raw)

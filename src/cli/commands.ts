@@ -56,14 +56,5 @@ export function createProgram(terminal: Terminal): Command {
     .json('print the link as JSON')
     .action(async (options: object) => (await import('./serve/ui.ts')).ui(options, terminal))
 
-  program
-    .command('trust')
-    .description('allow the servers of the config files of this project')
-    .option('-y, --yes', 'do not ask for confirmation')
-    .option('--remove <file>', 'stop trusting a file')
-    .option('--list', 'list the trusted files')
-    .json('with --list: print JSON')
-    .action(async (options: object) => (await import('./servers/trust.ts')).trust(options))
-
   return program
 }

@@ -10,7 +10,6 @@ const EXAMPLES: Record<string, readonly string[]> = {
     'echo "2 ** 10" | sandbridge exec -',
   ],
   ui: ['sandbridge ui', 'sandbridge ui --port 7717'],
-  trust: ['sandbridge trust', 'sandbridge trust --list'],
 }
 
 /** Formatted for the help; empty for a command without examples. */
