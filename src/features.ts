@@ -16,9 +16,13 @@ import { bubblewrap } from './isolation/bubblewrap-part.ts'
 import { containers } from './isolation/container-part.ts'
 import { images } from './isolation/images-part.ts'
 import { kubernetes } from './isolation/kubernetes-part.ts'
+import { pythonPackages } from './isolation/packages-part.ts'
+import { clients } from './config/readers/clients-part.ts'
 import { http } from './serve/http-part.ts'
 import { page } from './serve/page-part.ts'
+import { installs } from './upstream/installs-part.ts'
 import { oauth } from './upstream/oauth-part.ts'
+import { remote } from './upstream/remote-part.ts'
 import { postgres } from './keep/postgres-part.ts'
 import { record } from './observe/record-part.ts'
 import { telemetry } from './observe/telemetry-part.ts'
@@ -28,10 +32,12 @@ export const FEATURES: readonly Feature[] = [...FIRST, doctor, init, log, packag
 
 // The core asks for these parts, and loads each at its first use.
 bubblewrap.isAt(() => import('./isolation/bubblewrap/part.ts'))
+clients.isAt(() => import('./config/readers/clients/client-readers.ts'))
 containers.isAt(() => import('./isolation/container/part.ts'))
 flow.isAt(() => import('./calls/flow/session-flow.ts'))
 http.isAt(() => import('./serve/http/part.ts'))
 images.isAt(() => import('./isolation/images/open-root.ts'))
+installs.isAt(() => import('./upstream/installs/installation.ts'))
 jails.isAt(() => import('./isolation/jail/part.ts'))
 kubernetes.isAt(() => import('./isolation/kubernetes/part.ts'))
 languages.isAt(() => import('./cell/languages/language-files.ts'))
@@ -39,5 +45,7 @@ masking.isAt(() => import('./cell/masking/part.ts'))
 oauth.isAt(() => import('./upstream/oauth/part.ts'))
 page.isAt(() => import('./serve/page/part.ts'))
 postgres.isAt(() => import('./keep/postgres/postgres-stores.ts'))
+pythonPackages.isAt(() => import('./isolation/packages/package-files.ts'))
 record.isAt(() => import('./observe/audit/part.ts'))
+remote.isAt(() => import('./upstream/remote/dial-remote.ts'))
 telemetry.isAt(() => import('./observe/telemetry/part.ts'))
