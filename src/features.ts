@@ -4,11 +4,15 @@ import { languages } from './cell/languages-part.ts'
 import { masking } from './cell/masking-part.ts'
 import type { Feature } from './cli/feature.ts'
 import { FIRST } from './features/first.ts'
+import { completion } from './features/completion/feature.ts'
 import { doctor } from './features/doctor/feature.ts'
 import { init } from './features/init/feature.ts'
+import { lists } from './features/lists/feature.ts'
 import { log } from './features/log/feature.ts'
 import { packages } from './features/packages/feature.ts'
+import { permissions } from './features/permissions/feature.ts'
 import { registry } from './features/registry/feature.ts'
+import { settings } from './features/settings/feature.ts'
 import { shell } from './features/shell/feature.ts'
 import { workflows } from './features/workflows/feature.ts'
 import { jails } from './isolation/jail-part.ts'
@@ -28,7 +32,20 @@ import { record } from './observe/record-part.ts'
 import { telemetry } from './observe/telemetry-part.ts'
 
 /** They plug in from above: the core does not know them. */
-export const FEATURES: readonly Feature[] = [...FIRST, doctor, init, log, packages, registry, shell, workflows]
+export const FEATURES: readonly Feature[] = [
+  ...FIRST,
+  completion,
+  doctor,
+  init,
+  lists,
+  log,
+  packages,
+  permissions,
+  registry,
+  settings,
+  shell,
+  workflows,
+]
 
 // The core asks for these parts, and loads each at its first use.
 bubblewrap.isAt(() => import('./isolation/bubblewrap/part.ts'))

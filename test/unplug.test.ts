@@ -80,7 +80,7 @@ function unplug(names: readonly string[], { listed = false } = {}): void {
     const kept = source(list)
       .split('\n')
       .filter((line) => !new RegExp(`^import \\{ (?:${gone}) \\}|^(?:${gone})\\.isAt`).test(line))
-    const left = kept.join('\n').replace(new RegExp(`(?<=\\[.*)\\b(?:${gone})\\b(?:, )?`, 'g'), '')
+    const left = kept.join('\n').replace(new RegExp(`(?<=\\[[^\\]]*)\\b(?:${gone})\\b(?:,\\s+)?`, 'g'), '')
     writeFileSync(path.join(copy, 'src', list), left)
   }
 }
@@ -192,6 +192,17 @@ it('the core alone type-checks, passes its quick tests, is built, runs the demo,
     'log',
     'shell',
     'packages',
+    'servers',
+    'search',
+    'tools',
+    'artifacts',
+    'saved',
+    'profile',
+    'index',
+    'config',
+    'permissions',
+    'approve',
+    'completion',
   ])
     expect(help).not.toMatch(new RegExp(`^ +${command} `, 'm'))
   for (const [asker, part, given, words] of ASKING) {

@@ -2,9 +2,9 @@
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { bridgeEnv, CLI, fixtureServer, makeHome } from '../support/bridge-process.ts'
-import { runProgram } from '../support/run-program.ts'
-import { startBridge } from '../support/start-bridge.ts'
+import { bridgeEnv, CLI, fixtureServer, makeHome } from '../../support/bridge-process.ts'
+import { runProgram } from '../../support/run-program.ts'
+import { startBridge } from '../../support/start-bridge.ts'
 
 it('a bridge has the servers of its profile, and applies its changes', async () => {
   const server = fixtureServer('documented.mjs', 'github')

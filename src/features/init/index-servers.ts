@@ -3,10 +3,10 @@ import type { Bridge } from '../../bridge/bridge.ts'
 import type { KnownServer } from '../../calls/catalog/known-server.ts'
 import { shellWord } from '../../config/secrets/command-line.ts'
 import { count } from '../../util/text/count.ts'
-import { namedServer } from '../terminal/named-server.ts'
-import { withBridge } from '../terminal/open-bridge.ts'
-import { type Cell, printEmpty, printJson, printSummary, printTable, visibleInline } from '../terminal/print.ts'
-import { noServers, shortReason, untrustedNote } from '../terminal/server-notes.ts'
+import { namedServer } from '../../cli/terminal/named-server.ts'
+import { withBridge } from '../../cli/terminal/open-bridge.ts'
+import { type Cell, printEmpty, printJson, printSummary, printTable, visibleInline } from '../../cli/terminal/print.ts'
+import { noServers, shortReason, untrustedNote } from '../../cli/terminal/server-notes.ts'
 
 const REDRAW_MS = 1000
 

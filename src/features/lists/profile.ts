@@ -2,8 +2,8 @@
 import { type Profile, PROFILE_NAME, Profiles } from '../../config/profiles.ts'
 import { loadSettings } from '../../config/settings/file/load-settings.ts'
 import { BridgeError } from '../../errors.ts'
-import { openBridge } from '../terminal/open-bridge.ts'
-import { print, printEmpty, printJson, printSummary, printTable } from '../terminal/print.ts'
+import { openBridge } from '../../cli/terminal/open-bridge.ts'
+import { print, printEmpty, printJson, printSummary, printTable } from '../../cli/terminal/print.ts'
 
 interface ProfileOptions {
   json?: boolean

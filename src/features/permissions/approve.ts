@@ -3,8 +3,8 @@ import { loadSettings } from '../../config/settings/file/load-settings.ts'
 import { BridgeError } from '../../errors.ts'
 import { answersTo, isAnswer } from '../../calls/permissions/ask-by-elicitation.ts'
 import { answerQuestion, type KeptQuestion, listQuestions } from '../../calls/permissions/kept-questions.ts'
-import { hasTerminal, pickOne } from '../terminal/ask-in-terminal.ts'
-import type { Terminal } from '../terminal/terminal.ts'
+import { hasTerminal, pickOne } from '../../cli/terminal/ask-in-terminal.ts'
+import type { Terminal } from '../../cli/terminal/terminal.ts'
 
 /** @throws BridgeError TOOL_ARGUMENTS_INVALID for an unknown answer, or without a terminal to ask in */
 export async function approve(

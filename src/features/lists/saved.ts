@@ -2,11 +2,11 @@
 import { savedToolLine } from '../../keep/saved/saved-tool.ts'
 import { SavedToolStore } from '../../keep/saved/saved-tool-store.ts'
 import { parseVersion } from './artifacts.ts'
-import { withServers } from '../terminal/open-bridge.ts'
-import { ownStore } from '../terminal/own-store.ts'
+import { withServers } from '../../cli/terminal/open-bridge.ts'
+import { ownStore } from '../../cli/terminal/own-store.ts'
 import { count } from '../../util/text/count.ts'
-import type { Cell } from '../terminal/print.ts'
-import type { Terminal } from '../terminal/terminal.ts'
+import type { Cell } from '../../cli/terminal/print.ts'
+import type { Terminal } from '../../cli/terminal/terminal.ts'
 
 interface SavedOptions {
   json?: boolean

@@ -1,12 +1,12 @@
 // `sandbridge config`: lists the settings in force and where each was set, changes settings.json, checks it.
 import { text as readAll } from 'node:stream/consumers'
 import { describeSettings } from '../../config/settings/file/describe-settings.ts'
-import { editSetting, findSetting } from '../../config/settings/file/edit-settings.ts'
+import { editSetting, findSetting } from './edit-settings.ts'
 import { loadSettings, settingsFile } from '../../config/settings/file/load-settings.ts'
 import { settingContext } from '../../config/settings/settings.ts'
 import { BridgeError } from '../../errors.ts'
 import { count } from '../../util/text/count.ts'
-import { type Cell, print, printJson, printSummary, printTable } from '../terminal/print.ts'
+import { type Cell, print, printJson, printSummary, printTable } from '../../cli/terminal/print.ts'
 
 const STYLES = { default: 'dim', file: 'green', variable: 'yellow' } as const
 

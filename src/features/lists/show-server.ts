@@ -7,12 +7,12 @@ import type { ServerDefinition } from '../../config/entries/server-definition.ts
 import { ago } from '../../util/text/ago.ts'
 import { commandLine } from '../../config/secrets/command-line.ts'
 import { count } from '../../util/text/count.ts'
-import type { CommandBridge } from '../terminal/command-bridge.ts'
-import { namedServer } from '../terminal/named-server.ts'
-import { jailOf, type ServerJail } from './server-jail.ts'
-import { shortReason } from '../terminal/server-notes.ts'
-import { type Cell, indented, type Printer } from '../terminal/print.ts'
-import type { Terminal } from '../terminal/terminal.ts'
+import type { CommandBridge } from '../../cli/terminal/command-bridge.ts'
+import { namedServer } from '../../cli/terminal/named-server.ts'
+import { jailOf, type ServerJail } from '../../cli/servers/server-jail.ts'
+import { shortReason } from '../../cli/terminal/server-notes.ts'
+import { type Cell, indented, type Printer } from '../../cli/terminal/print.ts'
+import type { Terminal } from '../../cli/terminal/terminal.ts'
 
 const DESCRIPTION_CHARS = 100
 

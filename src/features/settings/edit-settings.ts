@@ -1,15 +1,21 @@
 // Changes one setting in settings.json, under a lock and atomically. Comments and order are kept.
 import { mkdir, realpath, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { BridgeError } from '../../../errors.ts'
-import { withFileLock } from '../../../util/files/file-lock.ts'
-import { replaceFile } from '../../../util/files/replace-file.ts'
-import { nodeFileSystem, readFileText } from '../../config-file.ts'
-import { editDocument } from '../../formats/edit-document.ts'
-import { idOf, type JsonForm, type NamedSetting, type Setting, type SettingContext } from '../setting-kinds.ts'
-import { namedSettings, notAllowed } from '../settings.ts'
-import { checkSettings, settingNamed, suggested } from './check-file.ts'
-import { settingsFile } from './load-settings.ts'
+import { BridgeError } from '../../errors.ts'
+import { withFileLock } from '../../util/files/file-lock.ts'
+import { replaceFile } from '../../util/files/replace-file.ts'
+import { nodeFileSystem, readFileText } from '../../config/config-file.ts'
+import { editDocument } from '../../config/formats/edit-document.ts'
+import {
+  idOf,
+  type JsonForm,
+  type NamedSetting,
+  type Setting,
+  type SettingContext,
+} from '../../config/settings/setting-kinds.ts'
+import { namedSettings, notAllowed } from '../../config/settings/settings.ts'
+import { checkSettings, settingNamed, suggested } from '../../config/settings/file/check-file.ts'
+import { settingsFile } from '../../config/settings/file/load-settings.ts'
 
 /** Names of settings, and of variables. @throws BridgeError TOOL_ARGUMENTS_INVALID with the nearest name */
 export function findSetting(name: string): NamedSetting {
@@ -72,7 +78,7 @@ const NEW_FILE = `{\n  "$schema": "./.sandbridge/settings.schema.json"\n}\n`
 
 /** Beside the file, so that an editor finds it wherever the package is installed. */
 async function writeSchema(folder: string): Promise<void> {
-  const { settingsJsonSchema } = await import('./settings-schema.ts')
+  const { settingsJsonSchema } = await import('../../config/settings/file/settings-schema.ts')
   await writeFile(path.join(folder, SCHEMA), `${JSON.stringify(settingsJsonSchema(), undefined, 2)}\n`)
 }
 

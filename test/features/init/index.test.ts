@@ -3,10 +3,10 @@ import { spawn } from 'node:child_process'
 import { existsSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { bridgeEnv, CLI, fixtureServer, makeHome } from '../support/bridge-process.ts'
-import { inTerminal, needsTerminal } from '../support/in-terminal.ts'
-import { runProgram } from '../support/run-program.ts'
-import { until } from '../support/processes.ts'
+import { bridgeEnv, CLI, fixtureServer, makeHome } from '../../support/bridge-process.ts'
+import { inTerminal, needsTerminal } from '../../support/in-terminal.ts'
+import { runProgram } from '../../support/run-program.ts'
+import { until } from '../../support/processes.ts'
 
 const run = (home: string, args: string[], env: Record<string, string> = {}) =>
   runProgram(process.execPath, [CLI, ...args], bridgeEnv(home, env))

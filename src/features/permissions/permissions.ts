@@ -9,8 +9,16 @@ import { ruleName } from '../../config/rules/rule.ts'
 import { BridgeError } from '../../errors.ts'
 import { isRecord, parseJson } from '../../util/json/json.ts'
 import { count } from '../../util/text/count.ts'
-import { withBridge } from '../terminal/open-bridge.ts'
-import { type Cell, print, printEmpty, printJson, printSummary, printTable, visibleInline } from '../terminal/print.ts'
+import { withBridge } from '../../cli/terminal/open-bridge.ts'
+import {
+  type Cell,
+  print,
+  printEmpty,
+  printJson,
+  printSummary,
+  printTable,
+  visibleInline,
+} from '../../cli/terminal/print.ts'
 
 const STYLES = { allowed: 'green', asks: 'yellow', depends: 'yellow', denied: 'red' } as const
 const ALL_ALLOWED = 'Every call is allowed: there are no rules, and MCP_BRIDGE_PERMISSIONS is open.'

@@ -1,7 +1,7 @@
 // `sandbridge completion SHELL`: prints a script that completes commands and options in a shell, generated from the
 // commands.
-import { BridgeError } from '../errors.ts'
-import type { Command } from './command.ts'
+import { BridgeError } from '../../errors.ts'
+import type { Command } from '../../cli/command.ts'
 
 /** What can follow certain words of a command line. */
 interface Place {

@@ -3,8 +3,8 @@
 import { definitionKey } from '../../calls/catalog/disk-cache.ts'
 import { changesIn, type FirstListed, shown } from '../../calls/catalog/first-listings.ts'
 import type { UpstreamTool } from '../../upstream/upstream.ts'
-import type { CommandBridge } from '../terminal/command-bridge.ts'
-import type { Printer } from '../terminal/print.ts'
+import type { CommandBridge } from '../../cli/terminal/command-bridge.ts'
+import type { Printer } from '../../cli/terminal/print.ts'
 
 const TO_THE_MODEL = [
   /\b(ignore|disregard|forget)\b.{0,40}\b(previous|prior|above|earlier|other|all)\b/i,

@@ -4,10 +4,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { bridgeEnv, CLI, fixtureServer, makeHome } from '../support/bridge-process.ts'
-import { inTerminal } from '../support/in-terminal.ts'
-import { runProgram } from '../support/run-program.ts'
-import { startBridge } from '../support/start-bridge.ts'
+import { bridgeEnv, CLI, fixtureServer, makeHome } from '../../support/bridge-process.ts'
+import { inTerminal } from '../../support/in-terminal.ts'
+import { runProgram } from '../../support/run-program.ts'
+import { startBridge } from '../../support/start-bridge.ts'
 
 // Most tests start several bridges, each with a sandbox.
 vi.setConfig({ testTimeout: 120_000 })

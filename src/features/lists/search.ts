@@ -3,10 +3,10 @@ import { firstSentence } from '../../util/text/one-line.ts'
 import type { ToolDoc } from '../../calls/catalog/arguments/tool-doc.ts'
 import type { Wordings } from '../../calls/catalog/search/wordings.ts'
 import { searchWithSaved } from '../../calls/search-with-saved.ts'
-import { withServers } from '../terminal/open-bridge.ts'
-import { visible } from '../terminal/print.ts'
-import { noServers, unsearchedLines, untrustedNote } from '../terminal/server-notes.ts'
-import type { Terminal } from '../terminal/terminal.ts'
+import { withServers } from '../../cli/terminal/open-bridge.ts'
+import { visible } from '../../cli/terminal/print.ts'
+import { noServers, unsearchedLines, untrustedNote } from '../../cli/terminal/server-notes.ts'
+import type { Terminal } from '../../cli/terminal/terminal.ts'
 
 const DESCRIPTION_CHARS = 100
 

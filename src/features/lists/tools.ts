@@ -2,10 +2,10 @@
 import { firstSentence } from '../../util/text/one-line.ts'
 import type { ToolDoc } from '../../calls/catalog/arguments/tool-doc.ts'
 import { count } from '../../util/text/count.ts'
-import { withServers } from '../terminal/open-bridge.ts'
-import { namedServer } from '../terminal/named-server.ts'
-import { type Cell, indented } from '../terminal/print.ts'
-import type { Terminal } from '../terminal/terminal.ts'
+import { withServers } from '../../cli/terminal/open-bridge.ts'
+import { namedServer } from '../../cli/terminal/named-server.ts'
+import { type Cell, indented } from '../../cli/terminal/print.ts'
+import type { Terminal } from '../../cli/terminal/terminal.ts'
 
 const DESCRIPTION_CHARS = 100
 
@@ -28,7 +28,7 @@ export async function tools(
     return true
   })
   if (isServer) return
-  await (await import('../saved/saved.ts')).saved(tool, undefined, options, terminal)
+  await (await import('./saved.ts')).saved(tool, undefined, options, terminal)
 }
 
 /** Accepted instead of a server's name, if no server has that name: the same as the command `saved`. */

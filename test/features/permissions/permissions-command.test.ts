@@ -3,8 +3,8 @@ import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeAll, expect, it } from 'vitest'
-import { bridgeEnv, CLI, fixtureServer, makeHome } from '../support/bridge-process.ts'
-import { writePermissions } from '../support/ruled-bridge.ts'
+import { bridgeEnv, CLI, fixtureServer, makeHome } from '../../support/bridge-process.ts'
+import { writePermissions } from '../../support/ruled-bridge.ts'
 
 let home: string
 const cli = (...args: string[]) => {

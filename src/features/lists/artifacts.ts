@@ -5,8 +5,8 @@ import { loadSettings } from '../../config/settings/file/load-settings.ts'
 import { ArtifactStore } from '../../keep/saved/artifact-store.ts'
 import { PROJECT_LIMITS, type ProjectEntry, ProjectStore } from '../../keep/saved/project-store.ts'
 import { count } from '../../util/text/count.ts'
-import { ownStore } from '../terminal/own-store.ts'
-import { print, printEmpty, printJson, printSummary, printTable } from '../terminal/print.ts'
+import { ownStore } from '../../cli/terminal/own-store.ts'
+import { print, printEmpty, printJson, printSummary, printTable } from '../../cli/terminal/print.ts'
 
 const NO_ARTIFACTS =
   'No artifacts yet. A cell saves a file with runtime.save_artifact(name, data):\n' +
