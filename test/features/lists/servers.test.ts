@@ -36,7 +36,7 @@ beforeAll(async () => {
 it('sandbridge servers NAME shows where a server is defined, its command, tools, instructions and cost', async () => {
   const { stdout } = await run(['servers', 'good'])
   expect(stdout).toContain(`defined in    ${home}/MCPs/servers.json`.replace('    ', '   '))
-  expect(stdout).toMatch(/^command +\S*node \S*raw\.mjs good$/m)
+  expect(stdout).toMatch(/^command +\S*node .*raw\.mjs"? good$/m)
   expect(stdout).toMatch(/^state +2 tools, read just now$/m)
   expect(stdout).toMatch(/^cost +about \d+ tokens/m)
   expect(stdout).toMatch(/Instructions:\n {2}mode good/)
@@ -46,7 +46,7 @@ it('sandbridge servers NAME shows where a server is defined, its command, tools,
 it('sandbridge servers NAME shows why a server failed, with the last line of its traceback and without its secrets', async () => {
   const { stdout } = await run(['servers', 'locked'])
   expect(stdout).toMatch(
-    /^last failure {2}`\S*node \S*raw\.mjs needs-key --token=\[redacted\]` exited with code 1\. Last output: KeyError: the variable KEY is not set$/m,
+    /^last failure {2}`\S*node .*raw\.mjs"? needs-key --token=\[redacted\]` exited with code 1\. Last output: KeyError: the variable KEY is not set$/m,
   )
   expect(stdout).toContain('Last output:\n  Traceback (most recent call last):')
   expect(stdout).not.toContain('s3cret')
