@@ -178,12 +178,12 @@ describe.each(MAKERS)('a server jailed by %s', (maker) => {
   })
 
   it('a jailed server is started by a link in a folder that it sees, to a program elsewhere', async () => {
-    const [program, script] = [path.join(folder, 'elsewhere/node'), path.join(folder, 'elsewhere/intruder.mjs')]
-    mkdirSync(path.dirname(program))
-    symlinkSync(process.execPath, program)
+    const [node, script] = [path.join(folder, 'elsewhere/node'), path.join(folder, 'elsewhere/intruder.mjs')]
+    mkdirSync(path.dirname(node))
+    symlinkSync(process.execPath, node)
     copyFileSync((intruder().transport as StdioServer).args[0]!, script)
     const links = ['node', 'intruder.mjs'].map((name) => path.join(project, name))
-    for (const link of links) symlinkSync(path.join(path.dirname(program), path.basename(link)), link)
+    for (const link of links) symlinkSync(path.join(path.dirname(node), path.basename(link)), link)
     const [command, ...args] = links as [string, ...string[]]
     const definition = intruder()
     Object.assign(definition.transport, { command, args })
