@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { type ClientContext, processContext } from '../../config/settings/client-context.ts'
-import { absolutePath } from '../../config/settings/setting-kinds.ts'
+import { absolutePath } from '../../util/files/absolute-path.ts'
 import { knownIdle } from './known-idle.ts'
 import { type ResidentKey, residentKey } from './resident-key.ts'
 import { residentPlace, type ResidentPlace } from './run-folder.ts'
