@@ -80,7 +80,7 @@ function unplugAll(): void {
     const kept = source(list)
       .split('\n')
       .filter((line) => !new RegExp(`^import \\{ (?:${gone}) \\}|^(?:${gone})\\.isAt`).test(line))
-    const left = kept.join('\n').replace(new RegExp(`(?<=\\[.*)\\b(?:${gone})\\b(?:, )?`, 'g'), '')
+    const left = kept.join('\n').replace(new RegExp(`(?<=\\[[^\\]]*)\\b(?:${gone})\\b(?:,\\s+)?`, 'g'), '')
     writeFileSync(path.join(copy, 'src', list), left)
     writeFileSync(asItWas(list), source(list))
   }
@@ -90,12 +90,16 @@ const CELL = ['exec', '-c', '20 + 22']
 const RAW = fixtureServer('raw.mjs', 'good')
 const JAILED = { raw: { ...RAW, sandbox: {} } }
 const CALL = ['exec', '-c', 'await mcp_raw.echo(text="x")']
+const FAR = { far: { url: 'http://127.0.0.1:9/mcp' } }
 const RECORD = 'the record of runs and calls'
 /** Who asks for a part, and what it is called. */
 const ASKING: [string, string, Given, readonly string[]][] = [
   ['MCP_BRIDGE_RUNTIME=bubblewrap', 'the bubblewrap provider', { env: { MCP_BRIDGE_RUNTIME: 'bubblewrap' } }, CELL],
   ['MCP_BRIDGE_RUNTIME=podman', 'the container provider', { env: { MCP_BRIDGE_RUNTIME: 'podman' } }, CELL],
   ['MCP_BRIDGE_RUNTIME=kubernetes', 'Kubernetes', { env: { MCP_BRIDGE_RUNTIME: 'kubernetes' } }, CELL],
+  ['MCP_BRIDGE_PACKAGES', 'the installation of packages', { env: { MCP_BRIDGE_PACKAGES: 'six' } }, CELL],
+  ["Server 'far'", 'the HTTP client', { servers: FAR }, ['exec', '-c', 'await mcp_far.echo(text="x")']],
+  ['MCP_BRIDGE_SOURCES', 'the reader of other clients', { env: { MCP_BRIDGE_SOURCES: 'cursor' } }, CELL],
   ['MCP_BRIDGE_MASK', 'masking', { env: { MCP_BRIDGE_MASK: 'email' } }, CELL],
   ['MCP_BRIDGE_STORAGE', 'PostgreSQL', { env: { MCP_BRIDGE_STORAGE: 'postgresql://localhost/sandbridge' } }, CELL],
   ['MCP_BRIDGE_METRICS', 'telemetry', { env: { MCP_BRIDGE_METRICS: '127.0.0.1:0' } }, CELL],
@@ -193,6 +197,17 @@ it('the core alone type-checks, passes its quick tests, is built, runs the demo,
     'log',
     'shell',
     'packages',
+    'servers',
+    'search',
+    'tools',
+    'artifacts',
+    'saved',
+    'profile',
+    'index',
+    'config',
+    'permissions',
+    'approve',
+    'completion',
   ])
     expect(help).not.toMatch(new RegExp(`^ +${command} `, 'm'))
   for (const [asker, part, given, words] of ASKING) {

@@ -57,76 +57,11 @@ export function createProgram(terminal: Terminal): Command {
     .action(async (options: object) => (await import('./serve/ui.ts')).ui(options, terminal))
 
   program
-    .command('servers')
-    .description('list the configured MCP servers, or show one in full; starts no server')
-    .argument('[name]', 'the server to show; or diff, where no server has that name: tools that have changed')
-    .option('--log', 'print the stderr output of its last failure')
-    .option('--accept', 'with diff: accept the tools as they are now')
-    .option('--sources', 'show the file of each server, and why entries were skipped')
-    .json('print JSON, without secrets')
-    .action(async (name: string | undefined, options: object) =>
-      (await import('./servers/servers.ts')).servers(name, options, terminal),
-    )
-
-  program
-    .command('search')
-    .description('find tools by what they do')
-    .argument('<wording...>', 'what a tool should do, in a few words; several wordings, each in quotes, find more')
-    .option('-n, --limit <count>', 'how many results')
-    .json()
-    .action(async (wordings: string[], options: object) =>
-      (await import('./servers/search.ts')).search(wordings, options, terminal),
-    )
-
-  program
-    .command('tools')
-    .description('list the tools of a server, or show one tool in full; also lists saved functions')
-    .argument('<server>', 'the server; or saved, unless a server has that name')
-    .argument('[tool]', 'the name of a tool')
-    .json()
-    .action(async (server: string, tool: string | undefined, options: object) =>
-      (await import('./servers/tools.ts')).tools(server, tool, options, terminal),
-    )
-
-  program
-    .command('artifacts')
-    .description('list the files that cells saved, write one to standard output, or delete one')
-    .argument('[name]', 'the artifact to write')
-    .argument('[version]', 'a version number (default: the newest)')
-    .instead('--remove <name>', 'delete all versions of one')
-    .json('print JSON, every version')
-    .action(async (name: string | undefined, version: string | undefined, options: object) =>
-      (await import('./saved/artifacts.ts')).artifacts(name, version, options),
-    )
-
-  program
     .command('sandboxes')
     .description('list the pods that outlive their bridge (MCP_BRIDGE_SESSION=durable), or end one')
     .option('--remove <id>', 'end one that no bridge is using')
     .json()
     .action(async (options: object) => (await import('./sandboxes/sandboxes.ts')).sandboxes(options))
-
-  program
-    .command('saved')
-    .description('list the functions that cells saved, print the source of one, or delete one')
-    .argument('[name]', 'the function to print')
-    .argument('[version]', 'a version number (default: the newest)')
-    .instead('--remove <name>', 'delete all versions of one')
-    .json()
-    .action(async (name: string | undefined, version: string | undefined, options: object) =>
-      (await import('./saved/saved.ts')).saved(name, version, options, terminal),
-    )
-
-  program
-    .command('profile')
-    .description('list the named sets of servers, define or delete one')
-    .argument('[name]', 'the profile to show, or to define; MCP_BRIDGE_PROFILE then chooses it')
-    .argument('[servers...]', 'its servers from now on')
-    .instead('--remove <name>', 'delete one; its servers stay')
-    .json()
-    .action(async (name: string | undefined, servers: string[], options: object) =>
-      (await import('./servers/profile.ts')).profile(name, servers, options),
-    )
 
   const token = program.command('token').description('list the named tokens for `run --http`, create or revoke one')
   token
@@ -147,15 +82,6 @@ export function createProgram(terminal: Terminal): Command {
     .action(async (name: string) => (await import('./serve/token.ts')).revokeToken(name))
 
   program
-    .command('index')
-    .description('list the tools of every server now, so that no cell has to wait for it')
-    .argument('[names...]', 'only these servers')
-    .json()
-    .action(async (names: string[], options: object) =>
-      (await import('./servers/index-servers.ts')).indexServers(names, options),
-    )
-
-  program
     .command('trust')
     .description('allow the servers of the config files of this project')
     .option('-y, --yes', 'do not ask for confirmation')
@@ -163,41 +89,6 @@ export function createProgram(terminal: Terminal): Command {
     .option('--list', 'list the trusted files')
     .json('with --list: print JSON')
     .action(async (options: object) => (await import('./servers/trust.ts')).trust(options))
-
-  program
-    .command('permissions')
-    .description('list which calls are allowed and why, explain one, or allow a tool')
-    .argument('[tool]', 'explain a call of this one: SERVER__TOOL')
-    .argument('[arguments]', 'its arguments, a JSON object')
-    .instead('--allow <tools...>', 'allow tools permanently that would ask, as the answer "yes, this tool always" does')
-    .instead('--distrust <server>', 'take back the answer that trusts the text of a server')
-    .json()
-    .action(async (tool: string | undefined, args: string | undefined, options: object) =>
-      (await import('./permissions/permissions.ts')).permissions(tool, args, options),
-    )
-
-  program
-    .command('config')
-    .description('list the settings and where each was set, change one, or check them')
-    .argument('[name]', 'the setting to show or set, such as output.tokens; or the variable')
-    .argument('[value]', 'written to settings.json, whose comments stay; - reads it from standard input')
-    .instead('--remove <name>', 'remove one from settings.json')
-    .instead('--check', 'check settings.json and the variables')
-    .instead('--path', 'print the path of settings.json')
-    .json('print JSON, without secrets')
-    .action(async (name: string | undefined, value: string | undefined, options: object) =>
-      (await import('./config/config.ts')).config(name, value, options),
-    )
-
-  program
-    .command('approve')
-    .description('answer questions about calls, where the client cannot ask')
-    .argument('[id]', 'only this question')
-    .option('--answer <answer>', 'yes, yes-cell, yes-session, yes-always, no or stop')
-    .json('list the open questions as JSON')
-    .action(async (id: string | undefined, options: object) =>
-      (await import('./permissions/approve.ts')).approve(id, options, terminal),
-    )
 
   program
     .command('login')
@@ -230,10 +121,5 @@ export function createProgram(terminal: Terminal): Command {
       (await import('./sandboxes/image.ts')).imageBuild(variant, options),
     )
 
-  program
-    .command('completion')
-    .description('print a script that completes commands and options in a shell')
-    .argument('<shell>', 'bash, zsh or fish')
-    .action(async (shell: string) => (await import('./completion.ts')).printCompletion(program, shell))
   return program
 }
