@@ -86,7 +86,7 @@ it('doctor --thorough tries the walls of the sandbox and every server', async ()
 })
 
 it('doctor tries all walls of the sandbox in one sandbox', async () => {
-  const { bridge, of } = await openObserved()
+  const { bridge, of } = await openObserved({ env: REAL_SANDBOX })
   const session = bridge.sessions.open()
   const findings = await checkSandbox(bridge, session, Promise.resolve())
   bridge.events.flush()
