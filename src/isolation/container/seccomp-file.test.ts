@@ -6,7 +6,7 @@ import path from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { newContainerName } from './owner.ts'
 import { seccompProfileFile } from './seccomp-file.ts'
-import { seccompProfile } from '../seccomp/seccomp-profile.ts'
+import { seccompProfile } from './seccomp-profile.ts'
 
 it('the seccomp file differs where memory is not counted', () => {
   expect(readFileSync(seccompProfileFile(false), 'utf8')).toBe(seccompProfile(false))
