@@ -1,9 +1,12 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { beforeEach, expect, it, onTestFinished } from 'vitest'
+import { needsPosix } from '../../../test/support/needs.ts'
 import { knownIdle } from './known-idle.ts'
 import { residentKey } from './resident-key.ts'
+
+beforeEach(() => needsPosix('Windows has no resident'))
 
 const key = (env: Record<string, string> = {}, cwd = '/a', home = '/home/ann') => residentKey({ env, cwd, home }).name
 
