@@ -84,6 +84,7 @@ async function main(): Promise<void> {
     const env = {
       PATH: process.env['PATH'] ?? '',
       HOME: folder,
+      USERPROFILE: folder,
       MCP_BRIDGE_RUNTIME: 'pyodide',
       // Its folder goes with it.
       MCP_BRIDGE_RESIDENT: 'off',

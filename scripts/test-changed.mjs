@@ -9,7 +9,7 @@ const CONVERSATION = 'test/e2e/cells.test.ts'
 /** Folders whose name is not that of the tests. */
 const TESTED_BY = [
   [/^python\/sandbridge_kernel\//, 'test/kernel/cells.test.ts'],
-  [/^(?:web|src\/ui)\//, 'test/ui/views.test.ts'],
+  [/^(?:web|src\/serve\/page)\//, 'test/ui/views.test.ts'],
 ]
 
 const git = (...args) => execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' }).split('\n').filter(Boolean)

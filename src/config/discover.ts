@@ -78,8 +78,9 @@ export function hostPaths(
 export async function discoverServers(options: DiscoverOptions): Promise<DiscoveredServers> {
   const { settings, fileSystem = nodeFileSystem } = options
   const place = hostPaths(settings, options)
+  const readers = await chosenReaders(settings.sources)
   const found = await Promise.all(
-    chosenReaders(settings.sources).map(async (reader) => {
+    readers.map(async (reader) => {
       const locations = await filesOf(reader, place, fileSystem)
       return Promise.all(locations.map((location) => readOrSkip(reader, location, place, options)))
     }),

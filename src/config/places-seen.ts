@@ -7,6 +7,8 @@ import type { ConfigFileSystem } from './config-file.ts'
 /** File systems store times in steps of up to two seconds: a second change within one step may be invisible. */
 const COARSEST_MS = 2_000
 const NOT_THERE = ''
+/** One for all: the stack of an error takes longer than to look at the place. */
+const ABSENT = Object.assign(new Error('no such file or folder'), { code: 'ENOENT' })
 
 interface Awaited {
   /** The folder's metadata; undefined while it may change without a trace. */
@@ -20,9 +22,16 @@ export class PlacesSeen {
   readonly #seen = new Map<string, string>()
   /** By folder. */
   readonly #awaited = new Map<string, Awaited>()
+  /** By a folder that is not there: what will show that it is created. Many places are in the same ones. */
+  readonly #missing = new Map<string, Awaited>()
 
   /** Records the current state of a file or folder, also that it does not exist. @returns whether it does */
   note(place: string): boolean {
+    const missing = this.#missing.get(path.dirname(place))
+    if (missing) {
+      missing.places.push(place)
+      return false
+    }
     const known = this.#seen.get(place)
     const seen = known ?? look(place)
     if (known === undefined && (seen !== NOT_THERE || !this.#await(place))) this.#seen.set(place, seen)
@@ -41,8 +50,8 @@ export class PlacesSeen {
    */
   noting(fileSystem: ConfigFileSystem): ConfigFileSystem {
     return {
-      readFile: (file) => (this.note(file) ? fileSystem.readFile(file) : Promise.reject(absent(file))),
-      readdir: (folder) => (this.note(folder) ? fileSystem.readdir(folder) : Promise.reject(absent(folder))),
+      readFile: (file) => (this.note(file) ? fileSystem.readFile(file) : Promise.reject(ABSENT)),
+      readdir: (folder) => (this.note(folder) ? fileSystem.readdir(folder) : Promise.reject(ABSENT)),
     }
   }
 
@@ -55,6 +64,7 @@ export class PlacesSeen {
       if (awaited.places.some((place) => look(place) !== NOT_THERE)) return true
       // Another entry has changed. It may be a folder on the way to a place, whose metadata then shows later changes.
       this.#awaited.delete(folder)
+      this.#missing.clear()
       for (const place of awaited.places) this.note(place)
     }
     return false
@@ -64,12 +74,18 @@ export class PlacesSeen {
   #await(place: string): boolean {
     let entry = place
     let folder = path.dirname(entry)
-    while (folder !== entry && look(folder) === NOT_THERE) [entry, folder] = [folder, path.dirname(folder)]
+    const missing: string[] = []
+    while (folder !== entry && !this.#awaited.has(folder) && look(folder) === NOT_THERE) {
+      missing.push(folder)
+      entry = folder
+      folder = path.dirname(entry)
+    }
     const awaited = this.#awaited.get(folder) ?? { seen: lookSettled(folder), places: [] }
     // Either a dangling link, whose target may be created elsewhere, or the entry was created a moment ago.
     if (lstatSync(entry, { throwIfNoEntry: false })) return false
     awaited.places.push(place)
     this.#awaited.set(folder, awaited)
+    for (const one of missing) this.#missing.set(one, awaited)
     return true
   }
 }
@@ -77,10 +93,6 @@ export class PlacesSeen {
 /** Whether places are as another process has noted them. */
 export function areUnchanged(states: Readonly<Record<string, unknown>>): boolean {
   return Object.entries(states).every(([place, seen]) => look(place) === seen)
-}
-
-function absent(place: string): Error {
-  return Object.assign(new Error(`ENOENT: ${place}`), { code: 'ENOENT' })
 }
 
 /** The state of a file or folder. Takes a few microseconds; an asynchronous call would take ten times that. */

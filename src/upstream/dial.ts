@@ -1,5 +1,6 @@
 // A way to a server before the handshake (`Link`), and how the process of a local server becomes one.
 import type { Transport } from '@modelcontextprotocol/client'
+import type { RemoteErrors } from './failures/circumstances.ts'
 import type { MessageObserver } from './connection/message-tap.ts'
 import type { ProcessExit, ServerProcess } from './stdio/server-process.ts'
 import { StdioTransport, type OutputMark } from './stdio/stdio-transport.ts'
@@ -10,6 +11,8 @@ export type Via = 'stdio' | 'http' | 'sse'
 export interface Link {
   via: Via
   transport: Transport
+  /** What errors of its requests mean. Missing for a process. */
+  errors?: RemoteErrors
   /** Writes a message without the promise that `transport.send` creates; missing when there is no pipe. */
   write?: StdioTransport['write']
   /** Sees the messages before all other observers. */

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import type { LockFile } from '../../src/isolation/pyodide/distribution.ts'
+import type { LockFile } from '../../src/isolation/packages/distribution.ts'
 import { makeWheel } from '../support/make-wheel.ts'
 import { startBridge } from '../support/start-bridge.ts'
 

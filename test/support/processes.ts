@@ -1,4 +1,5 @@
-// Processes on this machine, read from /proc, for tests that check that nothing is left. Linux only.
+// Processes on this machine, for tests that check that nothing is left. Not on Windows.
+import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 
 export interface RunningProcess {
@@ -9,6 +10,10 @@ export interface RunningProcess {
 }
 
 export function runningProcesses(): RunningProcess[] {
+  return process.platform === 'linux' ? fromProc() : fromPs()
+}
+
+function fromProc(): RunningProcess[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .flatMap((name) => {
@@ -21,6 +26,20 @@ export function runningProcesses(): RunningProcess[] {
         return [] // it has just ended
       }
     })
+}
+
+/** macOS has no /proc. */
+function fromPs(): RunningProcess[] {
+  const fields = ['pid', 'ppid', 'pgid', 'stat', 'command'].flatMap((name) => ['-o', `${name}=`])
+  const { stdout } = spawnSync('ps', ['-A', '-ww', ...fields], { encoding: 'utf8' })
+  return [...stdout.matchAll(/^ *(\d+) +(\d+) +(\d+) +([^Z\s]\S*) +(.*)$/gm)].map(
+    ([, pid, parent, group, , command = '']) => ({
+      pid: Number(pid),
+      parent: Number(parent),
+      group: Number(group),
+      command: `${command} `,
+    }),
+  )
 }
 
 /** All descendants of a process. */

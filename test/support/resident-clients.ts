@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, onTestFinished } from 'vitest'
 import { bridgeEnv, CLI, makeHome, type RemoteEntry, type ServerEntry } from './bridge-process.ts'
+import { needsPosix } from './needs.ts'
 import { until } from './processes.ts'
 import { linkCode, WARM_CACHES } from './warm-files.ts'
 
@@ -53,6 +54,7 @@ export function residentHome(
   cli = CLI,
   atEnd: (end: () => Promise<void>) => void = onTestFinished,
 ): ResidentHome {
+  needsPosix('Windows has no resident')
   const home = makeHome(servers)
   const folder = path.join(home, 'MCPs/.sandbridge/run')
   const started: RelayClient[] = []
@@ -171,7 +173,8 @@ export function kill(pid: number, signal: NodeJS.Signals): void {
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
-    return !/^State:\s*Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
+    // Elsewhere, what has ended is soon gone.
+    return process.platform !== 'linux' || !/^State:\s*Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
   } catch {
     return false
   }

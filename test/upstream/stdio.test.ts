@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { shellWord } from '../../src/config/secrets/command-line.ts'
 import { isAlive, open, program, raw, textOf, until } from './support.ts'
 
 const RAW = join(import.meta.dirname, '../fixtures/servers/raw.mjs')
@@ -59,7 +60,7 @@ describe('starting', () => {
     expect(error).toMatchObject({
       code: 'UPSTREAM_UNREACHABLE',
       message:
-        `Server 'exit' could not be started: \`${process.execPath} ${RAW} exit --password=[redacted]\` exited with code 3. ` +
+        `Server 'exit' could not be started: \`${process.execPath} ${shellWord(RAW)} exit --password=[redacted]\` exited with code 3. ` +
         'Last output: fatal: cannot log in with [redacted] (args --password=[redacted])',
       userHint: 'Read its full output with `sandbridge servers exit --log`.',
       log: 'fatal: cannot log in with [redacted] (args --password=[redacted])',
@@ -93,7 +94,7 @@ describe('starting', () => {
     [
       'a file that is no program',
       { command: import.meta.dirname },
-      `the command \`${import.meta.dirname}\` may not be executed`,
+      `the command \`${shellWord(import.meta.dirname)}\` may not be executed`,
     ],
     [
       'a directory that does not exist',

@@ -68,12 +68,13 @@ export async function withServers<T>(
 ): Promise<T> {
   if (!terminal.resident) return withBridge(command, ask, remembersEngine)
   const bridge = await openServers(terminal, ask)
-  terminal.onEnd(() => closeBridge(bridge, terminal))
+  // At its end, and then no user waits for a sandbox to end.
+  terminal.onEnd(() => bridge.close())
   try {
     return await command(bridge)
   } finally {
     keepUnread(terminal)
-    await closeBridge(bridge, terminal)
+    tellUnrecorded(bridge, terminal)
   }
 }
 
@@ -88,7 +89,10 @@ export async function openServers(terminal: Terminal, ask: AskInput | undefined)
 /** Closes the bridge. Tells a person when runs and calls of the command are not in the record. */
 export async function closeBridge(bridge: CommandBridge, terminal = OWN_TERMINAL): Promise<void> {
   await bridge.close()
-  const { recordFailure, log } = bridge
+  tellUnrecorded(bridge, terminal)
+}
+
+function tellUnrecorded({ recordFailure, log }: CommandBridge, terminal: Terminal): void {
   if (recordFailure && log === SILENT) reportFailure(recordFailure, terminal)
 }
 

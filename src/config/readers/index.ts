@@ -1,77 +1,28 @@
 // All sources of server definitions, in order of precedence: the first one to define a name keeps it.
-import { claudeCode } from './claude-code.ts'
-import { codex } from './codex.ts'
-import { continueDev } from './continue.ts'
-import { crush } from './crush.ts'
-import { geminiCli, qwenCode } from './gemini-cli.ts'
-import { goose } from './goose.ts'
-import { librechat } from './librechat.ts'
-import { opencode } from './opencode.ts'
+import { CLIENTS, clients } from './clients-part.ts'
 import { configMcp, mcpServers, mcps, serversConfig } from './own-places.ts'
 import type { Reader } from './reader.ts'
-import {
-  amazonQ,
-  amp,
-  antigravity,
-  augment,
-  claudeDesktop,
-  cline,
-  copilotCli,
-  cursor,
-  factory,
-  junie,
-  kiro,
-  lmStudio,
-  roo,
-  trae,
-  warp,
-  windsurf,
-} from './shared-shape.ts'
-import { vscode } from './vscode.ts'
-import { zed } from './zed.ts'
 
-export const READERS: readonly Reader[] = [
-  mcps,
-  serversConfig,
-  configMcp,
-  claudeCode,
-  claudeDesktop,
-  cursor,
-  vscode,
-  windsurf,
-  codex,
-  geminiCli,
-  opencode,
-  zed,
-  antigravity,
-  goose,
-  cline,
-  copilotCli,
-  kiro,
-  amp,
-  lmStudio,
-  qwenCode,
-  continueDev,
-  crush,
-  roo,
-  junie,
-  amazonQ,
-  factory,
-  warp,
-  augment,
-  trae,
-  librechat,
-  mcpServers,
-]
+const BEFORE = [mcps, serversConfig, configMcp]
+const AFTER = [mcpServers]
 
 /** The names that MCP_BRIDGE_SOURCES accepts. */
-export const SOURCE_NAMES: readonly string[] = READERS.map((reader) => reader.client)
+export const SOURCE_NAMES: readonly string[] = [
+  ...BEFORE.map(({ client }) => client),
+  ...CLIENTS,
+  ...AFTER.map(({ client }) => client),
+]
 
 /**
  * Selects readers by a list of names: the named ones, or all with `all` or with only `-name`s, without every `-name`.
+ * @throws BridgeError CONFIG_INVALID if it names a client, and this build reads no files of clients
  */
-export function chosenReaders(sources: readonly string[]): Reader[] {
+export async function chosenReaders(sources: readonly string[]): Promise<Reader[]> {
   const named = sources.filter((source) => !source.startsWith('-'))
   const all = named.length === 0 || named.includes('all')
-  return READERS.filter(({ client }) => (all || named.includes(client)) && !sources.includes(`-${client}`))
+  const isNamed = CLIENTS.some((client) => named.includes(client))
+  const found = isNamed || (all && clients.isHere) ? (await clients.for('MCP_BRIDGE_SOURCES')).CLIENT_READERS : []
+  return [...BEFORE, ...found, ...AFTER].filter(
+    ({ client }) => (all || named.includes(client)) && !sources.includes(`-${client}`),
+  )
 }

@@ -63,10 +63,8 @@ export const mcpServers: Reader = {
   locations: (place) => [{ ...inProject(place, 'mcp-servers'), kind: 'folder' }],
 }
 
-/**
- * The names of these sources: files that exist for this bridge and similar programs. The other sources belong to other
- * MCP clients.
- */
-export const OWN_SOURCES: ReadonlySet<string> = new Set(
-  [mcps, serversConfig, configMcp, mcpServers].map(({ client }) => client),
-)
+/** Of files that exist for this bridge and similar programs. The other sources belong to other MCP clients. */
+export const OWN_READERS: readonly Reader[] = [mcps, serversConfig, configMcp, mcpServers]
+
+/** The names of these sources. */
+export const OWN_SOURCES: ReadonlySet<string> = new Set(OWN_READERS.map(({ client }) => client))

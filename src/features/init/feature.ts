@@ -1,4 +1,5 @@
-// Registering the bridge in the clients of this machine: `sandbridge init`, and what doctor says of clients.
+// Registering the bridge in the clients of this machine: `sandbridge init`, and what doctor says of clients. `index`
+// lists the tools of all servers, as init does.
 import type { Command } from '../../cli/command.ts'
 import type { Feature } from '../../cli/feature.ts'
 
@@ -7,6 +8,7 @@ export const init: Feature = {
   commands: addCommands,
   examples: {
     '': ['sandbridge init'],
+    index: ['sandbridge index'],
     init: ['sandbridge init --client claude-code', 'sandbridge init --move', 'sandbridge init --undo'],
   },
   findings: async (bridge) => (await import('./check-clients.ts')).checkClients(bridge),
@@ -23,4 +25,13 @@ function addCommands(program: Command): void {
     .option('--undo', 'undo the changes')
     .json('print JSON; changes nothing without --yes')
     .action(async (options: object) => (await import('./init.ts')).init(options))
+
+  program
+    .command('index')
+    .description('list the tools of every server now, so that no cell has to wait for it')
+    .argument('[names...]', 'only these servers')
+    .json()
+    .action(async (names: string[], options: object) =>
+      (await import('./index-servers.ts')).indexServers(names, options),
+    )
 }

@@ -8,7 +8,7 @@ import { type AgentConfig, agents } from 'add-mcp'
 import type { ConfigFormat, ConfigObject } from '../../config/formats/config-document.ts'
 import { valueAt } from '../../config/formats/config-document.ts'
 import { isRecord } from '../../util/json/json.ts'
-import { READERS } from '../../config/readers/index.ts'
+import { CLIENT_READERS } from '../../config/readers/clients/client-readers.ts'
 import type { HostPaths, Reader } from '../../config/readers/reader.ts'
 import { join } from '../../config/readers/reader.ts'
 
@@ -86,7 +86,7 @@ const OTHER_SHAPES: Record<string, Shape> = {
 /** The clients in which this bridge can be registered, whether or not they are on the machine. */
 export function targetsOf(place: HostPaths): Target[] {
   const library = new Map<string, AgentConfig>(Object.entries(agents))
-  const known = READERS.flatMap((reader): Target[] => {
+  const known = CLIENT_READERS.flatMap((reader): Target[] => {
     const { client, format } = reader
     // Cline has a list for each editor that it runs in.
     if (client === 'cline') return []

@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import type { Bridge } from '../../bridge/bridge.ts'
 import { BridgeError } from '../../errors.ts'
-import { packageName } from '../../isolation/package-name.ts'
+import { packageName } from '../../isolation/packages-part.ts'
 import { parseJson } from '../../util/json/json.ts'
 
 const TIMEOUT_MS = 300_000

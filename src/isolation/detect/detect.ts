@@ -13,6 +13,7 @@ import { images } from '../images-part.ts'
 import { kubernetes } from '../kubernetes-part.ts'
 import { findBubblewrapPrograms } from '../local/find-bubblewrap.ts'
 import { type MountedFolder, resolveMount } from '../local/mounted-folder.ts'
+import { pythonPackages } from '../packages-part.ts'
 import type { Candidate, Provider, ProviderName } from '../provider.ts'
 import type { Choice, KeptChoice, PassedOver, RememberedChoice } from './remembered-choice.ts'
 
@@ -204,9 +205,13 @@ async function createProvider(
       })
     }
     const { PyodideProvider } = await import('../pyodide/provider.ts')
-    const { installedDistribution } = await import('../pyodide/distribution.ts')
-    const distribution = () => installedDistribution(settings.pyodideUrl)
-    return new PyodideProvider({ cacheFolder: pyodideFolder(settings), packages, distribution })
+    const cacheFolder = pyodideFolder(settings)
+    if (packages.length === 0) return new PyodideProvider({ cacheFolder })
+    const { packageFiles } = await pythonPackages.for('MCP_BRIDGE_PACKAGES')
+    return new PyodideProvider({
+      cacheFolder,
+      packages: (onProgress) => packageFiles(packages, cacheFolder, settings.pyodideUrl, onProgress),
+    })
   }
   if (name === 'kubernetes') return createKubernetes(settings, mount)
   if (name === 'bubblewrap') {

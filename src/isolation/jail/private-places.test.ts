@@ -1,13 +1,12 @@
 // This file verifies that jailed servers cannot read or change what MCP clients read.
 import { expect, it } from 'vitest'
-import { READERS } from '../../config/readers/index.ts'
-import { OWN_SOURCES } from '../../config/readers/own-places.ts'
+import { CLIENT_READERS } from '../../config/readers/clients/client-readers.ts'
 import { linux } from '../../../test/support/host-paths.ts'
 import { OBEYED_IF_THERE, OBEYED_PLACES, SECRET_PLACES } from './private-places.ts'
 
 /** Files of clients that lie in no closed place. */
 function openFiles(scope: 'user' | 'project', folder: string, places: readonly string[]): string[] {
-  const files = READERS.filter(({ client }) => !OWN_SOURCES.has(client)).flatMap((reader) => reader.locations(linux))
+  const files = CLIENT_READERS.flatMap((reader) => reader.locations(linux))
   return files
     .filter((file) => file.scope === scope && !file.path.startsWith('/etc/'))
     .map(({ path }) => path)

@@ -1,5 +1,8 @@
 // Usual locations of secrets and of programs, relative to the home folder; those of MCP clients from their readers.
-import { READERS } from '../../config/readers/index.ts'
+import { CLIENT_READERS } from '../../config/readers/clients/client-readers.ts'
+import { OWN_READERS } from '../../config/readers/own-places.ts'
+
+const READERS = [...OWN_READERS, ...CLIENT_READERS]
 
 /** Keys, sign-ins, histories, browser profiles, and settings of MCP clients, which hold other servers' secrets. */
 export const SECRET_PLACES: readonly string[] = [

@@ -9,7 +9,7 @@ import { replaceFile } from '../../util/files/replace-file.ts'
 import { isRecord, parseJson } from '../../util/json/json.ts'
 import { oneLine } from '../../util/text/one-line.ts'
 import type { MissingPackage } from '../provider.ts'
-import { packageName } from '../package-name.ts'
+import { packageName } from '../packages-part.ts'
 
 export interface Available<T> {
   /** Undefined if no package can be had. */

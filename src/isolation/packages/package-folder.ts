@@ -17,7 +17,8 @@ import {
   type RequestedPackages,
   unpackWheels,
 } from './requested-packages.ts'
-import { isPureWheel, type PackageFile } from './wheel.ts'
+import type { PackageFile } from '../packages-part.ts'
+import { isPureWheel } from './wheel.ts'
 
 /** Its path in native sandboxes; must match python/sandbox_kernel.py. */
 export const PACKAGES_TARGET = '/opt/site-packages'

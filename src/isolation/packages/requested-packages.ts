@@ -6,7 +6,8 @@ import { homedir } from 'node:os'
 import path from 'node:path'
 import { BridgeError, messageOf } from '../../errors.ts'
 import type { MissingPackage } from '../provider.ts'
-import { isPureWheel, type PackageFile, unpackWheel } from './wheel.ts'
+import type { PackageFile } from '../packages-part.ts'
+import { isPureWheel, unpackWheel } from './wheel.ts'
 
 export interface Wheel {
   fileName: string

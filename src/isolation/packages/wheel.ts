@@ -1,13 +1,8 @@
 // Unpacks a wheel: checks every file against the wheel's RECORD, and decides where it goes. Runs no code.
 // (Binary distribution format: https://packaging.python.org/specifications/binary-distribution-format/)
 import { hash } from 'node:crypto'
+import type { PackageFile } from '../packages-part.ts'
 import { isSafeName, type ZipEntry, zipEntries } from '../../util/bytes/zip-archive.ts'
-
-export interface PackageFile {
-  /** Relative to the folder of packages, with `/`. */
-  path: string
-  data: Buffer
-}
 
 const MAX_UNPACKED_BYTES = 512 * 2 ** 20
 const MAX_FILES = 20_000

@@ -1,12 +1,11 @@
 // The embedded sandbox: Python compiled to WebAssembly, in an empty JavaScript context of a hardened child process,
 // inside bubblewrap if available. Needs only Node. The code that runs inside is in inside/.
+import type { PackageFiles } from '../packages-part.ts'
 import type { MissingPackage, Provider, Sandbox, SandboxLimits } from '../provider.ts'
 import { SharedPreparation } from '../shared-preparation.ts'
 import { type BundleOptions, ensureBundle, findDamagedBundle } from './bundle.ts'
 import { childArguments, nodeFlags, planMemory, underMemoryCap, type MemoryPlan } from './command.ts'
-import { type Distribution, installedDistribution } from './distribution.ts'
 import { findOuterLayer, type OuterLayer } from './outer-bubblewrap.ts'
-import { packageFiles } from './package-files.ts'
 import { DEFAULT_MEMORY_BYTES } from '../../util/default-memory.ts'
 import { KERNEL_FOLDER } from '../../util/package-root.ts'
 import { spawnSandbox } from './spawn-sandbox.ts'
@@ -19,9 +18,8 @@ export interface PyodideOptions {
   kernelFolder?: string
   /** The Node program for the sandbox; missing: the one that runs the bridge. */
   node?: string
-  /** Packages that cells can import: wheel files, folders of them, and requirements. */
-  packages?: readonly string[]
-  distribution?: () => Promise<Distribution>
+  /** Finds the packages that cells can import. */
+  packages?: ((onProgress: (message: string) => void) => Promise<PackageFiles>) | undefined
 }
 
 export class PyodideProvider implements Provider {
@@ -96,20 +94,20 @@ export async function prepareBundle(
     ...listeners
   }: Pick<BundleOptions, 'onProgress' | 'onFolder'> & { onMissing?: (missing: readonly MissingPackage[]) => void } = {},
 ): Promise<string> {
-  const { node, cacheFolder, kernelFolder, packages: words, distribution } = withDefaults(options)
-  const { files: packages, missing } = await packageFiles(words, cacheFolder, distribution, listeners.onProgress)
-  onMissing?.(missing)
+  const { node, cacheFolder, kernelFolder, packages } = withDefaults(options)
+  const found = await packages?.(listeners.onProgress ?? (() => {}))
+  if (found) onMissing?.(found.missing)
   return ensureBundle({
     cacheFolder,
     kernelFolder,
-    packages,
+    packages: found?.files ?? [],
     // Root's sandboxes run as another user.
     readableByAll: process.getuid?.() === 0 && process.platform === 'linux',
     ...listeners,
     build: (folder) => {
       // V8 accepts a code cache only under the flags with which it was made, and some depend on the memory. With a size
       // other than that of sandboxes, the glue is compiled at every start.
-      const memory = planMemory(words.length > 0 ? DEFAULT_MEMORY_BYTES.withPackages : DEFAULT_MEMORY_BYTES.plain)
+      const memory = planMemory(found ? DEFAULT_MEMORY_BYTES.withPackages : DEFAULT_MEMORY_BYTES.plain)
       return readBuilt(spawnSandbox([node, ...nodeFlags(folder, memory), ...childArguments(folder, 'build', memory)]))
     },
   })
@@ -119,8 +117,7 @@ function withDefaults(options: PyodideOptions): Required<PyodideOptions> {
   return {
     kernelFolder: KERNEL_FOLDER,
     node: process.execPath,
-    packages: [],
-    distribution: () => installedDistribution(),
+    packages: undefined,
     ...options,
   }
 }

@@ -1,7 +1,8 @@
-// What is known about the process or connection that failed. Pure.
+// What is known about the process or connection that failed, and what becomes of it. Pure.
+import type { BridgeError } from '../../errors.ts'
 import type { Redactor } from '../../config/secrets/redact.ts'
 import type { SignInPlace } from '../oauth-part.ts'
-import type { InstallFacts } from '../stdio/launcher/installation.ts'
+import type { InstallFacts } from '../installs-part.ts'
 import type { ProcessExit } from '../stdio/server-process.ts'
 
 export interface Circumstances {
@@ -9,6 +10,8 @@ export interface Circumstances {
   signInPlace?: SignInPlace | undefined
   redact: Redactor
   remote: boolean
+  /** What its errors mean. Missing for a process. */
+  errors?: RemoteErrors | undefined
   /** The first word of its command. */
   program?: string
   /** Its working directory. */
@@ -29,3 +32,37 @@ export interface Circumstances {
   /** Its last log messages, redacted; empty when it sent none. */
   logged?: string
 }
+
+/** A failure as a BridgeError, with what the caller needs to handle it. */
+export interface Failure {
+  error: BridgeError
+  /** The server works but does not accept this way of connecting: another era or transport may work. */
+  refused?: boolean
+  /** The server does not know the session any more and did not act on the request. */
+  sessionLost?: boolean
+  /**
+   * The server could not be reached or reports an internal failure. A refused request is not an outage: other requests
+   * may work.
+   */
+  isOutage?: boolean
+  /** The server responded, even if with a refusal. */
+  answered?: boolean
+  /** JSON-RPC error code, when the server returned one. */
+  rpcCode?: number
+  retryAfterMs?: number | undefined
+}
+
+/** What errors of requests to a remote server mean. */
+export interface RemoteErrors {
+  /** Describes the root cause of a failed request; undefined when it is unknown. */
+  reasonOf: (error: unknown) => string | undefined
+  /** The wait that the server asked for, if that is why the request failed. */
+  retryAfterOf: (error: unknown) => number | undefined
+  /** Undefined for an error that no login can fix. */
+  loginNeeded: (error: unknown, about: Circumstances) => BridgeError | undefined
+  /** @param what the request in words */
+  requestFailure: (error: unknown, what: string, about: Circumstances) => Failure
+}
+
+/** JSON-RPC error code for a response that was cut off; from the range for implementations. */
+export const ANSWER_LOST = -32_065

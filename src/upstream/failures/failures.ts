@@ -1,45 +1,28 @@
 // Describes why a start or a call failed. Every text that an upstream wrote is redacted here before it enters an error.
 // No error made here has a cause: errors of Node and of the MCP package quote commands, URLs and the server's output.
 import { BridgeError, messageOf, type BridgeErrorOptions, type ErrorCode } from '../../errors.ts'
-import { BodyRefusedError } from '../remote/bounded-body.ts'
-import { ANSWER_LOST } from '../remote/http-streams.ts'
 import { shellWord } from '../../config/secrets/command-line.ts'
 import { redactStart } from '../../config/secrets/redact.ts'
 import { plainText } from '../../util/text/terminal-text.ts'
 import { requiredPages, type RequiredPage } from '../connection/required-pages.ts'
-import { loginNeeded, needsLogin } from './login-failure.ts'
-import { hadNoEffect, remoteReason, retryAfterOf, statusOf } from './remote-failure.ts'
 import { spawnFailure } from './spawn-failure.ts'
 import { tellingLine } from './telling-line.ts'
-import { brokenCache } from './broken-cache.ts'
-import type { Circumstances } from './circumstances.ts'
+import { ANSWER_LOST, type Circumstances, type Failure } from './circumstances.ts'
+import { statusOf } from './http-status.ts'
 import type { ProcessExit } from '../stdio/server-process.ts'
 import { MESSAGE_TOO_LONG } from '../stdio/stdio-transport.ts'
 
 /** How much of a server's last output an error carries, in characters. */
 const SHOWN_CHARS = 4096
 
-/** A failure as a BridgeError, with what the caller needs to handle it. */
-export interface Failure {
-  error: BridgeError
-  /** The server works but does not accept this way of connecting: another era or transport may work. */
-  refused?: boolean
-  /** The server does not know the session any more and did not act on the request. */
-  sessionLost?: boolean
-  /**
-   * The server could not be reached or reports an internal failure. A refused request is not an outage: other requests
-   * may work.
-   */
-  isOutage?: boolean
-  /** The server responded, even if with a refusal. */
-  answered?: boolean
-  /** JSON-RPC error code, when the server returned one. */
-  rpcCode?: number
-  retryAfterMs?: number | undefined
-}
-
 /** Follows the name of a request whose outcome is unknown. */
 export const UNSURE = ', which may or may not have taken effect'
+
+/**
+ * What a server that supports only another transport returns (specification 2025-11-25, transports, backwards
+ * compatibility), and 406 and 415.
+ */
+const TRANSPORT_REFUSED: ReadonlySet<number | undefined> = new Set([400, 404, 405, 406, 415])
 
 /** For a remote server, which has no process and no command here. */
 export const REMOTE_HINT = 'The next use tries again.'
@@ -63,8 +46,9 @@ export function startFailure(error: unknown, about: Circumstances, timeoutMs: nu
 
 function startFailureOf(error: unknown, about: Circumstances, timeoutMs: number): Failure {
   if (BridgeError.isInstance(error)) return { error }
-  const { server, remote } = about
-  if (needsLogin(error)) return { error: loginNeeded(about, error) }
+  const { server, remote, errors } = about
+  const login = errors?.loginNeeded(error, about)
+  if (login) return { error: login }
   const words = quotedTail(about)
   const log = fullLog(about)
   if (isTimeout(error)) {
@@ -75,7 +59,7 @@ function startFailureOf(error: unknown, about: Circumstances, timeoutMs: number)
   const rpcCode = rpcErrorOf(error)?.code
   const why = about.exit ? `${commandOf(about)} ${describeExit(about.exit)}` : reasonOf(error, about)
   const failure = remote ? `could not be reached${at(about)}` : 'could not be started'
-  const broken = brokenCache(about)
+  const broken = about.exit && about.installation?.broken(about.stderrTail ?? '')
   if (broken) {
     const { text, remedy } = broken
     const options = { ...log, hint: `Ask the user to repair it: ${remedy}`, userHint: remedy }
@@ -86,8 +70,8 @@ function startFailureOf(error: unknown, about: Circumstances, timeoutMs: number)
       `Server '${server}' ${failure}: ${why}.${words}`,
       remote ? { hint: REMOTE_HINT } : logHint(about),
     ),
-    refused: rpcCode !== undefined || isHttpRefusal(error) || isEraRefusal(error),
-    retryAfterMs: retryAfterOf(error),
+    refused: rpcCode !== undefined || TRANSPORT_REFUSED.has(statusOf(error)) || isEraRefusal(error, about),
+    retryAfterMs: errors?.retryAfterOf(error),
   }
 }
 
@@ -111,12 +95,13 @@ function startTimeout(about: Circumstances, timeoutMs: number, words: string, lo
 
 /** @param what the request in words, such as "the call of 'echo'". */
 export function requestFailure(error: unknown, what: string, about: Circumstances, tool?: string): Failure {
-  const { server, remote } = about
+  const { server, remote, errors } = about
   if (BridgeError.isInstance(error)) return { error, isOutage: remote && error.code === 'UPSTREAM_UNREACHABLE' }
   const fail = (code: ErrorCode, text: string, options?: BridgeErrorOptions): Failure => ({
     error: new BridgeError(code, `Server '${server}' ${text}`, options),
   })
-  if (needsLogin(error)) return { error: loginNeeded(about, error) }
+  const login = errors?.loginNeeded(error, about)
+  if (login) return { error: login }
   const rpc = rpcErrorOf(error)
   const pages = requiredPages(error, about.redact)
   if (pages.length > 0) return { error: linkRequired(server, what, pages) }
@@ -138,7 +123,6 @@ export function requestFailure(error: unknown, what: string, about: Circumstance
     const effect = tool === undefined ? '' : UNSURE
     return { ...fail('UPSTREAM_TIMEOUT', `did not answer ${what} in time${effect}`), isOutage: remote }
   }
-  if (error instanceof BodyRefusedError) return fail('FRAME_TOO_LARGE', `answered ${what} with ${error.message}`)
   const sdkCode = sdkCodeOf(error)
   if (sdkCode === 'INVALID_RESULT' || sdkCode === 'UNSUPPORTED_RESULT_TYPE' || error instanceof SyntaxError) {
     return fail('UPSTREAM_PROTOCOL', `returned an invalid response to ${what}: ${wordsOf(error, about)}`)
@@ -147,7 +131,7 @@ export function requestFailure(error: unknown, what: string, about: Circumstance
     const { method } = (error as { data?: { method?: unknown } }).data ?? {}
     return fail('UPSTREAM_PROTOCOL', `asked for ${String(method)} during ${what}, which no client supports`)
   }
-  if (remote) return remoteFailure(error, what, about)
+  if (errors) return errors.requestFailure(error, what, about)
   if (about.endedFor !== undefined) {
     const text = `was stopped during ${what}${UNSURE}: it sent ${about.endedFor}, without a request id`
     return fail('FRAME_TOO_LARGE', text)
@@ -163,24 +147,6 @@ export function requestFailure(error: unknown, what: string, about: Circumstance
 /** For a process that exited unexpectedly. */
 export function unexpectedExit(about: Circumstances, exit: ProcessExit): BridgeError {
   return unreachable(`Server '${about.server}' ${describeExit(exit)}.${quotedTail(about)}`, fullLog(about))
-}
-
-function remoteFailure(error: unknown, what: string, about: Circumstances): Failure {
-  const { server } = about
-  const status = statusOf(error)
-  const isRefusal = status !== undefined && status >= 300 && status < 500 && status !== 429
-  const unknown = hadNoEffect(error) ? '' : UNSURE
-  const why = withQuotedTail(remoteReason(error) ?? wordsOf(error, about), about)
-  const text = `Server '${server}' failed during ${what}${unknown}: ${why}`
-  const hint = isRefusal ? 'The server refuses only this request. Other requests may work.' : REMOTE_HINT
-  return {
-    error: unreachable(text, { hint }),
-    sessionLost: isSessionLost(error),
-    answered: isRefusal,
-    // Either the bridge closed the connection, or the next handshake shows whether the server is down.
-    isOutage: !isRefusal && sdkCodeOf(error) !== 'CONNECTION_CLOSED',
-    retryAfterMs: retryAfterOf(error),
-  }
 }
 
 function unreachable(message: string, options: BridgeErrorOptions = {}): BridgeError {
@@ -209,25 +175,9 @@ function at({ command }: Circumstances): string {
   return command === undefined ? '' : ` at ${command}`
 }
 
-/**
- * A server that supports only another transport returns 400, 404 or 405 (specification 2025-11-25, transports,
- * backwards compatibility).
- */
-function isHttpRefusal(error: unknown): boolean {
-  return [400, 404, 405, 406, 415].includes(statusOf(error) ?? 0)
-}
-
 /** During negotiation, the package reports outages with the same code, but with a cause. */
-function isEraRefusal(error: unknown): boolean {
-  return sdkCodeOf(error) === 'ERA_NEGOTIATION_FAILED' && remoteReason(error) === undefined
-}
-
-/**
- * 404 means this (specification 2025-11-25, transports, session management); many servers return 400 with a message.
- */
-export function isSessionLost(error: unknown): boolean {
-  const status = statusOf(error)
-  return status === 404 || (status === 400 && /session/i.test(messageOf(error)))
+function isEraRefusal(error: unknown, { errors }: Circumstances): boolean {
+  return sdkCodeOf(error) === 'ERA_NEGOTIATION_FAILED' && errors?.reasonOf(error) === undefined
 }
 
 function linkRequired(server: string, what: string, pages: RequiredPage[]): BridgeError {
@@ -260,7 +210,7 @@ function fullLog({ stderrTail: words, redact }: Circumstances): { log?: string }
   return words ? { log: plainText(redact(words)).slice(-SHOWN_CHARS).trim() } : {}
 }
 
-function withQuotedTail(reason: string, about: Circumstances): string {
+export function withQuotedTail(reason: string, about: Circumstances): string {
   const words = quotedTail(about)
   return words === '' ? reason : `${reason}.${words}`
 }
@@ -269,10 +219,10 @@ function withQuotedTail(reason: string, about: Circumstances): string {
 function reasonOf(error: unknown, about: Circumstances): string {
   const rpc = rpcErrorOf(error)
   if (rpc) return `it refused to initialize: ${wordsOf(error, about)} (${rpc.code})`
-  return (about.remote ? remoteReason(error) : undefined) ?? wordsOf(error, about)
+  return about.errors?.reasonOf(error) ?? wordsOf(error, about)
 }
 
-function wordsOf(error: unknown, { redact }: Circumstances): string {
+export function wordsOf(error: unknown, { redact }: Circumstances): string {
   return redactStart(redact, messageOf(error), 500)
 }
 

@@ -4,7 +4,7 @@ import { commandLine, shellWord } from '../../config/secrets/command-line.ts'
 import type { Redactor } from '../../config/secrets/redact.ts'
 import type { Link } from '../dial.ts'
 import type { Circumstances } from '../failures/circumstances.ts'
-import type { Installation } from '../stdio/launcher/installation.ts'
+import type { Installation } from '../installs-part.ts'
 import type { OutputMark } from '../stdio/stdio-transport.ts'
 import type { ServerReports } from './server-reports.ts'
 import type { UpstreamPlace } from './upstream-place.ts'
@@ -59,6 +59,7 @@ export class Attempt {
       signInPlace: place.signInPlace,
       redact: this.#redact,
       remote: isRemote,
+      errors: this.link?.errors,
       command: commandLine(written),
       file: definition.source.file,
       ...(written.type === 'stdio' && { program: shellWord(written.command, MAX_PROGRAM_CHARS), cwd: written.cwd }),

@@ -1,6 +1,6 @@
 // Tells of a server that a package manager installs: in the log, in the progress of calls that wait for it, and to
 // whoever asks.
-import type { InstallNews } from '../stdio/launcher/installation.ts'
+import type { InstallNews } from '../installs-part.ts'
 import type { CallOptions } from '../upstream.ts'
 
 type Listener = NonNullable<CallOptions['onProgress']>

@@ -4,14 +4,13 @@ import type { RemoteServer, ServerDefinition, StdioServer } from '../../config/e
 import { BridgeError } from '../../errors.ts'
 import { jailHome, jails } from '../../isolation/jail-part.ts'
 import type { Connection } from '../connection/connection.ts'
-import type { Installation } from '../stdio/launcher/installation.ts'
+import { type Installation, installs } from '../installs-part.ts'
 import type { ServerAuth } from '../oauth-part.ts'
-import { packageLaunch } from '../stdio/launcher/package-launch.ts'
 import { type ProcessKeeper, spawnServer } from '../stdio/server-process.ts'
-import type { RemoteOptions } from '../remote/dial-remote.ts'
+import { remote, type RemoteOptions } from '../remote-part.ts'
 import { dialProcess, type Link, type Via } from '../dial.ts'
-import { StartFailedError, startFailure, type Failure } from '../failures/failures.ts'
-import type { Circumstances } from '../failures/circumstances.ts'
+import { StartFailedError, startFailure } from '../failures/failures.ts'
+import type { Circumstances, Failure } from '../failures/circumstances.ts'
 import { handshake, type Era } from '../connection/handshake.ts'
 import { createListingCleaner } from '../../config/secrets/listing-words.ts'
 import { loadSdk } from '../connection/sdk.ts'
@@ -67,7 +66,7 @@ const APPROACHES: Record<Via, Approach[]> = {
 /** @throws StartFailedError, BridgeError SHUTTING_DOWN */
 export async function openUpstream(options: Opening): Promise<Connection> {
   const remembered = await options.place.negotiatedTransports.get(options.definition)
-  const installation = await beginInstallation(options, remembered === undefined)
+  const installation = await installationOf(options, remembered === undefined)
   try {
     return await openIn(options, remembered, installation)
   } finally {
@@ -76,17 +75,14 @@ export async function openUpstream(options: Opening): Promise<Connection> {
 }
 
 /** Undefined for a server that no package manager starts on this machine. @throws BridgeError SHUTTING_DOWN */
-async function beginInstallation(
+async function installationOf(
   { definition, transport, place, reports, signal }: Opening,
   isFirst: boolean,
 ): Promise<Installation | undefined> {
   const { jail, installLimits } = place
-  if (transport.type !== 'stdio' || jail?.startProgram) return undefined
-  const launch = packageLaunch(transport.command, transport.args)
-  if (!launch) return undefined
-  const { Installation: Begun } = await import('../stdio/launcher/installation.ts')
-  return Begun.begin({
-    launch,
+  if (transport.type !== 'stdio' || jail?.startProgram || !installs.isHere) return undefined
+  const { beginInstallation } = await installs.for(transport.command)
+  return beginInstallation(transport.command, transport.args, {
     context: contextOf(definition, place),
     env: transport.env,
     jailHome: transport.sandbox && jail && jailHome(definition.name, jail.stateDir),
@@ -187,7 +183,8 @@ async function dial(
 ): Promise<Link> {
   const { transport, place, auth } = options
   if (transport.type === 'stdio') return dialLocal(options, transport, keeper)
-  const { dialRemote } = await import('../remote/dial-remote.ts')
+  // Loaded for the first one: Node's HTTPS client takes long to load.
+  const { dialRemote } = await remote.for(`Server '${options.definition.name}'`)
   return dialRemote(transport, via === 'sse' ? 'sse' : 'http', {
     sdk,
     allowLinkLocal: place.allowLinkLocal,

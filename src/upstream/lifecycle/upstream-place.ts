@@ -7,7 +7,7 @@ import type { Log } from '../../util/log.ts'
 import type { SignInPlace } from '../oauth-part.ts'
 import type { SignIns } from '../auth/sign-ins.ts'
 import type { UpstreamRequests } from '../connection/requests.ts'
-import type { InstallLimits } from '../stdio/launcher/install-watch.ts'
+import type { InstallLimits } from '../installs-part.ts'
 import type { Callers } from './callers.ts'
 import type { NegotiatedTransports } from './negotiated-transports.ts'
 

@@ -5,7 +5,7 @@ import type { FetchLike } from '@modelcontextprotocol/client'
 import { BridgeError } from '../../errors.ts'
 import { untilAborted } from '../../util/async/wait.ts'
 import type { Redactor } from '../../config/secrets/redact.ts'
-import { remoteReason } from '../failures/remote-failure.ts'
+import { remoteReason } from '../remote/remote-failure.ts'
 
 /** Shorter than a server's start timeout, so that the error can name the real reason. */
 const LIMIT_MS = 15_000

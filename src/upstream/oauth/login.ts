@@ -11,7 +11,8 @@ import type { Callback, LoginOptions } from '../oauth-part.ts'
 import { OAuthProvider, scopeUnion } from './oauth-provider.ts'
 import { untilAborted } from '../../util/async/wait.ts'
 import { createRedactor, redactStart } from '../../config/secrets/redact.ts'
-import { remoteReason, statusOf } from '../failures/remote-failure.ts'
+import { statusOf } from '../failures/http-status.ts'
+import { remoteReason } from '../remote/remote-failure.ts'
 import { loadSdk, type Sdk } from '../connection/sdk.ts'
 
 /** How long the server may take to say whether it requires a login. */

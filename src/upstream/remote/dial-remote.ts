@@ -1,24 +1,16 @@
-// Creates the transport to a remote upstream. Loaded for the first one: Node's HTTPS client takes long to load.
+// Creates the transport to a remote upstream.
 import type { Transport } from '@modelcontextprotocol/client'
 import type { RemoteServer } from '../../config/entries/server-definition.ts'
-import type { ServerAuth } from '../oauth-part.ts'
 import type { Link } from '../dial.ts'
 import { createHttpFetch } from './http-fetch.ts'
 import { settleLostRequests } from './http-streams.ts'
-import { failureOf } from '../failures/remote-failure.ts'
+import type { RemoteOptions } from '../remote-part.ts'
+import { failureOf } from './remote-failure.ts'
+import { remoteErrors } from './remote-errors.ts'
 import { withTimeout } from '../../util/async/wait.ts'
-import type { Sdk } from '../connection/sdk.ts'
 
 /** Timeout of the request that ends the session at the server. */
 const TERMINATE_MS = 1000
-
-export interface RemoteOptions {
-  sdk: Sdk
-  allowLinkLocal: boolean
-  /** Source of proxy settings. */
-  env: Record<string, string | undefined>
-  authProvider?: ServerAuth
-}
 
 export function dialRemote(server: RemoteServer, via: 'http' | 'sse', options: RemoteOptions): Link {
   const url = new URL(server.url)
@@ -52,7 +44,7 @@ export function dialRemote(server: RemoteServer, via: 'http' | 'sse', options: R
   const release = (): void => http.close()
   if (via === 'sse') {
     transport = new options.sdk.SSEClientTransport(url, init)
-    return { via, transport, release }
+    return { via, transport, release, errors: remoteErrors }
   }
   const streamable = new options.sdk.StreamableHTTPClientTransport(url, init)
   const observer = settleLostRequests(() => {
@@ -62,5 +54,5 @@ export function dialRemote(server: RemoteServer, via: 'http' | 'sse', options: R
   })
   const terminateSession = (): Promise<void> =>
     withTimeout(streamable.terminateSession(), TERMINATE_MS, () => {}).catch(() => {})
-  return { via, transport: streamable, observer, terminateSession, release }
+  return { via, transport: streamable, observer, terminateSession, release, errors: remoteErrors }
 }

@@ -3,10 +3,8 @@
 import type { MessageObserver } from '../connection/message-tap.ts'
 import { MESSAGE_TOO_LONG } from '../stdio/stdio-transport.ts'
 import { BodyRefusedError } from './bounded-body.ts'
-import { remoteReason } from '../failures/remote-failure.ts'
-
-/** JSON-RPC error code for a response that was cut off; from the range for implementations. */
-export const ANSWER_LOST = -32_065
+import { ANSWER_LOST } from '../failures/circumstances.ts'
+import { remoteReason } from './remote-failure.ts'
 
 /** @param takeTrouble returns the latest network failure once */
 export function settleLostRequests(takeTrouble: () => unknown): MessageObserver {

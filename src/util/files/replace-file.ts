@@ -1,6 +1,11 @@
 // Replaces a file atomically: writes a temporary file beside it and renames that. Readers and crashes see the old
 // content or the new.
 import { promises, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** Windows refuses to replace a file while another process reads it, such as another bridge or a virus scanner. */
+const READ_MS = 1_000
+const RETRY_MS = 10
 
 /**
  * Private to its owner unless `mode` says otherwise. The folder must exist.
@@ -11,7 +16,11 @@ export async function replaceFile(file: string, content: string | Uint8Array, mo
   try {
     await promises.writeFile(temporary, content, { mode: 0o600 })
     if (mode !== 0o600) await promises.chmod(temporary, mode)
-    await promises.rename(temporary, file)
+    for (const end = Date.now() + READ_MS; ; await sleep(RETRY_MS)) {
+      const problem = await promises.rename(temporary, file).catch((error: unknown) => error)
+      if (problem === undefined) return
+      if (!isRead(problem) || Date.now() > end) throw problem
+    }
   } catch (error) {
     await promises.rm(temporary, { force: true }).catch(() => {})
     throw error
@@ -23,7 +32,13 @@ export function replaceFileSync(file: string, content: string | Uint8Array): voi
   const temporary = `${file}.${crypto.randomUUID()}.tmp`
   try {
     writeFileSync(temporary, content, { mode: 0o600, flag: 'wx' })
-    renameSync(temporary, file)
+    for (const end = Date.now() + READ_MS; ; pause()) {
+      try {
+        return renameSync(temporary, file)
+      } catch (error) {
+        if (!isRead(error) || Date.now() > end) throw error
+      }
+    }
   } catch (error) {
     try {
       rmSync(temporary, { force: true })
@@ -33,3 +48,10 @@ export function replaceFileSync(file: string, content: string | Uint8Array): voi
     throw error
   }
 }
+
+function isRead(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException
+  return process.platform === 'win32' && ['EPERM', 'EACCES', 'EBUSY'].includes(code ?? '')
+}
+
+const pause = (): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MS)

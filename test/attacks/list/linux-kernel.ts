@@ -181,7 +181,7 @@ else:
   call('name_to_handle_at', 303, 264, -1, "b''", 0, 0, 0),
   call('landlock_create_ruleset', 444, 444, 0, 0, 1),
   call('vmsplice', 278, 75, -1, 0, 0, 0),
-  call('fanotify_init', 300, 262, 'ctypes.c_uint(0xffffffff)', 0),
+  rootCall('fanotify_init', 300, 262, 'ctypes.c_uint(0xffffffff)', 0),
   rootCall('syslog: the kernel’s log', 103, 116, 10, 0, 0),
   rootCall('umount', 166, 39, "b'/no/such/mount'", 0),
   rootCall('mount_setattr', 442, 442, -1, "b''", 0, 0, 0),

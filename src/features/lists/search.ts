@@ -1,0 +1,68 @@
+// `sandbridge search`: prints what a cell's search_tool_docs would return.
+import { firstSentence } from '../../util/text/one-line.ts'
+import type { ToolDoc } from '../../calls/catalog/arguments/tool-doc.ts'
+import type { Wordings } from '../../calls/catalog/search/wordings.ts'
+import { searchWithSaved } from '../../calls/search-with-saved.ts'
+import { withServers } from '../../cli/terminal/open-bridge.ts'
+import { visible } from '../../cli/terminal/print.ts'
+import { noServers, unsearchedLines, untrustedNote } from '../../cli/terminal/server-notes.ts'
+import type { Terminal } from '../../cli/terminal/terminal.ts'
+
+const DESCRIPTION_CHARS = 100
+
+interface SearchOptions {
+  json?: boolean
+  limit?: string
+}
+
+export async function search(wordings: readonly string[], options: SearchOptions, terminal: Terminal): Promise<void> {
+  const { stderr, printEmpty, printJson } = terminal
+  await withServers(terminal, async (bridge) => {
+    const { catalog, own } = bridge
+    const limit = options.limit === undefined ? {} : { limit: Number(options.limit) }
+    const { learned } = bridge.users.of(undefined)
+    const { docs, broken } = await searchWithSaved(
+      asWordings(wordings),
+      { ...limit, learned },
+      catalog,
+      own.loadableTools,
+    )
+    for (const { name, problem } of broken) {
+      stderr.write(`${visible(`Not searched: the saved tool ${name} is broken: ${problem}`)}\n`)
+    }
+    // On stderr, because each line of stdout is a call.
+    if (docs[0]?.weak !== undefined) stderr.write(`${docs[0].weak}\n`)
+    if (options.json) printJson(docs)
+    else printFound(docs, terminal)
+    const servers = catalog.servers().map(({ name }) => name)
+    for (const line of unsearchedLines(catalog.unsearched(servers))) stderr.write(`${visible(line)}\n`)
+    for (const line of untrustedNote(bridge)) stderr.write(`${visible(line)}\n`)
+    if (servers.length === 0 && !options.json) printEmpty(noServers(bridge))
+  })
+}
+
+/** Words without quotes are one wording: `sandbridge search create issue`. */
+function asWordings(given: readonly string[]): Wordings {
+  return given.some((one) => /\s/.test(one)) ? given : given.join(' ')
+}
+
+/** For a person, what each tool is and does; for a program, the line that calls it. */
+function printFound(docs: readonly ToolDoc[], { stdout, print, printSummary, printTable }: Terminal): void {
+  if (!stdout.isTTY) {
+    for (const { line, worked } of docs) {
+      print(line)
+      if (worked !== undefined) print(`  # worked: ${worked}`)
+    }
+    return
+  }
+  printTable(
+    docs.map(({ server, toolAlias, description }) => [
+      server,
+      { text: toolAlias, style: 'cyan' },
+      firstSentence(description, DESCRIPTION_CHARS),
+    ]),
+    { head: ['SERVER', 'TOOL', 'WHAT IT DOES'] },
+  )
+  const [best] = docs
+  if (best) printSummary(`How to call one: sandbridge tools ${best.server} ${best.toolAlias}`)
+}

@@ -1,0 +1,44 @@
+// `sandbridge approve`: answers questions about calls whose client cannot ask.
+import { loadSettings } from '../../config/settings/file/load-settings.ts'
+import { BridgeError } from '../../errors.ts'
+import { answersTo, isAnswer } from '../../calls/permissions/ask-by-elicitation.ts'
+import { answerQuestion, type KeptQuestion, listQuestions } from '../../calls/permissions/kept-questions.ts'
+import { hasTerminal, pickOne } from '../../cli/terminal/ask-in-terminal.ts'
+import type { Terminal } from '../../cli/terminal/terminal.ts'
+
+/** @throws BridgeError TOOL_ARGUMENTS_INVALID for an unknown answer, or without a terminal to ask in */
+export async function approve(
+  id: string | undefined,
+  options: { answer?: string; json?: boolean },
+  terminal: Terminal,
+): Promise<void> {
+  const { print, printEmpty, printJson } = terminal
+  const { stateDir } = await loadSettings(terminal.context.env)
+  const questions = (await listQuestions(stateDir)).filter((question) => id === undefined || question.id === id)
+  if (options.json) return printJson(questions.map(({ id: one, text }) => ({ id: one, text })))
+  if (questions.length === 0) return printEmpty('No call waits for an answer.')
+  const [only] = questions
+  const answers = answersTo(id === undefined || !only ? {} : only)
+  if (options.answer !== undefined && (id === undefined || !isAnswer(options.answer, only ?? {}))) {
+    throw new BridgeError('TOOL_ARGUMENTS_INVALID', '--answer needs the id of a question, and an answer', {
+      hint: `Answers: ${[...answers.values()].join(', ')}. Ids: sandbridge approve --json`,
+    })
+  }
+  for (const question of questions) {
+    print(question.text)
+    const answer = options.answer ?? (await askFor(question, terminal))
+    const isThere = answer !== undefined && (await answerQuestion(stateDir, question, answer))
+    print(isThere ? `Answered: ${answer}. It counts when the code is run again.` : 'Not answered.')
+  }
+}
+
+async function askFor(question: KeptQuestion, terminal: Terminal): Promise<string | undefined> {
+  if (!hasTerminal(terminal)) {
+    throw new BridgeError('TOOL_ARGUMENTS_INVALID', 'There is no terminal to ask in', {
+      hint: `Answer with: sandbridge approve ${question.id} --answer yes`,
+    })
+  }
+  const answers = answersTo(question)
+  const picked = await pickOne([...answers.keys()], 'to leave it open', undefined, terminal)
+  return picked === undefined ? undefined : answers.get(picked)
+}

@@ -1,0 +1,108 @@
+// Changes one setting in settings.json, under a lock and atomically. Comments and order are kept.
+import { mkdir, realpath, stat, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { BridgeError } from '../../errors.ts'
+import { withFileLock } from '../../util/files/file-lock.ts'
+import { replaceFile } from '../../util/files/replace-file.ts'
+import { nodeFileSystem, readFileText } from '../../config/config-file.ts'
+import { editDocument } from '../../config/formats/edit-document.ts'
+import {
+  idOf,
+  type JsonForm,
+  type NamedSetting,
+  type Setting,
+  type SettingContext,
+} from '../../config/settings/setting-kinds.ts'
+import { namedSettings, notAllowed } from '../../config/settings/settings.ts'
+import { checkSettings, settingNamed, suggested } from '../../config/settings/file/check-file.ts'
+import { settingsFile } from '../../config/settings/file/load-settings.ts'
+
+/** Names of settings, and of variables. @throws BridgeError TOOL_ARGUMENTS_INVALID with the nearest name */
+export function findSetting(name: string): NamedSetting {
+  const all = namedSettings()
+  const found = settingNamed(name, all)
+  if (found?.setting.onlyVariable !== undefined) {
+    const { variable, onlyVariable } = found.setting
+    throw refused(`${name} is set by the variable ${variable} only: ${onlyVariable}`, 'Set that variable.')
+  }
+  if (found) return found
+  const names = all.flatMap((one) => [one.name, idOf(one.setting), one.key])
+  throw refused(
+    `${JSON.stringify(name.slice(0, 80))} is not a setting.${suggested(name, names)}`,
+    '`sandbridge config` lists the settings.',
+  )
+}
+
+/**
+ * @param text as in the variable; undefined removes the setting
+ * @returns the path of the file
+ * @throws BridgeError TOOL_ARGUMENTS_INVALID for an invalid value, CONFIG_INVALID if the file cannot be edited,
+ * STATE_UNWRITABLE if it cannot be written
+ */
+export async function editSetting(
+  { group, key, name, setting }: NamedSetting,
+  text: string | undefined,
+  context: SettingContext,
+): Promise<string> {
+  const file = settingsFile(context)
+  const folder = path.dirname(file)
+  if (text !== undefined && (text.trim() === '' || setting.parse(text.trim(), context) === undefined))
+    throw refused(`${name}: ${notAllowed(setting, text)}`, 'Nothing was changed.')
+  const value = text === undefined ? undefined : jsonOf(text.trim(), setting)
+  try {
+    await mkdir(path.join(folder, '.sandbridge'), { recursive: true, mode: 0o700 })
+    await withFileLock(path.join(folder, '.sandbridge', 'settings.lock'), async () => {
+      const read = await readFileText(nodeFileSystem, file)
+      if ('reason' in read) throw invalid(`${file} ${read.reason}`)
+      const before = 'text' in read ? read.text : NEW_FILE
+      const edited = await editDocument(before, 'jsonc', [{ path: [group, key], value }])
+      if ('reason' in edited) throw invalid(`${file} ${edited.reason}`)
+      const place = checkSettings(edited.text, file, context).texts.get(idOf(setting))
+      if (value !== undefined && place === undefined) throw invalid(`${file} cannot be edited safely; edit it by hand`)
+      await writeSchema(folder)
+      if (edited.text === before && 'text' in read) return
+      // A link leads to the file of someone who keeps it elsewhere.
+      const target = 'text' in read ? await realpath(file) : file
+      const mode = 'text' in read && !setting.secret ? (await stat(target)).mode & 0o777 : 0o600
+      await replaceFile(target, edited.text, mode)
+    })
+  } catch (error) {
+    if (BridgeError.isInstance(error)) throw error
+    throw new BridgeError('STATE_UNWRITABLE', `${file} cannot be written`, { cause: error })
+  }
+  return file
+}
+
+const SCHEMA = path.join('.sandbridge', 'settings.schema.json')
+const NEW_FILE = `{\n  "$schema": "./.sandbridge/settings.schema.json"\n}\n`
+
+/** Beside the file, so that an editor finds it wherever the package is installed. */
+async function writeSchema(folder: string): Promise<void> {
+  const { settingsJsonSchema } = await import('../../config/settings/file/settings-schema.ts')
+  await writeFile(path.join(folder, SCHEMA), `${JSON.stringify(settingsJsonSchema(), undefined, 2)}\n`)
+}
+
+/** The value that a person would write into the file. The text is valid. */
+function jsonOf(text: string, { json, separator }: Setting<unknown>): unknown {
+  const byType: Record<string, () => unknown> = {
+    boolean: () => /^(1|true|yes|on)$/i.test(text),
+    number: () => Number(text),
+    integer: () => Number(text),
+    array: () => text.split(separator === ',' ? /[\s,]+/ : separator === ' ' ? /\s+/ : separator!).filter(Boolean),
+    'string,integer': () => (/^\d+$/.test(text) ? Number(text) : text),
+  }
+  return byType[String(json.type satisfies JsonForm['type'])]?.() ?? inCase(text, json.enum)
+}
+
+/** As the schema spells it. */
+function inCase(text: string, choices: readonly string[] = []): string {
+  return choices.find((choice) => choice === text.toLowerCase()) ?? text
+}
+
+function refused(message: string, hint: string): BridgeError {
+  return new BridgeError('TOOL_ARGUMENTS_INVALID', message, { hint })
+}
+
+function invalid(message: string): BridgeError {
+  return new BridgeError('CONFIG_INVALID', message, { hint: 'Correct the file: docs/configuration.md describes it.' })
+}
