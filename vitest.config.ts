@@ -48,6 +48,8 @@ export default defineConfig({
     ],
     // Tests leave no state behind, so a worker loads each module once for all of its files.
     isolate: false,
+    // Projects, and the next run, read what one of them has transformed.
+    experimental: { fsModuleCache: true },
     testTimeout: 60_000,
     hookTimeout: 120_000,
     // Two cores are half idle with two: sandboxes and servers wait a lot. More than three make each other time out.

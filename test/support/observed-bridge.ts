@@ -14,6 +14,8 @@ import { createServer } from '../../src/serve/mcp/create-server.ts'
 import type { OpenRuns } from '../../src/serve/mcp/runs/open-runs.ts'
 import { oneSession } from '../../src/serve/mcp/sessions.ts'
 import { bridgeEnv, makeHome, type RemoteEntry, type ServerEntry } from './bridge-process.ts'
+import { PyodideProvider } from './plain-provider.ts'
+import { SANDBOX_CACHE } from './sandbox-cache.ts'
 
 plugIn(FEATURES)
 
@@ -52,8 +54,14 @@ export async function openObserved(
 ): Promise<ObservedBridge> {
   const home = makeHome(options.servers)
   const env = { MCP_BRIDGE_POOL: '0', MCP_BRIDGE_SOURCES: 'mcps', MCP_BRIDGE_AUDIT: 'off', ...options.env }
-  const settings = { ...readSettings(bridgeEnv(home, env), { home }), ...options.settings }
-  const bridge = await Bridge.open(settings, SILENT, { methods: features.methods })
+  const ofBridge = bridgeEnv(home, env)
+  const settings = { ...readSettings(ofBridge, { home }), ...options.settings }
+  const python = ofBridge['SANDBRIDGE_TEST_CELLS']
+  const plain = python === undefined ? undefined : new PyodideProvider({ cacheFolder: SANDBOX_CACHE }, python)
+  const bridge = await Bridge.open(settings, SILENT, {
+    methods: features.methods,
+    ...(plain && { findProvider: async () => ({ provider: plain, passedOver: [] }) }),
+  })
   const events: BridgeEvent[] = []
   if (!options.unobserved) bridge.events.subscribe({ name: 'test', receive: (batch) => void events.push(...batch) })
   const sessions = oneSession(bridge.sessions.open())

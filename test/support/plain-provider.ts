@@ -1,8 +1,9 @@
-// Stands in the place of src/isolation/pyodide/provider.ts in the bridge of plain-bridge.ts.
+// Stands in the place of src/isolation/pyodide/provider.ts in the bridge of plain-bridge.mjs, and in that of a bridge in
+// the test's own process.
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { PyodideProvider as Embedded } from '../../src/isolation/pyodide/provider.ts'
+import { PyodideProvider as Embedded, type PyodideOptions } from '../../src/isolation/pyodide/provider.ts'
 import type { Sandbox, SandboxLimits } from '../../src/isolation/provider.ts'
 import { startPlainKernel } from './plain-kernel.ts'
 
@@ -11,7 +12,12 @@ const MEMORY_BYTES = 2 ** 31
 
 /** The embedded sandbox, or a plain kernel where SANDBRIDGE_TEST_CELLS names an interpreter. */
 export class PyodideProvider extends Embedded {
-  readonly #python = process.env['SANDBRIDGE_TEST_CELLS']
+  readonly #python: string | undefined
+
+  constructor(options: PyodideOptions, python = process.env['SANDBRIDGE_TEST_CELLS']) {
+    super(options)
+    this.#python = python
+  }
 
   override async prepare(onProgress?: (message: string) => void): Promise<void> {
     if (this.#python === undefined) await super.prepare(onProgress)

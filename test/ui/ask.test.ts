@@ -74,7 +74,8 @@ describe('the view Ask (needs Chromium)', () => {
       'owner: "acme"\ntitle: "Fix it"\nid: 7',
     )
     expect(await question.innerText()).toMatch(/Asked because of the rule ask "create_issue"/)
-    expect(await page.title()).toBe('(1) Ask · Sandbridge')
+    // It follows what is shown.
+    await expect.poll(() => page.title()).toBe('(1) Ask · Sandbridge')
     await question.getByRole('button', { name: 'yes, this once' }).focus()
     await page.keyboard.press('Enter')
     await question.getByText('Answered: yes, this once.').waitFor()

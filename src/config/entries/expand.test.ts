@@ -15,8 +15,9 @@ const context: ExpandContext = {
   home: '/home/ann',
   workspaceFolder: '/project',
   readFile: (file) => {
-    if (file === '/home/ann/token') return 'file-text\n'
-    if (file === '/project/.env') return 'A=1\nB="two words"\n'
+    const place = file.replace(/^[A-Z]:/, '').replaceAll('\\', '/')
+    if (place === '/home/ann/token') return 'file-text\n'
+    if (place === '/project/.env') return 'A=1\nB="two words"\n'
     throw Object.assign(new Error(`ENOENT ${file}`), { code: 'ENOENT' })
   },
 }
@@ -84,10 +85,10 @@ describe('expandTransport', () => {
     })
     expect(expandTransport(definition, context)).toEqual({
       type: 'stdio',
-      command: '/home/ann/bin/s3cret',
+      command: path.join('/home/ann/bin/s3cret'),
       args: [],
       env: { FORWARDED: 'f', A: 'own', B: 'two words', K: 's3cret' },
-      cwd: '/home/ann/d',
+      cwd: path.join('/home/ann/d'),
       secrets: ['s3cret'],
     })
   })
@@ -190,7 +191,7 @@ describe('parseEnvFile', () => {
 })
 
 it('a file that a project inserts is not used once it differs from what the user trusted', () => {
-  const covers = { '/project/.env': textHash('A=1\nB="two words"\n') }
+  const covers = { [path.resolve('/project/.env')]: textHash('A=1\nB="two words"\n') }
   const project = { ...stdio({ envFile: '.env' }), covers }
   expect(expandTransport(project, context)).toMatchObject({ env: { A: '1' } })
   const readFile = (): string => 'A=2'

@@ -17,6 +17,7 @@ import {
 import { providerOrSkip, runtimeEnv } from '../../support/engines.ts'
 import { openObserved } from '../../support/observed-bridge.ts'
 import { runProgram } from '../../support/run-program.ts'
+import { needsPosix } from '../../support/needs.ts'
 
 interface Report {
   findings: { check: string; level: string; message: string; advice?: string }[]
@@ -38,6 +39,7 @@ function doctorIn(servers: Record<string, ServerEntry>, env: Record<string, stri
 }
 
 it('doctor finds servers that are listed twice and folders that others may read, and corrects what it may', async () => {
+  needsPosix('Windows has no modes')
   const { home, doctor } = doctorIn({})
   expect(await doctor()).toMatchObject({ code: 0, findings: [{ check: 'sources', level: 'ok' }] })
   const self = { command: process.execPath, args: [CLI] }
@@ -84,7 +86,7 @@ it('doctor --thorough tries the walls of the sandbox and every server', async ()
 })
 
 it('doctor tries all walls of the sandbox in one sandbox', async () => {
-  const { bridge, of } = await openObserved()
+  const { bridge, of } = await openObserved({ env: REAL_SANDBOX })
   const session = bridge.sessions.open()
   const findings = await checkSandbox(bridge, session, Promise.resolve())
   bridge.events.flush()
