@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { NPM } from '../test/support/npm-command.ts'
 import type { BenchRow } from './row.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -13,8 +14,8 @@ interface Packed {
 }
 
 export async function packageRows(): Promise<BenchRow[]> {
-  const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm'
-  const { stdout } = spawnSync(npm, ['pack', '--dry-run', '--json', '--ignore-scripts'], {
+  const [npm, ...words] = NPM
+  const { stdout } = spawnSync(npm, [...words, 'pack', '--dry-run', '--json', '--ignore-scripts'], {
     cwd: root,
     encoding: 'utf8',
   })

@@ -33,10 +33,12 @@ export async function bundleBridge(folder, plugins = []) {
     output: {
       dir: folder,
       chunkFileNames: '[name]-[hash].js',
-      // What stands between a client and a resident is one file, with all that it uses: each further one takes time.
+      // What every command loads is one file, with all that it uses: each further one takes time. The relay, which
+      // lives longer, is another, because each kilobyte takes time, too.
       codeSplitting: {
         groups: [
-          { name: 'relay', test: /[\\/]features[\\/](first|resident[\\/]client[\\/](run-relay|command-client))\.ts$/ },
+          { name: 'first', test: /[\\/]features[\\/]first\.ts$/ },
+          { name: 'relay', test: /[\\/]resident[\\/]client[\\/]run-relay\.ts$/ },
         ],
       },
       // Identifiers are kept, because names of classes and functions appear in error messages and logs. Console output

@@ -32,6 +32,7 @@ import { capabilitySummary, summarisedServers } from '../calls/capability-summar
 import { savedToolLines } from '../calls/methods/saved-tool-methods.ts'
 import type { Permissions } from '../calls/permissions/permissions.ts'
 import type { Methods } from '../calls/methods/method.ts'
+import { learning, type LearningPart } from '../calls/learned-part.ts'
 import { scopeFor } from '../calls/scope.ts'
 import { serversBehind } from '../calls/servers-behind.ts'
 import { Questions } from '../calls/questions/questions.ts'
@@ -106,6 +107,7 @@ export class Bridge {
       policy,
       maskers: await openMaskers(settings, files),
       telemetry: await loadTelemetry(settings, log),
+      learning: learning.isHere ? await learning.for('The bridge') : undefined,
       ...options,
       context,
     })
@@ -169,7 +171,7 @@ export class Bridge {
       events,
     })
     this.sessions = new OpenSessions({ settings, log, events, pool: this.#pool })
-    this.users = new Users({ settings, log, pool: this.#pool, stores })
+    this.users = new Users({ settings, log, pool: this.#pool, stores, learning: rest.learning })
     this.own = this.users.of(undefined).state
     this.cells = new Cells({
       settings,
@@ -257,7 +259,7 @@ export class Bridge {
       const { learned } = this.users.of(undefined)
       const readAhead = async (): Promise<void> => {
         const { connected, rules } = servers ? await servers.now() : this.shared
-        await Promise.all([connected.catalog.readAhead(), learned.ready()])
+        await Promise.all([connected.catalog.readAhead(), learned?.ready()])
         this.#keepBehind(servers)
         if (this.settings.load !== 'explicit') connected.catalog.indexAhead()
         for (const warning of rules.unmatched()) (servers?.log ?? this.log).warning(warning)
@@ -275,7 +277,7 @@ export class Bridge {
     try {
       const { connected } = await (servers ? servers.now() : this.#serversOf(user))
       const { learned } = this.users.of(user)
-      await learned.ready()
+      await learned?.ready()
       return serversBehind(connected.catalog, learned, this.settings.load)
     } catch {
       return ''
@@ -387,4 +389,5 @@ interface BridgeParts extends BridgeOptions {
   policy: Policy | undefined
   maskers: Maskers | undefined
   telemetry: TelemetryPart | undefined
+  learning: LearningPart | undefined
 }

@@ -4,6 +4,7 @@ import type { Catalog } from '../calls/catalog/catalog.ts'
 import { processContext } from '../config/settings/client-context.ts'
 import type { Settings } from '../config/settings/settings.ts'
 import { BridgeError, messageOf } from '../errors.ts'
+import { dailyCosts } from '../observe/costs-part.ts'
 import type { EventStream } from '../observe/events/event-stream.ts'
 import { LazySubscriber } from '../observe/events/lazy-subscriber.ts'
 import type { Log } from '../util/log.ts'
@@ -102,23 +103,18 @@ function recordError(cause: unknown): BridgeError {
 
 /** Counts costs unless the record is off. */
 function costs({ settings, log, stores, catalog }: ObservedParts): LazySubscriber | undefined {
-  if (settings.audit === 'off') return undefined
+  if (settings.audit === 'off' || !dailyCosts.isHere) return undefined
   return new LazySubscriber({
     name: 'costs',
     guards: false,
     wakes: ['run.started'],
     onError: (error) => log.warning('The costs of conversations cannot be counted', { error }),
-    load: async () => {
-      const [{ CostCounter }, { addDailyCosts }] = await Promise.all([
-        import('../observe/costs/cost-counter.ts'),
-        import('../observe/costs/daily-costs.ts'),
-      ])
-      return new CostCounter({
+    load: async () =>
+      (await dailyCosts.for('MCP_BRIDGE_AUDIT')).createCostCounter({
         listedTokens: () => listedTokens(catalog),
-        keep: (more) => addDailyCosts(stores.of(undefined), more),
+        store: stores.of(undefined),
         onError: (error) => log.warning('The costs of conversations could not be saved', { error }),
-      })
-    },
+      }),
   })
 }
 

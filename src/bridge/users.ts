@@ -2,7 +2,7 @@
 import { UserRules } from '../config/user-rules.ts'
 import type { Settings } from '../config/settings/settings.ts'
 import type { Log } from '../util/log.ts'
-import { LearnedCalls } from '../calls/learned/learned-calls.ts'
+import type { Learned, LearningPart } from '../calls/learned-part.ts'
 import { UserQuota } from '../calls/permissions/user-quota.ts'
 import { findProblems } from '../cell/session/check-saved-tool.ts'
 import type { KernelPool } from '../cell/session/kernel-pool.ts'
@@ -16,14 +16,24 @@ export interface UserParts {
   state: UserState
   quota?: UserQuota
   rules?: UserRules
-  learned: LearnedCalls
+  /** Missing in a build that learns nothing. */
+  learned: Learned | undefined
+}
+
+interface UsersOptions {
+  settings: Settings
+  log: Log
+  pool: KernelPool
+  stores: Stores
+  /** Undefined in a build that learns nothing. */
+  learning: LearningPart | undefined
 }
 
 export class Users {
   readonly #parts = new Map<string | undefined, UserParts>()
-  readonly #options: { settings: Settings; log: Log; pool: KernelPool; stores: Stores }
+  readonly #options: UsersOptions
 
-  constructor(options: { settings: Settings; log: Log; pool: KernelPool; stores: Stores }) {
+  constructor(options: UsersOptions) {
     this.#options = options
   }
 
@@ -31,7 +41,7 @@ export class Users {
   of(user: string | undefined): UserParts {
     const known = this.#parts.get(user)
     if (known) return known
-    const { settings, log, pool, stores } = this.#options
+    const { settings, log, pool, stores, learning } = this.#options
     const { runtime, image, packages, stateDir, cacheDir, projects, userCallCount, userCellSeconds } = settings
     const stateFolder = userFolder(stateDir, user)
     const store = stores.of(user)
@@ -45,7 +55,7 @@ export class Users {
       log,
     })
     const cellMs = userCellSeconds === undefined ? undefined : userCellSeconds * 1000
-    const learned = new LearnedCalls(store, log)
+    const learned = learning?.createLearned(store, log)
     const parts: UserParts =
       user === undefined
         ? { state, learned }
@@ -59,11 +69,12 @@ export class Users {
    * @param user missing: for all users
    */
   forgetServers(servers: ReadonlySet<string>, user?: string): void {
-    for (const [name, { learned }] of this.#parts) if (user === undefined || name === user) void learned.forget(servers)
+    for (const [name, { learned }] of this.#parts)
+      if (user === undefined || name === user) void learned?.forget(servers)
   }
 
   /** Writes what is not written yet. Never rejects. */
   async flush(): Promise<void> {
-    await Promise.all([...this.#parts.values()].map(async ({ learned }) => learned.flush()))
+    await Promise.all([...this.#parts.values()].map(async ({ learned }) => learned?.flush()))
   }
 }

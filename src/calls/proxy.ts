@@ -7,23 +7,20 @@ import type { Wordings } from './catalog/search/wordings.ts'
 import type { Catalog } from './catalog/catalog.ts'
 import { BridgeError, messageOf } from '../errors.ts'
 import type { Cancellation } from '../util/async/cancellation.ts'
-import { boundedList, boundedRecord } from '../util/json/bounded-schema.ts'
+import { boundedList } from '../util/json/bounded-schema.ts'
 import { ForbiddenResults } from './notes/forbidden-results.ts'
 import { artifactMethods } from './methods/artifact-methods.ts'
 import type { CallOptions, ToolResult } from '../upstream/upstream.ts'
 import { capabilitySummary, summarisedServers } from './capability-summary.ts'
-import { completedArgument } from './methods/complete-argument.ts'
 import { checkMethods } from './methods/check-calls.ts'
 import { checkToolCall } from './methods/check-tool-call.ts'
 import { type CellContext, method, tellingMethod, type Methods } from './methods/method.ts'
 import { languageMethods } from './methods/language-methods.ts'
-import { memoryMethods } from './methods/memory-methods.ts'
 import { projectMethods } from './methods/project-methods.ts'
 import { callServerMethod } from './methods/resource-methods.ts'
 import { savedToolLines, savedToolMethods, searchTools } from './methods/saved-tool-methods.ts'
-import { noteError, noteResult } from './learned/session-use.ts'
 import type { SessionFlow } from './flow-part.ts'
-import type { Scope } from './scope.ts'
+import { allowedServer } from './scope.ts'
 import { observed } from './observed-call.ts'
 import { RepeatedErrors } from './notes/repeated-errors.ts'
 import { forPerson } from './person-hint.ts'
@@ -90,14 +87,14 @@ function callTool(params: unknown, context: CellContext, cancellation: Cancellat
     try {
       result = await sent
     } catch (error) {
-      noteError(context, found, call.args, error)
+      context.learned?.noteError(context, found, call.args, error)
       throw error
     }
     context.flow?.returned({ server: serverName, name: found.name }, result)
     const forbidden = forbiddenResults.note(session, found, result)
     if (forbidden) context.notes.add(forbidden)
     catalog.learn(serverName, found.name, result)
-    noteResult(context, found, call.args, result.isError === true)
+    context.learned?.noteResult(context, found, call.args, result.isError === true)
     if (result.isError !== true) context.called.done(found)
     await context.apps?.keep(found, call.args, result, { ...context, signal: cancellation.signal })
     return resultForSandbox(serverName, found.name, result, raw)
@@ -156,23 +153,6 @@ const ownMethods: Methods = {
     },
   ),
 
-  complete_argument: tellingMethod(
-    z.object({
-      server: name,
-      tool: name,
-      prompt: name.nullish(),
-      argument: name,
-      value: z.string().max(1_000),
-      given: boundedRecord(z.string().max(1_000), MAX_AT_ONCE, 'arguments').default({}),
-    }),
-    ({ server, prompt, ...open }, context) => {
-      const { catalog, scope, signal } = context
-      const serverName = allowedServer(server, catalog, scope)
-      const asked = { ...open, ...(prompt && { prompt }) }
-      return withUser(serverName, context, signal, () => completedArgument(serverName, asked, context))
-    },
-  ),
-
   describe_server: method(z.object({ server: name }), async ({ server }, context) => {
     const { catalog, upstreams, scope, signal } = context
     const serverName = allowedServer(server, catalog, scope)
@@ -210,7 +190,6 @@ const ownMethods: Methods = {
   ...artifactMethods,
   ...checkMethods,
   ...languageMethods,
-  ...memoryMethods,
   ...projectMethods,
   ...savedToolMethods,
   ...sessionMethods,
@@ -269,10 +248,4 @@ async function answerPerson(answer: () => unknown): Promise<unknown> {
   } catch (error) {
     throw forPerson(error)
   }
-}
-
-function allowedServer(nameOrAlias: string, catalog: Catalog, scope: Scope): string {
-  const serverName = catalog.resolveServer(nameOrAlias)
-  if (serverName === undefined || !scope.has(serverName)) throw scope.unavailable(nameOrAlias)
-  return serverName
 }

@@ -96,3 +96,9 @@ export function scopeFor(catalog: Catalog, requested: string[] | undefined, load
 function visible(name: string, alias: string, description: string): VisibleServer {
   return { name, alias, ...(description && { description }) }
 }
+
+export function allowedServer(nameOrAlias: string, catalog: Catalog, scope: Scope): string {
+  const serverName = catalog.resolveServer(nameOrAlias)
+  if (serverName === undefined || !scope.has(serverName)) throw scope.unavailable(nameOrAlias)
+  return serverName
+}

@@ -5,7 +5,7 @@ import { estimateTokens } from '../util/tokens/estimate-tokens.ts'
 import { oneLine } from '../util/text/one-line.ts'
 import type { ServerDefinition } from '../config/entries/server-definition.ts'
 import type { Catalog } from './catalog/catalog.ts'
-import type { LearnedCalls } from './learned/learned-calls.ts'
+import type { Learned } from './learned-part.ts'
 
 /** Tokens of the whole text. */
 const MAX_TOKENS = 60
@@ -21,7 +21,7 @@ const MANY = 5
  */
 export function serversBehind(
   catalog: Catalog,
-  learned: Pick<LearnedCalls, 'daysOfUse'> | undefined,
+  learned: Pick<Learned, 'daysOfUse'> | undefined,
   load: 'lazy' | 'explicit',
 ): string {
   const days = new Map<string, number>()

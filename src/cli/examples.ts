@@ -10,16 +10,6 @@ const EXAMPLES: Record<string, readonly string[]> = {
     'echo "2 ** 10" | sandbridge exec -',
   ],
   ui: ['sandbridge ui', 'sandbridge ui --port 7717'],
-  sandboxes: ['sandbridge sandboxes', 'sandbridge sandboxes --remove 3f09a1b2'],
-  token: ['sandbridge token', 'sandbridge token create ann --expires 90d'],
-  'token list': ['sandbridge token list --json'],
-  'token create': ['sandbridge token create ann --expires 90d'],
-  'token revoke': ['sandbridge token revoke ann'],
-  trust: ['sandbridge trust', 'sandbridge trust --list'],
-  login: ['sandbridge login linear', 'sandbridge login linear --no-browser'],
-  logout: ['sandbridge logout linear'],
-  image: ['sandbridge image build data'],
-  'image build': ['sandbridge image build', 'sandbridge image build data'],
 }
 
 /** Formatted for the help; empty for a command without examples. */

@@ -4,6 +4,9 @@ import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createTrustStore, textHash } from './trust.ts'
 
+/** Windows puts the letter of a disk in front. */
+const [A, B, FILE] = ['/a', '/b', '/p/.mcp.json'].map((file) => path.resolve(file))
+
 let stateDir: string
 
 beforeEach(async () => {
@@ -26,7 +29,7 @@ describe('createTrustStore', () => {
     expect(await store.isTrusted('/p/../p/.mcp.json', '{"a":1}')).toBe(true)
     expect(await store.isTrusted('/p/.mcp.json', '{"a":2}')).toBe(false)
     expect(await store.isTrusted('/q/.mcp.json', '{"a":1}')).toBe(false)
-    expect(await store.list()).toEqual(['/p/.mcp.json'])
+    expect(await store.list()).toEqual([FILE])
   })
 
   it('a trust store forgets a file that is no longer trusted', async () => {
@@ -42,12 +45,12 @@ describe('createTrustStore', () => {
     await one.isTrusted('/a', 'a')
     await createTrustStore(stateDir).trust('/b', textHash('b'))
     await one.trust('/a', textHash('a'))
-    expect(await createTrustStore(stateDir).list()).toEqual(['/a', '/b'])
+    expect(await createTrustStore(stateDir).list()).toEqual([A, B])
   })
 
   it('a trust store writes hashes only, to a file that only its owner can read, and leaves no temporary file', async () => {
     await createTrustStore(stateDir).trust('/p/.mcp.json', textHash('CANARY'))
-    expect((await stat(record())).mode & 0o777).toBe(0o600)
+    if (process.platform !== 'win32') expect((await stat(record())).mode & 0o777).toBe(0o600)
     expect(await readFile(record(), 'utf8')).not.toContain('CANARY')
     expect(await readdir(path.dirname(record()))).toEqual(['trust.json'])
   })

@@ -3,7 +3,6 @@ import path from 'node:path'
 import { KeptOrigins } from './kept-origins.ts'
 import type { Store } from './store.ts'
 import { ArtifactStore } from './saved/artifact-store.ts'
-import { MemoryStore } from './saved/memory-store.ts'
 import { ProjectStore } from './saved/project-store.ts'
 import { SavedToolStore } from './saved/saved-tool-store.ts'
 import { LoadableTools, type LoadableToolsOptions } from './saved/loadable-tools.ts'
@@ -20,7 +19,7 @@ interface UserStateOptions extends Pick<LoadableToolsOptions, 'environment' | 'l
 
 export class UserState {
   readonly artifacts: ArtifactStore
-  readonly memories: MemoryStore
+  readonly store: Store
   /** Where the content of these and of `/projects` came from. */
   readonly origins: KeptOrigins
   /** Undefined if cells have no `/projects`. */
@@ -30,7 +29,7 @@ export class UserState {
 
   constructor({ store, stateFolder, cacheFolder, hasProjects, findProblems, environment, log }: UserStateOptions) {
     this.artifacts = new ArtifactStore(store)
-    this.memories = new MemoryStore(store)
+    this.store = store
     this.origins = new KeptOrigins(store)
     this.projects = hasProjects ? new ProjectStore(stateFolder) : undefined
     this.savedTools = new SavedToolStore(store)

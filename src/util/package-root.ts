@@ -2,14 +2,13 @@
 // that are used unchanged.
 import { existsSync } from 'node:fs'
 import path from 'node:path'
-import { fileURLToPath } from 'node:url'
 
 function findRoot(folder: string): string {
   if (existsSync(path.join(folder, 'NOTICE'))) return folder
   return findRoot(path.dirname(folder))
 }
 
-export const PACKAGE_ROOT = findRoot(path.dirname(fileURLToPath(import.meta.url)))
+export const PACKAGE_ROOT = findRoot(import.meta.dirname)
 
 /** Contains the package `sandbridge_kernel` and its `__main__.py`. */
 export const KERNEL_FOLDER = path.join(PACKAGE_ROOT, 'python')

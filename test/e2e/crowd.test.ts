@@ -25,14 +25,14 @@ async function startCrowd(runtime: ProviderName, ctx: TestContext) {
   return { bridge, heard, answers }
 }
 
-function containersOf({ child }: HttpBridge): string[] {
-  const args = ['ps', '--all', '--quiet', '--filter', `label=sandbridge.bridge=${child.pid}`]
+function containersOf({ pid }: HttpBridge): string[] {
+  const args = ['ps', '--all', '--quiet', '--filter', `label=sandbridge.bridge=${pid}`]
   return spawnSync('docker', args, { encoding: 'utf8' }).stdout.split('\n').filter(Boolean)
 }
 
 /** A container that is being created when the bridge ends starts without an input, exits and is removed. */
 async function endAndAwaitNothingLeft(bridge: HttpBridge, runtime: ProviderName): Promise<void> {
-  const children = new Set(descendants(bridge.child.pid!).map(({ pid }) => pid))
+  const children = new Set(descendants(bridge.pid).map(({ pid }) => pid))
   const exited = new Promise((resolve) => bridge.child.once('exit', resolve))
   bridge.child.kill('SIGTERM')
   await exited

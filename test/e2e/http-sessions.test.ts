@@ -56,11 +56,14 @@ describe('the handle of a modern client’s session', () => {
 
   it('the session of a modern client expires when it is not used for a while, with its sandbox', async () => {
     needsLinux('processes are read from /proc')
-    const bridge = await startHttpBridge({ env: { MCP_BRIDGE_RUNTIME_IDLE_TIMEOUT: '1', MCP_BRIDGE_POOL: '0' } })
+    const bridge = await startHttpBridge({
+      ownProcess: true,
+      env: { MCP_BRIDGE_RUNTIME_IDLE_TIMEOUT: '1', MCP_BRIDGE_POOL: '0' },
+    })
     const client = await bridge.connect('modern')
     const session = handleIn(await client.run('x = 1'))
     const afterwards = async () => {
-      await until(() => descendants(bridge.child.pid!).length === 0)
+      await until(() => descendants(bridge.pid).length === 0)
       return client.call({ code: 'x', session })
     }
     let answer = await afterwards()
@@ -86,10 +89,10 @@ describe('the handle of a modern client’s session', () => {
 describe('sessions of older clients', () => {
   it('DELETE ends the session of an older client, and its sandbox', async () => {
     needsLinux('processes are read from /proc')
-    const bridge = await startHttpBridge({ env: { MCP_BRIDGE_POOL: '0' } })
+    const bridge = await startHttpBridge({ ownProcess: true, env: { MCP_BRIDGE_POOL: '0' } })
     const [one, other] = [await bridge.connect('legacy'), await bridge.connect('legacy')]
     // Both sessions share the fork server.
-    const own = () => descendants(bridge.child.pid!).filter(({ command }) => !command.includes('-forks slots='))
+    const own = () => descendants(bridge.pid).filter(({ command }) => !command.includes('-forks slots='))
     const sandboxes = () => own().map(({ pid }) => pid)
     await one.run('x = 1')
     const ofOne = sandboxes()
@@ -184,7 +187,7 @@ except KeyboardInterrupt:
 
 it('a modern client that drops its connection in its first call leaves no sandbox behind', async () => {
   needsLinux('processes are read from /proc')
-  const bridge = await startHttpBridge({ env: { MCP_BRIDGE_POOL: '0' } })
+  const bridge = await startHttpBridge({ ownProcess: true, env: { MCP_BRIDGE_POOL: '0' } })
   const client = await bridge.connect('modern')
   const controller = new AbortController()
   const running = client.call(
@@ -192,7 +195,7 @@ it('a modern client that drops its connection in its first call leaves no sandbo
     { signal: controller.signal, onprogress: () => controller.abort() },
   )
   await expect(running).rejects.toThrow()
-  await until(() => descendants(bridge.child.pid!).length === 0)
+  await until(() => descendants(bridge.pid).length === 0)
 })
 
 it('a cell is not run again when its client never answers a question', async () => {

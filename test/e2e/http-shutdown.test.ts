@@ -3,6 +3,7 @@
 import { once } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import { startHttpBridge } from '../support/http-bridge.ts'
+import { needsPosix } from '../support/needs.ts'
 
 const CODE = "print('printed before')\nimport time\ntime.sleep(60)"
 const TOLD = /printed before[^]*The bridge was shut down while this cell ran/
@@ -10,6 +11,7 @@ const TOLD = /printed before[^]*The bridge was shut down while this cell ran/
 it.each(['legacy', 'modern'] as const)(
   'a bridge that gets SIGTERM in the middle of a cell answers over HTTP before it ends (%s)',
   async (era) => {
+    needsPosix('Windows ends a process at once')
     const bridge = await startHttpBridge()
     const client = await bridge.connect(era)
     let answer!: ReturnType<typeof client.call>
@@ -26,6 +28,7 @@ describe('a bridge that drains', () => {
   const status = async (url: string) => (await fetch(new URL('/readyz', url))).status
 
   async function runWhileDraining(seconds: string, code: string) {
+    needsPosix('Windows ends a process at once')
     const bridge = await startHttpBridge({ env: { MCP_BRIDGE_DRAIN: seconds } })
     const client = await bridge.connect('modern')
     let answer!: ReturnType<typeof client.call>

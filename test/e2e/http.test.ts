@@ -153,7 +153,10 @@ it('the tool of an older client takes no session handle', async () => {
 describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
   it(`${signal} ends a busy bridge over HTTP, with every child`, async () => {
     needsLinux('processes are read from /proc')
-    const bridge = await startHttpBridge({ servers: { stubborn: fixtureServer('raw.mjs', 'ignores-signals') } })
+    const bridge = await startHttpBridge({
+      ownProcess: true,
+      servers: { stubborn: fixtureServer('raw.mjs', 'ignores-signals') },
+    })
     const [one, two] = [await talk(bridge, 'legacy'), await talk(bridge, 'modern')]
     await one.run('await mcp_stubborn.echo(text="x")')
     await two.run('1')
@@ -161,7 +164,7 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
     // Its client tries for a while to reconnect to the bridge.
     one.run('print("on")\nwhile True: pass', { onprogress: () => (isOn = true) }).catch(() => {})
     await until(() => isOn)
-    const children = descendants(bridge.child.pid!).map(({ pid }) => pid)
+    const children = descendants(bridge.pid).map(({ pid }) => pid)
     expect(children.length).toBeGreaterThanOrEqual(3)
     const exited = new Promise((resolve) => bridge.child.once('exit', resolve))
     bridge.child.kill(signal)

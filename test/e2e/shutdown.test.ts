@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
 import { expect, it, onTestFinished } from 'vitest'
 import { bridgeEnv, CLI, makeHome } from '../support/bridge-process.ts'
+import { needsPosix } from '../support/needs.ts'
 
 const CODE = "print('printed before')\nimport time\ntime.sleep(60)"
 /** A resident bridge goes on without that client. */
@@ -12,6 +13,7 @@ const TOLD = process.env['SANDBRIDGE_TEST_RESIDENT']
   : /printed before[^]*The bridge was shut down while this cell ran/
 
 it('a bridge that gets SIGTERM in the middle of a cell answers over stdio before it ends', async () => {
+  needsPosix('Windows ends a process at once')
   const home = makeHome()
   // A resident bridge goes on, and writes there what it keeps of the session.
   onTestFinished(() => rm(home, { recursive: true, force: true, maxRetries: 10 }))

@@ -21,7 +21,7 @@ const call = caught('i = 1; await mcp_hub.create_issue(id=i)')
 const never = () => new Promise<never>(() => {})
 
 it('a bridge that is killed while it asks has made no call, and the next bridge asks again', async () => {
-  const first = await ruledBridge({ permissions: ask, answer: never })
+  const first = await ruledBridge({ permissions: ask, answer: never, ownProcess: true })
   const running = first.bridge.run(call).catch(() => 'gone')
   await until(() => first.questions.length === 1)
   process.kill(first.bridge.pid, 'SIGKILL')
@@ -35,7 +35,7 @@ it('a bridge that is killed while it asks has made no call, and the next bridge 
 })
 
 it('a bridge that is killed drops the answer that is given in a terminal', async () => {
-  const { bridge, home } = await ruledBridge({ permissions: ask })
+  const { bridge, home } = await ruledBridge({ permissions: ask, ownProcess: true })
   const answerYes = async (): Promise<string> => {
     expect(await bridge.run(call)).toContain('denied')
     const [question] = JSON.parse(approve(home, '--json')) as { id: string }[]

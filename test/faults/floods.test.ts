@@ -25,6 +25,7 @@ describe('a server that floods', () => {
     { timeout: 120_000 },
     async (_, flood, roomBytes) => {
       const bridge = await startBridge({
+        ownProcess: true,
         servers: { loud: fixtureServer('raw.mjs', 'floods'), calm: fixtureServer('raw.mjs', 'good') },
       })
       await bridge.run('await mcp_loud.echo(text="warm")\nawait mcp_calm.echo(text="warm")')

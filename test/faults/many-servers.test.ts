@@ -35,7 +35,7 @@ it('a bridge starts with a thousand configured servers', { timeout: 180_000 }, a
   expect(estimateTokens(found.text)).toBeLessThan(1_000)
   expect(await bridge.run('await mcp_server_950.echo(text="still there")')).toBe("'still there'")
   // A bridge that finds all of them listed starts the one that is used.
-  const next = await startBridge({ home: bridge.home })
+  const next = await startBridge({ home: bridge.home, ownProcess: true })
   await next.client.listTools()
   expect(await next.run('await mcp_server_550.echo(text="hi")')).toBe("'hi'")
   // Behind relays, the servers of the first client go on for the next.

@@ -7,6 +7,7 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Client, type ClientCapabilities } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { HostedTransport } from './bridge-host/hosted-transport.ts'
 import { descendants } from './processes.ts'
 import { SANDBOX_CACHE } from './sandbox-cache.ts'
 import { linkCode, takeWarmCaches, WARM_CACHES } from './warm-files.ts'
@@ -36,6 +37,8 @@ export const ANY_RUNTIME =
  * anyway.
  */
 export const REAL_SANDBOX = { MCP_BRIDGE_RUNTIME: ANY_RUNTIME }
+
+const MAX_MESSAGE_BYTES = 128 * 1024 * 1024
 
 /** An entry of `mcpServers`. */
 export interface ServerEntry {
@@ -69,6 +72,8 @@ export interface BridgeOptions {
   prepareHome?: (home: string) => void
   /** Another program than the built one, for the installed package. */
   command?: { node: string; cli: string }
+  /** For a test of what is of the process: its id, memory, descriptors, signals, or what is left when it is killed. */
+  ownProcess?: boolean
 }
 
 /**
@@ -107,6 +112,17 @@ export function bridgeEnv(home: string, env: Record<string, string> = {}): Recor
   }
 }
 
+/**
+ * One process then plays this bridge and others: see bridge-host/. What is about a sandbox, a resident or Node itself
+ * is no less about processes. SANDBRIDGE_TEST_BRIDGES=processes gives each bridge its own.
+ */
+export const canBeHosted = (env: Record<string, string>): boolean =>
+  process.env['VITEST'] !== undefined &&
+  process.env['SANDBRIDGE_TEST_BRIDGES'] !== 'processes' &&
+  'SANDBRIDGE_TEST_CELLS' in env &&
+  env['MCP_BRIDGE_RESIDENT'] === 'off' &&
+  !('NODE_OPTIONS' in env)
+
 const isAboutSandbox = (env: Record<string, string>): boolean =>
   ['RUNTIME', 'LANGUAGES', 'MEMORY', 'PACKAGES', 'PROJECTS'].some((name) => `MCP_BRIDGE_${name}` in env)
 
@@ -121,10 +137,10 @@ export interface CellAnswer {
 export class TestBridge {
   readonly home: string
   readonly client: Client
-  readonly transport: StdioClientTransport
+  readonly transport: StdioClientTransport | HostedTransport
   stderr = ''
 
-  constructor(home: string, client: Client, transport: StdioClientTransport) {
+  constructor(home: string, client: Client, transport: StdioClientTransport | HostedTransport) {
     this.home = home
     this.client = client
     this.transport = transport
@@ -132,6 +148,7 @@ export class TestBridge {
   }
 
   get pid(): number {
+    if (this.transport instanceof HostedTransport) throw new Error('Only a bridge with `ownProcess` has an id.')
     return this.transport.pid!
   }
 
@@ -188,16 +205,21 @@ export async function openTestBridge({
   prepare,
   prepareHome,
   command,
+  ownProcess = false,
 }: BridgeOptions = {}): Promise<TestBridge> {
   prepareHome?.(home)
-  const transport = new StdioClientTransport({
-    command: command?.node ?? process.execPath,
-    args: [command?.cli ?? CLI],
-    env: bridgeEnv(home, env),
-    cwd: home,
-    stderr: 'pipe',
-    maxBufferSize: 128 * 1024 * 1024,
-  })
+  const variables = bridgeEnv(home, env)
+  const transport =
+    ownProcess || command || !canBeHosted(variables)
+      ? new StdioClientTransport({
+          command: command?.node ?? process.execPath,
+          args: [command?.cli ?? CLI],
+          env: variables,
+          cwd: home,
+          stderr: 'pipe',
+          maxBufferSize: MAX_MESSAGE_BYTES,
+        })
+      : new HostedTransport({ cli: CLI, args: [], env: variables, cwd: home }, MAX_MESSAGE_BYTES)
   const client = new Client(
     { name: clientName, version: '1' },
     { capabilities, versionNegotiation: { mode: era === 'modern' ? { pin: '2026-07-28' } : 'legacy' } },

@@ -5,7 +5,8 @@ import { rm } from 'node:fs/promises'
 import path from 'node:path'
 import { Client, type ClientCapabilities, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { onTestFinished } from 'vitest'
-import { bridgeEnv, CLI, makeHome, type RemoteEntry, type ServerEntry } from './bridge-process.ts'
+import { HostedProcess } from './bridge-host/hosted-process.ts'
+import { bridgeEnv, canBeHosted, CLI, makeHome, type RemoteEntry, type ServerEntry } from './bridge-process.ts'
 import { linkCode, WARM_CACHES } from './warm-files.ts'
 
 export type Era = 'legacy' | 'modern'
@@ -59,7 +60,7 @@ export class HttpClient {
 
 export class HttpBridge {
   readonly home: string
-  readonly child: ChildProcess
+  readonly child: ChildProcess | HostedProcess
   readonly url: string
   readonly token: string
   readonly stderr: () => string
@@ -70,6 +71,11 @@ export class HttpBridge {
     this.url = parts.url
     this.token = parts.token
     this.stderr = parts.stderr
+  }
+
+  get pid(): number {
+    if (this.child instanceof HostedProcess) throw new Error('Only a bridge with `ownProcess` has an id.')
+    return this.child.pid!
   }
 
   /** A new client for each call. */
@@ -107,21 +113,32 @@ export interface HttpBridgeOptions {
   args?: string[]
   /** An existing home folder. */
   home?: string
+  /** As of a bridge over stdio. */
+  ownProcess?: boolean
   /** Prepares the home folder before the bridge starts. */
   prepareHome?: (home: string) => void
 }
 
 /** `atEnd` gets what ends the bridge: with the test, unless several share it. */
 export async function startHttpBridge(
-  { servers = {}, env = {}, address = '0', args = [], home = makeHome(servers), prepareHome }: HttpBridgeOptions = {},
+  {
+    servers = {},
+    env = {},
+    address = '0',
+    args = [],
+    home = makeHome(servers),
+    ownProcess = false,
+    prepareHome,
+  }: HttpBridgeOptions = {},
   atEnd: (end: () => Promise<void>) => void = onTestFinished,
 ): Promise<HttpBridge> {
   prepareHome?.(home)
-  const child = spawn(process.execPath, [CLI, 'run', '--http', address, ...args], {
-    env: bridgeEnv(home, env),
-    cwd: home,
-    stdio: ['ignore', 'ignore', 'pipe'],
-  })
+  const words = ['run', '--http', address, ...args]
+  const place = { env: bridgeEnv(home, env), cwd: home }
+  const child =
+    ownProcess || !canBeHosted(place.env)
+      ? spawn(process.execPath, [CLI, ...words], { ...place, stdio: ['ignore', 'ignore', 'pipe'] })
+      : new HostedProcess({ cli: CLI, args: words, ...place })
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
   atEnd(async () => {
     child.kill('SIGTERM')

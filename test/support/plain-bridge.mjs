@@ -1,17 +1,22 @@
 // The bridge that most tests start where this machine has a Python: the built one, but with a kernel in that Python in
 // the place of the embedded sandbox. A start of it takes a seventh of the processor time, and a test that is about
 // neither Python in WebAssembly nor isolation sees no difference. One that is sets MCP_BRIDGE_RUNTIME.
-import { existsSync, mkdirSync, mkdtempSync, statSync, utimesSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, statSync, utimesSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { bundleBridge } from '../../scripts/bundle-bridge.mjs'
+import { bundle, bundleBridge } from '../../scripts/bundle-bridge.mjs'
 import { replaceFolder } from '../../scripts/replace-folder.mjs'
 import { BUILT_CLI, PLAIN_CLI } from './bridge-process.ts'
 import { pythonProgram, whyNoPython } from './plain-kernel.ts'
 
 const PROVIDER = /[\\/]src[\\/]isolation[\\/]pyodide[\\/]provider\.ts$/
 const PLAIN_PROVIDER = fileURLToPath(new URL('plain-provider.ts', import.meta.url))
-const PARTS = ['plain-provider.ts', 'plain-kernel.ts'].map((name) => path.join(import.meta.dirname, name))
+const HOST_PARTS = readdirSync(path.join(import.meta.dirname, 'bridge-host')).map((name) => `bridge-host/${name}`)
+const PARTS = ['plain-provider.ts', 'plain-kernel.ts', 'plain-bridge.mjs', ...HOST_PARTS].map((name) =>
+  path.join(import.meta.dirname, name),
+)
+/** What knows no process and keeps nothing of one. It takes longer to run than all else. */
+const LIBRARY = /[\\/](node_modules|src[\\/]util[\\/]tokens|src[\\/]serve[\\/]mcp[\\/]sdk-parts\.ts)([\\/]|$)/
 const HOUR_MS = 3_600_000
 
 /** Runs before all tests, which take it from then on. */
@@ -43,8 +48,18 @@ async function build() {
         const resolved = await this.resolve(specifier, importer, { skipSelf: true })
         return resolved && PROVIDER.test(resolved.id) ? PLAIN_PROVIDER : undefined
       },
+      generateBundle(_, files) {
+        const isLibrary = (file) => file.type === 'chunk' && file.moduleIds.every((id) => LIBRARY.test(id))
+        const names = Object.values(files).flatMap((file) => (isLibrary(file) ? file.fileName : []))
+        this.emitFile({ type: 'asset', fileName: 'libraries.json', source: JSON.stringify(names) })
+      },
     },
   ])
+  await bundle({
+    input: { host: 'test/support/bridge-host/host.ts' },
+    platform: 'node',
+    output: { dir: unfinished },
+  })
   replaceFolder(unfinished, folder, { last: 'cli.js', keepMs: HOUR_MS })
   utimesSync(PLAIN_CLI, new Date(), new Date())
 }

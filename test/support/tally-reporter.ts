@@ -1,6 +1,7 @@
 // Prints a summary for people and CI: how many tests were skipped and why, what failed, then
 // `N passed, N failed, N skipped`. Writes the same to the file in SANDBRIDGE_TEST_REPORT.
 import { writeFileSync } from 'node:fs'
+import { inspect } from 'node:util'
 import type { Reporter, TestCase, TestModule, TestSuite, Vitest } from 'vitest/node'
 import { keyOf, LEFT_OUT, ONLY, type RunReport, type SkippedTest } from './only-listed.ts'
 
@@ -31,7 +32,8 @@ export default class TallyReporter implements Reporter {
             : withErrors(part.module, part.fullName, part.errors()),
         ),
         ...unhandledErrors.map(
-          (error) => `  outside of a test: ${error instanceof Error ? error.stack : String(error)}`,
+          // Those of other threads come as objects without a prototype.
+          (error) => `  outside of a test: ${(error as Error | undefined)?.stack ?? inspect(error)}`,
         ),
       ],
       skipped: inState('skipped').map(toSkipped),

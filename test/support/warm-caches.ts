@@ -16,7 +16,7 @@ export default async function makeWarmCaches(): Promise<void> {
   rmSync(WARM_CACHES, { recursive: true, force: true })
   const home = makeHome()
   await runProgram(process.execPath, [CLI, 'exec', '-c', 'pass'], bridgeEnv(home))
-  const bridge = await openTestBridge({ home })
+  const bridge = await openTestBridge({ home, ownProcess: true })
   await bridge.client.listTools()
   await bridge.run('pass')
   // The kernel is compiled some time after the first cell.

@@ -2,6 +2,7 @@
 // fails for another reason.
 import { once } from 'node:events'
 import {
+  copyFileSync,
   chmodSync,
   existsSync,
   mkdirSync,
@@ -20,6 +21,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { ServerDefinition, ServerSandbox, StdioServer } from '../../src/config/entries/server-definition.ts'
 import { findJailMaker } from '../../src/isolation/jail/jail-maker.ts'
 import type { JailMakerName } from '../../src/isolation/jail-part.ts'
+import { skip } from '../support/needs.ts'
 import { isAlive, open, program, published, textOf, until } from './support.ts'
 
 const MAKERS: JailMakerName[] = ['bubblewrap', 'podman', 'docker']
@@ -157,6 +159,7 @@ describe.each(MAKERS)('a server jailed by %s', (maker) => {
   })
 
   it('a jailed server of a registry sees nothing of the user that its arguments name, nor the folder that the bridge runs in', async () => {
+    if (/^\/(?:var\/)?tmp\//.test(import.meta.dirname)) skip('the server of this test is in /tmp, which jails hide')
     const notes = path.join(project, 'notes.txt')
     const { transport, ...rest } = intruder()
     const reads = async (
@@ -172,6 +175,21 @@ describe.each(MAKERS)('a server jailed by %s', (maker) => {
     expect(await reads({ isPublishers: true })).toBe('failed: ENOENT')
     expect(await reads({ isPublishers: true }, {}, project)).toBe('failed: ENOENT')
     expect(await reads({ isPublishers: true }, { filesystem: { allowRead: [project] } })).toBe('notes of the project')
+  })
+
+  it('a jailed server is started by a link in a folder that it sees, to a program elsewhere', async () => {
+    const [node, script] = [path.join(folder, 'elsewhere/node'), path.join(folder, 'elsewhere/intruder.mjs')]
+    mkdirSync(path.dirname(node))
+    symlinkSync(process.execPath, node)
+    copyFileSync((intruder().transport as StdioServer).args[0]!, script)
+    const links = ['node', 'intruder.mjs'].map((name) => path.join(project, name))
+    for (const link of links) symlinkSync(path.join(path.dirname(node), path.basename(link)), link)
+    const [command, ...args] = links as [string, ...string[]]
+    const definition = intruder()
+    Object.assign(definition.transport, { command, args })
+    const upstreams = open([jailed(definition)], { jail: place, cwd: project })
+    const code = read(path.join(project, 'notes.txt'))
+    expect(textOf(await upstreams.callTool('intruder', 'run', { code }))).toBe('notes of the project')
   })
 
   it('a jailed server reads the folder that it works in, and does not write there unless it may', async () => {

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { readFile, stat, writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createLog } from '../../src/util/log.ts'
@@ -9,6 +9,7 @@ import { bodyOf, listen, passOn, remote } from './remote-server.ts'
 import { open, textOf } from './support.ts'
 import { tokenFile, browse, logIn, bridge, echo } from './oauth-login.ts'
 import { fileStore } from '../../src/keep/files/file-store.ts'
+import { expectMode } from '../support/modes.ts'
 
 it('a server that wants OAuth without a login says what to run, and registers nothing', async () => {
   const server = await protectedServer()
@@ -24,7 +25,7 @@ it('a server that wants OAuth works after a login, in this bridge and the next, 
   const [server, file] = [await protectedServer(), await tokenFile()]
   expect(await logIn(server, file)).toEqual({ wasNeeded: true })
   for (let i = 0; i < 2; i += 1) expect(textOf(await echo(bridge(server, file)))).toBe('hi')
-  expect((await stat(file)).mode & 0o777).toBe(0o600)
+  expectMode(file, 0o600)
   expect(await logIn(server, file)).toEqual({ wasNeeded: false })
   expect(server.counts).toEqual({ register: 1, authorize: 1, code: 1, refresh: 0, client: 0, refused: 0 })
 })

@@ -3,15 +3,15 @@
 import type { CatalogTool } from './model/catalog-tool.ts'
 import { didYouMean } from '../../util/text/did-you-mean.ts'
 import { isOffering } from './look-up.ts'
-import type { LearnedCalls, LearnedTool } from '../learned/learned-calls.ts'
+import type { Learned, LearnedTool } from '../learned-part.ts'
 import { toolFingerprint } from './disk-cache.ts'
 import { fuse } from './search/fuse.ts'
 import { searchDocument } from './search/search-document.ts'
 import type { Hit, Ranked } from './search/ranked.ts'
 import { SearchIndex, type Reason } from './search/search-index.ts'
+import { knownMeanings, type Meanings, readMeanings } from './search/meanings-part.ts'
 import { guessedNote, isSaid, isWeak, weakNote } from './search/weak-answer.ts'
 import { type Wordings, wordingsIn } from './search/wordings.ts'
-import { wordVectors } from './word-vectors-file.ts'
 import type { ServerRecord } from './server-record.ts'
 
 export interface FindOptions {
@@ -19,7 +19,7 @@ export interface FindOptions {
   /** Include the tools of `setOtherTools` in the ranking. */
   withOthers?: boolean
   /** What the user's earlier calls have taught. */
-  learned?: LearnedCalls | undefined
+  learned?: Learned | undefined
 }
 
 interface Found {
@@ -49,6 +49,8 @@ export class CatalogSearch {
   readonly #records: ReadonlyMap<string, ServerRecord>
   readonly #isShown: (tool: CatalogTool) => boolean
   #index: SearchIndex<CatalogTool> | undefined
+  /** Those of the index. */
+  #meanings: Meanings | undefined
   #others: readonly CatalogTool[] = []
   #othersKey = '[]'
 
@@ -75,7 +77,7 @@ export class CatalogSearch {
     const isTool = (tool: CatalogTool): boolean => !isOffering(tool) && accepts(tool)
     const offering = new Set(records.filter((record) => record.offerings.length > 0).map((record) => record.name))
     const depth = wordings.length === 1 ? limit : Math.max(limit, FUSED)
-    const index = this.#known()
+    const index = this.#known(await readMeanings())
     let [fits, isGuess] = [false, true]
     const rankings = wordings.map((wording, at) => {
       const ranked = index.rank(wording)
@@ -118,7 +120,7 @@ export class CatalogSearch {
     const aliases = tools.map((tool) => tool.alias)
     const near = didYouMean(wrong, aliases).map((alias) => tools.find((tool) => tool.alias === alias)!)
     // Only what shares a word: the search itself always finds something, which for `foo` means nothing.
-    const found = this.#known()
+    const found = this.#known(knownMeanings())
       .rank(wrong)
       .matching(3, (tool) => tools.includes(tool))
     return [...new Set([...near, ...found.map(({ item }) => item)])].slice(0, 3)
@@ -169,9 +171,10 @@ export class CatalogSearch {
     return [...found, ...offered].slice(0, limit)
   }
 
-  #known(): SearchIndex<CatalogTool> {
-    if (this.#index === undefined) {
-      this.#index = new SearchIndex(wordVectors())
+  #known(meanings: Meanings | undefined): SearchIndex<CatalogTool> {
+    if (this.#index === undefined || this.#meanings !== meanings) {
+      this.#meanings = meanings
+      this.#index = new SearchIndex(meanings)
       this.add(this.#all())
     }
     return this.#index

@@ -14,6 +14,7 @@ import type { CatalogTool } from './model/catalog-tool.ts'
 import { type DocOptions, ToolDocs } from './tool-docs.ts'
 import { checkArguments, type SeenCall } from './arguments/check-arguments.ts'
 import type { Reason } from './search/search-index.ts'
+import { readMeanings } from './search/meanings-part.ts'
 import { type Wordings } from './search/wordings.ts'
 import { DiskCache } from './disk-cache.ts'
 import { Indexing, serverError } from './indexing.ts'
@@ -22,7 +23,6 @@ import { lookUp, unknownTool } from './look-up.ts'
 import { ServerRecord } from './server-record.ts'
 import { ServerRecords } from './server-records.ts'
 import type { SharedCatalog } from './shared-catalog.ts'
-import { wordVectors } from './word-vectors-file.ts'
 import { type ToolDoc } from './arguments/tool-doc.ts'
 
 export interface SearchOptions extends FindOptions, DocOptions {
@@ -130,9 +130,9 @@ export class Catalog {
       void record.tools
       await nextTurn()
     }
-    const vectors = wordVectors()
+    const meanings = await readMeanings()
     do await nextTurn()
-    while (vectors?.stemAhead())
+    while (meanings?.readAhead())
   }
 
   /** Lists servers that were never listed, in the background, so that the first search finds their tools. */

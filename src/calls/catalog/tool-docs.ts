@@ -1,11 +1,9 @@
 // The documentation of tools as a cell may read it: with what was learned of their results, what the rules say of them,
 // and calls that have worked.
 import type { Standing } from '../../config/rules/policy.ts'
-import { workedCall } from '../learned/argument-shape.ts'
-import type { LearnedCalls } from '../learned/learned-calls.ts'
+import type { Learned } from '../learned-part.ts'
 import { offeringDoc, toolDoc, type ToolDoc } from './arguments/tool-doc.ts'
 import { toolLine, type Detail } from './arguments/tool-line.ts'
-import { toolFingerprint } from './disk-cache.ts'
 import { isOffering, lookUp } from './look-up.ts'
 import type { CatalogTool } from './model/catalog-tool.ts'
 import type { ServerRecord } from './server-record.ts'
@@ -13,7 +11,7 @@ import type { ServerRecord } from './server-record.ts'
 export interface DocOptions {
   detail?: Detail
   /** What the user's earlier calls have taught. */
-  learned?: LearnedCalls | undefined
+  learned?: Learned | undefined
 }
 
 export class ToolDocs {
@@ -48,8 +46,7 @@ export class ToolDocs {
       const isTaken = record && lookUp(record, tool.alias)?.method === undefined
       return offeringDoc(tool, detail, isTaken ? `_${tool.alias}` : tool.alias)
     }
-    const call = record && learned?.worked(record.key, tool.name)
-    const worked = call && call.print === toolFingerprint(tool.definition) && workedCall(tool, call.shape)
+    const worked = record && learned?.workedCall(record.key, tool)
     return { ...toolDoc(tool, detail, ...this.#known(tool)), ...(worked && { worked }) }
   }
 

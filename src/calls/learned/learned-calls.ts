@@ -7,22 +7,8 @@ import { messageOf } from '../../errors.ts'
 import type { Log } from '../../util/log.ts'
 import { isRecord } from '../../util/json/json.ts'
 import { isShape, type Shape } from '../catalog/model/learned-types.ts'
+import type { LearnedTool, ToolIdentity } from '../learned-part.ts'
 import { alikeness, wordingOf } from './wording.ts'
-
-/** A tool of a server with this definition, as it was when something was learned of it. */
-export interface ToolIdentity {
-  /** `definitionKey` of its server. */
-  server: string
-  name: string
-  /** `toolFingerprint` of its definition. */
-  print: string
-}
-
-/** A tool that an earlier search led to. */
-export interface LearnedTool extends ToolIdentity {
-  /** How alike both searches are, from 0 to 1. */
-  likeness: number
-}
 
 interface Entry extends ToolIdentity {
   /** When something was last learned of it: such as `2026-11-22` (UTC). */

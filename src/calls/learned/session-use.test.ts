@@ -4,24 +4,23 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { beginCatalogs, catalog, definition, GITHUB } from '../../../test/support/catalog-tools.ts'
-import type { Session } from '../../cell/session/session.ts'
 import { BridgeError } from '../../errors.ts'
 import { fileStore } from '../../keep/files/file-store.ts'
 import { createLog } from '../../util/log.ts'
 import { type Catalog } from '../catalog/catalog.ts'
-import { LearnedCalls } from './learned-calls.ts'
-import { noteError, noteResult, noteSearch } from './session-use.ts'
+import type { Learned } from '../learned-part.ts'
+import { createLearned } from './session-use.ts'
 
 let end: () => void
 let folder: string
 let known: Catalog
-let learned: LearnedCalls
+let learned: Learned
 
 beforeEach(async () => {
   end = beginCatalogs()
   folder = mkdtempSync(path.join(tmpdir(), 'learned-'))
   known = catalog()
-  learned = new LearnedCalls(fileStore(folder), createLog('error'))
+  learned = createLearned(fileStore(folder), createLog('error'))
   await known.tools('GitHub')
 })
 afterEach(async () => {
@@ -33,17 +32,17 @@ afterEach(async () => {
 
 /** A session of the user. */
 function opened(by = learned) {
-  const learner = { session: {} as Session, catalog: known, learned: by }
+  const place = { session: {}, catalog: known }
   const tool = (name: string) => known.seenTool('GitHub', name)!
   return {
     search: async (query: string) => {
       const docs = await known.search(query, { learned: by, limit: 10 })
-      noteSearch(learner, [query], docs)
+      by.noteSearch(place.session, [query], docs)
       return docs
     },
-    calls: (name: string, args: object) => noteResult(learner, tool(name), { ...args }, false),
-    fails: (name: string, args: object) => noteResult(learner, tool(name), { ...args }, true),
-    throws: (name: string, args: object, error: unknown) => noteError(learner, tool(name), { ...args }, error),
+    calls: (name: string, args: object) => by.noteResult(place, tool(name), { ...args }, false),
+    fails: (name: string, args: object) => by.noteResult(place, tool(name), { ...args }, true),
+    throws: (name: string, args: object, error: unknown) => by.noteError(place, tool(name), { ...args }, error),
   }
 }
 
@@ -191,7 +190,7 @@ describe('attacks', () => {
   })
 
   it('what one user teaches, another does not read', async () => {
-    const bob = new LearnedCalls(fileStore(path.join(folder, 'bob')), createLog('error'))
+    const bob = createLearned(fileStore(path.join(folder, 'bob')), createLog('error'))
     const session = opened()
     session.fails('create-issue', { title: 'one' })
     session.calls('create-issue', { title: 'one', body: 'two' })

@@ -1,23 +1,16 @@
 // Notices, in each session, what its calls teach: a search that led to a call, and a call that worked after an error
 // with other arguments. Every call passes here, so what it does for most of them is kept cheap.
 import { BridgeError } from '../../errors.ts'
-import type { Session } from '../../cell/session/session.ts'
-import type { Catalog } from '../catalog/catalog.ts'
 import { toolFingerprint } from '../catalog/disk-cache.ts'
 import type { CatalogTool } from '../catalog/model/catalog-tool.ts'
 import { tokens } from '../catalog/search/tokenize.ts'
-import type { ToolDoc } from '../catalog/arguments/tool-doc.ts'
-import { wordVectors } from '../catalog/word-vectors-file.ts'
-import { argumentShape } from './argument-shape.ts'
-import type { LearnedCalls, ToolIdentity } from './learned-calls.ts'
+import { knownMeanings } from '../catalog/search/meanings-part.ts'
+import type { Store } from '../../keep/store.ts'
+import type { Log } from '../../util/log.ts'
+import type { Arguments, CallPlace, Learned, ToolIdentity } from '../learned-part.ts'
+import { argumentShape, workedCall } from './argument-shape.ts'
+import { LearnedCalls } from './learned-calls.ts'
 import { wordingOf } from './wording.ts'
-
-interface Learner {
-  session: Session
-  catalog: Catalog
-  /** What the user of the session has taught; missing when nothing is learned. */
-  learned: LearnedCalls | undefined
-}
 
 interface Search {
   wordings: readonly string[]
@@ -40,46 +33,52 @@ const MAX_FIRST = 10
 const MAX_CALLED = 1_000
 const MAX_FAILED = 50
 
-const seen = new WeakMap<Session, Seen>()
+const seen = new WeakMap<object, Seen>()
 
-/** A search of the session was answered. */
-export function noteSearch({ session, learned }: Learner, wordings: readonly string[], docs: readonly ToolDoc[]): void {
-  if (!learned || docs.length === 0) return
-  const { searches } = seenBy(session)
-  searches.push({ wordings, tools: new Set(docs.slice(0, MAX_FIRST).map(({ server, tool }) => `${server} ${tool}`)) })
-  if (searches.length > MAX_SEARCHES) searches.shift()
-}
-
-/** A call has ended with a result, which may say that the tool failed. */
-export function noteResult(learner: Learner, tool: CatalogTool, args: Arguments, isFailure: boolean): void {
-  const { session, catalog, learned } = learner
-  if (!learned) return
-  learned.learnUse(catalog.of(tool.server).key)
-  if (isFailure) return noteFailure(learner, tool, args)
-  const { searches, called, failed } = seenBy(session)
-  const name = `${tool.server} ${tool.name}`
-  const failedWith = failed.get(name)
-  if (failedWith !== undefined) {
-    failed.delete(name)
-    const shape = argumentShape(tool, args)
-    if (shape && JSON.stringify(shape) !== failedWith) learned.learnShape(identityOf(tool, catalog), shape)
+export function createLearned(store: Store, log: Log): Learned {
+  const learned = new LearnedCalls(store, log)
+  return {
+    ready: () => learned.ready(),
+    ledTo: (...wordings) => learned.ledTo(...wordings),
+    daysOfUse: (server) => learned.daysOfUse(server),
+    forget: (servers) => learned.forget(servers),
+    flush: () => learned.flush(),
+    workedCall: (server, tool) => {
+      const call = learned.worked(server, tool.name)
+      return call?.print === toolFingerprint(tool.definition) ? workedCall(tool, call.shape) : undefined
+    },
+    noteSearch: (session, wordings, docs) => {
+      if (docs.length === 0) return
+      const { searches } = seenBy(session)
+      const tools = new Set(docs.slice(0, MAX_FIRST).map(({ server, tool }) => `${server} ${tool}`))
+      searches.push({ wordings, tools })
+      if (searches.length > MAX_SEARCHES) searches.shift()
+    },
+    noteResult: ({ session, catalog }, tool, args, isFailure) => {
+      learned.learnUse(catalog.of(tool.server).key)
+      if (isFailure) return noteFailure(session, tool, args)
+      const { searches, called, failed } = seenBy(session)
+      const name = `${tool.server} ${tool.name}`
+      const failedWith = failed.get(name)
+      if (failedWith !== undefined) {
+        failed.delete(name)
+        const shape = argumentShape(tool, args)
+        if (shape && JSON.stringify(shape) !== failedWith) learned.learnShape(identityOf(tool, catalog), shape)
+      }
+      if (called.has(name)) return
+      if (called.size < MAX_CALLED) called.add(name)
+      const search = searches.findLast(({ tools }) => tools.has(name))
+      if (!search) return
+      const [identity, isKnown] = [identityOf(tool, catalog), knownWords(tool)]
+      for (const wording of search.wordings) learned.learnWording(identity, wordingOf(wording, isKnown))
+    },
+    noteError: ({ session }, tool, args, error) => {
+      if (BridgeError.isInstance(error) && error.code === 'TOOL_FAILED') noteFailure(session, tool, args)
+    },
   }
-  if (called.has(name)) return
-  if (called.size < MAX_CALLED) called.add(name)
-  const search = searches.findLast(({ tools }) => tools.has(name))
-  if (!search) return
-  const [identity, isKnown] = [identityOf(tool, catalog), knownWords(tool)]
-  for (const wording of search.wordings) learned.learnWording(identity, wordingOf(wording, isKnown))
 }
 
-/** A call has ended with an error. Only one of the tool says something about its arguments. */
-export function noteError(learner: Learner, tool: CatalogTool, args: Arguments, error: unknown): void {
-  if (learner.learned && BridgeError.isInstance(error) && error.code === 'TOOL_FAILED') noteFailure(learner, tool, args)
-}
-
-type Arguments = Readonly<Record<string, unknown>>
-
-function noteFailure({ session }: Learner, tool: CatalogTool, args: Arguments): void {
+function noteFailure(session: object, tool: CatalogTool, args: Arguments): void {
   const { failed } = seenBy(session)
   const shape = argumentShape(tool, args)
   const name = `${tool.server} ${tool.name}`
@@ -90,15 +89,15 @@ function noteFailure({ session }: Learner, tool: CatalogTool, args: Arguments): 
 /** Common words, and words of the tool itself. Without the list of common words, only the tool's. */
 function knownWords({ server, name, description }: CatalogTool): (word: string) => boolean {
   const own = new Set(tokens(`${server} ${name} ${description}`).map(({ word }) => word))
-  return (word) => own.has(word) || wordVectors()?.row(word) !== undefined
+  return (word) => own.has(word) || knownMeanings()?.isKnown(word) === true
 }
 
 /** The tool as it is now. */
-function identityOf({ server, name, definition }: CatalogTool, catalog: Catalog): ToolIdentity {
+function identityOf({ server, name, definition }: CatalogTool, catalog: CallPlace['catalog']): ToolIdentity {
   return { server: catalog.of(server).key, name, print: toolFingerprint(definition) }
 }
 
-function seenBy(session: Session): Seen {
+function seenBy(session: object): Seen {
   let found = seen.get(session)
   if (!found) seen.set(session, (found = { searches: [], called: new Set(), failed: new Map() }))
   return found

@@ -19,7 +19,7 @@ import type { UpstreamJail } from '../../upstream/upstream-set.ts'
 import type { SignInOptions, Upstreams } from '../../upstream/upstream.ts'
 import type { CellPermissions } from '../permissions/cell-permissions.ts'
 import type { SandboxFacts } from '../capability-summary.ts'
-import type { LearnedCalls } from '../learned/learned-calls.ts'
+import type { Learned } from '../learned-part.ts'
 import type { SessionFlow } from '../flow-part.ts'
 import type { Scope } from '../scope.ts'
 import type { ServerApps } from './server-apps.ts'
@@ -65,8 +65,8 @@ export interface CellContext extends ProxyOptions {
   session: Session
   /** Missing where flows are not followed. */
   flow: SessionFlow | undefined
-  /** What its user's calls have taught. */
-  learned: LearnedCalls
+  /** What its user's calls have taught. Missing where nothing is learned. */
+  learned: Learned | undefined
   called: CalledTools
   /** Notes for the reader of the cell's result, one sentence each. */
   notes: Set<string>

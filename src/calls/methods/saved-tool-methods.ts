@@ -10,7 +10,6 @@ import { SAVED_TOOLS_MODULE, savedToolLine, type SavedTool, writtenText } from '
 import { type BrokenTool, parseSavedTool } from '../../keep/saved/saved-tool-store.ts'
 import { searchWithSaved } from '../search-with-saved.ts'
 import type { SessionFlow } from '../flow-part.ts'
-import { noteSearch } from '../learned/session-use.ts'
 import { type CallContext, method, tellingMethod } from './method.ts'
 
 const name = z.string().max(1_000)
@@ -74,7 +73,7 @@ export async function searchTools(
   flow?.told(docs.filter(({ server }) => server !== SAVED_TOOLS_MODULE))
   await opens(flow, { tools: saved })
   if (broken.length > 0) session.tellOnce(brokenNote(broken))
-  noteSearch(context, [query].flat(), docs)
+  learned?.noteSearch(session, [query].flat(), docs)
   return docs
 }
 

@@ -15,8 +15,9 @@ const context: ExpandContext = {
   home: '/home/ann',
   workspaceFolder: '/project',
   readFile: (file) => {
-    if (file === '/home/ann/token') return 'file-text\n'
-    if (file === '/project/.env') return 'A=1\nB="two words"\n'
+    const place = file.replace(/^[A-Z]:/, '').replaceAll('\\', '/')
+    if (place === '/home/ann/token') return 'file-text\n'
+    if (place === '/project/.env') return 'A=1\nB="two words"\n'
     throw Object.assign(new Error(`ENOENT ${file}`), { code: 'ENOENT' })
   },
 }

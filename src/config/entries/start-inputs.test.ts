@@ -31,7 +31,10 @@ it.each([
   expect(inputs(env)).toBe(inputs(env))
 })
 
-it.each(['bin/tool', 'conf.json', 'run.js', '.env', 'secret.txt'])(
+/** Windows finds programs by their extension. */
+const TOOL = process.platform === 'win32' ? 'bin/tool.exe' : 'bin/tool'
+
+it.each([TOOL, 'conf.json', 'run.js', '.env', 'secret.txt'])(
   'the inputs of a start change when %s appears or is written',
   (name) => {
     const before = inputs()

@@ -1,6 +1,7 @@
 // Finds the cache folder before the settings are read, because the cache holds what speeds up reading them.
 import path from 'node:path'
-import { absolutePath, type SettingContext } from './setting-kinds.ts'
+import { absolutePath } from '../../util/files/absolute-path.ts'
+import type { SettingContext } from './setting-kinds.ts'
 
 /** The folder of MCP_BRIDGE_CACHE_DIR, or the standard one, on this machine. */
 export function cacheFolder({ env, home }: Pick<SettingContext, 'env' | 'home'>): string {

@@ -1,7 +1,7 @@
 // Settings of sandboxes, and of masking data that the model sees.
 import { IMAGE_NAME } from '../entries/server-definition.ts'
+import { absolutePath } from '../../util/files/absolute-path.ts'
 import {
-  absolutePath,
   choice,
   list,
   optionalNumber,

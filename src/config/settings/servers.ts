@@ -2,7 +2,8 @@
 import path from 'node:path'
 import { SOURCE_NAMES } from '../readers/index.ts'
 import { IMAGE_NAME } from '../entries/server-definition.ts'
-import { absolutePath, choice, flag, list, pattern, seconds, DAY_S, TEXTS, type Setting } from './setting-kinds.ts'
+import { absolutePath } from '../../util/files/absolute-path.ts'
+import { choice, flag, list, pattern, seconds, DAY_S, TEXTS, type Setting } from './setting-kinds.ts'
 
 const upstreamIdleMs: Setting<number> = {
   ...seconds(

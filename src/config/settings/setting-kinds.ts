@@ -1,6 +1,6 @@
 // The kinds of settings. Each kind parses the text of an environment variable, and says how the value is written in
 // settings.json. A parser returns undefined for invalid text; the caller names the setting and the value.
-import path from 'node:path'
+import { absolutePath } from '../../util/files/absolute-path.ts'
 
 /** What parsing may need besides the text. */
 export interface SettingContext {
@@ -261,13 +261,6 @@ export function list(
       return items.every((item) => form.matches.test(item)) ? items : undefined
     },
   }
-}
-
-/** Makes `~/x` and relative paths absolute. */
-export function absolutePath(text: string, home: string): string {
-  if (text === '~') return home
-  if (/^~[/\\]/.test(text)) return path.join(home, text.slice(2))
-  return path.resolve(text)
 }
 
 function decimal(text: string): number | undefined {

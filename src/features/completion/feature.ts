@@ -1,10 +1,14 @@
-// Scripts that complete commands and options in a shell.
+// Completion: scripts that complete commands and options in a shell, and what could stand in a text of a cell that is
+// being written.
+import { lazyMethods } from '../../calls/methods/lazy-methods.ts'
 import type { Command } from '../../cli/command.ts'
 import type { Feature } from '../../cli/feature.ts'
 
 export const completion: Feature = {
   name: 'Completion',
   commands: addCommands,
+  methods: () =>
+    lazyMethods(['complete_argument'], async () => (await import('./complete-argument.ts')).completionMethods),
   examples: {
     completion: [
       'source <(sandbridge completion bash)',

@@ -12,7 +12,7 @@ import { otherClientFiles, otherClientsNote } from '../../config/notes/other-cli
 import type { ServerDefinition } from '../../config/entries/server-definition.ts'
 import { BridgeError, messageOf } from '../../errors.ts'
 import type { Settings } from '../../config/settings/settings.ts'
-import { jailOf, type ServerJail } from '../../cli/servers/server-jail.ts'
+import { jailOf, type ServerJail } from '../../cli/server-jail.ts'
 import { settingsWithoutEffect } from './without-effect.ts'
 import { count } from '../../util/text/count.ts'
 import { VERSION } from '../../util/version.ts'

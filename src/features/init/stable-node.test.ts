@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, expect, it } from 'vitest'
+import { needsPosix } from '../../../test/support/needs.ts'
 import { stableNode } from './stable-node.ts'
 
 const root = realpathSync(mkdtempSync(path.join(tmpdir(), 'stable-node-')))
@@ -23,6 +24,7 @@ it('init writes the path of a Node that no version manager has installed as it i
 })
 
 it('init writes a link that leads to a version, instead of the folder of the version', async () => {
+  needsPosix('links of files take a privilege on Windows')
   const oneShell = program('fnm_multishells/1_2/bin/node', versioned)
   const link = program('brew/bin/node', versioned)
   expect(await stableNode(versioned, [oneShell, versioned, program('different/node'), link])).toBe(link)

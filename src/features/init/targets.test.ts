@@ -1,3 +1,4 @@
+import path from 'node:path'
 import { expect, it } from 'vitest'
 import { bridgeCommand } from './targets.ts'
 
@@ -11,6 +12,7 @@ it('the command that init writes is npx for a bridge that npx has installed', ()
 it.each(['/usr/lib/node_modules/sandbridge', '/home/ann/src/bridge'])(
   'the command that init writes is the built program itself in %s',
   (root) => {
-    expect(bridgeCommand(root, '/usr/bin/node')).toEqual({ command: '/usr/bin/node', args: [`${root}/dist/cli.js`] })
+    const args = [path.join(root, 'dist/cli.js')]
+    expect(bridgeCommand(root, '/usr/bin/node')).toEqual({ command: '/usr/bin/node', args })
   },
 )

@@ -1,4 +1,5 @@
-// Permissions at a terminal: which calls are allowed, and questions about calls that wait for an answer.
+// Permissions at a terminal: which calls are allowed, questions about calls that wait for an answer, and which files of
+// a project are trusted.
 import type { Command } from '../../cli/command.ts'
 import type { Feature } from '../../cli/feature.ts'
 import type { Terminal } from '../../cli/terminal/terminal.ts'
@@ -12,6 +13,7 @@ export const permissions: Feature = {
       `sandbridge permissions github__create_issue '{"owner": "acme"}'`,
       'sandbridge permissions --allow github__create_issue',
     ],
+    trust: ['sandbridge trust', 'sandbridge trust --list'],
     approve: ['sandbridge approve', 'sandbridge approve 0123456789abcdef --answer yes'],
   },
 }
@@ -38,4 +40,13 @@ function addCommands(program: Command, terminal: Terminal): void {
     .action(async (id: string | undefined, options: object) =>
       (await import('./approve.ts')).approve(id, options, terminal),
     )
+
+  program
+    .command('trust')
+    .description('allow the servers of the config files of this project')
+    .option('-y, --yes', 'do not ask for confirmation')
+    .option('--remove <file>', 'stop trusting a file')
+    .option('--list', 'list the trusted files')
+    .json('with --list: print JSON')
+    .action(async (options: object) => (await import('./trust.ts')).trust(options))
 }

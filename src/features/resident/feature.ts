@@ -3,6 +3,7 @@ import type { Command } from '../../cli/command.ts'
 import type { Feature } from '../../cli/feature.ts'
 import type { Terminal } from '../../cli/terminal/terminal.ts'
 import type { TopOptions } from './top.ts'
+import { runInResident } from './client/command-client.ts'
 import { residentRole } from './wants-resident.ts'
 
 export const resident: Feature = {
@@ -10,9 +11,7 @@ export const resident: Feature = {
   takesOver: () => {
     const role = residentRole()
     if (role === 'relay') return async (command) => (await import('./client/run-relay.ts')).relay(command)
-    if (role === 'command')
-      return async (command) => (await import('./client/command-client.ts')).runInResident(command)
-    return undefined
+    return role && runInResident
   },
   commands: addCommands,
   examples: {

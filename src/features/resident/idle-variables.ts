@@ -13,7 +13,8 @@ const COMPAT = 'MCP_BRIDGE_COMPAT'
  */
 export async function idleVariables({ env, home }: Pick<ClientContext, 'env' | 'home'>): Promise<string[]> {
   const context = settingContext(env, { home })
-  const file = await readSettingsFile(settingsFile(context), context)
+  // A relay has loaded no features.
+  const file = await readSettingsFile(settingsFile(context), context, undefined, false)
   const all = namedSettings()
   const given = [...new Set(all.flatMap(({ setting }) => [setting.variable, setting.formerly ?? []].flat()))].filter(
     (name) => env[name]?.trim(),

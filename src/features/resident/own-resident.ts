@@ -1,8 +1,8 @@
 // Which resident serves this process, and where it is.
-import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { type ClientContext, processContext } from '../../config/settings/client-context.ts'
-import { absolutePath } from '../../config/settings/setting-kinds.ts'
+import { readOrdinarySync } from '../../util/files/read-ordinary.ts'
+import { absolutePath } from '../../util/files/absolute-path.ts'
 import { knownIdle } from './known-idle.ts'
 import { type ResidentKey, residentKey } from './resident-key.ts'
 import { residentPlace, type ResidentPlace } from './run-folder.ts'
@@ -11,7 +11,8 @@ import { SAYS_ON_OR_OFF } from './wants-resident.ts'
 export async function ownResident(): Promise<{ context: ClientContext; key: ResidentKey; place: ResidentPlace }> {
   const context = processContext()
   const stateDir = stateFolder(context)
-  const key = residentKey(context, await knownIdle(context, stateDir))
+  const [, runtime] = /"runtime"\s*:\s*"([^"]*)"/.exec(settingsText(stateDir)) ?? []
+  const key = residentKey(context, await knownIdle(context, stateDir), runtime)
   return { context, key, place: residentPlace(stateDir, key.name) }
 }
 
@@ -25,7 +26,7 @@ function stateFolder({ home, env }: Pick<ClientContext, 'home' | 'env'>): string
 export async function isOffInFile({ env, home }: Pick<ClientContext, 'home' | 'env'>): Promise<boolean> {
   if (SAYS_ON_OR_OFF.test(env['MCP_BRIDGE_RESIDENT'] ?? '')) return false
   try {
-    const text = readFileSync(path.join(stateFolder({ env, home }), 'settings.json'), 'utf8')
+    const text = settingsText(stateFolder({ env, home }))
     if (!/"resident"\s*:/.test(text)) return false
     const { parseJsonc } = await import('../../config/formats/jsonc.ts')
     const parsed = parseJsonc(text)
@@ -33,7 +34,16 @@ export async function isOffInFile({ env, home }: Pick<ClientContext, 'home' | 'e
     const { cells } = ('value' in parsed ? parsed.value : {}) as { cells?: { resident?: unknown } }
     return cells?.resident === 'off'
   } catch {
-    // There is no such file, or the resident says what is wrong with it.
+    // The resident says what is wrong with the file.
     return false
+  }
+}
+
+/** Empty for a file that is missing or cannot be read: the resident says what is wrong with it. */
+function settingsText(stateDir: string): string {
+  try {
+    return readOrdinarySync(path.join(stateDir, 'settings.json'))
+  } catch {
+    return ''
   }
 }

@@ -1,9 +1,12 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { beforeEach, expect, it, onTestFinished } from 'vitest'
+import { needsPosix } from '../../../test/support/needs.ts'
 import { knownIdle } from './known-idle.ts'
-import { residentKey, residentPath } from './resident-key.ts'
+import { residentKey } from './resident-key.ts'
+
+beforeEach(() => needsPosix('Windows has no resident'))
 
 const key = (env: Record<string, string> = {}, cwd = '/a', home = '/home/ann') => residentKey({ env, cwd, home }).name
 
@@ -12,7 +15,6 @@ it('clients share a resident unless something differs that a process has only on
   expect(key({ MCP_BRIDGE_TIMEOUT: '5' })).not.toBe(key())
   expect(key({ OTEL_SERVICE_NAME: 'x' })).not.toBe(key())
   expect(key({ PATH: '/no-such-folder:/bin' })).toBe(key({ PATH: '/usr/bin' }))
-  expect(key({ PATH: '/bin', MCP_BRIDGE_RUNTIME: 'kubernetes' })).not.toBe(key({ MCP_BRIDGE_RUNTIME: 'kubernetes' }))
   expect(key({ TMPDIR: '/srv/tmp' })).not.toBe(key())
   for (const name of ['TEMP', 'DOCKER_CONTEXT', 'CONTAINERS_CONF', 'NODE_TLS_REJECT_UNAUTHORIZED', 'LD_PRELOAD'])
     expect(key({ [name]: '0' })).not.toBe(key())
@@ -48,17 +50,33 @@ it.each([
   expect(key({ [name]: absolute }, '/a')).toBe(key({ [name]: absolute }, '/b'))
 })
 
-it('proxies count where Node itself uses them, and the sources of packages', () => {
-  const proxy = { https_proxy: 'http://ann:secret@localhost:1' }
-  expect(key(proxy)).toBe(key())
-  expect(key({ NODE_USE_ENV_PROXY: '1', ...proxy })).not.toBe(key({ NODE_USE_ENV_PROXY: '1' }))
-  expect(key({ NODE_USE_ENV_PROXY: '1' })).not.toBe(key())
-  expect(key({ PIP_INDEX_URL: 'https://packages.example.com' })).not.toBe(key())
+it.each([
+  ['https_proxy', 'http://ann:secret@localhost:1'],
+  ['NO_PROXY', 'example.com'],
+  ['NODE_USE_ENV_PROXY', '1'],
+  ['PIP_INDEX_URL', 'https://packages.example.com'],
+  ['UV_INDEX', 'https://packages.example.com'],
+  ['UV_INDEX_COMPANY_PASSWORD', 'secret'],
+])('%s counts, by which packages, images and registries are reached for all clients', (name, value) => {
+  expect(key({ [name]: value })).not.toBe(key())
+  expect(key({ [name]: value })).toBe(key({ [name]: value, UV_RUN_RECURSION_DEPTH: '1' }))
 })
 
 it('a resident looks for programs in no folder that only its first client has', () => {
-  expect(residentPath({ PATH: '/srv/planted:bin::/usr/bin' })).toBe(residentPath({ PATH: '/usr/bin' }))
-  expect(residentPath({ PATH: '/srv/planted', MCP_BRIDGE_RUNTIME: 'kubernetes' })).toContain('/srv/planted')
+  const pathOf = (search: string): string => residentKey({ env: { PATH: search }, cwd: '/a', home: '/b' }).path
+  expect(pathOf('/srv/planted:bin::/usr/bin')).toBe(pathOf('/usr/bin'))
+})
+
+it('all of PATH counts where cells run in a cluster, whose sign-in may need any program', () => {
+  const of = (search: string, env: Record<string, string>, runtime: string) =>
+    residentKey({ env: { PATH: search, ...env }, cwd: '/a', home: '/b' }, undefined, runtime)
+  const differs = (env: Record<string, string>, runtime: string): boolean =>
+    of('/srv/plugins', env, runtime).name !== of('/srv/others', env, runtime).name
+  expect(differs({ MCP_BRIDGE_RUNTIME: 'kubernetes' }, '')).toBe(true)
+  expect(differs({}, 'kubernetes')).toBe(true)
+  expect(of('/srv/plugins', {}, 'kubernetes').path).toContain('/srv/plugins')
+  // The variable wins.
+  expect(differs({ MCP_BRIDGE_RUNTIME: 'bubblewrap' }, 'kubernetes')).toBe(false)
 })
 
 it('a variable that changes no setting does not count, whatever its spelling', async () => {
@@ -87,6 +105,9 @@ it('a variable that changes no setting does not count, whatever its spelling', a
     plain,
     key(relative, '/a', home),
   ])
+  // What it says of features, of which a relay knows nothing.
+  settings('{"registries": {"addresses": ["off"]}}')
+  expect(await nameOf(same)).toBe(plain)
   settings('{')
   expect(await nameOf(same)).not.toBe(plain)
 })

@@ -10,7 +10,8 @@ import { textName } from '../../util/text/text-name.ts'
 import { VERSION } from '../../util/version.ts'
 import { PROTOCOL } from './protocol.ts'
 
-const PREFIXES = ['MCP_BRIDGE_', 'OTEL_']
+/** The last two: of what installs the packages of cells. */
+const PREFIXES = ['MCP_BRIDGE_', 'OTEL_', 'PIP_', 'UV_']
 const VARIABLES = new Set(
   (
     'MCP_SERVERS_CONFIG TMPDIR TMP TEMP XDG_CACHE_HOME XDG_CONFIG_HOME XDG_DATA_HOME XDG_RUNTIME_DIR ' +
@@ -21,22 +22,20 @@ const VARIABLES = new Set(
     // What Node and its TLS read in this process, for the connections of all clients, and what is loaded into it.
     'NODE_OPTIONS NODE_PATH NODE_EXTRA_CA_CERTS NODE_TLS_REJECT_UNAUTHORIZED NODE_USE_SYSTEM_CA SSL_CERT_FILE ' +
     'SSL_CERT_DIR OPENSSL_CONF OPENSSL_MODULES LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT ' +
-    'DYLD_INSERT_LIBRARIES DYLD_LIBRARY_PATH NODE_USE_ENV_PROXY ' +
-    // What installs the packages of cells.
-    'PIP_INDEX_URL PIP_EXTRA_INDEX_URL PIP_TRUSTED_HOST PIP_CONFIG_FILE'
+    'DYLD_INSERT_LIBRARIES DYLD_LIBRARY_PATH NODE_USE_ENV_PROXY'
   ).split(' '),
 )
 /** What it starts for all clients. Servers start with the PATH of their own client. */
 const ENGINES = ['podman', 'docker', 'bwrap']
-/** A connection's own. */
-const OWN = new Set(['MCP_BRIDGE_LOG_LEVEL'])
-/** Where Node itself uses them. Servers have those of their own client. */
-const PROXY = /^(?:https?|no)_proxy$/i
+/** A connection's own; set by `uv run` for what it starts. */
+const OWN = new Set(['MCP_BRIDGE_LOG_LEVEL', 'UV_RUN_RECURSION_DEPTH'])
+/** For packages, images and registries. Servers have those of their own client. */
+const PROXY = /^(?:https?|all|no)_proxy$/i
 /** Variables whose value is a path, begins with one, or has several. */
 const PATHS = new RegExp(
   '^(?:MCP_SERVERS_CONFIG|MCP_BRIDGE_(?:STATE_DIR|CACHE_DIR|MOUNT)|TE?MP(?:DIR)?|XDG_.*|KUBECONFIG|DOCKER_CONFIG|' +
     'DOCKER_CERT_PATH|CONTAINER_SSHKEY|CONTAINERS_.*|REGISTRY_AUTH_FILE|NODE_PATH|NODE_EXTRA_CA_CERTS|SSL_CERT_.*|' +
-    'OPENSSL_.*|PIP_CONFIG_FILE)$',
+    'OPENSSL_.*|(?:PIP|UV)_(?:CONFIG_FILE|CACHE_DIR|CERT|CONSTRAINT|FIND_LINKS))$',
 )
 /** Variables with paths among other words. */
 const WORDS = /^(?:MCP_BRIDGE_PACKAGES|NODE_OPTIONS)$/
@@ -51,26 +50,32 @@ export interface ResidentKey {
   cwd: string | undefined
   /** Variables that change no setting. The resident starts without them: for its other clients settings.json holds. */
   idle: ReadonlySet<string>
+  /** The PATH of the resident. */
+  path: string
 }
 
-/** @param unchanging variables that change no setting */
+/**
+ * @param unchanging variables that change no setting
+ * @param runtime the sandbox of settings.json
+ */
 export function residentKey(
   { env, cwd, home }: Pick<ClientContext, 'env' | 'cwd' | 'home'>,
   unchanging: ReadonlySet<string> = new Set(),
+  runtime = '',
 ): ResidentKey {
   // A relative path changes nothing in this folder only.
   const idle = new Set([...unchanging].filter((name) => !hasRelative(name, env[name] ?? '')))
   const counts = (name: string): boolean =>
     !OWN.has(name) &&
     !idle.has(name) &&
-    (VARIABLES.has(name) ||
-      PREFIXES.some((prefix) => name.startsWith(prefix)) ||
-      (env['NODE_USE_ENV_PROXY'] !== undefined && PROXY.test(name)))
+    (VARIABLES.has(name) || PREFIXES.some((prefix) => name.startsWith(prefix)) || PROXY.test(name))
   const variables = Object.entries(env)
     .filter(([name, value = '']) => counts(name) && value !== '' && !isUsual(name, value, home))
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
   const isRelative = variables.some(([name, value]) => hasRelative(name, value!))
   const folder = isRelative ? cwd : undefined
+  // Plugins of a cluster for sign-in may be any programs.
+  const found = /kubernetes/i.test(env['MCP_BRIDGE_RUNTIME']?.trim() || runtime) ? undefined : programs(env['PATH'])
   const text = JSON.stringify([
     PROTOCOL,
     ...installation(),
@@ -79,11 +84,11 @@ export function residentKey(
     process.umask(),
     hostScope(),
     walls(),
-    programs(env),
+    found ?? env['PATH'],
     variables,
     folder ?? null,
   ])
-  return { text, name: nameOfKey(text), cwd: folder, idle }
+  return { text, name: nameOfKey(text), cwd: folder, idle, path: residentPath(env['PATH'], found) }
 }
 
 /** A name for files. The paths of sockets are short. */
@@ -120,35 +125,25 @@ export function usualVariables(): Record<string, string> {
   return { XDG_RUNTIME_DIR: runtime, DBUS_SESSION_BUS_ADDRESS: `unix:path=${runtime}/bus` }
 }
 
-/** A desktop and a shell have another PATH, which mostly leads to the same engines. */
-function programs(env: ClientContext['env']): unknown {
-  const search = env['PATH']
-  if (needsWholePath(env)) return search
+/**
+ * The folders that PATH leads to for each engine, and for the Python of bubblewrap. A desktop and a shell have another
+ * PATH, which mostly leads to the same ones.
+ */
+function programs(search: string | undefined): string[][] {
   const engines = ENGINES.map((name) => [...findPlaces(name, search).keys()])
   // Only bubblewrap runs cells with a Python of this machine, whose packages they see.
-  return [engines, engines.at(-1)!.length > 0 && [...findPlaces('python3', search).keys()]]
-}
-
-/** Its plugins for sign-in may be any programs. */
-function needsWholePath(env: ClientContext['env']): boolean {
-  return /kubernetes/i.test(env['MCP_BRIDGE_RUNTIME'] ?? '')
+  return engines.at(-1)!.length === 0 ? engines : [...engines, [...findPlaces('python3', search).keys()]]
 }
 
 /**
- * The PATH of a resident: of its first client's, only the folders that count. In any other, that client could put what
- * the resident then runs for all of them, now or later.
+ * Of its first client's PATH, only the folders that count. In any other, that client could put what the resident then
+ * runs for all of them, now or later.
  */
-export function residentPath(env: ClientContext['env']): string {
-  const search = env['PATH']
-  if (needsWholePath(env)) return withUsualFolders(search)
-  const counts = new Set((programs(env) as [string[][], string[] | false]).flat(2))
+function residentPath(search: string | undefined, counts: string[][] | undefined): string {
+  if (!counts) return withUsualFolders(search)
   const folders = (search ?? '').split(path.delimiter).filter((folder) => path.isAbsolute(folder))
-  return withUsualFolders(
-    folders
-      .map(realpathOr)
-      .filter((folder) => counts.has(folder))
-      .join(path.delimiter),
-  )
+  const found = folders.map(realpathOr).filter((folder) => counts.some((places) => places.includes(folder)))
+  return withUsualFolders(found.join(path.delimiter))
 }
 
 /** What confines this process on Linux: one in a sandbox does not share with those outside. */

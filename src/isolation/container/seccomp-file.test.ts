@@ -6,7 +6,7 @@ import path from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { newContainerName } from './owner.ts'
 import { seccompProfileFile } from './seccomp-file.ts'
-import { seccompProfile } from '../seccomp/seccomp-profile.ts'
+import { seccompProfile } from './seccomp-profile.ts'
 
 it('the seccomp file differs where memory is not counted', () => {
   expect(readFileSync(seccompProfileFile(false), 'utf8')).toBe(seccompProfile(false))
@@ -38,7 +38,7 @@ it('the seccomp file of a dead bridge is removed, and that of a living one is no
 
 it('the error for a missing temporary folder names the seccomp file', () => {
   rmSync(seccompProfileFile(true))
-  vi.stubEnv('TMPDIR', '/nonexistent')
+  for (const name of ['TMPDIR', 'TEMP', 'TMP']) vi.stubEnv(name, '/nonexistent')
   onTestFinished(() => void vi.unstubAllEnvs())
-  expect(() => seccompProfileFile(true)).toThrow(/\/nonexistent is not writable/)
+  expect(() => seccompProfileFile(true)).toThrow(/nonexistent is not writable/)
 })

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { noTemporaryFiles } from '../local/temporary-folder.ts'
 import { isLeftover, newContainerName } from './owner.ts'
-import { seccompProfile } from '../seccomp/seccomp-profile.ts'
+import { seccompProfile } from './seccomp-profile.ts'
 
 const files = new Map<string, string>()
 

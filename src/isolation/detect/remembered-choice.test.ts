@@ -12,6 +12,7 @@ import { needsPosix } from '../../../test/support/needs.ts'
 
 let folder: string
 beforeEach(() => {
+  needsPosix('Windows remembers no choice')
   folder = mkdtempSync(path.join(tmpdir(), 'choice-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
 })
@@ -32,7 +33,6 @@ it('a choice is remembered for the same settings', async () => {
 })
 
 it('a choice is forgotten when an engine was installed or replaced, or leads elsewhere', async () => {
-  needsPosix('programs are files that may be executed')
   const bin = path.join(folder, 'bin')
   mkdirSync(bin)
   vi.stubEnv('PATH', `${bin}:/usr/bin`)
@@ -57,11 +57,9 @@ it('a choice is not read from a folder that others can write to, from a damaged 
   expect(memory().read()).toBeUndefined()
   vi.useRealTimers()
   expect(memory().read()).toBeDefined()
-  if (process.platform !== 'win32') {
-    chmodSync(path.join(folder, 'engines'), 0o777)
-    expect(memory().read()).toBeUndefined()
-    chmodSync(path.join(folder, 'engines'), 0o700)
-  }
+  chmodSync(path.join(folder, 'engines'), 0o777)
+  expect(memory().read()).toBeUndefined()
+  chmodSync(path.join(folder, 'engines'), 0o700)
   writeFileSync(path.join(folder, 'engines/choice.json'), '{"key":')
   expect(memory().read()).toBeUndefined()
 })

@@ -6,7 +6,7 @@ import { findBubblewrapPrograms } from '../local/find-bubblewrap.ts'
 import { runCommand } from '../../util/process/run-command.ts'
 import { refusingFilter } from '../seccomp/seccomp-filter.ts'
 import { rootFolders } from './host-root.ts'
-import { REFUSED_SYSCALLS, RULED_SERVER_SYSCALLS } from '../seccomp/server-syscalls.ts'
+import { REFUSED_SYSCALLS, RULED_SERVER_SYSCALLS } from './server-syscalls.ts'
 import { HIDDEN_ROOTS, type Mount } from './view.ts'
 
 /** The user id of servers started by root. */

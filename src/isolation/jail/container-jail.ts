@@ -5,10 +5,10 @@ import path from 'node:path'
 import { BridgeError } from '../../errors.ts'
 import { enginePath, type Engine } from '../container/probe-engine.ts'
 import { profileFile } from '../container/seccomp-file.ts'
-import { refusingProfile } from '../seccomp/seccomp-profile.ts'
+import { refusingProfile } from '../container/seccomp-profile.ts'
 import { INNER_SOCKET, SHOWN_AGAIN, UNPRIVILEGED_UID } from './bubblewrap-jail.ts'
 import type { RootFolders } from './host-root.ts'
-import { REFUSED_SYSCALLS, RULED_SERVER_SYSCALLS } from '../seccomp/server-syscalls.ts'
+import { REFUSED_SYSCALLS, RULED_SERVER_SYSCALLS } from './server-syscalls.ts'
 import { type Mount, HIDDEN_ROOTS } from './view.ts'
 
 export interface ContainerJail {

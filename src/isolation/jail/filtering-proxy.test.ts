@@ -4,9 +4,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { beforeEach, expect, it, onTestFinished } from 'vitest'
+import { needsPosix } from '../../../test/support/needs.ts'
 import { allowedDomains } from './allowed-domains.ts'
 import { type LookupAll, startFilteringProxy } from './filtering-proxy.ts'
+
+beforeEach(() => needsPosix('jails, whose sockets are files'))
 
 /** A proxy whose lookups return `answers`, one after the other. */
 async function proxyWith(allowed: string[], answers: string[][]) {

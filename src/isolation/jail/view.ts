@@ -1,6 +1,6 @@
 // What a jailed server sees of this machine: which folders, whether writable, and what is hidden in them. Reads the
 // disk and changes nothing.
-import { realpath, stat } from 'node:fs/promises'
+import { readlink, realpath, stat } from 'node:fs/promises'
 import path from 'node:path'
 import type { ServerSandbox, StdioServer } from '../../config/entries/server-definition.ts'
 import { BridgeError } from '../../errors.ts'
@@ -87,8 +87,9 @@ export async function viewFor(request: ViewRequest): Promise<View> {
     ({ source }) => !isIn(secrets, source) && !own.some(({ real }) => real === source),
   )
   const written = (await mountsOf('write', allowWrite)).filter(({ source }) => !isIn(unwritable, source))
-  const opened = [...implied, ...(await mountsOf('read', allowRead)), ...written].filter(
-    ({ source }) => !isIn(denied, source),
+  const opened = withoutShownLinks(
+    [...implied, ...(await mountsOf('read', allowRead)), ...written].filter(({ source }) => !isIn(denied, source)),
+    inImage,
   )
   const guarded = await guardsOf(guardedPlaces({ allowWrite, denyWrite }), written)
   const shut = [...secrets, ...own].filter(({ real }) => !asked.some((place) => place.real === real))
@@ -166,10 +167,32 @@ async function mountsOf(kind: 'read' | 'write', named: readonly string[]): Promi
   for (const target of new Set(named)) {
     const real = await realpath(target).catch(() => undefined)
     if (real === undefined) continue
-    mounts.push({ kind, source: real, target: real })
-    if (real !== path.resolve(target)) mounts.push({ kind, source: real, target: path.resolve(target) })
+    for (const place of new Set([real, ...(await linksFrom(path.resolve(target)))]))
+      mounts.push({ kind, source: real, target: place })
   }
   return mounts
+}
+
+/** The place, and those that it leads to as a link to a link. */
+async function linksFrom(place: string): Promise<Set<string>> {
+  const places = new Set<string>()
+  for (let at = place; !places.has(at);) {
+    places.add(at)
+    const to = await readlink(at).catch(() => undefined)
+    if (to !== undefined) at = path.resolve(path.dirname(at), to)
+  }
+  return places
+}
+
+/**
+ * A link in a folder that is shown leads to what is mounted at its real place. Bubblewrap cannot mount over it, as it
+ * would follow the link outside of the jail.
+ */
+function withoutShownLinks(mounts: readonly Mount[], inImage: boolean): Mount[] {
+  const isShown = (file: string): boolean =>
+    (!inImage && !HIDDEN_ROOTS.has(file.split('/')[1]!)) ||
+    mounts.some(({ target }) => target !== file && isInside(target, file))
+  return mounts.filter(({ source, target }) => source === target || !isShown(target))
 }
 
 /**

@@ -10,7 +10,7 @@ beforeEach(() => {
   for (const name of ['data', 'state/.sandbridge', 'cache', 'a,b'])
     mkdirSync(path.join(folder, name), { recursive: true })
   writeFileSync(path.join(folder, 'file'), '')
-  symlinkSync(path.join(folder, 'state'), path.join(folder, 'link'))
+  symlinkSync(path.join(folder, 'state'), path.join(folder, 'link'), 'junction')
   return () => rmSync(folder, { recursive: true, force: true })
 })
 

@@ -18,6 +18,7 @@ it.each([
   ],
   ['a native crash without a word', { ...end, signal: 'SIGTRAP' }, 'out-of-memory'],
   ['the same behind bubblewrap', { ...end, code: 128 + 5 }, 'out-of-memory'],
+  ['the same on Windows', { ...end, code: 0x8000_0003 }, 'out-of-memory'],
   ['the end of the kernel', { ...end, signal: 'SIGKILL', stderr: 'sandbridge: the kernel ended\n' }, 'exited'],
   ['the same behind bubblewrap', { ...end, code: 137, stderr: 'sandbridge: the kernel ended\n' }, 'exited'],
   ['a kill from outside', { ...end, signal: 'SIGKILL' }, 'killed'],

@@ -10,6 +10,8 @@ import { StdioProcess } from '../local/stdio-process.ts'
 const OUT_OF_MEMORY = /out of memory|allocation failed|Cannot allocate memory|bad_alloc|OOM error/i
 
 const CRASHES = new Set(['SIGTRAP', 'SIGABRT', 'SIGSEGV', 'SIGBUS', 'SIGILL'])
+/** Windows has exit codes in their place, from this one on. */
+const FIRST_CRASH_CODE = 0x8000_0000
 
 /** Starts a sandbox process. It can read `extraInput` from file descriptor 3. */
 export function spawnSandbox(command: string[], extraInput?: Buffer): StdioProcess {
@@ -45,6 +47,7 @@ export function reasonOf({ code, signal, stderr, spoke }: ProcessEnd): SandboxEx
   if (stderr.includes('sandbridge: the kernel ended')) return 'exited'
   if (!spoke) return 'failed-to-start'
   if (stderr.includes('sandbridge: ')) return 'exited'
+  if (code !== null && code >= FIRST_CRASH_CODE) return 'out-of-memory'
   const ended = signal ?? exitSignal(code)
   if (ended === undefined) return 'exited'
   return CRASHES.has(ended) ? 'out-of-memory' : 'killed'

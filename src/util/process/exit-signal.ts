@@ -1,9 +1,12 @@
 // Finds the signal behind an exit code: shells, container engines and bubblewrap report death by a signal as an exit
-// code. Pure.
-import { constants } from 'node:os'
+// code. All of them run on Linux, whose numbers other systems do not share. Pure.
+
+const SIGNALS =
+  'HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM STKFLT CHLD CONT STOP TSTP TTIN TTOU URG'
+    .split(' ')
+    .map((name) => `SIG${name}` as NodeJS.Signals)
 
 /** Returns the signal for a code of 128 + its number. */
 export function exitSignal(code: number | null): NodeJS.Signals | undefined {
-  const signals = Object.entries(constants.signals) as [NodeJS.Signals, number][]
-  return signals.find(([, number]) => code === 128 + number)?.[0]
+  return code === null ? undefined : SIGNALS[code - 129]
 }

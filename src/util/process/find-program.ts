@@ -52,7 +52,7 @@ export function withUsualFolders(searchPath = ''): string {
 /** With all links resolved, where it is there. */
 export function realpathOr(folder: string): string {
   try {
-    return realpathSync(folder)
+    return realpathSync.native(folder)
   } catch {
     return folder
   }

@@ -4,10 +4,12 @@ import { expect, it } from 'vitest'
 import { runningProcesses, until } from '../../../test/support/processes.ts'
 import { needsPosix } from '../../../test/support/needs.ts'
 
+const MODULE = new URL('run-command.ts', import.meta.url).href
+
 it('a command that is running when the bridge ends is ended as well', async () => {
   needsPosix('a command of POSIX')
   const script = `
-    const { runCommand } = await import('${import.meta.dirname}/run-command.ts')
+    const { runCommand } = await import('${MODULE}')
     void runCommand(process.execPath, ['-e', 'setInterval(() => {}, 1000); console.log(process.pid)'], { onLine: console.log })
     process.stdin.resume().on('end', () => process.exit())`
   const bridge = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script])
@@ -22,7 +24,7 @@ it('a command that is running when the bridge ends is ended as well', async () =
 
 it('the bridge does not wait for a command in the background before it exits', async () => {
   const script = `
-    const { runCommand } = await import('${import.meta.dirname}/run-command.ts')
+    const { runCommand } = await import('${MODULE}')
     void runCommand(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { inBackground: true })`
   const bridge = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script])
   expect(await once(bridge, 'exit')).toEqual([0, null])

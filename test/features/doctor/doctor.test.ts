@@ -17,6 +17,7 @@ import {
 import { providerOrSkip, runtimeEnv } from '../../support/engines.ts'
 import { openObserved } from '../../support/observed-bridge.ts'
 import { runProgram } from '../../support/run-program.ts'
+import { needsPosix } from '../../support/needs.ts'
 
 interface Report {
   findings: { check: string; level: string; message: string; advice?: string }[]
@@ -38,6 +39,7 @@ function doctorIn(servers: Record<string, ServerEntry>, env: Record<string, stri
 }
 
 it('doctor finds servers that are listed twice and folders that others may read, and corrects what it may', async () => {
+  needsPosix('Windows has no modes')
   const { home, doctor } = doctorIn({})
   expect(await doctor()).toMatchObject({ code: 0, findings: [{ check: 'sources', level: 'ok' }] })
   const self = { command: process.execPath, args: [CLI] }

@@ -7,6 +7,7 @@ import { bridgeEnv, CLI, fixtureServer, makeHome } from '../../support/bridge-pr
 import { inTerminal, needsTerminal } from '../../support/in-terminal.ts'
 import { runProgram } from '../../support/run-program.ts'
 import { until } from '../../support/processes.ts'
+import { needsPosix } from '../../support/needs.ts'
 
 const run = (home: string, args: string[], env: Record<string, string> = {}) =>
   runProgram(process.execPath, [CLI, ...args], bridgeEnv(home, env))
@@ -18,6 +19,7 @@ async function problems(home: string, env: Record<string, string> = {}): Promise
 }
 
 it.each(['SIGINT', 'SIGTERM'] as const)('sandbridge index stores nothing false when %s ends it', async (signal) => {
+  needsPosix('Windows ends a process at once')
   const home = makeHome()
   const started = path.join(home, 'started')
   const servers = { slow: fixtureServer('raw.mjs', 'hang', started), quick: fixtureServer('raw.mjs', 'good') }

@@ -1,6 +1,6 @@
 // This file verifies registering the bridge in clients: what is written, what is kept, and that everything can be
 // undone.
-import { cp, lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { cp, lstat, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -15,6 +15,8 @@ import type { HostPaths } from '../../../src/config/readers/reader.ts'
 import { hashOf } from '../../../src/features/init/init-record.ts'
 import { planUndo, undoInit } from '../../../src/features/init/undo-init.ts'
 import { readSettings } from '../../../src/config/settings/settings.ts'
+import { expectMode } from '../../support/modes.ts'
+import { needsPosix } from '../../support/needs.ts'
 
 const COMMAND = { command: 'npx', args: ['-y', 'sandbridge'] }
 const FIXTURES = fileURLToPath(new URL('../../fixtures/config/', import.meta.url))
@@ -142,7 +144,7 @@ describe.each(CLIENTS)('in %s (%s)', (client, fixture, file) => {
     expect(await discovered()).toEqual(servers)
     const left = await discovered({ MCP_BRIDGE_SOURCES: client, MCP_BRIDGE_ALLOW_SELF_SERVER: '1' })
     expect(Object.keys(left)).toEqual(['sandbridge'])
-    expect((await stat(path.join(stateDir, `${client}.json`))).mode & 0o777).toBe(0o600)
+    expectMode(path.join(stateDir, `${client}.json`), 0o600)
 
     expect((await undoInit(paths())).skipped).toEqual([])
     expect(await text(file)).toBe(before)
@@ -303,6 +305,7 @@ describe('applyInit', () => {
   })
 
   it('init keeps a symbolic link, the permissions and the encoding of a file', async () => {
+    needsPosix('links of files take a privilege on Windows')
     const content = Buffer.from('\uFEFF{"mcpServers": {}}', 'utf16le')
     await mkdir(at('dotfiles'))
     await mkdir(at('.cursor'))
@@ -310,7 +313,7 @@ describe('applyInit', () => {
     await symlink('../dotfiles/cursor.json', at('.cursor/mcp.json'))
     await applyInit((await plan()).changes, stateDir)
     expect(JSON.parse(await text('dotfiles/cursor.json'))).toHaveProperty('mcpServers.sandbridge')
-    expect((await stat(at('dotfiles/cursor.json'))).mode & 0o777).toBe(0o640)
+    expectMode(at('dotfiles/cursor.json'), 0o640)
     await undoInit(paths())
     expect(await readFile(at('dotfiles/cursor.json'))).toEqual(content)
   })
@@ -319,9 +322,9 @@ describe('applyInit', () => {
     await put('cursor.json', '.cursor/mcp.json')
     await applyInit((await plan()).changes, stateDir)
     const folder = path.join(stateDir, '.sandbridge', 'init')
-    expect((await stat(folder)).mode & 0o777).toBe(0o700)
+    expectMode(folder, 0o700)
     for (const name of await readdir(folder)) {
-      expect((await stat(path.join(folder, name))).mode & 0o777, name).toBe(0o600)
+      expectMode(path.join(folder, name), 0o600)
     }
   })
 
@@ -411,13 +414,14 @@ describe('undoInit', () => {
     const record = await text('MCPs/.sandbridge/init/record.json')
     await write('.ssh/record.json', record.replaceAll(at('.ssh/key'), path.join(folder, 'key')))
     await rm(folder, { recursive: true })
-    await symlink(at('.ssh'), folder)
+    await symlink(at('.ssh'), folder, 'junction')
     expect(await undoInit(paths())).toMatchObject(isRefused)
     expect(await text('.ssh/key')).toBe('{"mcpServers": {}}')
     expect(await text('.cursor/mcp.json')).toContain('"sandbridge"')
   })
 
   it('undo follows no link that a file in the state folder has become', async () => {
+    needsPosix('links of files take a privilege on Windows')
     await write('.kiro/settings/mcp.json', '{"mcpServers": {"a": {"command": "x"}}}')
     await applyInit((await plan(true)).changes, stateDir)
     await write('other.json', await text('MCPs/kiro.json'))
@@ -431,6 +435,7 @@ describe('undoInit', () => {
   })
 
   it('init and undo leave a broken symbolic link as it is', async () => {
+    needsPosix('links of files take a privilege on Windows')
     await mkdir(at('.cursor'))
     await symlink('../dotfiles/cursor.json', at('.cursor/mcp.json'))
     const { changes, skipped } = await plan()

@@ -3,7 +3,7 @@
 // nothing behind.
 import { createHash } from 'node:crypto'
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import path from 'node:path'
@@ -16,6 +16,7 @@ import { inTerminal } from '../../support/in-terminal.ts'
 import { makeZip, type ZipFile } from '../../support/make-zip.ts'
 import { runProgram } from '../../support/run-program.ts'
 import { startBridge } from '../../support/start-bridge.ts'
+import { expectMode } from '../../support/modes.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 
@@ -159,8 +160,8 @@ it('sandbridge add installs an MCPB file: fetches, shows, unpacks, starts, updat
   })
   const kept = readFileSync(path.join(home, 'MCPs/added-servers.json'), 'utf8')
   for (const text of [kept, added.stdout, added.stderr]) expect(text).not.toContain(SECRET)
-  expect(statSync(path.dirname(folder!)).mode & 0o077).toBe(0)
-  expect(statSync(path.join(folder!, 'server/main.mjs')).mode & 0o777).toBe(0o755)
+  expectMode(path.dirname(folder!), 0o700)
+  expectMode(path.join(folder!, 'server/main.mjs'), 0o755)
 
   // When declined, the version in use is unchanged.
   offer('1.1.0', bundle(MANIFEST, [], 'second'))

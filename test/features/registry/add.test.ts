@@ -1,6 +1,16 @@
 // This file verifies how a registry's server becomes one of the user's: shown, tried, saved, updated and removed,
 // without showing any secret.
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import path from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { bridgeEnv, CLI, fixtureServer, makeHome } from '../../support/bridge-process.ts'
@@ -37,10 +47,11 @@ async function setUp(servers = [listed(weather('1.0.0'))]) {
     await registry.close()
     rmSync(home, { recursive: true, force: true })
   })
-  const { command, args: words = [] } = fixtureServer('raw.mjs', 'good')
   const bin = path.join(home, 'bin')
   mkdirSync(bin)
-  const script = `#!/bin/sh\nprintf '%s' "$LANG" > "$HOME/language"\nprintf '%s\\n' "$WEATHER_KEY" "$@" > "$HOME/started"\nexec '${command}' ${words.map((arg) => `'${arg}'`).join(' ')}\n`
+  // A jail hides /tmp, in which the clone may be, and shows the folder of the program.
+  copyFileSync(fixtureServer('raw.mjs').args![0]!, path.join(bin, 'raw.mjs'))
+  const script = `#!/bin/sh\nprintf '%s' "$LANG" > "$HOME/language"\nprintf '%s\\n' "$WEATHER_KEY" "$@" > "$HOME/started"\nexec '${process.execPath}' '${bin}/raw.mjs' good\n`
   writeFileSync(path.join(bin, 'npx'), script)
   chmodSync(path.join(bin, 'npx'), 0o755)
   const env = { PATH: `${bin}:${process.env['PATH']}`, MCP_BRIDGE_REGISTRIES: registry.address }

@@ -645,6 +645,23 @@ describe('without a setting', () => {
     expect(residents()).toHaveLength(2)
   })
 
+  it('each client is told of its own variables that are misspelt or have ended', { timeout: 120_000 }, async () => {
+    const { connect, residents, placeOf } = residentHome({})
+    const own = { MCP_BRIDGE_TIMOUT: '5', MCP_BRIDGE_LIVE: '1' }
+    // The resident is started with this level, which is for this client alone.
+    const quiet = await connect('ann', { ...own, MCP_BRIDGE_LOG_LEVEL: 'error' })
+    const bob = await connect('bob', own)
+    const told = [/MCP_BRIDGE_TIMOUT.*MCP_BRIDGE_TIMEOUT/, /MCP_BRIDGE_LIVE has ended/]
+    for (const text of told) await until(() => text.test(bob.said()))
+    expect(residents()).toHaveLength(1)
+    expect(quiet.said()).toBe('')
+    const typed = spawnSync(process.execPath, [CLI, 'exec', '-c', '1'], { ...placeOf('bob', own), encoding: 'utf8' })
+    expect(typed.stdout).toBe('1\n')
+    for (const text of told) expect(typed.stderr).toMatch(text)
+    const cyd = await connect('cyd')
+    expect([await cyd.run('print(1)'), cyd.said()]).toEqual(['1', ''])
+  })
+
   it('a client that comes after a change of settings.json has the new settings', { timeout: 120_000 }, async () => {
     const { connect, residents, home, command } = residentHome({})
     const code = 'print("joe@" + "example.com")'

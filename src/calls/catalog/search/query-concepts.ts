@@ -3,7 +3,7 @@ import { editDistance } from '../../../util/text/did-you-mean.ts'
 import type { Postings } from './postings.ts'
 import { byCodeUnit } from '../../../util/text/python-name.ts'
 import { chunksOf, isStopWord, stem } from './tokenize.ts'
-import type { Alternative, WordNeighbours } from './word-neighbours.ts'
+import type { Alternative, Neighbours } from './meanings-part.ts'
 
 /** One word of a query, as its stem, and the ways to say it. */
 export interface Concept {
@@ -30,9 +30,9 @@ const CONTRACTED = /\b[a-z]+n['\u2019]t\b|['\u2019](?:s|re|ve|ll|d|m)\b/gi
 
 export class QueryReader {
   readonly #postings: Postings
-  readonly #neighbours: WordNeighbours | undefined
+  readonly #neighbours: Neighbours | undefined
 
-  constructor(postings: Postings, neighbours: WordNeighbours | undefined) {
+  constructor(postings: Postings, neighbours: Neighbours | undefined) {
     this.#postings = postings
     this.#neighbours = neighbours
   }

@@ -2,8 +2,7 @@ import { expect, it } from 'vitest'
 import type { SearchDocument } from './fields.ts'
 import { SearchIndex } from './search-index.ts'
 import { stem, words } from './tokenize.ts'
-import { WordVectors } from './word-vectors.ts'
-import { wordVectors } from '../word-vectors-file.ts'
+import { type Meanings, readMeanings } from './meanings-part.ts'
 
 function document(server: string, name: string, summary = '', more: Partial<SearchDocument> = {}): SearchDocument {
   return {
@@ -33,8 +32,8 @@ const TOOLS = [
   document('files', 'read_file', 'Read a file from disk', { safety: 1 }),
 ]
 
-function indexOf(documents: SearchDocument[], vectors?: WordVectors): SearchIndex<string> {
-  const index = new SearchIndex<string>(vectors)
+function indexOf(documents: SearchDocument[], meanings?: Meanings): SearchIndex<string> {
+  const index = new SearchIndex<string>(meanings)
   for (const one of documents) index.add(`${one.server}.${one.name}`, one)
   return index
 }
@@ -145,13 +144,13 @@ it('a slip of the pen is corrected, and a word that no tool uses is not taken fo
   for (const query of ['retoot', 'repoot', 'rehoot']) expect([query, finds(query)]).toEqual([query, []])
 })
 
-it('a misspelt word that is another word is corrected, but not to a word of another length', () => {
+it('a misspelt word that is another word is corrected, but not to a word of another length', async () => {
   const tools = indexOf(
     [
       document('files', 'write_file', 'Write the contents of a file'),
       document('files', 'read_file', 'Read the contents of a file'),
     ],
-    wordVectors(),
+    await readMeanings(),
   )
   expect(
     tools
@@ -160,7 +159,7 @@ it('a misspelt word that is another word is corrected, but not to a word of anot
       .map(({ item }) => item),
   ).toEqual(['files.read_file', 'files.write_file'])
   expect(
-    indexOf([document('todo', 'plan')], wordVectors())
+    indexOf([document('todo', 'plan')], await readMeanings())
       .rank('plane')
       .matching(5),
   ).toEqual([])
@@ -193,31 +192,4 @@ it('words are found inside compound names, and compound names by their words', (
 it('a synonym in a name does not outweigh the word itself', () => {
   const tools = [document('a', 'remove', 'Gone for good'), document('b', 'act', 'Delete')]
   expect(indexOf(tools).rank('delete').best(1)[0]?.item).toBe('b.act')
-})
-
-it('word vectors find a tool that shares no word with the query', () => {
-  const vectors = new WordVectors({
-    words: ['volume', 'louder', 'invoice', 'billing'],
-    values: new Int8Array([7, 1, 7, 0, 0, 7, 1, 7]),
-    dimensions: 2,
-  })
-  const withVectors = new SearchIndex<string>(vectors)
-  withVectors.add('music', document('music', 'set_volume'))
-  withVectors.add('billing', document('billing', 'create_invoice'))
-  expect(withVectors.rank('louder').best(1)[0]?.item).toBe('music')
-})
-
-it.each([
-  ['invoices', 2],
-  ['invoicing', 2],
-  ['volumes', 0],
-  ['louder', 1],
-  ['invoke', undefined],
-])('the vector of %j is that of its known form', (word, row) => {
-  const vectors = new WordVectors({
-    words: ['volume', 'louder', 'invoiced'],
-    values: new Int8Array([7, 1, 7, 0, 0, 7]),
-    dimensions: 2,
-  })
-  expect(vectors.row(word)).toBe(row)
 })

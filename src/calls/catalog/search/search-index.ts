@@ -2,14 +2,12 @@
 // Framework", 2009) over stems. Every word of the query is a concept with several alternatives. The result
 // depends only on the documents and the query, not on the order in which documents were added. Pure.
 import { readTexts, type SearchDocument } from './fields.ts'
+import type { DocumentMeanings, Meanings } from './meanings-part.ts'
 import { Postings } from './postings.ts'
 import { foldName } from '../../../util/text/python-name.ts'
 import { QueryReader, type Concept } from './query-concepts.ts'
 import { Ranked, type RankedDocument, type Scores } from './ranked.ts'
-import { ToolVectors } from './tool-vectors.ts'
 import { GUESSED, weightInFit } from './weak-answer.ts'
-import { WordNeighbours } from './word-neighbours.ts'
-import type { WordVectors } from './word-vectors.ts'
 
 /** The parts of an item's score. */
 export interface Reason {
@@ -51,12 +49,12 @@ export class SearchIndex<T> {
   readonly #byName = new Map<string, number[]>()
   /** Safe documents rank a little higher. */
   readonly #factors: number[] = []
-  readonly #meanings: ToolVectors | undefined
+  readonly #meanings: DocumentMeanings | undefined
 
-  /** @param vectors without them, only words are compared */
-  constructor(vectors?: WordVectors) {
-    this.#reader = new QueryReader(this.#postings, vectors && new WordNeighbours(this.#postings, vectors))
-    this.#meanings = vectors && new ToolVectors(vectors)
+  /** @param meanings without them, only words are compared */
+  constructor(meanings?: Meanings) {
+    this.#reader = new QueryReader(this.#postings, meanings?.neighboursIn(this.#postings))
+    this.#meanings = meanings?.ofDocuments()
   }
 
   add(item: T, document: SearchDocument): void {

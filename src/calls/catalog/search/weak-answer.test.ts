@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import type { SearchDocument } from './fields.ts'
 import { SearchIndex } from './search-index.ts'
 import { isSaid, isWeak } from './weak-answer.ts'
-import { wordVectors } from '../word-vectors-file.ts'
+import { readMeanings } from './meanings-part.ts'
 
 const EMPTY: SearchDocument = {
   server: 's',
@@ -16,8 +16,10 @@ const EMPTY: SearchDocument = {
   safety: 0,
 }
 
+const meanings = await readMeanings()
+
 function indexOf(count: number): SearchIndex<string> {
-  const index = new SearchIndex<string>(wordVectors())
+  const index = new SearchIndex<string>(meanings)
   const add = (server: string, name: string, summary: string): void =>
     index.add(name, { ...EMPTY, server, name, summary })
   add('notes', 'create_note', 'Create a note')

@@ -10,8 +10,11 @@ import { namedSettings, notAllowed } from '../settings.ts'
 /** Maximum number of problems to report. */
 const MAX_TOLD = 20
 
-/** @param file is named in problems and places */
-export function checkSettings(text: string, file: string, context: SettingContext): FileSettings {
+/**
+ * @param file is named in problems and places
+ * @param knowsAll false before features have added their settings: an unknown name may be one of theirs
+ */
+export function checkSettings(text: string, file: string, context: SettingContext, knowsAll = true): FileSettings {
   if (text.trim() === '') return { texts: new Map(), problems: [], warnings: [] }
   const tree = readJsonTree(text)
   if ('reason' in tree) return invalid([`${file}:${tree.place.line}:${tree.place.column}: ${tree.reason}`])
@@ -28,13 +31,15 @@ export function checkSettings(text: string, file: string, context: SettingContex
     if (group === '$schema') continue
     if (problems.length >= MAX_TOLD) break
     const members = all.filter((one) => one.group === group)
-    if (members.length === 0) problems.push(`${at([group])}: ${unknownGroup(group, all)}`)
+    if (members.length === 0 && !knowsAll) continue
+    else if (members.length === 0) problems.push(`${at([group])}: ${unknownGroup(group, all)}`)
     else if (!isRecord(values)) problems.push(`${at([group])}: ${group}: is not an object with settings`)
     else {
       for (const [key, value] of Object.entries(values)) {
         if (problems.length >= MAX_TOLD) break
         const place = at([group, key])
         const known = members.find((one) => one.key === key)
+        if (!known && !knowsAll) continue
         const read = known ? textOf(value, known.setting, context) : { reason: unknownKey(key, group, all) }
         const name = visibleName(`${group}.${key}`)
         if ('reason' in read) problems.push(`${place}: ${name}: ${read.reason}`)

@@ -28,11 +28,12 @@ export function settingsFile(context: SettingContext): string {
   return path.join((set ? parse(set, context) : undefined) ?? whenMissing(context), SETTINGS_FILE)
 }
 
-/** Never throws: a file that cannot be used has problems. */
+/** Never throws: a file that cannot be used has problems. @param knowsAll see `checkSettings` */
 export async function readSettingsFile(
   file: string,
   context: SettingContext,
   fileSystem: ConfigFileSystem = nodeFileSystem,
+  knowsAll = true,
 ): Promise<FileSettings> {
   const read = await readFileText(fileSystem, file)
   if ('absent' in read) return { texts: new Map(), problems: [], warnings: [] }
@@ -41,7 +42,7 @@ export async function readSettingsFile(
     return { texts: new Map(), problems: [`${file} ${reason}`], warnings: [] }
   // The parser is loaded only if there is a file.
   const { checkSettings } = await import('./check-file.ts')
-  const found = checkSettings(read.text, file, context)
+  const found = checkSettings(read.text, file, context, knowsAll)
   return { ...found, warnings: modeWarnings(file, found, context) }
 }
 

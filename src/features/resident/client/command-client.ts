@@ -17,44 +17,49 @@ const LOST =
 
 /** @param command runs the command in this process */
 export async function runInResident(command: () => Promise<void>): Promise<void> {
+  let isConnected = false
+  const runHere = (): void => {
+    if (!isConnected) endWithoutReader()
+    void command()
+  }
   try {
     const { context, key, place } = await ownResident()
     // A command makes no folder. What others can write to, no relay uses.
-    if (!isOwnFolderSync(place.folder) || isKeptOut(place.folder) || (await isOffInFile(context))) return void command()
+    if (!isOwnFolderSync(place.folder) || isKeptOut(place.folder) || (await isOffInFile(context))) return runHere()
     const { env, cwd, home, ownPaths } = context
     const socket = connect(place.socket)
-    const runHere = (): void => {
+    const giveUp = (): void => {
       clearTimeout(late)
       socket
         .removeAllListeners()
         .on('error', () => {})
         .destroy()
-      void command()
+      runHere()
     }
-    const late = setTimeout(runHere, WELCOME_MS)
+    const late = setTimeout(giveUp, WELCOME_MS)
     const lines = createLineSplitter({
       maxBytes: MAX_LINE_BYTES,
       onLine: (line) => {
-        if (!isControl(line) || readControl(line)['welcome'] === undefined) return runHere()
+        if (!isControl(line) || readControl(line)['welcome'] === undefined) return giveUp()
         clearTimeout(late)
         socket.removeAllListeners()
         new RunningCommand(socket).begin()
       },
-      onTooLong: runHere,
+      onTooLong: giveUp,
     })
-    socket.on('connect', () =>
+    socket.on('connect', () => {
       socket.write(
         controlLine({ hello: PROTOCOL, key: key.text, pid: process.pid, env, cwd, home, ownPaths, isCommand: true }),
-      ),
-    )
+      )
+      isConnected = true
+      // Opening the outputs takes time, in which the resident can work.
+      endWithoutReader()
+    })
     socket.on('data', (chunk) => lines.push(chunk))
     socket.on('error', () => {})
-    socket.on('close', runHere)
+    socket.on('close', giveUp)
   } catch {
-    void command()
-  } finally {
-    // Opening the outputs takes time, in which the resident can work.
-    endWithoutReader()
+    runHere()
   }
 }
 

@@ -6,7 +6,7 @@ import path from 'node:path'
 import type { ClientContext } from '../../../config/settings/client-context.ts'
 import { copiedScript } from './package-copy.ts'
 import { keepLogSmall, removeOldLogs } from '../process/resident-log.ts'
-import { type ResidentKey, residentPath, usualVariables } from '../resident-key.ts'
+import { type ResidentKey, usualVariables } from '../resident-key.ts'
 import type { ResidentPlace } from '../run-folder.ts'
 
 /** A start that takes longer may be tried by another relay, too. */
@@ -62,7 +62,7 @@ export function startResident(
     const script = copiedScript(cacheDir, context.ownPaths[0]!)
     const child = spawn(process.execPath, [...process.execArgv, script, 'resident', key.name], {
       cwd: key.cwd ?? '/',
-      env: { ...usualOnes(), ...withoutIdle(context.env, key), PATH: residentPath(context.env) },
+      env: { ...usualOnes(), ...withoutIdle(context.env, key), PATH: key.path },
       detached: true,
       stdio: ['pipe', log, log],
     })

@@ -3,11 +3,14 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { text } from 'node:stream/consumers'
-import { expect, it, onTestFinished } from 'vitest'
+import { beforeEach, expect, it, onTestFinished } from 'vitest'
+import { needsPosix } from '../../../../test/support/needs.ts'
 import { RemoteTerminal } from './remote-terminal.ts'
 
 const CONTEXT = { env: {}, cwd: '/', home: '/', ownPaths: [] }
 const PIPES = { words: [], stdin: { isTTY: false }, stdout: { isTTY: false }, stderr: { isTTY: false } }
+
+beforeEach(() => needsPosix('Windows has no resident'))
 
 /** A terminal, and what the process in which its command was typed hears. */
 async function remote(): Promise<{ remote: RemoteTerminal; heard: () => string; socket: Socket }> {

@@ -28,6 +28,8 @@ export class RemoteTerminal {
   /** Nothing more is typed. */
   #isTyped = false
   #isOver = false
+  /** Of the signal that ends the command. */
+  #endCode: number | undefined
 
   constructor(
     socket: Socket,
@@ -75,10 +77,10 @@ export class RemoteTerminal {
   }
 
   /** The command has ended. */
-  exit(code = this.terminal.exitCode ?? 0): void {
+  exit(): void {
     if (this.#isOver) return
     this.#isOver = true
-    this.#say({ exit: code })
+    this.#say({ exit: this.#endCode ?? this.terminal.exitCode ?? 0 })
     this.#socket.end()
   }
 
@@ -94,8 +96,9 @@ export class RemoteTerminal {
       for (const listener of this.#interrupted) listener()
       return
     }
+    this.#endCode ??= SIGNAL_EXIT_CODES[signal]
     await this.#end(this.#ends.filter(({ signals }) => signals.includes(signal)))
-    this.exit(SIGNAL_EXIT_CODES[signal])
+    this.exit()
   }
 
   async #end(which: readonly Ending[]): Promise<void> {

@@ -6,20 +6,21 @@ import type { Settings } from '../../../config/settings/settings.ts'
 import { commandOf } from '../protocol.ts'
 import type { ServedClient } from './resident.ts'
 import { createLog, SILENT } from '../../../util/log.ts'
+import { visible } from '../../../cli/terminal/print.ts'
 import { runTyped } from '../../../cli/program.ts'
 import { residentBridge } from './resident-bridge.ts'
 import { page as part } from '../../../serve/page-part.ts'
-import { logLevelOf } from './log-level.ts'
 import { RemoteTerminal } from './remote-terminal.ts'
 import { RESIDENT_COMMANDS } from '../wants-resident.ts'
 
 /** A command that does not end with its terminal does not keep the resident. */
 const END_MS = 2_500
 
+/** @param own the settings that the command would have without a resident */
 export function serveCommand(
   context: ClientContext,
   socket: Socket,
-  { settings, bridge }: { settings: Settings; bridge: () => Promise<Bridge> },
+  { own, bridge }: { own: Settings; bridge: () => Promise<Bridge> },
 ): ServedClient {
   let remote: RemoteTerminal | undefined
   let running: Promise<void> | undefined
@@ -31,7 +32,10 @@ export function serveCommand(
       open: async (ask) => {
         const wantsLog = context.env['MCP_BRIDGE_LOG_LEVEL']
         const write = (line: string): void => void here.terminal.stderr.write(line)
-        const log = wantsLog ? createLog(logLevelOf(context.env, settings), write) : SILENT
+        const log = wantsLog ? createLog(own.logLevel, write) : SILENT
+        for (const warning of own.warnings)
+          if (wantsLog) log.warning(warning)
+          else write(visible(`sandbridge: ${warning}\n`))
         return residentBridge(await bridge(), context, log, ask)
       },
       page: async (port) => {

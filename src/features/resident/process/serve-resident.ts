@@ -23,7 +23,6 @@ import { SocketTransport } from './socket-transport.ts'
 import { createLog, type Log } from '../../../util/log.ts'
 import { features } from '../../../cli/feature.ts'
 import { pageOnDemand } from '../../../cli/terminal/page-on-demand.ts'
-import { logLevelOf } from './log-level.ts'
 import { serveCommand } from './serve-command.ts'
 import { serveConnection } from '../../../cli/serve/serve-connection.ts'
 
@@ -58,6 +57,8 @@ export async function serveResident(name: string): Promise<void> {
     opening ??= openBridge(live, log).then((made) => (opened = made))
     return opening
   }
+  /** The settings of each client, by its environment. */
+  const own = new WeakMap<Hello['env'], Settings>()
   const resident = new Resident({
     settings,
     key,
@@ -65,15 +66,17 @@ export async function serveResident(name: string): Promise<void> {
     log,
     refuses: async ({ env, cwd }) => {
       try {
-        if (!(await agrees(settings, env)))
+        const theirs = await loadSettings(env)
+        if (!agree(settings, theirs))
           return 'settings have changed since it started. `sandbridge stop` ends it, and the next client starts one'
         await new PermissionFiles(settings, cwd).read()
+        own.set(env, theirs)
         return undefined
       } catch (error) {
         return messageOf(error)
       }
     },
-    serve: (hello, socket, tell) => serveClient(hello, socket, tell, { settings, bridge }),
+    serve: (hello, socket, tell) => serveClient(hello, socket, tell, { settings, own: own.get(hello.env)!, bridge }),
     isBusy: () => (opened?.cells.count ?? 0) > 0,
     isWatched: () => opened?.page.service?.isOpen === true,
     close: async () => (await opening)?.close(),
@@ -86,10 +89,8 @@ export async function serveResident(name: string): Promise<void> {
 /**
  * Whether what holds here is what this client would have by itself. settings.json, or the list of packages, may have
  * been another one when this process started.
- * @throws BridgeError CONFIG_INVALID as `loadSettings` does
  */
-async function agrees(settings: Settings, env: Hello['env']): Promise<boolean> {
-  const theirs = await loadSettings(env)
+function agree(settings: Settings, theirs: Settings): boolean {
   const at = (from: Settings, { property }: NamedSetting): unknown => from[property as keyof Settings]
   return namedSettings().every(
     (one) =>
@@ -122,11 +123,13 @@ function serveClient(
   { env, cwd, home, ownPaths, isCommand }: Hello,
   socket: Socket,
   tell: (said: FromResident) => void,
-  { settings, bridge }: { settings: Settings; bridge: () => Promise<Bridge> },
+  { settings, own, bridge }: { settings: Settings; own: Settings; bridge: () => Promise<Bridge> },
 ): ServedClient {
   const context = { env, cwd, home, ownPaths }
-  if (isCommand) return serveCommand(context, socket, { settings, bridge })
-  const log = createLog(logLevelOf(env, settings), (line) => tell({ log: line }))
+  if (isCommand) return serveCommand(context, socket, { own, bridge })
+  const log = createLog(own.logLevel, (line) => tell({ log: line }))
+  // Of its own entry: another client's may be right.
+  for (const warning of own.warnings) log.warning(warning)
   let servers: ClientServers | undefined
   const open = async (): Promise<Conversation> => {
     const [shared, { keptForClient }] = await Promise.all([bridge(), import('../../../cell/session/kept-for.ts')])

@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
@@ -25,17 +25,16 @@ async function makeFolder(): Promise<string> {
   return folder
 }
 
-/** A program that signs in: runs `body`, and counts its runs in a file. */
-async function plugin(body: string, more: Partial<ExecPlugin> = {}) {
+/** A program that signs in: runs `body` of JavaScript, and counts its runs in a file. */
+async function plugin(body: string, { args = [], ...more }: Partial<ExecPlugin> = {}) {
   const folder = await makeFolder()
-  const command = path.join(folder, 'sign-in')
+  const program = path.join(folder, 'sign-in.cjs')
   const runs = path.join(folder, 'runs')
-  await writeFile(command, `#!/bin/sh\necho run >> ${runs}\n${body}\n`)
-  await chmod(command, 0o755)
+  await writeFile(program, `require('fs').appendFileSync(${JSON.stringify(runs)}, 'run\\n')\n${body}\n`)
   const exec: ExecPlugin = {
     apiVersion: 'client.authentication.k8s.io/v1',
-    command,
-    args: [],
+    command: process.execPath,
+    args: [program, ...args],
     env: {},
     installHint: undefined,
     provideClusterInfo: false,
@@ -45,8 +44,10 @@ async function plugin(body: string, more: Partial<ExecPlugin> = {}) {
   return { exec, count }
 }
 
-const credential = (status: object) =>
-  `echo '${JSON.stringify({ apiVersion: 'client.authentication.k8s.io/v1', kind: 'ExecCredential', status })}'`
+const credential = (status: object) => {
+  const printed = { apiVersion: 'client.authentication.k8s.io/v1', kind: 'ExecCredential', status }
+  return `console.log(JSON.stringify(${JSON.stringify(printed)}))`
+}
 
 it('a rotated token of the cluster is read again', async () => {
   const file = path.join(await makeFolder(), 'token')
@@ -84,7 +85,11 @@ it('an exec plugin runs once until its credential expires', async () => {
 })
 
 it('an exec plugin gets the environment, arguments and cluster that it asks for', async () => {
-  const body = `printf '%s' "{\\"apiVersion\\":\\"client.authentication.k8s.io/v1\\",\\"status\\":{\\"token\\":\\"$1-$EXTRA\\",\\"clientCertificateData\\":\\"C\\",\\"clientKeyData\\":$(printf '%s' "$KUBERNETES_EXEC_INFO" | '${process.execPath}' -p 'JSON.stringify(fs.readFileSync(0, "utf8"))')}}"`
+  const body = `
+    const { EXTRA, KUBERNETES_EXEC_INFO } = process.env
+    const token = process.argv[2] + '-' + EXTRA
+    const status = { token, clientCertificateData: 'C', clientKeyData: KUBERNETES_EXEC_INFO }
+    console.log(JSON.stringify({ apiVersion: 'client.authentication.k8s.io/v1', status }))`
   const { exec } = await plugin(body, { args: ['first'], env: { EXTRA: 'more' }, provideClusterInfo: true })
   const { token, key } = await runExecPlugin(exec, ACCESS, 'CA')
   expect(token).toBe('first-more')
@@ -95,8 +100,8 @@ it('an exec plugin gets the environment, arguments and cluster that it asks for'
 })
 
 it.each([
-  ['fails', 'echo "sign in first" >&2; exit 3', /failed: sign in first\./],
-  ['prints something else', 'echo SECRET', /printed no ExecCredential/],
+  ['fails', 'console.error("sign in first"); process.exitCode = 3', /failed: sign in first\./],
+  ['prints something else', 'console.log("SECRET")', /printed no ExecCredential/],
   ['prints a certificate alone', credential({ clientCertificateData: 'SECRET' }), /without its key/],
 ])('an error says that an exec plugin %s', async (_what, body, message) => {
   const { exec } = await plugin(body)
@@ -106,7 +111,7 @@ it.each([
 })
 
 it('an exec plugin that takes too long is ended, and a missing one is named', async () => {
-  const { exec } = await plugin('exec sleep 600')
+  const { exec } = await plugin('setTimeout(() => {}, 600_000)')
   await expect(runExecPlugin(exec, ACCESS, undefined, 200)).rejects.toThrow(/no answer within 0.2 s/)
   await expect(
     runExecPlugin({ ...exec, command: '/nonexistent/x', installHint: 'Get it.' }, ACCESS, undefined),

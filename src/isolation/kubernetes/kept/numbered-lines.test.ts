@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { needsPosix } from '../../../../test/support/needs.ts'
 import { until } from '../../../../test/support/processes.ts'
 import { parseHello } from './hello.ts'
 import { NumberedLines } from './numbered-lines.ts'
@@ -38,6 +39,7 @@ function temporaryFolder(): string {
 
 /** Both ends of a connection: the bridge's, and that of a process in the sandbox. */
 async function connection(): Promise<{ ours: Socket; theirs: Socket }> {
+  needsPosix('sockets that are files')
   const file = path.join(temporaryFolder(), 'socket')
   const server = createServer().listen(file)
   await once(server, 'listening')

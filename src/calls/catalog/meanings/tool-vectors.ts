@@ -1,6 +1,7 @@
 // Vectors for the meaning of tools and queries, from the vectors of their words. Pure.
-import type { ReadTexts, SearchDocument } from './fields.ts'
-import { chunksOf, type Chunk } from './tokenize.ts'
+import type { ReadTexts, SearchDocument } from '../search/fields.ts'
+import type { DocumentMeanings } from '../search/meanings-part.ts'
+import { chunksOf, type Chunk } from '../search/tokenize.ts'
 import { normalize, VectorTable } from './vector-table.ts'
 import type { WordVectors } from './word-vectors.ts'
 
@@ -17,7 +18,7 @@ const CACHE_LIMIT = 50_000
 /** Marks words without a vector. */
 const NOTHING = -1
 
-export class ToolVectors {
+export class ToolVectors implements DocumentMeanings {
   readonly #words: WordVectors
   /** One vector of length 1 per document. */
   readonly #tools: VectorTable
@@ -38,7 +39,6 @@ export class ToolVectors {
     this.#tool = new Float32Array(dimensions)
   }
 
-  /** Adds the next document. */
   add({ name, parameters, server }: SearchDocument, texts: ReadTexts): void {
     const part = this.#part
     const tool = this.#tool.fill(0)
@@ -69,7 +69,6 @@ export class ToolVectors {
     this.#tools.push(tool)
   }
 
-  /** Similarity of the words and each document, from 0 to 1, by document number; undefined when no word is known. */
   likeness(words: readonly string[]): Float64Array | undefined {
     const wanted = new Float32Array(this.#words.dimensions)
     for (const word of words) {

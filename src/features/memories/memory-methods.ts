@@ -1,6 +1,8 @@
 // The methods for memories: small values that a cell stores for the user. The store decides what may be stored.
 import * as z from 'zod'
-import { method, tellingMethod } from './method.ts'
+import { method, tellingMethod } from '../../calls/methods/method.ts'
+import type { UserState } from '../../keep/user-state.ts'
+import { MemoryStore } from './memory-store.ts'
 
 // A sanity limit; the store reports the real limit of a key.
 const key = z.string().max(100_000)
@@ -8,6 +10,8 @@ const key = z.string().max(100_000)
 /** What a list shows of a memory. */
 const namesOf = ({ key: name, metadata }: { key: string; metadata?: unknown }): string[] =>
   metadata === undefined ? [name] : [name, JSON.stringify(metadata)]
+
+const memoriesOf = ({ store }: UserState): MemoryStore => new MemoryStore(store)
 
 export const memoryMethods = {
   save_memory: method(
@@ -17,24 +21,24 @@ export const memoryMethods = {
       metadata: z.record(z.string(), z.unknown()).nullish(),
       revision: z.string().max(100).nullish(),
     }),
-    async ({ key: wanted, value, metadata, revision }, { state: { memories }, flow }) => {
+    async ({ key: wanted, value, metadata, revision }, { state, flow }) => {
       await flow?.keeps(value, ...namesOf({ key: wanted, metadata: metadata ?? undefined }))
-      return (await memories.save(wanted, value, metadata ?? undefined, revision ?? undefined)) ?? null
+      return (await memoriesOf(state).save(wanted, value, metadata ?? undefined, revision ?? undefined)) ?? null
     },
   ),
 
   /** The value as JSON text, or null, with its revision. */
-  load_memory: tellingMethod(z.object({ key }), async ({ key: wanted }, { state: { memories }, flow }) => {
-    const { value = null, revision } = await memories.load(wanted)
+  load_memory: tellingMethod(z.object({ key }), async ({ key: wanted }, { state, flow }) => {
+    const { value = null, revision } = await memoriesOf(state).load(wanted)
     if (value !== null) await flow?.opens('memories', [value])
     return { value, revision }
   }),
 
-  list_memories: tellingMethod(z.object({}), async (_, { state: { memories }, flow }) => {
-    const all = await memories.list()
+  list_memories: tellingMethod(z.object({}), async (_, { state, flow }) => {
+    const all = await memoriesOf(state).list()
     await flow?.lists('memories', all.flatMap(namesOf))
     return all
   }),
 
-  delete_memory: method(z.object({ key }), ({ key: wanted }, { state: { memories } }) => memories.remove(wanted)),
+  delete_memory: method(z.object({ key }), ({ key: wanted }, { state }) => memoriesOf(state).remove(wanted)),
 }

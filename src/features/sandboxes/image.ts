@@ -1,7 +1,7 @@
 // `sandbridge image build`: builds the container images that cells run in.
 import { loadSettings } from '../../config/settings/file/load-settings.ts'
 import { containers } from '../../isolation/container-part.ts'
-import { print, printJson, visible } from '../terminal/print.ts'
+import { print, printJson, visible } from '../../cli/terminal/print.ts'
 
 export async function imageBuild(variant: string, options: { json?: boolean } = {}): Promise<void> {
   const { buildImage } = await containers.for('`sandbridge image build`')

@@ -4,7 +4,7 @@ import { loadSettings } from '../../config/settings/file/load-settings.ts'
 import { BridgeError } from '../../errors.ts'
 import { kubernetes } from '../../isolation/kubernetes-part.ts'
 import { count } from '../../util/text/count.ts'
-import { print, printEmpty, printJson, printSummary, printTable, visibleInline } from '../terminal/print.ts'
+import { print, printEmpty, printJson, printSummary, printTable, visibleInline } from '../../cli/terminal/print.ts'
 
 const NONE = 'No pods are kept. With MCP_BRIDGE_SESSION=durable, the pod of a conversation outlives its bridge.'
 

@@ -1,10 +1,14 @@
 // What could stand in a text that a cell is passing to `get_prompt` or `read_resource`: names and URIs that the server
 // lists, and values that it completes itself. What is written so far is sent to the server, as a call would send it, so
 // the rules for such a call decide first.
+import * as z from 'zod'
 import { isPlainlySeen } from '../../util/text/server-words.ts'
-import type { CatalogTool } from '../catalog/model/catalog-tool.ts'
-import { observed } from '../observed-call.ts'
-import type { CallContext } from './method.ts'
+import type { CatalogTool } from '../../calls/catalog/model/catalog-tool.ts'
+import { observed } from '../../calls/observed-call.ts'
+import { type CallContext, tellingMethod } from '../../calls/methods/method.ts'
+import { withUser } from '../../calls/questions/with-user.ts'
+import { allowedServer } from '../../calls/scope.ts'
+import { boundedRecord } from '../../util/json/bounded-schema.ts'
 
 /** A text that is being written. */
 export interface OpenArgument {
@@ -110,4 +114,26 @@ function openVariable(
     at += value.length
   }
   return undefined
+}
+
+const name = z.string().min(1).max(1_000)
+const MAX_GIVEN = 50
+
+export const completionMethods = {
+  complete_argument: tellingMethod(
+    z.object({
+      server: name,
+      tool: name,
+      prompt: name.nullish(),
+      argument: name,
+      value: z.string().max(MAX_CHARS),
+      given: boundedRecord(z.string().max(MAX_CHARS), MAX_GIVEN, 'arguments').default({}),
+    }),
+    ({ server, prompt, ...open }, context) => {
+      const { catalog, scope, signal } = context
+      const serverName = allowedServer(server, catalog, scope)
+      const asked = { ...open, ...(prompt && { prompt }) }
+      return withUser(serverName, context, signal, () => completedArgument(serverName, asked, context))
+    },
+  ),
 }

@@ -5,8 +5,8 @@ import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { bridgeEnv, CLI, makeHome } from '../support/bridge-process.ts'
-import { runProgram } from '../support/run-program.ts'
+import { bridgeEnv, CLI, makeHome } from '../../support/bridge-process.ts'
+import { runProgram } from '../../support/run-program.ts'
 
 /** A folder with a `.mcp.json`, and `sandbridge` run in it. */
 function project(mcpServers: object, home = makeHome()) {

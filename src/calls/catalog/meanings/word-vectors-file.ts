@@ -1,13 +1,30 @@
 // Reads the word vectors of the package: `words.txt`, one word per line, and `word-vectors.i4`, signed 4-bit numbers
-// for each word, two per byte, the first in the lower half. Called after the tools of a bridge were listed, or by the
-// first search; never at start.
+// for each word, two per byte, the first in the lower half.
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import { PACKAGE_ROOT } from '../../util/package-root.ts'
-import { WordVectors } from './search/word-vectors.ts'
+import { PACKAGE_ROOT } from '../../../util/package-root.ts'
+import type { Meanings } from '../search/meanings-part.ts'
+import { ToolVectors } from './tool-vectors.ts'
+import { WordNeighbours } from './word-neighbours.ts'
+import { WordVectors } from './word-vectors.ts'
 
 const FOLDER = path.join(PACKAGE_ROOT, 'assets', 'search')
 let read: { vectors: WordVectors | undefined } | undefined
+
+/** What the core uses of them. */
+export function wordMeanings(): Meanings | undefined {
+  const vectors = wordVectors()
+  return vectors && meaningsOf(vectors)
+}
+
+export function meaningsOf(vectors: WordVectors): Meanings {
+  return {
+    isKnown: (word) => vectors.row(word) !== undefined,
+    readAhead: () => vectors.stemAhead(),
+    neighboursIn: (postings) => new WordNeighbours(postings, vectors),
+    ofDocuments: () => new ToolVectors(vectors),
+  }
+}
 
 /** Undefined when the files cannot be read: tools are then found by their words alone. */
 export function wordVectors(): WordVectors | undefined {

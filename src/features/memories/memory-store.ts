@@ -3,8 +3,8 @@
 import { randomUUID } from 'node:crypto'
 import * as z from 'zod'
 import { BridgeError } from '../../errors.ts'
-import { JsonRecord } from '../json-record.ts'
-import type { Store } from '../store.ts'
+import { JsonRecord } from '../../keep/json-record.ts'
+import type { Store } from '../../keep/store.ts'
 import { withoutUndefined } from '../../util/json/json.ts'
 
 export interface MemoryLimits {

@@ -4,9 +4,9 @@ import { placeholdersIn } from '../../config/entries/placeholders.ts'
 import type { RemoteServer, ServerDefinition, SignInClient } from '../../config/entries/server-definition.ts'
 import { createTrustStore } from '../../config/trust.ts'
 import { wholeCommandLine, wholeWord } from '../../config/secrets/command-line.ts'
-import { confirm } from '../terminal/confirm.ts'
-import { withBridge } from '../terminal/open-bridge.ts'
-import { print, printEmpty, printJson, printSummary, printTable, visibleInline } from '../terminal/print.ts'
+import { confirm } from '../../cli/terminal/confirm.ts'
+import { withBridge } from '../../cli/terminal/open-bridge.ts'
+import { print, printEmpty, printJson, printSummary, printTable, visibleInline } from '../../cli/terminal/print.ts'
 
 interface TrustOptions {
   yes?: boolean

@@ -1,20 +1,15 @@
 // Finds words of the catalog that mean nearly the same as a word of a query, by their vectors. Pure.
-import type { Postings } from './postings.ts'
+import type { Alternative, Neighbours } from '../search/meanings-part.ts'
+import type { Postings } from '../search/postings.ts'
 import { byCodeUnit } from '../../../util/text/python-name.ts'
 import type { WordVectors } from './word-vectors.ts'
-
-/** A term that may stand for a word of a query, and its weight. The word itself has weight 1. */
-export interface Alternative {
-  term: string
-  weight: number
-}
 
 const MOST = 8
 const LEAST_COSINE = 0.52
 const WEIGHT = 0.6
 const CACHE_LIMIT = 2000
 
-export class WordNeighbours {
+export class WordNeighbours implements Neighbours {
   readonly #postings: Postings
   readonly #vectors: WordVectors
   /** Terms of the catalog that have a vector, as far as they have been read. */
@@ -28,7 +23,6 @@ export class WordNeighbours {
     this.#vectors = vectors
   }
 
-  /** Up to eight terms near a word, nearest first; undefined for a word that has no vector. */
   of(word: string, term: string): Alternative[] | undefined {
     const row = this.#vectors.row(word)
     if (row === undefined) return undefined

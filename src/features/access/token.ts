@@ -1,8 +1,8 @@
 // `sandbridge token`: creates, lists and revokes named tokens for clients of `run --http`.
 import { BridgeError } from '../../errors.ts'
 import { http, type NamedTokens } from '../../serve/http-part.ts'
-import { ownStore } from '../terminal/own-store.ts'
-import { print, printEmpty, printJson, printTable } from '../terminal/print.ts'
+import { ownStore } from '../../cli/terminal/own-store.ts'
+import { print, printEmpty, printJson, printTable } from '../../cli/terminal/print.ts'
 
 const UNITS = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 /** Within the range of JavaScript dates, and longer than anyone needs. */

@@ -10,9 +10,9 @@ import { oauth } from '../../upstream/oauth-part.ts'
 import { CLIENT_INFO } from '../../util/version.ts'
 import { http } from '../../serve/http-part.ts'
 import { didYouMeanText } from '../../util/text/did-you-mean.ts'
-import { namedServer } from '../terminal/named-server.ts'
-import { withBridge } from '../terminal/open-bridge.ts'
-import { print, printJson, visible } from '../terminal/print.ts'
+import { namedServer } from '../../cli/terminal/named-server.ts'
+import { withBridge } from '../../cli/terminal/open-bridge.ts'
+import { print, printJson, visible } from '../../cli/terminal/print.ts'
 
 interface LoginOptions {
   browser: boolean

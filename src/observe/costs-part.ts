@@ -1,0 +1,19 @@
+// What conversations cost by day, as far as the core knows it.
+import type { Store } from '../keep/store.ts'
+import { Part } from '../util/part.ts'
+import type { Subscriber } from './events/event-stream.ts'
+
+/** Without it, costs are not counted. */
+export const dailyCosts = new Part<CostsPart>('the count of costs')
+
+interface CostsPart {
+  createCostCounter: (options: CostsOptions) => Subscriber
+}
+
+export interface CostsOptions {
+  /** Returns the current tokens in the definitions of all tools. */
+  listedTokens: () => Promise<number>
+  /** Has the costs. */
+  store: Store
+  onError: (error: unknown) => void
+}
