@@ -11,7 +11,8 @@ import { SAYS_ON_OR_OFF } from './wants-resident.ts'
 export async function ownResident(): Promise<{ context: ClientContext; key: ResidentKey; place: ResidentPlace }> {
   const context = processContext()
   const stateDir = stateFolder(context)
-  const [, runtime] = /"runtime"\s*:\s*"([^"]*)"/.exec(settingsText(stateDir)) ?? []
+  // One in a comment counts, too: it only makes more of PATH count.
+  const [runtime] = /"runtime"\s*:\s*"[^"]*kubernetes/i.exec(settingsText(stateDir)) ?? []
   const key = residentKey(context, await knownIdle(context, stateDir), runtime)
   return { context, key, place: residentPlace(stateDir, key.name) }
 }
