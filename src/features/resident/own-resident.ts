@@ -1,4 +1,5 @@
 // Which resident serves this process, and where it is.
+import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { type ClientContext, processContext } from '../../config/settings/client-context.ts'
 import { readOrdinarySync } from '../../util/files/read-ordinary.ts'
@@ -42,8 +43,10 @@ export async function isOffInFile({ env, home }: Pick<ClientContext, 'home' | 'e
 
 /** Empty for a file that is missing or cannot be read: the resident says what is wrong with it. */
 function settingsText(stateDir: string): string {
+  const file = path.join(stateDir, 'settings.json')
   try {
-    return readOrdinarySync(path.join(stateDir, 'settings.json')).toString()
+    // Far faster than the error of the next line.
+    return existsSync(file) ? readOrdinarySync(file).toString() : ''
   } catch {
     return ''
   }
