@@ -39,7 +39,7 @@ export async function residentRows(): Promise<BenchRow[]> {
     files: { ...published.filesystem(tmpdir()), cwd: '/' },
   })
   const env = (resident: 'on' | 'off') =>
-    bridgeEnv(home, { ...runtimeEnv('bubblewrap'), MCP_BRIDGE_RESIDENT: resident, MCP_BRIDGE_RESIDENT_IDLE: '60' })
+    bridgeEnv(home, { ...runtimeEnv('bubblewrap'), MCP_BRIDGE_RESIDENT: `${resident} idle=60` })
   try {
     const without = await crowd(env('off'))
     const together = await crowd(env('on'))

@@ -223,7 +223,7 @@ function read(file: string, context: FillContext, where: string, written = file)
 
 function readText(absolute: string, { readFile }: FillContext, where: string, written: string): string {
   try {
-    return readFile?.(absolute) ?? readOrdinarySync(absolute)
+    return readFile?.(absolute) ?? readOrdinarySync(absolute).toString()
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown error'
     throw new BridgeError('CONFIG_INVALID', `${where} names a file that cannot be read (${code}): ${written}`, {

@@ -42,7 +42,7 @@ export async function isOffInFile({ env, home }: Pick<ClientContext, 'home' | 'e
 /** Empty for a file that is missing or cannot be read: the resident says what is wrong with it. */
 function settingsText(stateDir: string): string {
   try {
-    return readOrdinarySync(path.join(stateDir, 'settings.json'))
+    return readOrdinarySync(path.join(stateDir, 'settings.json')).toString()
   } catch {
     return ''
   }

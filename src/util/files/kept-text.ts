@@ -12,7 +12,7 @@ const MAX_TEXTS = 100
 /** Undefined when it cannot be read, and in the folder of others. */
 export function readKeptText(file: string): string | undefined {
   try {
-    return isOwnFolderSync(path.dirname(file)) ? readOrdinarySync(file) : undefined
+    return isOwnFolderSync(path.dirname(file)) ? readOrdinarySync(file).toString() : undefined
   } catch {
     return undefined
   }

@@ -5,26 +5,29 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { needsPosix } from '../../../test/support/needs.ts'
-import { readOrdinary } from './read-ordinary.ts'
+import { readOrdinary, readOrdinarySync } from './read-ordinary.ts'
 
-it('a socket or a folder in place of a file is refused, and a file is read unless its size is refused', async () => {
+it.each([
+  ['asynchronously', readOrdinary],
+  ['synchronously', async (...args: Parameters<typeof readOrdinarySync>) => readOrdinarySync(...args)],
+])('a socket or a folder is refused, and a file is read %s unless its size is refused', async (_, read) => {
   needsPosix('sockets of Windows are not in folders')
   const folder = mkdtempSync(path.join(tmpdir(), 'sb-read-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   const server = createServer().listen(path.join(folder, 'socket'))
   onTestFinished(() => void server.close())
   await once(server, 'listening')
-  await expect(readOrdinary(path.join(folder, 'socket'))).rejects.toMatchObject({
+  await expect(read(path.join(folder, 'socket'))).rejects.toMatchObject({
     name: 'NotOrdinary',
     isFolder: false,
   })
-  await expect(readOrdinary(folder)).rejects.toMatchObject({ name: 'NotOrdinary', isFolder: true })
+  await expect(read(folder)).rejects.toMatchObject({ name: 'NotOrdinary', isFolder: true })
 
   const file = path.join(folder, 'file')
   writeFileSync(file, 'text')
-  expect(String(await readOrdinary(file))).toBe('text')
+  expect(String(await read(file))).toBe('text')
   const refuse = (sizeBytes: number): void => {
     throw new Error(`${sizeBytes} bytes`)
   }
-  await expect(readOrdinary(file, refuse)).rejects.toThrow('4 bytes')
+  await expect(read(file, refuse)).rejects.toThrow('4 bytes')
 })

@@ -32,14 +32,24 @@ export async function readOrdinary(file: string, accept?: (sizeBytes: number) =>
   }
 }
 
-/** Synchronous version of `readOrdinary`, for text. @throws the same */
-export function readOrdinarySync(file: string): string {
-  const descriptor = openSync(file, READ_AT_ONCE)
+/** Synchronous version of `readOrdinary`. @throws the same */
+export function readOrdinarySync(file: string, accept?: (sizeBytes: number) => void): Buffer {
+  const descriptor = opened(file)
   try {
-    check(fstatSync(descriptor))
-    return readFileSync(descriptor, 'utf8')
+    const found = fstatSync(descriptor)
+    check(found)
+    accept?.(found.size)
+    return readFileSync(descriptor)
   } finally {
     closeSync(descriptor)
+  }
+}
+
+function opened(file: string): number {
+  try {
+    return openSync(file, READ_AT_ONCE)
+  } catch (error) {
+    return refuse(error as NodeJS.ErrnoException)
   }
 }
 

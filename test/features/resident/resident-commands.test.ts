@@ -316,6 +316,22 @@ describe('the end of', () => {
     },
   )
 
+  it('a command ends its session', { timeout: 120_000 }, async () => {
+    const house = await shared()
+    const ann = (survivor ??= await house.connect('ann'))
+    await ann.run('kept = 1')
+    const sessions = async (): Promise<number> => {
+      const { stdout } = await type(house, 'ann', ['top', '--json'])
+      return (JSON.parse(stdout) as { sessions: unknown[] }[]).reduce((sum, one) => sum + one.sessions.length, 0)
+    }
+    const before = await sessions()
+    const { over } = await begun(house, ['exec', '-c', 'print("begun", flush=True); import time; time.sleep(2)'])
+    expect(await sessions()).toBe(before + 1)
+    expect(await over).toBe(0)
+    while ((await sessions()) > before) await sleep(50)
+    expect(await ann.run('print(kept)')).toBe('1')
+  })
+
   it('the resident is said, and does not run the code again', { timeout: 120_000 }, async () => {
     const house = residentHome({})
     await house.connect('ann')
