@@ -69,6 +69,7 @@ class Session:
         """Run a cell and return its `done` frame. `with_json`: also send values as JSON, if they have a JSON form."""
         self._display.with_json = with_json
         sys.stdout, sys.stderr = self._output.stdout, self._output.stderr  # the cell before may have replaced them
+        self._output.due = 0.0  # its first line is sent at once: it may compute for long after it
         self._ensure_loop()
         self._ends = math.inf
         outcome: Outcome = {"status": "ok"}

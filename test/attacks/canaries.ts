@@ -40,7 +40,7 @@ export async function openCanaries(): Promise<Canaries> {
     return server
   }
   const tcp = await listen(0)
-  const unixSocket = join(folder, 'socket')
+  const unixSocket = process.platform === 'win32' ? `\\\\.\\pipe\\${randomUUID()}` : join(folder, 'socket')
   const unix = await listen(unixSocket)
   const udp = createSocket('udp4').on('message', count)
   udp.bind(0, '127.0.0.1')

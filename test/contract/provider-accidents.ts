@@ -9,6 +9,7 @@ import { Kernel } from '../../src/cell/kernel/kernel.ts'
 import type { Provider, Sandbox } from '../../src/isolation/provider.ts'
 import { type CellRunner, MEMORY_BYTES, startCells } from '../support/cell-runner.ts'
 import type { TestedProvider } from '../support/engines.ts'
+import { needsPosix } from '../support/needs.ts'
 import { descendants, runningProcesses, until } from '../support/processes.ts'
 
 export interface Differences {
@@ -116,6 +117,7 @@ export function testAccidents(
       promise('a kernel that a cell has ended is distinguished from one that was killed', accidents)
 
     promise('a sandbox killed from outside is reported as killed, and leaves nothing', async () => {
+      needsPosix('Windows does not tell that a process was killed')
       const cells = await startCells(provider)
       const { sandbox } = cells.kernel
       const running = cells.run(STUBBORN_LOOP)
@@ -128,6 +130,7 @@ export function testAccidents(
     })
 
     promise('a bridge that is killed leaves no sandbox behind', async () => {
+      needsPosix('the list of processes')
       const bridge = spawn(process.execPath, ['--import', 'tsx', HOLD_SANDBOX, name], {
         stdio: ['ignore', 'pipe', 'inherit'],
       })

@@ -158,7 +158,7 @@ const failed = await host.fail().catch((error) => error.code)
 
     promise('a JavaScript cell is held to the memory and the processes of the sandbox', async (ctx) => {
       const cells = await start(ctx)
-      const greedy = await js(cells, 'const all = []; for (;;) all.push(Buffer.alloc(10 << 20, 1))')
+      const greedy = await js(cells, 'const all = []; for (;;) all.push(new Uint8Array(10 << 20).fill(1))')
       expect(greedy.status).not.toBe('ok')
       if (!hasNode) return
       const others = await start(ctx)

@@ -2,6 +2,7 @@ import type { Provider } from '../../src/isolation/provider.ts'
 import { StdioProcess } from '../../src/isolation/local/stdio-process.ts'
 import { makeProvider } from '../support/engines.ts'
 import { runningProcesses } from '../support/processes.ts'
+import { isAlive } from '../support/resident-clients.ts'
 import { testProvider } from './provider-contract.ts'
 
 const pyodide = makeProvider('pyodide')
@@ -21,7 +22,11 @@ const recorded: Provider = {
 testProvider(
   'pyodide',
   {
-    isLeft: async (id) => runningProcesses().some(({ group }) => group === groups.get(id)),
+    // Windows has no groups.
+    isLeft: async (id) =>
+      process.platform === 'win32'
+        ? isAlive(groups.get(id)!)
+        : runningProcesses().some(({ group }) => group === groups.get(id)),
     killFromOutside: async ({ id }) => void process.kill(-groups.get(id)!, 'SIGKILL'),
   },
   recorded,

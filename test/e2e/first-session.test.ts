@@ -90,6 +90,8 @@ function normalised(text: string, home: string): string {
       .replaceAll(process.execPath, 'node')
       .replaceAll(process.version, 'v…')
       .replaceAll(ROOT, '/')
+      // Quoted where the clone's path has a blank.
+      .replaceAll(/"(\/node_modules\/[^"]*)"/g, '$1')
       // The available engines depend on the machine.
       .replace(/(?<=only Node\.js; ).*/, '…')
       .replaceAll(/^(?:usable|–) +(?:podman|docker|bubblewrap) .*\n/gm, '')

@@ -24,7 +24,8 @@ function write(home: string, pair: Partial<Pair>): void {
 }
 
 function start(pair: Pair): Promise<HttpBridge> {
-  return startHttpBridge({ args: FLAGS, prepareHome: (home) => write(home, pair) })
+  // The files are named as seen from its folder.
+  return startHttpBridge({ ownProcess: true, args: FLAGS, prepareHome: (home) => write(home, pair) })
 }
 
 /** The common name of the certificate that a new client gets. */

@@ -53,6 +53,19 @@ os.unlink(path)`
   ).toBe('ok')
 })
 
+it('output of a cell is sent from its first line on, however soon it follows the cell before', async (ctx) => {
+  const kernel = await startKernel(ctx)
+  // Later lines wait for each other, here for a minute.
+  const { stdout } = await kernel.run(
+    'import sys\nsys.modules["sandbridge_kernel.output"]._BATCH_SECONDS = 60\nprint("a")',
+  )
+  expect(stdout).toBe('a\n')
+  const { status } = await kernel.run('print("b")\nwhile True: pass', {
+    onFrame: ({ type, text }) => void (type === 'output' && text === 'b\n' && kernel.sandbox.interrupt()),
+  })
+  expect(status).toBe('interrupted')
+})
+
 it('output may be any text or bytes', async (ctx) => {
   const kernel = await startKernel(ctx)
   expect((await kernel.run(`print('nul \\0 sep \\u2028 esc \\x1b etx \\x03')`)).stdout).toBe(

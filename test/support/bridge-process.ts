@@ -113,13 +113,14 @@ export function bridgeEnv(home: string, env: Record<string, string> = {}): Recor
 }
 
 /**
- * One process then plays this bridge and others: see bridge-host/. What is about a sandbox, a resident or Node itself
- * is no less about processes. SANDBRIDGE_TEST_BRIDGES=processes gives each bridge its own.
+ * One process then plays this bridge and others: see bridge-host/. What is about an engine, a resident or Node itself
+ * is about processes, too. SANDBRIDGE_TEST_BRIDGES=processes gives each bridge its own.
  */
 export const canBeHosted = (env: Record<string, string>): boolean =>
   process.env['VITEST'] !== undefined &&
   process.env['SANDBRIDGE_TEST_BRIDGES'] !== 'processes' &&
-  'SANDBRIDGE_TEST_CELLS' in env &&
+  CLI === PLAIN_CLI &&
+  env['MCP_BRIDGE_RUNTIME'] === 'pyodide' &&
   env['MCP_BRIDGE_RESIDENT'] === 'off' &&
   !('NODE_OPTIONS' in env)
 

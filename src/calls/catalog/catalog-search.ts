@@ -9,7 +9,7 @@ import { fuse } from './search/fuse.ts'
 import { searchDocument } from './search/search-document.ts'
 import type { Hit, Ranked } from './search/ranked.ts'
 import { SearchIndex, type Reason } from './search/search-index.ts'
-import { knownMeanings, type Meanings, readMeanings } from './search/meanings-part.ts'
+import { type Meanings, readMeanings } from './search/meanings-part.ts'
 import { guessedNote, isSaid, isWeak, weakNote } from './search/weak-answer.ts'
 import { type Wordings, wordingsIn } from './search/wordings.ts'
 import type { ServerRecord } from './server-record.ts'
@@ -115,12 +115,12 @@ export class CatalogSearch {
   }
 
   /** Up to three tools of a server with a name similar to a wrong one, best first. */
-  likeTool(record: ServerRecord, wrong: string): CatalogTool[] {
+  async likeTool(record: ServerRecord, wrong: string): Promise<CatalogTool[]> {
     const tools = (record.tools ?? []).filter(this.#isShown)
     const aliases = tools.map((tool) => tool.alias)
     const near = didYouMean(wrong, aliases).map((alias) => tools.find((tool) => tool.alias === alias)!)
     // Only what shares a word: the search itself always finds something, which for `foo` means nothing.
-    const found = this.#known(knownMeanings())
+    const found = this.#known(await readMeanings())
       .rank(wrong)
       .matching(3, (tool) => tools.includes(tool))
     return [...new Set([...near, ...found.map(({ item }) => item)])].slice(0, 3)

@@ -191,34 +191,34 @@ describe('a call seen in a source', () => {
   it('a call of a tool whose name is like no other suggests none, and says how to list them', async () => {
     const known = catalog()
     await known.tools('GitHub')
-    expect(known.checkCall('GitHub', call('foo'))?.hint).toBe('Its tools: await runtime.list_tools("GitHub")')
+    expect((await known.checkCall('GitHub', call('foo')))?.hint).toBe('Its tools: await runtime.list_tools("GitHub")')
   })
 
   it('a call seen in a source is judged by cached tools, without asking a server', async () => {
     const known = catalog()
-    expect(known.checkCall('GitHub', call('create_isue'))).toBeUndefined()
+    expect(await known.checkCall('GitHub', call('create_isue'))).toBeUndefined()
     expect(asked).toEqual([])
     await known.tools('GitHub')
-    expect(known.checkCall('GitHub', call('create_issue', { title: 'x' }))).toBeUndefined()
-    expect(known.checkCall('GitHub', call('create_isue'))).toMatchObject({
+    expect(await known.checkCall('GitHub', call('create_issue', { title: 'x' }))).toBeUndefined()
+    expect(await known.checkCall('GitHub', call('create_isue'))).toMatchObject({
       code: 'PROXY_TOOL_UNKNOWN',
       hint: expect.stringContaining('create_issue') as string,
     })
-    expect(known.checkCall('GitHub', call('create_issue'))?.message).toContain('title is missing')
-    expect(known.checkCall('GitHub', call('resources'))).toBeUndefined()
-    expect(known.checkCall('GitHub', call('read_resource'))?.message).toContain('uri is missing')
+    expect((await known.checkCall('GitHub', call('create_issue')))?.message).toContain('title is missing')
+    expect(await known.checkCall('GitHub', call('resources'))).toBeUndefined()
+    expect((await known.checkCall('GitHub', call('read_resource')))?.message).toContain('uri is missing')
     expect(asked).toEqual(['GitHub'])
   })
 
   it('a call seen in a source is judged from disk for a day, and a refusal from there is checked with the server', async () => {
     await catalog().tools('GitHub')
     const late = catalog({ now: () => Date.now() + 25 * 3600 * 1000 })
-    expect(late.checkCall('GitHub', call('create_isue'))).toBeUndefined()
+    expect(await late.checkCall('GitHub', call('create_isue'))).toBeUndefined()
     expect(asked).toEqual(['GitHub'])
     const next = catalog()
-    expect(next.checkCall('GitHub', call('list_issues'))).toBeUndefined()
+    expect(await next.checkCall('GitHub', call('list_issues'))).toBeUndefined()
     expect(asked).toEqual(['GitHub'])
-    expect(next.checkCall('GitHub', call('create_isue'))?.code).toBe('PROXY_TOOL_UNKNOWN')
+    expect((await next.checkCall('GitHub', call('create_isue')))?.code).toBe('PROXY_TOOL_UNKNOWN')
     expect(asked).toEqual(['GitHub', 'GitHub'])
   })
 

@@ -221,7 +221,7 @@ export class Catalog {
       await this.#indexing.now(record, signal).catch(() => undefined)
       found = lookUp(record, toolOrAlias)
     }
-    if (found === undefined) throw this.#unknownTool(record, toolOrAlias)
+    if (found === undefined) throw await this.#unknownTool(record, toolOrAlias)
     return found
   }
 
@@ -252,14 +252,14 @@ export class Catalog {
    * Returns PROXY_TOOL_UNKNOWN or PROXY_ARGUMENTS_INVALID for a call in a cell's source that is certainly wrong.
    * Undefined when nothing is wrong or too little is known. Starts no server.
    */
-  checkCall(server: string, call: SeenCall): BridgeError | undefined {
+  async checkCall(server: string, call: SeenCall): Promise<BridgeError | undefined> {
     const record = this.#records.of(server)
     const { tools } = record
     if (tools === undefined || !record.isTrustworthy) return undefined
     const tool = lookUp(record, call.tool)
     // The cell itself may bring the tool about.
     if (tool === undefined && this.#hasChanged(record)) return undefined
-    const wrong = tool === undefined ? this.#unknownTool(record, call.tool) : checkArguments(tool, call, record)
+    const wrong = tool === undefined ? await this.#unknownTool(record, call.tool) : checkArguments(tool, call, record)
     // An outdated list must not refuse the same call forever.
     if (wrong !== undefined && !record.isFresh && record.mayRetry) this.#indexing.now(record).catch(() => undefined)
     return wrong
@@ -417,8 +417,8 @@ export class Catalog {
     throw new BridgeError('PERMISSION_DENIED', `The tool '${tool.name}' of server '${server}' is denied by a rule`)
   }
 
-  #unknownTool(record: ServerRecord, wrong: string): BridgeError {
-    const meant = this.#search.likeTool(record, wrong)
+  async #unknownTool(record: ServerRecord, wrong: string): Promise<BridgeError> {
+    const meant = await this.#search.likeTool(record, wrong)
     const [best] = meant
     return unknownTool(record, wrong, meant, best && this.#docs.line(best))
   }

@@ -43,14 +43,14 @@ export const checkMethods = {
     z.object({ calls: boundedList(seenCall, MAX_CALLS) }),
     async ({ calls }, { catalog, scope, permissions, signal }): Promise<Problem[]> => {
       const problems: Problem[] = []
-      const judge = ({
+      const judge = async ({
         server,
         tool,
         args,
         kwargs,
         partial,
         exact,
-      }: (typeof calls)[number]): BridgeError | undefined => {
+      }: (typeof calls)[number]): Promise<BridgeError | undefined> => {
         const serverName = catalog.resolveServer(server)
         if (serverName !== undefined && scope.has(serverName))
           return catalog.checkCall(serverName, { tool, args, kwargs, isPartial: partial, exact })
@@ -61,7 +61,7 @@ export const checkMethods = {
       }
       for (const [index, call] of calls.entries()) {
         if (problems.length >= MAX_PROBLEMS) break
-        const wrong = judge(call)
+        const wrong = await judge(call)
         if (wrong) problems.push(problemOf(index, wrong))
       }
       if (problems.length > 0 || permissions === undefined) return problems

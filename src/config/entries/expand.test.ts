@@ -85,10 +85,10 @@ describe('expandTransport', () => {
     })
     expect(expandTransport(definition, context)).toEqual({
       type: 'stdio',
-      command: '/home/ann/bin/s3cret',
+      command: path.join('/home/ann/bin/s3cret'),
       args: [],
       env: { FORWARDED: 'f', A: 'own', B: 'two words', K: 's3cret' },
-      cwd: '/home/ann/d',
+      cwd: path.join('/home/ann/d'),
       secrets: ['s3cret'],
     })
   })
@@ -191,7 +191,7 @@ describe('parseEnvFile', () => {
 })
 
 it('a file that a project inserts is not used once it differs from what the user trusted', () => {
-  const covers = { '/project/.env': textHash('A=1\nB="two words"\n') }
+  const covers = { [path.resolve('/project/.env')]: textHash('A=1\nB="two words"\n') }
   const project = { ...stdio({ envFile: '.env' }), covers }
   expect(expandTransport(project, context)).toMatchObject({ env: { A: '1' } })
   const readFile = (): string => 'A=2'

@@ -1,8 +1,15 @@
+import path from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { needsPosix } from '../../../test/support/needs.ts'
 import { BridgeError } from '../../errors.ts'
 import { readSettings, SETTING_GROUPS, SETTINGS } from './settings.ts'
 
 const linux = { home: '/home/ann', platform: 'linux', isRoot: false } as const
+
+/** Windows puts the letter of a disk in front of its paths. */
+function needsPosixPaths(variable: string, value: string): void {
+  if (/_(?:CONFIG|DIR|IMAGE|MOUNT)$/.test(variable) && /^~?\//.test(value)) needsPosix('paths without a disk')
+}
 
 function read(env: Record<string, string>): ReturnType<typeof readSettings> {
   return readSettings(env, linux)
@@ -35,7 +42,7 @@ describe('readSettings', () => {
       timeoutMs: 30_000,
       maxTimeoutMs: 120_000,
       memoryBytes: 536_870_912,
-      stateDir: '/home/ann/MCPs',
+      stateDir: path.join('/home/ann/MCPs'),
       outputMode: 'compact',
       logLevel: 'info',
       load: 'lazy',
@@ -82,7 +89,7 @@ describe('readSettings', () => {
       drainMs: 0,
       resident: 'on',
       residentIdleMs: 600_000,
-      cacheDir: '/home/ann/.cache/sandbridge',
+      cacheDir: path.join('/home/ann/.cache/sandbridge'),
       serversConfig: [],
       warnings: [],
     })
@@ -146,6 +153,7 @@ describe('readSettings', () => {
     // A blank variable counts as missing.
     ['MCP_BRIDGE_TIMEOUT', '  ', { timeoutMs: 30_000 }],
   ])('the setting %s=%s is read', (variable, value, expected) => {
+    needsPosixPaths(variable, value)
     expect(read({ [variable]: value })).toMatchObject(expected)
   })
 
@@ -175,6 +183,7 @@ describe('readSettings', () => {
     ['MCP_BRIDGE_MOUNT', 'data', 'an absolute path'],
     ['MCP_BRIDGE_PACKAGES', 'numpy --index-url=http://evil', 'requirements, wheel files or folders'],
   ])('the setting %s=%s is refused', (variable, value, allowed) => {
+    needsPosixPaths(variable, value)
     const { code, message } = errorOf({ [variable]: value })
     expect(code).toBe('CONFIG_INVALID')
     expect(message).toContain(variable)
@@ -257,6 +266,6 @@ describe('readSettings', () => {
     [{ home: '/root', platform: 'linux', isRoot: true }, {}, '/var/cache/sandbridge'],
     [linux, { XDG_CACHE_HOME: '/var/cache/ann' }, '/var/cache/ann/sandbridge'],
   ] as const)('the cache folder is the usual one of the system: %j', (machine, env, expected) => {
-    expect(readSettings(env, machine).cacheDir).toBe(expected)
+    expect(path.normalize(readSettings(env, machine).cacheDir)).toBe(path.normalize(expected))
   })
 })

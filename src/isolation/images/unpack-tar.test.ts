@@ -19,6 +19,7 @@ import { Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import { packTar, type TarEntry } from 'modern-tar'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { needsPosix } from '../../../test/support/needs.ts'
 import { RootTree } from './root-tree.ts'
 import { newAllowance, unpackTar, type Allowance } from './unpack-tar.ts'
 
@@ -26,6 +27,7 @@ let outside: string
 let root: string
 
 beforeEach(() => {
+  needsPosix('an image has modes and links')
   outside = mkdtempSync(path.join(tmpdir(), 'sb-tar-'))
   root = path.join(outside, 'root')
   mkdirSync(root)

@@ -13,6 +13,10 @@ const CRASHES = new Set(['SIGTRAP', 'SIGABRT', 'SIGSEGV', 'SIGBUS', 'SIGILL'])
 /** Windows has exit codes in their place, from this one on. */
 const FIRST_CRASH_CODE = 0x8000_0000
 
+/** Node gives a process of Windows these of its parent's variables, unless they are set. */
+const OF_PARENT = 'HOMEDRIVE HOMEPATH LOGONSERVER PATH TEMP USERDOMAIN USERNAME USERPROFILE'.split(' ')
+const NO_VARIABLES = process.platform === 'win32' ? Object.fromEntries(OF_PARENT.map((name) => [name, ''])) : {}
+
 /** Starts a sandbox process. It can read `extraInput` from file descriptor 3. */
 export function spawnSandbox(command: string[], extraInput?: Buffer): StdioProcess {
   const [program, ...args] = command as [string, ...string[]]
@@ -21,7 +25,7 @@ export function spawnSandbox(command: string[], extraInput?: Buffer): StdioProce
     provider: 'pyodide',
     command: program,
     args,
-    env: {},
+    env: NO_VARIABLES,
     // Not the bridge's own folder: the shell that sets limits would pass its name on.
     cwd: path.parse(process.execPath).root,
     ...(extraInput && { extraInputs: [extraInput] }),
