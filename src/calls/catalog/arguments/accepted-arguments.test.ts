@@ -92,6 +92,18 @@ function accepts(schema: Json, args: Json): boolean {
   }
 }
 
+/**
+ * Ajv counts what `unevaluatedProperties` in an `if` has evaluated also where the `if` fails. The specification drops it
+ * (2020-12 Core, 7.7.1.1 and 10.2.2.1).
+ */
+function hasUnevaluatedInIf(schema: unknown): boolean {
+  if (typeof schema !== 'object' || schema === null) return false
+  return Object.entries(schema).some(
+    ([keyword, inner]) =>
+      (keyword === 'if' && JSON.stringify(inner).includes('"unevaluatedProperties"')) || hasUnevaluatedInIf(inner),
+  )
+}
+
 /** What is sent, or why nothing is. */
 function outcome(tool: CatalogTool, args: Json, exact: boolean): Json | string {
   try {
@@ -118,6 +130,7 @@ it('arguments that a full validator accepts are never refused before they are se
   let refused = 0
   fc.assert(
     fc.property(inputSchema, given, (schema, args) => {
+      fc.pre(!hasUnevaluatedInIf(schema))
       const tool = new CatalogTool('s', 's', 't', { name: 't', inputSchema: schema })
       const sent = outcome(tool, args, true)
       if (!accepts(schema, args)) {
