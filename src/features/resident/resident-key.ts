@@ -40,8 +40,10 @@ const PATHS = new RegExp(
     'OPENSSL_.*|(?:REQUESTS|CURL)_CA_BUNDLE|NETRC|PYTHON(?:PATH|HOME|USERBASE))$',
 )
 /** Variables with paths or addresses, of which some have names. */
-const SOURCES =
-  /^(?:PIP|UV)_(?:CONFIG_FILE|CACHE_DIR|(?:CLIENT_)?CERT|CONSTRAINT|OVERRIDE|FIND_LINKS|(?:EXTRA_|DEFAULT_)?INDEX(?:_URL)?)$/
+const SOURCES = new RegExp(
+  '^(?:PIP|UV)_(?:CONFIG_FILE|CACHE_DIR|(?:CLIENT_)?CERT|CONSTRAINT|OVERRIDE|FIND_LINKS|' +
+    '(?:EXTRA_|DEFAULT_)?INDEX(?:_URL)?)$',
+)
 const ADDRESS = /^[a-z][a-z+.-]+:/i
 /** Variables with paths among other words. */
 const WORDS = /^(?:MCP_BRIDGE_PACKAGES|NODE_OPTIONS)$/
