@@ -317,7 +317,8 @@ def exit_code(status: int) -> int:
     return 1 if code in reserved or code > 128 else code
 
 
-# The cgroup that the sandbox sees may be that of others, too (rootless Podman on cgroup v1): what it counted before is theirs.
+# The cgroup that the sandbox sees may be that of others, too (rootless Podman on cgroup v1): what it counted before is
+# theirs.
 kills_before = 0
 
 

@@ -112,7 +112,7 @@ it('the bridge warns when others can read the connection', async () => {
   const behind = await startHttpBridge({ address: '0.0.0.0:0', env, args: ['--trusted-proxy', '10.0.0.0/8', '::1'] })
   const pair = makeCertificate()
   const prepareHome = (home: string) => write(home, pair)
-  const encrypted = await startHttpBridge({ address: '0.0.0.0:0', env, args: FLAGS, prepareHome })
+  const encrypted = await startHttpBridge({ ownProcess: true, address: '0.0.0.0:0', env, args: FLAGS, prepareHome })
   const local = await startHttpBridge({ env })
   for (const bridge of [behind, encrypted, local]) expect(bridge.stderr()).not.toMatch(warning)
 })

@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, w
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { describe, expect, it, onTestFinished, type TestContext } from 'vitest'
-import { fixtureServer, makeHome, type TestBridge } from '../support/bridge-process.ts'
+import { fixtureServer, makeHome, REAL_SANDBOX, type TestBridge } from '../support/bridge-process.ts'
 import { startHttpBridge } from '../support/http-bridge.ts'
 import { until } from '../support/processes.ts'
 import { SANDBOX_CACHE } from '../support/sandbox-cache.ts'
@@ -28,7 +28,7 @@ function homeOnDisk(ctx: TestContext) {
   for (const folder of [state, cache]) mkdirSync(folder)
   symlinkSync(SANDBOX_CACHE, path.join(cache, 'pyodide'), 'junction')
   writeFileSync(path.join(state, 'servers.json'), JSON.stringify({ mcpServers: servers }))
-  return { home, disk, mount, env: { MCP_BRIDGE_STATE_DIR: state, MCP_BRIDGE_CACHE_DIR: cache } }
+  return { home, disk, mount, env: { ...REAL_SANDBOX, MCP_BRIDGE_STATE_DIR: state, MCP_BRIDGE_CACHE_DIR: cache } }
 }
 
 const save = (name: string) =>

@@ -1,5 +1,5 @@
-// Stands in the place of src/isolation/pyodide/provider.ts in the bridge of plain-bridge.mjs, and in that of a bridge in
-// the test's own process.
+// Stands in the place of src/isolation/pyodide/provider.ts in the bridge of plain-bridge.mjs, and in that of a bridge
+// in the test's own process.
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'

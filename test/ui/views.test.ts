@@ -6,6 +6,7 @@ import { listingTokens } from '../../src/calls/catalog/arguments/listing-tokens.
 import { addDailyCosts } from '../../src/observe/costs/daily-costs.ts'
 import { published } from '../support/bridge-process.ts'
 import { goTo, openPage } from '../support/browser-page.ts'
+import { needsLinux } from '../support/needs.ts'
 
 // A browser, a sandbox and a bridge share the machine with other tests.
 vi.setConfig({ testTimeout: 90_000 })
@@ -43,6 +44,7 @@ describe('the page (needs Chromium)', () => {
   })
 
   it('the page shows the memory and the processor time of a sandbox while it is open', async () => {
+    needsLinux('elsewhere what a sandbox uses is not measured')
     const { page, bridge, run, problems } = await openPage()
     const asked = vi.spyOn(bridge.sessions, 'usage')
     await goTo(page, 'Cost')

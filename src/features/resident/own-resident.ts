@@ -1,4 +1,5 @@
 // Which resident serves this process, and where it is.
+import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { type ClientContext, processContext } from '../../config/settings/client-context.ts'
 import { readOrdinarySync } from '../../util/files/read-ordinary.ts'
@@ -11,7 +12,8 @@ import { SAYS_ON_OR_OFF } from './wants-resident.ts'
 export async function ownResident(): Promise<{ context: ClientContext; key: ResidentKey; place: ResidentPlace }> {
   const context = processContext()
   const stateDir = stateFolder(context)
-  const [, runtime] = /"runtime"\s*:\s*"([^"]*)"/.exec(settingsText(stateDir)) ?? []
+  // One in a comment counts, too: it only makes more of PATH count.
+  const [runtime] = /"runtime"\s*:\s*"[^"]*kubernetes/i.exec(settingsText(stateDir)) ?? []
   const key = residentKey(context, await knownIdle(context, stateDir), runtime)
   return { context, key, place: residentPlace(stateDir, key.name) }
 }
@@ -41,8 +43,10 @@ export async function isOffInFile({ env, home }: Pick<ClientContext, 'home' | 'e
 
 /** Empty for a file that is missing or cannot be read: the resident says what is wrong with it. */
 function settingsText(stateDir: string): string {
+  const file = path.join(stateDir, 'settings.json')
   try {
-    return readOrdinarySync(path.join(stateDir, 'settings.json')).toString()
+    // Far faster than the error of the next line.
+    return existsSync(file) ? readOrdinarySync(file).toString() : ''
   } catch {
     return ''
   }

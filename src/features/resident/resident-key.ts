@@ -59,12 +59,12 @@ export interface ResidentKey {
   /** Variables that change no setting. The resident starts without them: for its other clients settings.json holds. */
   idle: ReadonlySet<string>
   /** The PATH of the resident. */
-  path: string
+  readonly path: string
 }
 
 /**
  * @param unchanging variables that change no setting
- * @param runtime the sandbox of settings.json
+ * @param runtime what settings.json says of it
  */
 export function residentKey(
   { env, cwd, home }: Pick<ClientContext, 'env' | 'cwd' | 'home'>,
@@ -96,7 +96,16 @@ export function residentKey(
     variables,
     folder ?? null,
   ])
-  return { text, name: nameOfKey(text), cwd: folder, idle, path: residentPath(env['PATH'], found) }
+  return {
+    text,
+    name: nameOfKey(text),
+    cwd: folder,
+    idle,
+    // Only the relay that starts it asks.
+    get path() {
+      return residentPath(env['PATH'], found)
+    },
+  }
 }
 
 /** A name for files. The paths of sockets are short. */

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { CLI, fixtureServer } from '../../support/bridge-process.ts'
 import { needsTerminal, runInTerminal, type Step } from '../../support/in-terminal.ts'
-import { needsPosix, skip } from '../../support/needs.ts'
+import { needsLinux, needsPosix, skip } from '../../support/needs.ts'
 import { until } from '../../support/processes.ts'
 import {
   isAlive,
@@ -505,6 +505,7 @@ describe('a cell of the page of a resident', () => {
     'in the session of a client has the servers of that client, whichever folder the page shows',
     { timeout: 120_000 },
     async () => {
+      needsLinux('the page knows the session by what its sandbox uses, which is not measured elsewhere')
       const house = residentHome({ who: WHO })
       await house.connect('bob')
       const ann = await house.connect('ann')
