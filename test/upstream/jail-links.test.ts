@@ -55,20 +55,22 @@ interface Start {
   filesystem?: ServerSandbox['filesystem']
   args?: string[]
   command?: string
+  /** What holds secrets of other servers. */
+  hidden?: string[]
 }
 
 async function does(
   code: string,
   { home, project }: ReturnType<typeof makePlace>,
   maker: JailMakerName,
-  { filesystem, args = [], command }: Start = {},
+  { filesystem, args = [], command, hidden = [] }: Start = {},
 ): Promise<string> {
   const intruder = program('intruder', INTRUDER)
   const { args: own, ...plain } = intruder.transport as StdioServer
   const started = command === undefined ? { args: [...own, ...args] } : { command, args }
   const transport = { ...plain, ...started, ...(filesystem && { sandbox: { filesystem } }) }
   const upstreams = open([{ ...intruder, transport }], {
-    jail: { home, stateDir: path.join(home, 'MCPs'), hidden: () => [], makers: [maker] },
+    jail: { home, stateDir: path.join(home, 'MCPs'), hidden: () => hidden, makers: [maker] },
     cwd: project,
   })
   const prelude = `const fs = require('node:fs'); process.chdir(${quoted(project)})\n`
@@ -151,12 +153,16 @@ describe.each(MAKERS)('a server jailed by %s that plants links for its next star
     await expect(does(readsIn(letters), place, maker, start)).rejects.toThrow('could not be started')
   })
 
-  it('reads nothing that its definition denies, in a folder that it has renamed', async () => {
+  it.each<[string, (note: string) => Start]>([
+    ['its definition denies', (note) => ({ filesystem: { denyRead: [note] } })],
+    ['holds secrets of others', (note) => ({ hidden: [note] })],
+  ])('does not read what %s by renaming a folder around it', async (_, startOf) => {
     const place = makePlace()
     const { project } = place
-    const start = { filesystem: { allowWrite: [project], denyRead: [path.join(project, 'in/deep/note')] } }
+    const { filesystem, ...rest } = startOf(path.join(project, 'in/deep/note'))
+    const start = { ...rest, filesystem: { ...filesystem, allowWrite: [project] } }
     const renames = "fs.renameSync('in', 'away'); return 'renamed'"
-    expect(await does(renames, place, maker, start)).not.toBe('renamed')
+    expect(await does(renames, place, maker, start)).toBe('failed: EBUSY')
     expect(await does(readsIn(path.join(project, 'in/deep')), place, maker, start)).toMatch(/^failed/)
     expect(await does(renames, place, maker, { filesystem: { allowWrite: [project] } })).toBe('renamed')
   })
