@@ -331,6 +331,22 @@ describe('the end of', () => {
     },
   )
 
+  it('a command whose output nobody reads comes with SIGTERM', { timeout: 120_000 }, async () => {
+    const house = await shared()
+    survivor ??= await house.connect('ann')
+    const code = 'print("begun", flush=True)\nwhile True: print("x" * 1000)'
+    const child = spawn(process.execPath, [CLI, 'exec', '-c', code], {
+      ...house.placeOf('ann'),
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    const over = new Promise((resolve) => child.once('exit', resolve))
+    await until(() => child.stdout.readableLength > 0)
+    // Until it waits for its reader.
+    await sleep(2_000)
+    child.kill('SIGTERM')
+    expect(await over).toBe(143)
+  })
+
   it('a command ends its session', { timeout: 120_000 }, async () => {
     const house = await shared()
     const ann = (survivor ??= await house.connect('ann'))

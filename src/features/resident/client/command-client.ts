@@ -153,7 +153,8 @@ class RunningCommand {
       this.#endCode = SIGNAL_EXIT_CODES[signal]
       // An output that has failed never drains, and the end of the command would not be read.
       this.#socket.resume()
-      setTimeout(() => this.#exit(SIGNAL_EXIT_CODES[signal]), SHUTDOWN_LIMIT_MS).unref()
+      // Also when nobody reads what is still to be written.
+      setTimeout(() => process.exit(this.#endCode), SHUTDOWN_LIMIT_MS).unref()
     } else if (!this.#wasHeard) return this.#exit(SIGNAL_EXIT_CODES[signal])
     this.#wasHeard = false
     this.#say({ signal })
