@@ -234,6 +234,8 @@ describe('readSettings', () => {
       'MCP_BRIDGE_MEMROY is not a setting and is ignored. Did you mean MCP_BRIDGE_MEMORY?',
       'MCP_BRIDGE_ZZZZZZZZZZ is not a setting and is ignored.',
     ])
+    const [warning] = read({ 'MCP_BRIDGE_\u001b[2J\nerror ZZZZZZZZZZ': '1' }).warnings
+    expect(warning).toBe('"MCP_BRIDGE_\\u001b[2J\\nerror ZZZZZZZZZZ" is not a setting and is ignored.')
   })
 
   it('an address for metrics that other machines can reach needs a token', () => {

@@ -209,6 +209,11 @@ export function notAllowed(setting: Setting<unknown>, text: string): string {
   return `${shown} is not allowed. Allowed: ${setting.allowed}.`
 }
 
+/** Names in a file, and of variables, may be anything. */
+export function visibleName(name: string): string {
+  return /^[\w.-]{1,80}$/.test(name) ? name : JSON.stringify(name.slice(0, 80))
+}
+
 function unknownNames(env: SettingContext['env']): string[] {
   const all = Object.values(allSettings())
   const known = new Set(all.map(({ variable }) => variable))
@@ -217,6 +222,6 @@ function unknownNames(env: SettingContext['env']): string[] {
     .filter((name) => name.startsWith('MCP_BRIDGE_') && !known.has(name) && !former.has(name) && !hasEnded(name))
     .map((name) => {
       const near = nearestName(name, known)
-      return `${name} is not a setting and is ignored.${near === undefined ? '' : ` Did you mean ${near}?`}`
+      return `${visibleName(name)} is not a setting and is ignored.${near === undefined ? '' : ` Did you mean ${near}?`}`
     })
 }

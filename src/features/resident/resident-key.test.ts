@@ -44,6 +44,9 @@ it.each([
   ['KUBECONFIG', '/etc/kube:kube.yaml', '/etc/kube:/srv/kube'],
   ['NODE_EXTRA_CA_CERTS', 'company.pem', '/etc/company.pem'],
   ['XDG_CONFIG_HOME', 'config', '/srv/config'],
+  ['PIP_FIND_LINKS', 'https://packages.example.com wheels', 'https://packages.example.com /srv/wheels'],
+  ['UV_INDEX', 'ours=./wheels', 'ours=https://packages.example.com /srv/wheels'],
+  ['PYTHONPATH', '/srv/a:modules', '/srv/a:/srv/modules'],
   ['NODE_OPTIONS', '--require ./hook.js', '--max-old-space-size=900'],
 ])('the folder counts where %s is %s, and not %s', (name, relative, absolute) => {
   expect(key({ [name]: relative }, '/a')).not.toBe(key({ [name]: relative }, '/b'))
@@ -57,6 +60,10 @@ it.each([
   ['PIP_INDEX_URL', 'https://packages.example.com'],
   ['UV_INDEX', 'https://packages.example.com'],
   ['UV_INDEX_COMPANY_PASSWORD', 'secret'],
+  ['REQUESTS_CA_BUNDLE', '/srv/ca.pem'],
+  ['NETRC', '/srv/netrc'],
+  ['PYTHONPATH', '/srv/modules'],
+  ['PYTHONUSERBASE', '/srv/base'],
 ])('%s counts, by which packages, images and registries are reached for all clients', (name, value) => {
   expect(key({ [name]: value })).not.toBe(key())
   expect(key({ [name]: value })).toBe(key({ [name]: value, UV_RUN_RECURSION_DEPTH: '1' }))

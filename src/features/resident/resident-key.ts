@@ -22,7 +22,9 @@ const VARIABLES = new Set(
     // What Node and its TLS read in this process, for the connections of all clients, and what is loaded into it.
     'NODE_OPTIONS NODE_PATH NODE_EXTRA_CA_CERTS NODE_TLS_REJECT_UNAUTHORIZED NODE_USE_SYSTEM_CA SSL_CERT_FILE ' +
     'SSL_CERT_DIR OPENSSL_CONF OPENSSL_MODULES LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT ' +
-    'DYLD_INSERT_LIBRARIES DYLD_LIBRARY_PATH NODE_USE_ENV_PROXY'
+    'DYLD_INSERT_LIBRARIES DYLD_LIBRARY_PATH NODE_USE_ENV_PROXY ' +
+    // What pip reads beside its own, and what its Python loads.
+    'REQUESTS_CA_BUNDLE CURL_CA_BUNDLE NETRC PYTHONPATH PYTHONHOME PYTHONUSERBASE'
   ).split(' '),
 )
 /** What it starts for all clients. Servers start with the PATH of their own client. */
@@ -35,8 +37,14 @@ const PROXY = /^(?:https?|all|no)_proxy$/i
 const PATHS = new RegExp(
   '^(?:MCP_SERVERS_CONFIG|MCP_BRIDGE_(?:STATE_DIR|CACHE_DIR|MOUNT)|TE?MP(?:DIR)?|XDG_.*|KUBECONFIG|DOCKER_CONFIG|' +
     'DOCKER_CERT_PATH|CONTAINER_SSHKEY|CONTAINERS_.*|REGISTRY_AUTH_FILE|NODE_PATH|NODE_EXTRA_CA_CERTS|SSL_CERT_.*|' +
-    'OPENSSL_.*|(?:PIP|UV)_(?:CONFIG_FILE|CACHE_DIR|CERT|CONSTRAINT|FIND_LINKS))$',
+    'OPENSSL_.*|(?:REQUESTS|CURL)_CA_BUNDLE|NETRC|PYTHON(?:PATH|HOME|USERBASE))$',
 )
+/** Variables with paths or addresses, of which some have names. */
+const SOURCES = new RegExp(
+  '^(?:PIP|UV)_(?:CONFIG_FILE|CACHE_DIR|(?:CLIENT_)?CERT|CONSTRAINT|OVERRIDE|FIND_LINKS|' +
+    '(?:EXTRA_|DEFAULT_)?INDEX(?:_URL)?)$',
+)
+const ADDRESS = /^[a-z][a-z+.-]+:/i
 /** Variables with paths among other words. */
 const WORDS = /^(?:MCP_BRIDGE_PACKAGES|NODE_OPTIONS)$/
 const ABSOLUTE = /^(?:[/\\~]|[A-Za-z]:[/\\])/
@@ -169,6 +177,10 @@ function walls(): unknown {
 function hasRelative(name: string, value: string): boolean {
   if (WORDS.test(name))
     return value.split(/\s+/).some((word) => /^(?:--?[\w-]+=)?\.{1,2}[/\\]|^[^/~].*\.whl$/.test(word))
+  if (SOURCES.test(name)) {
+    const words = value.split(/[\s,]+/).map((word) => word.replace(/^[\w-]+=/, ''))
+    return words.some((word) => word !== '' && !ABSOLUTE.test(word) && !ADDRESS.test(word))
+  }
   const all = PATHS.test(name) ? value.replace(/:r[ow]$/, '').split(path.delimiter) : []
   return all.some((one) => one !== '' && !ABSOLUTE.test(one.trim()))
 }

@@ -19,11 +19,11 @@ import { bubblewrapArguments, INNER_SOCKET, serverFilter, UNPRIVILEGED_UID } fro
 import { type FilteringProxy, startFilteringProxy } from './filtering-proxy.ts'
 import { makeGuardedPlaces } from './guarded-places.ts'
 import { type Jail, jailHome, type JailPlace } from '../jail-part.ts'
-import type { JailStart } from './jail.ts'
 import { findJailMaker, type JailMaker } from './jail-maker.ts'
 import { behindRelay, proxyVariables } from './launcher.ts'
+import { withoutPlanted } from './planted-links.ts'
 import { startContainer } from './start-container.ts'
-import { refuseTooMuch, viewFor } from './view.ts'
+import { type JailStart, refuseTooMuch, viewFor } from './view.ts'
 
 /** Variables that name folders in the real home. */
 const HOME_FOLDERS = /^(?:XDG_\w+|TMPDIR)$/
@@ -48,7 +48,7 @@ export async function openJail(
     throw new BridgeError('CONFIG_INVALID', `The sandbox of server '${name}' has an image whose name is invalid`)
   const maker = await findJailMaker(image, place.makers)
   if (typeof maker === 'string') throw unavailable(name, maker)
-  const { sandbox } = server
+  const sandbox = { ...server.sandbox, filesystem: await withoutPlanted(server.sandbox.filesystem ?? {}) }
   const { network = false } = sandbox
   const domains = typeof network === 'boolean' ? undefined : allowedDomains(network)
   // Unix sockets of this machine do not work inside a virtual machine.

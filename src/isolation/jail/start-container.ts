@@ -7,7 +7,7 @@ import { containerArguments, engineEnvironment } from './container-jail.ts'
 import type { JailMaker } from './jail-maker.ts'
 import { makeNothing } from './nothing.ts'
 import type { Jail } from '../jail-part.ts'
-import type { JailStart } from './jail.ts'
+import type { JailStart } from './view.ts'
 
 const REMOVE_TIMEOUT_MS = 15_000
 /**

@@ -6,6 +6,7 @@ import type { ServerSandbox, StdioServer } from '../../config/entries/server-def
 import { BridgeError } from '../../errors.ts'
 import { findCommand, foldersOfProgram } from './find-program.ts'
 import { guardedPlaces } from './guarded-places.ts'
+import { withoutLinked } from './planted-links.ts'
 import { PROGRAM_PLACES, SECRET_PLACES } from './private-places.ts'
 import { isInside } from '../../util/files/is-inside.ts'
 
@@ -47,6 +48,18 @@ const USER_ROOTS = /^\/(?:home|root|Users|Volumes|mnt|media|tmp|private)\//
 
 const isOfUser = (file: string): boolean => USER_ROOTS.test(file)
 
+/** The parameters of a jail, for every jail-maker. */
+export interface JailStart {
+  home: { source: string; target: string }
+  mounts: readonly Mount[]
+  proxySocket: string | undefined
+  /** Whether it uses the network of this machine. */
+  network: boolean
+  cwd: string
+  command: readonly string[]
+  environment: Record<string, string>
+}
+
 export interface View {
   /** The full path of the program; for an image, its name. */
   command: string
@@ -69,7 +82,7 @@ export async function viewFor(request: ViewRequest): Promise<View> {
     ...(inImage
       ? namedFolders([command, ...args], cwd).filter((file) => isOfUser(file) || isInside(cwd, file))
       : [
-          ...(await foldersOfProgram(command, searchPath)),
+          ...((await isChangeable(command, allowWrite)) ? [] : await foldersOfProgram(command, searchPath)),
           ...PROGRAM_PLACES.map((place) => path.join(home, place)),
           ...namedFolders(args, cwd),
         ]),
@@ -83,7 +96,7 @@ export async function viewFor(request: ViewRequest): Promise<View> {
 
   // A path that merely occurs in a definition does not expose a private place. Servers may be installed in the state
   // folder.
-  const implied = (await mountsOf('read', named)).filter(
+  const implied = (await mountsOf('read', await withoutLinked(named, allowWrite))).filter(
     ({ source }) => !isIn(secrets, source) && !own.some(({ real }) => real === source),
   )
   const written = (await mountsOf('write', allowWrite)).filter(({ source }) => !isIn(unwritable, source))
@@ -91,12 +104,20 @@ export async function viewFor(request: ViewRequest): Promise<View> {
     [...implied, ...(await mountsOf('read', allowRead)), ...written].filter(({ source }) => !isIn(denied, source)),
     inImage,
   )
-  const guarded = await guardsOf(guardedPlaces({ allowWrite, denyWrite }), written)
   const shut = [...secrets, ...own].filter(({ real }) => !asked.some((place) => place.real === real))
+  const kept = [...denied, ...shut].map(({ real }) => real)
+  // In a renamed folder, the next start would not find what is to be hidden.
+  const guarded = await guardsOf([...guardedPlaces({ allowWrite, denyWrite }), ...kept], written)
   return {
     command,
     mounts: inOrder([...opened, ...guarded, ...hidesOf([...denied, ...shut], opened, inImage ? undefined : home)]),
   }
+}
+
+/** Whether the server can choose what this program is, and so which folders it would open as the program's. */
+async function isChangeable(command: string, allowWrite: readonly string[]): Promise<boolean> {
+  const unlinked = await withoutLinked([command], allowWrite)
+  return unlinked.length === 0 || isIn(await placesOf(allowWrite), await realpath(command))
 }
 
 /** @throws BridgeError CONFIG_INVALID for a sandbox that exposes too much */

@@ -1,10 +1,11 @@
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { makeWheel } from '../../../test/support/make-wheel.ts'
 import { needsIndex, needsProgram } from '../../../test/support/needs.ts'
+import { findPrograms } from '../../util/process/find-program.ts'
 import { runPip } from './pip.ts'
 
 it('uv provides pip where the Python of this machine has none', { timeout: 120_000 }, async () => {
@@ -27,4 +28,23 @@ it('uv provides pip where the Python of this machine has none', { timeout: 120_0
   onTestFinished(() => void vi.unstubAllEnvs())
   await runPip(python, 'download', ['--dest', chosen, '--', 'table'])
   expect(readdirSync(chosen)).toEqual([fileName])
+})
+
+it('runs no pip of the folder that the bridge runs in', { timeout: 120_000 }, async () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'sb-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const run = path.join(folder, 'ran')
+  for (const name of ['pip', 'runpy'])
+    writeFileSync(path.join(folder, `${name}.py`), `open(${JSON.stringify(run)}, 'w')`)
+  const before = process.cwd()
+  onTestFinished(() => process.chdir(before))
+  process.chdir(folder)
+  vi.stubEnv('PIP_NO_INDEX', '1')
+  onTestFinished(() => void vi.unstubAllEnvs())
+  const [python] = findPrograms(process.platform === 'win32' ? 'py' : 'python3')
+  spawnSync(python!, ['-m', 'pip'])
+  expect(existsSync(run), 'Python itself runs it').toBe(true)
+  rmSync(run)
+  await expect(runPip(undefined, 'download', ['--', 'no-such-package'])).rejects.toThrow(/no-such-package/)
+  expect(existsSync(run)).toBe(false)
 })

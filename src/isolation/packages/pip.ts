@@ -12,6 +12,12 @@ const PYTHONS = process.platform === 'win32' ? ['py', 'python'] : ['python3']
 /** Wheels only: building from source would run the package's own code on this machine. */
 const OPTIONS = ['--only-binary', ':all:', '--no-input', '--disable-pip-version-check', '--quiet']
 
+/** `python -m pip` would take a `pip.py` of the folder that the bridge runs in, which may be any project's. */
+const AS_PROGRAM = `import sys
+sys.path[:] = [folder for folder in sys.path if folder]
+import runpy
+runpy.run_module('pip', run_name='__main__', alter_sys=True)`
+
 /**
  * Runs `pip install` or `pip download`.
  * @param python the Python whose pip it is, and for which wheels are chosen unless `args` name another one
@@ -41,7 +47,7 @@ async function findPip(wanted: string | undefined): Promise<string[] | undefined
   const pythons = wanted === undefined ? PYTHONS.flatMap((name) => findPrograms(name)) : [wanted]
   const [uv] = findPrograms('uv')
   const candidates = [
-    ...pythons.map((python) => [python, '-m', 'pip']),
+    ...pythons.map((python) => [python, '-c', AS_PROGRAM]),
     ...(uv === undefined
       ? []
       : [[uv, 'tool', 'run', '--quiet', ...pythons.slice(0, 1).flatMap((python) => ['--python', python]), 'pip']]),

@@ -1,13 +1,13 @@
 // Commands that a user types while a resident bridge runs: it runs them, with the terminal, folder and environment that
 // they were typed in, and they say the same as without it.
 import { spawn } from 'node:child_process'
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { CLI, fixtureServer } from '../../support/bridge-process.ts'
 import { needsTerminal, runInTerminal, type Step } from '../../support/in-terminal.ts'
-import { needsLinux, needsPosix } from '../../support/needs.ts'
+import { needsLinux, needsPosix, skip } from '../../support/needs.ts'
 import { until } from '../../support/processes.ts'
 import {
   isAlive,
@@ -56,6 +56,21 @@ describe('a command', () => {
     expect(bob.stdout).toMatch(/^\d+\n$/)
     expect(new Set([server, bob.stdout, alone.stdout]).size).toBe(3)
     expect(house.residents()).toHaveLength(1)
+  })
+
+  it('fails where its output cannot be written, with a resident as without', { timeout: 120_000 }, async () => {
+    if (!existsSync('/dev/full')) skip('this machine has no /dev/full')
+    const house = await shared()
+    await house.connect('ann')
+    const { cwd, env } = house.placeOf('ann')
+    const ends = async (own: Record<string, string>, to: string) => {
+      const line = `"$0" "$1" exec -c 'print(1)' > ${to}`
+      return (await runProgram('sh', ['-c', line, process.execPath, CLI], { ...env, ...own }, { cwd })).code
+    }
+    expect(await ends({}, '/dev/null')).toBe(0)
+    expect(await ends(OFF, '/dev/full')).toBe(143)
+    // The error of the output and the end of the command come in either order.
+    for (let time = 0; time < 4; time += 1) expect(await ends({}, '/dev/full')).toBe(143)
   })
 
   it('says the same with a resident as without', { timeout: 240_000 }, async () => {
@@ -315,6 +330,22 @@ describe('the end of', () => {
       expect(await ann.run('print(kept)')).toBe('1')
     },
   )
+
+  it('a command whose output nobody reads comes with SIGTERM', { timeout: 120_000 }, async () => {
+    const house = await shared()
+    survivor ??= await house.connect('ann')
+    const code = 'print("begun", flush=True)\nwhile True: print("x" * 1000)'
+    const child = spawn(process.execPath, [CLI, 'exec', '-c', code], {
+      ...house.placeOf('ann'),
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    const over = new Promise((resolve) => child.once('exit', resolve))
+    await until(() => child.stdout.readableLength > 0)
+    // Until it waits for its reader.
+    await sleep(2_000)
+    child.kill('SIGTERM')
+    expect(await over).toBe(143)
+  })
 
   it('a command ends its session', { timeout: 120_000 }, async () => {
     const house = await shared()

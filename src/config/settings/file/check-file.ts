@@ -5,7 +5,7 @@ import { isRecord } from '../../../util/json/json.ts'
 import { nearestName } from '../../../util/text/did-you-mean.ts'
 import type { FileSettings } from '../given-texts.ts'
 import { idOf, type JsonForm, type NamedSetting, type Setting, type SettingContext } from '../setting-kinds.ts'
-import { namedSettings, notAllowed } from '../settings.ts'
+import { namedSettings, notAllowed, visibleName } from '../settings.ts'
 
 /** Maximum number of problems to report. */
 const MAX_TOLD = 20
@@ -123,9 +123,4 @@ export function settingNamed(name: string, all: readonly NamedSetting[]): NamedS
 export function suggested(name: string, known: Iterable<string>): string {
   const near = nearestName(name, known)
   return near === undefined ? '' : ` Did you mean ${near}?`
-}
-
-/** Names in a file may be anything. */
-function visibleName(name: string): string {
-  return /^[\w.-]{1,80}$/.test(name) ? name : JSON.stringify(name.slice(0, 80))
 }

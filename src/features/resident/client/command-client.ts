@@ -70,6 +70,8 @@ class RunningCommand {
   #wantsInput = false
   #isReading = false
   #isOver = false
+  /** Of a signal, or of a lost reader. The resident may hear of it after the command has ended. */
+  #endCode: number | undefined
   readonly #onTyped = (chunk: Buffer): void => {
     this.#say({ typed: chunk.toString('base64') })
     if (this.#socket.writableNeedDrain) this.#read()
@@ -123,7 +125,7 @@ class RunningCommand {
   }
 
   #write(output: NodeJS.WriteStream, text: string): void {
-    if (output.write(text) || this.#socket.isPaused()) return
+    if (output.write(text) || this.#socket.isPaused() || this.#endCode !== undefined) return
     this.#socket.pause()
     output.once('drain', () => this.#socket.resume())
   }
@@ -147,8 +149,13 @@ class RunningCommand {
   readonly #onTypedAll = (): void => this.#say({ typed: null })
 
   #signalled(signal: EndSignal): void {
-    if (signal !== 'SIGINT') setTimeout(() => this.#exit(SIGNAL_EXIT_CODES[signal]), SHUTDOWN_LIMIT_MS).unref()
-    else if (!this.#wasHeard) return this.#exit(SIGNAL_EXIT_CODES[signal])
+    if (signal !== 'SIGINT') {
+      this.#endCode = SIGNAL_EXIT_CODES[signal]
+      // An output that has failed never drains, and the end of the command would not be read.
+      this.#socket.resume()
+      // Also when nobody reads what is still to be written.
+      setTimeout(() => process.exit(this.#endCode), SHUTDOWN_LIMIT_MS).unref()
+    } else if (!this.#wasHeard) return this.#exit(SIGNAL_EXIT_CODES[signal])
     this.#wasHeard = false
     this.#say({ signal })
   }
@@ -157,11 +164,13 @@ class RunningCommand {
     if (!this.#socket.destroyed) this.#socket.write(controlLine(message))
   }
 
-  /** After everything that was written. */
+  /** After everything that was written, or could not be: that ends a command without a resident, too. */
   #exit(code: number): void {
     if (this.#isOver) return
     this.#isOver = true
-    process.stdout.write('', () => process.stderr.write('', () => process.exit(code)))
+    process.stdout.write('', (failed) =>
+      process.stderr.write('', () => process.exit(this.#endCode ?? (failed ? SIGNAL_EXIT_CODES.SIGTERM : code))),
+    )
   }
 }
 
