@@ -177,6 +177,18 @@ describe.each(MAKERS)('a server jailed by %s', (maker) => {
     expect(await reads({ isPublishers: true }, { filesystem: { allowRead: [project] } })).toBe('notes of the project')
   })
 
+  it('a jailed server does not see the home folder through a link that its arguments name', async () => {
+    const [diary, link] = [path.join(home, 'diary.txt'), path.join(folder, 'all')]
+    writeFileSync(diary, SECRET)
+    symlinkSync(home, link)
+    const definition = intruder()
+    ;(definition.transport as StdioServer).args.push(link)
+    const reads = async (one: ServerDefinition): Promise<string> =>
+      textOf(await open([one], { jail: place, cwd: project }).callTool('intruder', 'run', { code: read(diary) }))
+    expect(await reads(definition)).toBe(SECRET)
+    expect(await reads(jailed(definition))).toBe('failed: ENOENT')
+  })
+
   it('a jailed server is started by a link in a folder that it sees, to a program elsewhere', async () => {
     const [node, script] = [path.join(folder, 'elsewhere/node'), path.join(folder, 'elsewhere/intruder.mjs')]
     mkdirSync(path.dirname(node))

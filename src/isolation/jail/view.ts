@@ -94,10 +94,11 @@ export async function viewFor(request: ViewRequest): Promise<View> {
   const asked = await placesOf([...allowRead, ...allowWrite])
   const unwritable = await placesOf(denyWrite)
 
+  const realHome = await realpath(home).catch(() => home)
   // A path that merely occurs in a definition does not expose a private place. Servers may be installed in the state
   // folder.
   const implied = (await mountsOf('read', await withoutLinked(named, allowWrite))).filter(
-    ({ source }) => !isIn(secrets, source) && !own.some(({ real }) => real === source),
+    ({ source }) => !isInside(source, realHome) && !isIn(secrets, source) && !own.some(({ real }) => real === source),
   )
   const written = (await mountsOf('write', allowWrite)).filter(({ source }) => !isIn(unwritable, source))
   const opened = withoutShownLinks(
