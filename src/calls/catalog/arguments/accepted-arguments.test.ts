@@ -93,8 +93,8 @@ function accepts(schema: Json, args: Json): boolean {
 }
 
 /**
- * Ajv counts what `unevaluatedProperties` in an `if` has evaluated also where the `if` fails. The specification drops it
- * (2020-12 Core, 7.7.1.1 and 10.2.2.1).
+ * Ajv counts what `unevaluatedProperties` in an `if` has evaluated also where the `if` fails. The specification drops
+ * it (2020-12 Core, 7.7.1.1 and 10.2.2.1).
  */
 function hasUnevaluatedInIf(schema: unknown): boolean {
   if (typeof schema !== 'object' || schema === null) return false
