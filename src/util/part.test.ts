@@ -6,7 +6,7 @@ it('loads where src/features.ts says, and names what asked for a part that is no
   await expect(part.for('MCP_BRIDGE_ORACLE')).rejects.toMatchObject({
     code: 'CONFIG_INVALID',
     message: 'MCP_BRIDGE_ORACLE needs Oracles, which is not in this build',
-    hint: 'Do without MCP_BRIDGE_ORACLE, or install a build of Sandbridge that has Oracles.',
+    hint: 'Do without it, or install a build of Sandbridge that has Oracles.',
   })
   part.isAt(() => Promise.resolve({ answer: 42 }))
   expect(await part.for('MCP_BRIDGE_ORACLE')).toEqual({ answer: 42 })

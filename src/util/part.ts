@@ -29,7 +29,7 @@ export class Part<T> {
   async for(asker: string): Promise<T> {
     if (this.#load) return this.#load()
     throw new BridgeError('CONFIG_INVALID', `${asker} needs ${this.#name}, which is not in this build`, {
-      hint: `Do without ${asker}, or install a build of Sandbridge that has ${this.#name}.`,
+      hint: `Do without it, or install a build of Sandbridge that has ${this.#name}.`,
     })
   }
 }
