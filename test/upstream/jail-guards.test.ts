@@ -17,18 +17,10 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import type { ServerSandbox, StdioServer } from '../../src/config/entries/server-definition.ts'
-import { findJailMaker } from '../../src/isolation/jail/jail-maker.ts'
 import type { JailMakerName } from '../../src/isolation/jail-part.ts'
+import { skip } from '../support/needs.ts'
+import { JAIL_MAKERS } from './jail-makers.ts'
 import { open, program, textOf } from './support.ts'
-
-const MAKERS: JailMakerName[] = ['bubblewrap', 'podman', 'docker']
-
-const REASONS = await Promise.all(
-  MAKERS.map(async (maker) => {
-    const found = await findJailMaker(undefined, [maker])
-    return typeof found === 'string' ? found : undefined
-  }),
-)
 
 const quoted = (text: string): string => JSON.stringify(text)
 const create = (file: string): string => `create(${quoted(file)})`
@@ -109,10 +101,9 @@ const planted = (...parts: string[]): boolean => {
 
 const listed = (folder: string): string[] => readdirSync(folder, { recursive: true }).map(String).toSorted()
 
-describe.each(MAKERS)('a server jailed by %s in a folder that it may write to', (maker) => {
-  beforeEach((ctx) => {
-    const why = REASONS[MAKERS.indexOf(maker)]
-    if (why !== undefined) ctx.skip(why)
+describe.each(JAIL_MAKERS)('a server jailed by %s in a folder that it may write to', (maker, why) => {
+  beforeEach(() => {
+    if (why !== undefined) skip(why)
   })
 
   it('does not plant what other programs obey', async () => {

@@ -16,17 +16,11 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import type { ServerSandbox, StdioServer } from '../../src/config/entries/server-definition.ts'
-import { findJailMaker } from '../../src/isolation/jail/jail-maker.ts'
 import type { JailMakerName } from '../../src/isolation/jail-part.ts'
+import { skip } from '../support/needs.ts'
+import { JAIL_MAKERS } from './jail-makers.ts'
 import { open, program, textOf } from './support.ts'
 
-const MAKERS: JailMakerName[] = ['bubblewrap', 'podman', 'docker']
-const REASONS = await Promise.all(
-  MAKERS.map(async (maker) => {
-    const found = await findJailMaker(undefined, [maker])
-    return typeof found === 'string' ? found : undefined
-  }),
-)
 const INTRUDER = path.join(import.meta.dirname, '../fixtures/servers/intruder.mjs')
 const quoted = (text: string): string => JSON.stringify(text)
 
@@ -84,10 +78,9 @@ const writesIn = (folder: string): string =>
   `fs.writeFileSync(${quoted(path.join(folder, 'new'))}, 'x'); return 'written'`
 const links = (to: string, from: string): string => `fs.symlinkSync(${quoted(to)}, ${quoted(from)}); return 'planted'`
 
-describe.each(MAKERS)('a server jailed by %s that plants links for its next start', (maker) => {
-  beforeEach((ctx) => {
-    const why = REASONS[MAKERS.indexOf(maker)]
-    if (why !== undefined) ctx.skip(why)
+describe.each(JAIL_MAKERS)('a server jailed by %s that plants links for its next start', (maker, why) => {
+  beforeEach(() => {
+    if (why !== undefined) skip(why)
   })
 
   it.each<[string, string, (project: string) => Start]>([

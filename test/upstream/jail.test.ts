@@ -19,12 +19,11 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { ServerDefinition, ServerSandbox, StdioServer } from '../../src/config/entries/server-definition.ts'
-import { findJailMaker } from '../../src/isolation/jail/jail-maker.ts'
 import type { JailMakerName } from '../../src/isolation/jail-part.ts'
 import { skip } from '../support/needs.ts'
+import { JAIL_MAKERS } from './jail-makers.ts'
 import { isAlive, open, program, published, textOf, until } from './support.ts'
 
-const MAKERS: JailMakerName[] = ['bubblewrap', 'podman', 'docker']
 const SECRET = 'the-secret-of-the-host'
 
 let visits = 0
@@ -45,14 +44,6 @@ beforeAll(async () => {
   port = (tcp.address() as AddressInfo).port
 })
 afterAll(() => void tcp.close())
-
-/** Why jails of this kind cannot be tested here. */
-async function whyNot(maker: JailMakerName): Promise<string | undefined> {
-  const found = await findJailMaker(undefined, [maker])
-  if (typeof found !== 'string') return undefined
-  if ((process.env['SANDBRIDGE_TEST_ENGINES'] ?? '').includes(maker)) throw new Error(found)
-  return found
-}
 
 /** A home folder, a project and a socket for each kind of jail. */
 function makePlace(maker: JailMakerName) {
@@ -122,11 +113,10 @@ const through = (host: string, hostPort: number): string => `return new Promise(
   socket.on('end', () => resolve(said)).on('error', reject)
 })`
 
-const REASONS = await Promise.all(MAKERS.map(whyNot))
-
-describe.each(MAKERS)('a server jailed by %s', (maker) => {
-  const why = REASONS[MAKERS.indexOf(maker)]
-  beforeEach((ctx) => why !== undefined && ctx.skip(why))
+describe.each(JAIL_MAKERS)('a server jailed by %s', (maker, why) => {
+  beforeEach(() => {
+    if (why !== undefined) skip(why)
+  })
   const { folder, home, stateDir, project, secretFile, config, socketFile, remove, jail: place } = makePlace(maker)
   afterAll(remove)
 
