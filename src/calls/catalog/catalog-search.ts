@@ -49,8 +49,6 @@ export class CatalogSearch {
   readonly #records: ReadonlyMap<string, ServerRecord>
   readonly #isShown: (tool: CatalogTool) => boolean
   #index: SearchIndex<CatalogTool> | undefined
-  /** Those of the index. */
-  #meanings: Meanings | undefined
   #others: readonly CatalogTool[] = []
   #othersKey = '[]'
 
@@ -172,8 +170,7 @@ export class CatalogSearch {
   }
 
   #known(meanings: Meanings | undefined): SearchIndex<CatalogTool> {
-    if (this.#index === undefined || this.#meanings !== meanings) {
-      this.#meanings = meanings
+    if (this.#index === undefined) {
       this.#index = new SearchIndex(meanings)
       this.add(this.#all())
     }

@@ -17,8 +17,9 @@ const MAX_LINKS = 40
  */
 export async function withoutPlanted(filesystem: Filesystem): Promise<Filesystem> {
   const { allowRead = [], allowWrite = [], denyRead = [], denyWrite = [] } = filesystem
+  const writable = await realFolders(allowWrite)
   for (const place of [...denyRead, ...denyWrite]) {
-    const link = await plantedLink(place, allowWrite)
+    const link = await plantedLink(place, writable)
     if (link === undefined) continue
     throw new BridgeError(
       'CONFIG_INVALID',
@@ -32,14 +33,18 @@ export async function withoutPlanted(filesystem: Filesystem): Promise<Filesystem
 
 /** Those of these places to which no link of a writable folder leads. */
 export async function withoutLinked(named: readonly string[], allowWrite: readonly string[]): Promise<string[]> {
-  const links = await Promise.all(named.map((place) => plantedLink(place, allowWrite)))
+  const writable = await realFolders(allowWrite)
+  const links = await Promise.all(named.map((place) => plantedLink(place, writable)))
   return named.filter((_, index) => links[index] === undefined)
 }
 
+function realFolders(folders: readonly string[]): Promise<string[]> {
+  return Promise.all(folders.map((folder) => realpath(folder).catch(() => folder)))
+}
+
 /** The first link on the way to a place that is in a writable folder. */
-async function plantedLink(place: string, allowWrite: readonly string[]): Promise<string | undefined> {
-  if (allowWrite.length === 0) return undefined
-  const writable = await Promise.all(allowWrite.map((folder) => realpath(folder).catch(() => folder)))
+async function plantedLink(place: string, writable: readonly string[]): Promise<string | undefined> {
+  if (writable.length === 0) return undefined
   const rest = path.resolve(place).split('/')
   // Without links.
   let at = '/'

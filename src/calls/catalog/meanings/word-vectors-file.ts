@@ -11,10 +11,12 @@ import { WordVectors } from './word-vectors.ts'
 const FOLDER = path.join(PACKAGE_ROOT, 'assets', 'search')
 let read: { vectors: WordVectors | undefined } | undefined
 
-/** What the core uses of them. */
+let meanings: Meanings | undefined
+
+/** What the core uses of them: always the same object. */
 export function wordMeanings(): Meanings | undefined {
   const vectors = wordVectors()
-  return vectors && meaningsOf(vectors)
+  return vectors && (meanings ??= meaningsOf(vectors))
 }
 
 export function meaningsOf(vectors: WordVectors): Meanings {
