@@ -14,7 +14,7 @@ import type { DiscoverOptions } from '../../src/config/discover.ts'
 import type { DiscoveredServers } from '../../src/config/entries/server-definition.ts'
 import { readSettings } from '../../src/config/settings/settings.ts'
 import { createTrustStore, textHash } from '../../src/config/trust.ts'
-import { needsPosix } from '../support/needs.ts'
+import { needsPosix, skip } from '../support/needs.ts'
 
 let root: string
 let home: string
@@ -133,8 +133,8 @@ describe('bad files', () => {
     expect(Object.keys(reasons(await discover()))).toEqual(['permission.json'])
   })
 
-  it('a file of servers that others can read is reported', async (context) => {
-    if (process.getuid?.() === 0) context.skip('root may read everything')
+  it('a file of servers that others can read is reported', async () => {
+    if (process.getuid?.() === 0) skip('root may read everything')
     await writeFile(path.join(home, 'MCPs', 'mine.json'), '{}', { mode: 0o000 })
     expect(reasons(await discover())).toEqual({ 'mine.json': 'cannot be read: permission denied' })
   })

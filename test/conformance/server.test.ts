@@ -6,6 +6,7 @@ import { buffer } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { artifactUri } from '../../src/keep/saved/artifact-store.ts'
 import { type HttpBridge, startHttpBridge } from '../support/http-bridge.ts'
+import { skip } from '../support/needs.ts'
 import { EXPOSED, ourName, SERVERS, SETUP } from './fixtures.ts'
 import { NOT_APPLICABLE } from './not-applicable.ts'
 import { missing, runSuite, SCENARIO_TIMEOUT_MS, scenariosOf } from './suite.ts'
@@ -88,8 +89,8 @@ afterAll(async () => {
 describe.each(Object.keys(REQUIRED))('revision %s', (revision) => {
   const required = missing === undefined ? scenariosOf(revision, 'server') : []
   const notApplicable = NOT_APPLICABLE[revision]!
-  it('the suite has as many scenarios as it had, and those that do not apply are among them', (ctx) => {
-    if (missing !== undefined) ctx.skip(missing)
+  it('the suite has as many scenarios as it had, and those that do not apply are among them', () => {
+    if (missing !== undefined) skip(missing)
     expect(required).toHaveLength(REQUIRED[revision]!)
     expect(Object.keys(notApplicable).filter((scenario) => !required.includes(scenario))).toEqual([])
   })
@@ -100,8 +101,8 @@ describe.each(Object.keys(REQUIRED))('revision %s', (revision) => {
   it.for([...required, ...MORE[revision]!].filter((scenario) => !Object.hasOwn(notApplicable, scenario)))(
     'the bridge passes the server scenario %s',
     { timeout: SCENARIO_TIMEOUT_MS + 5_000 },
-    async (scenario, ctx) => {
-      if (missing !== undefined) ctx.skip(missing)
+    async (scenario) => {
+      if (missing !== undefined) skip(missing)
       const { passed, end } = await run(scenario)
       expect(passed, end).toBe(true)
       // A suite that checks nothing must not pass.
@@ -112,8 +113,8 @@ describe.each(Object.keys(REQUIRED))('revision %s', (revision) => {
   it.for(Object.entries(notApplicable))(
     'the server scenario %s still does not apply, because %s',
     { timeout: SCENARIO_TIMEOUT_MS + 5_000 },
-    async ([scenario], ctx) => {
-      if (missing !== undefined) ctx.skip(missing)
+    async ([scenario]) => {
+      if (missing !== undefined) skip(missing)
       const { passed, end } = await run(scenario)
       expect(passed, end).toBe(false)
     },

@@ -4,18 +4,19 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { expect, it, type TestContext } from 'vitest'
+import { expect, it } from 'vitest'
 import { Cgroup, findCgroupParent } from '../../src/isolation/bubblewrap/cgroup.ts'
 import { MEMORY_BYTES, startCells } from '../support/cell-runner.ts'
 import { providerOrSkip } from '../support/engines.ts'
+import { skip } from '../support/needs.ts'
 import { runningProcesses, until } from '../support/processes.ts'
 
 const MB = 2 ** 20
 const TIMEOUT = { timeout: 180_000 }
 
-async function parentOrSkip(ctx: TestContext): Promise<string> {
+async function parentOrSkip(): Promise<string> {
   const parent = await findCgroupParent()
-  if (parent === undefined) ctx.skip('this process may make no control groups (cgroup v2) here')
+  if (parent === undefined) skip('this process may make no control groups (cgroup v2) here')
   return parent
 }
 
@@ -34,15 +35,15 @@ async function inGroup(parent: string, code: string): Promise<{ signal: string |
   }
 }
 
-it('a control group ends a command that takes too much memory, and nothing else', TIMEOUT, async (ctx) => {
-  const parent = await parentOrSkip(ctx)
+it('a control group ends a command that takes too much memory, and nothing else', TIMEOUT, async () => {
+  const parent = await parentOrSkip()
   const taking = (count: number) => `x = bytearray(${count * MB}); print(len(x))`
   expect(await inGroup(parent, taking(16))).toEqual({ signal: null, said: String(16 * MB), oom: false })
   expect(await inGroup(parent, taking(128))).toEqual({ signal: 'SIGKILL', said: '', oom: true })
 })
 
-it('a control group allows a limited number of processes', TIMEOUT, async (ctx) => {
-  const parent = await parentOrSkip(ctx)
+it('a control group allows a limited number of processes', TIMEOUT, async () => {
+  const parent = await parentOrSkip()
   const code = `import os, signal
 pids = []
 try:
@@ -64,7 +65,7 @@ it.for(PROVIDERS)(
   'a sandbox of %s is in a control group with its limits, which is removed with it',
   TIMEOUT,
   async (name, ctx) => {
-    const parent = await parentOrSkip(ctx)
+    const parent = await parentOrSkip()
     const provider = await providerOrSkip(name, ctx)
     const cells = await startCells(provider)
     const { id } = cells.kernel.sandbox
@@ -86,7 +87,7 @@ it.for(PROVIDERS)(
   'a sandbox of %s that the kernel ended for its memory is reported as out of memory',
   TIMEOUT,
   async (name, ctx) => {
-    const parent = await parentOrSkip(ctx)
+    const parent = await parentOrSkip()
     const provider = await providerOrSkip(name, ctx)
     const cells = await startCells(provider)
     expect((await cells.run('1 + 1')).value).toBe('2')
