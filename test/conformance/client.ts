@@ -14,6 +14,9 @@ import { createTokenStore } from '../../src/upstream/auth/token-store.ts'
 import type { UpstreamTool } from '../../src/upstream/upstream.ts'
 import { fileStore } from '../../src/keep/files/file-store.ts'
 
+// What it opens has all parts, as the program has.
+await import('../../src/features.ts')
+
 /** A server that needs more logins cannot be satisfied. */
 const MAX_LOGINS = 3
 
