@@ -1,7 +1,7 @@
 // This file verifies that every denied call has a line in the record, whatever denied it, and that an approved call is
 // not listed as denied.
 import { spawnSync } from 'node:child_process'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { bridgeEnv, CLI } from '../support/bridge-process.ts'
 import { ruledBridge } from '../support/ruled-bridge.ts'
 
@@ -28,20 +28,23 @@ it('sandbridge log lists calls that were denied by a rule, a limit, the user or 
   await call('get_issue', 6)
   expect(await bridge.run('await mcp_hub.delete_repo(id=7)')).toContain('Not run')
   await bridge.client.close()
-  const { stdout } = spawnSync(process.execPath, [CLI, 'log', '--denied', '--json'], {
-    env: bridgeEnv(home),
-    encoding: 'utf8',
-  })
-  const entries = stdout
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as Record<string, string>)
-  expect(entries.map((one) => [one['type'], one['gen_ai.tool.name'], one['sandbridge.rule']])).toEqual([
+  const listed = () => {
+    const command = [CLI, 'log', '--denied', '--json']
+    const { stdout } = spawnSync(process.execPath, command, { env: bridgeEnv(home), encoding: 'utf8' })
+    const entries = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, string>)
+    return entries.map((one) => [one['type'], one['gen_ai.tool.name'], one['sandbridge.rule']])
+  }
+  const expected = [
     ['denial', 'delete_repo', '"hub__delete_repo"'],
     ['denial', 'delete_all', expect.stringContaining('hub__delete_all')],
     ['answer', undefined, undefined],
     ['denial', 'create_issue', '"hub__create_issue"'],
     ['denial', 'get_issue', expect.stringContaining('perSession')],
     ['denial', 'delete_repo', '"hub__delete_repo"'],
-  ])
+  ]
+  // A resident, which goes on without this client, writes a moment later.
+  await vi.waitFor(() => expect(listed()).toEqual(expected), { timeout: 30_000, interval: 200 })
 }, 120_000)

@@ -52,7 +52,7 @@ it('the output of a package manager is a sign', async () => {
 })
 
 it('an installation that never stops ends at its limit', async () => {
-  const { watching } = watch(() => 'npm warn again\n', { ...LIMITS, maxMs: 200 })
+  const { watching } = watch(() => 'npm warn again\n', { ...LIMITS, quietMs: 60_000, maxMs: 200 })
   await watching.expired
   expect(watching.goesOn).toBe(true)
 })
