@@ -66,6 +66,14 @@ it('output of a cell is sent from its first line on, however soon it follows the
   expect(status).toBe('interrupted')
 })
 
+it('output that follows its line before at once is sent while the cell computes', async (ctx) => {
+  const kernel = await startKernel(ctx)
+  const { stdout, status } = await kernel.run('print("a")\nprint("b")\nprint("c", end="")\nwhile True: pass', {
+    onFrame: ({ type, text }) => void (type === 'output' && String(text).endsWith('c') && kernel.sandbox.interrupt()),
+  })
+  expect([stdout, status]).toEqual(['a\nb\nc', 'interrupted'])
+})
+
 it('output may be any text or bytes', async (ctx) => {
   const kernel = await startKernel(ctx)
   expect((await kernel.run(`print('nul \\0 sep \\u2028 esc \\x1b etx \\x03')`)).stdout).toBe(
