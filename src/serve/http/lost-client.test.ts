@@ -44,7 +44,7 @@ it('the cell of an older client that was killed is cancelled', async () => {
   await later()
   expect(signal.aborted).toBe(false)
   call.destroy()
-  await vi.waitFor(() => expect(signal.aborted).toBe(true))
+  await expect.poll(() => signal.aborted).toBe(true)
 })
 
 it('the cell of an older client that lost the connection of its call goes on while another one is open', async () => {
@@ -55,7 +55,7 @@ it('the cell of an older client that lost the connection of its call goes on whi
   await later()
   expect(signal.aborted).toBe(false)
   stream.destroy()
-  await vi.waitFor(() => expect(signal.aborted).toBe(true))
+  await expect.poll(() => signal.aborted).toBe(true)
 })
 
 it('the cell of an older client that comes back in time goes on', async () => {
