@@ -50,7 +50,8 @@ export default defineConfig({
     isolate: false,
     // Projects, and the next run, read what one of them has transformed.
     experimental: { fsModuleCache: true },
-    testTimeout: 60_000,
+    // A limit for tests that hang: under load, some take a minute.
+    testTimeout: 120_000,
     hookTimeout: 120_000,
     // As for tests: a machine that stands still for a second must fail none. Less than theirs, so that the last look is told.
     expect: { poll: { timeout: 50_000 } },
