@@ -153,9 +153,10 @@ describe('the record', { timeout: 120_000 }, () => {
     }
     mkdirSync(path.join(observed.home, 'MCPs/.sandbridge'), { recursive: true })
     writeFileSync(folderOf(observed), '')
-    expect(await told()).toBe(false)
+    // The first cell ends before the record is written, or after it.
+    const first = await told()
     await expect.poll(() => observed.bridge.recordFailure).toBeDefined()
-    expect([await told(), await told()]).toEqual([true, false])
+    expect([await told(), await told()]).toEqual([!first, false])
     rmSync(folderOf(observed))
     await told()
     await expect.poll(() => observed.bridge.recordFailure).toBeUndefined()
