@@ -116,6 +116,17 @@ describe('Session', () => {
     expect((await next).status).toBe('ok')
   })
 
+  it('a session keeps the kernel of an interrupted cell if the machine stands still before the cell stops', async () => {
+    const { sandboxes, session } = open()
+    const run = session.run(request({ timeoutMs: 30 }))
+    const sandbox = await started(sandboxes)
+    await vi.waitFor(() => expect(sandbox.interrupts).toBe(1))
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2_100)
+    setTimeout(() => sandbox.send(done(1, { status: 'interrupted' })), 20)
+    expect(await run).toMatchObject({ status: 'timeout', stateLost: false })
+    expect(sandbox.disposed).toBe(false)
+  })
+
   it('a session interrupts a cell when the client cancels', async () => {
     const { sandboxes, session } = open()
     const client = new AbortController()
