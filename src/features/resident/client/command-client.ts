@@ -1,9 +1,9 @@
 // A command that the user's resident runs: passes its output to this terminal, and what is typed to it. Loads next to
 // nothing. Where no resident answers, this process runs the command itself.
-import { connect, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
+import { dial } from '../connection.ts'
 import { controlLine, type FromRelay, isControl, PROTOCOL, readControl } from '../protocol.ts'
-import { isKeptOut } from '../run-folder.ts'
-import { isOwnFolderSync } from '../../../util/files/private-folder.ts'
+import { isKeptOut, isOnlyOurs } from '../run-folder.ts'
 import { createLineSplitter } from '../../../util/bytes/line-splitter.ts'
 import { type EndSignal, SHUTDOWN_LIMIT_MS, SIGNAL_EXIT_CODES } from '../../../util/process/shutdown.ts'
 import { endWithoutReader } from '../../../util/process/lost-reader.ts'
@@ -24,9 +24,18 @@ export async function runInResident(command: () => Promise<void>): Promise<void>
   try {
     const { context, key, place } = await ownResident()
     // A command makes no folder. What others can write to, no relay uses.
-    if (!isOwnFolderSync(place.folder) || isKeptOut(place) || (await isOffInFile(context))) return runHere()
+    if (!isOnlyOurs(place.folder) || isKeptOut(place) || (await isOffInFile(context))) return runHere()
     const { env, cwd, home, ownPaths } = context
-    const socket = connect(place.socket)
+    const socket = dial(place.socket, () => {
+      socket.on('data', (chunk) => lines.push(chunk))
+      socket.write(
+        controlLine({ hello: PROTOCOL, key: key.text, pid: process.pid, env, cwd, home, ownPaths, isCommand: true }),
+      )
+      isConnected = true
+      // Opening the outputs takes time, in which the resident can work.
+      endWithoutReader()
+      run = typedCommand()
+    })
     const giveUp = (): void => {
       clearTimeout(late)
       socket
@@ -47,16 +56,6 @@ export async function runInResident(command: () => Promise<void>): Promise<void>
       },
       onTooLong: giveUp,
     })
-    socket.on('connect', () => {
-      socket.write(
-        controlLine({ hello: PROTOCOL, key: key.text, pid: process.pid, env, cwd, home, ownPaths, isCommand: true }),
-      )
-      isConnected = true
-      // Opening the outputs takes time, in which the resident can work.
-      endWithoutReader()
-      run = typedCommand()
-    })
-    socket.on('data', (chunk) => lines.push(chunk))
     socket.on('error', () => {})
     socket.on('close', giveUp)
   } catch {
