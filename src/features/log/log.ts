@@ -15,7 +15,7 @@ import { ownStore } from '../../cli/terminal/own-store.ts'
 import type { Cell, Style } from '../../cli/terminal/print.ts'
 import type { Terminal } from '../../cli/terminal/terminal.ts'
 
-export interface LogOptions {
+interface LogOptions {
   follow?: boolean
   session?: string
   server?: string
