@@ -52,6 +52,8 @@ export default defineConfig({
     experimental: { fsModuleCache: true },
     testTimeout: 60_000,
     hookTimeout: 120_000,
+    // As for tests: a machine that stands still for a second must fail none. Less than theirs, so that the last look is told.
+    expect: { poll: { timeout: 50_000 } },
     // Two cores are half idle with two: sandboxes and servers wait a lot. More than three make each other time out.
     maxWorkers: 3,
     // For what needs engines, a browser or registries, which stand still at times. The tally names what needed it.

@@ -149,7 +149,7 @@ const die =`,
   expect(await said([{ file: 'child.cjs', find: '      execArgv,', put: '      execArgv: [],' }])).toContain('ESCAPED')
 })
 
-it('Python in the context finds no way to JavaScript', async () => {
+it('Python in the context finds no way to JavaScript', { timeout: 120_000 }, async () => {
   const attack = `import pyodide_js\nprint('ESCAPED', pyodide_js.version)`
   expect(await inWhole(attack)).toContain('ModuleNotFoundError')
   const kept: Weakening = {

@@ -1,6 +1,6 @@
 // This file verifies faults in a cluster, provoked in a fake one: each is a clear error or has no effect, and nothing
 // is lost needlessly.
-import { afterAll, afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { describeExit } from '../../src/cell/kernel/channel.ts'
 import { Kernel } from '../../src/cell/kernel/kernel.ts'
 import { removeLeftovers } from '../../src/isolation/kubernetes/leftovers.ts'
@@ -56,6 +56,32 @@ async function ownPod(
   const here = await ownCluster()
   const manifest = podManifest({ ...POD, name, bridge: here.bridge, pythonArgs })
   return PodSandbox.create({ cluster: here, name, image: POD.image, manifest, preamble, startTimeoutMs: 60_000 })
+}
+
+/** Nodes report no end of a container until the test ends or the returned function is called. */
+function holdReports(): () => void {
+  let report!: () => void
+  cluster.reports = new Promise((resolve) => (report = resolve))
+  onTestFinished(report)
+  return report
+}
+
+/** A pod whose program has ended, and whose bridge asks the cluster why. */
+async function endedPod(name: string) {
+  const sandbox = await ownPod(name, ['-c', "print('here'); exit(7)"])
+  sandbox.stdout.resume()
+  let hasExited = false
+  void sandbox.exited.then(() => (hasExited = true))
+  const asked = () =>
+    cluster.requests.filter((request) => request === `GET /api/v1/namespaces/${cluster.namespace}/pods/${name}`).length
+  /** Resolves when the cluster is asked about the pod, or the sandbox no longer waits. */
+  const askedAgain = async () => {
+    const before = asked()
+    await until(() => hasExited || asked() > before)
+  }
+  expect(await sandbox.attached).toBe(true)
+  await askedAgain()
+  return { sandbox, askedAgain }
 }
 
 /** Memory of buffers, which is not part of the heap size. */
@@ -167,6 +193,25 @@ describe('what happens to a running pod', () => {
     const { id, running } = await runningCell()
     cluster.delete(id, 1)
     expect(await running).toMatchObject({ status: 'died', exit: { reason: 'killed' } })
+  })
+
+  it('the exit code of a pod is known when its busy node reports the end late', async () => {
+    const report = holdReports()
+    const { sandbox, askedAgain } = await endedPod('reported-late')
+    const now = performance.now.bind(performance)
+    vi.spyOn(performance, 'now').mockImplementation(() => now() + 20_000)
+    onTestFinished(() => void vi.restoreAllMocks())
+    await askedAgain()
+    await askedAgain()
+    report()
+    expect(await sandbox.exited).toMatchObject({ code: 7 })
+  })
+
+  it('a pod that is disposed of does not wait for its node to report the end', async () => {
+    holdReports()
+    const { sandbox } = await endedPod('never-reported')
+    void sandbox.dispose()
+    expect(await sandbox.exited).toMatchObject({ reason: 'disposed' })
   })
 
   it('a pod on a lost node is reported by the cluster, though its channel is silent', async () => {

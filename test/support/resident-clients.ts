@@ -75,7 +75,8 @@ export function residentHome(
       await until(() => residents().every((pid) => !isAlive(pid)))
     }
     linkCode(path.join(home, 'cache'), WARM_CACHES)
-    rmSync(home, { recursive: true, force: true, maxRetries: 10 })
+    // On a busy machine, one that has not said its id yet writes there until it ends by itself.
+    await until(() => isRemoved(home))
   })
   const settings = { MCP_BRIDGE_RESIDENT: 'on idle=1', MCP_BRIDGE_SOURCES: 'mcps' }
   const envOf = (name: string, own: Record<string, string> = {}) =>
@@ -160,6 +161,15 @@ function talkTo(child: ChildProcess, name: string): RelayClient {
     exited: new Promise((resolve) => child.once('exit', (code, signal) => resolve(code ?? signal))),
   }
   return client
+}
+
+function isRemoved(folder: string): boolean {
+  try {
+    rmSync(folder, { recursive: true, force: true })
+    return true
+  } catch {
+    return false
+  }
 }
 
 export function kill(pid: number, signal: NodeJS.Signals): void {

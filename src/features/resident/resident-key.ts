@@ -1,6 +1,6 @@
 // Which clients share a resident: those for which everything that one process can have only once is the same. A list of
 // what counts, never of what does not: variables of terminals and editors differ without meaning.
-import { readFileSync, readlinkSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 import path from 'node:path'
 import type { ClientContext } from '../../config/settings/client-context.ts'
 import { findPlaces, realpathOr, withUsualFolders } from '../../util/process/find-program.ts'
@@ -14,7 +14,7 @@ import { PROTOCOL } from './protocol.ts'
 const PREFIXES = ['MCP_BRIDGE_', 'OTEL_', 'PIP_', 'UV_']
 const VARIABLES = new Set(
   (
-    'MCP_SERVERS_CONFIG TMPDIR TMP TEMP XDG_CACHE_HOME XDG_CONFIG_HOME XDG_DATA_HOME XDG_RUNTIME_DIR ' +
+    'MCP_SERVERS_CONFIG TMPDIR TMP TEMP LOCALAPPDATA XDG_CACHE_HOME XDG_CONFIG_HOME XDG_DATA_HOME XDG_RUNTIME_DIR ' +
     'DOCKER_HOST DOCKER_CONTEXT DOCKER_CONFIG DOCKER_CERT_PATH DOCKER_TLS DOCKER_TLS_VERIFY ' +
     'CONTAINER_HOST CONTAINER_CONNECTION CONTAINER_SSHKEY CONTAINERS_CONF CONTAINERS_CONF_OVERRIDE ' +
     'CONTAINERS_REGISTRIES_CONF CONTAINERS_STORAGE_CONF REGISTRY_AUTH_FILE ' +
@@ -28,7 +28,7 @@ const VARIABLES = new Set(
   ).split(' '),
 )
 /** What it starts for all clients. Servers start with the PATH of their own client. */
-const ENGINES = ['podman', 'docker', 'bwrap']
+const ENGINES = ['podman', 'docker', ...(process.platform === 'win32' ? ['py', 'python'] : ['bwrap'])]
 /** A connection's own; set by `uv run` for what it starts. */
 const OWN = new Set(['MCP_BRIDGE_LOG_LEVEL', 'UV_RUN_RECURSION_DEPTH'])
 /** For packages, images and registries. Servers have those of their own client. */
@@ -127,6 +127,11 @@ function isUsual(name: string, value: string, home: string): boolean {
   switch (name) {
     case 'TMPDIR':
       return /^(?:\/tmp|\/var\/folders\/[^/]+\/[^/]+\/T)\/?$/.test(value)
+    case 'TEMP':
+    case 'TMP':
+      return value.toLowerCase() === path.join(home, 'AppData', 'Local', 'Temp').toLowerCase()
+    case 'LOCALAPPDATA':
+      return value === path.join(home, 'AppData', 'Local')
     case 'XDG_CACHE_HOME':
       return value === path.join(home, '.cache')
     case 'XDG_CONFIG_HOME':
@@ -163,8 +168,18 @@ function residentPath(search: string | undefined, counts: string[][] | undefined
   return withUsualFolders(found.join(path.delimiter))
 }
 
-/** What confines this process on Linux: one in a sandbox does not share with those outside. */
+/**
+ * What confines this process on Linux: one in a sandbox does not share with those outside. On Windows, whether it has
+ * the rights of an administrator, who alone may list this folder: the same user has them in some windows only.
+ */
 function walls(): unknown {
+  if (process.platform === 'win32') {
+    try {
+      return readdirSync(path.join(process.env['SystemRoot'] ?? 'C:/Windows', 'System32/config')).length > 0
+    } catch {
+      return false
+    }
+  }
   try {
     const status = readFileSync('/proc/self/status', 'utf8')
     const namespaces = ['mnt', 'net', 'user'].map((name) => readlinkSync(`/proc/self/ns/${name}`))

@@ -18,8 +18,10 @@ import type { PodState } from './pod/pod-state.ts'
 /** A running pod may not accept attachments yet. */
 const ATTACH_FOR_MS = 8_000
 const ATTACH_AGAIN_MS = 300
-/** A node reports a container's exit reason with a delay. */
-const CAUSE_MS = 5_000
+/** A node reports a container's exit reason with a delay: after seconds, or later where it starts many pods at once. */
+const CAUSE_MS = 30_000
+/** The node may be lost. */
+const CAUSE_OF_BROKEN_MS = 5_000
 const CAUSE_AGAIN_MS = 1_000
 /** Time to read the rest of an ended container's output. */
 const READ_ON_MS = 5_000
@@ -147,7 +149,8 @@ export class PodSandbox implements Sandbox {
     await this.#drained()
     const stderr = this.#channel.stderr
     if (this.#disposing) return { reason: 'disposed', code: null, signal: null, detail: stderr }
-    const explained = await this.#waitForCause(stderr)
+    const explained = await this.#waitForCause(stderr, end.how === 'broken' ? CAUSE_OF_BROKEN_MS : CAUSE_MS)
+    if (this.#disposing) return { reason: 'disposed', code: null, signal: null, detail: stderr }
     // A pod that loses its connection ends itself with code 0, so that exit is not the reason.
     if (end.how === 'broken' && (!explained || explained.code === 0))
       return { reason: 'engine-gone', code: null, signal: null, detail: end.detail }
@@ -197,13 +200,13 @@ export class PodSandbox implements Sandbox {
     await withTimeout(new Promise<void>((resolve) => stdout.once('end', resolve)), DRAIN_MS, () => {})
   }
 
-  async #waitForCause(stderr: string) {
+  async #waitForCause(stderr: string, patienceMs: number) {
     const { image, program } = this.#options
     const { spoke } = this.#channel
     for (const startedAt = performance.now(); ;) {
       const pod = this.#pod.state === 'gone' ? undefined : this.#pod.state
       const explained = explainPodEnd({ pod, stderr, spoke, image, program })
-      if (explained || !pod || performance.now() - startedAt > CAUSE_MS) return explained
+      if (explained || !pod || this.#disposing || performance.now() - startedAt > patienceMs) return explained
       await this.#pod.changedOrAsked(CAUSE_AGAIN_MS)
     }
   }

@@ -356,8 +356,10 @@ describe('the end of', () => {
       return (JSON.parse(stdout) as { sessions: unknown[] }[]).reduce((sum, one) => sum + one.sessions.length, 0)
     }
     const before = await sessions()
-    const { over } = await begun(house, ['exec', '-c', 'print("begun", flush=True); import time; time.sleep(2)'])
+    const untilTold = 'import time\nprint("begun", flush=True)\nwhile not runtime.memory_exists("go"): time.sleep(0.1)'
+    const { over } = await begun(house, ['exec', '-c', untilTold])
     expect(await sessions()).toBe(before + 1)
+    await ann.run('runtime.save_memory("go", 1)')
     expect(await over).toBe(0)
     while ((await sessions()) > before) await sleep(50)
     expect(await ann.run('print(kept)')).toBe('1')
@@ -469,10 +471,10 @@ it(
   'ui shows a cell that began before the page was opened, with what it has printed',
   { timeout: 120_000 },
   async () => {
-    const house = residentHome({ who: WHO })
+    const house = residentHome({ who: WHO }, { MCP_BRIDGE_TIMEOUT: '120' })
     const ann = await house.connect('ann')
     await ann.run('early = 1')
-    const running = ann.run('print("an early word", flush=True)\nawait __import__("asyncio").sleep(60)')
+    const running = ann.run('print("an early word", flush=True)\nawait __import__("asyncio").sleep(120)')
     const cells = async (): Promise<string> => (await type(house, 'ann', ['top', '--json'])).stdout
     while (!(await cells()).includes('an early word')) await sleep(20)
     const page = await openPage(house, 'bob')

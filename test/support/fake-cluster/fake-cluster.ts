@@ -71,6 +71,8 @@ export class FakeCluster {
    * available.
    */
   hold: ((pod: Manifest) => { reason: string; message: string } | 'unschedulable' | undefined) | undefined
+  /** A node reports the end of a container only after this. */
+  reports: Promise<void> | undefined
   /** Open watches send nothing. */
   silentWatches = false
   protocols: string[]
@@ -187,6 +189,7 @@ export class FakeCluster {
     this.quota = Infinity
     this.delayMs = 0
     this.keptMs = 1_000
+    this.reports = undefined
     this.silentWatches = false
   }
 
@@ -395,6 +398,7 @@ export class FakeCluster {
     const exitCode = await running.ended
     this.#containers.delete(name)
     await sleep(STATUS_AFTER_MS)
+    await this.reports
     const ending = this.#endings.get(name)
     const reason = ending?.reason ?? (exitCode === 0 ? 'Completed' : 'Error')
     const terminated = { exitCode, reason, finishedAt: new Date().toISOString() }
