@@ -1,7 +1,7 @@
 // A resident's named pipe on Windows. Any user may list pipes and open them, and may take a name that is free. So the
-// name is a random one, its file holds a secret beside it, and each side proves that it knows the secret. A program that
-// may impersonate its callers, such as a web server, needs them to connect only: so a relay does not connect to the name
-// that a killed resident has left.
+// name is a random one, its file holds a secret beside it, and each side proves that it knows the secret. A program
+// that may impersonate its callers, such as a web server, only needs them to connect: so a relay does not connect to
+// the name that a killed resident has left.
 import { randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import type { Server, Socket } from 'node:net'
