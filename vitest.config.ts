@@ -53,7 +53,8 @@ export default defineConfig({
     // A limit for tests that hang: under load, some take a minute.
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    // As for tests: a machine that stands still for a second must fail none. Less than theirs, so that the last look is told.
+    // As for tests: a machine that stands still for a second must fail none. Less than theirs, so that the last look is
+    // told.
     expect: { poll: { timeout: 50_000 } },
     // Two cores are half idle with two: sandboxes and servers wait a lot. More than three make each other time out.
     maxWorkers: 3,
