@@ -15,7 +15,7 @@ const REPLACES_MODULES = [
 
 /**
  * They also run through relays to a resident bridge: each is quick, and sees something else of what a client sees.
- * Windows has no resident.
+ * The residents of Windows have tests of their own.
  */
 const BOTH_WAYS = [
   'client-log',

@@ -7,7 +7,6 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, onTestFinished } from 'vitest'
 import { bridgeEnv, CLI, makeHome, type RemoteEntry, type ServerEntry } from './bridge-process.ts'
-import { needsPosix } from './needs.ts'
 import { until } from './processes.ts'
 import { linkCode, WARM_CACHES } from './warm-files.ts'
 
@@ -54,7 +53,6 @@ export function residentHome(
   cli = CLI,
   atEnd: (end: () => Promise<void>) => void = onTestFinished,
 ): ResidentHome {
-  needsPosix('Windows has no resident')
   const home = makeHome(servers)
   const folder = path.join(home, 'MCPs/.sandbridge/run')
   const started: RelayClient[] = []

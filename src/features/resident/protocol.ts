@@ -138,14 +138,13 @@ export function helloOf(said: Record<string, unknown>): Hello | undefined {
     return undefined
   const variables = Object.entries(env).filter((one): one is [string, string] => typeof one[1] === 'string')
   const paths = ownPaths.filter((one): one is string => typeof one === 'string')
-  const context = { env: environmentOf(variables), cwd, home, ownPaths: paths }
+  const context = { env: environmentOf(Object.fromEntries(variables)), cwd, home, ownPaths: paths }
   return { hello, key, pid, ...context, isCommand: isCommand === true }
 }
 
 /** As `process.env`: on Windows, the names of variables are the same in any case. */
-function environmentOf(variables: [string, string][]): Record<string, string> {
-  const env = Object.fromEntries(variables)
-  if (process.platform !== 'win32') return env
+export function environmentOf(env: Record<string, string>, platform = process.platform): Record<string, string> {
+  if (platform !== 'win32') return env
   const names = new Map(Object.keys(env).map((name) => [name.toUpperCase(), name]))
   const spelt = (name: string | symbol): string | symbol => names.get(String(name).toUpperCase()) ?? name
   return new Proxy(env, {

@@ -20,6 +20,8 @@ import {
 import { writePermissions } from '../../support/ruled-bridge.ts'
 import { type ProgramResult, runProgram } from '../../support/run-program.ts'
 
+beforeEach(() => needsPosix('residents of Windows have tests of their own: windows.test.ts'))
+
 const WHO = { ...fixtureServer('whoami.mjs'), env: { WHO: '${WHO:-nobody}' } }
 const PID = 'print((await mcp_who.who())["pid"])'
 const OFF = { MCP_BRIDGE_RESIDENT: 'off' }
@@ -36,8 +38,6 @@ const type = (
 }
 
 const pidOf = async (client: RelayClient): Promise<string> => `${await client.run(PID)}\n`
-
-beforeEach(() => needsPosix('Windows has no resident yet'))
 
 /** Of the tests that end no resident, and that need no settings or rules of their own. */
 const shared = sharedResidentHome({ who: WHO })

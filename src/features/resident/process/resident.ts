@@ -219,8 +219,9 @@ export class Resident {
     const { place, log, isBusy, close, settings } = this.#options
     const wasEnding = this.#isEnding
     this.#isEnding = true
-    this.#server.close()
+    // In this order: on Windows, any user may take the name of a pipe that was closed.
     if (this.#holder !== undefined) displace(place.home, this.#holder)
+    this.#server.close()
     const until = performance.now() + settings.maxTimeoutMs
     const mayWait = (): boolean => !wasEnding && isBusy() && performance.now() < until
     while (mayWait()) await new Promise((resolve) => setTimeout(resolve, 50))
