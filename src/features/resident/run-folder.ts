@@ -1,7 +1,18 @@
 // The folder where residents are found, and the names in it. A resident listens on NAME.d/s. Who has that folder is the
 // resident: renaming onto a folder that is not empty fails, so that one of several starters wins, and nothing is left
 // to go stale but a socket on which nobody listens.
-import { closeSync, constants, existsSync, lstatSync, mkdtempSync, openSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  existsSync,
+  lstatSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+} from 'node:fs'
 import path from 'node:path'
 import { isOwnFolderSync, makePrivateFolderSync } from '../../util/files/private-folder.ts'
 import { fitsSocketAddress, shortFolder } from '../../util/net/unix-socket.ts'
@@ -61,8 +72,8 @@ export function makeRunFolder(place: ResidentPlace): void {
  */
 export function isKeptOut({ folder, log }: Pick<ResidentPlace, 'folder' | 'log'>): boolean {
   try {
-    // Takes a tenth of the time, and wherever a resident has started there is a log.
-    if (existsSync(log)) closeSync(openSync(log, constants.O_WRONLY | constants.O_APPEND))
+    // Takes a tenth of the time, and wherever a resident has started there is a log. Never waits for a reader.
+    if (existsSync(log)) closeSync(openSync(log, constants.O_WRONLY | constants.O_NONBLOCK))
     else rmdirSync(mkdtempSync(path.join(folder, 'try.')))
     return false
   } catch (error) {
