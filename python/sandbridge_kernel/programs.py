@@ -36,13 +36,13 @@ def signal_all(group: int, number: int) -> None:
         pass  # the whole group has ended
 
 
-_LEAST_TURNS = 12
+LEAST_TURNS = 12
 
 
-def turns(seconds: float) -> Iterator[None]:
-    """Yield for so long, and some times in any case: where a machine stands still for a second, the time is over before
-    the program that it is for had a chance."""
+def turns(seconds: float) -> Iterator[int]:
+    """Count turns for so long, and to LEAST_TURNS in any case: where a machine stands still for a second, the time is over
+    before the program that it is for had a chance."""
     start, count = time.monotonic(), 0
-    while count < _LEAST_TURNS or time.monotonic() < start + seconds:
+    while count < LEAST_TURNS or time.monotonic() < start + seconds:
+        yield count
         count += 1
-        yield

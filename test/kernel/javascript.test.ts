@@ -184,7 +184,7 @@ class Point { constructor(public x: number, private y = 2) {} }
     'await github.create_issue({ title: "never" })',
     'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)',
     'require("child_process").execSync("sleep 600")',
-    'require("child_process").execSync(`trap "" INT; sleep 3`)',
+    'require("child_process").execSync(`trap "" INT; sleep 60`)',
   ])('a JavaScript cell is ended by an interrupt, and keeps its variables: %s', async (code, ctx) => {
     const kernel = await startKernel(ctx)
     let isFirst = true

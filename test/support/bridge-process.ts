@@ -134,7 +134,7 @@ export interface CellAnswer {
   content: { type: string; [key: string]: unknown }[]
 }
 
-export interface CallOptions {
+interface CallOptions {
   signal?: AbortSignal
   /** A client that hears of progress gets the result of a cell that takes a minute, and no note that it goes on. */
   onprogress?: () => void

@@ -19,7 +19,7 @@ import time
 from typing import TYPE_CHECKING
 
 from ..api import bridge
-from ..programs import held_back, signal_all, turns
+from ..programs import LEAST_TURNS, held_back, signal_all, turns
 from .program import CannotStart, ProgramEnded
 
 if TYPE_CHECKING:
@@ -97,8 +97,8 @@ class Node:
             if await self._comes(start + _RING_AFTER, lambda one: one.get("cell") == number):
                 return True
             # The code that runs next may be busy, too.
-            for _ in turns(_RING_FOR):
-                if self._processor_seconds() >= had + _END_AFTER:
+            for turn in turns(_RING_FOR):
+                if turn >= LEAST_TURNS and self._processor_seconds() >= had + _END_AFTER:
                     break
                 self._ring()
                 await asyncio.sleep(_BREATH)

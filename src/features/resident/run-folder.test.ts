@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -16,6 +17,8 @@ it('a process that may not write to a folder of its user is kept out, and one th
   // A file of root that not even root can write to.
   expect([keptOut('/sys', 'kernel/notes'), keptOut(folder, 'a.log')]).toEqual([true, false])
   expect(readFileSync(path.join(folder, 'a.log'), 'utf8')).toBe('line')
+  execFileSync('mkfifo', [path.join(folder, 'pipe.log')])
+  expect(keptOut(folder, 'pipe.log')).toBe(false)
 })
 
 it("a folder is in a user's profile only where no link leads out of it", () => {

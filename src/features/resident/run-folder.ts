@@ -94,8 +94,8 @@ export function isInProfile(folder: string, profile: string): boolean {
  */
 export function isKeptOut({ folder, log }: Pick<ResidentPlace, 'folder' | 'log'>): boolean {
   try {
-    // Takes a tenth of the time, and wherever a resident has started there is a log.
-    if (existsSync(log)) closeSync(openSync(log, constants.O_WRONLY | constants.O_APPEND))
+    // Takes a tenth of the time, and wherever a resident has started there is a log. Never waits for a reader.
+    if (existsSync(log)) closeSync(openSync(log, constants.O_WRONLY | constants.O_NONBLOCK))
     else rmdirSync(mkdtempSync(path.join(folder, 'try.')))
     return false
   } catch (error) {

@@ -33,7 +33,7 @@ export function findPlaces(
   const isWindows = platform === 'win32'
   const paths = isWindows ? path.win32 : path.posix
   const folders = (searchPath ?? '').split(paths.delimiter)
-  for (const folder of isWindows ? folders : [...folders, ...USUAL_FOLDERS]) {
+  for (const folder of new Set(isWindows ? folders : [...folders, ...USUAL_FOLDERS])) {
     if (!paths.isAbsolute(folder)) continue
     const file = isWindows ? `${folder}/${name}.exe` : `${folder}/${name}`
     // Far faster than the error of the next line.

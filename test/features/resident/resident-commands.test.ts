@@ -124,12 +124,31 @@ describe('a command', () => {
     }
     // Each file and each module of Node takes time.
     const { files, bytes, hasHashes } = await loaded({})
-    expect({ files, hasHashes }).toEqual({ files: 3, hasHashes: false })
+    expect({ files, hasHashes }).toEqual({ files: 1, hasHashes: false })
     expect(bytes).toBeLessThan(100_000)
     // Control.
     const without = await loaded(OFF)
     expect(without.hasHashes).toBe(true)
     expect(without.bytes).toBeGreaterThan(1_000_000)
+  })
+
+  it('sees what has changed since the one before it', { timeout: 120_000 }, async () => {
+    const house = residentHome({ who: WHO })
+    // Keeps the resident.
+    await house.connect('bob')
+    const who = async (server: string, own = {}) => {
+      const code = `print((await mcp_${server}.who())["who"])`
+      return (await type(house, 'ann', ['exec', '-c', code], { own })).stdout
+    }
+    expect(await who('who', { WHO: 'one' })).toBe('one\n')
+    expect(await who('who', { WHO: 'one' })).toBe('one\n')
+    expect(await who('who', { WHO: 'two' })).toBe('two\n')
+    const file = path.join(house.home, 'MCPs/servers.json')
+    writeFileSync(file, JSON.stringify({ mcpServers: { who: WHO, added: { ...WHO, env: { WHO: 'added' } } } }))
+    expect(await who('added', { WHO: 'two' })).toBe('added\n')
+    writeFileSync(file, JSON.stringify({ mcpServers: { who: { ...WHO, env: { WHO: 'changed' } } } }))
+    expect(await who('who', { WHO: 'two' })).toBe('changed\n')
+    expect(house.residents()).toHaveLength(1)
   })
 
   it('has the rules of the project that it was typed in', { timeout: 120_000 }, async () => {

@@ -2,7 +2,7 @@
 // nothing. Where no resident answers, this process runs the command itself.
 import type { Socket } from 'node:net'
 import { dial } from '../connection.ts'
-import { controlLine, type FromRelay, isControl, PROTOCOL, readControl } from '../protocol.ts'
+import { controlLine, type FromRelay, isControl, PROTOCOL, readControl, type TypedCommand } from '../protocol.ts'
 import { isKeptOut, isOnlyOurs } from '../run-folder.ts'
 import { createLineSplitter } from '../../../util/bytes/line-splitter.ts'
 import { type EndSignal, SHUTDOWN_LIMIT_MS, SIGNAL_EXIT_CODES } from '../../../util/process/shutdown.ts'
@@ -34,7 +34,7 @@ export async function runInResident(command: () => Promise<void>): Promise<void>
       isConnected = true
       // Opening the outputs takes time, in which the resident can work.
       endWithoutReader()
-      run = typedCommand()
+      run = controlLine({ run: typedCommand() })
     })
     const giveUp = (): void => {
       clearTimeout(late)
@@ -45,14 +45,16 @@ export async function runInResident(command: () => Promise<void>): Promise<void>
       runHere()
     }
     const late = setTimeout(giveUp, WELCOME_MS)
-    let run: FromRelay | undefined
+    let run = ''
     const lines = createLineSplitter({
       maxBytes: MAX_LINE_BYTES,
       onLine: (line) => {
         if (!isControl(line) || readControl(line)['welcome'] === undefined) return giveUp()
         clearTimeout(late)
+        // The resident can begin meanwhile.
+        socket.write(run)
         socket.removeAllListeners()
-        new RunningCommand(socket).begin(run!)
+        new RunningCommand(socket).begin()
       },
       onTooLong: giveUp,
     })
@@ -81,9 +83,8 @@ class RunningCommand {
     this.#socket = socket
   }
 
-  begin(run: FromRelay): void {
+  begin(): void {
     const socket = this.#socket
-    this.#say(run)
     const lines = createLineSplitter({
       maxBytes: MAX_LINE_BYTES,
       onLine: (line) => this.#told(readControl(line)),
@@ -165,11 +166,11 @@ class RunningCommand {
   }
 }
 
-function typedCommand(): FromRelay {
+function typedCommand(): TypedCommand {
   const { argv, stdout, stderr } = process
   // Most commands read nothing. Opening a file or a device to read takes Node longer than all of this.
   const isTTY = process.getBuiltinModule('node:tty').isatty(0)
-  return { run: { words: argv.slice(2), stdin: { isTTY }, stdout: sizeOf(stdout), stderr: sizeOf(stderr) } }
+  return { words: argv.slice(2), stdin: { isTTY }, stdout: sizeOf(stdout), stderr: sizeOf(stderr) }
 }
 
 function sizeOf({ isTTY, columns, rows }: NodeJS.WriteStream): { isTTY: boolean; columns: number; rows: number } {
