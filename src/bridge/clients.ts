@@ -22,7 +22,7 @@ export type OfClient = Partial<Pick<ClientServersOptions, 'onBehindKept' | 'ask'
 export class Clients {
   readonly #all = new Set<ClientServers>()
   readonly #shared = new SharedUpstreams()
-  /** Of the client that has gone last. The next one of the same place, such as a command of the same shell, takes it. */
+  /** Of the client that has gone last. The next one of the same place, as a command of the same shell, takes it. */
   #left: { of: string; definitions: Definitions } | undefined
   readonly #common: Omit<ClientServersOptions, Given>
 

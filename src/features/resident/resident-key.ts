@@ -34,8 +34,8 @@ const OWN = new Set(['MCP_BRIDGE_LOG_LEVEL', 'UV_RUN_RECURSION_DEPTH'])
 /** For packages, images and registries. Servers have those of their own client. */
 const PROXIES = new Set(['http_proxy', 'https_proxy', 'all_proxy', 'no_proxy'])
 /**
- * Variables whose value is a path, begins with one, or has several. Names in place of a regular expression: each that is
- * used for the first time costs a start a tenth of a millisecond.
+ * Variables whose value is a path, begins with one, or has several. Names, because each regular expression costs a
+ * tenth of a millisecond when it is first used.
  */
 const PATHS = new Set(
   (
