@@ -205,10 +205,10 @@ it('the user answers in a terminal when no client can ask, and the answer counts
   const call = caught('i = 1; await mcp_hub.create_issue(id=i)')
   expect(await bridge.run(call)).toMatch(/denied: .*this client cannot ask its user.*sandbridge approve/)
   await until(() => bridge.stderr.includes('sandbridge approve'))
-  const [question] = JSON.parse(approve(home, '--json')) as { id: string; text: string }[]
+  const [question] = JSON.parse(await approve(home, '--json')) as { id: string; text: string }[]
   expect(question?.text).toContain('hub.create_issue\n  id: 1')
   expect(await other.bridge.run(call)).toContain('denied')
-  expect(approve(home, question!.id, '--answer', 'yes')).toContain('Answered: yes')
+  expect(await approve(home, question!.id, '--answer', 'yes')).toContain('Answered: yes')
   expect(await other.bridge.run(call)).toContain('denied')
   expect(await bridge.run(call.replace('i = 1', 'i = 2'))).toContain('denied')
   expect(await bridge.run(call)).toBe('called')
@@ -225,14 +225,14 @@ it('an answer in a terminal counts for the same call, whether it was seen before
     [seen(2), made(2)],
   ] as const) {
     expect(await bridge.run(first)).toContain('this client cannot ask its user')
-    const [question] = JSON.parse(approve(home, '--json')) as { id: string; text: string }[]
+    const [question] = JSON.parse(await approve(home, '--json')) as { id: string; text: string }[]
     expect(question!.text).toMatch(first === made(1) ? /^The code that is running wants/ : /^Before it runs/)
-    expect(approve(home, question!.id, '--answer', 'yes')).toContain('Answered: yes')
+    expect(await approve(home, question!.id, '--answer', 'yes')).toContain('Answered: yes')
     expect(await bridge.run(second)).not.toContain('not allowed')
     // Control: it counted once.
     expect(await bridge.run(second)).toContain('this client cannot ask its user')
-    const [again] = JSON.parse(approve(home, '--json')) as { id: string }[]
-    approve(home, again!.id, '--answer', 'no')
+    const [again] = JSON.parse(await approve(home, '--json')) as { id: string }[]
+    await approve(home, again!.id, '--answer', 'no')
     expect(await bridge.run(second)).toContain('the user said no')
   }
   expect(reached()).toEqual([

@@ -7,7 +7,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { bridgeEnv, CLI, fixtureServer, makeHome } from '../support/bridge-process.ts'
 import { inTerminal, needsTerminal, type Step } from '../support/in-terminal.ts'
 import { writePermissions } from '../support/ruled-bridge.ts'
-import { runProgram } from '../support/run-program.ts'
+import { runCommand } from '../support/run-program.ts'
 
 const call = (id: string) => `i = ${id}; await mcp_hub.create_issue(title="a\\u202e", id=i, owner="acme")`
 const caught = (id: string) =>
@@ -86,7 +86,7 @@ describe('in a terminal', () => {
   })
 
   it('exec in a terminal asks once about calls that it can see, and draws nothing over the question', async () => {
-    await runProgram(process.execPath, [CLI, 'index'], bridgeEnv(home), { cwd: home })
+    await runCommand(['index'], bridgeEnv(home), { cwd: home })
     const code = 'await mcp_hub.create_issue(id=1)\nawait mcp_hub.delete_repo(id=2)\nprint("both" + " made")'
     const shown = await shows([[ASKED, '1\r']], ['exec', '-c', code], { IN_TERMINAL_WAIT: '1' })
     expect(shown).toContain('Before it runs: the code wants to make 2 calls:')
@@ -130,17 +130,15 @@ describe('in a terminal', () => {
 })
 
 it('exec without a terminal makes no call and says what allows it, which does', async () => {
-  const exec = () => runProgram(process.execPath, [CLI, 'exec', '-c', call('1')], bridgeEnv(home), { cwd: home })
+  const exec = () => runCommand(['exec', '-c', call('1')], bridgeEnv(home), { cwd: home })
   const { stdout, code } = await exec()
   expect(stdout).toContain('hub.create_issue was not allowed: there is no terminal to ask in')
   const command = /sandbridge (permissions --allow hub__create_issue)/.exec(stdout)![1]!
   expect([code, reached()]).toEqual([1, 0])
   // No question stays open for a command that has ended.
-  const open = await runProgram(process.execPath, [CLI, 'approve', '--json'], bridgeEnv(home), { cwd: home })
+  const open = await runCommand(['approve', '--json'], bridgeEnv(home), { cwd: home })
   expect(JSON.parse(open.stdout)).toEqual([])
-  expect((await runProgram(process.execPath, [CLI, ...command.split(' ')], bridgeEnv(home), { cwd: home })).code).toBe(
-    0,
-  )
+  expect((await runCommand(command.split(' '), bridgeEnv(home), { cwd: home })).code).toBe(0)
   expect((await exec()).stdout).toContain('did create_issue')
   expect(reached()).toBe(1)
 }, 120_000)

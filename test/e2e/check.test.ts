@@ -6,14 +6,13 @@ import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   bridgeEnv,
-  CLI,
   closeTestBridge,
   makeHome,
   openTestBridge,
   published,
   type TestBridge,
 } from '../support/bridge-process.ts'
-import { runProgram } from '../support/run-program.ts'
+import { runCommand } from '../support/run-program.ts'
 import { startBridge } from '../support/start-bridge.ts'
 
 let bridge: TestBridge
@@ -124,7 +123,7 @@ it('the check of a cell starts no server: the cached tool lists are enough', asy
 it('a cached tool list that is out of date is read again, and refuses nothing for long', async () => {
   const servers = { files: published.filesystem(tmpdir()) }
   const home = makeHome(servers)
-  await runProgram(process.execPath, [CLI, 'index'], bridgeEnv(home))
+  await runCommand(['index'], bridgeEnv(home))
   const folder = path.join(home, 'cache/catalog')
   const file = path.join(folder, readdirSync(folder)[0]!)
   const known = JSON.parse(readFileSync(file, 'utf8')) as { tools: { name: string }[] }

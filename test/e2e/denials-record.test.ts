@@ -1,9 +1,9 @@
 // This file verifies that every denied call has a line in the record, whatever denied it, and that an approved call is
 // not listed as denied.
-import { spawnSync } from 'node:child_process'
 import { expect, it } from 'vitest'
-import { bridgeEnv, CLI } from '../support/bridge-process.ts'
+import { bridgeEnv } from '../support/bridge-process.ts'
 import { ruledBridge } from '../support/ruled-bridge.ts'
+import { runCommand } from '../support/run-program.ts'
 
 const caught = (call: string) => `try:\n    ${call}\nexcept runtime.PermissionDenied: pass`
 
@@ -28,9 +28,9 @@ it('sandbridge log lists calls that were denied by a rule, a limit, the user or 
   await call('get_issue', 6)
   expect(await bridge.run('await mcp_hub.delete_repo(id=7)')).toContain('Not run')
   await bridge.client.close()
-  const listed = () => {
-    const command = [CLI, 'log', '--denied', '--json']
-    const { stdout } = spawnSync(process.execPath, command, { env: bridgeEnv(home), encoding: 'utf8' })
+  const listed = async () => {
+    const command = ['log', '--denied', '--json']
+    const { stdout } = await runCommand(command, bridgeEnv(home))
     const entries = stdout
       .trim()
       .split('\n')
@@ -46,5 +46,5 @@ it('sandbridge log lists calls that were denied by a rule, a limit, the user or 
     ['denial', 'delete_repo', '"hub__delete_repo"'],
   ]
   // A resident, which goes on without this client, writes a moment later.
-  await expect.poll(() => listed()).toEqual(expected)
+  await expect.poll(listed).toEqual(expected)
 }, 120_000)

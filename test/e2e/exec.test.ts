@@ -2,12 +2,12 @@
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { bridgeEnv, CLI, makeHome, published } from '../support/bridge-process.ts'
-import { runProgram } from '../support/run-program.ts'
+import { bridgeEnv, makeHome, published } from '../support/bridge-process.ts'
+import { runCommand } from '../support/run-program.ts'
 
 const home = makeHome({ everything: published.everything(), other: published.everything() })
 const exec = (args: string[], input?: string | Uint8Array) =>
-  runProgram(process.execPath, [CLI, 'exec', ...args], bridgeEnv(home), input === undefined ? {} : { input })
+  runCommand(['exec', ...args], bridgeEnv(home), input === undefined ? {} : { input })
 
 it('exec prints what the cell prints, each on its own stream, then its value', async () => {
   const result = await exec(['-c', 'import sys\nprint("out")\nprint("err", file=sys.stderr)\n1 + 1'])
@@ -65,7 +65,7 @@ it.each([
   [['serach', 'x'], /^sandbridge: Unknown command 'serach'\nDid you mean `sandbridge search`\?/],
   [['bogus', '--json'], /^sandbridge: Unknown command 'bogus'\nSee `sandbridge --help`\.\n$/],
 ])('sandbridge reports an unknown command: %j', async (args, expected) => {
-  const { code, stderr, stdout } = await runProgram(process.execPath, [CLI, ...args], bridgeEnv(home))
+  const { code, stderr, stdout } = await runCommand(args, bridgeEnv(home))
   expect(stderr).toMatch(expected)
   expect([code, stdout]).toEqual([2, ''])
 })
@@ -79,7 +79,7 @@ it('exec reports that a cell ended its Python itself', async () => {
 
 it('exec refuses a cache folder in /proc, where Node would try for ever to make it', async () => {
   const env = bridgeEnv(home, { MCP_BRIDGE_CACHE_DIR: '/proc/nope' })
-  const { code, stderr } = await runProgram(process.execPath, [CLI, 'exec', '-c', '1'], env)
+  const { code, stderr } = await runCommand(['exec', '-c', '1'], env)
   expect(code).toBe(2)
   expect(stderr).toMatch(/MCP_BRIDGE_CACHE_DIR.*"\/proc\/nope".*outside of \/proc/)
 })
@@ -87,7 +87,7 @@ it('exec refuses a cache folder in /proc, where Node would try for ever to make 
 it('exec remembers which sandbox auto took, and checks it', async () => {
   // Without a PATH, no engine answers.
   const env = bridgeEnv(home, { MCP_BRIDGE_RUNTIME: 'auto', MCP_BRIDGE_LOG_LEVEL: 'info', PATH: '' })
-  const run = () => runProgram(process.execPath, [CLI, 'exec', '-c', '1 + 1'], env)
+  const run = () => runCommand(['exec', '-c', '1 + 1'], env)
   const [first, second] = [await run(), await run()]
   expect([first.stdout, second.stdout]).toEqual(['2\n', '2\n'])
   expect(first.stderr).toContain('Sandbox provider selected')

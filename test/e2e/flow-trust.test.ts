@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { bridgeEnv, CLI, makeHome } from '../support/bridge-process.ts'
 import { startHttpBridge } from '../support/http-bridge.ts'
 import { inTerminal, needsTerminal } from '../support/in-terminal.ts'
-import { runProgram } from '../support/run-program.ts'
+import { runCommand } from '../support/run-program.ts'
 import { writePermissions } from '../support/ruled-bridge.ts'
 import { caught, tellers, tellingBridge } from '../support/telling-bridge.ts'
 
@@ -19,7 +19,7 @@ const told = {
 const TRUST = 'yes, and always trust what notes says'
 const read = 'print(await mcp_notes.get(name="note"))'
 const send = caught('mcp_files.send(to="bob@acme.example")')
-const sandbridge = (home: string, ...args: string[]) => runProgram(process.execPath, [CLI, ...args], bridgeEnv(home))
+const sandbridge = (home: string, ...args: string[]) => runCommand(args, bridgeEnv(home))
 const answers = (home: string) => readFileSync(path.join(home, 'MCPs/permissions.json'), 'utf8')
 
 describe('an answer that trusts the text of a server', () => {
@@ -115,7 +115,7 @@ describe('an answer that trusts the text of a server', () => {
 
   it('is not offered to one of several users over HTTP', async () => {
     const http = await startHttpBridge({ servers: tellers(makeHome(), told), env: { MCP_BRIDGE_FLOW: 'ask' } })
-    const created = await runProgram(process.execPath, [CLI, 'token', 'create', 'ann'], bridgeEnv(http.home))
+    const created = await runCommand(['token', 'create', 'ann'], bridgeEnv(http.home))
     const asked = async (token: string) => {
       const questions: string[] = []
       const client = await http.connect('legacy', {
@@ -272,7 +272,7 @@ describe('an answer that trusts the text of a server', () => {
     const folder = path.join(home, '.sandbridge')
     mkdirSync(folder, { recursive: true })
     writeFileSync(path.join(folder, 'permissions.json'), '{"trust": [{"server": "notes", "definition": "x"}]}')
-    const refused = await runProgram(process.execPath, [CLI, 'permissions'], bridgeEnv(home), { cwd: home })
+    const refused = await runCommand(['permissions'], bridgeEnv(home), { cwd: home })
     expect(refused.code).not.toBe(0)
     expect(refused.stderr).toContain('trust is for your own permissions.json')
   })

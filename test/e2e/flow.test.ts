@@ -1,6 +1,5 @@
 // This file verifies what docs/flow.md promises, with the built bridge and servers that return what a test gives them:
 // where values came from, what the model has read, and which calls ask because of it.
-import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -8,12 +7,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import type { Client } from '@modelcontextprotocol/client'
 import { ANSWER_MS, OpenRuns } from '../../src/serve/mcp/runs/open-runs.ts'
-import { bridgeEnv, CLI, fixtureServer, ROOT } from '../support/bridge-process.ts'
+import { bridgeEnv, fixtureServer, ROOT } from '../support/bridge-process.ts'
 import { startHttpBridge } from '../support/http-bridge.ts'
 import { handleIn } from '../support/http-talk.ts'
 import { openObserved } from '../support/observed-bridge.ts'
 import { until } from '../support/processes.ts'
 import { writePermissions } from '../support/ruled-bridge.ts'
+import { runCommand } from '../support/run-program.ts'
 import { caught, sharedTellingBridge, tellers, tellingBridge } from '../support/telling-bridge.ts'
 
 const EVIL = 'mallory@evil.example'
@@ -562,10 +562,9 @@ describe('the record', () => {
     await bridge.run(`${find}\nprint(text)`)
     await bridge.run('await mcp_files.send(to=to, subject="mine")')
     expect([questions, reached().length]).toEqual([[], 1])
-    const log = () =>
-      spawnSync(process.execPath, [CLI, 'log', '--flow'], { env: bridgeEnv(home), encoding: 'utf8' }).stdout
-    await until(() => log().includes('files__send'))
-    const stdout = log()
+    const log = async () => (await runCommand(['log', '--flow'], bridgeEnv(home))).stdout
+    await until(async () => (await log()).includes('files__send'))
+    const stdout = await log()
     expect(stdout).toMatch(/to +from mail\.get/)
     expect(stdout).toContain('the model has read mail')
     expect(stdout).not.toMatch(/subject +from/)
@@ -578,10 +577,10 @@ describe('the record', () => {
       'denied by MCP_BRIDGE_FLOW=deny: to comes from the result of mail.get',
     )
     expect([questions, reached()]).toEqual([[], []])
-    const log = () =>
-      spawnSync(process.execPath, [CLI, 'log', '--flow', '--denied'], { env: bridgeEnv(home), encoding: 'utf8' }).stdout
-    await until(() => log().includes('files__send'))
-    expect(log()).toMatch(/denial[^]*to +from mail\.get/)
+    const command = ['log', '--flow', '--denied']
+    const log = async () => (await runCommand(command, bridgeEnv(home))).stdout
+    await until(async () => (await log()).includes('files__send'))
+    expect(await log()).toMatch(/denial[^]*to +from mail\.get/)
   })
 })
 
@@ -612,13 +611,9 @@ runtime.save_workflow("forward", forward)
     const { bridge, home, reached } = await tellingBridge({ told, env })
     await bridge.run(source)
     await bridge.client.close()
-    const run = (more = {}) =>
-      spawnSync(process.execPath, [CLI, 'run-workflow', 'forward'], {
-        env: { ...bridgeEnv(home), ...env, ...more },
-        encoding: 'utf8',
-      })
-    const refused = run()
-    expect(refused.status).not.toBe(0)
+    const run = (more = {}) => runCommand(['run-workflow', 'forward'], { ...bridgeEnv(home), ...env, ...more })
+    const refused = await run()
+    expect(refused.code).not.toBe(0)
     expect(refused.stdout + refused.stderr).toContain('comes from the result of mail.get')
     expect(reached()).toEqual([])
     expect(refused.stdout + refused.stderr).toContain('Allow this flow in permissions.json')
@@ -626,8 +621,8 @@ runtime.save_workflow("forward", forward)
     expect(refused.stdout + refused.stderr).not.toContain('has read text')
     const when = "from(args).all(s, s in ['mail'])"
     writePermissions(home, { allow: [{ tool: 'files__send', when }] })
-    const allowed = run()
-    expect(allowed.status, allowed.stderr).toBe(0)
+    const allowed = await run()
+    expect(allowed.code, allowed.stderr).toBe(0)
     expect(reached()).toHaveLength(1)
   })
 })

@@ -7,7 +7,6 @@ import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   bridgeEnv,
-  CLI,
   closeTestBridge,
   fixtureServer,
   makeHome,
@@ -16,7 +15,7 @@ import {
   type TestBridge,
 } from '../support/bridge-process.ts'
 import { startHttpBridge } from '../support/http-bridge.ts'
-import { runProgram } from '../support/run-program.ts'
+import { runCommand } from '../support/run-program.ts'
 
 const EMAIL = 'canary.person@example.com'
 const CARD = '4111 1111 1111 1111'
@@ -288,7 +287,7 @@ it('control: a name reaches the model unchanged when nothing is masked', async (
 it('a command shows what a cell printed, masked, once it has ended', async () => {
   const code = `${read}\nimport sys\nprint("to", email)\nprint("of", card, file=sys.stderr)`
   const env = bridgeEnv(home, { MCP_BRIDGE_MASK: 'email,card' })
-  const { stdout, stderr, code: exit } = await runProgram(process.execPath, [CLI, 'exec', '-c', code], env)
+  const { stdout, stderr, code: exit } = await runCommand(['exec', '-c', code], env)
   expect(exit).toBe(0)
   expect(stdout).toMatch(/^to \[EMAIL_\w+\]\n$/)
   expect(stderr).toMatch(/of \[CARD_\w+\]/)

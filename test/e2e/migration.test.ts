@@ -5,7 +5,6 @@ import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import {
   bridgeEnv,
-  CLI,
   closeTestBridge,
   makeHome,
   openTestBridge,
@@ -13,7 +12,7 @@ import {
   type TestBridge,
 } from '../support/bridge-process.ts'
 import { makeProvider, runtimeEnv, whyNot } from '../support/engines.ts'
-import { runProgram } from '../support/run-program.ts'
+import { runCommand } from '../support/run-program.ts'
 import { skip } from '../support/needs.ts'
 import { startBridge } from '../support/start-bridge.ts'
 
@@ -174,11 +173,7 @@ describe.each(['podman', 'pyodide'] as const)('in %s', (provider) => {
         expect(await bridge.run(write('large.bin', 'b"x" * (41 << 20)'))).toMatch(/Not kept: .*large\.bin: .*40 MiB/)
       await bridge.run('import os\nos.remove("/projects/large.bin")\nos.symlink("/etc/passwd", "/projects/link")')
       expect(await other.run('sorted(__import__("os").listdir("/projects"))')).toBe("['shared.txt']")
-      const { stdout } = await runProgram(
-        process.execPath,
-        [CLI, 'artifacts'],
-        bridgeEnv(bridge.home, { MCP_BRIDGE_RUNTIME: provider }),
-      )
+      const { stdout } = await runCommand(['artifacts'], bridgeEnv(bridge.home, { MCP_BRIDGE_RUNTIME: provider }))
       expect(stdout).toMatch(/\/projects\/shared\.txt +15 bytes/)
       await bridge.run('os.remove("/projects/link")\nos.remove("/projects/shared.txt")')
       expect(await other.run('__import__("os").listdir("/projects")')).toBe('[]')
@@ -262,7 +257,7 @@ it('doctor names the settings that have no effect here', async () => {
     MCP_BRIDGE_PIDS: '10',
     MCP_BRIDGE_NO_SUCH: '1',
   })
-  const { stdout } = await runProgram(process.execPath, [CLI, 'doctor'], env)
+  const { stdout } = await runCommand(['doctor'], env)
   expect(stdout).toContain('MCP_BRIDGE_IMAGE has no effect with pyodide')
   expect(stdout).toContain('MCP_BRIDGE_PIDS=10 is too low: 16 is used.')
   expect(stdout).toContain('MCP_BRIDGE_NO_SUCH is not a setting and is ignored.')

@@ -3,13 +3,12 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { bridgeEnv, CLI } from '../support/bridge-process.ts'
+import { bridgeEnv } from '../support/bridge-process.ts'
 import { type Era, type HttpBridge, startHttpBridge } from '../support/http-bridge.ts'
-import { runProgram } from '../support/run-program.ts'
+import { runCommand } from '../support/run-program.ts'
 import { sharedHttpBridge } from '../support/shared-bridge.ts'
 
-const sandbridge = ({ home }: HttpBridge, ...args: string[]) =>
-  runProgram(process.execPath, [CLI, 'token', ...args], bridgeEnv(home))
+const sandbridge = ({ home }: HttpBridge, ...args: string[]) => runCommand(['token', ...args], bridgeEnv(home))
 
 async function newToken(bridge: HttpBridge, name: string, ...args: string[]): Promise<string> {
   const { stdout, stderr } = await sandbridge(bridge, 'create', name, ...args)

@@ -1,13 +1,13 @@
 // This file verifies that rules apply to every way in which a cell can reach a server, with the built bridge and a
 // server that logs its calls.
-import { spawnSync } from 'node:child_process'
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { bridgeEnv, CLI, fixtureServer, makeHome } from '../support/bridge-process.ts'
+import { bridgeEnv, fixtureServer, makeHome } from '../support/bridge-process.ts'
 import { PROVIDER_NAMES, providerOrSkip, runtimeEnv } from '../support/engines.ts'
 import { until } from '../support/processes.ts'
 import { ruledBridge, sharedRuledBridge, writePermissions } from '../support/ruled-bridge.ts'
+import { runCommand } from '../support/run-program.ts'
 
 const caught = (call: string) => `
 try:
@@ -209,16 +209,12 @@ it('under readonly only tools marked read-only are called, and no deleting tool 
 it.each([
   ['that is a folder', (file: string) => mkdirSync(file)],
   ['that is a link in a circle', (file: string) => symlinkSync(file, file, 'junction')],
-])('a bridge with a file of rules %s does not start', (_, make) => {
+])('a bridge with a file of rules %s does not start', async (_, make) => {
   const home = makeHome()
   make(path.join(home, 'MCPs/permissions.json'))
-  const { status, stdout, stderr } = spawnSync(process.execPath, [CLI, 'exec', '-c', 'print("ran")'], {
-    cwd: home,
-    env: bridgeEnv(home),
-    input: '',
-    encoding: 'utf8',
-  })
-  expect([status === 0, stdout]).toEqual([false, ''])
+  const command = ['exec', '-c', 'print("ran")']
+  const { code, stdout, stderr } = await runCommand(command, bridgeEnv(home), { cwd: home })
+  expect([code === 0, stdout]).toEqual([false, ''])
   expect(stderr).toContain('permissions.json')
 })
 
@@ -227,17 +223,13 @@ it.each([
   ['that is empty', '', /is empty/],
   ['of 10 MB', `{"permissions": {"deny": ["${'x'.repeat(10 * 2 ** 20)}"]}}`, /too large/],
   ['with a key twice', '{"permissions": {}, "permissions": {}}', /twice/],
-])('a bridge with a file of rules %s does not start', (_, text, expected) => {
+])('a bridge with a file of rules %s does not start', async (_, text, expected) => {
   const home = makeHome()
   writePermissions(home, text)
   for (const args of [['run'], ['exec', '-c', 'print("ran")']]) {
-    const { status, stdout, stderr } = spawnSync(process.execPath, [CLI, ...args], {
-      cwd: home,
-      env: bridgeEnv(home),
-      input: '',
-      encoding: 'utf8',
-    })
-    expect(status).not.toBe(0)
+    const run = runCommand(args, bridgeEnv(home), { cwd: home })
+    const { code, stdout, stderr } = await run
+    expect(code).not.toBe(0)
     expect(stdout).toBe('')
     expect(stderr).toMatch(expected)
   }

@@ -3,15 +3,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import {
-  bridgeEnv,
-  CLI,
-  closeTestBridge,
-  openTestBridge,
-  published,
-  type TestBridge,
-} from '../support/bridge-process.ts'
-import { runProgram } from '../support/run-program.ts'
+import { bridgeEnv, closeTestBridge, openTestBridge, published, type TestBridge } from '../support/bridge-process.ts'
+import { runCommand } from '../support/run-program.ts'
 
 // Nearly every test starts several sandboxes.
 vi.setConfig({ testTimeout: 120_000 })
@@ -58,7 +51,7 @@ runtime.save_tool(shout, description="Say it loud")`)
 })
 afterAll(() => closeTestBridge(bridge))
 
-const sandbridge = (...args: string[]) => runProgram(process.execPath, [CLI, ...args], bridgeEnv(bridge.home))
+const sandbridge = (...args: string[]) => runCommand(args, bridgeEnv(bridge.home))
 const failure = async (code: string) => {
   const { text, isError } = await bridge.call({ code })
   expect(isError, text).toBe(true)

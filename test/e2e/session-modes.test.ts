@@ -74,15 +74,22 @@ n, "x" in globals(), os.listdir("/workspace"), runtime.session().mode`
 })
 
 /**
- * Ignores every interrupt, so its sandbox must be ended: two seconds later, which it sleeps through. For the embedded
- * sandbox only: in others, the second interrupt may arrive while the first is handled.
+ * Ignores every interrupt, so its sandbox must be ended: two seconds later, which it sleeps through. Where interrupts
+ * are signals, it blocks them, because the second one may arrive while the first is handled.
  */
-const STUBBORN = 'import time\nwhile True:\n    try: time.sleep(60)\n    except KeyboardInterrupt: pass'
+const STUBBORN = `
+import signal, sys, time
+if sys.platform != "emscripten": signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+while True:
+    try: time.sleep(60)
+    except KeyboardInterrupt: pass`
 
 /** What a cell without a checkpoint says. */
 const GONE = /All variables are gone/
 
 describe('a NameError of a variable that an earlier cell has set', () => {
+  const shared = sharedBridge()
+
   it.each([
     [
       'a reset',
@@ -96,7 +103,7 @@ describe('a NameError of a variable that an earlier cell has set', () => {
   ])(
     'a NameError says that variables are gone after %s, caught or not, and in a function',
     async (_what, lose, args, said, why) => {
-      const bridge = embedded()
+      const bridge = shared()
       await bridge.run('table = [1]')
       expect(await bridge.run(lose, args)).toMatch(said)
       expect(await bridge.run('def count():\n    return len(table)\ncount()')).toMatch(
@@ -118,7 +125,7 @@ describe('a NameError of a variable that an earlier cell has set', () => {
 })
 
 describe('MCP_BRIDGE_SESSION=checkpoint', () => {
-  const checkpointed = sharedBridge({ env: { MCP_BRIDGE_SESSION: 'checkpoint', ...EMBEDDED } })
+  const checkpointed = sharedBridge({ env: { MCP_BRIDGE_SESSION: 'checkpoint' } })
 
   describe('after a forced restart', () => {
     const bridge = sharedBridge({ env: { MCP_BRIDGE_SESSION: 'checkpoint', ...EMBEDDED } })
@@ -187,8 +194,9 @@ mine = helper.Helper()`)
     const bridge = checkpointed()
     await bridge.run(`
 import copyreg, os, types
-open("/workspace/f", "w").close()
-copyreg.pickle(types.SimpleNamespace, lambda value: (os.stat, ("/workspace/f",)))
+open("f", "w").close()
+file = os.path.abspath("f")
+copyreg.pickle(types.SimpleNamespace, lambda value: (os.stat, (file,)))
 rows = [1]
 gone = types.SimpleNamespace()`)
     expect(await bridge.run('os.abort()')).toMatch(

@@ -2,10 +2,10 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { bridgeEnv, CLI, fixtureServer } from '../support/bridge-process.ts'
+import { bridgeEnv, fixtureServer } from '../support/bridge-process.ts'
 import { type HttpBridge, startHttpBridge } from '../support/http-bridge.ts'
 import { NO_POSTGRES, PASSWORD, TestPostgres } from '../support/postgres.ts'
-import { runProgram } from '../support/run-program.ts'
+import { runCommand } from '../support/run-program.ts'
 import { skip } from '../support/needs.ts'
 
 const SECRETS = [PASSWORD, decodeURIComponent(PASSWORD)]
@@ -38,7 +38,7 @@ describe('two bridges on one PostgreSQL', () => {
     const bridges = await Promise.all([start(), start()])
     const [one, two] = bridges
     const command = async ({ home }: HttpBridge, ...args: string[]) => {
-      const { stdout, stderr } = await runProgram(process.execPath, [CLI, ...args], bridgeEnv(home, env))
+      const { stdout, stderr } = await runCommand(args, bridgeEnv(home, env))
       return stdout + stderr
     }
     onTestFinished(() => {

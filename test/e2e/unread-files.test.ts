@@ -2,52 +2,64 @@
 // bridge that serves a client.
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
-import { bridgeEnv, CLI, fixtureServer, makeHome } from '../support/bridge-process.ts'
-import { runProgram } from '../support/run-program.ts'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { bridgeEnv, fixtureServer, makeHome } from '../support/bridge-process.ts'
+import { runCommand } from '../support/run-program.ts'
 import { startBridge } from '../support/start-bridge.ts'
 
 const BROKEN = '{\n  "mcpServers": {\n    "notes": { "command": "notes" "args": [] }\n  }\n}\n'
 
-/** A home whose only file of servers lacks a comma. */
-function brokenHome(): { home: string; file: string; line: string } {
+/** A home whose only file of servers lacks a comma. `atEnd` gets what removes it, with the test if it is missing. */
+function brokenHome(atEnd: (end: () => void) => void = onTestFinished): { home: string; file: string; line: string } {
   const home = makeHome()
-  onTestFinished(() => rmSync(home, { recursive: true, force: true, maxRetries: 5 }))
+  atEnd(() => rmSync(home, { recursive: true, force: true, maxRetries: 5 }))
   const file = path.join(home, 'MCPs/servers.json')
   writeFileSync(file, BROKEN)
   const where = 'is not valid JSON: a comma is missing at line 3, column 35.'
   return { home, file, line: `${file} ${where} Its servers are left out until it is corrected.` }
 }
 
-it.each([
-  'servers',
-  'servers --json',
-  'servers notes',
-  'search notes',
-  'tools notes',
-  'index',
-  'exec -c 1',
-  'exec -s notes -c 1',
-  'doctor --json',
-  'trust',
-  'login notes',
-  'permissions',
-  'run-workflow weekly',
-  'profile work notes',
-  'init --yes',
-])('a config file with invalid JSON is reported with its line and column, and exit code 1, by: %s', async (command) => {
-  const { home, line } = brokenHome()
-  const args = [CLI, ...command.split(' ')]
-  const { code, stdout, stderr } = await runProgram(process.execPath, args, bridgeEnv(home))
-  expect(stderr).toContain(`sandbridge: ${line}\n`)
-  expect(stdout + stderr).not.toContain('No MCP server is configured')
-  expect(code).toBe(1)
+describe('a config file with invalid JSON', () => {
+  // One for all: behind relays, each home has a resident of its own.
+  let broken: ReturnType<typeof brokenHome>
+  beforeAll(() => {
+    let end: (() => void) | undefined
+    broken = brokenHome((remove) => (end = remove))
+    return end
+  })
+
+  it.each([
+    'servers',
+    'servers --json',
+    'servers notes',
+    'search notes',
+    'tools notes',
+    'index',
+    'exec -c 1',
+    'exec -s notes -c 1',
+    'doctor --json',
+    'trust',
+    'login notes',
+    'permissions',
+    'run-workflow weekly',
+    'profile work notes',
+    'init --yes',
+  ])(
+    'a config file with invalid JSON is reported with its line and column, and exit code 1, by: %s',
+    async (command) => {
+      const { home, line } = broken
+      const { code, stdout, stderr } = await runCommand(command.split(' '), bridgeEnv(home))
+      expect(stderr).toContain(`sandbridge: ${line}\n`)
+      expect(stdout + stderr).not.toContain('No MCP server is configured')
+      expect(code).toBe(1)
+    },
+  )
 })
 
 it('a file that has a list in place of its servers is reported with what is expected, and exit code 1', async () => {
   const { home, file } = brokenHome()
   writeFileSync(file, '{"mcpServers": []}')
-  const { code, stderr } = await runProgram(process.execPath, [CLI, 'servers'], bridgeEnv(home))
+  const { code, stderr } = await runCommand(['servers'], bridgeEnv(home))
   const cause = 'has a list in place of its servers; expected an object such as {"NAME": {"command": "…"}}'
   expect(stderr).toContain(`sandbridge: ${file} ${cause}. Its servers are left out until it is corrected.\n`)
   expect(code).toBe(1)
@@ -56,7 +68,7 @@ it('a file that has a list in place of its servers is reported with what is expe
 it('a valid file of servers is reported by no command', async () => {
   const home = makeHome()
   onTestFinished(() => rmSync(home, { recursive: true, force: true }))
-  const { code, stdout, stderr } = await runProgram(process.execPath, [CLI, 'servers'], bridgeEnv(home))
+  const { code, stdout, stderr } = await runCommand(['servers'], bridgeEnv(home))
   expect(stdout + stderr).toMatch(/^No MCP server is configured/)
   expect(code).toBe(0)
 })
@@ -89,7 +101,7 @@ it('the first bridge on a machine says in a result which files of other clients 
     'To leave a client out, set MCP_BRIDGE_SOURCES, such as MCP_BRIDGE_SOURCES=-cursor, for the bridge.'
   expect(await bridge.run('1')).toContain(`${said} Tell the user.`)
   expect(await bridge.run('2')).toBe('2')
-  const { stdout } = await runProgram(process.execPath, [CLI, 'doctor'], bridgeEnv(home))
+  const { stdout } = await runCommand(['doctor'], bridgeEnv(home))
   expect(stdout).toContain(`\n${said}\n`)
   const later = await startBridge({ home })
   expect(await later.run('3')).toBe('3')

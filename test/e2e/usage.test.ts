@@ -7,11 +7,11 @@ import { describe, expect, it, type TestContext } from 'vitest'
 import type { Command } from '../../src/cli/command.ts'
 import { commandLine } from '../../src/cli/program.ts'
 import { FEATURES } from '../../src/features.ts'
-import { bridgeEnv, CLI, makeHome } from '../support/bridge-process.ts'
-import { runProgram } from '../support/run-program.ts'
+import { bridgeEnv, makeHome } from '../support/bridge-process.ts'
+import { runCommand } from '../support/run-program.ts'
 
 const home = makeHome()
-const sandbridge = (...args: string[]) => runProgram(process.execPath, [CLI, ...args], bridgeEnv(home))
+const sandbridge = (...args: string[]) => runCommand(args, bridgeEnv(home))
 
 /** The commands listed in a help text. */
 function commandsIn(help: string): string[] {

@@ -5,15 +5,14 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { pathWithBrowser } from '../support/agreeing-browser.ts'
-import { bridgeEnv, CLI, fixtureServer } from '../support/bridge-process.ts'
+import { bridgeEnv, fixtureServer } from '../support/bridge-process.ts'
 import { type HttpBridge, startHttpBridge } from '../support/http-bridge.ts'
 import { connectAs, give, tokenFor } from '../support/http-users.ts'
 import { until } from '../support/processes.ts'
-import { runProgram } from '../support/run-program.ts'
+import { runCommand } from '../support/run-program.ts'
 import { protectedServer } from '../upstream/authorization-server.ts'
 
-const sandbridge = ({ home }: HttpBridge, ...args: string[]) =>
-  runProgram(process.execPath, [CLI, ...args], bridgeEnv(home), { cwd: home })
+const sandbridge = ({ home }: HttpBridge, ...args: string[]) => runCommand(args, bridgeEnv(home), { cwd: home })
 
 const servers = (mcpServers: object) => ({ mcpServers })
 const lines = (file: string): string[] => (existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [])
@@ -128,9 +127,8 @@ it('the sign-in of a user is kept in their folder, and no other user calls with 
   const unknown = await sandbridge(bridge, 'login', 'r', '--user', 'anne')
   expect(unknown.code).not.toBe(0)
   expect(unknown.stderr).toMatch(/There is no user 'anne'.*ann/s)
-  const signIn = runProgram(
-    process.execPath,
-    [CLI, 'login', 'r', '--user', 'ann', '--json'],
+  const signIn = runCommand(
+    ['login', 'r', '--user', 'ann', '--json'],
     bridgeEnv(bridge.home, { PATH: pathWithBrowser(), ...key }),
     { cwd: bridge.home },
   )

@@ -38,8 +38,8 @@ it('a bridge that is killed drops the answer that is given in a terminal', async
   const { bridge, home } = await ruledBridge({ permissions: ask, ownProcess: true })
   const answerYes = async (): Promise<string> => {
     expect(await bridge.run(call)).toContain('denied')
-    const [question] = JSON.parse(approve(home, '--json')) as { id: string }[]
-    expect(approve(home, question!.id, '--answer', 'yes')).toContain('Answered: yes')
+    const [question] = JSON.parse(await approve(home, '--json')) as { id: string }[]
+    expect(await approve(home, question!.id, '--answer', 'yes')).toContain('Answered: yes')
     return question!.id
   }
   // The control: the answer counts once while the bridge lives.
@@ -52,7 +52,7 @@ it('a bridge that is killed drops the answer that is given in a terminal', async
   expect(await next.bridge.run(call)).toContain('denied')
   expect(next.reached()).toHaveLength(before)
   // No one can answer the questions of a dead bridge.
-  const open = JSON.parse(approve(home, '--json')) as { id: string }[]
+  const open = JSON.parse(await approve(home, '--json')) as { id: string }[]
   expect(open.map((one) => one.id)).not.toContain(id)
   expect(open).toHaveLength(1)
 })
@@ -191,9 +191,9 @@ describe('the time of day', () => {
       const { bridge } = clocked(ask)
       clock.set(2 * HOUR_MS)
       expect(await bridge.run(call)).toContain('denied')
-      const [question] = JSON.parse(approve(home, '--json')) as { id: string }[]
+      const [question] = JSON.parse(await approve(home, '--json')) as { id: string }[]
       await sleep(ms)
-      expect(approve(home, question!.id, '--answer', 'yes')).toContain('Answered: yes')
+      expect(await approve(home, question!.id, '--answer', 'yes')).toContain('Answered: yes')
       expect(await bridge.run(call)).toContain(expected)
     },
   )

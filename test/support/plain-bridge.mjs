@@ -11,6 +11,7 @@ import { pythonProgram, whyNoPython } from './plain-kernel.ts'
 
 const PROVIDER = /[\\/]src[\\/]isolation[\\/]pyodide[\\/]provider\.ts$/
 const PLAIN_PROVIDER = fileURLToPath(new URL('plain-provider.ts', import.meta.url))
+const COMMAND = path.join(import.meta.dirname, 'bridge-host/command.ts')
 const HOST_PARTS = readdirSync(path.join(import.meta.dirname, 'bridge-host')).map((name) => `bridge-host/${name}`)
 const PARTS = ['plain-provider.ts', 'plain-kernel.ts', 'plain-bridge.mjs', ...HOST_PARTS].map((name) =>
   path.join(import.meta.dirname, name),
@@ -43,6 +44,9 @@ async function build() {
   await bundleBridge(unfinished, [
     {
       name: 'plain-provider',
+      buildStart() {
+        this.emitFile({ type: 'chunk', id: COMMAND, fileName: 'command.js' })
+      },
       async resolveId(specifier, importer) {
         if (importer === undefined || importer === PLAIN_PROVIDER) return undefined
         const resolved = await this.resolve(specifier, importer, { skipSelf: true })

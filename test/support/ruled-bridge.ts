@@ -1,18 +1,17 @@
 // A bridge with rules, and a server that logs every call that it gets.
-import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync, writeFileSync, existsSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll } from 'vitest'
 import {
   bridgeEnv,
   type BridgeOptions,
-  CLI,
   closeTestBridge,
   fixtureServer,
   makeHome,
   openTestBridge,
   type TestBridge,
 } from './bridge-process.ts'
+import { runCommand } from './run-program.ts'
 import { startBridge } from './start-bridge.ts'
 
 /** Code that prints whether a call was made or denied. */
@@ -20,8 +19,8 @@ export const caught = (call: string) =>
   `try:\n    ${call}\n    print("called")\nexcept runtime.PermissionDenied as error:\n    print("denied:", error)`
 
 /** `sandbridge approve`, which answers in a terminal. @returns what it printed */
-export const approve = (home: string, ...args: string[]) =>
-  spawnSync(process.execPath, [CLI, 'approve', ...args], { cwd: home, env: bridgeEnv(home), encoding: 'utf8' }).stdout
+export const approve = async (home: string, ...args: string[]) =>
+  (await runCommand(['approve', ...args], bridgeEnv(home), { cwd: home })).stdout
 
 export interface RuledBridge {
   bridge: TestBridge

@@ -1,6 +1,8 @@
 // Runs a program to its end and collects its output.
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
+import { HostedProcess } from './bridge-host/hosted-process.ts'
+import { canBeHosted, CLI } from './bridge-process.ts'
 
 export interface ProgramResult {
   code: number | null
@@ -8,16 +10,42 @@ export interface ProgramResult {
   stderr: string
 }
 
+interface ProgramOptions {
+  cwd?: string
+  input?: string | Uint8Array
+}
+
 export async function runProgram(
   command: string,
   args: string[],
   env: Record<string, string>,
-  options: { cwd?: string; input?: string | Uint8Array } = {},
+  options: ProgramOptions = {},
 ): Promise<ProgramResult> {
-  const child = spawn(command, args, { env, ...(options.cwd && { cwd: options.cwd }), stdio: 'pipe' })
-  child.stdin.on('error', () => {})
-  child.stdin.end(options.input)
-  const exited = new Promise<number | null>((resolve, reject) => child.on('error', reject).on('close', resolve))
-  const [stdout, stderr, code] = await Promise.all([text(child.stdout), text(child.stderr), exited])
-  return { code, stdout, stderr }
+  return collect(spawn(command, args, { env, ...(options.cwd && { cwd: options.cwd }), stdio: 'pipe' }), options)
+}
+
+/**
+ * Runs a command of the built program. Where a host plays bridges, it plays the command as well. Not for a test of what
+ * is of the process, nor for a command that takes a file relative to its folder, which is that of the host.
+ * @param args what is typed after `sandbridge`
+ */
+export async function runCommand(
+  args: string[],
+  env: Record<string, string>,
+  options: ProgramOptions = {},
+): Promise<ProgramResult> {
+  if (!canBeHosted(env)) return runProgram(process.execPath, [CLI, ...args], env, options)
+  return collect(new HostedProcess({ cli: CLI, args, env, cwd: options.cwd ?? process.cwd() }), options)
+}
+
+async function collect(child: ChildProcess | HostedProcess, { input }: ProgramOptions): Promise<ProgramResult> {
+  const { stdin, stdout, stderr } = child as HostedProcess
+  stdin.on('error', () => {})
+  stdin.end(input)
+  const exited = new Promise<number | null>((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', resolve)
+  })
+  const [out, error, code] = await Promise.all([text(stdout), text(stderr), exited])
+  return { code, stdout: out, stderr: error }
 }

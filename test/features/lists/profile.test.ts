@@ -2,15 +2,15 @@
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { bridgeEnv, CLI, fixtureServer, makeHome } from '../../support/bridge-process.ts'
-import { runProgram } from '../../support/run-program.ts'
+import { bridgeEnv, fixtureServer, makeHome } from '../../support/bridge-process.ts'
+import { runCommand } from '../../support/run-program.ts'
 import { startBridge } from '../../support/start-bridge.ts'
 
 it('a bridge has the servers of its profile, and applies its changes', async () => {
   const server = fixtureServer('documented.mjs', 'github')
   const home = makeHome({ github: server, jira: { ...server, env: { A: '1' } }, mail: { ...server, env: { A: '2' } } })
   const run = (args: string[], env: Record<string, string> = {}) =>
-    runProgram(process.execPath, [CLI, ...args], bridgeEnv(home, env), { cwd: home })
+    runCommand(args, bridgeEnv(home, env), { cwd: home })
   const names = async (profile: string) => {
     const { stdout } = await run(['servers', '--json'], { MCP_BRIDGE_PROFILE: profile })
     return (JSON.parse(stdout) as { servers: { name: string }[] }).servers.map(({ name }) => name)
@@ -34,10 +34,10 @@ it('a profile has rules of its own beside the general ones', async () => {
   const rules = (name: string, deny: string[]) =>
     writeFileSync(path.join(home, 'MCPs', name), JSON.stringify({ permissions: { deny } }))
   const shown = async (env: Record<string, string>) => {
-    const run = await runProgram(process.execPath, [CLI, ...CHECK], bridgeEnv(home, env), { cwd: home })
+    const run = await runCommand([...CHECK], bridgeEnv(home, env), { cwd: home })
     return run.stdout + run.stderr
   }
-  expect((await runProgram(process.execPath, [CLI, 'profile', 'work', 'github'], bridgeEnv(home))).code).toBe(0)
+  expect((await runCommand(['profile', 'work', 'github'], bridgeEnv(home))).code).toBe(0)
   rules('permissions.json', ['github__delete*'])
   rules('permissions-work.json', ['github__create*'])
   const work = await shown({ MCP_BRIDGE_PROFILE: 'work' })

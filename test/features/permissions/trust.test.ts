@@ -5,8 +5,8 @@ import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { bridgeEnv, CLI, makeHome } from '../../support/bridge-process.ts'
-import { runProgram } from '../../support/run-program.ts'
+import { bridgeEnv, makeHome } from '../../support/bridge-process.ts'
+import { runCommand } from '../../support/run-program.ts'
 
 /** A folder with a `.mcp.json`, and `sandbridge` run in it. */
 function project(mcpServers: object, home = makeHome()) {
@@ -15,7 +15,7 @@ function project(mcpServers: object, home = makeHome()) {
   const file = path.join(folder, '.mcp.json')
   writeFileSync(file, JSON.stringify({ mcpServers }))
   const run = (...args: string[]) =>
-    runProgram(process.execPath, [CLI, ...args], bridgeEnv(home, { MCP_BRIDGE_LOG_LEVEL: 'error' }), { cwd: folder })
+    runCommand(args, bridgeEnv(home, { MCP_BRIDGE_LOG_LEVEL: 'error' }), { cwd: folder })
   return { file, run }
 }
 

@@ -14,7 +14,7 @@ import { bridgeEnv, CLI, makeHome } from '../../support/bridge-process.ts'
 import { FakeRegistry, listed } from '../../support/fake-registry.ts'
 import { inTerminal } from '../../support/in-terminal.ts'
 import { makeZip, type ZipFile } from '../../support/make-zip.ts'
-import { runProgram } from '../../support/run-program.ts'
+import { runCommand } from '../../support/run-program.ts'
 import { startBridge } from '../../support/start-bridge.ts'
 import { expectMode } from '../../support/modes.ts'
 
@@ -114,7 +114,7 @@ async function setUp() {
   }
   const env = { MCP_BRIDGE_REGISTRIES: registry.address }
   const run = (args: string[], more: Record<string, string> = {}) =>
-    runProgram(process.execPath, [CLI, ...args], bridgeEnv(home, { ...env, ...more }), { cwd: home })
+    runCommand(args, bridgeEnv(home, { ...env, ...more }), { cwd: home })
   const unpacked = path.join(home, 'MCPs/added-servers')
   /** What is left of it, one line per folder. */
   const folders = () =>

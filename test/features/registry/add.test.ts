@@ -13,9 +13,9 @@ import {
 } from 'node:fs'
 import path from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { bridgeEnv, CLI, fixtureServer, makeHome } from '../../support/bridge-process.ts'
+import { bridgeEnv, fixtureServer, makeHome } from '../../support/bridge-process.ts'
 import { FakeRegistry, listed } from '../../support/fake-registry.ts'
-import { runProgram } from '../../support/run-program.ts'
+import { runCommand, runProgram } from '../../support/run-program.ts'
 import { startBridge } from '../../support/start-bridge.ts'
 import { needsPosix, skip } from '../../support/needs.ts'
 import { findBubblewrapJail } from '../../../src/isolation/jail/bubblewrap-jail.ts'
@@ -56,7 +56,7 @@ async function setUp(servers = [listed(weather('1.0.0'))]) {
   chmodSync(path.join(bin, 'npx'), 0o755)
   const env = { PATH: `${bin}:${process.env['PATH']}`, MCP_BRIDGE_REGISTRIES: registry.address }
   const run = (args: string[], more: Record<string, string> = {}) =>
-    runProgram(process.execPath, [CLI, ...args], bridgeEnv(home, { ...env, ...more }), { cwd: home })
+    runCommand(args, bridgeEnv(home, { ...env, ...more }), { cwd: home })
   // A jailed server has its own home folder.
   const jails = path.join(home, 'MCPs/.sandbridge/jail')
   const startedIn = () =>

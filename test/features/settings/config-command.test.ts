@@ -2,13 +2,13 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { bridgeEnv, CLI, makeHome } from '../../support/bridge-process.ts'
+import { bridgeEnv, makeHome } from '../../support/bridge-process.ts'
 import { providerOrSkip } from '../../support/engines.ts'
-import { runProgram } from '../../support/run-program.ts'
+import { runCommand } from '../../support/run-program.ts'
 import { startBridge } from '../../support/start-bridge.ts'
 
 function sandbridge(home: string, args: string[], env: Record<string, string> = {}, input?: string) {
-  return runProgram(process.execPath, [CLI, ...args], bridgeEnv(home, env), input === undefined ? {} : { input })
+  return runCommand(args, bridgeEnv(home, env), input === undefined ? {} : { input })
 }
 
 const fileIn = (home: string): string => path.join(home, 'MCPs', 'settings.json')

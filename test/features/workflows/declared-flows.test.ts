@@ -8,7 +8,7 @@ import { ScheduleStore } from '../../../src/features/workflows/schedules.ts'
 import { bridgeEnv, CLI, closeTestBridge, openTestBridge } from '../../support/bridge-process.ts'
 import { runInTerminal } from '../../support/in-terminal.ts'
 import { openObserved } from '../../support/observed-bridge.ts'
-import { runProgram } from '../../support/run-program.ts'
+import { runCommand, runProgram } from '../../support/run-program.ts'
 import { writePermissions } from '../../support/ruled-bridge.ts'
 import { callsOf, tellers, type TellingBridge, tellingBridge } from '../../support/telling-bridge.ts'
 
@@ -56,8 +56,7 @@ const NEW_WAYS = ['to', 'encoded', 'short', 'nested', 'argument', 'name', 'tool'
 let telling: TellingBridge
 let env: Record<string, string>
 const flowsFile = () => path.join(telling.home, 'MCPs/.sandbridge/workflows/forward/flows.json')
-const sandbridge = (flow: string, ...args: string[]) =>
-  runProgram(process.execPath, [CLI, ...args], { ...env, MCP_BRIDGE_FLOW: flow })
+const sandbridge = (flow: string, ...args: string[]) => runCommand(args, { ...env, MCP_BRIDGE_FLOW: flow })
 const run = (...args: string[]) => sandbridge('ask', 'run-workflow', 'forward', ...args)
 /** The calls since the last time. */
 let seen = 0
@@ -269,7 +268,7 @@ it('does not notice changes of code that only its run finds: by a name it puts t
   const { home } = bridge
   const made = () => callsOf(home, told).map(([, , args]) => args['cc'])
   const command = (flow: string, name: string) =>
-    runProgram(process.execPath, [CLI, 'run-workflow', name], {
+    runCommand(['run-workflow', name], {
       ...bridgeEnv(home, { MCP_BRIDGE_PROJECTS: '1' }),
       MCP_BRIDGE_FLOW: flow,
     })

@@ -2,8 +2,8 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest'
-import { bridgeEnv, CLI, fixtureServer, makeHome, openTestBridge } from '../../support/bridge-process.ts'
-import { runProgram } from '../../support/run-program.ts'
+import { bridgeEnv, fixtureServer, makeHome, openTestBridge } from '../../support/bridge-process.ts'
+import { runCommand } from '../../support/run-program.ts'
 import { startBridge } from '../../support/start-bridge.ts'
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 })
@@ -11,7 +11,7 @@ vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 })
 let home: string
 let ledger: string
 const lines = () => (existsSync(ledger) ? readFileSync(ledger, 'utf8').trim().split('\n') : [])
-const sandbridge = (...args: string[]) => runProgram(process.execPath, [CLI, ...args], bridgeEnv(home), { cwd: home })
+const sandbridge = (...args: string[]) => runCommand(args, bridgeEnv(home), { cwd: home })
 
 /** The ids of the runs so far, oldest first, as a person sees them. */
 async function runs(): Promise<string[]> {

@@ -6,9 +6,9 @@ import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest'
 import { timesBetween } from '../../../src/features/workflows/cron-times.ts'
 import { Scheduler } from '../../../src/features/workflows/schedule/scheduler.ts'
 import { ScheduleStore } from '../../../src/features/workflows/schedules.ts'
-import { bridgeEnv, CLI, fixtureServer, makeHome } from '../../support/bridge-process.ts'
+import { bridgeEnv, fixtureServer, makeHome } from '../../support/bridge-process.ts'
 import { type ObservedBridge, openObserved } from '../../support/observed-bridge.ts'
-import { runProgram } from '../../support/run-program.ts'
+import { runCommand } from '../../support/run-program.ts'
 import { startHttpBridge } from '../../support/http-bridge.ts'
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 })
@@ -184,7 +184,7 @@ it('a bridge over HTTP runs scheduled workflows, and a command sets, lists and e
   const own = path.join(home, 'ledger')
   const entry = { ...fixtureServer('ledger.mjs'), env: { LEDGER: own } }
   writeFileSync(path.join(home, 'MCPs/servers.json'), JSON.stringify({ mcpServers: { ledger: entry } }))
-  const sandbridge = (...args: string[]) => runProgram(process.execPath, [CLI, ...args], bridgeEnv(home), { cwd: home })
+  const sandbridge = (...args: string[]) => runCommand(args, bridgeEnv(home), { cwd: home })
   const added = await sandbridge('schedule', 'weekly-report', '* * * * *', '--week', 'auto', '--zone', 'UTC')
   expect(added.stdout).toMatch(/^'weekly-report' runs next at \d{4}-\d\d-\d\d \d\d:\d\d UTC, in a bridge/)
   const file = path.join(home, 'MCPs/.sandbridge/schedules.json')
@@ -200,7 +200,7 @@ it('a bridge over HTTP runs scheduled workflows, and a command sets, lists and e
 
 it('a schedule with an impossible time, zone, tool or parameter is refused', async () => {
   const refused = async (...args: string[]) =>
-    (await runProgram(process.execPath, [CLI, 'schedule', ...args], bridgeEnv(observed.home))).stderr
+    (await runCommand(['schedule', ...args], bridgeEnv(observed.home))).stderr
   const name = 'weekly-report'
   expect(await refused(name)).toContain('The time is missing')
   expect(await refused(name, '0 8 31 2 *', '--week', '1')).toContain("'0 8 31 2 *' never comes")

@@ -5,7 +5,7 @@ import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { bridgeEnv, CLI, fixtureServer, makeHome } from '../../support/bridge-process.ts'
 import { inTerminal } from '../../support/in-terminal.ts'
-import { runProgram } from '../../support/run-program.ts'
+import { runCommand } from '../../support/run-program.ts'
 import { sharedBridge } from '../../support/shared-bridge.ts'
 import { startBridge } from '../../support/start-bridge.ts'
 
@@ -44,7 +44,7 @@ let ledger: string
 const made: string[] = []
 const mark = (name: string) => writeFileSync(`${ledger}.${name}`, '')
 const lines = () => (existsSync(ledger) ? readFileSync(ledger, 'utf8').trim().split('\n') : [])
-const sandbridge = (...args: string[]) => runProgram(process.execPath, [CLI, ...args], bridgeEnv(home), { cwd: home })
+const sandbridge = (...args: string[]) => runCommand(args, bridgeEnv(home), { cwd: home })
 const run = (...args: string[]) => sandbridge('run-workflow', 'weekly-report', ...args)
 
 function writeServers(folder: string): void {

@@ -1,10 +1,11 @@
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
-import { beforeEach, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { bridgeEnv, CLI, fixtureServer, makeHome, PLAIN_CLI, type TestBridge } from '../bridge-process.ts'
 import { skip } from '../needs.ts'
 import { until } from '../processes.ts'
 import { isAlive } from '../resident-clients.ts'
+import { type ProgramResult, runCommand, runProgram } from '../run-program.ts'
 import { startBridge } from '../start-bridge.ts'
 import { HostedProcess } from './hosted-process.ts'
 
@@ -64,4 +65,40 @@ it('what a host plays has an exit code, and says on its stderr what was wrong', 
   const [said, ended] = await Promise.all([text(hosted.stderr), once(hosted, 'exit')])
   expect(said).toContain('MCP_BRIDGE_TIMEOUT')
   expect(ended).toEqual([2, null])
+})
+
+describe('a command', () => {
+  const home = makeHome(servers)
+  const env = bridgeEnv(home, { WHOSE: 'ann' })
+  const CODE = 'import json\nprint(json.dumps(await mcp_one.who()))'
+  const seenIn = (ended: ProgramResult): Seen & { parent: number } => {
+    expect(ended).toMatchObject({ code: 0, stderr: '' })
+    return JSON.parse(ended.stdout) as Seen & { parent: number }
+  }
+
+  it.each([
+    ['as an argument', ['exec', '-c', CODE], ''],
+    ['from its input', ['exec', '-'], CODE],
+  ])('a command that a host plays ends when its work is done, and leaves nothing: code %s', async (_, words, input) => {
+    const options = { cwd: home, input }
+    const played = seenIn(await runCommand(words, env, options))
+    expect(played).toMatchObject({ who: 'ann', cwd: home })
+    expect([isAlive(played.pid), isAlive(played.parent)]).toEqual([false, true])
+    const real = seenIn(await runProgram(process.execPath, [CLI, ...words], env, options))
+    expect(real).toMatchObject({ who: 'ann', cwd: home })
+    expect([isAlive(real.pid), isAlive(real.parent)]).toEqual([false, false])
+  })
+
+  it('a command that a host plays has the exit code of a process', async () => {
+    const failed = await runCommand(['exec', '-c', '1 / 0'], env)
+    expect(failed).toMatchObject({ code: 1, stdout: expect.stringContaining('ZeroDivisionError') })
+    const unknown = await runCommand(['exce'], env)
+    expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('exec') })
+  })
+
+  it('a command that a host plays ends where the program of a server is missing', async () => {
+    const other = makeHome({ absent: { command: 'no-such-program' } })
+    const { code, stdout } = await runCommand(['index'], bridgeEnv(other))
+    expect([code, stdout]).toEqual([1, expect.stringContaining('absent')])
+  })
 })

@@ -38,6 +38,8 @@ function hostFor(cli: string): Host {
 export class HostedProcess extends EventEmitter<{
   exit: [number | null, NodeJS.Signals | null]
   close: [number | null]
+  /** Never: there is no program to be missing. */
+  error: [Error]
 }> {
   readonly stdin: Writable
   readonly stdout = new PassThrough()

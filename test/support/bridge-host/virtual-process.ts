@@ -57,7 +57,10 @@ export class VirtualProcess {
     this.#starter = starter
     this.#outputs = { stdout: this.#output('stdout'), stderr: this.#output('stderr') }
     this.#process = this.#playProcess()
-    bundle.run(path.basename(start.cli), { process: this.#process, ...this.#playTimers() }, this.#playModules())
+    const entry = isServer(start) ? path.basename(start.cli) : 'command.js'
+    const globals = { process: this.#process, ...this.#playTimers() }
+    const { done } = bundle.run(entry, globals, this.#playModules()) as { done?: Promise<void> }
+    void done?.then(() => this.#endWhenIdle())
   }
 
   /** Nobody hears a SIGKILL. */
@@ -74,10 +77,11 @@ export class VirtualProcess {
     throw new ProcessEnded()
   }
 
-  /** A process that has failed ends as soon as it waits for nothing. */
+  /** A process that has failed, or has done its work, ends as soon as it waits for nothing. */
   #endWhenIdle(): void {
     setTimeout(() => {
-      const reads = ['data', 'readable'].some((event) => this.stdin.listenerCount(event) > 0)
+      const reads =
+        !this.stdin.readableEnded && ['data', 'readable'].some((event) => this.stdin.listenerCount(event) > 0)
       const waits = [...this.#timers].some((timer) => timer.hasRef()) || this.#children.size > 0
       const serves = [...this.#servers].some((server) => server.listening)
       if (this.#isOver) return
@@ -147,7 +151,14 @@ export class VirtualProcess {
         )
         return this.#keep(timer)
       }
+    const stop = (timer: Timer): void => {
+      this.#timers.delete(timer)
+      clear(timer)
+    }
     return {
+      clearTimeout: stop,
+      clearInterval: stop,
+      clearImmediate: stop,
       setTimeout: once(setTimeout),
       setImmediate: once(setImmediate),
       setInterval: (callback: Callback, ms?: number, ...values: unknown[]) =>
@@ -193,11 +204,14 @@ export class VirtualProcess {
     if (this.#isOver) throw new ProcessEnded()
     const { cwd = this.#start.cwd, env = this.#process.env } = options
     const child = childProcess.spawn(command, args, { ...options, cwd, env })
-    this.#children.add(child)
+    // One whose program is missing never exits.
+    if (child.pid !== undefined) this.#children.add(child)
     child.once('exit', () => this.#children.delete(child))
     return child
   }
 }
+
+const isServer = ({ args }: Start): boolean => args.length === 0 || args[0] === 'run'
 
 function clear(timer: Timer): void {
   clearTimeout(timer as NodeJS.Timeout)
