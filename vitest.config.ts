@@ -1,10 +1,8 @@
 import { configDefaults, defineConfig } from 'vitest/config'
 import { LongestFirst } from './test/support/longest-first.ts'
-import { LEFT_OUT, onlyListed } from './test/support/only-listed.ts'
+import { isOfCluster, LEFT_OUT, onlyListed } from './test/support/only-listed.ts'
 
 const REAL_CLUSTER = 'test/**/*-real.test.ts'
-/** They break it for others: they end its API server, and let no pod start. */
-const ALONE_ON_CLUSTER = ['test/e2e/durable-pods-real.test.ts', 'test/e2e/kubernetes-real.test.ts']
 
 /** They replace a module for what they import, and so need modules that no other test has loaded. */
 const REPLACES_MODULES = [
@@ -34,8 +32,6 @@ const BOTH_WAYS = [
 ].map((name) => `test/e2e/${name}.test.ts`)
 
 const { testNamePattern, include: listed } = onlyListed()
-const isReal = (file: string): boolean => file.endsWith('-real.test.ts')
-const isAlone = (file: string): boolean => ALONE_ON_CLUSTER.includes(file)
 
 export default defineConfig({
   test: {
@@ -95,24 +91,16 @@ export default defineConfig({
           env: { SANDBRIDGE_TEST_RESIDENT: '1' },
         },
       },
-      // After all others: they take a cluster, which is not there before.
+      // One at a time, as some break it for others: they end its API server, and let no pod start. CI runs them beside
+      // all others, as they wait for pods most of the time; without `--project`, they come last.
       {
         extends: true,
         test: {
           name: 'cluster',
-          include: listed?.filter((file) => isReal(file)) ?? [REAL_CLUSTER],
-          exclude: [...ALONE_ON_CLUSTER, ...LEFT_OUT, ...configDefaults.exclude],
-          sequence: { groupOrder: 1 },
-        },
-      },
-      {
-        extends: true,
-        test: {
-          name: 'cluster-alone',
-          include: listed?.filter((file) => isAlone(file)) ?? ALONE_ON_CLUSTER,
+          include: listed?.filter((file) => isOfCluster(file)) ?? [REAL_CLUSTER],
           exclude: [...LEFT_OUT, ...configDefaults.exclude],
           maxWorkers: 1,
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 1 },
         },
       },
     ],

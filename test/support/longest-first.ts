@@ -7,10 +7,10 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 const SECONDS: Record<string, number> = {
   'contract/package-image': 210,
   'features/resident/resident': 123,
-  'clients/agents': 120,
   'upstream/jail': 116,
   'features/workflows/declared-flows': 105,
   'contract/kubernetes-real': 90,
+  'clients/agents': 90,
   'ui/screenshots': 87,
   'e2e/durable-pods-real': 83,
   unplug: 82,

@@ -59,5 +59,8 @@ export function onlyListed(): { include?: string[]; testNamePattern?: string } {
   }
 }
 
+/** Whether a file takes a real cluster. */
+export const isOfCluster = (file: string): boolean => file.endsWith('-real.test.ts')
+
 /** What tells one test from all others. */
 export const keyOf = ({ file, path }: Pick<SkippedTest, 'file' | 'path'>): string => [file, ...path].join(' > ')

@@ -3,15 +3,20 @@
 import { writeFileSync } from 'node:fs'
 import { inspect } from 'node:util'
 import type { Reporter, TestCase, TestModule, TestSuite, Vitest } from 'vitest/node'
-import { keyOf, LEFT_OUT, ONLY, type RunReport, type SkippedTest } from './only-listed.ts'
+import { isOfCluster, keyOf, LEFT_OUT, ONLY, type RunReport, type SkippedTest } from './only-listed.ts'
 
 const print = (line: string) => void process.stdout.write(`${line}\n`)
 
 export default class TallyReporter implements Reporter {
   /** Of a run with `-t`, tests of another name are not reported. */
   #isFiltered = false
+  /** The tests that this run was asked for, without those of projects that are not in it. */
+  #only: SkippedTest[] | undefined
 
   onInit(vitest: Vitest): void {
+    const has = (isCluster: boolean) => vitest.projects.some(({ name }) => (name === 'cluster') === isCluster)
+    const [hasCluster, hasOthers] = [has(true), has(false)]
+    this.#only = ONLY?.filter(({ file }) => (isOfCluster(file) ? hasCluster : hasOthers))
     this.#isFiltered = ONLY === undefined && vitest.config.testNamePattern !== undefined
   }
 
@@ -38,7 +43,8 @@ export default class TallyReporter implements Reporter {
       ],
       skipped: inState('skipped').map(toSkipped),
     }
-    if (ONLY !== undefined) keepToList(report, new Set(tests.filter(hasRun).map((test) => keyOf(toSkipped(test)))))
+    const ran = new Set(tests.filter(hasRun).map((test) => keyOf(toSkipped(test))))
+    if (this.#only !== undefined) keepToList(report, this.#only, ran)
     printFlaky(tests.filter((test) => test.diagnostic()?.flaky))
     if (this.#isFiltered) report.skipped = report.skipped.filter(({ reason }) => reason !== '')
     printSkipped(report.skipped)
@@ -67,9 +73,9 @@ function toSkipped(test: TestCase): SkippedTest {
 /**
  * Of a run of listed tests, those that did not run are what is left to report; tests that were not asked for are not.
  */
-function keepToList(report: RunReport, ran: ReadonlySet<string>): void {
+function keepToList(report: RunReport, only: readonly SkippedTest[], ran: ReadonlySet<string>): void {
   const reasons = new Map(report.skipped.map((test) => [keyOf(test), test.reason]))
-  report.skipped = ONLY!
+  report.skipped = only
     .filter((test) => !ran.has(keyOf(test)))
     .map((test) => ({ ...test, reason: reasons.get(keyOf(test)) || whyNotRun(test.file) }))
 }
