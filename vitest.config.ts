@@ -13,7 +13,7 @@ const REPLACES_MODULES = [
 
 /**
  * They also run through relays to a resident bridge: each is quick, and sees something else of what a client sees.
- * Windows has no resident.
+ * The residents of Windows have tests of their own.
  */
 const BOTH_WAYS = [
   'client-log',
@@ -46,8 +46,12 @@ export default defineConfig({
     isolate: false,
     // Projects, and the next run, read what one of them has transformed.
     experimental: { fsModuleCache: true },
-    testTimeout: 60_000,
+    // A limit for tests that hang: under load, some take a minute.
+    testTimeout: 120_000,
     hookTimeout: 120_000,
+    // As for tests: a machine that stands still for a second must fail none. Less than theirs, so that the last look is
+    // told.
+    expect: { poll: { timeout: 50_000 } },
     // Two cores are half idle with two: sandboxes and servers wait a lot. More than three make each other time out.
     maxWorkers: 3,
     sequence: { sequencer: LongestFirst },

@@ -31,14 +31,7 @@ from collections.abc import Callable
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     # Sent before this file.
-    from sandbox_init import (
-        close_inherited,
-        libc,
-        parse_words,
-        read_exactly,
-        read_text,
-        run_sandbox,
-    )
+    from sandbox_init import close_inherited, libc, parse_words, read_exactly, read_text, run_sandbox
     from sandbox_kernel import load_kernel, load_library, run_kernel
 
 # Descriptors of a slot: stdin, stdout, stderr and bell. Must match fork-server.ts.
@@ -49,11 +42,7 @@ BELL = 3
 REPORT = 4
 
 # Modules that a kernel has loaded by the end of its first cell.
-WARM = (
-    "sandbridge_kernel.serve",
-    "sandbridge_kernel.port_pipe",
-    "sandbridge_kernel.loop",
-)
+WARM = ("sandbridge_kernel.serve", "sandbridge_kernel.port_pipe", "sandbridge_kernel.loop")
 
 # linux/sched.h: mount, cgroup, UTS, IPC, user, PID and network namespaces
 NEW_NAMESPACES = 0x00020000 | 0x02000000 | 0x04000000 | 0x08000000 | 0x10000000 | 0x20000000 | 0x40000000

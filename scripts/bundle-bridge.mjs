@@ -13,7 +13,7 @@ export const root = fileURLToPath(new URL('..', import.meta.url))
  */
 export async function bundleBridge(folder, plugins = []) {
   const inputs = await bundle({
-    plugins,
+    plugins: [...plugins, RUNTIME_IN_ENTRY],
     input: { cli: 'src/cli.ts' },
     platform: 'node',
     external: ['pyodide'],
@@ -37,7 +37,7 @@ export async function bundleBridge(folder, plugins = []) {
       // lives longer, is another, because each kilobyte takes time, too.
       codeSplitting: {
         groups: [
-          { name: 'first', test: /[\\/]features[\\/]first\.ts$/ },
+          { name: 'cli', test: /[\\/]src[\\/](?:cli|features[\\/]first)\.ts$/ },
           { name: 'relay', test: /[\\/]resident[\\/]client[\\/]run-relay\.ts$/ },
         ],
       },
@@ -49,6 +49,16 @@ export async function bundleBridge(folder, plugins = []) {
   // The package as a whole consists of ES modules.
   writeFileSync(path.join(folder, 'package.json'), '{ "type": "commonjs" }\n')
   return inputs
+}
+
+/** Puts what rolldown gives all files for their imports into the first one: another file would be loaded for it. */
+const RUNTIME_IN_ENTRY = {
+  name: 'runtime-in-entry',
+  generateBundle(_options, files) {
+    const runtime = Object.values(files).find(({ name }) => name === 'rolldown-runtime')
+    const inline = `(()=>{let exports={};${runtime.code}return exports})()`
+    files['cli.js'].code = files['cli.js'].code.replace(`require("./${runtime.fileName}")`, () => inline)
+  },
 }
 
 /** @returns {Promise<string[]>} the bundled files, relative to the root */

@@ -46,7 +46,7 @@ class Capture:
         output.before_batch = self.drain
 
     def start_thread(self, look_after: Callable[[], None]) -> None:
-        """Empty the pipes as they fill, and call `look_after` regularly. CPython only."""
+        """Empty the pipes as they fill, and send what the cell printed and call `look_after` regularly. CPython only."""
         from _thread import start_new_thread
         from select import POLLIN, poll
 
@@ -58,6 +58,8 @@ class Capture:
             while True:
                 if waiter.poll(_LOOK_MS if self._channel.running else _IDLE_LOOK_MS):
                     self.drain()
+                if self._channel.running:
+                    self._output.flush_due()
                 look_after()
 
         start_new_thread(run, ())

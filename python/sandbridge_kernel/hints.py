@@ -16,29 +16,11 @@ if TYPE_CHECKING:
 
     _Advice = dict[str, str] | None
 
-_NETWORK_MODULES = (
-    "urllib",
-    "http",
-    "requests",
-    "httpx",
-    "aiohttp",
-    "httpcore",
-    "urllib3",
-    "websockets",
-    "ftplib",
-    "smtplib",
-    "pyodide",
-)
+_NETWORK_MODULES = "urllib http requests httpx aiohttp httpcore urllib3 websockets ftplib smtplib pyodide".split()
 _NETWORK_NAMES = frozenset(
     (
-        "gaierror",
-        "URLError",
-        "ConnectError",
-        "ConnectTimeout",
-        "NewConnectionError",
-        "NameResolutionError",
-        "ClientConnectorError",
-    )
+        "gaierror URLError ConnectError ConnectTimeout NewConnectionError NameResolutionError ClientConnectorError"
+    ).split()
 )
 _NO_NETWORK = frozenset((errno.EADDRNOTAVAIL, errno.ENETDOWN, errno.ENETUNREACH, errno.EHOSTUNREACH))
 # Error codes of sandboxes that forbid sockets; other failures have the same codes.
@@ -254,10 +236,7 @@ def _network(error: BaseException) -> _Advice:
     match = _URL.search(" ".join(str(one) for one in _chain(error))[:10_000])
     host = (match[1] or match[2]) if match else ""
     words = " ".join(part for part in host.split(".") if part not in ("api", "com", "org", "net", "io"))
-    return {
-        "hint": _NO_NETWORK_HINT,
-        "search": f"fetch web page url {words}".strip(),
-    }
+    return {"hint": _NO_NETWORK_HINT, "search": f"fetch web page url {words}".strip()}
 
 
 def _is_network(error: BaseException) -> bool:

@@ -149,17 +149,7 @@ def _short(value: Any, depth: int, secrets: list[str]) -> str | None:
 _GROUP: Any = getattr(builtins, "BaseExceptionGroup", ())
 _BRACKETS: dict[type, tuple[str, str]] = {list: ("[", "]"), tuple: ("(", ")")}
 _MUTE = frozenset(
-    (
-        "module",
-        "function",
-        "builtin_function_or_method",
-        "type",
-        "method",
-        "ABCMeta",
-        "ServerProxy",
-        "ToolProxy",
-        "Registry",
-    )
+    "module function builtin_function_or_method type method ABCMeta ServerProxy ToolProxy Registry".split()
 )
 
 

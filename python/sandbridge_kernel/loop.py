@@ -134,10 +134,6 @@ class DeviceLoop(_WaitsInPlace):
 _RUN_ONCE = base_events.BaseEventLoop._run_once.__code__  # type: ignore[attr-defined]  # noqa: SLF001
 _RUN = events.Handle._run.__code__  # noqa: SLF001
 LOOP_CODE = frozenset(
-    (
-        _RUN_ONCE,
-        base_events.BaseEventLoop.run_forever.__code__,
-        base_events.BaseEventLoop.run_until_complete.__code__,
-    )
+    (_RUN_ONCE, base_events.BaseEventLoop.run_forever.__code__, base_events.BaseEventLoop.run_until_complete.__code__)
 )
 LOOP_FILES = (_RUN_ONCE.co_filename, _RUN.co_filename)

@@ -50,6 +50,11 @@ class Output:
             need_room()
             self._flush()
 
+    def flush_due(self) -> None:
+        """Send text that has waited for more of its batch long enough: a cell that computes on prints nothing that would send it."""
+        if monotonic() >= self.due:
+            self.flush()
+
     def send_now(self, stream: Stream, text: str) -> None:
         """Send text that does not come through the streams. For capture.py, from inside its gate."""
         self._flush()

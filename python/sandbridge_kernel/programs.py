@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from _thread import get_ident
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -33,3 +34,15 @@ def signal_all(group: int, number: int) -> None:
         os.killpg(group, number)
     except OSError:
         pass  # the whole group has ended
+
+
+LEAST_TURNS = 12
+
+
+def turns(seconds: float) -> Iterator[int]:
+    """Count turns for so long, and to LEAST_TURNS in any case: where a machine stands still for a second, the time is over
+    before the program that it is for had a chance."""
+    start, count = time.monotonic(), 0
+    while count < LEAST_TURNS or time.monotonic() < start + seconds:
+        yield count
+        count += 1

@@ -15,9 +15,7 @@ import time
 import warnings
 from typing import TYPE_CHECKING
 
-from . import (
-    serve as kernel,
-)
+from . import serve as kernel
 from .loop import DeviceLoop
 from .port_device import DevicePort
 

@@ -26,10 +26,9 @@ if TYPE_CHECKING:
     from .languages import OtherLanguages
     from .output import Output
 
-# For cancelled work to end: a cell or its tasks, a program that runs another language, and all of these after an
-# interrupt. The last one is less than the bridge's grace.
+# For cancelled work to end: a cell or its tasks, and both after an interrupt. The last one is less than the bridge's
+# grace.
 _GRACE_SECONDS = 0.7
-_LANGUAGE_SECONDS = 1.3
 _INTERRUPT_SECONDS = 1.6
 _SHOWN_CHARS = 1 << 20  # of a text that does not fit into a frame
 
@@ -130,15 +129,18 @@ class Session:
                 from .languages import OtherLanguages  # imported only if used
 
                 self._others = OtherLanguages(self._interrupts, self._display)
-            outcome, interrupted = self._await(self._others.run(language, number, source), _LANGUAGE_SECONDS)
+            outcome, interrupted = self._await(self._others.run(language, number, source), grace=None)
         except BaseException as problem:
             return _failure("interrupted" if isinstance(problem, KeyboardInterrupt) else "error", problem)
         return _failure("interrupted", interrupted) if interrupted else outcome
 
     def _await(
-        self, coroutine: Coroutine[Any, Any, Any], grace: float = _GRACE_SECONDS
+        self, coroutine: Coroutine[Any, Any, Any], grace: float | None = _GRACE_SECONDS
     ) -> tuple[Any, BaseException | None]:
-        """Run a coroutine to its end on the session's loop; it has `grace` after an interrupt. Returns (its value, the interrupt if any)."""
+        """Run a coroutine to its end on the session's loop. Returns (its value, the interrupt if any).
+
+        It has `grace` after an interrupt; None is for one that bounds its own end.
+        """
         outcome: list[tuple[Any, BaseException | None]] = []
 
         async def main() -> None:

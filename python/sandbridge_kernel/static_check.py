@@ -10,14 +10,7 @@ from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, NamedTuple
 
 from .api import bridge, runtime
-from .api.errors import (
-    MCPError,
-    NotAwaited,
-    ServerNotFound,
-    ToolNotFound,
-    ToolNotFoundImport,
-    from_reply,
-)
+from .api.errors import MCPError, NotAwaited, ServerNotFound, ToolNotFound, ToolNotFoundImport, from_reply
 from .api.servers import LISTINGS, METHODS, Registry, ServerProxy, ToolProxy, registry, server_name, server_of
 from .refused_cell import is_doubtful, refusal
 from .seen_calls import Source

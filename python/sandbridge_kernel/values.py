@@ -5,9 +5,11 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from json import JSONDecodeError, JSONDecoder, loads as _loads
 from re import compile as pattern
-from typing import Any
+from typing import Any, TypeVar
 
 from .unparsed import tell
+
+_Item = TypeVar("_Item")
 
 
 class Record(dict[Any, Any]):
@@ -33,6 +35,15 @@ class Record(dict[Any, Any]):
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *(key for key in self if isinstance(key, str))]
+
+
+class Listed(list[_Item]):
+    """Values of one kind, one line each when printed."""
+
+    _none = "(none)"
+
+    def __repr__(self) -> str:
+        return "\n".join(map(str, self)) or self._none
 
 
 _decode = JSONDecoder(object_hook=Record).decode

@@ -3,7 +3,7 @@
 import { definitionKey } from '../calls/catalog/disk-cache.ts'
 import type { Ability } from '../calls/questions/questions.ts'
 import type { ClientContext } from '../config/settings/client-context.ts'
-import { Definitions } from '../config/definitions.ts'
+import type { Definitions } from '../config/definitions.ts'
 import { passedEnvironment } from '../config/entries/passed-variables.ts'
 import { missingInputs } from '../config/entries/inputs.ts'
 import type { ServerDefinition } from '../config/entries/server-definition.ts'
@@ -17,26 +17,28 @@ import { ServerSet, type ServerSetOptions } from './server-set.ts'
 
 export interface ClientServersOptions extends Omit<
   ServerSetOptions,
-  'definitions' | 'discovered' | 'files' | 'policy' | 'sharedCatalog' | 'signInPlace' | 'shared' | 'offered'
+  'discovered' | 'files' | 'policy' | 'sharedCatalog' | 'signInPlace' | 'shared' | 'offered'
 > {
+  /** Of this client's place, and no other's while it is connected. */
+  definitions: Definitions
   sharedUpstreams: SharedUpstreams
   /** The text about the servers is kept for the client's next start, and depends on these places. */
   onBehindKept: ((text: string, places: Record<string, string>) => void) | undefined
   /** Called before the servers are given up. */
   onClose: (servers: ClientServers) => Promise<void>
+  /** Called when nothing uses the definitions any more. */
+  onClosed: () => void
 }
 
 export class ClientServers {
   readonly #options: ClientServersOptions
   readonly #offered = new Set<Ability>()
-  readonly #definitions: Definitions
   #opening: Promise<ServerSet> | undefined
   #opened: ServerSet | undefined
   #isClosed = false
 
   constructor(options: ClientServersOptions) {
     this.#options = options
-    this.#definitions = new Definitions(options.settings, options.context)
   }
 
   /** What the client can be asked. Counts for servers that start from now on. */
@@ -54,7 +56,7 @@ export class ClientServers {
 
   /** The state of all files that decide which servers there are. */
   get places(): Record<string, string> {
-    return this.#definitions.places
+    return this.#options.definitions.places
   }
 
   /** Tells that the text about the servers is kept. */
@@ -81,17 +83,15 @@ export class ClientServers {
   }
 
   async #open(): Promise<ServerSet> {
-    const { sharedUpstreams, onClose: _, onBehindKept: __, ...options } = this.#options
-    const { settings, context, log, stores } = options
-    const definitions = this.#definitions
-    const discovered = await definitions.read()
+    const { sharedUpstreams, onClose: _, onClosed: __, onBehindKept: ___, ...options } = this.#options
+    const { settings, context, log, stores, definitions } = options
+    const discovered = await definitions.latest()
     const files = new PermissionFiles(settings, context.cwd, (message) => log.warning(message))
     const policy = await files.read(discovered.found)
     const set = new ServerSet({
       ...options,
       signInPlace: { page: undefined, loginOptions: '' },
       sharedCatalog: await openSharedCatalog(stores, undefined, discovered.servers, settings.cacheDir, log),
-      definitions,
       discovered,
       files,
       policy,
@@ -137,6 +137,7 @@ export class ClientServers {
     this.#isClosed = true
     await this.#options.onClose(this)
     await this.#opened?.close()
+    this.#options.onClosed()
   }
 }
 

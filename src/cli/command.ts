@@ -17,6 +17,14 @@ export class Command extends Commander {
     return this
   }
 
+  /**
+   * Sets its action, a function that is loaded at its use: a client must be answered quickly. It gets the arguments,
+   * the options, then `more`.
+   */
+  runs(load: () => Promise<(...words: never[]) => Promise<void>>, ...more: readonly unknown[]): this {
+    return this.action(async (...words: unknown[]) => (await load())(...([...words.slice(0, -1), ...more] as never[])))
+  }
+
   /** Adds an option that stands in place of the arguments. */
   instead(flags: string, description: string): this {
     const option = new Option(flags, description)

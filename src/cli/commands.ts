@@ -34,7 +34,7 @@ export function createProgram(terminal: Terminal): Command {
       '--trusted-proxy <addresses...>',
       'with --http: believe X-Forwarded-* headers from these addresses or ranges',
     )
-    .action(async (options: object) => (await import('./serve/run.ts')).run(options))
+    .runs(async () => (await import('./serve/run.ts')).run)
 
   program
     .command('exec')
@@ -45,16 +45,14 @@ export function createProgram(terminal: Terminal): Command {
     .option('-t, --timeout <seconds>', 'how long the cell may run')
     .option('--images <folder>', 'the folder for images and audio (default: the working folder)')
     .json('print the result as JSON')
-    .action(async (file: string | undefined, options: object) =>
-      (await import('./cells/exec.ts')).exec(file, options, terminal),
-    )
+    .runs(async () => (await import('./cells/exec.ts')).exec, terminal)
 
   program
     .command('ui')
     .description('show cells, calls, servers and search in the browser')
     .option('--port <port>', 'the port on 127.0.0.1 (default: any free one)')
     .json('print the link as JSON')
-    .action(async (options: object) => (await import('./serve/ui.ts')).ui(options, terminal))
+    .runs(async () => (await import('./serve/ui.ts')).ui, terminal)
 
   return program
 }

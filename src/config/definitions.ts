@@ -16,6 +16,7 @@ export class Definitions {
   readonly #ownPort: number | undefined
   #seen = new PlacesSeen()
   #reading: Promise<DiscoveredServers> | undefined
+  #last: DiscoveredServers | undefined
 
   /** @param ownPort the port on which this bridge serves HTTP */
   constructor(settings: Settings, context: ClientContext, ownPort?: number) {
@@ -24,8 +25,19 @@ export class Definitions {
     this.#ownPort = ownPort
   }
 
+  /** What the files contain, read only if that may be something else than at the last time. */
+  async latest(): Promise<DiscoveredServers> {
+    const last = this.#last
+    return last === undefined ? this.read() : ((await this.readAgain()) ?? last)
+  }
+
   /** Reads the current content of the files. */
   async read(): Promise<DiscoveredServers> {
+    this.#last = undefined
+    return (this.#last = await this.#read())
+  }
+
+  async #read(): Promise<DiscoveredServers> {
     const { stateDir, profile } = this.#settings
     const seen = (this.#seen = new PlacesSeen())
     seen.note(trustRecord(stateDir))

@@ -54,21 +54,10 @@ interface FileServers {
 /** Where readers look for files. @param platform missing means this machine's */
 export function hostPaths(
   { stateDir, serversConfig }: Pick<Settings, 'stateDir' | 'serversConfig'>,
-  {
-    platform = process.platform,
-    home,
-    cwd,
-    env,
-  }: Pick<HostPaths, 'home' | 'cwd' | 'env'> & { platform?: NodeJS.Platform },
+  { platform = process.platform, ...place }: Pick<HostPaths, 'home' | 'cwd' | 'env'> & { platform?: NodeJS.Platform },
 ): HostPaths {
-  return {
-    platform,
-    home,
-    cwd,
-    env,
-    stateDir,
-    serversConfig,
-  }
+  const { home, cwd, env } = place
+  return { platform, home, cwd, env, stateDir, serversConfig }
 }
 
 /**

@@ -81,7 +81,7 @@ it.concurrent.for(['opencode', 'qwen'] as const)(
 )
 
 it('opencode, gemini and qwen at once share a resident, and no variables', { timeout: 240_000 }, async (context) => {
-  needsPosix('Windows has no resident')
+  needsPosix('residents of Windows have tests of their own')
   const home = makeHome()
   const folder = path.join(home, 'MCPs/.sandbridge/run')
   const residents = (): number[] => {

@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { fixtureServer, makeHome, type ServerEntry } from '../support/bridge-process.ts'
+import { until } from '../support/processes.ts'
 import { approve, caught, ruledBridge, sharedRuledBridge } from '../support/ruled-bridge.ts'
 import { sharedHttpBridge } from '../support/shared-bridge.ts'
 
@@ -203,7 +204,7 @@ it('the user answers in a terminal when no client can ask, and the answer counts
   const other = await ruledBridge({ home })
   const call = caught('i = 1; await mcp_hub.create_issue(id=i)')
   expect(await bridge.run(call)).toMatch(/denied: .*this client cannot ask its user.*sandbridge approve/)
-  expect(bridge.stderr).toContain('sandbridge approve')
+  await until(() => bridge.stderr.includes('sandbridge approve'))
   const [question] = JSON.parse(approve(home, '--json')) as { id: string; text: string }[]
   expect(question?.text).toContain('hub.create_issue\n  id: 1')
   expect(await other.bridge.run(call)).toContain('denied')

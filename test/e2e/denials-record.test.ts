@@ -1,7 +1,7 @@
 // This file verifies that every denied call has a line in the record, whatever denied it, and that an approved call is
 // not listed as denied.
 import { spawnSync } from 'node:child_process'
-import { expect, it, vi } from 'vitest'
+import { expect, it } from 'vitest'
 import { bridgeEnv, CLI } from '../support/bridge-process.ts'
 import { ruledBridge } from '../support/ruled-bridge.ts'
 
@@ -46,5 +46,5 @@ it('sandbridge log lists calls that were denied by a rule, a limit, the user or 
     ['denial', 'delete_repo', '"hub__delete_repo"'],
   ]
   // A resident, which goes on without this client, writes a moment later.
-  await vi.waitFor(() => expect(listed()).toEqual(expected), { timeout: 30_000, interval: 200 })
+  await expect.poll(() => listed()).toEqual(expected)
 }, 120_000)

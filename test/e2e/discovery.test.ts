@@ -174,10 +174,12 @@ running`
   expect(await fresh.run(code), 'a cell starts the servers that it names before it calls them, and no others').toBe(
     "['everything']",
   )
-  expect(
-    await fresh.run('print(await runtime.search_tool_docs("move a file", limit=2))'),
-    'a search covers servers that were never started',
-  ).toMatch(/mcp_my_files\.move_file\(/)
+  // A search says which servers have not answered yet.
+  await expect
+    .poll(() => fresh.run('print(await runtime.search_tool_docs("move a file", limit=2))'), {
+      message: 'a search covers servers that were never started',
+    })
+    .toMatch(/mcp_my_files\.move_file\(/)
   expect(await fresh.run('len(runtime.search_tool_docs_sync("entities in a graph", limit=2))')).toBe('2')
 })
 

@@ -57,7 +57,7 @@ const COMMANDS = [
   ['exec', '-c', 'import requests\nrequests.get("https://example.com")'],
 ]
 
-it('the first session of a user in a terminal reads well', { timeout: 180_000 }, async () => {
+it('the first session of a user in a terminal reads well', { timeout: 360_000 }, async () => {
   needsTerminal()
   const home = makeHome(servers)
   const project = path.join(home, 'project')

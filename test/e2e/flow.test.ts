@@ -510,7 +510,7 @@ describe('what one session writes about what it keeps, and another reads', () =>
   const named = keeps.map((kept, at) => [`mail${at}`, ...kept] as const)
   const env = { MCP_BRIDGE_PROJECTS: '1' }
 
-  it('counts it as read', { timeout: 120_000 }, async () => {
+  it('counts it as read', { timeout: 240_000 }, async () => {
     const servers = { ...Object.fromEntries(named.map(([server], at) => [server, { order: wordsOf(at) }])), files: {} }
     const first = await tellingBridge({ told: servers, env })
     for (const [server, what, keep] of named)

@@ -45,8 +45,8 @@ describe('in a terminal', () => {
   it('in a terminal, the user may take longer than the cell', async () => {
     const slow = `import time\n${code}`
     const steps: [string, string][] = [['Value: ', 'ann-1\r']]
-    const env = { MCP_INPUT_API_KEY: 'k3y-of-ann', MCP_INPUT_ZONE: 'us', IN_TERMINAL_WAIT: '6' }
-    const { stdout } = await inTerminal(steps, ['exec', '-t', '5', '-c', slow], env)
+    const env = { MCP_INPUT_API_KEY: 'k3y-of-ann', MCP_INPUT_ZONE: 'us', IN_TERMINAL_WAIT: '11' }
+    const { stdout } = await inTerminal(steps, ['exec', '-t', '10', '-c', slow], env)
     expect(stdout).toContain("['k3y-of-ann', 'ann-1', 'us']")
   })
 

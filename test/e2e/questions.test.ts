@@ -97,11 +97,11 @@ describe.each(['legacy', 'modern'] as const)('with a client of the %s era', (era
 
   it(`the time limit stands still while the user of a client of the ${era} era thinks`, async () => {
     client.setRequestHandler('elicitation/create', async () => {
-      await new Promise((resolve) => setTimeout(resolve, 1_500))
+      await new Promise((resolve) => setTimeout(resolve, 4_000))
       return { action: 'decline' }
     })
     await able().run('await runtime.list_tools("asker")')
-    expect(await able().run(ask('asker'), { timeout: 1 })).toContain('decline')
+    expect(await able().run(ask('asker'), { timeout: 3 })).toContain('decline')
   })
 
   it(`a published server learns that its client of the ${era} era can be asked`, async () => {

@@ -123,7 +123,7 @@ export function testServersInPods(cluster: ServersCluster): void {
       const text = await waiting
       expect(text).toContain(`${cluster.ended} during the call of 'wait', which may or may not have taken`)
       expect(await bridge.run(WHO)).not.toBe(first)
-      expect(bridge.stderr).toContain('A server exited; its next use restarts it')
+      await until(() => bridge.stderr.includes('A server exited; its next use restarts it'))
       expect(bridge.stderr).not.toContain(SECRET)
 
       // Its pod ends with the bridge, however the bridge ended.

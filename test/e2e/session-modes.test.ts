@@ -110,9 +110,10 @@ describe('a NameError of a variable that an earlier cell has set', () => {
   it('a NameError says that variables are gone after the session was idle for too long', async () => {
     const bridge = await startBridge({ env: { MCP_BRIDGE_RUNTIME_IDLE_TIMEOUT: '0.2' } })
     await bridge.run('table = [1]')
-    await new Promise((resolve) => setTimeout(resolve, 500))
-    const answer = await bridge.run(CAUGHT)
-    expect(answer).toMatch(/name 'table' is not defined.*the session was idle for too long and ended/)
+    // Each look is a cell, after which the session is idle for longer than it may be.
+    await expect
+      .poll(() => bridge.run(CAUGHT), { interval: 500 })
+      .toMatch(/name 'table' is not defined.*the session was idle for too long and ended/)
   })
 })
 

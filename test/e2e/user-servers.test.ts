@@ -8,6 +8,7 @@ import { pathWithBrowser } from '../support/agreeing-browser.ts'
 import { bridgeEnv, CLI, fixtureServer } from '../support/bridge-process.ts'
 import { type HttpBridge, startHttpBridge } from '../support/http-bridge.ts'
 import { connectAs, give, tokenFor } from '../support/http-users.ts'
+import { until } from '../support/processes.ts'
 import { runProgram } from '../support/run-program.ts'
 import { protectedServer } from '../upstream/authorization-server.ts'
 
@@ -87,7 +88,7 @@ it('a mistake in the folder of a user stops that user, and never gives them the 
   expect(await ben!.run(PID('hub'))).toMatch(/^\d+$/)
   give(bridge, 'ann', 'servers.json', withRules(7))
   expect(await ann!.run(PID('hub'))).toMatch(UNREACHABLE)
-  expect(bridge.stderr()).toContain('A server definition was skipped')
+  await until(() => bridge.stderr().includes('A server definition was skipped'))
   give(bridge, 'ann', 'servers.json', withRules(['hub__echo']))
   expect(await ann!.run(PID('hub'))).toMatch(/^\d+$/)
   expect(await ann!.run(caught('await mcp_hub.echo(text="x")'))).toContain('PERMISSION_DENIED')

@@ -21,7 +21,9 @@ it('a bridge starts with a thousand configured servers', { timeout: 180_000 }, a
   const bridge = await startBridge({ servers })
   const { tools } = await bridge.client.listTools()
   expect(tools.map(({ name }) => name)).toEqual(['run_python'])
-  expect(await bridge.run('len(runtime.discovered_servers()), await mcp_server_550.echo(text="hi")')).toBe(
+  // On a busy machine, a cell that lists all servers takes a minute.
+  const patiently = async (code: string) => (await bridge.call({ code }, { onprogress: () => {} })).text
+  expect(await patiently('len(runtime.discovered_servers()), await mcp_server_550.echo(text="hi")')).toBe(
     `(${COUNT}, 'hi')`,
   )
   const [content] = (
@@ -30,9 +32,9 @@ it('a bridge starts with a thousand configured servers', { timeout: 180_000 }, a
   const summary = content && 'text' in content ? content.text : ''
   expect(summary).toContain('- and 900 more: runtime.discovered_servers()')
   expect(estimateTokens(summary)).toBeLessThan(3_000)
-  const found = await bridge.call({ code: 'hits = await runtime.search_tool_docs("echo a text")\nhits[0].tool' })
-  expect(found.text).toContain("'echo'")
-  expect(estimateTokens(found.text)).toBeLessThan(1_000)
+  const found = await patiently('hits = await runtime.search_tool_docs("echo a text")\nhits[0].tool')
+  expect(found).toContain("'echo'")
+  expect(estimateTokens(found)).toBeLessThan(1_000)
   expect(await bridge.run('await mcp_server_950.echo(text="still there")')).toBe("'still there'")
   // A bridge that finds all of them listed starts the one that is used.
   const next = await startBridge({ home: bridge.home, ownProcess: true })

@@ -275,14 +275,22 @@ const all = await Promise.all([mcp_github.createIssue({}), mcp_servers['github']
   it('the API of JavaScript cells stops working when its cell has ended', async (ctx) => {
     const kernel = await startKernel(ctx)
     const { options, calls } = github()
+    const [go, gone] = ['go', 'gone'].map((name) => `/tmp/sandbridge-late-${process.pid}-${name}`)
     await js(
       kernel,
-      `require('fs').readFile('/proc/self/stat', () => {})
-globalThis.late = new Promise((resolve) => require('child_process').exec('sleep 0.3', () => github.create_issue().then(resolve, resolve)))
+      `const fs = require('fs')
+fs.readFile('/proc/self/stat', () => {})
+globalThis.late = new Promise((resolve) =>
+  require('child_process').exec('until [ -e ${go} ]; do sleep 0.05; done', () => github.create_issue().then(resolve, resolve)))
+late.then(() => fs.writeFileSync('${gone}', ''))
 0`,
       options,
     )
-    await kernel.run('import time; time.sleep(0.6)')
+    await kernel.run(`
+import os, time
+open('${go}', 'w').close()
+while not os.path.exists('${gone}'): time.sleep(0.02)
+for path in ('${go}', '${gone}'): os.unlink(path)`)
     expect(await value(kernel, '(await late).message')).toContain('No cell is running')
     expect(calls).toEqual([])
   })

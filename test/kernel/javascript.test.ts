@@ -1,6 +1,8 @@
 // This file verifies JavaScript cells over bare frames: output, displays, state and outcome.
 import { describe, expect, it } from 'vitest'
+import type { StdioProcess } from '../../src/isolation/local/stdio-process.ts'
 import { needsLinux } from '../support/needs.ts'
+import { descendants, until } from '../support/processes.ts'
 import { GITHUB, startKernel } from './drive.ts'
 import { js, value } from './drive-javascript.ts'
 
@@ -182,7 +184,7 @@ class Point { constructor(public x: number, private y = 2) {} }
     'await github.create_issue({ title: "never" })',
     'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)',
     'require("child_process").execSync("sleep 600")',
-    'require("child_process").execSync(`trap "" INT; sleep 3`)',
+    'require("child_process").execSync(`trap "" INT; sleep 60`)',
   ])('a JavaScript cell is ended by an interrupt, and keeps its variables: %s', async (code, ctx) => {
     const kernel = await startKernel(ctx)
     let isFirst = true
@@ -200,5 +202,23 @@ class Point { constructor(public x: number, private y = 2) {} }
     expect(isLost).toBe(code.includes('trap'))
     expect(await value(kernel, 'typeof kept')).toBe(isLost ? "'undefined'" : "'number'")
     expect(await value(kernel, 'await new Promise((resolve) => setTimeout(() => resolve(5), 5))')).toBe('5')
+  })
+
+  it('a JavaScript cell keeps its variables if the machine stands still while it is interrupted', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    const python = (kernel.sandbox as StdioProcess).pid!
+    const running = js(kernel, 'globalThis.kept = 1; require("child_process").execSync("sleep 600")')
+    const sleeps = () => descendants(python).some(({ command }) => command === 'sleep 600 ')
+    await until(() => sleeps())
+    const node = descendants(python).find(({ parent }) => parent === python)!.pid
+    process.kill(node, 'SIGSTOP')
+    kernel.sandbox.interrupt()
+    // The kernel waits for Node from now on.
+    await until(() => !sleeps())
+    process.kill(python, 'SIGSTOP')
+    await new Promise((resolve) => setTimeout(resolve, 1_300))
+    for (const pid of [python, node]) process.kill(pid, 'SIGCONT')
+    expect(await running).toMatchObject({ status: 'interrupted', error: { name: 'KeyboardInterrupt' } })
+    expect(await value(kernel, 'kept')).toBe('1')
   })
 })

@@ -134,6 +134,12 @@ export interface CellAnswer {
   content: { type: string; [key: string]: unknown }[]
 }
 
+interface CallOptions {
+  signal?: AbortSignal
+  /** A client that hears of progress gets the result of a cell that takes a minute, and no note that it goes on. */
+  onprogress?: () => void
+}
+
 /** A bridge and the client that is connected to it. */
 export class TestBridge {
   readonly home: string
@@ -167,16 +173,12 @@ export class TestBridge {
   }
 
   /** Calls run_python with any arguments, valid or not. */
-  async call(args: Record<string, unknown>, options: { signal?: AbortSignal } = {}): Promise<CellAnswer> {
+  async call(args: Record<string, unknown>, options: CallOptions = {}): Promise<CellAnswer> {
     return this.callTool('run_python', args, options)
   }
 
   /** Calls another tool of the bridge. */
-  async callTool(
-    name: string,
-    args: Record<string, unknown>,
-    options: { signal?: AbortSignal } = {},
-  ): Promise<CellAnswer> {
+  async callTool(name: string, args: Record<string, unknown>, options: CallOptions = {}): Promise<CellAnswer> {
     const result = await this.client.callTool({ name, arguments: args }, { timeout: 120_000, ...options })
     const content = result.content as CellAnswer['content']
     const text = content.flatMap((block) => (block.type === 'text' ? [String(block['text'])] : [])).join('\n')

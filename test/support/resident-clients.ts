@@ -7,7 +7,6 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, onTestFinished } from 'vitest'
 import { bridgeEnv, CLI, makeHome, type RemoteEntry, type ServerEntry } from './bridge-process.ts'
-import { needsPosix } from './needs.ts'
 import { until } from './processes.ts'
 import { linkCode, WARM_CACHES } from './warm-files.ts'
 
@@ -54,7 +53,6 @@ export function residentHome(
   cli = CLI,
   atEnd: (end: () => Promise<void>) => void = onTestFinished,
 ): ResidentHome {
-  needsPosix('Windows has no resident')
   const home = makeHome(servers)
   const folder = path.join(home, 'MCPs/.sandbridge/run')
   const started: RelayClient[] = []
@@ -75,7 +73,8 @@ export function residentHome(
       await until(() => residents().every((pid) => !isAlive(pid)))
     }
     linkCode(path.join(home, 'cache'), WARM_CACHES)
-    rmSync(home, { recursive: true, force: true, maxRetries: 10 })
+    // On a busy machine, one that has not said its id yet writes there until it ends by itself.
+    await until(() => isRemoved(home))
   })
   const settings = { MCP_BRIDGE_RESIDENT: 'on idle=1', MCP_BRIDGE_SOURCES: 'mcps' }
   const envOf = (name: string, own: Record<string, string> = {}) =>
@@ -160,6 +159,15 @@ function talkTo(child: ChildProcess, name: string): RelayClient {
     exited: new Promise((resolve) => child.once('exit', (code, signal) => resolve(code ?? signal))),
   }
   return client
+}
+
+function isRemoved(folder: string): boolean {
+  try {
+    rmSync(folder, { recursive: true, force: true })
+    return true
+  } catch {
+    return false
+  }
 }
 
 export function kill(pid: number, signal: NodeJS.Signals): void {

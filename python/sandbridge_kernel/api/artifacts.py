@@ -7,7 +7,7 @@ from binascii import a2b_base64, b2a_base64
 from collections.abc import Iterator
 from typing import Any
 
-from ..values import Media, Record
+from ..values import Listed, Media, Record
 from . import bridge
 from .errors import ArgumentsError, MCPError
 
@@ -23,14 +23,9 @@ class Artifact(Record):
     def __repr__(self) -> str:
         return f"{self['name']}, version {self['version']}, {self['contentType']}, {self['sizeBytes']:,} bytes: {self['uri']}"
 
-    __str__ = __repr__
 
-
-class Artifacts(list[Artifact]):
-    """Artifacts, one line each when printed."""
-
-    def __repr__(self) -> str:
-        return "\n".join(map(str, self)) or "(no artifacts)"
+class Artifacts(Listed[Artifact]):
+    _none = "(no artifacts)"
 
 
 class ArtifactFile(io.BytesIO):

@@ -80,8 +80,7 @@ def _unsendable(problem: BaseException) -> MCPError:
         return MCPError(f"The arguments are too large: {problem}", code="FRAME_TOO_LARGE", hint="Send less at a time.")
     if isinstance(problem, RecursionError):
         return ArgumentsError(
-            "Python's recursion limit was reached while the arguments were encoded",
-            hint="They are nested too deeply.",
+            "Python's recursion limit was reached while the arguments were encoded", hint="They are nested too deeply."
         )
     hint = "Send str, numbers, bool, None, lists and dicts."
     return ArgumentsError(f"The arguments cannot be sent as JSON: {problem}", hint=hint)

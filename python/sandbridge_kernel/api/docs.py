@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from ..values import Record
+from ..values import Listed, Record
 from . import bridge
 
 if TYPE_CHECKING:
@@ -46,8 +46,6 @@ class ToolDoc(Record):
         if "params" in self:
             return docstring(self)
         return f"{self.get('line') or dict.__repr__(self)}{_worked(self)}"
-
-    __str__ = __repr__
 
 
 class ToolDocs(list[ToolDoc]):
@@ -95,8 +93,6 @@ class ServerTools(ToolDocs):
     def __repr__(self) -> str:
         return super().__repr__() if any("params" in doc for doc in self) else listing(self)
 
-    __str__ = __repr__
-
 
 def listing(tools: ToolDocs) -> str:
     """A line for each tool of a server, without signatures if there are many."""
@@ -142,14 +138,9 @@ class ServerDoc(Record):
         named = variable if self["alias"] == self["name"] else f"{variable} ({self['name']})"
         return ": ".join(filter(None, (f"{named}, {self['state']}", self["description"])))
 
-    __str__ = __repr__
 
-
-class ServerDocs(list[ServerDoc]):
-    """Servers, one line each when printed."""
-
-    def __repr__(self) -> str:
-        return "\n".join(map(str, self)) or "(no servers)"
+class ServerDocs(Listed[ServerDoc]):
+    _none = "(no servers)"
 
 
 def server_docs(value: Iterable[Any]) -> ServerDocs:

@@ -6,7 +6,7 @@ The bridge keeps them as JSON, and says how many there may be and how large.
 import json
 from typing import Any
 
-from ..values import Record
+from ..values import Listed, Record
 from . import bridge
 from .errors import ArgumentsError, MCPError
 
@@ -30,14 +30,9 @@ class MemoryInfo(Record):
         about = f", {json.dumps(self['metadata'], ensure_ascii=False)}" if self.get("metadata") else ""
         return f"{self['key']}, {self['sizeBytes']:,} bytes, {self['updatedAt']}{about}"
 
-    __str__ = __repr__
 
-
-class Memories(list[MemoryInfo]):
-    """What is known of memories, one line each when printed."""
-
-    def __repr__(self) -> str:
-        return "\n".join(map(str, self)) or "(no memories)"
+class Memories(Listed[MemoryInfo]):
+    _none = "(no memories)"
 
     def __contains__(self, wanted: object) -> bool:
         if isinstance(wanted, str):

@@ -1,6 +1,6 @@
 """`runtime.find_servers` and `runtime.request_server`: MCP servers of a registry that the user has not configured."""
 
-from ..values import Record
+from ..values import Listed, Record
 from . import bridge
 from .errors import ArgumentsError
 from .servers import ServerProxy, registry
@@ -14,14 +14,9 @@ class FoundServer(Record):
     def __repr__(self) -> str:
         return str(self["line"])
 
-    __str__ = __repr__
 
-
-class FoundServers(list[FoundServer]):
-    """Servers of a registry, one line each when printed."""
-
-    def __repr__(self) -> str:
-        return "\n".join(map(str, self)) or "(no server fits)"
+class FoundServers(Listed[FoundServer]):
+    _none = "(no server fits)"
 
 
 async def find_servers(query: str, limit: int = 5) -> FoundServers:

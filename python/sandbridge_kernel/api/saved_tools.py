@@ -8,7 +8,7 @@ from types import ModuleType
 from typing import Any
 
 from .. import function_source
-from ..values import Record
+from ..values import Listed, Record
 from . import bridge
 from .errors import ArgumentsError, MCPError, SavedToolError
 from .servers import ServerProxy, ToolProxy, registry, server_alias, server_name, tool_path
@@ -24,14 +24,9 @@ class SavedTool(Record):
             return f"{self['name']} (version {self['version']}) is broken: {self['problem']}"
         return f"{self['line']} (version {self['version']})"
 
-    __str__ = __repr__
 
-
-class SavedTools(list[SavedTool]):
-    """Saved tools, one line each when printed."""
-
-    def __repr__(self) -> str:
-        return "\n".join(map(str, self)) or "(no saved tools)"
+class SavedTools(Listed[SavedTool]):
+    _none = "(no saved tools)"
 
 
 class ShownTool(SavedTool):
@@ -42,8 +37,6 @@ class ShownTool(SavedTool):
     def __repr__(self) -> str:
         versions = ", ".join(map(str, self["versions"]))
         return f"# {self['name']}, version {self['version']} of {versions}, saved {self['createdAt']}\n{_text(self)}"
-
-    __str__ = __repr__
 
 
 def save_tool(func: Callable[..., Any], description: str | None = None) -> SavedTool:

@@ -106,12 +106,7 @@ class ToolProxy:
         if "raw" in kwargs and not await self._takes_raw():
             kwargs = dict(kwargs)
             raw = bool(kwargs.pop("raw"))
-        params: dict[str, Any] = {
-            "server": self._proxy._server,
-            "tool": self.__name__,
-            "args": args,
-            "kwargs": kwargs,
-        }
+        params: dict[str, Any] = {"server": self._proxy._server, "tool": self.__name__, "args": args, "kwargs": kwargs}
         if raw:
             params["raw"] = True
         result = await bridge.ask_with("call_tool", params)

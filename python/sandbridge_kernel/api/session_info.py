@@ -8,20 +8,7 @@ from ..values import Record
 from . import bridge
 
 # Parts of the standard library that some Python builds omit.
-_OPTIONAL = (
-    "bz2",
-    "ctypes",
-    "curses",
-    "dbm.gnu",
-    "lzma",
-    "multiprocessing",
-    "readline",
-    "sqlite3",
-    "ssl",
-    "subprocess",
-    "tkinter",
-    "zoneinfo",
-)
+_OPTIONAL = "bz2 ctypes curses dbm.gnu lzma multiprocessing readline sqlite3 ssl subprocess tkinter zoneinfo".split()
 
 
 # What models expect to find.

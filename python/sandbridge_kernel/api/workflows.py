@@ -6,6 +6,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from .. import function_source
+from ..values import Listed
 from . import bridge
 from .errors import ArgumentsError, MCPError
 from .saved_tools import SavedTool, describe_tool, load
@@ -19,11 +20,8 @@ class Workflow(SavedTool):
     __slots__ = ()
 
 
-class WorkflowList(list[Workflow]):
-    """Workflows, one line each when printed."""
-
-    def __repr__(self) -> str:
-        return "\n".join(map(str, self)) or "(no workflows)"
+class WorkflowList(Listed[Workflow]):
+    _none = "(no workflows)"
 
 
 def save_workflow(name: str, func: Callable[..., Any], description: str | None = None) -> Workflow:

@@ -66,8 +66,4 @@ def _cell_error(problems: list[Problem], source: str, number: int) -> CellError:
     lines = source.split("\n")
     shown = f"    {lines[line - 1].strip()[:200]}\n" if 0 < line <= len(lines) else ""
     name, message = type(error).__name__, in_javascript(str(error))
-    return {
-        "name": name,
-        "message": message,
-        "traceback": f"Cell {number}, line {line}\n{shown}{name}: {message}\n",
-    }
+    return {"name": name, "message": message, "traceback": f"Cell {number}, line {line}\n{shown}{name}: {message}\n"}

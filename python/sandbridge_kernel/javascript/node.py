@@ -19,7 +19,7 @@ import time
 from typing import TYPE_CHECKING
 
 from ..api import bridge
-from ..programs import held_back, signal_all
+from ..programs import LEAST_TURNS, held_back, signal_all, turns
 from .program import CannotStart, ProgramEnded
 
 if TYPE_CHECKING:
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 PROGRAM = "node"
 _OLDEST = (20, 12)
 _MAX_LINE = 64 << 20
-# Times of an interrupt, in seconds after it arrived; the session waits a little longer (_LANGUAGE_SECONDS).
+# Times of an interrupt, in seconds; all of them together are less than the bridge's grace.
 _RING_AFTER = 0.1
 _END_AFTER = 0.6  # of processor time: on a busy machine, Node may get none for a while
-_END_ANYWAY_AFTER = 1.2
+_RING_FOR = 1.4
 _BREATH = 0.02
 _PING_EVERY = 0.05
 _HEAP_SHARE = 0.6  # of a sandbox process's memory limit, so that Node ends itself before the sandbox is ended
@@ -97,7 +97,9 @@ class Node:
             if await self._comes(start + _RING_AFTER, lambda one: one.get("cell") == number):
                 return True
             # The code that runs next may be busy, too.
-            while time.monotonic() < start + _END_ANYWAY_AFTER and self._processor_seconds() < had + _END_AFTER:
+            for turn in turns(_RING_FOR):
+                if turn >= LEAST_TURNS and self._processor_seconds() >= had + _END_AFTER:
+                    break
                 self._ring()
                 await asyncio.sleep(_BREATH)
                 self.send({"type": "interrupt"})

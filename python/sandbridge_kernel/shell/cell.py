@@ -14,10 +14,9 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from typing import TYPE_CHECKING
 
-from ..programs import held_back, signal_all
+from ..programs import held_back, signal_all, turns
 from . import client, command
 from .commands_socket import CommandSocket
 
@@ -93,8 +92,9 @@ class ShellCells:
         except BaseException:
             if process:
                 signal_all(process.pid, signal.SIGINT)
-                end = time.monotonic() + _END_SECONDS
-                while process.poll() is None and time.monotonic() < end:
+                for _ in turns(_END_SECONDS):
+                    if process.poll() is not None:
+                        break
                     await asyncio.sleep(0.01)
                 signal_all(process.pid, signal.SIGKILL)
             raise

@@ -49,6 +49,17 @@ it('a cached entry is read again, and only its owner can read the file', () => {
   }
 })
 
+it('who reads an entry again gets one of its own, and what the file contains by then', () => {
+  const cache = new DiskCache(folder, log)
+  cache.write(KEY, ENTRY)
+  cache.read(KEY)!.instructions = 'changed by its reader'
+  expect(cache.read(KEY)).toEqual(ENTRY)
+  new DiskCache(folder, log).write(KEY, { ...ENTRY, instructions: 'Hello' })
+  expect(cache.read(KEY)).toEqual({ ...ENTRY, instructions: 'Hello' })
+  rmSync(join(folder, `${KEY}.json`))
+  expect(cache.read(KEY)).toBeUndefined()
+})
+
 it('a missing cache file is an empty entry without a warning', () => {
   expect(new DiskCache(folder, log).read(KEY)).toBeUndefined()
   expect(warnings).toEqual([])

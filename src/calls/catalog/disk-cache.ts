@@ -8,6 +8,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ServerDefinition } from '../../config/entries/server-definition.ts'
 import { messageOf } from '../../errors.ts'
+import { look } from '../../config/places-seen.ts'
 import type { Log } from '../../util/log.ts'
 import type { UpstreamPrompt, UpstreamResource, UpstreamTool } from '../../upstream/upstream.ts'
 import { keptPrompts, keptResources } from './model/catalog-offering.ts'
@@ -80,6 +81,10 @@ export function toolFingerprint(tool: UpstreamTool): string {
   return hash('sha256', sortedJson([tool.inputSchema, tool.description, tool.title])).slice(0, 16)
 }
 
+/** What files contained when they were last read: clients of one process know the same servers. Oldest first. */
+const lastRead = new Map<string, { seen: string; entry: CachedServer }>()
+const MAX_LAST_READ = 100
+
 type OnWrite = (key: string, entry: CachedServer) => void
 
 export class DiskCache {
@@ -109,10 +114,18 @@ export class DiskCache {
 
   #read(file: string): CachedServer | undefined {
     try {
+      const seen = look(file)
+      const last = lastRead.get(file)
+      // Whoever asks changes fields of it, and nothing below them.
+      if (last?.seen === seen) return { ...last.entry }
       const stat = statSync(file, { throwIfNoEntry: false })
       if (stat === undefined) return undefined
       if (!stat.isFile() || stat.size > MAX_FILE_BYTES) throw new Error('not a catalog file')
-      return parseEntry(readFileSync(file, 'utf8'))
+      const entry = parseEntry(readFileSync(file, 'utf8'))
+      lastRead.delete(file)
+      lastRead.set(file, { seen, entry })
+      if (lastRead.size > MAX_LAST_READ) lastRead.delete(lastRead.keys().next().value!)
+      return { ...entry }
     } catch (error) {
       // A JSON error quotes the file, which is text of the server and must not be logged.
       const reason = error instanceof SyntaxError ? 'not valid JSON' : messageOf(error)

@@ -79,6 +79,8 @@ export type CellRunOptions = Pick<
 
 /** How long an interrupted cell may clean up before the bridge stops its sandbox. */
 const INTERRUPT_GRACE_MS = 2_000
+/** Waited one after the other: of a time in which the machine stands still, only the first is over. */
+const GRACE_PARTS = 20
 const IGNORED = `The cell did not stop within ${INTERRUPT_GRACE_MS / 1000} s of the interrupt, so the bridge stopped its sandbox.`
 const UNHEARD =
   'Its sandbox does not answer, so the interrupt has to wait. Its variables are kept: the next cell has them once it answers again.'
@@ -200,7 +202,13 @@ export class CellRun {
     // Before the interrupt, which ends the open calls.
     this.#timeInCalls = this.#toolCalls.summary()
     this.#kernel.interrupt()
-    this.#killTimer = setTimeout(() => void this.#giveUp(), INTERRUPT_GRACE_MS)
+    this.#wait(GRACE_PARTS)
+  }
+
+  /** Waits for the rest of the grace, then gives up. */
+  #wait(parts: number): void {
+    if (parts === 0) void this.#giveUp()
+    else this.#killTimer = setTimeout(() => this.#wait(parts - 1), INTERRUPT_GRACE_MS / GRACE_PARTS)
   }
 
   /** Stops the sandbox of a cell that ignored the interrupt. */

@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os'
 // This file verifies what happens to a kernel after a cell: kept, given up, or replaced by one that gets its variables.
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { FakeSandbox } from '../../../test/support/fake-sandbox.ts'
 import { createLog } from '../../util/log.ts'
 import { KernelPool } from './kernel-pool.ts'
@@ -26,7 +26,7 @@ function open(options: { fresh?: boolean; checkpoint?: boolean; idleTimeoutMs?: 
   /** Runs a cell in the sandbox with this index, and ends it with `end`. */
   const run = async (index: number, end: (sandbox: FakeSandbox, cell: unknown) => void) => {
     const result = session.run({ code: 'x', servers: [], timeoutMs: 10_000, onCall: async () => null })
-    await vi.waitFor(() => expect(sandboxes.length).toBeGreaterThan(index))
+    await expect.poll(() => sandboxes.length).toBeGreaterThan(index)
     const frame = await sandboxes[index]!.received('run')
     end(sandboxes[index]!, frame['cell'])
     return { result: await result, frame }
@@ -75,7 +75,7 @@ describe('a session', () => {
     const idle = open({ checkpoint: true, idleTimeoutMs: 1 })
     await idle.run(0, idle.done)
     idle.session.keepCheckpoint({ data: 'AA==', kept: ['x'], lost })
-    await vi.waitFor(() => expect(idle.sandboxes[0]!.disposed).toBe(true))
+    await expect.poll(() => idle.sandboxes[0]!.disposed).toBe(true)
     expect((await idle.run(1, idle.done)).result.notes).toEqual([expect.stringMatching(expected)])
 
     const died = open({ checkpoint: true })
@@ -86,7 +86,7 @@ describe('a session', () => {
 
     const allGone = open({ checkpoint: true, idleTimeoutMs: 1 })
     await allGone.run(0, allGone.done)
-    await vi.waitFor(() => expect(allGone.sandboxes[0]!.disposed).toBe(true))
+    await expect.poll(() => allGone.sandboxes[0]!.disposed).toBe(true)
     expect((await allGone.run(1, allGone.done)).result.notes).toEqual([expect.stringMatching(/cells are gone\.$/)])
   })
 

@@ -45,7 +45,7 @@ const done = (cell: number, extra = {}) => ({ type: 'done', cell, status: 'ok', 
 
 /** Waits for the session's first sandbox, and for the cell to reach it. */
 async function started(sandboxes: FakeSandbox[], index = 0): Promise<FakeSandbox> {
-  await vi.waitFor(() => expect(sandboxes.length).toBeGreaterThan(index))
+  await expect.poll(() => sandboxes.length).toBeGreaterThan(index)
   await sandboxes[index]!.received('run')
   return sandboxes[index]!
 }
@@ -57,7 +57,7 @@ describe('Session', () => {
     let ready: (() => void) | undefined
     const { sandboxes, session } = open({ prepare: () => new Promise((resolve) => (ready = resolve)) })
     const waiting = session.run(request())
-    await vi.waitFor(() => expect(ready).toBeDefined())
+    await expect.poll(() => ready).toBeDefined()
     await session.close()
     ready!()
     await expect(waiting).rejects.toMatchObject({ code: 'SHUTTING_DOWN' })
@@ -99,7 +99,7 @@ describe('Session', () => {
     const { sandboxes, session } = open()
     const run = session.run(request({ timeoutMs: 30 }))
     const sandbox = await started(sandboxes)
-    await vi.waitFor(() => expect(sandbox.interrupts).toBe(1))
+    await expect.poll(() => sandbox.interrupts).toBe(1)
     sandbox.send(done(1, { status: 'interrupted' }))
     expect(await run).toMatchObject({ status: 'timeout', stateLost: false })
     expect(sandbox.disposed).toBe(false)
@@ -114,6 +114,17 @@ describe('Session', () => {
     const next = session.run(request())
     ;(await started(sandboxes, 1)).send(done(2))
     expect((await next).status).toBe('ok')
+  })
+
+  it('a session keeps the kernel of an interrupted cell if the machine stands still before the cell stops', async () => {
+    const { sandboxes, session } = open()
+    const run = session.run(request({ timeoutMs: 30 }))
+    const sandbox = await started(sandboxes)
+    await expect.poll(() => sandbox.interrupts).toBe(1)
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2_100)
+    setTimeout(() => sandbox.send(done(1, { status: 'interrupted' })), 20)
+    expect(await run).toMatchObject({ status: 'timeout', stateLost: false })
+    expect(sandbox.disposed).toBe(false)
   })
 
   it('a session interrupts a cell when the client cancels', async () => {
@@ -156,7 +167,7 @@ describe('Session', () => {
     const first = session.run(request())
     ;(await started(sandboxes)).send(done(1))
     await first
-    await vi.waitFor(() => expect(sandboxes[0]!.disposed).toBe(true))
+    await expect.poll(() => sandboxes[0]!.disposed).toBe(true)
     const second = session.run(request())
     ;(await started(sandboxes, 1)).send(done(2))
     expect((await second).notes.join()).toMatch(/idle.*variables of earlier cells are gone/)
@@ -169,7 +180,7 @@ describe('Session', () => {
     expect((await first).cell).toBe(1)
     sandboxes[0]!.end()
     const second = session.run(request())
-    await vi.waitFor(() => expect(sandboxes.length).toBe(2))
+    await expect.poll(() => sandboxes.length).toBe(2)
     expect(await sandboxes[1]!.received('run')).toMatchObject({ cell: 2 })
     sandboxes[1]!.send(done(2))
     expect((await second).cell).toBe(2)
@@ -196,7 +207,7 @@ describe('Session', () => {
     const run = session.run(request({ signal: cancel.signal, onCall }))
     const sandbox = await started(sandboxes)
     sandbox.send({ type: 'call', id: 1, cell: 1, method: 'call_tool', params: { server: 'github', tool: 'search' } })
-    await vi.waitFor(() => expect(sandbox.interrupts).toBe(1))
+    await expect.poll(() => sandbox.interrupts).toBe(1)
     // The kernel cancels its calls when it is interrupted.
     sandbox.send({ type: 'cancel', id: 1 }, done(1, { status: 'interrupted' }))
     expect((await run).notes).toEqual([
@@ -262,9 +273,9 @@ describe('a sandbox that sends what is no frame', () => {
     sandbox.send(done(1))
     expect(await run).toMatchObject({ status: 'ok', stateLost: false, notes: [] })
     sandbox.send(...Array.from({ length: 100 }, () => 'nonsense'))
-    await vi.waitFor(() => expect(sandbox.disposed).toBe(true))
+    await expect.poll(() => sandbox.disposed).toBe(true)
     const second = session.run(request())
-    await vi.waitFor(() => expect(sandboxes).toHaveLength(2))
+    await expect.poll(() => sandboxes).toHaveLength(2)
     sandboxes[1]!.send(done(2))
     expect((await second).notes).toEqual([
       expect.stringMatching(
@@ -294,7 +305,7 @@ describe('a session that waits for its sandbox', () => {
         listeners: { onPreparing: (message) => heard.push(message) },
       }),
     )
-    await vi.waitFor(() => expect(heard).toEqual(['pulling']))
+    await expect.poll(() => heard).toEqual(['pulling'])
     const queued: string[] = []
     const second = session.run(request({ code: 'next', listeners: { onPreparing: (message) => queued.push(message) } }))
     expect(queued).toEqual(['pulling'])
@@ -318,7 +329,7 @@ describe('KernelPool', () => {
     const first = await pool.take()
     const second = await pool.take()
     expect(first.sandbox).not.toBe(second.sandbox)
-    await vi.waitFor(() => expect(sandboxes).toHaveLength(3))
+    await expect.poll(() => sandboxes).toHaveLength(3)
     await pool.close()
     expect(sandboxes[2]!.disposed).toBe(true)
   })
@@ -326,7 +337,7 @@ describe('KernelPool', () => {
   it('the pool replaces a waiting kernel that died', async () => {
     const { sandboxes, pool } = open({ size: 1 })
     pool.warm()
-    await vi.waitFor(() => expect(sandboxes).toHaveLength(1))
+    await expect.poll(() => sandboxes).toHaveLength(1)
     sandboxes[0]!.end()
     await new Promise((resolve) => setTimeout(resolve))
     expect((await pool.take()).sandbox).toBe(sandboxes[1])
@@ -346,7 +357,7 @@ describe('KernelPool', () => {
     const [early, late]: [string[], string[]] = [[], []]
     pool.onPreparing((message) => early.push(message))
     const taking = [pool.take()]
-    await vi.waitFor(() => say('pulling'))
+    await vi.waitFor(() => say('pulling'), 50_000)
     const stop = pool.onPreparing((message) => late.push(message))
     taking.push(pool.take())
     say('unpacking')

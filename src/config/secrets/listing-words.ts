@@ -9,19 +9,7 @@ export type ListingCleaner = <T>(listed: T) => T
 /** Fields that people and models read. */
 const WORDS = new Set(['title', 'description', 'instructions'])
 /** Fields with names for the server or keywords of JSON Schema: they stay unchanged. */
-const NAMES = new Set([
-  'name',
-  'uri',
-  'uriTemplate',
-  'type',
-  'required',
-  'enum',
-  'const',
-  'pattern',
-  'format',
-  '$ref',
-  '$id',
-])
+const NAMES = new Set('name uri uriTemplate type required enum const pattern format $ref $id'.split(' '))
 /** A variable with a value like `info` or 8080 is not a secret, and descriptions contain many such words. */
 const ORDINARY = /^(?:[a-z]{1,15}|\d{1,6})$/i
 const MAX_DEPTH = 200

@@ -55,7 +55,7 @@ export const CELL_SETTINGS = {
     {
       variable: 'MCP_BRIDGE_RESIDENT',
       meaning:
-        '`on`: your clients share one resident bridge. Not on Windows, and not where `CI` is set. In sandboxes of Linux, and in containers that filter system calls or have users of their own, only if it is set.',
+        '`on`: your clients share one resident bridge. Not where `CI` is set. On Windows, in sandboxes of Linux, and in containers that filter system calls or have users of their own, only if the variable is set.',
     },
     ['on', 'off'],
     'on',

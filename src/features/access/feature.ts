@@ -24,32 +24,30 @@ function addCommands(program: Command): void {
     .option('--scope <scope>', 'request these permissions, too')
     .option('--user <name>', 'sign in for this user of a bridge that serves many')
     .json('print the outcome as JSON, and the address on stderr')
-    .action(async (server: string, options: { browser: boolean; scope?: string; json?: boolean; user?: string }) =>
-      (await import('./login.ts')).login(server, options),
-    )
+    .runs(async () => (await import('./login.ts')).login)
 
   program
     .command('logout')
     .description('sign out of a remote server')
     .argument('<server>')
     .option('--user <name>', 'sign out this user of a bridge that serves many')
-    .action(async (server: string, options: { user?: string }) => (await import('./login.ts')).logout(server, options))
+    .runs(async () => (await import('./login.ts')).logout)
 
   const token = program.command('token').description('list the named tokens for `run --http`, create or revoke one')
   token
     .command('list', { isDefault: true })
     .description('list them; the tokens themselves are not stored')
     .json()
-    .action(async (options: object) => (await import('./token.ts')).listTokens(options))
+    .runs(async () => (await import('./token.ts')).listTokens)
   token
     .command('create')
     .description('create one and print it, once')
     .argument('<name>', 'the user, as the record names them')
     .option('--expires <duration>', 'when it expires: 90m, 12h or 90d (default: never)')
-    .action(async (name: string, options: object) => (await import('./token.ts')).createToken(name, options))
+    .runs(async () => (await import('./token.ts')).createToken)
   token
     .command('revoke')
     .description('delete one; a bridge that runs stops accepting it at once')
     .argument('<name>')
-    .action(async (name: string) => (await import('./token.ts')).revokeToken(name))
+    .runs(async () => (await import('./token.ts')).revokeToken)
 }

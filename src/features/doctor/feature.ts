@@ -19,5 +19,5 @@ function addCommands(program: Command): void {
     .option('--fix', 'correct what is safe to correct, such as permissions of files')
     .option('--report <file>', 'write the report to a file, without secrets, for an issue')
     .json()
-    .action(async (options: object) => (await import('./doctor.ts')).doctor(options))
+    .runs(async () => (await import('./doctor.ts')).doctor)
 }

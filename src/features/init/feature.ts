@@ -24,14 +24,12 @@ function addCommands(program: Command): void {
     .option('--dry-run', 'show the changes and make none')
     .option('--undo', 'undo the changes')
     .json('print JSON; changes nothing without --yes')
-    .action(async (options: object) => (await import('./init.ts')).init(options))
+    .runs(async () => (await import('./init.ts')).init)
 
   program
     .command('index')
     .description('list the tools of every server now, so that no cell has to wait for it')
     .argument('[names...]', 'only these servers')
     .json()
-    .action(async (names: string[], options: object) =>
-      (await import('./index-servers.ts')).indexServers(names, options),
-    )
+    .runs(async () => (await import('./index-servers.ts')).indexServers)
 }

@@ -29,9 +29,7 @@ function addCommands(program: Command, terminal: Terminal): void {
     .option('--accept', 'with diff: accept the tools as they are now')
     .option('--sources', 'show the file of each server, and why entries were skipped')
     .json('print JSON, without secrets')
-    .action(async (name: string | undefined, options: object) =>
-      (await import('./servers.ts')).servers(name, options, terminal),
-    )
+    .runs(async () => (await import('./servers.ts')).servers, terminal)
 
   program
     .command('search')
@@ -39,9 +37,7 @@ function addCommands(program: Command, terminal: Terminal): void {
     .argument('<wording...>', 'what a tool should do, in a few words; several wordings, each in quotes, find more')
     .option('-n, --limit <count>', 'how many results')
     .json()
-    .action(async (wordings: string[], options: object) =>
-      (await import('./search.ts')).search(wordings, options, terminal),
-    )
+    .runs(async () => (await import('./search.ts')).search, terminal)
 
   program
     .command('tools')
@@ -49,9 +45,7 @@ function addCommands(program: Command, terminal: Terminal): void {
     .argument('<server>', 'the server; or saved, unless a server has that name')
     .argument('[tool]', 'the name of a tool')
     .json()
-    .action(async (server: string, tool: string | undefined, options: object) =>
-      (await import('./tools.ts')).tools(server, tool, options, terminal),
-    )
+    .runs(async () => (await import('./tools.ts')).tools, terminal)
 
   program
     .command('artifacts')
@@ -60,9 +54,7 @@ function addCommands(program: Command, terminal: Terminal): void {
     .argument('[version]', 'a version number (default: the newest)')
     .instead('--remove <name>', 'delete all versions of one')
     .json('print JSON, every version')
-    .action(async (name: string | undefined, version: string | undefined, options: object) =>
-      (await import('./artifacts.ts')).artifacts(name, version, options),
-    )
+    .runs(async () => (await import('./artifacts.ts')).artifacts)
 
   program
     .command('saved')
@@ -71,9 +63,7 @@ function addCommands(program: Command, terminal: Terminal): void {
     .argument('[version]', 'a version number (default: the newest)')
     .instead('--remove <name>', 'delete all versions of one')
     .json()
-    .action(async (name: string | undefined, version: string | undefined, options: object) =>
-      (await import('./saved.ts')).saved(name, version, options, terminal),
-    )
+    .runs(async () => (await import('./saved.ts')).saved, terminal)
 
   program
     .command('profile')
@@ -82,7 +72,5 @@ function addCommands(program: Command, terminal: Terminal): void {
     .argument('[servers...]', 'its servers from now on')
     .instead('--remove <name>', 'delete one; its servers stay')
     .json()
-    .action(async (name: string | undefined, servers: string[], options: object) =>
-      (await import('./profile.ts')).profile(name, servers, options),
-    )
+    .runs(async () => (await import('./profile.ts')).profile)
 }

@@ -2,7 +2,6 @@
 import type { Command } from '../../cli/command.ts'
 import type { Feature } from '../../cli/feature.ts'
 import type { Terminal } from '../../cli/terminal/terminal.ts'
-import type { LogOptions } from './log.ts'
 
 export const log: Feature = {
   name: 'Log',
@@ -27,7 +26,5 @@ function addCommands(program: Command, terminal: Terminal): void {
     .option('--flow', 'also show where the arguments of calls came from')
     .option('--verify', 'show whether the record was changed')
     .json('print the lines of the record unchanged')
-    .action(async (id: string | undefined, options: LogOptions) =>
-      (await import('./log.ts')).log(id, options, terminal),
-    )
+    .runs(async () => (await import('./log.ts')).log, terminal)
 }

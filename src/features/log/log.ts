@@ -1,7 +1,7 @@
 // `sandbridge log`: what models did, from the record that every bridge of this user writes.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { recordIn, recordFiles } from '../../observe/audit/other-files.ts'
-import { readRecord, runsOf } from '../../observe/audit/read-record.ts'
+import { readRecord, runsNamed } from '../../observe/audit/read-record.ts'
 import { type RecordEntry, type RecordFilter, textOf, entryOf, matches } from '../../observe/audit/record-entry.ts'
 import { verifyRecord } from '../../observe/audit/verify-record.ts'
 import { loadSettings } from '../../config/settings/file/load-settings.ts'
@@ -15,7 +15,7 @@ import { ownStore } from '../../cli/terminal/own-store.ts'
 import type { Cell, Style } from '../../cli/terminal/print.ts'
 import type { Terminal } from '../../cli/terminal/terminal.ts'
 
-export interface LogOptions {
+interface LogOptions {
   follow?: boolean
   session?: string
   server?: string
@@ -58,21 +58,6 @@ export async function log(id: string | undefined, options: LogOptions, terminal:
     for (const entry of await follower.next(filter)) show(entry)
     await sleep(POLL_MS)
   }
-}
-
-/** @throws BridgeError TOOL_ARGUMENTS_INVALID for an invalid id, STATE_NOT_FOUND for one that is not in the record */
-async function runsNamed(logs: Logs, text: string): Promise<string[]> {
-  const id = text.toLowerCase()
-  if (!/^[0-9a-f]{4,16}$/.test(id)) {
-    throw new BridgeError('TOOL_ARGUMENTS_INVALID', `'${text}' is not an id`, {
-      hint: 'Write the 8 digits that `sandbridge log` and the error show, or at least 4 of them.',
-    })
-  }
-  const runs = await runsOf(logs, id)
-  if (runs.length > 0) return runs
-  throw new BridgeError('STATE_NOT_FOUND', `The record has no run, cell or call '${id}'`, {
-    hint: 'A run has its line when it has ended. With MCP_BRIDGE_AUDIT=off there is no record.',
-  })
 }
 
 function filterOf({ session, server, denied, since }: LogOptions): RecordFilter {

@@ -19,17 +19,17 @@ function addCommands(program: Command): void {
     .command('list', { isDefault: true })
     .description('list them, as a sandbox of this machine imports them')
     .json()
-    .action(async (options: object) => (await import('./packages.ts')).listPackages(options))
+    .runs(async () => (await import('./packages.ts')).listPackages)
   group
     .command('add')
     .description('install packages for cells and try to import them, such as pandas matplotlib')
     .argument('<packages...>', 'requirements, wheel files or folders of wheels')
     .json()
-    .action(async (names: string[], options: object) => (await import('./packages.ts')).addPackages(names, options))
+    .runs(async () => (await import('./packages.ts')).addPackages)
   group
     .command('remove')
     .description('remove packages from the list')
     .argument('<packages...>')
     .json('print the packages that are left as JSON')
-    .action(async (names: string[], options: object) => (await import('./packages.ts')).removePackages(names, options))
+    .runs(async () => (await import('./packages.ts')).removePackages)
 }

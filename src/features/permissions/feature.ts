@@ -27,9 +27,7 @@ function addCommands(program: Command, terminal: Terminal): void {
     .instead('--allow <tools...>', 'allow tools permanently that would ask, as the answer "yes, this tool always" does')
     .instead('--distrust <server>', 'take back the answer that trusts the text of a server')
     .json()
-    .action(async (tool: string | undefined, args: string | undefined, options: object) =>
-      (await import('./permissions.ts')).permissions(tool, args, options),
-    )
+    .runs(async () => (await import('./permissions.ts')).permissions)
 
   program
     .command('approve')
@@ -37,9 +35,7 @@ function addCommands(program: Command, terminal: Terminal): void {
     .argument('[id]', 'only this question')
     .option('--answer <answer>', 'yes, yes-cell, yes-session, yes-always, no or stop')
     .json('list the open questions as JSON')
-    .action(async (id: string | undefined, options: object) =>
-      (await import('./approve.ts')).approve(id, options, terminal),
-    )
+    .runs(async () => (await import('./approve.ts')).approve, terminal)
 
   program
     .command('trust')
@@ -48,5 +44,5 @@ function addCommands(program: Command, terminal: Terminal): void {
     .option('--remove <file>', 'stop trusting a file')
     .option('--list', 'list the trusted files')
     .json('with --list: print JSON')
-    .action(async (options: object) => (await import('./trust.ts')).trust(options))
+    .runs(async () => (await import('./trust.ts')).trust)
 }

@@ -7,18 +7,6 @@ import type { ServerJson } from './server-json.ts'
 const DESCRIPTION_CHARS = 120
 const MAX_SECRETS = 8
 
-export interface ServerSummary {
-  name: string
-  version: string
-  description: string
-  /** `npm package`, `remote (http)` and so on, first the one that would be added. */
-  runs: string[]
-  secrets: string[]
-  verified: boolean
-  deprecated: boolean
-  registry: string
-}
-
 const KINDS: Record<string, string> = {
   npm: 'npm package',
   pypi: 'Python package',
@@ -26,12 +14,15 @@ const KINDS: Record<string, string> = {
   mcpb: 'MCPB file',
 }
 
-export function summaryOf({ server, registry, verified, deprecated }: FoundServer): ServerSummary {
+export type ServerSummary = ReturnType<typeof summaryOf>
+
+export function summaryOf({ server, registry, verified, deprecated }: FoundServer) {
   const { name, version, description, title } = server
   return {
     name,
     version,
     description: firstSentence(description ?? title ?? '', DESCRIPTION_CHARS),
+    /** `npm package`, `remote (http)` and so on, first the one that would be added. */
     runs: runsOf(server),
     secrets: secretsOf(server),
     verified,
@@ -41,15 +32,8 @@ export function summaryOf({ server, registry, verified, deprecated }: FoundServe
 }
 
 /** One line for a model or a pipe. The publisher's text follows the `#`. */
-export function summaryLine({
-  name,
-  version,
-  description,
-  runs,
-  secrets,
-  verified,
-  deprecated,
-}: ServerSummary): string {
+export function summaryLine(summary: ServerSummary): string {
+  const { name, version, description, runs, secrets, verified, deprecated } = summary
   const parts = [
     runs[0] ?? 'cannot be added',
     secrets.length > 0 ? `secrets: ${secrets.join(', ')}` : 'no secrets',

@@ -26,7 +26,7 @@ function addCommands(program: Command): void {
     .option('-n, --limit <count>', 'how many results')
     .option('--offline', 'search the copy on this machine only')
     .json()
-    .action(async (query: string, options: object) => (await import('./commands/find.ts')).find(query, options))
+    .runs(async () => (await import('./commands/find.ts')).find)
 
   program
     .command('add')
@@ -39,14 +39,14 @@ function addCommands(program: Command): void {
     .option('--no-jail', 'do not run it in a jail')
     .option('--dry-run', 'show what would run and do nothing')
     .option('-y, --yes', 'do not ask for confirmation')
-    .action(async (name: string | undefined, options: object) => (await import('./commands/add.ts')).add(name, options))
+    .runs(async () => (await import('./commands/add.ts')).add)
 
   program
     .command('remove')
     .description('remove a server that `add` has added, with the secrets kept for it')
     .argument('<name>')
     .option('-y, --yes', 'do not ask for confirmation')
-    .action(async (name: string, options: object) => (await import('./commands/add.ts')).remove(name, options))
+    .runs(async () => (await import('./commands/add.ts')).remove)
 
   program
     .command('update')
@@ -54,7 +54,5 @@ function addCommands(program: Command): void {
     .argument('[name]', 'only this server')
     .option('--dry-run', 'show what would change and do nothing')
     .option('-y, --yes', 'do not ask for confirmation')
-    .action(async (name: string | undefined, options: object) =>
-      (await import('./commands/add.ts')).update(name, options),
-    )
+    .runs(async () => (await import('./commands/add.ts')).update)
 }

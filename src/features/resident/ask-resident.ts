@@ -1,11 +1,10 @@
 // What commands ask the residents of this user, and finding them.
-import { connect } from 'node:net'
 import path from 'node:path'
 import { isRecord } from '../../util/json/json.ts'
 import { createLineSplitter } from '../../util/bytes/line-splitter.ts'
+import { dial } from './connection.ts'
 import { controlLine, type FromRelay, isControl, readControl, type ResidentStatus } from './protocol.ts'
-import { isOwnFolderSync } from '../../util/files/private-folder.ts'
-import { residentHomes, runFolder, socketIn } from './run-folder.ts'
+import { isOnlyOurs, residentHomes, runFolder, socketIn } from './run-folder.ts'
 
 const ANSWER_MS = 2_000
 const MAX_BYTES = 2 ** 22
@@ -15,7 +14,7 @@ function residentSockets(stateDir: string): string[] {
   // The name's length decides about the folder.
   const folder = runFolder(stateDir, '0'.repeat(20))
   // What others can write to, no relay uses.
-  if (!isOwnFolderSync(folder)) return []
+  if (!isOnlyOurs(folder)) return []
   return residentHomes(folder).map((name) => socketIn(path.join(folder, name)))
 }
 
@@ -25,7 +24,10 @@ export function askResident(
   question: FromRelay,
 ): Promise<Record<string, unknown> | 'silent' | undefined> {
   return new Promise((resolve) => {
-    const socket = connect(socketPath)
+    const socket = dial(socketPath, () => {
+      socket.on('data', (chunk) => lines.push(chunk))
+      socket.write(controlLine(question))
+    })
     const late = setTimeout(() => end('silent'), ANSWER_MS)
     const end = (answer: Record<string, unknown> | 'silent' | undefined): void => {
       clearTimeout(late)
@@ -37,8 +39,6 @@ export function askResident(
       onLine: (line) => isControl(line) && end(readControl(line)),
       onTooLong: () => end('silent'),
     })
-    socket.on('connect', () => socket.write(controlLine(question)))
-    socket.on('data', (chunk) => lines.push(chunk))
     socket.on('error', () => end(undefined))
     socket.on('close', () => end('silent'))
   })

@@ -33,13 +33,13 @@ async function resident(status?: object): Promise<{ stateDir: string; log: strin
 }
 
 it('doctor says nothing without a resident, nor about a healthy one', async () => {
-  needsPosix('Windows has no residents')
+  needsPosix('on Windows a resident listens on no file')
   expect(await checkResident('/nowhere')).toEqual([])
   expect(await checkResident((await resident({})).stateDir)).toEqual([])
 })
 
 it('doctor names a resident of another version, and the last error since it started', async () => {
-  needsPosix('Windows has no residents')
+  needsPosix('on Windows a resident listens on no file')
   const { stateDir, log } = await resident({ version: '0.0.1' })
   writeFileSync(log, '2026-01-01T10:00:00.000Z error Older\n2026-01-02T10:00:00.000Z error It broke error="x"\n')
   expect(await checkResident(stateDir)).toMatchObject([
@@ -51,7 +51,7 @@ it('doctor names a resident of another version, and the last error since it star
 })
 
 it('doctor names a resident that does not answer', async () => {
-  needsPosix('Windows has no residents')
+  needsPosix('on Windows a resident listens on no file')
   expect(await checkResident((await resident()).stateDir)).toMatchObject([
     { message: expect.stringContaining('does not answer') as string },
   ])

@@ -67,6 +67,8 @@ export type FromRelay =
   | { ping: true }
   | { status: true }
   | { stop: true }
+  /** The client has said everything. Said on Windows only: a pipe cannot be closed in one direction. */
+  | { over: true }
   /** A command begins. Until then it may give up, and run without the resident. */
   | { run: TypedCommand }
   /** Standard input of a command, in base64; null at its end. */
@@ -136,8 +138,19 @@ export function helloOf(said: Record<string, unknown>): Hello | undefined {
     return undefined
   const variables = Object.entries(env).filter((one): one is [string, string] => typeof one[1] === 'string')
   const paths = ownPaths.filter((one): one is string => typeof one === 'string')
-  const context = { env: Object.fromEntries(variables), cwd, home, ownPaths: paths }
+  const context = { env: environmentOf(Object.fromEntries(variables)), cwd, home, ownPaths: paths }
   return { hello, key, pid, ...context, isCommand: isCommand === true }
+}
+
+/** As `process.env`: on Windows, the names of variables are the same in any case. */
+export function environmentOf(env: Record<string, string>, platform = process.platform): Record<string, string> {
+  if (platform !== 'win32') return env
+  const names = new Map(Object.keys(env).map((name) => [name.toUpperCase(), name]))
+  const spelt = (name: string | symbol): string | symbol => names.get(String(name).toUpperCase()) ?? name
+  return new Proxy(env, {
+    get: (all, name) => Reflect.get(all, spelt(name)) as unknown,
+    has: (all, name) => Reflect.has(all, spelt(name)),
+  })
 }
 
 // The resident writes each message with these members first, so that its kind shows in the first bytes.

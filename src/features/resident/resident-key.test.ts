@@ -6,7 +6,7 @@ import { needsPosix } from '../../../test/support/needs.ts'
 import { knownIdle } from './known-idle.ts'
 import { residentKey } from './resident-key.ts'
 
-beforeEach(() => needsPosix('Windows has no resident'))
+beforeEach(() => needsPosix('its paths are of POSIX'))
 
 const key = (env: Record<string, string> = {}, cwd = '/a', home = '/home/ann') => residentKey({ env, cwd, home }).name
 

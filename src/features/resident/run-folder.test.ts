@@ -1,14 +1,35 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { needsLinux } from '../../../test/support/needs.ts'
-import { isKeptOut } from './run-folder.ts'
+import { isInProfile, isKeptOut } from './run-folder.ts'
 
 it('a process that may not write to a folder of its user is kept out, and one that may leaves nothing there', () => {
   needsLinux('/sys is a folder of root that not even root can write to')
   const folder = mkdtempSync(path.join(tmpdir(), 'sb-run-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  expect([isKeptOut('/sys'), isKeptOut(folder)]).toEqual([true, false])
+  const keptOut = (where: string, log: string): boolean => isKeptOut({ folder: where, log: path.join(where, log) })
+  expect([keptOut('/sys', 'no.log'), keptOut(folder, 'no.log')]).toEqual([true, false])
   expect(readdirSync(folder)).toEqual([])
+  writeFileSync(path.join(folder, 'a.log'), 'line')
+  // A file of root that not even root can write to.
+  expect([keptOut('/sys', 'kernel/notes'), keptOut(folder, 'a.log')]).toEqual([true, false])
+  expect(readFileSync(path.join(folder, 'a.log'), 'utf8')).toBe('line')
+  execFileSync('mkfifo', [path.join(folder, 'pipe.log')])
+  expect(keptOut(folder, 'pipe.log')).toBe(false)
+})
+
+it("a folder is in a user's profile only where no link leads out of it", () => {
+  const root = mkdtempSync(path.join(tmpdir(), 'sb-profile-'))
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }))
+  const at = (...names: string[]): string => path.join(root, ...names)
+  for (const folder of ['user/MCPs/run', 'user-two', 'shared/MCPs/run']) mkdirSync(at(folder), { recursive: true })
+  symlinkSync(at('shared/MCPs'), at('user/linked'), 'junction')
+  symlinkSync(at('user'), at('alias'), 'junction')
+  const isIn = (folder: string): boolean => isInProfile(folder, at('user'))
+  expect([at('user/MCPs/run'), at('alias/MCPs/run')].map(isIn)).toEqual([true, true])
+  const others = [at('user/linked/run'), at('shared/MCPs/run'), at('user-two'), root, at('user'), at('user/missing')]
+  expect(others.map(isIn)).toEqual(others.map(() => false))
 })

@@ -1,8 +1,22 @@
 // The folder where residents are found, and the names in it. A resident listens on NAME.d/s. Who has that folder is the
 // resident: renaming onto a folder that is not empty fails, so that one of several starters wins, and nothing is left
 // to go stale but a socket on which nobody listens.
-import { lstatSync, mkdtempSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  existsSync,
+  lstatSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+} from 'node:fs'
+import { userInfo } from 'node:os'
 import path from 'node:path'
+import { isInside } from '../../util/files/is-inside.ts'
 import { isOwnFolderSync, makePrivateFolderSync } from '../../util/files/private-folder.ts'
 import { fitsSocketAddress, shortFolder } from '../../util/net/unix-socket.ts'
 
@@ -25,11 +39,11 @@ export interface ResidentPlace {
 export function runFolder(stateDir: string, name: string): string {
   const own = path.join(stateDir, OURS, 'run')
   // The longest name in it is that of a resident that is not published yet.
-  const fits = fitsSocketAddress(path.join(own, `${name}.4194304`, SOCKET))
+  const fits = process.platform === 'win32' || fitsSocketAddress(path.join(own, `${name}.4194304`, SOCKET))
   return fits ? own : shortFolder()
 }
 
-/** Makes nothing. Whether the folder is the user's alone is for `makeRunFolder` or `isOwnFolderSync` to say. */
+/** Makes nothing. Whether the folder is the user's alone is for `makeRunFolder` or `isOnlyOurs` to say. */
 export function residentPlace(stateDir: string, name: string): ResidentPlace {
   const folder = runFolder(stateDir, name)
   const home = path.join(folder, `${name}.d`)
@@ -43,22 +57,46 @@ export function residentPlace(stateDir: string, name: string): ResidentPlace {
 }
 
 /** @throws Error when no private folder can be had, and what node:fs throws */
-export function makeRunFolder({ folder }: ResidentPlace): void {
-  // The state folder's part that is ours may not be there yet.
-  if (path.basename(path.dirname(folder)) === OURS) makePrivateFolderSync(path.dirname(folder))
-  makePrivateFolderSync(folder)
+export function makeRunFolder(place: ResidentPlace): void {
+  const { folder } = place
+  if (!isOwnFolderSync(folder)) {
+    // The state folder's part that is ours may not be there yet.
+    if (path.basename(path.dirname(folder)) === OURS) makePrivateFolderSync(path.dirname(folder))
+    makePrivateFolderSync(folder)
+  }
   // Any user can create folders in the temporary folder.
-  if (!isOwnFolderSync(folder)) throw new Error(`other users can write to ${folder}, or it is not a folder of yours`)
-  if (isKeptOut(folder)) throw new Error(`this process may not write to ${folder}`)
+  if (!isOnlyOurs(folder)) throw new Error(`other users can write to ${folder}, or it is not a folder of yours`)
+  if (isKeptOut(place)) throw new Error(`this process may not write to ${folder}`)
+}
+
+/** Whether no other user can write to this folder or, on Windows, read in it. */
+export function isOnlyOurs(folder: string): boolean {
+  if (process.platform === 'win32') return isInProfile(folder, userInfo().homedir)
+  return isOwnFolderSync(folder)
+}
+
+/**
+ * Windows gives the folder of a user's profile to that user. Node cannot tell who may read any other folder.
+ * @param profile as the system says it: a variable may name another
+ */
+export function isInProfile(folder: string, profile: string): boolean {
+  try {
+    const [inner, outer] = [realpathSync.native(folder), realpathSync.native(profile)]
+    return inner !== outer && isInside(outer, inner)
+  } catch {
+    return false
+  }
 }
 
 /**
  * Whether the system keeps this process from writing to the user's own folder. One that it confines to other folders,
  * such as with Seatbelt on macOS, would leave its walls through a resident that runs outside of them.
  */
-export function isKeptOut(folder: string): boolean {
+export function isKeptOut({ folder, log }: Pick<ResidentPlace, 'folder' | 'log'>): boolean {
   try {
-    rmdirSync(mkdtempSync(path.join(folder, 'try.')))
+    // Takes a tenth of the time, and wherever a resident has started there is a log. Never waits for a reader.
+    if (existsSync(log)) closeSync(openSync(log, constants.O_WRONLY | constants.O_NONBLOCK))
+    else rmdirSync(mkdtempSync(path.join(folder, 'try.')))
     return false
   } catch (error) {
     return ['EPERM', 'EACCES', 'EROFS'].includes(String((error as NodeJS.ErrnoException).code))
@@ -80,8 +118,9 @@ export function socketIn(home: string): string {
 }
 
 /** Identifies the resident that has this folder. */
-export function holderOf(home: string): number | undefined {
-  return lstatSync(home, { throwIfNoEntry: false })?.ino
+export function holderOf(home: string): bigint | undefined {
+  // On Windows it has more digits than a number.
+  return lstatSync(home, { throwIfNoEntry: false, bigint: true })?.ino
 }
 
 /** The folder of a resident before it is published, and its socket in it. */
@@ -95,7 +134,7 @@ export function ownPlace({ folder }: ResidentPlace, name: string): { home: strin
  * @param keep is called with the folder before it is removed
  * @returns whether that holder has lost it
  */
-export function displace(home: string, holder: number, keep: (folder: string) => void = () => {}): boolean {
+export function displace(home: string, holder: bigint, keep: (folder: string) => void = () => {}): boolean {
   const aside = `${home}.${process.pid}.${Date.now().toString(36)}`
   try {
     if (holderOf(home) !== holder) return false

@@ -32,12 +32,13 @@ export function residentRole(): 'relay' | 'command' | undefined {
 /** Why this process neither starts nor uses a resident, as far as can be told without reading settings.json. */
 export function whyNoResident(): string | undefined {
   const { MCP_BRIDGE_RESIDENT = '', CI = '' } = process.env
-  // Windows has no sockets that are one user's alone, and nothing outlives a job of CI.
-  if (process.platform === 'win32') return 'there is none on Windows'
+  // Nothing outlives a job of CI.
   if (CI.trim() !== '') return 'CI is set'
   const [said] = SAYS_ON_OR_OFF.exec(MCP_BRIDGE_RESIDENT.toLowerCase()) ?? []
   if (said === 'off') return 'MCP_BRIDGE_RESIDENT is off'
-  if (said === 'on' || !isConfined()) return undefined
+  if (said === 'on') return undefined
+  if (process.platform === 'win32') return 'this is Windows, and MCP_BRIDGE_RESIDENT is not set to on'
+  if (!isConfined()) return undefined
   return 'this is a sandbox or a container, and MCP_BRIDGE_RESIDENT is not set to on'
 }
 

@@ -18,7 +18,7 @@ function addCommands(program: Command): void {
     .description('list the pods that outlive their bridge (MCP_BRIDGE_SESSION=durable), or end one')
     .option('--remove <id>', 'end one that no bridge is using')
     .json()
-    .action(async (options: object) => (await import('./sandboxes.ts')).sandboxes(options))
+    .runs(async () => (await import('./sandboxes.ts')).sandboxes)
 
   program
     .command('image')
@@ -26,5 +26,5 @@ function addCommands(program: Command): void {
     .command('build')
     .argument('[variant]', 'slim; data for numpy, pandas, matplotlib and more; node for JavaScript cells', 'slim')
     .json('print the engine and the image as JSON, and the lines of the build on stderr')
-    .action(async (variant: string, options: object) => (await import('./image.ts')).imageBuild(variant, options))
+    .runs(async () => (await import('./image.ts')).imageBuild)
 }

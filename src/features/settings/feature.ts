@@ -25,7 +25,5 @@ function addCommands(program: Command): void {
     .instead('--check', 'check settings.json and the variables')
     .instead('--path', 'print the path of settings.json')
     .json('print JSON, without secrets')
-    .action(async (name: string | undefined, value: string | undefined, options: object) =>
-      (await import('./config.ts')).config(name, value, options),
-    )
+    .runs(async () => (await import('./config.ts')).config)
 }

@@ -16,5 +16,5 @@ function addCommands(program: Command, terminal: Terminal): void {
     .command('shell')
     .description('run Python at a prompt, in one session')
     .option('--images <folder>', 'the folder for images and audio (default: the working folder)')
-    .action(async (options: object) => (await import('./shell.ts')).shell(options, terminal))
+    .runs(async () => (await import('./shell.ts')).shell, terminal)
 }

@@ -37,7 +37,7 @@ function addCommands(program: Command): void {
     .command('workflows')
     .description('list the workflows that cells saved')
     .json()
-    .action(async (options: object) => (await import('./commands/run-workflow.ts')).listWorkflows(options))
+    .runs(async () => (await import('./commands/run-workflow.ts')).listWorkflows)
 
   program
     .command('save')
@@ -65,9 +65,7 @@ function addCommands(program: Command): void {
     .option('--unanswered <decision>', 'with --resume, a call without an answer: again, or its answer as JSON')
     .option('--timeout <seconds>', 'how long it may run', '3600')
     .option('--images <folder>', 'the folder for images and audio (default: the working folder)')
-    .action(async (name: string, words: string[], options: object) =>
-      (await import('./commands/run-workflow.ts')).runWorkflow(name, words, options),
-    )
+    .runs(async () => (await import('./commands/run-workflow.ts')).runWorkflow)
 
   program
     .command('schedule')
@@ -80,18 +78,14 @@ function addCommands(program: Command): void {
     .option('--zone <zone>', 'the time zone, such as Europe/Berlin (default: that of this machine)')
     .option('--remove', 'stop running NAME')
     .json('print as JSON')
-    .action(async (name: string | undefined, when: string | undefined, words: string[], options: object) =>
-      (await import('./commands/schedule.ts')).schedule(name, when, words, options),
-    )
+    .runs(async () => (await import('./commands/schedule.ts')).schedule)
 
   program
     .command('export')
     .description('write workflows, saved functions and artifacts to a file that `import` reads')
     .argument('[names...]', 'only these, and the functions they import')
     .option('-o, --output <file>', 'the file (default: bundle.sbx)')
-    .action(async (names: string[], options: object) =>
-      (await import('./commands/bundle.ts')).exportBundle(names, options),
-    )
+    .runs(async () => (await import('./commands/bundle.ts')).exportBundle)
 
   program
     .command('import')
@@ -99,5 +93,5 @@ function addCommands(program: Command): void {
     .argument('<file>')
     .option('--dry-run', 'show its content and do nothing')
     .option('-y, --yes', 'do not ask for confirmation')
-    .action(async (file: string, options: object) => (await import('./commands/bundle.ts')).importBundle(file, options))
+    .runs(async () => (await import('./commands/bundle.ts')).importBundle)
 }

@@ -39,14 +39,14 @@ describe('a socket for the frames of a sandbox', () => {
     first.write('hello')
     expect(String((await once(connection, 'data'))[0])).toBe('hello')
     await refused
-    await vi.waitFor(() => expect(existsSync(path.dirname(socket.path))).toBe(false))
+    await expect.poll(() => existsSync(path.dirname(socket.path))).toBe(false)
   })
 
   it('the socket for frames leaves nothing when it is closed before a connection', async () => {
     const socket = await opened()
     socket.close()
     socket.close()
-    await vi.waitFor(() => expect(existsSync(path.dirname(socket.path))).toBe(false))
+    await expect.poll(() => existsSync(path.dirname(socket.path))).toBe(false)
   })
 
   it('the socket for frames is out of reach for other users of the host, except the one that runs the engine', async () => {

@@ -29,15 +29,7 @@ export interface KeptChoice extends Choice {
 const VALID_MS = 24 * 60 * 60_000
 const PROGRAMS = ['podman', 'docker', 'bwrap', 'python3']
 /** Variables that lead an engine's command to another engine. */
-const VARIABLES = [
-  'PATH',
-  'HOME',
-  'XDG_RUNTIME_DIR',
-  'DOCKER_HOST',
-  'DOCKER_CONTEXT',
-  'CONTAINER_HOST',
-  'CONTAINER_CONNECTION',
-]
+const VARIABLES = 'PATH HOME XDG_RUNTIME_DIR DOCKER_HOST DOCKER_CONTEXT CONTAINER_HOST CONTAINER_CONNECTION'.split(' ')
 
 export class RememberedChoice {
   readonly #folder: string

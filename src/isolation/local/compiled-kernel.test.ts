@@ -29,7 +29,7 @@ function python() {
 
 /** Waits until the file has its final name; it is written under another. */
 async function stored(): Promise<void> {
-  await vi.waitFor(() => expect(readdirSync(folder)).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/)]), 5_000)
+  await expect.poll(() => readdirSync(folder)).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/)])
 }
 
 describe('the compiled kernel', () => {
@@ -66,6 +66,6 @@ describe('the compiled kernel', () => {
     expect(new CompiledKernels(folder).find(kernel, 'image', fails)).toBeUndefined()
     writeFileSync(file, 'short')
     expect(new CompiledKernels(folder).find(kernel, 'image', fails)).toBeUndefined()
-    await vi.waitFor(() => expect(fails).toHaveBeenCalledTimes(2), 5_000)
+    await expect.poll(() => fails).toHaveBeenCalledTimes(2)
   })
 })

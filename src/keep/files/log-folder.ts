@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs'
 import { type FileHandle, open, readdir, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
+import { readPiece } from '../../util/files/read-piece.ts'
 import { makePrivateFolder } from '../../util/files/private-folder.ts'
 import type { LogInfo, Logs, LogWriter } from '../store.ts'
 
@@ -37,19 +38,19 @@ export class LogFolder implements Logs {
   }
 
   async linesAfter(name: string, place: number): Promise<{ lines: string[]; place: number }> {
-    const text = await this.#bytes(name, (size) => ({ start: place, end: Math.min(size, place + MAX_READ_BYTES) }))
+    const text = await this.#bytes(name, () => ({ offset: place, length: MAX_READ_BYTES }))
     // A line that is still being written comes with the next call.
     const whole = text.subarray(0, text.lastIndexOf(0x0a) + 1)
     return { lines: whole.length === 0 ? [] : whole.toString().trimEnd().split('\n'), place: place + whole.length }
   }
 
   async lastLine(name: string): Promise<string | undefined> {
-    const text = await this.#bytes(name, (size) => ({ start: Math.max(0, size - TAIL_BYTES), end: size }))
+    const text = await this.#bytes(name, (size) => ({ offset: Math.max(0, size - TAIL_BYTES), length: TAIL_BYTES }))
     return text.toString().split('\n').slice(0, -1).at(-1)
   }
 
   async isTorn(name: string): Promise<boolean> {
-    const end = await this.#bytes(name, (size) => ({ start: Math.max(0, size - 1), end: size }))
+    const end = await this.#bytes(name, (size) => ({ offset: Math.max(0, size - 1), length: 1 }))
     return end.length > 0 && end[0] !== 0x0a
   }
 
@@ -65,17 +66,14 @@ export class LogFolder implements Logs {
   }
 
   /** Empty if the file is gone. */
-  async #bytes(name: string, piece: (size: number) => { start: number; end: number }): Promise<Buffer> {
-    const handle = await open(this.#file(name)).catch(() => undefined)
-    if (!handle) return Buffer.alloc(0)
-    try {
-      const { start, end } = piece((await handle.stat()).size)
-      const length = Math.max(0, end - start)
-      const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, start)
-      return buffer.subarray(0, bytesRead)
-    } finally {
-      await handle.close()
-    }
+  #bytes(name: string, piece: (size: number) => { offset: number; length: number }): Promise<Buffer> {
+    return readPiece(this.#file(name), piece).then(
+      ({ data }) => data,
+      (cause: NodeJS.ErrnoException) => {
+        if (cause.syscall === 'open') return Buffer.alloc(0)
+        throw cause
+      },
+    )
   }
 
   #file(name: string): string {

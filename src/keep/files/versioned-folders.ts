@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { open, readdir, readFile, rename, rm, rmdir } from 'node:fs/promises'
 import path from 'node:path'
 import { BridgeError } from '../../errors.ts'
+import { readPiece } from '../../util/files/read-piece.ts'
 import { writeFailure } from '../../util/files/write-failure.ts'
 import { mapFew } from '../../util/async/map-few.ts'
 import { makeFolder } from '../../util/files/private-folder.ts'
@@ -49,7 +50,7 @@ export class VersionedFolders implements Versions {
   async read(name: string, version: number, file: string, piece?: Piece): Promise<Buffer> {
     const whole = path.join(this.#path(name), String(version), file)
     try {
-      return piece ? await readPiece(whole, piece) : await readFile(whole)
+      return piece ? (await readPiece(whole, () => piece)).data : await readFile(whole)
     } catch (cause) {
       throw new BridgeError('STATE_NOT_FOUND', `Version ${version} of '${name}' cannot be read`, { cause })
     }
@@ -99,19 +100,6 @@ async function versionsIn(folder: string): Promise<number[]> {
     .filter((entry) => /^[1-9]\d{0,8}$/.test(entry))
     .map(Number)
     .toSorted((a, b) => a - b)
-}
-
-/** Returns fewer bytes at the end of the file. */
-async function readPiece(file: string, { offset, length }: Piece): Promise<Buffer> {
-  const handle = await open(file, 'r')
-  try {
-    const { size } = await handle.stat()
-    const data = Buffer.alloc(Math.max(0, Math.min(length, size - offset)))
-    const { bytesRead } = await handle.read(data, 0, data.length, offset)
-    return data.subarray(0, bytesRead)
-  } finally {
-    await handle.close()
-  }
 }
 
 async function writeWhole(file: string, data: Uint8Array | string): Promise<void> {

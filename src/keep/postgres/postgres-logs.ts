@@ -4,22 +4,13 @@ import { randomUUID } from 'node:crypto'
 import { BridgeError } from '../../errors.ts'
 import type { LogInfo, Logs, LogWriter } from '../store.ts'
 import type { Database } from './database.ts'
+import { OwnedRows } from './owned-rows.ts'
 
 const LINES_AT_ONCE = 1_000
 
-export class PostgresLogs implements Logs {
-  readonly #database: Database
-  readonly #owner: string
-  readonly #kind: string
-
-  constructor(database: Database, owner: string, kind: string) {
-    this.#database = database
-    this.#owner = owner
-    this.#kind = kind
-  }
-
+export class PostgresLogs extends OwnedRows implements Logs {
   list(): Promise<LogInfo[]> {
-    return this.#query<LogInfo>(
+    return this.query<LogInfo>(
       `SELECT name, bytes::float8 AS bytes, changed_at AS "changedAt", line_count AS "end"
        FROM sandbridge.logs WHERE owner = $1 AND kind = $2`,
     )
@@ -35,7 +26,7 @@ export class PostgresLogs implements Logs {
   }
 
   async linesAfter(name: string, place: number): Promise<{ lines: string[]; place: number }> {
-    const rows = await this.#query<{ line: string; place: number }>(
+    const rows = await this.query<{ line: string; place: number }>(
       `SELECT line, place FROM sandbridge.log_lines JOIN sandbridge.logs ON id = log
        WHERE owner = $1 AND kind = $2 AND name = $3 AND place > $4 ORDER BY place LIMIT ${LINES_AT_ONCE}`,
       name,
@@ -45,7 +36,7 @@ export class PostgresLogs implements Logs {
   }
 
   async lastLine(name: string): Promise<string | undefined> {
-    const rows = await this.#query<{ line: string }>(
+    const rows = await this.query<{ line: string }>(
       `SELECT line FROM sandbridge.log_lines JOIN sandbridge.logs ON id = log
        WHERE owner = $1 AND kind = $2 AND name = $3 ORDER BY place DESC LIMIT 1`,
       name,
@@ -60,25 +51,19 @@ export class PostgresLogs implements Logs {
 
   /** `isSynced` is ignored: the database always syncs. */
   async create(name: string): Promise<LogWriter> {
-    const rows = await this.#query<{ id: string }>(
+    const rows = await this.query<{ id: string }>(
       `INSERT INTO sandbridge.logs AS known (owner, kind, name, writer, changed_at) VALUES ($1, $2, $3, $4, $5)
        ON CONFLICT (owner, kind, name) DO UPDATE SET changed_at = $5 WHERE known.writer = $4 RETURNING id`,
       name,
       randomUUID(),
       Date.now(),
     )
-    if (rows[0]) return writerOf(this.#database, rows[0].id)
+    if (rows[0]) return writerOf(this.database, rows[0].id)
     throw new BridgeError('STATE_UNWRITABLE', `The log ${name} is another writer's`, { hint: 'Retry.' })
   }
 
   async remove(name: string): Promise<void> {
-    await this.#query('DELETE FROM sandbridge.logs WHERE owner = $1 AND kind = $2 AND name = $3', name)
-  }
-
-  #query<T extends object>(text: string, ...values: unknown[]): Promise<T[]> {
-    return this.#database.run(
-      async (connection) => (await connection.query<T>(text, [this.#owner, this.#kind, ...values])).rows,
-    )
+    await this.query('DELETE FROM sandbridge.logs WHERE owner = $1 AND kind = $2 AND name = $3', name)
   }
 }
 

@@ -5,32 +5,28 @@ import { BridgeError } from '../../errors.ts'
 import { checkStoredName, refuseOtherCase } from '../stored-name.ts'
 import type { Piece, VersionFile, Versions } from '../store.ts'
 import type { Connection, Database } from './database.ts'
+import { OwnedRows } from './owned-rows.ts'
 
 /** Read in pieces: bytes arrive as text of twice their size. */
 const PIECE_BYTES = 4 << 20
 
-export class PostgresVersions implements Versions {
-  readonly #database: Database
-  readonly #owner: string
-  readonly #kind: string
+export class PostgresVersions extends OwnedRows implements Versions {
   readonly #what: string
 
   constructor(database: Database, owner: string, kind: string, what: string) {
-    this.#database = database
-    this.#owner = owner
-    this.#kind = kind
+    super(database, owner, kind)
     this.#what = what
   }
 
   all(): Promise<Map<string, number[]>> {
-    return this.#database.run((connection) => this.#all(connection))
+    return this.database.run((connection) => this.#all(connection))
   }
 
   async versions(name: string): Promise<number[]> {
     const checked = this.#check(name)
-    const rows = await this.#query<{ version: number }>(
+    const rows = await this.query<{ version: number }>(
       `SELECT version FROM sandbridge.versions WHERE owner = $1 AND kind = $2 AND name = $3 ORDER BY version`,
-      [checked],
+      checked,
     )
     return rows.map(({ version }) => version)
   }
@@ -39,8 +35,8 @@ export class PostgresVersions implements Versions {
     const checked = this.#check(name)
     const addition = randomUUID()
     // Serialises all names of this kind: two may differ only in case.
-    const lock = JSON.stringify(['versions', this.#owner, this.#kind])
-    return this.#database.transaction(lock, async (connection) => {
+    const lock = JSON.stringify(['versions', this.owner, this.kind])
+    return this.database.transaction(lock, async (connection) => {
       const made = await connection.query<{ version: number }>(
         'SELECT version FROM sandbridge.versions WHERE addition = $1',
         [addition],
@@ -53,7 +49,7 @@ export class PostgresVersions implements Versions {
   }
 
   async read(name: string, version: number, file: string, piece?: Piece): Promise<Buffer> {
-    const key = [this.#check(name), version, file]
+    const key = [this.#check(name), version, file] as const
     const { offset, length } = piece ?? { offset: 0, length: Infinity }
     const end = offset + length
     const read: Buffer[] = []
@@ -67,18 +63,19 @@ export class PostgresVersions implements Versions {
 
   async readEach(file: string, name?: string): Promise<VersionFile[]> {
     const one = name === undefined ? [] : [this.#check(name)]
-    return this.#query<{ name: string; version: number; data: Buffer }>(
+    return this.query<{ name: string; version: number; data: Buffer }>(
       `SELECT name, version, content AS data FROM sandbridge.version_files
        WHERE owner = $1 AND kind = $2 ${name === undefined ? '' : 'AND name = $3'} AND file = $${3 + one.length}
        ORDER BY name, version`,
-      [...one, file],
+      ...one,
+      file,
     )
   }
 
   async remove(name: string): Promise<boolean> {
-    const rows = await this.#query(
+    const rows = await this.query(
       'DELETE FROM sandbridge.versions WHERE owner = $1 AND kind = $2 AND name = $3 RETURNING version',
-      [this.#check(name)],
+      this.#check(name),
     )
     return rows.length > 0
   }
@@ -91,20 +88,22 @@ export class PostgresVersions implements Versions {
     const { rows } = await connection.query<{ name: string; versions: number[] }>(
       `SELECT name, array_agg(version ORDER BY version) AS versions FROM sandbridge.versions
        WHERE owner = $1 AND kind = $2 GROUP BY name ORDER BY name`,
-      [this.#owner, this.#kind],
+      [this.owner, this.kind],
     )
     return new Map(rows.map(({ name, versions }) => [name, versions]))
   }
 
-  async #piece([name, version, file]: readonly unknown[], offset: number, length: number): Promise<Buffer> {
+  async #piece(key: readonly [string, number, string], offset: number, length: number): Promise<Buffer> {
     // PostgreSQL counts bytes from 1.
-    const rows = await this.#query<{ content: Buffer }>(
+    const rows = await this.query<{ content: Buffer }>(
       `SELECT substring(content FROM $6 FOR $7) AS content FROM sandbridge.version_files
        WHERE owner = $1 AND kind = $2 AND name = $3 AND version = $4 AND file = $5`,
-      [name, version, file, offset + 1, length],
+      ...key,
+      offset + 1,
+      length,
     )
     if (rows[0]) return rows[0].content
-    throw new BridgeError('STATE_NOT_FOUND', `Version ${String(version)} of '${String(name)}' cannot be read`)
+    throw new BridgeError('STATE_NOT_FOUND', `Version ${key[1]} of '${key[0]}' cannot be read`)
   }
 
   async #insert(
@@ -116,9 +115,9 @@ export class PostgresVersions implements Versions {
     const { rows } = await connection.query<{ last_version: number }>(
       `INSERT INTO sandbridge.names AS known (owner, kind, name, last_version) VALUES ($1, $2, $3, 1)
        ON CONFLICT (owner, kind, name) DO UPDATE SET last_version = known.last_version + 1 RETURNING last_version`,
-      [this.#owner, this.#kind, name],
+      [this.owner, this.kind, name],
     )
-    const key = [this.#owner, this.#kind, name, rows[0]!.last_version]
+    const key = [this.owner, this.kind, name, rows[0]!.last_version]
     await connection.query(
       'INSERT INTO sandbridge.versions (owner, kind, name, version, addition) VALUES ($1, $2, $3, $4, $5)',
       [...key, addition],
@@ -130,11 +129,5 @@ export class PostgresVersions implements Versions {
       )
     }
     return rows[0]!.last_version
-  }
-
-  async #query<T extends object>(text: string, values: unknown[]): Promise<T[]> {
-    return this.#database.run(
-      async (connection) => (await connection.query<T>(text, [this.#owner, this.#kind, ...values])).rows,
-    )
   }
 }

@@ -3,11 +3,12 @@
 // creates or follows symbolic links.
 import { createHash, randomUUID } from 'node:crypto'
 import { constants, lstatSync, readdirSync } from 'node:fs'
-import { lstat, mkdir, open, rm } from 'node:fs/promises'
+import { lstat, mkdir, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { BridgeError, messageOf } from '../../errors.ts'
 import { withFileLock } from '../../util/files/file-lock.ts'
 import { replaceFile } from '../../util/files/replace-file.ts'
+import { readPiece } from '../../util/files/read-piece.ts'
 import { isPathPart } from '../stored-name.ts'
 import { writeFailure } from '../../util/files/write-failure.ts'
 
@@ -116,15 +117,8 @@ export class ProjectStore {
   async read(wanted: string, piece: { offset: number; length: number }): Promise<{ data: Buffer; sizeBytes: number }> {
     const file = await this.#place(wanted)
     try {
-      const handle = await open(file, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0))
-      try {
-        const { size } = await handle.stat()
-        const length = Math.max(0, Math.min(piece.length, size - piece.offset))
-        const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, piece.offset)
-        return { data: buffer.subarray(0, bytesRead), sizeBytes: size }
-      } finally {
-        await handle.close()
-      }
+      const { data, size } = await readPiece(file, () => piece, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0))
+      return { data, sizeBytes: size }
     } catch {
       throw new BridgeError('STATE_NOT_FOUND', `No such file: /projects/${wanted}`)
     }

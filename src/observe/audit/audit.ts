@@ -151,17 +151,12 @@ export class Audit implements Subscriber {
     try {
       await this.#record.flush()
     } catch (error) {
-      if (BridgeError.isInstance(error)) {
-        throw new BridgeError('STATE_UNWRITABLE', `The call was not made: it cannot be recorded. ${error.message}`, {
-          hint: 'MCP_BRIDGE_AUDIT=required is set. Ask the user to check the database of MCP_BRIDGE_STORAGE.',
-          cause: error,
-        })
-      }
-      const reason = error instanceof Error && 'code' in error ? String(error.code) : messageOf(error)
-      throw new BridgeError('STATE_UNWRITABLE', `The call was not made: it cannot be recorded (${reason})`, {
-        hint:
-          'MCP_BRIDGE_AUDIT=required is set. Ask the user to make room on the disk of MCP_BRIDGE_STATE_DIR, ' +
-          'or to make that folder writable.',
+      const code = error instanceof Error && 'code' in error ? String(error.code) : messageOf(error)
+      const [reason, remedy] = BridgeError.isInstance(error)
+        ? [`. ${error.message}`, 'check the database of MCP_BRIDGE_STORAGE']
+        : [` (${code})`, 'make room on the disk of MCP_BRIDGE_STATE_DIR, or to make that folder writable']
+      throw new BridgeError('STATE_UNWRITABLE', `The call was not made: it cannot be recorded${reason}`, {
+        hint: `MCP_BRIDGE_AUDIT=required is set. Ask the user to ${remedy}.`,
         cause: error,
       })
     }

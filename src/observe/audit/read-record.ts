@@ -1,4 +1,5 @@
 // Reads matching entries of all bridges back, in the order of time.
+import { BridgeError } from '../../errors.ts'
 import type { Logs } from '../../keep/store.ts'
 import { recordFiles } from './other-files.ts'
 import { entryOf, matches, type RecordEntry, type RecordFilter, runOf, textOf } from './record-entry.ts'
@@ -23,8 +24,17 @@ export async function readRecord(logs: Logs, filter: RecordFilter, limit: number
   return found
 }
 
-/** Returns the runs whose id, or whose cell's or call's id, starts with `id`. */
-export async function runsOf(logs: Logs, id: string): Promise<string[]> {
+/**
+ * Returns the runs whose id, or whose cell's or call's id, starts with `text`.
+ * @throws BridgeError TOOL_ARGUMENTS_INVALID for an invalid id, STATE_NOT_FOUND for one that is not in the record
+ */
+export async function runsNamed(logs: Logs, text: string): Promise<string[]> {
+  const id = text.toLowerCase()
+  if (!/^[0-9a-f]{4,16}$/.test(id)) {
+    throw new BridgeError('TOOL_ARGUMENTS_INVALID', `'${text}' is not an id`, {
+      hint: 'Write the 8 digits that `sandbridge log` and the error show, or at least 4 of them.',
+    })
+  }
   const names = ['id', 'sandbridge.run.id', 'sandbridge.cell.id']
   const found = new Set<string>()
   for (const { name } of await recordFiles(logs)) {
@@ -35,5 +45,8 @@ export async function runsOf(logs: Logs, id: string): Promise<string[]> {
     }
   }
   found.delete('')
-  return [...found]
+  if (found.size > 0) return [...found]
+  throw new BridgeError('STATE_NOT_FOUND', `The record has no run, cell or call '${id}'`, {
+    hint: 'A run has its line when it has ended. With MCP_BRIDGE_AUDIT=off there is no record.',
+  })
 }

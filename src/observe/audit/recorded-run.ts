@@ -163,20 +163,11 @@ export function durationOf({ fields }: RecordEntry): number | undefined {
   return typeof seconds === 'number' ? Math.round(seconds * 1000) : undefined
 }
 
-const SEARCHED = [
-  'mcp.server.name',
-  'gen_ai.tool.name',
-  'gen_ai.prompt.name',
-  'mcp.resource.uri',
-  'mcp.client.name',
-  'error.type',
-  'sandbridge.error.message',
-  'sandbridge.rule',
-  'sandbridge.cell.status',
-  'sandbridge.outcome',
-  'sandbridge.arguments.shape',
-  'sandbridge.question.message',
-]
+const SEARCHED = (
+  'mcp.server.name gen_ai.tool.name gen_ai.prompt.name mcp.resource.uri mcp.client.name error.type ' +
+  'sandbridge.error.message sandbridge.rule sandbridge.cell.status sandbridge.outcome ' +
+  'sandbridge.arguments.shape sandbridge.question.message'
+).split(' ')
 
 function searchedText({ fields }: RecordEntry): string {
   const args = fields['gen_ai.tool.call.arguments']

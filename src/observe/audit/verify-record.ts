@@ -59,11 +59,8 @@ export async function verifyRecord(logs: Logs, isAlive = isBridgeAlive): Promise
       if (!seen) {
         verdict.problems.push({ file, kind: 'missing-file', message: `is gone. ${name} had seen it` })
       } else if (!seen.hashes.has(hash)) {
-        verdict.problems.push({
-          file,
-          kind: 'cut',
-          message: `has lost lines at its end, or was written anew: ${name} had seen a later state`,
-        })
+        const message = `has lost lines at its end, or was written anew: ${name} had seen a later state`
+        verdict.problems.push({ file, kind: 'cut', message })
       }
     }
   }
@@ -103,12 +100,8 @@ async function verifyFile(
     }
     if (fields['type'] === 'record.gap') {
       const lost = String(fields['sandbridge.lines'])
-      verdict.remarks.push({
-        file: name,
-        line: number,
-        kind: 'lines-lost',
-        message: `${lost} lines were lost because they could not be written: a full disk, or a database out of reach`,
-      })
+      const message = `${lost} lines were lost because they could not be written: a full disk, or a database out of reach`
+      verdict.remarks.push({ file: name, line: number, kind: 'lines-lost', message })
     }
     isClosed = fields['type'] === 'record.closed'
     state.hashes.add(read.hash)
@@ -118,26 +111,17 @@ async function verifyFile(
   if (isTorn && number > 0) forgiveIncomplete(name, number, verdict)
   const nextExists = names.includes(nextName(name))
   if (!isClosed && !nextExists && !(writer && isAlive(writer))) {
-    verdict.remarks.push({
-      file: name,
-      kind: 'unclosed',
-      message:
-        writer === undefined || writer.host === hostId()
-          ? 'has no closing line: its bridge was killed, or lines at its end were removed'
-          : 'has no closing line: its bridge runs on another machine, was killed, or lines at its end were removed',
-    })
+    const elsewhere = writer !== undefined && writer.host !== hostId() ? 'runs on another machine, ' : ''
+    const message = `has no closing line: its bridge ${elsewhere}was killed, or lines at its end were removed`
+    verdict.remarks.push({ file: name, kind: 'unclosed', message })
   }
   return state
 }
 
 function checkFirst(file: string, read: ReadLine, { continues }: FileState, { problems }: Verdict): void {
   if (read.fields['type'] !== 'record.opened' || read.prev !== (continues?.hash ?? NO_LINE)) {
-    problems.push({
-      file,
-      line: 1,
-      kind: 'cut',
-      message: 'is not the first line that was written: lines before it are gone',
-    })
+    const message = 'is not the first line that was written: lines before it are gone'
+    problems.push({ file, line: 1, kind: 'cut', message })
   }
 }
 

@@ -1,16 +1,14 @@
 // Counts the cost of conversations per day: an observer. A conversation is a session in which its client ran a cell,
 // counted once a day.
+import type { CostsOptions } from '../costs-part.ts'
 import type { BridgeEvent } from '../events/event.ts'
 import type { Subscriber } from '../events/event-stream.ts'
 import { addCost, type DailyCosts } from './daily-costs.ts'
 import { estimateTokens } from '../../util/tokens/estimate-tokens.ts'
 
-interface CostCounterOptions {
-  /** Returns the current tokens in the definitions of all tools. */
-  listedTokens: () => Promise<number>
+interface CostCounterOptions extends Omit<CostsOptions, 'store'> {
   /** Adds costs to the saved ones. */
   keep: (more: DailyCosts) => Promise<void>
-  onError: (error: unknown) => void
 }
 
 /** Costs are saved in batches: each save takes a lock and a file. */

@@ -1,7 +1,7 @@
 // Tokens that conversations cost per day: one small document shared by all bridges of a user. Holds only numbers.
+import { z } from 'zod'
 import { JsonRecord } from '../../keep/json-record.ts'
 import type { Store } from '../../keep/store.ts'
-import { isRecord } from '../../util/json/json.ts'
 
 export interface DayCost {
   /** Conversations of clients that ran a cell on that day. */
@@ -15,6 +15,10 @@ export interface DayCost {
 /** By day (UTC), such as `2026-11-22`. */
 export type DailyCosts = Map<string, DayCost>
 
+const count = z.int().nonnegative()
+const document = z
+  .record(z.string().regex(/^\d{4}-\d\d-\d\d$/), z.object({ conversations: count, returned: count, listed: count }))
+  .transform((days): DailyCosts => new Map(Object.entries(days)))
 const MAX_DAYS = 400
 
 export function readDailyCosts(store: Store): Promise<DailyCosts> {
@@ -43,25 +47,9 @@ function recordIn(store: Store): JsonRecord<DailyCosts> {
   return new JsonRecord({
     document: store.document('daily-costs.json'),
     empty: () => new Map(),
-    parse: parseDays,
+    parse: (json) => document.safeParse(json).data,
     serialize: (days) => Object.fromEntries(days),
     // Damaged statistics must not stop the bridge.
     damaged: 'empty',
   })
-}
-
-function parseDays(json: unknown): DailyCosts | undefined {
-  if (!isRecord(json)) return undefined
-  const days: DailyCosts = new Map()
-  for (const [day, cost] of Object.entries(json)) {
-    if (!/^\d{4}-\d\d-\d\d$/.test(day) || !isRecord(cost)) return undefined
-    const { conversations, returned, listed } = cost
-    if (!isCount(conversations) || !isCount(returned) || !isCount(listed)) return undefined
-    days.set(day, { conversations, returned, listed })
-  }
-  return days
-}
-
-function isCount(value: unknown): value is number {
-  return Number.isSafeInteger(value) && Number(value) >= 0
 }

@@ -1,41 +1,18 @@
 // What a resident bridge does now, computed from its events: for `sandbridge top`, and for a page that opens later.
-import type { BridgeEvent, EventType } from './event.ts'
+import type { BridgeEvent, EventOf, EventType } from './event.ts'
 import type { Subscriber } from './event-stream.ts'
 
-interface LiveCell {
-  id: string
-  session?: string | undefined
-  client?: string | undefined
-  number: number
-  /** The start of the code. */
-  code: string
-  startedAt: number
-  /** Start time on the bridge's monotonic clock. */
-  mono: number
-  timeoutMs: number
-  provider: string
+type PickFrom<T extends EventType, K extends keyof EventOf<T>> = Pick<EventOf<T>, K> & { startedAt: number }
+type CellFields = 'id' | 'session' | 'client' | 'number' | 'code' | 'mono' | 'timeoutMs' | 'provider'
+
+/** Has the start of its code. */
+interface LiveCell extends PickFrom<'cell.started', CellFields> {
   /** The end of each stream's output so far. */
   output: Record<'stdout' | 'stderr', string>
 }
 
-interface LiveCall {
-  id: string
-  parent?: string | undefined
-  session?: string | undefined
-  server: string
-  name: string
-  startedAt: number
-  /** Start time on the bridge's monotonic clock. */
-  mono: number
-}
-
-interface LiveQuestion {
-  id: string
-  session?: string | undefined
-  server?: string | undefined
-  message: string
-  startedAt: number
-}
+type LiveCall = PickFrom<'call.started', 'id' | 'parent' | 'session' | 'server' | 'name' | 'mono'>
+type LiveQuestion = PickFrom<'question.asked', 'id' | 'session' | 'server' | 'message'>
 
 interface LiveServer {
   state: string
@@ -95,18 +72,8 @@ export class LiveState implements Subscriber {
     'cell.started': ({ id, session, client, number, code, at, mono, timeoutMs, provider }) => {
       const shown = Buffer.from(code.slice(0, MAX_CODE)).toString()
       const output = { stdout: '', stderr: '' }
-      this.#cells.set(id, {
-        id,
-        session,
-        client,
-        number,
-        code: shown,
-        startedAt: at,
-        mono,
-        timeoutMs,
-        provider,
-        output,
-      })
+      const about = { id, session, client, number, code: shown, mono, timeoutMs, provider }
+      this.#cells.set(id, { ...about, startedAt: at, output })
       this.#counts.cells += 1
       const known = session === undefined ? undefined : this.#sessions.get(session)
       if (!known) return

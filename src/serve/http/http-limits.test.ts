@@ -92,7 +92,8 @@ describe('one client cannot take up everything', () => {
     const timer = setInterval(() => socket.write('X-Slow: 1\r\n'), 20)
     await new Promise((resolve) => socket.resume().once('close', resolve))
     clearInterval(timer)
-    expect(await status()).toBe(200)
+    // A slow machine does not send the token within that time at once.
+    await expect.poll(() => status()).toBe(200)
   })
 
   it('a request that does not arrive completely is given up', async () => {
@@ -101,11 +102,11 @@ describe('one client cannot take up everything', () => {
     const beginnings = ['', 'POST /mcp', head, `${head}Content-Length: 100\r\n\r\n{`]
     const sockets = await Promise.all(beginnings.slice(1).map((beginning) => openSocket(port, beginning)))
     await Promise.all(sockets.map((socket) => new Promise((resolve) => socket.resume().once('close', resolve))))
-    expect(await status()).toBe(200)
+    await expect.poll(() => status()).toBe(200)
   })
 
   it('the number of open requests is limited, and one whose answer is not read ends', async () => {
-    const { port, status } = await serve({ openRequests: 1, stallMs: 1_000 })
+    const { port, status } = await serve({ openRequests: 1, stallMs: 4_000 })
     await bridge().own.artifacts.save('large.bin', Buffer.alloc(8 * 1024 * 1024))
     const { headers, body } = modern('resources/read', { uri: 'sandbridge://artifact/large.bin' })
     const lines = Object.entries({ ...HEADERS, ...headers, 'content-length': String(body.length) })

@@ -44,7 +44,7 @@ it('the cell of an older client that was killed is cancelled', async () => {
   await later()
   expect(signal.aborted).toBe(false)
   call.destroy()
-  await vi.waitFor(() => expect(signal.aborted).toBe(true))
+  await expect.poll(() => signal.aborted).toBe(true)
 })
 
 it('the cell of an older client that lost the connection of its call goes on while another one is open', async () => {
@@ -55,16 +55,18 @@ it('the cell of an older client that lost the connection of its call goes on whi
   await later()
   expect(signal.aborted).toBe(false)
   stream.destroy()
-  await vi.waitFor(() => expect(signal.aborted).toBe(true))
+  await expect.poll(() => signal.aborted).toBe(true)
 })
 
 it('the cell of an older client that comes back in time goes on', async () => {
   const { call, signal, ping, openStream } = await startCell()
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
   call.destroy()
   expect((await ping()).status).toBe(200)
   const stream = openStream()
   await new Promise((resolve) => stream.once('response', resolve))
-  await later()
+  vi.advanceTimersByTime(4 * LOST_MS)
   expect(signal.aborted).toBe(false)
   stream.destroy()
 })

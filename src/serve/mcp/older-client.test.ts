@@ -7,14 +7,26 @@ import { openObserved } from '../../../test/support/observed-bridge.ts'
 const hub = { ...fixtureServer('ruled.mjs', '/dev/null'), permissions: { ask: ['create_issue'] } }
 
 it.each([
-  ['never answers a question', () => new Promise<never>(() => {}), /went on: .*no answer came within/, 'withdrawn'],
-  ['answers a question with an error', () => Promise.reject(new Error('no')), /went on: .*question failed/, 'answered'],
+  [
+    'never answers a question',
+    200,
+    () => new Promise<never>(() => {}),
+    /went on: .*no answer came within/,
+    'withdrawn',
+  ],
+  [
+    'answers a question with an error',
+    60_000,
+    () => Promise.reject(new Error('no')),
+    /went on: .*question failed/,
+    'answered',
+  ],
 ])('an older client that %s gets the result of its cell, which goes on without the call', async (...given) => {
-  const [, answer, expected, outcome] = given
+  const [, askTimeoutMs, answer, expected, outcome] = given
   let question = 'not asked'
   const { run } = await openObserved({
     servers: { hub },
-    settings: { askTimeoutMs: 200 },
+    settings: { askTimeoutMs },
     capabilities: { elicitation: { form: {} } },
     prepare: (client) =>
       client.setRequestHandler('elicitation/create', (_request, { mcpReq: { signal } }) => {

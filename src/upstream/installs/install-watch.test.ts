@@ -1,8 +1,7 @@
 import { appendFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { beforeEach, expect, it, onTestFinished } from 'vitest'
+import { beforeEach, expect, it, onTestFinished, vi } from 'vitest'
 import { InstallWatch } from './install-watch.ts'
 
 const LIMITS = { timeoutMs: 1, firstMs: 100, quietMs: 300, maxMs: 60_000, lookMs: 20 }
@@ -26,15 +25,28 @@ function watch(newOutput = () => '', limits = LIMITS) {
   return { watching, state }
 }
 
+/** The clock of the test goes on only when it says so. */
+function stopClock(): (ms: number) => void {
+  let now = performance.now()
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => now)
+  onTestFinished(() => clock.mockRestore())
+  return (ms) => void (now += ms)
+}
+
 it('an installation goes on while its folders grow, and has ended when they stop', async () => {
+  const pass = stopClock()
   const { watching, state } = watch()
-  for (let at = 0; at < 20; at += 1) {
-    appendFileSync(path.join(folder, 'package'), 'more')
-    await sleep(25)
+  for (let at = 0; at < 5; at += 1) {
+    const { told } = state
+    pass(90)
+    // A look may have begun before.
+    await expect
+      .poll(() => (appendFileSync(path.join(folder, 'package'), 'more'), state.told))
+      .toBeGreaterThan(told + 1)
   }
   expect(state.isExpired).toBe(false)
-  expect([watching.hasGrown, watching.goesOn, state.told > 0]).toEqual([true, true, true])
-  await watching.expired
+  expect([watching.hasGrown, watching.goesOn]).toEqual([true, true])
+  await expect.poll(() => (pass(300), state.isExpired)).toBe(true)
   expect(watching.goesOn).toBe(false)
 })
 
@@ -45,8 +57,14 @@ it('a start without a sign ends in time, although its server writes to stderr', 
 })
 
 it('the output of a package manager is a sign', async () => {
-  const { watching, state } = watch(() => 'Downloading numpy (16.0MiB)\n')
-  await sleep(500)
+  const pass = stopClock()
+  let looks = 0
+  const { watching, state } = watch(() => `Downloading numpy (${(looks += 1)} MiB)\n`)
+  for (let at = 0; at < 5; at += 1) {
+    const seen = looks
+    pass(90)
+    await expect.poll(() => looks).toBeGreaterThan(seen + 1)
+  }
   expect(state.isExpired).toBe(false)
   expect(watching.goesOn).toBe(true)
 })

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import type { ServerDefinition } from '../../config/entries/server-definition.ts'
 import { createNegotiatedTransports, type NegotiatedTransport } from './negotiated-transports.ts'
 
@@ -38,7 +38,7 @@ it('bridges that share the file of negotiated transports keep and learn what the
   const later = createNegotiatedTransports(file)
   expect([await later.get(server('a')), await later.get(server('b'))]).toEqual([modern, legacy])
   // The file may exist before `b` knows that it has been written.
-  await vi.waitFor(async () => expect(await b.get(server('a'))).toEqual(modern))
+  await expect.poll(() => b.get(server('a'))).toEqual(modern)
 })
 
 it('the newest transport of a server is kept', async () => {
@@ -53,5 +53,5 @@ it('the newest transport of a server is kept', async () => {
   await written(file, 3)
   expect(await createNegotiatedTransports(file).get(server('a'))).toEqual(modern)
   // The file may exist before `a` knows that it has been written.
-  await vi.waitFor(async () => expect(await a.get(server('a'))).toEqual(modern))
+  await expect.poll(() => a.get(server('a'))).toEqual(modern)
 })

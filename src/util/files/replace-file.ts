@@ -1,7 +1,6 @@
 // Replaces a file atomically: writes a temporary file beside it and renames that. Readers and crashes see the old
 // content or the new.
 import { promises, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { setTimeout as sleep } from 'node:timers/promises'
 
 /** Windows refuses to replace a file while another process reads it, such as another bridge or a virus scanner. */
 const READ_MS = 1_000
@@ -16,7 +15,7 @@ export async function replaceFile(file: string, content: string | Uint8Array, mo
   try {
     await promises.writeFile(temporary, content, { mode: 0o600 })
     if (mode !== 0o600) await promises.chmod(temporary, mode)
-    for (const end = Date.now() + READ_MS; ; await sleep(RETRY_MS)) {
+    for (const end = Date.now() + READ_MS; ; await new Promise((resolve) => setTimeout(resolve, RETRY_MS))) {
       const problem = await promises.rename(temporary, file).catch((error: unknown) => error)
       if (problem === undefined) return
       if (!isRead(problem) || Date.now() > end) throw problem

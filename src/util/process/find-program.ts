@@ -4,7 +4,14 @@ import { homedir } from 'node:os'
 import path from 'node:path'
 
 /** Not in the PATH of every program that a desktop has started. */
-const USUAL_FOLDERS = ['/usr/local/bin', '/usr/bin', '/bin', '/opt/homebrew/bin', path.join(homedir(), '.local/bin')]
+const USUAL_FOLDERS = [
+  ...(process.platform === 'win32'
+    ? ['System32', '.', 'System32/Wbem', 'System32/WindowsPowerShell/v1.0'].map((folder) =>
+        path.join(process.env['SystemRoot'] ?? 'C:/Windows', folder),
+      )
+    : ['/usr/local/bin', '/usr/bin', '/bin', '/opt/homebrew/bin']),
+  path.join(homedir(), '.local/bin'),
+]
 
 /**
  * Returns the full paths of all programs of this name, first in PATH order and then in the usual folders. On Windows,
@@ -26,7 +33,7 @@ export function findPlaces(
   const isWindows = platform === 'win32'
   const paths = isWindows ? path.win32 : path.posix
   const folders = (searchPath ?? '').split(paths.delimiter)
-  for (const folder of isWindows ? folders : [...folders, ...USUAL_FOLDERS]) {
+  for (const folder of new Set(isWindows ? folders : [...folders, ...USUAL_FOLDERS])) {
     if (!paths.isAbsolute(folder)) continue
     const file = isWindows ? `${folder}/${name}.exe` : `${folder}/${name}`
     // Far faster than the error of the next line.

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { bridgeEnv, CLI, fixtureServer } from '../../support/bridge-process.ts'
 import { runProgram } from '../../support/run-program.ts'
 import { startBridge } from '../../support/start-bridge.ts'
@@ -16,11 +16,11 @@ it('sandbridge log shows runs and calls of running and ended bridges, and whethe
   const log = (...args: string[]) => runProgram(process.execPath, [CLI, 'log', ...args], env)
 
   // The record is written shortly after the response.
-  await vi.waitFor(async () => expect((await log()).stdout).toMatch(/run .*ok/), { timeout: 20_000 })
+  await expect.poll(async () => (await log()).stdout).toMatch(/run .*ok/)
   expect((await log()).stdout).toMatch(/call +raw__echo +ok/)
   // A word of others does not read as the columns after it.
   await bridge.run('raise type("ok   0.1 s", (Exception,), {})()')
-  await vi.waitFor(async () => expect((await log()).stdout).toContain('error  ok\\u0020{3}0.1 s'), { timeout: 20_000 })
+  await expect.poll(async () => (await log()).stdout).toContain('error  ok\\u0020{3}0.1 s')
   const lines = (await log('--json')).stdout.trim().split('\n').slice(0, 2)
   const entries = lines.map((line) => JSON.parse(line) as Record<string, unknown>)
   expect(entries.map(({ type }) => type)).toEqual(['call', 'run'])

@@ -211,7 +211,7 @@ print(await weather.echo(text="from the same cell"), mcp_servers["weather"] is w
 })
 
 it('a server that a cell asks for is tried with the environment of its client, not of the first of a resident', async () => {
-  needsPosix('Windows has no resident')
+  needsPosix('residents of Windows have tests of their own')
   const own = { MCP_BRIDGE_RESIDENT: 'on idle=1', LANG: 'of-the-second' }
   const made = await asking([listed(weather('1.0.0', open))], { add: true, weather_UNITS: 'si' }, own)
   const folder = path.join(made.home, 'MCPs/.sandbridge/run')

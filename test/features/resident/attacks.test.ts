@@ -15,7 +15,7 @@ import { type AddressInfo, connect as connectSocket, createServer, type Socket }
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { Bridge } from '../../../src/bridge/bridge.ts'
 import { readSettings } from '../../../src/config/settings/settings.ts'
 import { controlLine } from '../../../src/features/resident/protocol.ts'
@@ -35,6 +35,8 @@ import {
   sharedResidentHome,
 } from '../../support/resident-clients.ts'
 import { runProgram } from '../../support/run-program.ts'
+
+beforeEach(() => needsPosix('residents of Windows have tests of their own: windows.test.ts'))
 
 const OBSERVERS = { MCP_BRIDGE_AUDIT: 'off', MCP_BRIDGE_POOL: '0' }
 
@@ -135,7 +137,6 @@ describe('the client that is first, whose environment the resident starts with',
     ['podman', 'an engine that comes later'],
     ['setpriv', 'a program that bubblewrap is started with'],
   ])('cannot bring %s, %s, for others', { timeout: 120_000 }, async (program) => {
-    needsPosix('Windows has no resident')
     if (program === 'setpriv') {
       needsProgram('bwrap')
       needsRoot('another user starts bubblewrap without setpriv')

@@ -4,12 +4,14 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { beforeEach, expect, it, onTestFinished, vi } from 'vitest'
 import { BUILT_CLI } from '../../support/bridge-process.ts'
 import { needsLinux, needsPosix, needsRoot, skip } from '../../support/needs.ts'
 import { descendants, until } from '../../support/processes.ts'
 import { kill, residentHome } from '../../support/resident-clients.ts'
 import { SANDBOX_CACHE } from '../../support/sandbox-cache.ts'
+
+beforeEach(() => needsPosix('residents of Windows have tests of their own: windows.test.ts'))
 
 vi.setConfig({ testTimeout: 120_000 })
 

@@ -20,6 +20,8 @@ import {
 import { writePermissions } from '../../support/ruled-bridge.ts'
 import { type ProgramResult, runProgram } from '../../support/run-program.ts'
 
+beforeEach(() => needsPosix('residents of Windows have tests of their own: windows.test.ts'))
+
 const WHO = { ...fixtureServer('whoami.mjs'), env: { WHO: '${WHO:-nobody}' } }
 const PID = 'print((await mcp_who.who())["pid"])'
 const OFF = { MCP_BRIDGE_RESIDENT: 'off' }
@@ -36,8 +38,6 @@ const type = (
 }
 
 const pidOf = async (client: RelayClient): Promise<string> => `${await client.run(PID)}\n`
-
-beforeEach(() => needsPosix('Windows has no resident yet'))
 
 /** Of the tests that end no resident, and that need no settings or rules of their own. */
 const shared = sharedResidentHome({ who: WHO })
@@ -124,12 +124,31 @@ describe('a command', () => {
     }
     // Each file and each module of Node takes time.
     const { files, bytes, hasHashes } = await loaded({})
-    expect({ files, hasHashes }).toEqual({ files: 3, hasHashes: false })
+    expect({ files, hasHashes }).toEqual({ files: 1, hasHashes: false })
     expect(bytes).toBeLessThan(100_000)
     // Control.
     const without = await loaded(OFF)
     expect(without.hasHashes).toBe(true)
     expect(without.bytes).toBeGreaterThan(1_000_000)
+  })
+
+  it('sees what has changed since the one before it', { timeout: 120_000 }, async () => {
+    const house = residentHome({ who: WHO })
+    // Keeps the resident.
+    await house.connect('bob')
+    const who = async (server: string, own = {}) => {
+      const code = `print((await mcp_${server}.who())["who"])`
+      return (await type(house, 'ann', ['exec', '-c', code], { own })).stdout
+    }
+    expect(await who('who', { WHO: 'one' })).toBe('one\n')
+    expect(await who('who', { WHO: 'one' })).toBe('one\n')
+    expect(await who('who', { WHO: 'two' })).toBe('two\n')
+    const file = path.join(house.home, 'MCPs/servers.json')
+    writeFileSync(file, JSON.stringify({ mcpServers: { who: WHO, added: { ...WHO, env: { WHO: 'added' } } } }))
+    expect(await who('added', { WHO: 'two' })).toBe('added\n')
+    writeFileSync(file, JSON.stringify({ mcpServers: { who: { ...WHO, env: { WHO: 'changed' } } } }))
+    expect(await who('who', { WHO: 'two' })).toBe('changed\n')
+    expect(house.residents()).toHaveLength(1)
   })
 
   it('has the rules of the project that it was typed in', { timeout: 120_000 }, async () => {
@@ -356,8 +375,10 @@ describe('the end of', () => {
       return (JSON.parse(stdout) as { sessions: unknown[] }[]).reduce((sum, one) => sum + one.sessions.length, 0)
     }
     const before = await sessions()
-    const { over } = await begun(house, ['exec', '-c', 'print("begun", flush=True); import time; time.sleep(2)'])
+    const untilTold = 'import time\nprint("begun", flush=True)\nwhile not runtime.memory_exists("go"): time.sleep(0.1)'
+    const { over } = await begun(house, ['exec', '-c', untilTold])
     expect(await sessions()).toBe(before + 1)
+    await ann.run('runtime.save_memory("go", 1)')
     expect(await over).toBe(0)
     while ((await sessions()) > before) await sleep(50)
     expect(await ann.run('print(kept)')).toBe('1')
@@ -469,10 +490,10 @@ it(
   'ui shows a cell that began before the page was opened, with what it has printed',
   { timeout: 120_000 },
   async () => {
-    const house = residentHome({ who: WHO })
+    const house = residentHome({ who: WHO }, { MCP_BRIDGE_TIMEOUT: '120' })
     const ann = await house.connect('ann')
     await ann.run('early = 1')
-    const running = ann.run('print("an early word", flush=True)\nawait __import__("asyncio").sleep(60)')
+    const running = ann.run('print("an early word", flush=True)\nawait __import__("asyncio").sleep(120)')
     const cells = async (): Promise<string> => (await type(house, 'ann', ['top', '--json'])).stdout
     while (!(await cells()).includes('an early word')) await sleep(20)
     const page = await openPage(house, 'bob')

@@ -18,11 +18,13 @@ import {
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { BUILT_CLI, CLI, fixtureServer, ROOT } from '../../support/bridge-process.ts'
 import { needsLinux, needsPosix, needsProgram } from '../../support/needs.ts'
 import { until } from '../../support/processes.ts'
 import { isAlive, kill, type RelayClient, residentHome, sharedResidentHome } from '../../support/resident-clients.ts'
+
+beforeEach(() => needsPosix('residents of Windows have tests of their own: windows.test.ts'))
 
 const WHO = { ...fixtureServer('whoami.mjs'), env: { WHO: '${WHO:-nobody}' } }
 const STAYS = fixtureServer('whoami.mjs', 'stays')
@@ -530,7 +532,6 @@ describe('a start', () => {
     ['a named pipe is in place of its log', 'log', (place: string) => execFileSync('mkfifo', [place])],
     ['a link is in place of its log', 'log', (place: string, other: string) => symlinkSync(`${other}/file`, place)],
   ])('goes on where %s, and changes nothing behind it', { timeout: 60_000 }, async (_, extension, plant) => {
-    needsPosix('Windows has no resident')
     const { connect, home, folder, residents } = residentHome({ who: WHO })
     await connect('ann')
     await until(() => residents().length === 1)
@@ -611,7 +612,6 @@ describe('without a setting', () => {
   const settingsOf = (home: string, text: string): void => writeFileSync(path.join(home, 'MCPs/settings.json'), text)
 
   it('clients share a resident, where none is forbidden', { timeout: 120_000 }, async () => {
-    needsPosix('Windows has no resident')
     const { connect, residents, command } = residentHome({ who: WHO }, DEFAULT)
     expect(command('status').stderr).toContain('The next client starts one.')
     const [ann, bob] = await Promise.all([connect('ann'), connect('bob')])

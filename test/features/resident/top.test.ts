@@ -3,12 +3,14 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { bridgeEnv, CLI, fixtureServer, makeHome } from '../../support/bridge-process.ts'
 import { inTerminal, needsTerminal } from '../../support/in-terminal.ts'
 import { needsPosix } from '../../support/needs.ts'
 import { residentHome } from '../../support/resident-clients.ts'
 import { startBridge } from '../../support/start-bridge.ts'
+
+beforeEach(() => needsPosix('residents of Windows have tests of their own: windows.test.ts'))
 
 const ENTER = '<?1049h<?25l'
 const LEAVE = '<?25h<?1049l'
@@ -22,7 +24,6 @@ function screensOf(shown: string): string[] {
 // Making the snapshot of the embedded sandbox can take a while.
 describe('sandbridge top', { timeout: 120_000 }, () => {
   it('sandbridge top shows sessions, cells, calls and servers as they come and go, and restores the terminal', async () => {
-    needsPosix('Windows has no resident yet')
     needsTerminal()
     const journal = path.join(makeHome(), 'journal')
     const house = residentHome({

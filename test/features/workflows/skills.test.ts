@@ -75,7 +75,7 @@ it('a search finds the skills of a server beside its tools, and they are read li
   const line = "await mcp_shop.read_resource('skill://refunds/SKILL.md')  # skill: Gives customers their money back"
   const first = await startBridge({ home })
   await first.run('await mcp_shop.resources()')
-  await vi.waitFor(async () => expect(await first.run(search)).toContain(line), { timeout: 60_000, interval: 500 })
+  await expect.poll(() => first.run(search)).toContain(line)
   expect(await first.run("(await mcp_shop.read_resource('skill://refunds/SKILL.md'))[0]")).toContain('one')
   await first.client.close()
   // The next bridge knows it before it has started the server.

@@ -14,47 +14,14 @@ export interface VisibleServer {
 }
 
 /** Functions of Python's `runtime`. Those that would save a Python function raise an error that says so. */
-const RUNTIME = [
-  'artifacts',
-  'capability_summary',
-  'delete_memory',
-  'delete_tool',
-  'describe_server',
-  'discovered_servers',
-  'find_servers',
-  'get_memory_info',
-  'grep',
-  'list_memories',
-  'list_saved_tools',
-  'list_servers',
-  'load_memory',
-  'memory_exists',
-  'open_artifact',
-  'output',
-  'packages',
-  'progress',
-  'request_server',
-  'reset',
-  'save_artifact',
-  'save_memory',
-  'save_tool',
-  'save_workflow',
-  'session',
-  'show_app',
-  'show_tool',
-  'workflows',
-] as const
+const RUNTIME = (
+  'artifacts capability_summary delete_memory delete_tool describe_server discovered_servers find_servers ' +
+  'get_memory_info grep list_memories list_saved_tools list_servers load_memory memory_exists open_artifact ' +
+  'output packages progress request_server reset save_artifact save_memory save_tool save_workflow session ' +
+  'show_app show_tool workflows'
+).split(' ')
 /** Properties that the language itself reads from any object; never tool names. */
-const OF_LANGUAGE = new Set([
-  'then',
-  'toJSON',
-  'constructor',
-  'prototype',
-  'toString',
-  'valueOf',
-  'inspect',
-  '$$typeof',
-])
+const OF_LANGUAGE = new Set('then toJSON constructor prototype toString valueOf inspect $$typeof'.split(' '))
 
 export class Api {
   readonly #link: Link

@@ -1,10 +1,9 @@
 // A command that the user's resident runs: passes its output to this terminal, and what is typed to it. Loads next to
 // nothing. Where no resident answers, this process runs the command itself.
-import { connect, type Socket } from 'node:net'
-import { isatty } from 'node:tty'
-import { controlLine, type FromRelay, isControl, PROTOCOL, readControl } from '../protocol.ts'
-import { isKeptOut } from '../run-folder.ts'
-import { isOwnFolderSync } from '../../../util/files/private-folder.ts'
+import type { Socket } from 'node:net'
+import { dial } from '../connection.ts'
+import { controlLine, type FromRelay, isControl, PROTOCOL, readControl, type TypedCommand } from '../protocol.ts'
+import { isKeptOut, isOnlyOurs } from '../run-folder.ts'
 import { createLineSplitter } from '../../../util/bytes/line-splitter.ts'
 import { type EndSignal, SHUTDOWN_LIMIT_MS, SIGNAL_EXIT_CODES } from '../../../util/process/shutdown.ts'
 import { endWithoutReader } from '../../../util/process/lost-reader.ts'
@@ -25,9 +24,18 @@ export async function runInResident(command: () => Promise<void>): Promise<void>
   try {
     const { context, key, place } = await ownResident()
     // A command makes no folder. What others can write to, no relay uses.
-    if (!isOwnFolderSync(place.folder) || isKeptOut(place.folder) || (await isOffInFile(context))) return runHere()
+    if (!isOnlyOurs(place.folder) || isKeptOut(place) || (await isOffInFile(context))) return runHere()
     const { env, cwd, home, ownPaths } = context
-    const socket = connect(place.socket)
+    const socket = dial(place.socket, () => {
+      socket.on('data', (chunk) => lines.push(chunk))
+      socket.write(
+        controlLine({ hello: PROTOCOL, key: key.text, pid: process.pid, env, cwd, home, ownPaths, isCommand: true }),
+      )
+      isConnected = true
+      // Opening the outputs takes time, in which the resident can work.
+      endWithoutReader()
+      run = controlLine({ run: typedCommand() })
+    })
     const giveUp = (): void => {
       clearTimeout(late)
       socket
@@ -37,25 +45,19 @@ export async function runInResident(command: () => Promise<void>): Promise<void>
       runHere()
     }
     const late = setTimeout(giveUp, WELCOME_MS)
+    let run = ''
     const lines = createLineSplitter({
       maxBytes: MAX_LINE_BYTES,
       onLine: (line) => {
         if (!isControl(line) || readControl(line)['welcome'] === undefined) return giveUp()
         clearTimeout(late)
+        // The resident can begin meanwhile.
+        socket.write(run)
         socket.removeAllListeners()
         new RunningCommand(socket).begin()
       },
       onTooLong: giveUp,
     })
-    socket.on('connect', () => {
-      socket.write(
-        controlLine({ hello: PROTOCOL, key: key.text, pid: process.pid, env, cwd, home, ownPaths, isCommand: true }),
-      )
-      isConnected = true
-      // Opening the outputs takes time, in which the resident can work.
-      endWithoutReader()
-    })
-    socket.on('data', (chunk) => lines.push(chunk))
     socket.on('error', () => {})
     socket.on('close', giveUp)
   } catch {
@@ -99,16 +101,6 @@ class RunningCommand {
     process.stdout.on('resize', () => {
       const { columns, rows } = process.stdout
       this.#say({ size: { columns, rows } })
-    })
-    const { stdout, stderr } = process
-    this.#say({
-      run: {
-        words: process.argv.slice(2),
-        // Most commands read nothing. Opening a file or a device to read takes Node longer than all of this.
-        stdin: { isTTY: isatty(0) },
-        stdout: sizeOf(stdout),
-        stderr: sizeOf(stderr),
-      },
     })
   }
 
@@ -172,6 +164,13 @@ class RunningCommand {
       process.stderr.write('', () => process.exit(this.#endCode ?? (failed ? SIGNAL_EXIT_CODES.SIGTERM : code))),
     )
   }
+}
+
+function typedCommand(): TypedCommand {
+  const { argv, stdout, stderr } = process
+  // Most commands read nothing. Opening a file or a device to read takes Node longer than all of this.
+  const isTTY = process.getBuiltinModule('node:tty').isatty(0)
+  return { words: argv.slice(2), stdin: { isTTY }, stdout: sizeOf(stdout), stderr: sizeOf(stderr) }
 }
 
 function sizeOf({ isTTY, columns, rows }: NodeJS.WriteStream): { isTTY: boolean; columns: number; rows: number } {

@@ -4,10 +4,11 @@ import { hash } from 'node:crypto'
 import * as fs from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
-import { isOwnFolderSync, makePrivateFolderSync } from '../../../util/files/private-folder.ts'
+import { makePrivateFolderSync } from '../../../util/files/private-folder.ts'
 import { removeUnused } from '../../../util/files/remove-unused.ts'
 import { PACKAGE_ROOT } from '../../../util/package-root.ts'
 import { installation } from '../resident-key.ts'
+import { isOnlyOurs } from '../run-folder.ts'
 
 const FOLDER = 'residents'
 /** Parts of the package that it does not run with. */
@@ -30,7 +31,7 @@ export function copiedScript(cacheDir: string, script: string): string {
     if (fs.realpathSync(script) !== path.join(PACKAGE_ROOT, copied)) return script
     makePrivateFolderSync(folder)
     // Its code is run.
-    if (!isOwnFolderSync(folder)) return script
+    if (!isOnlyOurs(folder)) return script
     const copy = path.join(folder, hash('sha256', JSON.stringify(installation())).slice(0, 20))
     if (touch(copy)) fill(copy)
     else {

@@ -1,13 +1,14 @@
 // Stands between one client, on stdin and stdout, and the user's resident bridge. Passes whole lines: half a line
 // before a crash would spoil the client's stream. When the resident is lost it answers what was open, starts another
 // and goes on. Loads no bridge, no schemas and no MCP package: this is the process that each further client costs.
-import { connect, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
 import type { ClientContext } from '../../../config/settings/client-context.ts'
 import { createLineSplitter } from '../../../util/bytes/line-splitter.ts'
 import { isRecord } from '../../../util/json/json.ts'
 import { KeptAnswers } from './kept-answers.ts'
 import { OpenRequests } from './open-requests.ts'
+import { dial } from '../connection.ts'
 import { controlLine, isControl, kindOf, PROTOCOL, readControl } from '../protocol.ts'
 import type { ResidentKey } from '../resident-key.ts'
 import { displace, holderOf, type ResidentPlace } from '../run-folder.ts'
@@ -25,8 +26,9 @@ const END_MS = 2_500
 /** As the resident accepts them. */
 export const MAX_LINE_BYTES = 32 * 2 ** 20
 const MAX_ANSWER_BYTES = 2 ** 29
-/** Why a connection cannot be made where another resident would not help. */
-const FORBIDDEN = new Set(['EACCES', 'EPERM', 'EAFNOSUPPORT', 'ENOTSUP'])
+const IS_WINDOWS = process.platform === 'win32'
+/** Why a connection cannot be made where another resident would not help. A new one has another pipe. */
+const FORBIDDEN = new Set(IS_WINDOWS ? [] : ['EACCES', 'EPERM', 'EAFNOSUPPORT', 'ENOTSUP'])
 /** The exit code of a resident that the user's settings do not allow to start. */
 const REPORTED = 2
 const NEWLINE = Buffer.from('\n')
@@ -124,11 +126,9 @@ export class Relay {
   #connect(): void {
     if (this.#isEnding) return
     const { place, context, key } = this.#options
-    const socket = connect(place.socket)
-    this.#socket = socket
     this.#isConnected = false
     this.#isWelcome = false
-    let holder: number | undefined
+    let holder: bigint | undefined
     let late: NodeJS.Timeout | undefined
     const lines = createLineSplitter({
       maxBytes: MAX_ANSWER_BYTES,
@@ -138,7 +138,8 @@ export class Relay {
       },
       onTooLong: () => socket.destroy(),
     })
-    socket.on('connect', () => {
+    const socket = dial(place.socket, () => {
+      socket.on('data', (chunk) => lines.push(chunk))
       holder = holderOf(place.home)
       this.#isConnected = true
       late = setTimeout(() => this.#displace(socket, holder), WELCOME_MS)
@@ -147,7 +148,7 @@ export class Relay {
       for (const line of this.#open.again()) socket.write(line)
       this.#watch(socket, () => this.#displace(socket, holder))
     })
-    socket.on('data', (chunk) => lines.push(chunk))
+    this.#socket = socket
     socket.on('error', ({ code = '', message }: NodeJS.ErrnoException) => {
       if (FORBIDDEN.has(code)) this.#giveUp(message)
     })
@@ -180,7 +181,7 @@ export class Relay {
    * The resident accepts connections and says nothing. It loses its name, so that no client comes to it any more. It is
    * not killed: its process id may be another's by now. It ends when it finds its name gone.
    */
-  #displace(socket: Socket, holder: number | undefined): void {
+  #displace(socket: Socket, holder: bigint | undefined): void {
     if (holder !== undefined) displace(this.#options.place.home, holder)
     socket.destroy()
   }
@@ -274,7 +275,8 @@ export class Relay {
       return exit(code)
     }
     // The resident ends the session, sends what is left, and closes.
-    socket.end()
+    if (IS_WINDOWS) socket.write(controlLine({ over: true }))
+    else socket.end()
     socket.once('close', () => exit(code))
     setTimeout(() => exit(code), END_MS)
   }

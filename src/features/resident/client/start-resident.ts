@@ -61,9 +61,11 @@ export function startResident(
   try {
     const script = copiedScript(cacheDir, context.ownPaths[0]!)
     const child = spawn(process.execPath, [...process.execArgv, script, 'resident', key.name], {
-      cwd: key.cwd ?? '/',
+      // On Windows, of the drive that has Node: another one may be taken out.
+      cwd: key.cwd ?? path.parse(process.execPath).root,
       env: { ...usualOnes(), ...withoutIdle(context.env, key), PATH: key.path },
       detached: true,
+      windowsHide: true,
       stdio: ['pipe', log, log],
     })
     child.stdin!.on('error', () => {}).end(key.text)

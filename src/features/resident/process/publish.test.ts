@@ -9,7 +9,7 @@ import { removeKilled } from './publish.ts'
 import { ownPlace, residentPlace } from '../run-folder.ts'
 
 it('folders of residents that were killed are removed, and none of another machine or of others', async () => {
-  needsPosix('Windows has no resident')
+  needsPosix('on Windows a resident listens on no file')
   const state = mkdtempSync(path.join(tmpdir(), 'sb-run-'))
   onTestFinished(() => rmSync(state, { recursive: true, force: true }))
   const name = '0123456789abcdef0123'

@@ -1,9 +1,20 @@
 // How a resident gets its name: it listens in a folder of its own, then renames that folder. Of several that start at
 // once, one succeeds.
-import { mkdirSync, readlinkSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs'
-import { connect, type Server } from 'node:net'
+import {
+  mkdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import type { Server, Socket } from 'node:net'
 import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { hostScope } from '../../../util/process/process-id.ts'
+import { dial, listen } from '../connection.ts'
 import {
   displace,
   holderOf,
@@ -17,8 +28,15 @@ import {
 const ATTEMPTS = 50
 /** A link that leads nowhere: it can be made on a full disk, too. Its text says which machine the resident is on. */
 const HOST = 'host'
+/** A user of Windows may make no links. */
+const IS_WINDOWS = process.platform === 'win32'
+/** Whoever reads a file of a folder keeps Windows from renaming it. */
+const RETRY_MS = 20
+/** A pipe may be another user's, who says nothing. */
+const ACCEPT_MS = 2_000
 
 /**
+ * @param admit gets each client's socket
  * @param onDisplaced gets the folder of an earlier resident that has ended without removing it
  * @returns what identifies the published resident; undefined when another one has the name
  * @throws what node:fs and node:net throw
@@ -27,23 +45,25 @@ export async function publish(
   server: Server,
   place: ResidentPlace,
   name: string,
-  onDisplaced: (folder: string) => void,
-): Promise<number | undefined> {
+  { admit, onDisplaced }: { admit: (socket: Socket) => void; onDisplaced: (folder: string) => void },
+): Promise<bigint | undefined> {
   const own = ownPlace(place, name)
   rmSync(own.home, { recursive: true, force: true })
   mkdirSync(own.home, { mode: 0o700 })
-  symlinkSync(hostScope(), path.join(own.home, HOST))
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(own.socket, resolve)
-  })
+  const host = path.join(own.home, HOST)
+  if (IS_WINDOWS) writeFileSync(host, hostScope())
+  else symlinkSync(hostScope(), host)
+  await listen(server, own.socket, admit)
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     if (rename(own.home, place.home)) {
       rmSync(place.starting, { recursive: true, force: true })
       return holderOf(place.home)
     }
     const holder = holderOf(place.home)
-    if (holder === undefined) continue
+    if (holder === undefined) {
+      await sleep(RETRY_MS)
+      continue
+    }
     // Whoever hangs there is displaced by the relays that wait for it.
     if (await accepts(place.socket)) break
     displace(place.home, holder, onDisplaced)
@@ -81,7 +101,8 @@ export async function removeKilled({ folder }: ResidentPlace, keep: (home: strin
 
 function isOfThisHost(home: string): boolean {
   try {
-    return readlinkSync(path.join(home, HOST)) === hostScope()
+    const host = path.join(home, HOST)
+    return (IS_WINDOWS ? readFileSync(host, 'utf8') : readlinkSync(host)) === hostScope()
   } catch {
     return false
   }
@@ -95,6 +116,7 @@ function rename(from: string, to: string): boolean {
     const { code } = error as NodeJS.ErrnoException
     // The last of them: no folder has the name.
     if (code === 'ENOTEMPTY' || code === 'EEXIST' || code === 'ENOTDIR') return false
+    if (IS_WINDOWS && (code === 'EPERM' || code === 'EACCES')) return false
     throw error
   }
 }
@@ -102,11 +124,15 @@ function rename(from: string, to: string): boolean {
 /** Whether somebody listens there. */
 function accepts(socketPath: string): Promise<boolean> {
   return new Promise((resolve) => {
-    const socket = connect(socketPath)
-    socket.once('connect', () => {
-      socket.destroy()
+    const socket = dial(socketPath, () => {
       resolve(true)
+      socket.destroy()
     })
-    socket.once('error', () => resolve(false))
+    const late = setTimeout(() => socket.destroy(), ACCEPT_MS)
+    socket.once('error', () => {})
+    socket.once('close', () => {
+      clearTimeout(late)
+      resolve(false)
+    })
   })
 }

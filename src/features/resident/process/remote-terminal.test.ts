@@ -10,7 +10,7 @@ import { RemoteTerminal } from './remote-terminal.ts'
 const CONTEXT = { env: {}, cwd: '/', home: '/', ownPaths: [] }
 const PIPES = { words: [], stdin: { isTTY: false }, stdout: { isTTY: false }, stderr: { isTTY: false } }
 
-beforeEach(() => needsPosix('Windows has no resident'))
+beforeEach(() => needsPosix('Windows has no Unix sockets'))
 
 /** A terminal, and what the process in which its command was typed hears. */
 async function remote(): Promise<{ remote: RemoteTerminal; heard: () => string; socket: Socket }> {

@@ -78,21 +78,24 @@ export class Resident {
   readonly #clients = new Map<Socket, Connected | undefined>()
   readonly #startedAt = Date.now()
   readonly #ending = new Set<Promise<unknown>>()
-  #holder: number | undefined
+  #holder: bigint | undefined
   #idle: ReturnType<typeof setTimeout> | undefined
   #isEnding = false
 
   constructor(options: ResidentOptions) {
     this.#options = options
     // Half-open: what was asked before the client left is still answered.
-    this.#server = createSocketServer({ allowHalfOpen: true }, (socket) => this.#admit(socket))
+    this.#server = createSocketServer({ allowHalfOpen: true })
     this.#server.maxConnections = MAX_CONNECTIONS
   }
 
   /** @returns false when another resident has the name. @throws what node:fs and node:net throw */
   async start(): Promise<boolean> {
     const { place, key, log, settings } = this.#options
-    this.#holder = await publish(this.#server, place, key.name, endLeftGroups)
+    this.#holder = await publish(this.#server, place, key.name, {
+      admit: (socket) => this.#admit(socket),
+      onDisplaced: endLeftGroups,
+    })
     if (this.#holder === undefined) return false
     void removeKilled(place, endLeftGroups).catch(() => {})
     recordGroups(() => (this.#hasName ? place.home : undefined))
@@ -153,6 +156,7 @@ export class Resident {
           socket.end(controlLine({ pong: true }))
           return void this.end('sandbridge stop')
         }
+        if (said['over'] === true) return over()
         if (client) return client.told(said)
         const hello = early ? undefined : helloOf(said)
         if (!hello) return
@@ -215,8 +219,9 @@ export class Resident {
     const { place, log, isBusy, close, settings } = this.#options
     const wasEnding = this.#isEnding
     this.#isEnding = true
-    this.#server.close()
+    // In this order: on Windows, any user may take the name of a pipe that was closed.
     if (this.#holder !== undefined) displace(place.home, this.#holder)
+    this.#server.close()
     const until = performance.now() + settings.maxTimeoutMs
     const mayWait = (): boolean => !wasEnding && isBusy() && performance.now() < until
     while (mayWait()) await new Promise((resolve) => setTimeout(resolve, 50))

@@ -1,15 +1,18 @@
 // `sandbridge resident`: the process that `run` starts for all clients of this user. Ends by itself.
 import { readFileSync } from 'node:fs'
+import path from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import type { Socket } from 'node:net'
 import type { Bridge } from '../../../bridge/bridge.ts'
 import type { ClientServers } from '../../../bridge/client-servers.ts'
+import { look } from '../../../config/places-seen.ts'
+import { keptPackagesFile } from '../../../config/settings/kept-packages-file.ts'
 import { PermissionFiles } from '../../../config/permission-files.ts'
 import { type LiveSettings, loadLiveSettings } from '../../../config/settings/file/live-settings.ts'
-import { loadSettings } from '../../../config/settings/file/load-settings.ts'
+import { loadSettings, settingsFile } from '../../../config/settings/file/load-settings.ts'
 import type { NamedSetting } from '../../../config/settings/setting-kinds.ts'
-import { namedSettings, type Settings } from '../../../config/settings/settings.ts'
+import { namedSettings, settingContext, type Settings } from '../../../config/settings/settings.ts'
 import { messageOf } from '../../../errors.ts'
 import type { Conversation } from '../../../serve/mcp/run-python.ts'
 import { oneSession } from '../../../serve/mcp/sessions.ts'
@@ -59,6 +62,7 @@ export async function serveResident(name: string): Promise<void> {
   }
   /** The settings of each client, by its environment. */
   const own = new WeakMap<Hello['env'], Settings>()
+  const settingsOf = settingsReader()
   const resident = new Resident({
     settings,
     key,
@@ -66,7 +70,7 @@ export async function serveResident(name: string): Promise<void> {
     log,
     refuses: async ({ env, cwd }) => {
       try {
-        const theirs = await loadSettings(env)
+        const theirs = await settingsOf(env)
         if (!agree(settings, theirs))
           return 'settings have changed since it started. `sandbridge stop` ends it, and the next client starts one'
         await new PermissionFiles(settings, cwd).read()
@@ -84,6 +88,17 @@ export async function serveResident(name: string): Promise<void> {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void resident.end(`got ${signal}`))
   process.on('SIGHUP', () => {})
   if (!(await resident.start())) process.exit(0)
+}
+
+/** Reads the settings of a client, and those of the next one only if they may be others: often it is the same shell. */
+function settingsReader(): (env: Hello['env']) => Promise<Settings> {
+  let last: { of: string; settings: Settings } | undefined
+  return async (env) => {
+    const file = settingsFile(settingContext(env))
+    const of = JSON.stringify([env, look(file), look(keptPackagesFile(path.dirname(file)))])
+    if (last?.of !== of) last = { of, settings: await loadSettings(env) }
+    return last.settings
+  }
 }
 
 /**

@@ -7,7 +7,7 @@ import type { Logs } from '../../../keep/store.ts'
 import { isRecord, parseJson } from '../../../util/json/json.ts'
 import { hashOf } from '../../../observe/audit/describe-value.ts'
 import { recordFiles } from '../../../observe/audit/other-files.ts'
-import { runsOf } from '../../../observe/audit/read-record.ts'
+import { runsNamed } from '../../../observe/audit/read-record.ts'
 import { entryOf, type RecordEntry, runOf, textOf } from '../../../observe/audit/record-entry.ts'
 import { startOf } from '../../../observe/audit/recorded-run.ts'
 
@@ -53,21 +53,11 @@ export async function recordedCode(logs: Logs, ids: readonly string[]): Promise<
 
 /** Finds the one run for an id, as `sandbridge log` shows it. */
 async function runNamed(logs: Logs, text: string): Promise<string> {
-  const id = text.toLowerCase()
-  if (!/^[0-9a-f]{4,16}$/.test(id)) {
-    throw new BridgeError('TOOL_ARGUMENTS_INVALID', `'${text}' is not an id`, {
-      hint: 'Write the 8 digits that `sandbridge log` shows, or at least 4 of them.',
-    })
-  }
-  const [run, another] = await runsOf(logs, id)
-  if (run !== undefined && another === undefined) return run
-  throw run === undefined
-    ? new BridgeError('STATE_NOT_FOUND', `The record has no run, cell or call '${id}'`, {
-        hint: 'A run has its line when it has ended. See `sandbridge log`.',
-      })
-    : new BridgeError('TOOL_ARGUMENTS_INVALID', `Several runs begin with '${id}'`, {
-        hint: 'Write more of its digits: `sandbridge log --json` shows all 16.',
-      })
+  const [run, another] = await runsNamed(logs, text)
+  if (another === undefined) return run!
+  throw new BridgeError('TOOL_ARGUMENTS_INVALID', `Several runs begin with '${text}'`, {
+    hint: 'Write more of its digits: `sandbridge log --json` shows all 16.',
+  })
 }
 
 async function entriesOf(logs: Logs, runs: ReadonlySet<string>): Promise<RecordEntry[]> {
