@@ -5,7 +5,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** About how many seconds they take on two cores, from 25 on: on a plain machine, or on one with every engine. */
 const SECONDS: Record<string, number> = {
-  'contract/package-image': 210,
+  'contract/package-image': 100,
   'features/resident/resident': 123,
   'upstream/jail': 116,
   'features/workflows/declared-flows': 105,

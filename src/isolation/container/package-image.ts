@@ -77,8 +77,10 @@ async function build(
     await writeFiles(path.join(context, 'packages'), files)
     await writeFile(path.join(context, 'requirements.txt'), requested.requirements.join('\n'))
     await writeFile(path.join(context, 'Containerfile'), unpacked ? copied(base.id) : installed(base.id, requested))
-    // `--force-rm`: a failed build leaves no container behind.
-    const options = ['--pull=false', '--force-rm', '--file', path.join(context, 'Containerfile'), '--tag', name]
+    // `--force-rm`: a failed build leaves no container behind. Podman would store a layer for each step.
+    const layers = engine.dialect === 'podman' ? ['--layers=false'] : []
+    const file = path.join(context, 'Containerfile')
+    const options = ['--pull=false', '--force-rm', ...layers, '--file', file, '--tag', name]
     const { code, stdout, stderr } = await runCommand(engine.command, ['build', ...options, context], {
       timeoutMs: BUILD_TIMEOUT_MS,
       onLine: onProgress,
