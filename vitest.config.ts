@@ -54,6 +54,8 @@ export default defineConfig({
     expect: { poll: { timeout: 50_000 } },
     // Two cores are half idle with two: sandboxes and servers wait a lot. More than three make each other time out.
     maxWorkers: 3,
+    // For what needs engines, a browser or registries, which stand still at times. The tally names what needed it.
+    retry: Number(process.env['SANDBRIDGE_TEST_RETRIES'] ?? 0),
     sequence: { sequencer: LongestFirst },
     // The tally at the end is all that is seen of a run elsewhere.
     chaiConfig: { truncateThreshold: 1_000 },

@@ -45,6 +45,7 @@ export default class TallyReporter implements Reporter {
     }
     const ran = new Set(tests.filter(hasRun).map((test) => keyOf(toSkipped(test))))
     if (this.#only !== undefined) keepToList(report, this.#only, ran)
+    printFlaky(tests.filter((test) => test.diagnostic()?.flaky))
     if (this.#isFiltered) report.skipped = report.skipped.filter(({ reason }) => reason !== '')
     printSkipped(report.skipped)
     // Once more after the long list of what was skipped, so that the end of a log says what is wrong.
@@ -81,6 +82,11 @@ function keepToList(report: RunReport, only: readonly SkippedTest[], ran: Readon
 
 const whyNotRun = (file: string): string =>
   LEFT_OUT.includes(file) ? 'the parts of the cluster are those that its whole suite passed with' : 'it was not found'
+
+function printFlaky(tests: readonly TestCase[]): void {
+  if (tests.length > 0) print('passed at the second try only:')
+  for (const test of tests) print(withErrors(test.module, test.fullName, test.result().errors))
+}
 
 function withErrors(file: TestModule, what: string, errors: readonly { message: string }[] = []): string {
   const messages = errors.map(({ message }) => `    ${message.slice(0, MAX_CHARS)}`)
