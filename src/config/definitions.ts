@@ -34,12 +34,15 @@ export class Definitions {
   /** Reads the current content of the files. */
   async read(): Promise<DiscoveredServers> {
     this.#last = undefined
-    return (this.#last = await this.#read())
+    const seen = (this.#seen = new PlacesSeen())
+    const found = await this.#read(seen)
+    // One that began later, perhaps for the next client of this place, may have ended before.
+    if (seen === this.#seen) this.#last = found
+    return found
   }
 
-  async #read(): Promise<DiscoveredServers> {
+  async #read(seen: PlacesSeen): Promise<DiscoveredServers> {
     const { stateDir, profile } = this.#settings
-    const seen = (this.#seen = new PlacesSeen())
     seen.note(trustRecord(stateDir))
     // Which servers there are depends on settings that may be in the file.
     seen.note(path.join(stateDir, SETTINGS_FILE))
