@@ -34,6 +34,16 @@ it('the latest definitions are read again only when a file has changed', async (
   expect(await definitions.latest()).toBe(second)
 })
 
+it('they are read again once a setting has changed, however much later than its file', async () => {
+  const { definitions, settings, write } = setUp()
+  write('one')
+  expect(namesOf(await definitions.latest())).toEqual(['one'])
+  Object.assign(settings, { sources: ['cursor'] })
+  const changed = await definitions.latest()
+  expect(namesOf(changed)).toEqual([])
+  expect(await definitions.latest()).toBe(changed)
+})
+
 it('a read that ends after one that began later is not the latest', async () => {
   const { definitions, write } = setUp()
   write('one')
