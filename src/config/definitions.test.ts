@@ -1,11 +1,13 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { nodeFileSystem } from './config-file.ts'
 import { Definitions } from './definitions.ts'
+import type { DiscoveredServers } from './entries/server-definition.ts'
 import { readSettings } from './settings/settings.ts'
 
-it('the latest definitions are read again only when a file has changed', async () => {
+function setUp() {
   const home = mkdtempSync(path.join(tmpdir(), 'sb-definitions-'))
   onTestFinished(() => rmSync(home, { recursive: true, force: true }))
   const file = path.join(home, 'servers.json')
@@ -14,13 +16,52 @@ it('the latest definitions are read again only when a file has changed', async (
     writeFileSync(file, JSON.stringify({ mcpServers: Object.fromEntries(entries) }))
   }
   const env = { MCP_BRIDGE_STATE_DIR: home, MCP_SERVERS_CONFIG: file, MCP_BRIDGE_SOURCES: 'servers-config' }
-  const definitions = new Definitions(readSettings(env, { home }), { env, home, cwd: home, ownPaths: [] })
+  const settings = { ...readSettings(env, { home }) }
+  return { settings, write, definitions: new Definitions(settings, { env, home, cwd: home, ownPaths: [] }) }
+}
+
+const namesOf = ({ servers }: DiscoveredServers): string[] => servers.map(({ name }) => name)
+
+it('the latest definitions are read again only when a file has changed', async () => {
+  const { definitions, write } = setUp()
   write('one')
   const first = await definitions.latest()
-  expect(first.servers.map(({ name }) => name)).toEqual(['one'])
+  expect(namesOf(first)).toEqual(['one'])
   expect(await definitions.latest()).toBe(first)
   write('one', 'two')
   const second = await definitions.latest()
-  expect(second.servers.map(({ name }) => name)).toEqual(['one', 'two'])
+  expect(namesOf(second)).toEqual(['one', 'two'])
   expect(await definitions.latest()).toBe(second)
+})
+
+it('they are read again once a setting has changed, however much later than its file', async () => {
+  const { definitions, settings, write } = setUp()
+  write('one')
+  expect(namesOf(await definitions.latest())).toEqual(['one'])
+  Object.assign(settings, { sources: ['cursor'] })
+  const changed = await definitions.latest()
+  expect(namesOf(changed)).toEqual([])
+  expect(await definitions.latest()).toBe(changed)
+})
+
+it('a read that ends after one that began later is not the latest', async () => {
+  const { definitions, write } = setUp()
+  write('one')
+  let release: (() => void) | undefined
+  const { ...real } = nodeFileSystem
+  const slow = vi.spyOn(nodeFileSystem, 'readFile').mockImplementationOnce(async (file) => {
+    const bytes = await real.readFile(file)
+    await new Promise<void>((resolve) => (release = resolve))
+    return bytes
+  })
+  onTestFinished(() => slow.mockRestore())
+  // The client that asked is gone before it ends, and the next one of its place asks again.
+  const early = definitions.latest()
+  await vi.waitUntil(() => release !== undefined)
+  write('two')
+  expect(namesOf(await definitions.latest())).toEqual(['two'])
+  release!()
+  // Control: it does end with what the file contained.
+  expect(namesOf(await early)).toEqual(['one'])
+  expect(namesOf(await definitions.latest())).toEqual(['two'])
 })

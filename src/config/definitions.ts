@@ -17,6 +17,8 @@ export class Definitions {
   #seen = new PlacesSeen()
   #reading: Promise<DiscoveredServers> | undefined
   #last: DiscoveredServers | undefined
+  /** The settings that they were read with. */
+  #with = ''
 
   /** @param ownPort the port on which this bridge serves HTTP */
   constructor(settings: Settings, context: ClientContext, ownPort?: number) {
@@ -34,12 +36,16 @@ export class Definitions {
   /** Reads the current content of the files. */
   async read(): Promise<DiscoveredServers> {
     this.#last = undefined
-    return (this.#last = await this.#read())
+    const seen = (this.#seen = new PlacesSeen())
+    this.#with = this.#settingsNow()
+    const found = await this.#read(seen)
+    // One that began later, perhaps for the next client of this place, may have ended before.
+    if (seen === this.#seen) this.#last = found
+    return found
   }
 
-  async #read(): Promise<DiscoveredServers> {
+  async #read(seen: PlacesSeen): Promise<DiscoveredServers> {
     const { stateDir, profile } = this.#settings
-    const seen = (this.#seen = new PlacesSeen())
     seen.note(trustRecord(stateDir))
     // Which servers there are depends on settings that may be in the file.
     seen.note(path.join(stateDir, SETTINGS_FILE))
@@ -62,9 +68,15 @@ export class Definitions {
     return this.#seen.states()
   }
 
+  /** What takes effect while the bridge runs: at any time after the file of settings has changed. */
+  #settingsNow(): string {
+    const { sources, serversConfig, allowSelfServer, jail, profile } = this.#settings
+    return JSON.stringify([sources, serversConfig, allowSelfServer, jail, profile])
+  }
+
   /** Reads the files again if they may have changed; otherwise undefined. Concurrent callers share one read. */
   async readAgain(): Promise<DiscoveredServers | undefined> {
-    if (this.#reading === undefined && !this.#seen.hasChanged()) return undefined
+    if (this.#reading === undefined && this.#with === this.#settingsNow() && !this.#seen.hasChanged()) return undefined
     this.#reading ??= this.read().finally(() => (this.#reading = undefined))
     return this.#reading
   }

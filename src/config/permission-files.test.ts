@@ -52,3 +52,19 @@ it('a profile trusts no text, because --distrust could not take that back', asyn
   await files.read()
   expect(files.trust).toEqual([{ server: 'notes', definition: 'x' }])
 })
+
+it('rules are read again once a setting that they depend on has changed, however much later than its file', async () => {
+  const { stateDir } = setUp()
+  const settings: ConstructorParameters<typeof PermissionFiles>[0] = {
+    stateDir,
+    permissions: 'open',
+    flow: 'off',
+    profile: undefined,
+  }
+  const files = new PermissionFiles(settings, stateDir)
+  expect([await files.read(), files.hasChanged()]).toEqual([undefined, false])
+  Object.assign(settings, { permissions: 'readonly' })
+  expect(files.hasChanged()).toBe(true)
+  expect(await files.read()).toBeDefined()
+  expect(files.hasChanged()).toBe(false)
+})

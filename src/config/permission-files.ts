@@ -39,6 +39,8 @@ export class PermissionFiles {
   readonly #warn: (message: string) => void
   #seen = new PlacesSeen()
   #isRead = false
+  /** The settings that they were read with. */
+  #with = ''
   #mask: readonly MaskPattern[] = []
   #trust: readonly TrustedText[] = []
 
@@ -63,6 +65,7 @@ export class PermissionFiles {
   async read(found: readonly FoundServer[] = []): Promise<Policy | undefined> {
     const { stateDir, permissions: preset, flow, profile } = this.#settings
     this.#isRead = false
+    this.#with = this.#settingsNow()
     const seen = (this.#seen = new PlacesSeen())
     const files = seen.noting(nodeFileSystem)
     // What happens to calls without a rule is a setting.
@@ -107,9 +110,15 @@ export class PermissionFiles {
     return this.#trust
   }
 
-  /** Whether a file may have changed since it was read, or the last read failed. */
+  /** Whether a file or a setting may have changed since it was read, or the last read failed. */
   hasChanged(): boolean {
-    return !this.#isRead || this.#seen.hasChanged()
+    return !this.#isRead || this.#with !== this.#settingsNow() || this.#seen.hasChanged()
+  }
+
+  /** What takes effect while the bridge runs: at any time after the file of settings has changed. */
+  #settingsNow(): string {
+    const { permissions, profile } = this.#settings
+    return JSON.stringify([permissions, profile])
   }
 }
 

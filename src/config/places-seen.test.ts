@@ -131,3 +131,19 @@ it('what is not there is not read, and one that came into being since is a chang
   mkdirSync(at('missing'))
   expect(seen.hasChanged()).toBe(true)
 })
+
+it('a file that comes into being while the others are looked at is a change', () => {
+  class Slow extends PlacesSeen {
+    override note(place: string): boolean {
+      if (isLooking) writeFileSync(at('a.json'), '{}')
+      return super.note(place)
+    }
+  }
+  let isLooking = false
+  const seen = new Slow()
+  for (const name of ['a.json', 'b.json']) seen.note(at(name))
+  // Control: nothing has changed yet.
+  expect(seen.hasChanged()).toBe(false)
+  isLooking = true
+  expect(seen.hasChanged()).toBe(true)
+})

@@ -65,7 +65,8 @@ export class PlacesSeen {
       // Another entry has changed. It may be a folder on the way to a place, whose metadata then shows later changes.
       this.#awaited.delete(folder)
       this.#missing.clear()
-      for (const place of awaited.places) this.note(place)
+      // One of them may be created just now.
+      if (awaited.places.map((place) => this.note(place)).includes(true)) return true
     }
     return false
   }

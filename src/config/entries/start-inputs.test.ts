@@ -1,4 +1,4 @@
-import { mkdtempSync, mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, mkdirSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
@@ -45,6 +45,21 @@ it.each([TOOL, 'conf.json', 'run.js', '.env', 'secret.txt'])(
     expect(new Set([before, there, inputs()]).size).toBe(3)
   },
 )
+
+it.each(['in its place', 'moved over it'])('a file with the size and time of the one before it counts, %s', (kind) => {
+  const file = path.join(home, 'secret.txt')
+  const put = (text: string, where = file): void => {
+    writeFileSync(where, text)
+    utimesSync(where, 1_000, 1_000)
+  }
+  put('one')
+  const before = inputs()
+  // Control.
+  expect(inputs()).toBe(before)
+  put('two', kind === 'in its place' ? file : `${file}.new`)
+  if (kind !== 'in its place') renameSync(`${file}.new`, file)
+  expect(inputs()).not.toBe(before)
+})
 
 it('the inputs of a start do not depend on other variables, and hold no value', () => {
   expect(inputs({ UNRELATED: '1', TERM: 'xterm' })).toBe(inputs())

@@ -21,7 +21,7 @@ export interface StartPlace {
   tokensFile?: string
 }
 
-/** Changes when another start may have another result. Reads no file; modification times are enough. */
+/** Changes when another start may have another result. Reads no file: what the system says of it is enough. */
 export function startInputs({ transport }: ServerDefinition, place: StartPlace): string {
   const texts = textsOf(transport)
   const inherited = transport.type === 'stdio' ? inheritedBy(transport) : NETWORK_VARIABLES.proxies
@@ -102,12 +102,12 @@ function programOf(command: string, place: StartPlace): string {
 
 const exists = (file: string): boolean => statOf(file)?.isFile() === true
 
-/** The path and modification time of a file; empty for anything else. */
+/** What changes with a file, also where its time is set back, as `cp -p` and archives do; null for anything else. */
 function stampOf(written: string, { home, workspaceFolder }: StartPlace): unknown {
   if (written === '' || written.includes('\0')) return null
   const filled = written.replace(/^(~|\$\{userHome\})(?=[/\\]|$)/, home)
   const stat = statOf(path.resolve(workspaceFolder, filled))
-  return stat === undefined ? null : [filled, stat.size, stat.mtimeMs]
+  return stat === undefined ? null : [filled, stat.ino, stat.size, stat.mtimeMs, stat.ctimeMs]
 }
 
 function statOf(file: string): ReturnType<typeof statSync> {

@@ -33,3 +33,20 @@ it("a folder is in a user's profile only where no link leads out of it", () => {
   const others = [at('user/linked/run'), at('shared/MCPs/run'), at('user-two'), root, at('user'), at('user/missing')]
   expect(others.map(isIn)).toEqual(others.map(() => false))
 })
+
+it('what is in the place of a log, and may be written to, lets nobody in', () => {
+  needsLinux('/sys is a folder of root that not even root can write to')
+  const folder = mkdtempSync(path.join(tmpdir(), 'sb-run-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const at = (name: string): string => path.join(folder, name)
+  writeFileSync(at('a.log'), '')
+  symlinkSync(at('a.log'), at('link.log'))
+  symlinkSync('/dev/null', at('null.log'))
+  mkdirSync(at('folder.log'))
+  const keptOut = (where: string) => (name: string) => isKeptOut({ folder: where, log: at(name) })
+  const others = ['link.log', 'null.log', 'folder.log']
+  // Controls: a log of its own, and a folder that may be written to.
+  expect(keptOut('/sys')('a.log')).toBe(false)
+  expect(others.map(keptOut(folder))).toEqual([false, false, false])
+  expect(others.map(keptOut('/sys'))).toEqual([true, true, true])
+})

@@ -93,13 +93,23 @@ export function isInProfile(folder: string, profile: string): boolean {
  * such as with Seatbelt on macOS, would leave its walls through a resident that runs outside of them.
  */
 export function isKeptOut({ folder, log }: Pick<ResidentPlace, 'folder' | 'log'>): boolean {
+  // Takes a tenth of the time, and wherever a resident has started there is a log. Never waits for a reader. What a
+  // link leads to may be open to those who are kept out.
+  const { O_WRONLY, O_NONBLOCK, O_NOFOLLOW } = constants
+  const ofLog = existsSync(log)
+    ? isForbidden(() => closeSync(openSync(log, O_WRONLY | O_NONBLOCK | O_NOFOLLOW)))
+    : undefined
+  // Something else is in its place, such as a folder.
+  return ofLog ?? isForbidden(() => rmdirSync(mkdtempSync(path.join(folder, 'try.')))) ?? false
+}
+
+/** Whether the system forbids this; undefined when it says something else. */
+function isForbidden(attempt: () => void): boolean | undefined {
   try {
-    // Takes a tenth of the time, and wherever a resident has started there is a log. Never waits for a reader.
-    if (existsSync(log)) closeSync(openSync(log, constants.O_WRONLY | constants.O_NONBLOCK))
-    else rmdirSync(mkdtempSync(path.join(folder, 'try.')))
+    attempt()
     return false
   } catch (error) {
-    return ['EPERM', 'EACCES', 'EROFS'].includes(String((error as NodeJS.ErrnoException).code))
+    return ['EPERM', 'EACCES', 'EROFS'].includes(String((error as NodeJS.ErrnoException).code)) || undefined
   }
 }
 

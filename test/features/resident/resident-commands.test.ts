@@ -151,6 +151,32 @@ describe('a command', () => {
     expect(house.residents()).toHaveLength(1)
   })
 
+  it(
+    'has the settings of now, and so has a client, before any cell has run with them',
+    { timeout: 120_000 },
+    async () => {
+      const house = residentHome({ who: WHO }, { MCP_BRIDGE_SOURCES: '' })
+      await house.connect('bob')
+      const set = (settings: object): void =>
+        writeFileSync(path.join(house.home, 'MCPs/settings.json'), JSON.stringify(settings), { mode: 0o600 })
+      const ran = async (): Promise<number | null> => (await type(house, 'ann', ['exec', '-c', PID])).code
+      const listed = async (): Promise<string> => (await type(house, 'ann', ['servers', '--json'])).stdout
+      // Controls: what is to be forbidden is allowed, and what is to be left out is there.
+      expect([await ran(), await listed()]).toEqual([0, expect.stringContaining('"who"')])
+      set({ permissions: { preset: 'readonly' } })
+      expect(await ran()).toBe(1)
+      set({ servers: { sources: ['-mcps'] } })
+      expect(await listed()).not.toContain('"who"')
+      expect(await ran()).toBe(1)
+      const { welcome } = await house.connect('cyd')
+      expect(JSON.stringify(welcome)).not.toContain('who.')
+      set({ servers: { sources: ['mcps'] } })
+      expect([await ran(), await listed()]).toEqual([0, expect.stringContaining('"who"')])
+      expect(JSON.stringify((await house.connect('dan')).welcome)).toContain('who.')
+      expect(house.residents()).toHaveLength(1)
+    },
+  )
+
   it('has the rules of the project that it was typed in', { timeout: 120_000 }, async () => {
     const house = await shared()
     const { cwd } = house.placeOf('dan')

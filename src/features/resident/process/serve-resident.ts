@@ -57,8 +57,14 @@ export async function serveResident(name: string): Promise<void> {
   let opening: Promise<Bridge> | undefined
   let opened: Bridge | undefined
   const bridge = (): Promise<Bridge> => {
-    opening ??= openBridge(live, log).then((made) => (opened = made))
+    opening ??= openBridge({ settings, refresh }, log).then((made) => (opened = made))
     return opening
+  }
+  /** Changed settings that take effect later, for the next cell to tell. */
+  const untold: string[] = []
+  const refresh = async (): Promise<string[]> => {
+    const notes = await live.refresh()
+    return [...untold.splice(0), ...notes]
   }
   /** The settings of each client, by its environment. */
   const own = new WeakMap<Hello['env'], Settings>()
@@ -73,6 +79,8 @@ export async function serveResident(name: string): Promise<void> {
         const theirs = await settingsOf(env)
         if (!agree(settings, theirs))
           return 'settings have changed since it started. `sandbridge stop` ends it, and the next client starts one'
+        // Its servers and rules depend on those that take effect at once, and may be read before its first cell.
+        untold.push(...(await live.refresh()))
         await new PermissionFiles(settings, cwd).read()
         own.set(env, theirs)
         return undefined
