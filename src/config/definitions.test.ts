@@ -57,7 +57,7 @@ it('a read that ends after one that began later is not the latest', async () => 
   onTestFinished(() => slow.mockRestore())
   // The client that asked is gone before it ends, and the next one of its place asks again.
   const early = definitions.latest()
-  await vi.waitUntil(() => release !== undefined)
+  await expect.poll(() => release).toBeDefined()
   write('two')
   expect(namesOf(await definitions.latest())).toEqual(['two'])
   release!()
