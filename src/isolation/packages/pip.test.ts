@@ -31,17 +31,19 @@ it('uv provides pip where the Python of this machine has none', { timeout: 120_0
 })
 
 it('runs no pip of the folder that the bridge runs in', { timeout: 120_000 }, async () => {
+  const name = process.platform === 'win32' ? 'py' : 'python3'
+  needsProgram(name)
   const folder = mkdtempSync(path.join(tmpdir(), 'sb-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const run = path.join(folder, 'ran')
-  for (const name of ['pip', 'runpy'])
-    writeFileSync(path.join(folder, `${name}.py`), `open(${JSON.stringify(run)}, 'w')`)
+  for (const module of ['pip', 'runpy'])
+    writeFileSync(path.join(folder, `${module}.py`), `open(${JSON.stringify(run)}, 'w')`)
   const before = process.cwd()
   onTestFinished(() => process.chdir(before))
   process.chdir(folder)
   vi.stubEnv('PIP_NO_INDEX', '1')
   onTestFinished(() => void vi.unstubAllEnvs())
-  const [python] = findPrograms(process.platform === 'win32' ? 'py' : 'python3')
+  const [python] = findPrograms(name)
   spawnSync(python!, ['-m', 'pip'])
   expect(existsSync(run), 'Python itself runs it').toBe(true)
   rmSync(run)
