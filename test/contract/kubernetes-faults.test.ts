@@ -198,8 +198,9 @@ describe('what happens to a running pod', () => {
   it('the exit code of a pod is known when its busy node reports the end late', async () => {
     const report = holdReports()
     const { sandbox, askedAgain } = await endedPod('reported-late')
-    const now = performance.now.bind(performance)
-    vi.spyOn(performance, 'now').mockImplementation(() => now() + 20_000)
+    // It stands still from now on.
+    const late = performance.now() + 20_000
+    vi.spyOn(performance, 'now').mockReturnValue(late)
     onTestFinished(() => void vi.restoreAllMocks())
     await askedAgain()
     await askedAgain()
