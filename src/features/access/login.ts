@@ -5,6 +5,7 @@ import type { Bridge } from '../../bridge/bridge.ts'
 import type { ServerSet } from '../../bridge/server-set.ts'
 import type { RemoteServer } from '../../config/entries/server-definition.ts'
 import { BridgeError } from '../../errors.ts'
+import { openBrowser } from './open-browser.ts'
 import { oauth } from '../../upstream/oauth-part.ts'
 import { CLIENT_INFO } from '../../util/version.ts'
 import { http } from '../../serve/http-part.ts'
@@ -12,7 +13,6 @@ import { didYouMeanText } from '../../util/text/did-you-mean.ts'
 import { namedServer } from '../../cli/terminal/named-server.ts'
 import { withBridge } from '../../cli/terminal/open-bridge.ts'
 import { print, printJson, visible } from '../../cli/terminal/print.ts'
-import { spawn } from 'node:child_process'
 
 interface LoginOptions {
   browser: boolean
@@ -100,16 +100,4 @@ async function pastedAddress(signal: AbortSignal): Promise<string> {
   } finally {
     terminal.close()
   }
-}
-
-const OPENERS: Partial<Record<NodeJS.Platform, [command: string, ...args: string[]]>> = {
-  darwin: ['open'],
-  win32: ['rundll32', 'url.dll,FileProtocolHandler'],
-}
-
-function openBrowser(address: string): void {
-  const [command, ...args] = OPENERS[process.platform] ?? ['xdg-open']
-  const child = spawn(command, [...args, address], { stdio: 'ignore', detached: true })
-  child.on('error', () => {})
-  child.unref()
 }

@@ -22,11 +22,10 @@ import { print, printJson, printTable } from '../../cli/terminal/print.ts'
 import { shortReason, untrustedNote } from '../../cli/terminal/server-notes.ts'
 import { checkClock, checkFolders, checkSnapshot } from './check-folders.ts'
 import { checkNode, checkSources, checkUnread } from './check-setup.ts'
+import { checkPackages, packagesText } from './check-packages.ts'
 import { checkSandbox } from './check-sandbox.ts'
+import { checkServers } from './check-servers.ts'
 import type { Finding } from '../../cli/finding.ts'
-import { packagesSource } from '../../config/settings/kept-packages.ts'
-import { shellWord } from '../../config/secrets/command-line.ts'
-import { mapFew } from '../../util/async/map-few.ts'
 
 interface DoctorOptions {
   json?: boolean
@@ -255,37 +254,4 @@ async function usedProvider(bridge: Bridge): Promise<UsedProvider | undefined> {
 function exitCodeOf(findings: readonly Finding[]): number {
   if (findings.some(({ level }) => level === 'broken')) return 2
   return findings.some(({ level }) => level === 'warning') ? 1 : 0
-}
-
-/** @param hasPandas undefined if no cell ran */
-function packagesText(settings: Settings, hasPandas: boolean | undefined): string | undefined {
-  const { packages } = settings
-  if (packages.length > 0) return `Packages: ${packages.join(', ')}, from ${packagesSource(settings)}.`
-  return hasPandas === false ? 'Cells have no pandas. Add it: sandbridge packages add pandas matplotlib' : undefined
-}
-
-/** Starts nothing: the sandbox of the trial has been prepared. */
-async function checkPackages(bridge: Bridge): Promise<Finding[]> {
-  const found = await bridge.findProvider().catch(() => undefined)
-  return (found?.provider.missingPackages ?? []).map(({ word, reason }) => ({
-    check: 'packages',
-    level: 'warning',
-    message: `Cells cannot import ${word}: ${reason}.`,
-    advice: `Remove the cause and run \`sandbridge packages\`, or remove the package: sandbridge packages remove ${word}`,
-  }))
-}
-
-/** Starts every server and lists its tools: how long that takes, or why it fails. */
-async function checkServers({ upstreams, discovered }: Bridge): Promise<Finding[]> {
-  return mapFew(discovered.servers, async ({ name }): Promise<Finding> => {
-    const startedAt = performance.now()
-    const seconds = () => `${((performance.now() - startedAt) / 1000).toFixed(1)} s`
-    try {
-      const tools = await upstreams.listTools(name)
-      return { check: 'servers', level: 'ok', message: `${name}: ${count(tools.length, 'tool')} in ${seconds()}.` }
-    } catch (error) {
-      const message = `${name} failed after ${seconds()}: ${shortReason(name, messageOf(error))}`
-      return { check: 'servers', level: 'warning', message, advice: `sandbridge servers ${shellWord(name)} --log` }
-    }
-  })
 }

@@ -5,14 +5,9 @@ import type { Link } from '../dial.ts'
 import { createHttpFetch } from './http-fetch.ts'
 import { settleLostRequests } from './http-streams.ts'
 import type { RemoteOptions } from '../remote-part.ts'
-import { failureOf, hadNoEffect, remoteReason, retryAfterOf } from './remote-failure.ts'
+import { failureOf } from './remote-failure.ts'
+import { remoteErrors } from './remote-errors.ts'
 import { withTimeout } from '../../util/async/wait.ts'
-import { BridgeError } from '../../errors.ts'
-import type { Circumstances, Failure, RemoteErrors } from '../failures/circumstances.ts'
-import { REMOTE_HINT, UNSURE, withQuotedTail, wordsOf } from '../failures/failures.ts'
-import { isSessionLost, statusOf } from '../failures/http-status.ts'
-import { BodyRefusedError } from './bounded-body.ts'
-import { loginNeeded } from './login-failure.ts'
 
 /** Timeout of the request that ends the session at the server. */
 const TERMINATE_MS = 1000
@@ -60,32 +55,4 @@ export function dialRemote(server: RemoteServer, via: 'http' | 'sse', options: R
   const terminateSession = (): Promise<void> =>
     withTimeout(streamable.terminateSession(), TERMINATE_MS, () => {}).catch(() => {})
   return { via, transport: streamable, observer, terminateSession, release, errors: remoteErrors }
-}
-
-const remoteErrors: RemoteErrors = {
-  reasonOf: remoteReason,
-  retryAfterOf,
-  loginNeeded,
-  requestFailure,
-}
-
-function requestFailure(error: unknown, what: string, about: Circumstances): Failure {
-  const { server } = about
-  if (error instanceof BodyRefusedError) {
-    return { error: new BridgeError('FRAME_TOO_LARGE', `Server '${server}' answered ${what} with ${error.message}`) }
-  }
-  const status = statusOf(error)
-  const isRefusal = status !== undefined && status >= 300 && status < 500 && status !== 429
-  const unknown = hadNoEffect(error) ? '' : UNSURE
-  const why = withQuotedTail(remoteReason(error) ?? wordsOf(error, about), about)
-  const text = `Server '${server}' failed during ${what}${unknown}: ${why}`
-  const hint = isRefusal ? 'The server refuses only this request. Other requests may work.' : REMOTE_HINT
-  return {
-    error: new BridgeError('UPSTREAM_UNREACHABLE', text, { hint }),
-    sessionLost: isSessionLost(error),
-    answered: isRefusal,
-    // Either the bridge closed the connection, or the next handshake shows whether the server is down.
-    isOutage: !isRefusal && (error as { code?: unknown }).code !== 'CONNECTION_CLOSED',
-    retryAfterMs: retryAfterOf(error),
-  }
 }

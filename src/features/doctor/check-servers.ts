@@ -1,0 +1,22 @@
+// Starts every server and lists its tools: reports how long that takes, or why it fails.
+import type { Bridge } from '../../bridge/bridge.ts'
+import { shellWord } from '../../config/secrets/command-line.ts'
+import { messageOf } from '../../errors.ts'
+import { mapFew } from '../../util/async/map-few.ts'
+import { count } from '../../util/text/count.ts'
+import { shortReason } from '../../cli/terminal/server-notes.ts'
+import type { Finding } from '../../cli/finding.ts'
+
+export async function checkServers({ upstreams, discovered }: Bridge): Promise<Finding[]> {
+  return mapFew(discovered.servers, async ({ name }): Promise<Finding> => {
+    const startedAt = performance.now()
+    const seconds = () => `${((performance.now() - startedAt) / 1000).toFixed(1)} s`
+    try {
+      const tools = await upstreams.listTools(name)
+      return { check: 'servers', level: 'ok', message: `${name}: ${count(tools.length, 'tool')} in ${seconds()}.` }
+    } catch (error) {
+      const message = `${name} failed after ${seconds()}: ${shortReason(name, messageOf(error))}`
+      return { check: 'servers', level: 'warning', message, advice: `sandbridge servers ${shellWord(name)} --log` }
+    }
+  })
+}

@@ -1,0 +1,36 @@
+// What errors of requests to remote servers mean.
+import { BridgeError } from '../../errors.ts'
+import type { Circumstances, Failure, RemoteErrors } from '../failures/circumstances.ts'
+import { REMOTE_HINT, UNSURE, withQuotedTail, wordsOf } from '../failures/failures.ts'
+import { isSessionLost, statusOf } from '../failures/http-status.ts'
+import { BodyRefusedError } from './bounded-body.ts'
+import { loginNeeded } from './login-failure.ts'
+import { hadNoEffect, remoteReason, retryAfterOf } from './remote-failure.ts'
+
+export const remoteErrors: RemoteErrors = {
+  reasonOf: remoteReason,
+  retryAfterOf,
+  loginNeeded,
+  requestFailure,
+}
+
+function requestFailure(error: unknown, what: string, about: Circumstances): Failure {
+  const { server } = about
+  if (error instanceof BodyRefusedError) {
+    return { error: new BridgeError('FRAME_TOO_LARGE', `Server '${server}' answered ${what} with ${error.message}`) }
+  }
+  const status = statusOf(error)
+  const isRefusal = status !== undefined && status >= 300 && status < 500 && status !== 429
+  const unknown = hadNoEffect(error) ? '' : UNSURE
+  const why = withQuotedTail(remoteReason(error) ?? wordsOf(error, about), about)
+  const text = `Server '${server}' failed during ${what}${unknown}: ${why}`
+  const hint = isRefusal ? 'The server refuses only this request. Other requests may work.' : REMOTE_HINT
+  return {
+    error: new BridgeError('UPSTREAM_UNREACHABLE', text, { hint }),
+    sessionLost: isSessionLost(error),
+    answered: isRefusal,
+    // Either the bridge closed the connection, or the next handshake shows whether the server is down.
+    isOutage: !isRefusal && (error as { code?: unknown }).code !== 'CONNECTION_CLOSED',
+    retryAfterMs: retryAfterOf(error),
+  }
+}
