@@ -17,8 +17,6 @@ export class Definitions {
   #seen = new PlacesSeen()
   #reading: Promise<DiscoveredServers> | undefined
   #last: DiscoveredServers | undefined
-  /** The settings that they were read with. */
-  #with = ''
 
   /** @param ownPort the port on which this bridge serves HTTP */
   constructor(settings: Settings, context: ClientContext, ownPort?: number) {
@@ -36,8 +34,10 @@ export class Definitions {
   /** Reads the current content of the files. */
   async read(): Promise<DiscoveredServers> {
     this.#last = undefined
-    const seen = (this.#seen = new PlacesSeen())
-    this.#with = this.#settingsNow()
+    const seen = (this.#seen = new PlacesSeen(() => {
+      const { sources, serversConfig, allowSelfServer, jail, profile } = this.#settings
+      return [sources, serversConfig, allowSelfServer, jail, profile]
+    }))
     const found = await this.#read(seen)
     // One that began later, perhaps for the next client of this place, may have ended before.
     if (seen === this.#seen) this.#last = found
@@ -68,15 +68,9 @@ export class Definitions {
     return this.#seen.states()
   }
 
-  /** What takes effect while the bridge runs: at any time after the file of settings has changed. */
-  #settingsNow(): string {
-    const { sources, serversConfig, allowSelfServer, jail, profile } = this.#settings
-    return JSON.stringify([sources, serversConfig, allowSelfServer, jail, profile])
-  }
-
   /** Reads the files again if they may have changed; otherwise undefined. Concurrent callers share one read. */
   async readAgain(): Promise<DiscoveredServers | undefined> {
-    if (this.#reading === undefined && this.#with === this.#settingsNow() && !this.#seen.hasChanged()) return undefined
+    if (this.#reading === undefined && !this.#seen.hasChanged()) return undefined
     this.#reading ??= this.read().finally(() => (this.#reading = undefined))
     return this.#reading
   }

@@ -39,8 +39,6 @@ export class PermissionFiles {
   readonly #warn: (message: string) => void
   #seen = new PlacesSeen()
   #isRead = false
-  /** The settings that they were read with. */
-  #with = ''
   #mask: readonly MaskPattern[] = []
   #trust: readonly TrustedText[] = []
 
@@ -65,8 +63,7 @@ export class PermissionFiles {
   async read(found: readonly FoundServer[] = []): Promise<Policy | undefined> {
     const { stateDir, permissions: preset, flow, profile } = this.#settings
     this.#isRead = false
-    this.#with = this.#settingsNow()
-    const seen = (this.#seen = new PlacesSeen())
+    const seen = (this.#seen = new PlacesSeen(() => [this.#settings.permissions, this.#settings.profile]))
     const files = seen.noting(nodeFileSystem)
     // What happens to calls without a rule is a setting.
     seen.note(path.join(stateDir, SETTINGS_FILE))
@@ -112,13 +109,7 @@ export class PermissionFiles {
 
   /** Whether a file or a setting may have changed since it was read, or the last read failed. */
   hasChanged(): boolean {
-    return !this.#isRead || this.#with !== this.#settingsNow() || this.#seen.hasChanged()
-  }
-
-  /** What takes effect while the bridge runs: at any time after the file of settings has changed. */
-  #settingsNow(): string {
-    const { permissions, profile } = this.#settings
-    return JSON.stringify([permissions, profile])
+    return !this.#isRead || this.#seen.hasChanged()
   }
 }
 

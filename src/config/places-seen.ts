@@ -24,6 +24,17 @@ export class PlacesSeen {
   readonly #awaited = new Map<string, Awaited>()
   /** By a folder that is not there: what will show that it is created. Many places are in the same ones. */
   readonly #missing = new Map<string, Awaited>()
+  readonly #settings: () => string
+  readonly #settingsSeen: string
+
+  /**
+   * @param settings those on which what is read depends, too: they take effect while the bridge runs, at any time after
+   * their file has changed
+   */
+  constructor(settings: () => unknown = () => '') {
+    this.#settings = () => JSON.stringify(settings())
+    this.#settingsSeen = this.#settings()
+  }
 
   /** Records the current state of a file or folder, also that it does not exist. @returns whether it does */
   note(place: string): boolean {
@@ -55,8 +66,9 @@ export class PlacesSeen {
     }
   }
 
-  /** Whether one of the places differs from its noted state. */
+  /** Whether one of the places or settings differs from its noted state. */
   hasChanged(): boolean {
+    if (this.#settings() !== this.#settingsSeen) return true
     for (const [place, seen] of this.#seen) if (look(place) !== seen) return true
     for (const [folder, awaited] of Array.from(this.#awaited)) {
       const now = lookSettled(folder)
