@@ -12,6 +12,7 @@ import type { Provider } from '../../src/isolation/provider.ts'
 import { startCells } from '../support/cell-runner.ts'
 import { removeImageOf, runtimeEnv, type TestedProvider, whyNot } from '../support/engines.ts'
 import { makeWheel } from '../support/make-wheel.ts'
+import { skip } from '../support/needs.ts'
 import { SANDBOX_CACHE } from '../support/sandbox-cache.ts'
 
 function temporaryFolder(): string {
@@ -37,7 +38,7 @@ async function provide(
   if (ctx) {
     const { mount: _mount, ...plain } = settings
     const reason = await whyNot((await findProvider({ ...plain, mount: undefined, packages: [] }, log)).provider)
-    if (reason !== undefined) ctx.skip(reason)
+    if (reason !== undefined) skip(reason)
   }
   return (await findProvider(settings, log)).provider
 }

@@ -15,7 +15,7 @@ import { attachCells, type CellRunner, startCells } from '../support/cell-runner
 import { providerOrSkip, type TestedProvider } from '../support/engines.ts'
 import { refusingBubblewrap } from '../support/refusing-bwrap.ts'
 import { descendants, runningProcesses, until } from '../support/processes.ts'
-import { needsRoot } from '../support/needs.ts'
+import { needsRoot, skip } from '../support/needs.ts'
 
 const HOLD_SANDBOX = path.join(import.meta.dirname, '../fixtures/sandboxes/hold-sandbox.ts')
 
@@ -110,7 +110,7 @@ describe('a process that forks sandboxes', () => {
     needsRoot('the other tests are run by an ordinary user already')
     const asNobody = ['--reuid=65534', '--regid=65534', '--clear-groups', 'env', 'HOME=/tmp']
     if (spawnSync('setpriv', [...asNobody, 'test', '-r', HOLD_SANDBOX]).status !== 0)
-      ctx.skip('another user cannot read this checkout')
+      skip('another user cannot read this checkout')
     const command = [...asNobody, process.execPath, '--import', 'tsx', HOLD_SANDBOX, 'bubblewrap-fork']
     const bridge = spawn('setpriv', command, { stdio: ['ignore', 'pipe', 'inherit'] })
     onTestFinished(() => void bridge.kill('SIGKILL'))

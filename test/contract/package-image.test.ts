@@ -10,7 +10,7 @@ import { ContainerProvider } from '../../src/isolation/container/provider.ts'
 import { startCells } from '../support/cell-runner.ts'
 import { makeProvider, providerOrSkip, removeImageOf, runtimeEnv, whyNot } from '../support/engines.ts'
 import { makeWheel } from '../support/make-wheel.ts'
-import { needsIndex } from '../support/needs.ts'
+import { needsIndex, skip } from '../support/needs.ts'
 import { addPip, buildImage, hostPip, removeImages } from '../support/pip-image.ts'
 import { startBridge } from '../support/start-bridge.ts'
 
@@ -64,9 +64,9 @@ describe.each(['podman', 'docker'] as const)('%s: packages that have to be insta
 
   async function needEngine(ctx: TestContext): Promise<void> {
     await providerOrSkip(engine, ctx)
-    if (pip === undefined) ctx.skip('python3 of this machine has no pip')
+    if (pip === undefined) skip('python3 of this machine has no pip')
     // For this, rootless engines need a device that not every machine has.
-    if (/slirp4netns|pasta/.test(problem)) ctx.skip(`${engine} cannot give a build step a network here`)
+    if (/slirp4netns|pasta/.test(problem)) skip(`${engine} cannot give a build step a network here`)
     expect(problem).toBe('')
   }
 
@@ -109,7 +109,7 @@ describe.each(['podman', 'docker'] as const)('%s: packages that have to be insta
     // This machine reaches the index; a build step has another network, or none.
     const [missing] = provider.missingPackages
     if (missing && /index cannot be reached|No matching distribution/.test(missing.reason))
-      ctx.skip(`${engine} cannot give a build step a network here`)
+      skip(`${engine} cannot give a build step a network here`)
     const { value, error } = await cells.run(cell)
     expect(error?.traceback).toBeUndefined()
     expect(value).toBe(shown)
@@ -120,7 +120,7 @@ describe.each(['podman', 'docker'] as const)('%s: packages that have to be insta
     await needEngine(ctx)
     needsIndex()
     const { engine: found } = await probeEngine(engine)
-    if (!found!.enforcesLimits) ctx.skip('the host does not count the memory of this engine')
+    if (!found!.enforcesLimits) skip('the host does not count the memory of this engine')
     const packages = ['altair', 'vl-convert-python']
     // No client waits so long.
     await provide(packages, WITH_INDEX).prepare()
@@ -158,7 +158,7 @@ describe.each(['podman', 'docker'] as const)('%s: packages that have to be insta
   it('an image without pip and ensurepip runs cells, without the packages', { timeout: 240_000 }, async (ctx) => {
     await needEngine(ctx)
     const has = spawnSync(engine, ['run', '--rm', '--network=none', WITHOUT_PIP, 'python3', '-c', 'import ensurepip'])
-    if (has.status === 0) ctx.skip('the slim image has ensurepip')
+    if (has.status === 0) skip('the slim image has ensurepip')
     const provider = provide(['served'], WITHOUT_PIP)
     const cells = await startCells(provider)
     expect((await cells.run('1 + 1')).value).toBe('2')
