@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'no
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { CLI, fixtureServer } from '../../support/bridge-process.ts'
+import { BUILT_CLI, CLI, fixtureServer } from '../../support/bridge-process.ts'
 import { needsTerminal, runInTerminal, type Step } from '../../support/in-terminal.ts'
 import { needsLinux, needsPosix, skip } from '../../support/needs.ts'
 import { until } from '../../support/processes.ts'
@@ -31,10 +31,10 @@ const type = (
   { placeOf }: ResidentHome,
   name: string,
   words: string[],
-  { own, input }: { own?: Record<string, string>; input?: string } = {},
+  { own, input, cli = CLI }: { own?: Record<string, string>; input?: string; cli?: string } = {},
 ): Promise<ProgramResult> => {
   const { cwd, env } = placeOf(name, own)
-  return runProgram(process.execPath, [CLI, ...words], env, { cwd, ...(input !== undefined && { input }) })
+  return runProgram(process.execPath, [cli, ...words], env, { cwd, ...(input !== undefined && { input }) })
 }
 
 const pidOf = async (client: RelayClient): Promise<string> => `${await client.run(PID)}\n`
@@ -102,7 +102,8 @@ describe('a command', () => {
   })
 
   it('loads no bridge, no schemas, no MCP package and nothing for hashes', { timeout: 120_000 }, async () => {
-    const house = residentHome({})
+    // The program of the tests is split into other files.
+    const house = residentHome({}, {}, BUILT_CLI)
     const hook = path.join(house.home, 'loaded.cjs')
     const list =
       "require('fs').writeFileSync(__dirname + '/loaded', [...Object.keys(require.cache), ...process.moduleLoadList].join(','))"
@@ -114,7 +115,9 @@ describe('a command', () => {
     const own = { NODE_OPTIONS: `--require ${hook}` }
     await house.connect('ann', own)
     const loaded = async (more: Record<string, string>) => {
-      expect(await type(house, 'ann', ['exec', '-c', '1 + 1'], { own: { ...own, ...more } })).toMatchObject({
+      expect(
+        await type(house, 'ann', ['exec', '-c', '1 + 1'], { own: { ...own, ...more }, cli: BUILT_CLI }),
+      ).toMatchObject({
         stdout: '2\n',
       })
       const files = readFileSync(path.join(house.home, 'loaded'), 'utf8').split(',')
