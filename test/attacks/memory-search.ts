@@ -7,7 +7,7 @@ const ENCODINGS = ['latin1', 'utf16le'] as const
  * Which of these words occur in the memory of a kernel. They are sent and compared in halves, so that a search never
  * finds itself.
  */
-export async function searchMemory(victim: Victim, words: readonly string[]): Promise<string[]> {
+export async function searchMemory(victim: Pick<Victim, 'run'>, words: readonly string[]): Promise<string[]> {
   const needles = words.map((word) =>
     ENCODINGS.map((encoding) => {
       const bytes = Buffer.from(word, encoding)

@@ -7,6 +7,7 @@ import { planMemory, underMemoryCap } from '../../src/isolation/pyodide/command.
 import { prepareBundle } from '../../src/isolation/pyodide/provider.ts'
 import { spawnSandbox } from '../../src/isolation/pyodide/spawn-sandbox.ts'
 import { openCanaries, type Canaries } from './canaries.ts'
+import { searchMemory } from './memory-search.ts'
 import { CLI } from '../support/bridge-process.ts'
 import { SANDBOX_CACHE } from '../support/sandbox-cache.ts'
 import { sandboxVictim, type Victim } from './victims.ts'
@@ -149,20 +150,43 @@ const die =`,
   expect(await said([{ file: 'child.cjs', find: '      execArgv,', put: '      execArgv: [],' }])).toContain('ESCAPED')
 })
 
-it('Python in the context finds no way to JavaScript', async () => {
-  const attack = `import pyodide_js\nprint('ESCAPED', pyodide_js.version)`
-  expect(await inWhole(attack)).toContain('ModuleNotFoundError')
-  const kept: Weakening = {
+describe('a snapshot that keeps all', () => {
+  const withAllKept = sharedSandbox({
     changes: [
       { file: 'boot.js', find: 'take_out_proxies()\ndel', put: 'del' },
       { file: 'boot.js', find: 'forget()\ndel', put: 'del' },
       // Same length as the replaced text, because the index beside this file contains positions.
       { file: 'files.bin', find: 'hasattr(finder, "jsproxies")', put: 'False'.padEnd(28) },
       { file: 'files.bin', find: 'name in ("js", "pyodide_js") or', put: ''.padEnd(31) },
+      {
+        file: 'child.cjs',
+        find: 'input.lockFile =',
+        put: "input.leaked = bundle.slice(bundle.lastIndexOf('weakened-'))\ninput.lockFile =",
+      },
+      {
+        file: 'boot.js',
+        find: "HOME: '/home/sandbox'",
+        put: "HOME: '/home/sandbox', LEAKED: building ? `built-${input.leaked}` : ''",
+      },
+      {
+        file: 'boot.js',
+        find: 'const hasPackages =',
+        put: "if (!building) pyodide.globals.set('leaked', `started-${input.leaked}`)\nconst hasPackages =",
+      },
     ],
     newSnapshot: true,
-  }
-  expect(await printed(kept, attack)).toContain('ESCAPED')
+  })
+
+  it('Python in the context finds no way to JavaScript', async () => {
+    const attack = `import pyodide_js\nprint('ESCAPED', pyodide_js.version)`
+    expect(await inWhole(attack)).toContain('ModuleNotFoundError')
+    expect(await withAllKept(attack)).toContain('ESCAPED')
+  })
+
+  it('control: the search of the memory finds what each start and what the snapshot copies', async () => {
+    const copied = ['built-weakened-', 'started-weakened-']
+    expect(await searchMemory({ run: withAllKept }, [...copied, 'no such word at all'])).toEqual(copied)
+  })
 })
 
 describe('the process, assuming that code runs in it with all of Node', () => {

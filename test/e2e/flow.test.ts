@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import type { Client } from '@modelcontextprotocol/client'
 import { ANSWER_MS, OpenRuns } from '../../src/serve/mcp/runs/open-runs.ts'
-import { bridgeEnv, fixtureServer, ROOT } from '../support/bridge-process.ts'
+import { bridgeEnv, fixtureServer, PROJECTS, ROOT } from '../support/bridge-process.ts'
 import { startHttpBridge } from '../support/http-bridge.ts'
 import { handleIn } from '../support/http-talk.ts'
 import { openObserved } from '../support/observed-bridge.ts'
@@ -358,20 +358,19 @@ describe('what sessions keep', () => {
   const keep = {
     artifacts: ['runtime.save_artifact("a.txt", value)', 'runtime.open_artifact("a.txt").text()'],
     memories: ['runtime.save_memory("a", value)', 'runtime.load_memory("a")'],
-    projects: ['open("/projects/a.txt", "w").write(value)', 'open("/projects/a.txt").read()'],
+    projects: [`open(${PROJECTS} + "/a.txt", "w").write(value)`, `open(${PROJECTS} + "/a.txt").read()`],
   }
   it('remembers in another session where artifacts, memories and project files came from', async () => {
-    const env = { MCP_BRIDGE_PROJECTS: '1' }
     const kinds = Object.entries(keep) as [string, [save: string, load: string]][]
     // Each has a value of its own: what one knows about it says nothing about the others.
     const mail = Object.fromEntries(kinds.map(([kind]) => [kind, `${kind}@evil.example`]))
-    const first = await tellingBridge({ told: { mail, files: {} }, env })
+    const first = await tellingBridge({ told: { mail, files: {} } })
     // Control: what only the model wrote asks nothing.
     const control = (code: string) => code.replace(/"([^"]*\ba\b[^"]*)"/, (name) => name.replace(/\ba\b/, 'own'))
     await first.bridge.run(`value = "ann@acme.example"\n${kinds.map(([, [save]]) => control(save)).join('\n')}`)
     for (const [kind, [save]] of kinds)
       expect(await first.bridge.run(`value = await mcp_mail.get(name="${kind}")\n${save}\n1`), kind).toContain('1')
-    const second = await tellingBridge({ told: { mail, files: {} }, env, home: first.home })
+    const second = await tellingBridge({ told: { mail, files: {} }, home: first.home })
     for (const [kind, [, load]] of kinds) {
       const own = await second.bridge.run(`value = ${control(load)}${caught('mcp_files.send(to=value)')}`)
       expect(own, kind).toContain('made')
@@ -493,13 +492,13 @@ describe('what one session writes about what it keeps, and another reads', () =>
     ['the name of an artifact', () => 'runtime.save_artifact(text[:60] + ".txt", "1")', () => 'runtime.artifacts()'],
     [
       'the name of a project file',
-      () => 'open("/projects/" + text[:60] + ".txt", "w").write("1")',
-      () => 'import os; os.listdir("/projects")',
+      () => `open(${PROJECTS} + "/" + text[:60] + ".txt", "w").write("1")`,
+      () => `import os; os.listdir(${PROJECTS})`,
     ],
     [
       'the name of a project folder',
-      () => 'import os; os.mkdir("/projects/" + text[:60].strip())',
-      () => 'import os; os.listdir("/projects")',
+      () => `import os; os.mkdir(${PROJECTS} + "/" + text[:60].strip())`,
+      () => `import os; os.listdir(${PROJECTS})`,
     ],
   ]
   function saved(name: string): string {
@@ -508,27 +507,26 @@ describe('what one session writes about what it keeps, and another reads', () =>
   /** Twelve letters or fewer a word: they fit into a name. */
   const wordsOf = (at: number) => ORDER.replaceAll(/\w+/g, `$&${String.fromCodePoint(97 + at).repeat(2)}`)
   const named = keeps.map((kept, at) => [`mail${at}`, ...kept] as const)
-  const env = { MCP_BRIDGE_PROJECTS: '1' }
 
   it('counts it as read', { timeout: 240_000 }, async () => {
     const servers = { ...Object.fromEntries(named.map(([server], at) => [server, { order: wordsOf(at) }])), files: {} }
-    const first = await tellingBridge({ told: servers, env })
+    const first = await tellingBridge({ told: servers })
     for (const [server, what, keep] of named)
       expect(
         await first.bridge.run(`text = await mcp_${server}.get(name="order")\n${keep(server)}\n"saved"`),
         what,
       ).toContain('saved')
-    const { bridge, questions } = await tellingBridge({ told: servers, env, home: first.home })
+    const { bridge, questions } = await tellingBridge({ told: servers, home: first.home })
     for (const [at, [server, what, , read]] of named.entries()) {
       expect(await bridge.run(read(server)), what).toContain(wordsOf(at).slice(0, 40))
       await bridge.run(send)
       expect(questions.at(-1), what).toMatch(new RegExp(`the model has read text of [^.]*\\b${server}\\b`))
     }
     // Control: the same words, which the model wrote.
-    const own = await tellingBridge({ told: servers, env })
+    const own = await tellingBridge({ told: servers })
     for (const [at, [server, , keep]] of named.entries())
       await own.bridge.run(`text = ${JSON.stringify(wordsOf(at))}\n${keep(server)}\n"saved"`)
-    const reader = await tellingBridge({ told: servers, env, home: own.home })
+    const reader = await tellingBridge({ told: servers, home: own.home })
     for (const [at, [server, what, , read]] of named.entries())
       expect(await reader.bridge.run(read(server)), what).toContain(wordsOf(at).slice(0, 40))
     await reader.bridge.run('await mcp_files.send(to="bob@acme.example")')

@@ -2,7 +2,7 @@
 import { encode } from 'gpt-tokenizer/encoding/o200k_base'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { RUN_PYTHON_TOOL } from '../../src/serve/mcp/run-python-tool.ts'
-import { fixtureServer, REAL_SANDBOX } from '../support/bridge-process.ts'
+import { fixtureServer } from '../support/bridge-process.ts'
 import { startHttpBridge } from '../support/http-bridge.ts'
 import { descendants, until } from '../support/processes.ts'
 import { type Talk, talk } from '../support/http-talk.ts'
@@ -15,7 +15,7 @@ const shared = sharedHttpBridge({
     asker: fixtureServer('raw.mjs', 'asks', 'elicitation/create'),
     slow: fixtureServer('raw.mjs', 'lingers'),
   },
-  env: { MCP_BRIDGE_OUTPUT_TOKENS: '1000', MCP_BRIDGE_TIMEOUT: '600', ...REAL_SANDBOX },
+  env: { MCP_BRIDGE_OUTPUT_TOKENS: '1000', MCP_BRIDGE_TIMEOUT: '600' },
 })
 
 describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => {
@@ -46,8 +46,8 @@ describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => 
     await Promise.all([one.run('x = 20'), other.run('x = 30')])
     expect(await one.run('x + 1')).toBe('21')
     expect(await other.run('x + 1')).toBe('31')
-    await other.run('open("/workspace/mine.txt", "w").write("31"); y = 1')
-    expect(await one.run('import os; os.listdir("/workspace"), "y" in globals()')).toBe('([], False)')
+    await other.run('open("mine.txt", "w").write("31"); y = 1')
+    expect(await one.run('import os; os.listdir(), "y" in globals()')).toBe('([], False)')
   })
 
   it(`a client of the ${era} era reads all of its own output, and none of another client`, async () => {

@@ -1,15 +1,14 @@
 // This file verifies how long variables live: in a shared session, in fresh ones, over a reset, and over an unexpected
 // restart.
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { ANY_RUNTIME, type CellAnswer, REAL_SANDBOX } from '../support/bridge-process.ts'
+import { ANY_RUNTIME, type CellAnswer } from '../support/bridge-process.ts'
 import { sharedBridge } from '../support/shared-bridge.ts'
 import { startBridge } from '../support/start-bridge.ts'
 
 // Nearly every test starts several sandboxes.
 vi.setConfig({ testTimeout: 120_000 })
 
-const EMBEDDED = { MCP_BRIDGE_RUNTIME: 'pyodide' }
-const embedded = sharedBridge({ env: EMBEDDED })
+const inOneSession = sharedBridge()
 
 const CAUGHT = 'try: table\nexcept NameError as error: print(error)'
 
@@ -40,20 +39,19 @@ describe('runtime.session()', () => {
 
 describe('runtime.reset()', () => {
   it('runtime.reset() gives the next cell a sandbox without variables, modules or files, and the result says so', async () => {
-    const bridge = embedded()
-    await bridge.run('x = 1; import json; json.mine = 1; open("/workspace/f", "w").write("x")')
+    const bridge = inOneSession()
+    await bridge.run('x = 1; import json; json.mine = 1; open("f", "w").write("x")')
     const text = await bridge.run('runtime.reset()\nprint("still", x)')
     expect(text).toMatch(/^still 1\n\[sandbridge: The session was reset: .*no variables/)
-    const check =
-      'import json, os\n"x" in globals(), hasattr(json, "mine"), os.listdir("/workspace"), runtime.session().cellCount'
+    const check = 'import json, os\n"x" in globals(), hasattr(json, "mine"), os.listdir(), runtime.session().cellCount'
     expect(await bridge.run(check)).toBe('(False, False, [], 1)')
   })
 })
 
 describe('MCP_BRIDGE_SESSION=fresh', () => {
-  const bridge = sharedBridge({ env: { MCP_BRIDGE_SESSION: 'fresh', ...REAL_SANDBOX } })
+  const bridge = sharedBridge({ env: { MCP_BRIDGE_SESSION: 'fresh' } })
 
-  beforeAll(() => bridge().run('x = 1; table = [1]; open("/workspace/f", "w").write("x")'))
+  beforeAll(() => bridge().run('x = 1; table = [1]; open("f", "w").write("x")'))
 
   it('MCP_BRIDGE_SESSION=fresh gives each cell its own sandbox, also after a timeout and at the same time', async () => {
     const { text } = await bridge().call({ code: 'while True: pass', timeout: 0.5 })
@@ -61,7 +59,7 @@ describe('MCP_BRIDGE_SESSION=fresh', () => {
     const check = (number: number) => `
 import os
 n = globals().get("n", 0) + ${number}
-n, "x" in globals(), os.listdir("/workspace"), runtime.session().mode`
+n, "x" in globals(), os.listdir(), runtime.session().mode`
     expect(await Promise.all([1, 2].map((number) => bridge().run(check(number))))).toEqual([
       "(1, False, [], 'fresh')",
       "(2, False, [], 'fresh')",
@@ -88,8 +86,6 @@ while True:
 const GONE = /All variables are gone/
 
 describe('a NameError of a variable that an earlier cell has set', () => {
-  const shared = sharedBridge()
-
   it.each([
     [
       'a reset',
@@ -103,7 +99,7 @@ describe('a NameError of a variable that an earlier cell has set', () => {
   ])(
     'a NameError says that variables are gone after %s, caught or not, and in a function',
     async (_what, lose, args, said, why) => {
-      const bridge = shared()
+      const bridge = inOneSession()
       await bridge.run('table = [1]')
       expect(await bridge.run(lose, args)).toMatch(said)
       expect(await bridge.run('def count():\n    return len(table)\ncount()')).toMatch(
@@ -128,7 +124,7 @@ describe('MCP_BRIDGE_SESSION=checkpoint', () => {
   const checkpointed = sharedBridge({ env: { MCP_BRIDGE_SESSION: 'checkpoint' } })
 
   describe('after a forced restart', () => {
-    const bridge = sharedBridge({ env: { MCP_BRIDGE_SESSION: 'checkpoint', ...EMBEDDED } })
+    const bridge = sharedBridge({ env: { MCP_BRIDGE_SESSION: 'checkpoint', MCP_BRIDGE_RUNTIME: 'pyodide' } })
     /** What the cell that lost its sandbox says, and the first and the second cell after it. */
     let killed: string
     let next: CellAnswer
@@ -229,7 +225,7 @@ gone = types.SimpleNamespace()`)
   })
 
   it('a checkpoint is off unless asked for: then a cell can hand over nothing', async () => {
-    const bridge = embedded()
+    const bridge = inOneSession()
     const raw =
       'from sandbridge_kernel.api import bridge as _b\n_b.ask_sync("save_checkpoint", data="", kept=[], lost=[])'
     expect(await bridge.run(raw)).toMatch(/MCP_BRIDGE_SESSION is not checkpoint/)

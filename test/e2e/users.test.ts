@@ -3,7 +3,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { fixtureServer, makeHome, REAL_SANDBOX } from '../support/bridge-process.ts'
+import { fixtureServer, makeHome, PROJECTS } from '../support/bridge-process.ts'
 import { type HttpClient, startHttpBridge } from '../support/http-bridge.ts'
 import { connectAs, give, tokenFor } from '../support/http-users.ts'
 import { sharedHttpBridge } from '../support/shared-bridge.ts'
@@ -33,7 +33,7 @@ def secret_of(who: str) -> str:
 runtime.save_tool(secret_of)
 runtime.save_artifact("report.txt", "kept-by-OWNER")
 runtime.save_memory("last", "kept-by-OWNER")
-with open("/projects/plan.txt", "w") as file:
+with open(${PROJECTS} + "/plan.txt", "w") as file:
     file.write("kept-by-OWNER")`
 
 /** Everything stored that a cell can see, by all ways. */
@@ -49,8 +49,8 @@ seen = [
     tried(lambda: runtime.load_artifact("report.txt")),
     tried(lambda: runtime.load_artifact("../../ann/.sandbridge/artifacts/report.txt")),
     tried(lambda: runtime.load_memory("last", None)),
-    tried(lambda: os.listdir("/projects")),
-    tried(lambda: open("/projects/plan.txt").read()),
+    tried(lambda: os.listdir(${PROJECTS})),
+    tried(lambda: open(${PROJECTS} + "/plan.txt").read()),
     [str(tool) for tool in runtime.list_saved_tools()],
     tried(lambda: runtime.show_tool("secret_of")),
     [str(one) for one in await runtime.search_tool_docs("what is kept for somebody")],
@@ -58,7 +58,7 @@ seen = [
 print(seen)`
 
 describe('what cells of a user keep', () => {
-  const shared = sharedHttpBridge({ env: REAL_SANDBOX })
+  const shared = sharedHttpBridge()
 
   it('what cells of a user keep is seen by that user alone', async () => {
     const bridge = shared()

@@ -38,6 +38,9 @@ export const ANY_RUNTIME =
  */
 export const REAL_SANDBOX = { MCP_BRIDGE_RUNTIME: ANY_RUNTIME }
 
+/** In a cell, the folder that is /projects in every sandbox. A plain Python has another one. */
+export const PROJECTS = '__import__("sandbridge_kernel.projects").projects.FOLDER'
+
 const MAX_MESSAGE_BYTES = 128 * 1024 * 1024
 
 /** An entry of `mcpServers`. */
@@ -125,7 +128,7 @@ export const canBeHosted = (env: Record<string, string>): boolean =>
   !('NODE_OPTIONS' in env)
 
 const isAboutSandbox = (env: Record<string, string>): boolean =>
-  ['RUNTIME', 'LANGUAGES', 'MEMORY', 'PACKAGES', 'PROJECTS'].some((name) => `MCP_BRIDGE_${name}` in env)
+  ['RUNTIME', 'LANGUAGES', 'MEMORY', 'PACKAGES'].some((name) => `MCP_BRIDGE_${name}` in env)
 
 export interface CellAnswer {
   text: string

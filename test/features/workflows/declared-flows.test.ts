@@ -5,7 +5,7 @@ import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { Scheduler } from '../../../src/features/workflows/schedule/scheduler.ts'
 import { ScheduleStore } from '../../../src/features/workflows/schedules.ts'
-import { bridgeEnv, CLI, closeTestBridge, openTestBridge } from '../../support/bridge-process.ts'
+import { bridgeEnv, CLI, closeTestBridge, openTestBridge, PROJECTS } from '../../support/bridge-process.ts'
 import { runInTerminal } from '../../support/in-terminal.ts'
 import { openObserved } from '../../support/observed-bridge.ts'
 import { runCommand, runProgram } from '../../support/run-program.ts'
@@ -264,12 +264,12 @@ runtime.save_workflow("notify", notify)
 })
 
 it('does not notice changes of code that only its run finds: by a name it puts together, in a package, in data', async () => {
-  const { bridge } = await tellingBridge({ told, env: { MCP_BRIDGE_PROJECTS: '1' } }, openTestBridge)
+  const { bridge } = await tellingBridge({ told }, openTestBridge)
   const { home } = bridge
   const made = () => callsOf(home, told).map(([, , args]) => args['cc'])
   const command = (flow: string, name: string) =>
     runCommand(['run-workflow', name], {
-      ...bridgeEnv(home, { MCP_BRIDGE_PROJECTS: '1' }),
+      ...bridgeEnv(home),
       MCP_BRIDGE_FLOW: flow,
     })
   /** Where code finds an address, and a workflow that uses it: its flows stay the declared ones. */
@@ -279,13 +279,13 @@ def copied() -> str:
     return "tool-${to}"
 runtime.save_tool(copied)
 runtime.save_memory("code", "to = 'data-${to}'")
-os.makedirs("/projects/addresses", exist_ok=True)
-open("/projects/addresses/__init__.py", "w").write("to = 'package-${to}'")
+os.makedirs(${PROJECTS} + "/addresses", exist_ok=True)
+open(${PROJECTS} + "/addresses/__init__.py", "w").write("to = 'package-${to}'")
 1`
   const saveBy = (name: string, finds: string) => `
 async def ${name}(times: int = 1):
     import importlib, sys
-    sys.path.insert(0, "/projects")
+    sys.path.insert(0, ${PROJECTS})
     bob = await mcp_contacts.get(name="bob")
     found = {}
     exec(runtime.load_memory("code"), found)
