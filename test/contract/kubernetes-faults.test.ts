@@ -225,7 +225,7 @@ describe('what happens to a running pod', () => {
   })
 
   it('a pod that answers no ping any more is reported', async () => {
-    const cells = await startCells(provider({ pingMs: 100 }))
+    const cells = await startCells(provider({ pingMs: 1_000 }))
     const running = cells.run("print('here', flush=True)\nimport time\ntime.sleep(600)")
     await cells.printed('here')
     cluster.freeze(cells.kernel.sandbox.id)
