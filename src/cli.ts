@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // Entry point. Loads everything else, and reuses compiled code of earlier starts.
-import { FIRST } from './features/first.ts'
+import { TAKE_OVERS } from './features/first.ts'
 import { endWithoutReader } from './util/process/lost-reader.ts'
 
 const command = async (): Promise<void> => {
@@ -10,7 +10,7 @@ const command = async (): Promise<void> => {
   await main(FEATURES)
 }
 // Finding compiled code would take longer than compiling the little that these load.
-const takeOver = FIRST.map(({ takesOver }) => takesOver?.()).find((found) => found !== undefined)
+const takeOver = TAKE_OVERS.map((takeOver) => takeOver()).find((found) => found !== undefined)
 if (takeOver) void takeOver(command)
 else {
   endWithoutReader()

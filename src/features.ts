@@ -5,7 +5,6 @@ import { languages } from './cell/languages-part.ts'
 import { learning } from './calls/learned-part.ts'
 import { masking } from './cell/masking-part.ts'
 import type { Feature } from './cli/feature.ts'
-import { FIRST } from './features/first.ts'
 import { access } from './features/access/feature.ts'
 import { completion } from './features/completion/feature.ts'
 import { doctor } from './features/doctor/feature.ts'
@@ -16,6 +15,7 @@ import { memories } from './features/memories/feature.ts'
 import { packages } from './features/packages/feature.ts'
 import { permissions } from './features/permissions/feature.ts'
 import { registry } from './features/registry/feature.ts'
+import { resident } from './features/resident/feature.ts'
 import { sandboxes } from './features/sandboxes/feature.ts'
 import { settings } from './features/settings/feature.ts'
 import { shell } from './features/shell/feature.ts'
@@ -39,7 +39,6 @@ import { telemetry } from './observe/telemetry-part.ts'
 
 /** They plug in from above: the core does not know them. */
 export const FEATURES: readonly Feature[] = [
-  ...FIRST,
   access,
   completion,
   doctor,
@@ -50,6 +49,7 @@ export const FEATURES: readonly Feature[] = [
   packages,
   permissions,
   registry,
+  resident,
   sandboxes,
   settings,
   shell,

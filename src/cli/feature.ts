@@ -9,15 +9,16 @@ import type { Command } from './command.ts'
 import type { Finding } from './finding.ts'
 import type { Terminal } from './terminal/terminal.ts'
 
+/**
+ * Whether a feature does the work of this process, which may load nothing before: src/features/first.ts lists them.
+ * @returns what does it, and gets what runs the command here instead
+ */
+export type TakeOver = () => ((command: () => Promise<void>) => Promise<void>) | undefined
+
 export interface Feature {
   name: string
   /** Its environment variables, under its heading of docs/configuration.md. `settingsOf` reads them. */
   settings?: SettingTable
-  /**
-   * Whether it does the work of this process, which may load nothing before. Only of features in src/features/first.ts.
-   * @returns what does it, and gets what runs the command here instead
-   */
-  takesOver?: () => ((command: () => Promise<void>) => Promise<void>) | undefined
   /** Adds its words to the command line. @param terminal of the commands that can run for another process */
   commands?: (program: Command, terminal: Terminal) => void
   /** Examples for the help of its commands, by their words. */

@@ -1,6 +1,6 @@
-// The features that can take a process over before anything else is loaded. Without its folder and its line here, one
-// is gone. src/features.ts lists all others: loading it takes longer than a resident bridge takes to answer.
-import type { Feature } from '../cli/feature.ts'
-import { resident } from './resident/feature.ts'
+// What features do before anything else is loaded: loading src/features.ts takes longer than a resident bridge takes to
+// answer. Without its folder, and its lines here and there, a feature is gone.
+import type { TakeOver } from '../cli/feature.ts'
+import { resident } from './resident/take-over.ts'
 
-export const FIRST: readonly Feature[] = [resident]
+export const TAKE_OVERS: readonly TakeOver[] = [resident]

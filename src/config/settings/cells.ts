@@ -51,24 +51,6 @@ export const CELL_SETTINGS = {
     ['shared', 'fresh', 'checkpoint', 'durable'],
     'shared',
   ),
-  resident: choice(
-    {
-      variable: 'MCP_BRIDGE_RESIDENT',
-      meaning:
-        '`on`: your clients share one resident bridge. Not where `CI` is set. On Windows, in sandboxes of Linux, and in containers that filter system calls or have users of their own, only if the variable is set.',
-    },
-    ['on', 'off'],
-    'on',
-  ),
-  residentIdleMs: seconds(
-    {
-      variable: 'MCP_BRIDGE_RESIDENT',
-      member: 'idle',
-      key: 'residentIdle',
-      meaning: 'How long a resident bridge waits for the next client after the last one has gone.',
-    },
-    { default: 600, min: 0, max: DAY_S },
-  ),
   compat: flag(
     {
       variable: 'MCP_BRIDGE_COMPAT',

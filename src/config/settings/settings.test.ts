@@ -87,8 +87,6 @@ describe('readSettings', () => {
       userCellSeconds: undefined,
       userCallCount: undefined,
       drainMs: 0,
-      resident: 'on',
-      residentIdleMs: 600_000,
       cacheDir: path.join('/home/ann/.cache/sandbridge'),
       serversConfig: [],
       warnings: [],

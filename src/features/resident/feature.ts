@@ -3,16 +3,11 @@ import type { Command } from '../../cli/command.ts'
 import type { Feature } from '../../cli/feature.ts'
 import type { Terminal } from '../../cli/terminal/terminal.ts'
 import type { TopOptions } from './top.ts'
-import { runInResident } from './client/command-client.ts'
-import { residentRole } from './wants-resident.ts'
+import { RESIDENT_SETTINGS } from './settings.ts'
 
 export const resident: Feature = {
   name: 'Resident',
-  takesOver: () => {
-    const role = residentRole()
-    if (role === 'relay') return async (command) => (await import('./client/run-relay.ts')).relay(command)
-    return role && runInResident
-  },
+  settings: RESIDENT_SETTINGS,
   commands: addCommands,
   examples: {
     status: ['sandbridge status', 'sandbridge status --json'],

@@ -33,8 +33,8 @@ export async function isOffInFile({ env, home }: Pick<ClientContext, 'home' | 'e
     const { parseJsonc } = await import('../../config/formats/jsonc.ts')
     const parsed = parseJsonc(text)
     // The rest is not checked: it may have settings of features that are not loaded yet.
-    const { cells } = ('value' in parsed ? parsed.value : {}) as { cells?: { resident?: unknown } }
-    return cells?.resident === 'off'
+    const { resident } = ('value' in parsed ? parsed.value : {}) as { resident?: { mode?: unknown } }
+    return resident?.mode === 'off'
   } catch {
     // The resident says what is wrong with the file.
     return false

@@ -621,7 +621,7 @@ describe('without a setting', () => {
 
   it('settings.json switches it off, and a variable outranks that', { timeout: 120_000 }, async () => {
     const { connect, residents, home, command } = residentHome({ who: WHO }, DEFAULT)
-    settingsOf(home, '// No process.\n{ "cells": { "resident": "off" }, "registries": { "addresses": ["off"] } }')
+    settingsOf(home, '// No process.\n{ "resident": { "mode": "off" }, "registries": { "addresses": ["off"] } }')
     expect(command('status').stderr).toContain('settings.json says so')
     expect(await who(await connect('ann'))).toBe('ann')
     expect(residents()).toEqual([])
@@ -696,10 +696,10 @@ describe('without a setting', () => {
 
   it('a mistake in settings.json is told as without a resident', { timeout: 120_000 }, async () => {
     const { start, home } = residentHome({ who: WHO }, DEFAULT)
-    settingsOf(home, '{ "cells": { "resident": "of" } }')
+    settingsOf(home, '{ "resident": { "mode": "of" } }')
     const ann = start('ann')
     expect(await ann.exited).toBe(2)
-    expect(ann.said()).toMatch(/settings\.json.*resident/)
+    expect(ann.said()).toMatch(/settings\.json.*resident\.mode/)
     // It would be corrected while the client is connected, and may then say something else than before.
     settingsOf(home, '{}')
     const bob = start('bob')

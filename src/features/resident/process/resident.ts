@@ -45,7 +45,7 @@ export interface ServedClient {
 }
 
 interface ResidentOptions {
-  settings: Pick<Settings, 'residentIdleMs' | 'maxTimeoutMs'>
+  settings: Pick<Settings, 'maxTimeoutMs'> & { residentIdleMs: number }
   /** Of its relays. It may run from a copy of the package, and its own would be another. */
   key: Pick<ResidentKey, 'name' | 'text'>
   place: ResidentPlace

@@ -12,7 +12,7 @@ import { PermissionFiles } from '../../../config/permission-files.ts'
 import { type LiveSettings, loadLiveSettings } from '../../../config/settings/file/live-settings.ts'
 import { loadSettings, settingsFile } from '../../../config/settings/file/load-settings.ts'
 import type { NamedSetting } from '../../../config/settings/setting-kinds.ts'
-import { namedSettings, settingContext, type Settings } from '../../../config/settings/settings.ts'
+import { namedSettings, settingContext, type Settings, settingsOf } from '../../../config/settings/settings.ts'
 import { messageOf } from '../../../errors.ts'
 import type { Conversation } from '../../../serve/mcp/run-python.ts'
 import { oneSession } from '../../../serve/mcp/sessions.ts'
@@ -21,6 +21,7 @@ import { keepOwnCopy } from '../client/package-copy.ts'
 import { residentLogWriter } from './resident-log.ts'
 import { nameOfKey } from '../resident-key.ts'
 import { Resident, type ServedClient } from './resident.ts'
+import { RESIDENT_SETTINGS } from '../settings.ts'
 import { makeRunFolder, residentPlace } from '../run-folder.ts'
 import { SocketTransport } from './socket-transport.ts'
 import { createLog, type Log } from '../../../util/log.ts'
@@ -68,15 +69,15 @@ export async function serveResident(name: string): Promise<void> {
   }
   /** The settings of each client, by its environment. */
   const own = new WeakMap<Hello['env'], Settings>()
-  const settingsOf = settingsReader()
+  const settingsOfClient = settingsReader()
   const resident = new Resident({
-    settings,
+    settings: { ...settings, ...settingsOf(settings, RESIDENT_SETTINGS) },
     key,
     place,
     log,
     refuses: async ({ env, cwd }) => {
       try {
-        const theirs = await settingsOf(env)
+        const theirs = await settingsOfClient(env)
         if (!agree(settings, theirs))
           return 'settings have changed since it started. `sandbridge stop` ends it, and the next client starts one'
         // Its servers and rules depend on those that take effect at once, and may be read before its first cell.
