@@ -1,14 +1,18 @@
-// Finds the installed conformance suite and runs one of its scenarios.
+// Finds the installed conformance suite and runs scenarios of it. Each start of it takes a second, so one process runs
+// all scenarios of a revision.
 import { execFile, execFileSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 
 const FOLDER = path.join(import.meta.dirname, 'node_modules')
 
 const SUITE = path.join(FOLDER, '@modelcontextprotocol', 'conformance', 'dist', 'index.js')
-export const SCENARIO_TIMEOUT_MS = 60_000
 
-/** The suite needs Node 22 or later, and the client a Node that runs TypeScript. */
+/** For all scenarios of one revision. */
+export const SUITE_TIMEOUT_MS = 300_000
+
+/** The suite needs Node 22 or later. */
 function findNode(): string | undefined {
   const [major = 0] = process.versions.node.split('.').map(Number)
   if (major >= 24) return process.execPath
@@ -37,16 +41,37 @@ export function scenariosOf(revision: string, side: 'client' | 'server'): string
   return [...part.matchAll(/^ {2}- (\S+)$/gm)].map(([, name]) => name!)
 }
 
-/** @returns the end of the suite's output, which names the failures */
-export function runSuite(args: readonly string[]): Promise<{ passed: boolean; end: string }> {
-  return new Promise((resolve) => {
-    execFile(
-      node!,
-      [SUITE, ...args],
-      { timeout: SCENARIO_TIMEOUT_MS, maxBuffer: 64 << 20 },
-      (error, stdout, stderr) => {
-        resolve({ passed: error === null, end: `${stdout}${stderr}`.slice(-4_000) })
-      },
-    )
-  })
+/** One thing that the suite looked at in a scenario. */
+interface Check {
+  id: string
+  status: 'SUCCESS' | 'FAILURE' | 'WARNING' | 'INFO' | 'SKIPPED'
+  errorMessage?: string
+}
+
+/** What the suite found in a scenario: nothing where it could not run it. */
+export type ChecksOf = (scenario: string) => Check[]
+
+/** @param args which scenarios the suite runs, and how it reaches what it tests */
+export async function runSuite(args: readonly string[], env: Record<string, string> = {}): Promise<ChecksOf> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'sb-'))
+  const command = [SUITE, ...args, '--output-dir', folder]
+  try {
+    // Its exit code says that one of all scenarios failed.
+    const printed = await new Promise<string>((resolve) => {
+      const options = { timeout: SUITE_TIMEOUT_MS, maxBuffer: 64 << 20, env: { ...process.env, ...env } }
+      execFile(node!, command, options, (_error, stdout, stderr) => resolve(`${stdout}${stderr}`))
+    })
+    const found = new Map<string, Check[]>()
+    for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
+      // …/server-tools-list-2026-08-31T12-00-00-000Z/checks.json; the name of a scenario can have a slash.
+      const [, scenario] =
+        /^(?:server-)?(.+)-\d{4}-\d\d-\d\dT[\d-]+Z\/checks\.json$/.exec(file.replaceAll('\\', '/')) ?? []
+      if (scenario !== undefined)
+        found.set(scenario, JSON.parse(readFileSync(path.join(folder, file), 'utf8')) as Check[])
+    }
+    if (found.size === 0) throw new Error(`The suite ran nothing: ${printed.slice(-4_000)}`)
+    return (scenario) => found.get(scenario) ?? []
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
 }

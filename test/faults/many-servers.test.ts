@@ -22,7 +22,7 @@ it('a bridge starts with a thousand configured servers', { timeout: 180_000 }, a
   const { tools } = await bridge.client.listTools()
   expect(tools.map(({ name }) => name)).toEqual(['run_python'])
   // On a busy machine, a cell that lists all servers takes a minute.
-  const patiently = async (code: string) => (await bridge.call({ code }, { onprogress: () => {} })).text
+  const patiently = async (code: string) => (await bridge.call({ code, timeout: 120 }, { onprogress: () => {} })).text
   expect(await patiently('len(runtime.discovered_servers()), await mcp_server_550.echo(text="hi")')).toBe(
     `(${COUNT}, 'hi')`,
   )
