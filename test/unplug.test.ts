@@ -34,16 +34,17 @@ const COPIED = [
   'tsconfig.json',
   'vitest.config.ts',
 ]
-/** Quick tests of what features and parts plug into. */
+/** Quick tests whose imports lead to a feature or part. Any other is the same with the core alone. */
 const QUICK = [
   'src/bridge',
-  'src/calls/permissions',
-  'src/cell/render',
-  'src/cli/terminal',
-  'src/config/readers',
+  'src/calls/permissions/cell-permissions',
+  'src/cli/terminal/ask-in-terminal',
+  'src/cli/terminal/open-bridge',
+  'src/cli/terminal/print',
   'src/config/settings',
-  'src/keep',
-  'src/serve/mcp',
+  'src/serve/mcp/language-tools',
+  'src/serve/mcp/listed-languages',
+  'src/serve/mcp/older-client',
 ]
 
 function source(file: string): string {
@@ -66,10 +67,12 @@ beforeAll(() => {
     !/[\\/]node_modules$/.test(file) && !(file.startsWith(path.join(ROOT, 'test')) && file.endsWith('.test.ts'))
   for (const name of COPIED) cpSync(path.join(ROOT, name), path.join(copy, name), { recursive: true, filter })
   symlinkSync(path.join(ROOT, 'node_modules'), path.join(copy, 'node_modules'), 'junction')
-  // Both have the same files of the embedded sandbox, which takes seconds to prepare.
+  // All have the same files of the embedded sandbox, which takes seconds to prepare.
   mkdirSync(SANDBOX_CACHE, { recursive: true })
-  mkdirSync(path.join(copy, '.cache/test'), { recursive: true })
-  symlinkSync(SANDBOX_CACHE, path.join(copy, '.cache/test/pyodide'), 'junction')
+  for (const cache of ['test', 'demo']) {
+    mkdirSync(path.join(copy, '.cache', cache), { recursive: true })
+    symlinkSync(SANDBOX_CACHE, path.join(copy, '.cache', cache, 'pyodide'), 'junction')
+  }
 })
 
 afterAll(() => rmSync(copy, { recursive: true, force: true }))

@@ -2,20 +2,13 @@
 import { existsSync, readdirSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import {
-  bridgeEnv,
-  CLI,
-  closeTestBridge,
-  openTestBridge,
-  REAL_SANDBOX,
-  type TestBridge,
-} from '../support/bridge-process.ts'
+import { bridgeEnv, CLI, closeTestBridge, openTestBridge, type TestBridge } from '../support/bridge-process.ts'
 import { runProgram } from '../support/run-program.ts'
 import { startBridge } from '../support/start-bridge.ts'
 
 let bridge: TestBridge
 beforeAll(async () => {
-  bridge = await openTestBridge({ env: REAL_SANDBOX })
+  bridge = await openTestBridge()
 })
 afterAll(() => closeTestBridge(bridge))
 
@@ -48,12 +41,12 @@ it.each([
     '{"rows": [1, 2.5, None, "é"]}',
     '__import__("json").dumps({"rows": [1, 2.5, None, "é"]}, ensure_ascii=False, indent=1).encode()',
   ],
-  ['a file', '__import__("pathlib").Path("/workspace/f")', 'b"in a file"'],
-  ['the path of a file', '"/workspace/f"', 'b"in a file"'],
+  ['a file', '__import__("pathlib").Path("f")', 'b"in a file"'],
+  ['the path of a file', '__import__("os").path.abspath("f")', 'b"in a file"'],
   ['a file in memory', '__import__("io").BytesIO(b"memory")', 'b"memory"'],
   ['more than one piece', 'b"0123456789abcdef" * 600_000', 'b"0123456789abcdef" * 600_000'],
 ])('an artifact can be %s', async (_, data, expected) => {
-  await bridge.run('open("/workspace/f", "w").write("in a file")')
+  await bridge.run('open("f", "w").write("in a file")')
   expect(
     await bridge.run(`runtime.save_artifact("x", ${data}); runtime.open_artifact("x").read() == ${expected}`),
   ).toBe('True')
@@ -108,8 +101,8 @@ describe('what may not be kept', () => {
     ['a name of 5 kB', '"x" * 5_000, "d"', /too long \(5000/],
     ['a name that is no text', '5, "d"', /is a str, not int/],
     ['a value without a form', '"x", object()', /cannot be saved as it is/],
-    ['a file that is not there', '"x", "/workspace/none.csv"', /cannot be read: No such file/],
-    ['a folder', '"x", "/workspace/"', /cannot be read: Is a directory/],
+    ['a file that is not there', '"x", __import__("os").path.abspath("none.csv")', /cannot be read: No such file/],
+    ['a folder', '"x", __import__("os").getcwd()', /cannot be read: Is a directory/],
     ['41 MiB', '"x", bytes(41 << 20)', /40 MiB.*Save it in parts/],
   ])('an artifact is not kept: %s', async (_, args, expected) => {
     expect(await failure(`runtime.save_artifact(${args})`)).toMatch(expected)

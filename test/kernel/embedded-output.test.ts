@@ -1,20 +1,15 @@
 // This file verifies output past Python's streams in the embedded sandbox, where no thread empties the pipes: all of it
 // arrives before the cell's end.
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makeProvider } from '../support/engines.ts'
 import { Driver, type Frame } from './drive.ts'
 
-const provider = makeProvider('pyodide')
-async function start(): Promise<Driver> {
-  const started = new Driver(await provider.start({ memoryBytes: 512 << 20 }))
-  await started.ready()
-  return started
-}
-
 let kernel: Driver
 beforeAll(async () => {
+  const provider = makeProvider('pyodide')
   await provider.prepare()
-  kernel = await start()
+  kernel = new Driver(await provider.start({ memoryBytes: 512 << 20 }))
+  await kernel.ready()
 }, 300_000)
 afterAll(() => kernel.sandbox.dispose())
 
@@ -29,9 +24,7 @@ describe('output to descriptors in the embedded sandbox', () => {
 
   it('output to descriptors in the embedded sandbox comes in order with what is printed, for each stream', async () => {
     const code = `import os\nprint('1')\nos.write(1, b'2' * 3_000_000)\nos.write(2, b'3' * 3_000_000)\nprint('4')`
-    const own = await start()
-    onTestFinished(() => own.sandbox.dispose())
-    const { stdout, stderr } = await own.run(code)
+    const { stdout, stderr } = await kernel.run(code)
     expect([stdout.length, stderr.length]).toEqual([3_000_004, 3_000_000])
     expect(/^1\n2+4\n$/.test(stdout) && /^3+$/.test(stderr)).toBe(true)
   })

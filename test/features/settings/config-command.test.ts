@@ -67,11 +67,10 @@ it('cells run with what the file says, unless a variable says otherwise', async 
   expect(JSON.parse(doctor.stdout)).toMatchObject({ runtime: 'pyodide', used: { provider: 'pyodide' } })
 }, 120_000)
 
-it('a bridge that runs follows the file, and runs no cell while it is invalid', async (ctx) => {
-  await providerOrSkip('pyodide', ctx)
+it('a bridge that runs follows the file, and runs no cell while it is invalid', async () => {
   const home = makeHome()
   mkdirSync(path.dirname(fileIn(home)), { recursive: true })
-  const bridge = await startBridge({ home, env: { MCP_BRIDGE_RUNTIME: 'pyodide' } })
+  const bridge = await startBridge({ home })
   const long = async () => JSON.stringify(await bridge.call({ code: "print('word ' * 3000)" })).length
   expect(await long()).toBeGreaterThan(12_000)
   writeFileSync(fileIn(home), '{"output": {"tokens": 200}, "sandbox": {"pids": 99}}')
