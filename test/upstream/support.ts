@@ -13,7 +13,15 @@ export interface TestUpstreams extends Upstreams {
   logged: string[]
 }
 
-export function open(
+/** Upstreams that end with their test. */
+export function open(...[definitions, options]: Parameters<typeof openUnclosed>): TestUpstreams {
+  const upstreams = openUnclosed(definitions, options)
+  onTestFinished(() => upstreams.close())
+  return upstreams
+}
+
+/** Upstreams that several tests share: the caller ends them. */
+export function openUnclosed(
   definitions: ServerDefinition[],
   { cwd, env, ...options }: Partial<Omit<UpstreamsOptions, 'definitions'> & ClientContext> = {},
 ): TestUpstreams {
@@ -25,7 +33,6 @@ export function open(
     clientInfo: { name: 'test', version: '1' },
     ...options,
   })
-  onTestFinished(() => upstreams.close())
   return Object.assign(upstreams, { logged })
 }
 
