@@ -31,6 +31,8 @@ const MAX_AGE_MS = 7 * DAY_MS
 const SAVE_DELAY_MS = 2000
 const DESCRIPTION_LIMIT = 160
 const PURPOSE_LIMIT = 100
+/** By the list of tools, which clients of one process have in common; of a name, and of the tools that rules allow. */
+const purposes = new WeakMap<readonly UpstreamTool[], { of: string; purpose: Purpose }>()
 
 interface RecordOptions {
   cache: DiskCache | undefined
@@ -174,8 +176,12 @@ export class ServerRecord {
     const last = this.#lastPurpose
     if (last?.shown.length === shown.length && shown.every((tool, index) => tool === last.shown[index]))
       return last.purpose
+    const { tools: listed = [], instructions } = this.#load()
     const tools = shown.map(({ alias, description }) => ({ name: alias, description }))
-    const purpose = serverPurpose(this.name, this.#load().instructions, tools, PURPOSE_LIMIT)
+    const of = [this.name, ...tools.map(({ name }) => name)].join(' ')
+    const found = purposes.get(listed)
+    const purpose = found?.of === of ? found.purpose : serverPurpose(this.name, instructions, tools, PURPOSE_LIMIT)
+    purposes.set(listed, { of, purpose })
     this.#lastPurpose = { shown, purpose }
     return purpose
   }

@@ -2,7 +2,7 @@
 // from the environment. An error names the server and the placeholder, never a value.
 import path from 'node:path'
 import { BridgeError } from '../../errors.ts'
-import { readOrdinarySync } from '../../util/files/read-ordinary.ts'
+import { readOrdinaryText } from '../../util/files/read-ordinary.ts'
 import { isPlainPlace } from '../secrets/secret-arguments.ts'
 import { inputVariable } from './inputs.ts'
 import { fillPlaceholders, type Placeholder } from './placeholders.ts'
@@ -223,7 +223,7 @@ function read(file: string, context: FillContext, where: string, written = file)
 
 function readText(absolute: string, { readFile }: FillContext, where: string, written: string): string {
   try {
-    return readFile?.(absolute) ?? readOrdinarySync(absolute).toString()
+    return readFile?.(absolute) ?? readOrdinaryText(absolute)
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown error'
     throw new BridgeError('CONFIG_INVALID', `${where} names a file that cannot be read (${code}): ${written}`, {

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { type ClientContext, processContext } from '../../config/settings/client-context.ts'
-import { readOrdinarySync } from '../../util/files/read-ordinary.ts'
+import { readOrdinaryText } from '../../util/files/read-ordinary.ts'
 import { absolutePath } from '../../util/files/absolute-path.ts'
 import { knownIdle } from './known-idle.ts'
 import { type ResidentKey, residentKey } from './resident-key.ts'
@@ -46,7 +46,7 @@ function settingsText(stateDir: string): string {
   const file = path.join(stateDir, 'settings.json')
   try {
     // Far faster than the error of the next line.
-    return existsSync(file) ? readOrdinarySync(file).toString() : ''
+    return existsSync(file) ? readOrdinaryText(file) : ''
   } catch {
     return ''
   }

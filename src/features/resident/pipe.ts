@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import type { Server, Socket } from 'node:net'
-import { readOrdinarySync } from '../../util/files/read-ordinary.ts'
+import { readOrdinaryText } from '../../util/files/read-ordinary.ts'
 import { proveAsRelay, proveAsResident } from './proof.ts'
 
 const SECRET_BYTES = 32
@@ -17,7 +17,7 @@ const CONNECT_MS = 5_000
 export function dialPipe(socket: Socket, file: string, onOpen: () => void): void {
   // Its owner has given up meanwhile.
   if (socket.destroyed) return
-  const [name = '', secret = '', pid = ''] = readOrdinarySync(file).toString().split('\n')
+  const [name = '', secret = '', pid = ''] = readOrdinaryText(file).split('\n')
   const key = Buffer.from(secret, 'hex')
   if (!NAME.test(name) || key.length !== SECRET_BYTES) throw new Error(`${file} names no pipe`)
   process.kill(Number(pid), 0)

@@ -3,7 +3,7 @@
 import { readdirSync, rmSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { isOwnFolderSync, makePrivateFolderSync } from './private-folder.ts'
-import { readOrdinarySync } from './read-ordinary.ts'
+import { readOrdinaryText } from './read-ordinary.ts'
 import { replaceFileSync } from './replace-file.ts'
 
 /** Texts of one folder: clients and the folders of projects come and go. */
@@ -12,7 +12,7 @@ const MAX_TEXTS = 100
 /** Undefined when it cannot be read, and in the folder of others. */
 export function readKeptText(file: string): string | undefined {
   try {
-    return isOwnFolderSync(path.dirname(file)) ? readOrdinarySync(file).toString() : undefined
+    return isOwnFolderSync(path.dirname(file)) ? readOrdinaryText(file) : undefined
   } catch {
     return undefined
   }

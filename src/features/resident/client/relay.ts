@@ -95,7 +95,8 @@ export class Relay {
     input.once('end', () => this.#inputOver())
     input.once('error', () => this.#inputOver())
     output.once('error', () => this.#end(0))
-    this.#connect()
+    // What the client has said is answered from kept answers before Node runs its code to connect for the first time.
+    setImmediate(() => this.#connect())
   }
 
   /** Ends with the client's process. The resident ends the session. */

@@ -1,0 +1,35 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import type { ServerDefinition } from '../../config/entries/server-definition.ts'
+import { DiskCache } from './disk-cache.ts'
+import { ServerRecord } from './server-record.ts'
+
+it('describes a server of several clients by its name and the tools that rules allow each of them', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'sb-record-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const cache = new DiskCache(folder)
+  const recordOf = (name: string, hidden = ''): ServerRecord => {
+    const definition: ServerDefinition = {
+      name,
+      transport: { type: 'stdio', command: 'issues', args: [], env: {} },
+      source: { client: 'c', file: 'f' },
+    }
+    const isShown = (tool: { name: string }): boolean => tool.name !== hidden
+    return new ServerRecord(definition, name, { cache, now: Date.now, inputs: () => '', isShown, home: '/' })
+  }
+  const tools = ['create_issue', 'list_issues'].map((name) => ({ name, inputSchema: {} }))
+  const ann = recordOf('ann')
+  ann.update(tools, 'Tracks bugs.')
+  const described = (): string[] => [recordOf('ann'), recordOf('ann', 'list_issues')].map((one) => one.description)
+  // Each by its name: what the instructions say beside that is the purpose.
+  expect([recordOf('ann').description, recordOf('tracks').description]).toEqual([
+    'Tracks bugs',
+    '2 tools: create_issue, list_issues',
+  ])
+  ann.update(tools, undefined)
+  expect(described()).toEqual(['2 tools: create_issue, list_issues', '1 tool: create_issue'])
+  ann.update(tools, 'Keeps the issues of a team.')
+  expect(described()).toEqual(['Keeps the issues of a team', 'Keeps the issues of a team'])
+})
