@@ -10,7 +10,7 @@ const command = async (): Promise<void> => {
   await main(FEATURES)
 }
 // Finding compiled code would take longer than compiling the little that these load.
-const takeOver = TAKE_OVERS.map((takeOver) => takeOver()).find((found) => found !== undefined)
+const takeOver = TAKE_OVERS.map((ask) => ask()).find((found) => found !== undefined)
 if (takeOver) void takeOver(command)
 else {
   endWithoutReader()
