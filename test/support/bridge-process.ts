@@ -17,10 +17,10 @@ export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 export const BUILT_CLI = path.join(ROOT, 'dist/cli.js')
 /** Made by plain-bridge.mjs. */
 export const PLAIN_CLI = path.join(ROOT, '.cache/test/plain/dist/cli.js')
-/** What starts the cells of tests that are about something else: see plain-kernels/. */
-const PLAIN_CELLS = process.env['SANDBRIDGE_TEST_PLAIN']
+/** The interpreter for cells of tests that are about something else. */
+const PLAIN_PYTHON = process.env['SANDBRIDGE_TEST_PLAIN']
 /** What tests start. */
-export const CLI = PLAIN_CELLS ? PLAIN_CLI : BUILT_CLI
+export const CLI = PLAIN_PYTHON ? PLAIN_CLI : BUILT_CLI
 
 /**
  * Where cells run in tests that are about something else. The embedded sandbox runs everywhere; bubblewrap starts with
@@ -103,7 +103,7 @@ export function bridgeEnv(home: string, env: Record<string, string> = {}): Recor
     TMPDIR: tmpdir(),
     MCP_BRIDGE_CACHE_DIR: path.join(home, 'cache'),
     MCP_BRIDGE_RUNTIME: ANY_RUNTIME,
-    ...(PLAIN_CELLS && !isAboutSandbox(env) && { SANDBRIDGE_TEST_CELLS: PLAIN_CELLS }),
+    ...(PLAIN_PYTHON && !isAboutSandbox(env) && { SANDBRIDGE_TEST_CELLS: PLAIN_PYTHON }),
     MCP_BRIDGE_SIGN_IN_KEY: 'none',
     // A second sandbox for a session that never comes would take a tenth of all tests' time. Benchmarks keep it, like
     // users.

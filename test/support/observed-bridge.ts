@@ -56,8 +56,8 @@ export async function openObserved(
   const env = { MCP_BRIDGE_POOL: '0', MCP_BRIDGE_SOURCES: 'mcps', MCP_BRIDGE_AUDIT: 'off', ...options.env }
   const ofBridge = bridgeEnv(home, env)
   const settings = { ...readSettings(ofBridge, { home }), ...options.settings }
-  const cells = ofBridge['SANDBRIDGE_TEST_CELLS']
-  const plain = cells === undefined ? undefined : new PyodideProvider({ cacheFolder: SANDBOX_CACHE }, cells)
+  const python = ofBridge['SANDBRIDGE_TEST_CELLS']
+  const plain = python === undefined ? undefined : new PyodideProvider({ cacheFolder: SANDBOX_CACHE }, python)
   const bridge = await Bridge.open(settings, SILENT, {
     methods: features.methods,
     ...(plain && { findProvider: async () => ({ provider: plain, passedOver: [] }) }),

@@ -1,21 +1,16 @@
 // The bridge that most tests start where this machine has a Python: the built one, but with a kernel in that Python in
 // the place of the embedded sandbox. A start of it takes a seventh of the processor time, and a test that is about
 // neither Python in WebAssembly nor isolation sees no difference. One that is sets MCP_BRIDGE_RUNTIME.
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, statSync, utimesSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { bundle, bundleBridge } from '../../scripts/bundle-bridge.mjs'
 import { replaceFolder } from '../../scripts/replace-folder.mjs'
-import { KERNEL_FOLDER } from '../../src/util/package-root.ts'
 import { BUILT_CLI, PLAIN_CLI } from './bridge-process.ts'
-import { pythonFlags, pythonProgram, whyNoPython } from './plain-kernel.ts'
+import { pythonProgram, whyNoPython } from './plain-kernel.ts'
 
 const PROVIDER = /[\\/]src[\\/]isolation[\\/]pyodide[\\/]provider\.ts$/
 const PLAIN_PROVIDER = fileURLToPath(new URL('plain-provider.ts', import.meta.url))
-const KERNELS = path.join(import.meta.dirname, 'plain-kernels')
 const COMMAND = path.join(import.meta.dirname, 'bridge-host/command.ts')
 const HOST_PARTS = readdirSync(path.join(import.meta.dirname, 'bridge-host')).map((name) => `bridge-host/${name}`)
 const PARTS = ['plain-provider.ts', 'plain-kernel.ts', 'plain-bridge.mjs', ...HOST_PARTS].map((name) =>
@@ -25,24 +20,12 @@ const PARTS = ['plain-provider.ts', 'plain-kernel.ts', 'plain-bridge.mjs', ...HO
 const LIBRARY = /[\\/](node_modules|src[\\/]util[\\/]tokens|src[\\/]serve[\\/]mcp[\\/]sdk-parts\.ts)([\\/]|$)/
 const HOUR_MS = 3_600_000
 
-/** Runs before all tests, which take it from then on, for each project of a run, of which the first one makes it. */
+/** Runs before all tests, which take it from then on. */
 export default async function usePlainBridge() {
-  if (process.env['SANDBRIDGE_TEST_PLAIN'] !== undefined || !wantsPlainBridge()) return undefined
+  if (!wantsPlainBridge()) return
+  process.env['SANDBRIDGE_TEST_PLAIN'] = pythonProgram()
   const built = existsSync(PLAIN_CLI) ? statSync(PLAIN_CLI).mtimeMs : 0
   if ([BUILT_CLI, ...PARTS].some((file) => statSync(file).mtimeMs > built)) await build()
-  return await serveKernels()
-}
-
-/** Starts what forks kernels, and says in a variable how one is started. */
-async function serveKernels() {
-  const python = pythonProgram()
-  const folder = mkdtempSync(path.join(tmpdir(), 'kernels-'))
-  const args = [...pythonFlags(), path.join(KERNELS, 'server.py'), KERNEL_FOLDER, folder]
-  const server = spawn(python, args, { stdio: ['pipe', 'pipe', 'inherit'] })
-  const [code] = await Promise.race([once(server.stdout, 'data').then(() => []), once(server, 'exit')])
-  if (code !== undefined) throw new Error(`The server of plain kernels ended with code ${code}.`)
-  process.env['SANDBRIDGE_TEST_PLAIN'] = [python, '-I', '-S', path.join(KERNELS, 'start.py'), folder].join('\n')
-  return () => void server.stdin.end()
 }
 
 /**

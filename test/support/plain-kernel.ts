@@ -52,31 +52,53 @@ export interface PlainKernelOptions {
   /** Missing: that of this process. */
   cwd?: string
   env?: Record<string, string | undefined>
+  /** The place of its folder /projects, which is that of this machine otherwise. */
+  projects?: string
+  /** Most memory that it may ask for, in bytes. */
+  memoryBytes?: number
 }
 
-/** Compiled once for all tests of a run: compiling takes half of the time to start. */
-export const pythonFlags = (): string[] => ['-I', '-X', `pycache_prefix=${path.join(tmpdir(), 'pycache')}`]
+/** Starts the program that follows with so much memory, in KiB. */
+const WITH_MEMORY = 'ulimit -v "$1" && shift && exec "$@"'
 
-/** The variables of a kernel. */
-export function kernelEnv(): Record<string, string | undefined> {
-  // A folder that may not be entered, such as one of root's, makes a missing program look like a forbidden one.
-  const folders = (process.env['PATH'] ?? '').split(path.delimiter).filter((folder) => canEnter(folder))
-  return { PATH: folders.join(path.delimiter), HOME: process.env['HOME'], LANG: 'C.UTF-8' }
-}
+/** What python/__main__.py does, with other projects. */
+const SERVE = `
+import sys
+sys.path.insert(0, sys.argv[1])
+from sandbridge_kernel import projects
+from sandbridge_kernel.serve import serve_pipes
+projects.FOLDER = sys.argv[2]
+serve_pipes(3)`
 
 let count = 0
 
 /** Starts a kernel. The caller disposes of it. */
-export function startPlainKernel({ provider, python = pythonProgram(), cwd, env }: PlainKernelOptions): Sandbox {
+export function startPlainKernel({
+  provider,
+  python = pythonProgram(),
+  cwd,
+  env,
+  projects,
+  memoryBytes,
+}: PlainKernelOptions): Sandbox {
   count += 1
+  // A folder that may not be entered, such as one of root's, makes a missing program look like a forbidden one.
+  const folders = (process.env['PATH'] ?? '').split(path.delimiter).filter((folder) => canEnter(folder))
+  // Compiled once for all tests of a run: compiling takes half of the time to start.
+  const flags = ['-I', '-X', `pycache_prefix=${path.join(tmpdir(), 'pycache')}`]
+  const kernel = [...flags, ...(projects === undefined ? [KERNEL_FOLDER, '3'] : ['-c', SERVE, KERNEL_FOLDER, projects])]
+  const [command, ...args] =
+    memoryBytes === undefined
+      ? [python, ...kernel]
+      : ['/bin/sh', '-c', WITH_MEMORY, 'sh', String(Math.floor(memoryBytes / 1024)), python, ...kernel]
   return new StdioProcess({
     id: `plain-python-${process.pid}-${count}`,
     provider,
-    command: python,
-    args: [...pythonFlags(), KERNEL_FOLDER, '3'],
+    command,
+    args,
     bell: true,
     ...(cwd !== undefined && { cwd }),
-    env: { ...kernelEnv(), ...env },
+    env: { PATH: folders.join(path.delimiter), HOME: process.env['HOME'], LANG: 'C.UTF-8', ...env },
     explain: ({ signal, stderr }) => ({ reason: signal === null ? 'exited' : 'killed', detail: stderr }),
   })
 }
