@@ -56,8 +56,8 @@ function writeServers(folder: string): void {
 function copyOf(other: string): string {
   const copy = makeHome()
   made.push(copy)
-  // The socket of a bridge that runs there cannot be copied.
-  const filter = (file: string) => path.basename(file) !== 'live'
+  // A bridge that runs there may be writing, and its files under other names are gone at once.
+  const filter = (file: string) => !file.endsWith('.tmp')
   cpSync(path.join(other, 'MCPs'), path.join(copy, 'MCPs'), { recursive: true, filter })
   writeServers(copy)
   return copy
