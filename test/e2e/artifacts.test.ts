@@ -102,7 +102,7 @@ describe('what may not be kept', () => {
     ['a name that is no text', '5, "d"', /is a str, not int/],
     ['a value without a form', '"x", object()', /cannot be saved as it is/],
     ['a file that is not there', '"x", __import__("os").path.abspath("none.csv")', /cannot be read: No such file/],
-    ['a folder', '"x", __import__("os").getcwd()', /cannot be read: Is a directory/],
+    ['a folder', '"x", __import__("os").getcwd() + "/"', /cannot be read: Is a directory/],
     ['41 MiB', '"x", bytes(41 << 20)', /40 MiB.*Save it in parts/],
   ])('an artifact is not kept: %s', async (_, args, expected) => {
     expect(await failure(`runtime.save_artifact(${args})`)).toMatch(expected)
