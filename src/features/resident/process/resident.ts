@@ -1,7 +1,6 @@
 // The resident: one bridge for all clients of its user that share its key. It takes its name, serves each relay that
 // says hello, and ends some time after the last one has gone.
 import { createServer as createSocketServer, type Server, type Socket } from 'node:net'
-import type { Settings } from '../../../config/settings/settings.ts'
 import { createLineSplitter } from '../../../util/bytes/line-splitter.ts'
 import type { Log } from '../../../util/log.ts'
 import { VERSION } from '../../../util/version.ts'
@@ -45,7 +44,10 @@ export interface ServedClient {
 }
 
 interface ResidentOptions {
-  settings: Pick<Settings, 'maxTimeoutMs'> & { residentIdleMs: number }
+  /** How long it waits for the next client after the last one. */
+  idleMs: number
+  /** How long a cell may run, for which its end waits. */
+  maxTimeoutMs: number
   /** Of its relays. It may run from a copy of the package, and its own would be another. */
   key: Pick<ResidentKey, 'name' | 'text'>
   place: ResidentPlace
@@ -91,7 +93,7 @@ export class Resident {
 
   /** @returns false when another resident has the name. @throws what node:fs and node:net throw */
   async start(): Promise<boolean> {
-    const { place, key, log, settings } = this.#options
+    const { place, key, log, idleMs } = this.#options
     this.#holder = await publish(this.#server, place, key.name, {
       admit: (socket) => this.#admit(socket),
       onDisplaced: endLeftGroups,
@@ -100,7 +102,7 @@ export class Resident {
     void removeKilled(place, endLeftGroups).catch(() => {})
     recordGroups(() => (this.#hasName ? place.home : undefined))
     log.info('The resident bridge runs', { pid: process.pid })
-    this.#idle = setTimeout(() => void this.end('no client came'), Math.max(FIRST_CLIENT_MS, settings.residentIdleMs))
+    this.#idle = setTimeout(() => void this.end('no client came'), Math.max(FIRST_CLIENT_MS, idleMs))
     setInterval(() => this.#watchName(), WATCH_MS).unref()
     return true
   }
@@ -197,7 +199,7 @@ export class Resident {
     if (this.#clients.size > 0 || this.#isEnding) return
     clearTimeout(this.#idle)
     if (!this.#hasName) return void this.end('its name was taken')
-    this.#idle = setTimeout(() => this.#endUnwatched(), this.#options.settings.residentIdleMs)
+    this.#idle = setTimeout(() => this.#endUnwatched(), this.#options.idleMs)
   }
 
   #endUnwatched(): void {
@@ -216,13 +218,13 @@ export class Resident {
 
   /** Takes no new clients, waits for the cells that run, and ends the process. A second call does not wait. */
   async end(reason: string): Promise<void> {
-    const { place, log, isBusy, close, settings } = this.#options
+    const { place, log, isBusy, close, maxTimeoutMs } = this.#options
     const wasEnding = this.#isEnding
     this.#isEnding = true
     // In this order: on Windows, any user may take the name of a pipe that was closed.
     if (this.#holder !== undefined) displace(place.home, this.#holder)
     this.#server.close()
-    const until = performance.now() + settings.maxTimeoutMs
+    const until = performance.now() + maxTimeoutMs
     const mayWait = (): boolean => !wasEnding && isBusy() && performance.now() < until
     while (mayWait()) await new Promise((resolve) => setTimeout(resolve, 50))
     log.info('The resident bridge ends', { reason })

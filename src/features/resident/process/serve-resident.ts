@@ -71,7 +71,8 @@ export async function serveResident(name: string): Promise<void> {
   const own = new WeakMap<Hello['env'], Settings>()
   const settingsOfClient = settingsReader()
   const resident = new Resident({
-    settings: { ...settings, ...settingsOf(settings, RESIDENT_SETTINGS) },
+    idleMs: settingsOf(settings, RESIDENT_SETTINGS).residentIdleMs,
+    maxTimeoutMs: settings.maxTimeoutMs,
     key,
     place,
     log,
