@@ -7,6 +7,7 @@ import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { openStores } from '../../src/keep/open-stores.ts'
 import type { Stores } from '../../src/keep/store.ts'
+import { skip } from '../support/needs.ts'
 import { NO_POSTGRES, TestPostgres } from '../support/postgres.ts'
 
 const KINDS = [
@@ -32,8 +33,8 @@ describe.each(KINDS)('a store in $kind', ({ kind, reason }) => {
   })
   afterAll(() => postgres?.remove())
 
-  beforeEach(async (ctx) => {
-    if (reason !== undefined) ctx.skip(reason)
+  beforeEach(async () => {
+    if (reason !== undefined) skip(reason)
     const stateDir = mkdtempSync(path.join(tmpdir(), 'sb-store-'))
     const options = { stateDir, storage: await postgres?.database() }
     one = await openStores(options)

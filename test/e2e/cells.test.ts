@@ -14,7 +14,7 @@ import {
   REAL_SANDBOX,
 } from '../support/bridge-process.ts'
 import { startBridge } from '../support/start-bridge.ts'
-import { needsLinux } from '../support/needs.ts'
+import { needsLinux, skip } from '../support/needs.ts'
 
 let bridge: TestBridge
 beforeAll(async () => {
@@ -102,8 +102,8 @@ describe('a value nested too deeply for WebAssembly', () => {
   const env = { MCP_BRIDGE_RUNTIME: 'pyodide' }
   const tooDeep = { code: 'kept = 1\nimport json\njson.loads("[" * 10**6)' }
 
-  it('a value nested too deeply is a RecursionError, and the variables stay', async (ctx) => {
-    if (!thisNode.hasDeepStack) ctx.skip('the stack of a process is limited here')
+  it('a value nested too deeply is a RecursionError, and the variables stay', async () => {
+    if (!thisNode.hasDeepStack) skip('the stack of a process is limited here')
     const embedded = ANY_RUNTIME === 'pyodide' ? bridge : await startBridge({ env })
     const { text } = await embedded.call(tooDeep)
     expect(text).toContain('RecursionError: Stack overflow')
