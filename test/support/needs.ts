@@ -18,6 +18,11 @@ export function needsProgram(name: string): void {
   if (!hasProgram(name)) skip(`${name} does not run here`)
 }
 
+/** Needs a bubblewrap that may make namespaces: many systems have one that may not. */
+export function needsBubblewrap(): void {
+  if (!runs('bwrap', '--ro-bind', '/', '/', 'true')) skip('bubblewrap does not run here')
+}
+
 /** Needs a pip that runs, which chooses packages and installs them. */
 export function needsPip(): void {
   if (!runs('python3', '-m', 'pip', '--version')) skip('python3 has no pip here')

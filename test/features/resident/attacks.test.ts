@@ -25,7 +25,7 @@ import { SocketTransport } from '../../../src/features/resident/process/socket-t
 import { SILENT } from '../../../src/util/log.ts'
 import { bridgeEnv, CLI, fixtureServer, makeHome } from '../../support/bridge-process.ts'
 import { makeCertificate } from '../../support/make-certificate.ts'
-import { needsPosix, needsProgram, needsRoot } from '../../support/needs.ts'
+import { needsBubblewrap, needsPosix, needsRoot } from '../../support/needs.ts'
 import { until } from '../../support/processes.ts'
 import {
   isAlive,
@@ -138,7 +138,7 @@ describe('the client that is first, whose environment the resident starts with',
     ['setpriv', 'a program that bubblewrap is started with'],
   ])('cannot bring %s, %s, for others', { timeout: 120_000 }, async (program) => {
     if (program === 'setpriv') {
-      needsProgram('bwrap')
+      needsBubblewrap()
       needsRoot('another user starts bubblewrap without setpriv')
     }
     const env = { MCP_BRIDGE_RUNTIME: program === 'podman' ? 'podman' : 'bubblewrap' }
@@ -172,7 +172,7 @@ describe('a jailed server that may write to the folder for temporary files', () 
     ['is refused where the socket of the resident is there', 'a-long-name'.repeat(9), /holds the files of this bridge/],
     ['starts where it is not: control', 'MCPs', /^ann$/],
   ])('%s', { timeout: 120_000 }, async (_, state, said) => {
-    needsProgram('bwrap')
+    needsBubblewrap()
     const { home, connect } = residentHome({})
     const [temporary, stateDir] = [path.join(home, 'tmp'), path.join(home, state)]
     for (const folder of [temporary, stateDir]) mkdirSync(folder, { recursive: true })

@@ -20,7 +20,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { BUILT_CLI, CLI, fixtureServer, ROOT } from '../../support/bridge-process.ts'
-import { needsLinux, needsPosix, needsProgram } from '../../support/needs.ts'
+import { needsBubblewrap, needsLinux, needsPosix, needsProgram } from '../../support/needs.ts'
 import { until } from '../../support/processes.ts'
 import { isAlive, kill, type RelayClient, residentHome, sharedResidentHome } from '../../support/resident-clients.ts'
 
@@ -793,7 +793,7 @@ describe('run serves its client itself', () => {
     ['only there: control', ALLOW, 1],
   ])('%s', { timeout: 120_000 }, async (_, answer, count) => {
     needsLinux('other systems have no such filters')
-    needsProgram('bwrap')
+    needsBubblewrap()
     // bubblewrap could not make its network here.
     const env = { MCP_BRIDGE_RUNTIME: 'pyodide' }
     const { connect, residents } = residentHome({ who: WHO }, env, underFilter(answer))
