@@ -2,8 +2,11 @@
 // or lets their cells end.
 import { once } from 'node:events'
 import { describe, expect, it } from 'vitest'
+import { bridgeEnv } from '../support/bridge-process.ts'
 import { startHttpBridge } from '../support/http-bridge.ts'
 import { needsPosix } from '../support/needs.ts'
+import { runCommand } from '../support/run-program.ts'
+import { sendTask } from '../support/task-client.ts'
 
 const CODE = "print('printed before')\nimport time\ntime.sleep(60)"
 const TOLD = /printed before[^]*The bridge was shut down while this cell ran/
@@ -57,6 +60,17 @@ describe('a bridge that drains', () => {
     const { answer, exited } = await runWhileDraining('3', CODE)
     expect(await answer).toMatchObject({ isError: true, text: expect.stringMatching(TOLD) })
     expect(await exited).toEqual([143, null])
+  })
+
+  it('a bridge that drains lets a cell end that runs as a task, for which no request is open', async () => {
+    needsPosix('Windows ends a process at once')
+    const bridge = await startHttpBridge({ env: { MCP_BRIDGE_DRAIN: '80' } })
+    const params = { name: 'run_python', arguments: { code: 'import time\ntime.sleep(8)' } }
+    expect(await sendTask(bridge, { method: 'tools/call', params })).toMatchObject({ resultType: 'task' })
+    bridge.child.kill('SIGTERM')
+    await once(bridge.child, 'exit')
+    const { stdout } = await runCommand(['log', '--json'], bridgeEnv(bridge.home))
+    expect(JSON.parse(stdout)).toMatchObject({ type: 'run', 'sandbridge.cell.status': 'ok' })
   })
 
   it('a bridge that drains ends at once with a second signal', async () => {

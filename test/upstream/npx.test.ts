@@ -9,6 +9,7 @@ import { findPrograms } from '../../src/util/process/find-program.ts'
 import { installPlace } from '../../src/upstream/installs/install-place.ts'
 import type { ServerDefinition } from '../../src/config/entries/server-definition.ts'
 import { type NpmRegistry, startNpmRegistry } from '../support/npm-registry.ts'
+import { descendants } from '../support/processes.ts'
 import { open, textOf, until } from './support.ts'
 
 let registry: NpmRegistry
@@ -88,6 +89,10 @@ describe('a server that npm installs', { timeout: 120_000 }, () => {
     expect(isInstalled('late-server')).toBe(false)
     goOn()
     await until(() => isInstalled('late-server'))
+    // What waits for npm does not wait for its limit: by then, npm's process id may be another's.
+    if (process.platform === 'win32') return
+    const isWaiting = () => descendants(process.pid).some(({ command }) => command.includes('askAfterMs'))
+    await expect.poll(isWaiting).toBe(false)
   })
 
   it('a server with an incomplete installation is reported with the folder to remove', async () => {
