@@ -28,7 +28,7 @@ Error.stackTraceLimit = 30
 Error.prepareStackTrace = stackOfCells(sources)
 useOutput()
 watchTimers()
-startBreaker(Number(process.argv[3]))
+const breaker = startBreaker(Number(process.argv[3]))
 const api = new Api(link, (value) => {
   const data = bundle(value, false)
   if (data) link.send({ type: 'display', data, media: mediaBeside(value) })
@@ -46,7 +46,7 @@ process.on('SIGINT', () => {})
 process.on('uncaughtException', (error: unknown) => cells.fail(error))
 process.on('unhandledRejection', (error: unknown, promise) => cells.rejected(error, promise))
 process.on('rejectionHandled', (promise) => cells.handled(promise))
-link.send({ type: 'ready', node: process.versions.node })
+void breaker.then(() => link.send({ type: 'ready', node: process.versions.node }))
 
 function run(scripts: Scripts, file: string): unknown {
   const options = { filename: file, importModuleDynamically: vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER }
