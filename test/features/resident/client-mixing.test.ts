@@ -1,7 +1,7 @@
 // Nothing of one client of a resident bridge reaches another: not its environment, its folder, its rules, its project's
 // servers, or what it can be asked. Each attack is first made where it succeeds, on a bridge whose clients share the
 // context of whoever started it.
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -32,9 +32,6 @@ interface House {
 function house(servers: Parameters<typeof makeHome>[0]): House {
   const home = makeHome(servers)
   const folders = realpathSync(mkdtempSync(path.join(tmpdir(), 'sb-projects-')))
-  onTestFinished(() => {
-    for (const one of [home, folders]) rmSync(one, { recursive: true, force: true, maxRetries: 10 })
-  })
   const base = bridgeEnv(home, OBSERVERS)
   return {
     context: (name, env = {}) => {
