@@ -10,6 +10,8 @@ const { MessageChannel, Worker } = require('node:worker_threads')
 
 const [bundle, mode, sizesJson] = process.argv.slice(2)
 const building = mode === 'build'
+// Node 22 and newer let a thread read all of the folder in which its process is, whatever its flags say.
+process.chdir(bundle)
 const die = process.kill.bind(process, process.pid, 'SIGKILL')
 
 /**
