@@ -70,7 +70,7 @@ export const ERROR_CODES = {
   CANCELLED: { actor: 'model', hint: '' },
   TOOL_ARGUMENTS_INVALID: {
     actor: 'model',
-    hint: 'Correct the arguments of run_python and call it again.',
+    hint: 'Correct the arguments and call the tool again.',
   },
   OUTPUT_UNKNOWN: { actor: 'model', hint: 'Run the cell again.' },
   QUOTA_EXCEEDED: { actor: 'operator', hint: 'Retry when the hour is over.' },

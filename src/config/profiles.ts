@@ -38,7 +38,9 @@ export class Profiles {
     if (found) return found
     const names = Object.keys(all)
     const there =
-      names.length > 0 ? `Profiles: ${names.join(', ')}.` : 'Make it with `sandbridge profile NAME SERVERS`.'
+      names.length > 0
+        ? `Profiles: ${names.join(', ')}.`
+        : 'There are none yet. Make one: sandbridge profile NAME SERVERS'
     throw new BridgeError('CONFIG_INVALID', `There is no profile '${name}'`, {
       hint: didYouMeanText(name, names) || there,
     })

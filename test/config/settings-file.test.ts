@@ -93,6 +93,7 @@ describe('settings.json', () => {
     ['{"memory": "1g"}', ':1:2: memory is written as "sandbox": {"memory": …}'],
     ['{"MCP_BRIDGE_MEMORY": "1g"}', ':1:2: MCP_BRIDGE_MEMORY is written as "sandbox": {"memory": …}'],
     ['{"cells": {"tokens": 1}}', ':1:12: cells.tokens: is not a setting. It is output.tokens.'],
+    ['{"output": {"token": 1}}', ':1:13: output.token: is not a setting. Did you mean tokens?'],
     ['{"sandbox": []}', ':1:2: sandbox: is not an object with settings'],
     ['{"sandbox": {"memory": "63m"}}', ':1:14: sandbox.memory: "63m" is not allowed. Allowed: a size'],
     ['{"sandbox": {"pool": "1"}}', ':1:14: sandbox.pool: is not a whole number. Allowed: a whole number, 0 to 16.'],
@@ -100,7 +101,7 @@ describe('settings.json', () => {
     ['{"sandbox": {"pool": null}}', 'sandbox.pool: is not a whole number'],
     ['{"cells": {"timeout": 1e9}}', 'cells.timeout: "1000000000" is not allowed. Allowed: seconds, 1 to 86400.'],
     ['{"cells": {"projects": 1}}', 'cells.projects: is not true or false'],
-    ['{"servers": {"sources": "cursor"}}', 'servers.sources: is not a list of texts'],
+    ['{"servers": {"sources": "cursor"}}', 'servers.sources: is not a list of texts, such as ["a", "b"]. Allowed: all'],
     ['{"servers": {"sources": []}}', 'servers.sources: is empty'],
     ['{"servers": {"sources": ["cursor,vscode"]}}', 'servers.sources: has an empty item, or one that is several'],
     ['{"servers": {"sources": ["notepad"]}}', 'servers.sources: "notepad" is not allowed'],
@@ -271,6 +272,8 @@ describe('editSetting', () => {
 
   it.each([
     ['sandbox.memroy', '1g', 'Did you mean sandbox.memory?'],
+    ['tokens', '800', 'Did you mean output.tokens?'],
+    ['resident', 'off', 'Did you mean resident.mode, resident.idle?'],
     ['__proto__', '1', 'is not a setting'],
     ['http.stateDir', '/x', 'MCP_BRIDGE_STATE_DIR only'],
     ['sandbox.pool', '99', 'a whole number, 0 to 16'],

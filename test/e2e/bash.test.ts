@@ -43,7 +43,9 @@ describe('run_bash', () => {
       expect.stringMatching(/The embedded sandbox has no bash\nHint: Use run_python/),
     ])
     expect(await bridge.run('1 + 1')).toBe('2')
-    expect((await bash(bridge, ' ')).text).toContain("'code' is empty: pass the bash source to run")
+    expect((await bash(bridge, ' ')).text).toContain(
+      "'code' is empty: pass the bash source to run\nCorrect the arguments and call the tool again.",
+    )
     expect((await bash(bridge, 'echo', { cwd: '/' })).text).toContain('run_bash takes code, servers and timeout')
   })
 

@@ -30,7 +30,8 @@ it('exec limits time, and exits with 1 when the cell fails', async () => {
 })
 
 it.each([
-  [[], /a Python file, or -c CODE/],
+  [[], /a Python file, or -c CODE\n/],
+  [['-c', '1', 'cell.py'], /a Python file, or -c CODE, not both/],
   [['no-such-file.py'], /no-such-file\.py' cannot be read: no such file/],
   [[home], /cannot be read: it is a folder/],
   [['-t', 'ten', '-c', '1'], /'timeout' must be a number of seconds, .* not the string "ten"/],

@@ -58,7 +58,8 @@ async function readCode(
 ): Promise<string> {
   if (code !== undefined && file === undefined) return code
   if (code !== undefined || file === undefined) {
-    throw new BridgeError('TOOL_ARGUMENTS_INVALID', 'Pass a Python file, or -c CODE', {
+    const both = code === undefined ? '' : ', not both'
+    throw new BridgeError('TOOL_ARGUMENTS_INVALID', `Pass a Python file, or -c CODE${both}`, {
       hint: 'For example: sandbridge exec -c "1 + 1"',
     })
   }

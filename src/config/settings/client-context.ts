@@ -25,7 +25,18 @@ export function variablesOfPlaces(env: Environment): (string | undefined)[] {
   return VARIABLES_OF_PLACES.map((name) => env[name])
 }
 
-/** The context of this process: of its only client, or of the user who typed a command. */
+/**
+ * The context of this process: of its only client, or of the user who typed a command.
+ * @throws Error where the folder of this process was removed
+ */
 export function processContext(): ClientContext {
-  return { env: process.env, cwd: process.cwd(), home: homedir(), ownPaths: process.argv.slice(1, 2) }
+  return { env: process.env, cwd: currentFolder(), home: homedir(), ownPaths: process.argv.slice(1, 2) }
+}
+
+function currentFolder(): string {
+  try {
+    return process.cwd()
+  } catch (cause) {
+    throw new Error('The current folder was removed. Change to another folder and try again.', { cause })
+  }
 }

@@ -46,7 +46,7 @@ async function setProfile(name: string, servers: string[], { json }: ProfileOpti
     const unknown = servers.find((server) => !known.includes(server))
     if (unknown !== undefined) {
       throw new BridgeError('CONFIG_INVALID', `There is no server '${unknown}'`, {
-        hint: `Servers: ${known.join(', ')}.`,
+        hint: known.length > 0 ? `Servers: ${known.join(', ')}.` : 'Add servers as `sandbridge servers` says.',
       })
     }
     await new Profiles(bridge.settings.stateDir).set(name, servers)

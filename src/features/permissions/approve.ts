@@ -16,7 +16,10 @@ export async function approve(
   const { stateDir } = await loadSettings(terminal.context.env)
   const questions = (await listQuestions(stateDir)).filter((question) => id === undefined || question.id === id)
   if (options.json) return printJson(questions.map(({ id: one, text }) => ({ id: one, text })))
-  if (questions.length === 0) return printEmpty('No call waits for an answer.')
+  if (questions.length === 0) {
+    const none = `No question '${id}' waits for an answer. Which ones do: sandbridge approve --json`
+    return printEmpty(id === undefined ? 'No call waits for an answer.' : none)
+  }
   const [only] = questions
   const answers = answersTo(id === undefined || !only ? {} : only)
   if (options.answer !== undefined && (id === undefined || !isAnswer(options.answer, only ?? {}))) {

@@ -34,7 +34,7 @@ export async function isOffInFile({ env, home }: Pick<ClientContext, 'home' | 'e
     const parsed = parseJsonc(text)
     // The rest is not checked: it may have settings of features that are not loaded yet.
     const { resident } = ('value' in parsed ? parsed.value : {}) as { resident?: { mode?: unknown } }
-    return resident?.mode === 'off'
+    return String(resident?.mode).trim().toLowerCase() === 'off'
   } catch {
     // The resident says what is wrong with the file.
     return false
@@ -45,8 +45,8 @@ export async function isOffInFile({ env, home }: Pick<ClientContext, 'home' | 'e
 function settingsText(stateDir: string): string {
   const file = path.join(stateDir, 'settings.json')
   try {
-    // Far faster than the error of the next line.
-    return existsSync(file) ? readOrdinaryText(file) : ''
+    // Far faster than the error of the next line. Editors of Windows write a byte order mark.
+    return existsSync(file) ? readOrdinaryText(file).replace(/^\uFEFF/, '') : ''
   } catch {
     return ''
   }

@@ -52,7 +52,9 @@ export async function stop(): Promise<void> {
   const answers = await Promise.all(found.map(({ socket }) => askResident(socket, { stop: true })))
   const silent = found.filter((_, index) => answers[index] === 'silent')
   const stopped = found.length - silent.length
-  if (stopped > 0) print(`${count(stopped, 'resident bridge')} will end after the cells that run.`)
+  const isUsed = found.some(({ status: now }) => now !== undefined && now.clients.length > 0)
+  const next = isUsed ? ' Clients that are connected start another one.' : ''
+  if (stopped > 0) print(`${count(stopped, 'resident bridge')} will end after the cells that run.${next}`)
   if (silent.length === 0) return
   for (const { socket } of silent) print(silentText(socket))
   process.exitCode = 1

@@ -4,6 +4,7 @@ import path from 'node:path'
 import { BridgeError } from '../../errors.ts'
 import { withFileLock } from '../../util/files/file-lock.ts'
 import { replaceFile } from '../../util/files/replace-file.ts'
+import { nearestName } from '../../util/text/did-you-mean.ts'
 import { nodeFileSystem, readFileText } from '../../config/config-file.ts'
 import { editDocument } from '../../config/formats/edit-document.ts'
 import {
@@ -14,7 +15,7 @@ import {
   type SettingContext,
 } from '../../config/settings/setting-kinds.ts'
 import { namedSettings, notAllowed } from '../../config/settings/settings.ts'
-import { checkSettings, settingNamed, suggested } from '../../config/settings/file/check-file.ts'
+import { checkSettings, settingNamed } from '../../config/settings/file/check-file.ts'
 import { settingsFile } from '../../config/settings/file/load-settings.ts'
 
 /** Names of settings, and of variables. @throws BridgeError TOOL_ARGUMENTS_INVALID with the nearest name */
@@ -26,9 +27,11 @@ export function findSetting(name: string): NamedSetting {
     throw refused(`${name} is set by the variable ${variable} only: ${onlyVariable}`, 'Set that variable.')
   }
   if (found) return found
-  const names = all.flatMap((one) => [one.name, idOf(one.setting), one.key])
+  const namesOf = (one: NamedSetting): string[] => [one.name, idOf(one.setting), one.key, one.group]
+  const near = nearestName(name, all.flatMap(namesOf))
+  const meant = near === undefined ? [] : all.filter((one) => namesOf(one).includes(near)).map((one) => one.name)
   throw refused(
-    `${JSON.stringify(name.slice(0, 80))} is not a setting.${suggested(name, names)}`,
+    `${JSON.stringify(name.slice(0, 80))} is not a setting.${meant.length > 0 ? ` Did you mean ${meant.join(', ')}?` : ''}`,
     '`sandbridge config` lists the settings.',
   )
 }

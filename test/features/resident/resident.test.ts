@@ -598,7 +598,10 @@ describe('sandbridge status and stop', () => {
       ).toHaveLength(2)
       const open = ann.run('import time\ntime.sleep(3)\nprint("whole")')
       await new Promise((resolve) => setTimeout(resolve, 500))
-      expect(command('stop').code).toBe(0)
+      expect(command('stop')).toMatchObject({
+        code: 0,
+        stdout: '1 resident bridge will end after the cells that run. Clients that are connected start another one.\n',
+      })
       // The cell of one client ends first; both go on with another resident.
       expect(await open).toBe('whole')
       await until(() => !isAlive(one.pid))

@@ -138,6 +138,16 @@ it.each([
   expect(await at(home, 'import', file, '--yes')).toMatchObject({ code: 2, stdout: '' })
 })
 
+it('a bundle that is not there, and nothing to export, are told in words', async () => {
+  const missing = await at(home, 'import', 'none.sbx')
+  expect(missing).toMatchObject({ code: 2, stderr: "sandbridge: The file 'none.sbx' cannot be read: no such file\n" })
+  const none = await at(makeHome(), 'export')
+  expect(none).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('no function or artifact was saved') as string,
+  })
+})
+
 it('a bundle of version 0.2, which is a zip file, is imported, and refused with a link in it', async () => {
   const entries = (await unpackTar(readFileSync(bundle))).map(({ header, data }) => ({
     name: header.name,

@@ -81,7 +81,7 @@ const KINDS: Readonly<Record<string, string>> = {
   integer: 'a whole number',
   string: 'a text in quotes',
   'string,integer': 'a text or a number',
-  array: 'a list of texts',
+  array: 'a list of texts, such as ["a", "b"]',
 }
 
 function parsed(text: string, setting: Setting<unknown>, context: SettingContext): { text: string } | Refused {
@@ -107,10 +107,11 @@ function unknownGroup(name: string, all: readonly NamedSetting[]): string {
 }
 
 function unknownKey(key: string, group: string, all: readonly NamedSetting[]): string {
-  const elsewhere = settingNamed(key, all) ?? all.find((one) => one.key === key)
-  if (elsewhere) return `is not a setting. It is ${elsewhere.name}.`
   const names = all.filter((one) => one.group === group).map((one) => one.key)
-  const near = nearestName(key, names) ?? all.find(({ key: other }) => nearestName(key, [other]))?.name
+  const here = nearestName(key, names)
+  const elsewhere = settingNamed(key, all) ?? all.find((one) => one.key === key)
+  if (elsewhere && here === undefined) return `is not a setting. It is ${elsewhere.name}.`
+  const near = here ?? all.find(({ key: other }) => nearestName(key, [other]))?.name
   return `is not a setting.${near === undefined ? '' : ` Did you mean ${near}?`}`
 }
 
@@ -120,7 +121,7 @@ export function settingNamed(name: string, all: readonly NamedSetting[]): NamedS
 }
 
 /** ` Did you mean …?` or an empty text. */
-export function suggested(name: string, known: Iterable<string>): string {
+function suggested(name: string, known: Iterable<string>): string {
   const near = nearestName(name, known)
   return near === undefined ? '' : ` Did you mean ${near}?`
 }

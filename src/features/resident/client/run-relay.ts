@@ -1,6 +1,6 @@
 // `sandbridge run` where the user has a resident bridge: passes the client's messages to it.
 import { cacheFolder } from '../../../config/settings/cache-folder.ts'
-import { processContext } from '../../../config/settings/client-context.ts'
+import { type ClientContext, processContext } from '../../../config/settings/client-context.ts'
 import { Relay, type TakenInput } from './relay.ts'
 import { makeRunFolder } from '../run-folder.ts'
 import { endWithoutReader } from '../../../util/process/lost-reader.ts'
@@ -10,7 +10,14 @@ import { isOffInFile, ownResident } from '../own-resident.ts'
 /** @param command serves the client in this process, where no resident can be had */
 export async function relay(command: () => Promise<void>): Promise<void> {
   endWithoutReader()
-  if (await isOffInFile(processContext())) return command()
+  let context: ClientContext
+  try {
+    context = processContext()
+  } catch {
+    // The command says why.
+    return command()
+  }
+  if (await isOffInFile(context)) return command()
   const log = (text: string): void => void process.stderr.write(text)
   const tell = (reason: string): void => log(`sandbridge: ${reason}. This client gets a bridge of its own.\n`)
   const started = await startRelay(log, (reason, taken) => {

@@ -13,7 +13,8 @@ export async function exportBundle(names: string[], { output }: { output?: strin
   await withBridge(async ({ own: { savedTools, artifacts } }) => {
     const file = output ?? 'bundle.sbx'
     const contents = await chooseContents(names, savedTools, artifacts)
-    if (contents.tools.length + contents.artifacts.length === 0) throw usage('Nothing to export')
+    if (contents.tools.length + contents.artifacts.length === 0)
+      throw usage('There is nothing to export: no function or artifact was saved yet')
     const { servers } = await written(file, () => writeBundle(file, contents, artifacts))
     print(
       `Wrote ${file}: ${count(contents.tools.length, 'function')}, ${count(contents.artifacts.length, 'artifact')}.`,
@@ -25,7 +26,8 @@ export async function exportBundle(names: string[], { output }: { output?: strin
 export async function importBundle(file: string, options: { yes?: boolean; dryRun?: boolean }): Promise<void> {
   const bundle = await Bundle.open(file).catch((error: unknown) => {
     if (BridgeError.isInstance(error)) throw error
-    throw usage(`The file '${file}' cannot be read: ${messageOf(error)}`)
+    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT'
+    throw usage(`The file '${file}' cannot be read: ${isMissing ? 'no such file' : messageOf(error)}`)
   })
   await withBridge(async (bridge) => {
     await showBundle(bundle, bridge)

@@ -1,0 +1,23 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { OWN_TERMINAL } from '../../cli/terminal/terminal.ts'
+import { approve } from './approve.ts'
+
+it('tells a question that is not there from no question at all', async () => {
+  const stateDir = mkdtempSync(path.join(tmpdir(), 'sb-'))
+  onTestFinished(() => rmSync(stateDir, { recursive: true }))
+  const said: string[] = []
+  const terminal = {
+    ...OWN_TERMINAL,
+    context: { env: { MCP_BRIDGE_STATE_DIR: stateDir }, cwd: stateDir, home: stateDir, ownPaths: [] },
+    printEmpty: (text: string) => void said.push(text),
+  }
+  await approve(undefined, {}, terminal)
+  await approve('0123', { answer: 'yes' }, terminal)
+  expect(said).toEqual([
+    'No call waits for an answer.',
+    "No question '0123' waits for an answer. Which ones do: sandbridge approve --json",
+  ])
+})

@@ -1,0 +1,24 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { isOffInFile } from './own-resident.ts'
+
+it.each([
+  ['{ "resident": { "mode": "off" } }', true],
+  ['\uFEFF{\r\n  // No process.\r\n  "resident": { "mode": "off", },\r\n}\r\n', true],
+  ['{ "resident": { "mode": "OFF " } }', true],
+  ['{ "resident": { "mode": "on" } }', false],
+  ['{ "resident": { "idle": 60 } }', false],
+  ['{ "resident": "off" }', false],
+  ['{ "resident": { "mode": "off" }', false],
+])('settings.json switches the resident off as its other settings are read: %j', async (text, isOff) => {
+  const stateDir = mkdtempSync(path.join(tmpdir(), 'sb-'))
+  onTestFinished(() => rmSync(stateDir, { recursive: true }))
+  writeFileSync(path.join(stateDir, 'settings.json'), text)
+  expect(await isOffInFile({ home: '/nowhere', env: { MCP_BRIDGE_STATE_DIR: stateDir } })).toBe(isOff)
+  // A variable outranks the file.
+  expect(
+    await isOffInFile({ home: '/nowhere', env: { MCP_BRIDGE_STATE_DIR: stateDir, MCP_BRIDGE_RESIDENT: 'on' } }),
+  ).toBe(false)
+})
