@@ -136,7 +136,7 @@ function run({ env = {}, servers }: Given, ...args: string[]) {
     timeout: 300_000,
     encoding: 'utf8',
   })
-  rmSync(home, { recursive: true, force: true })
+  rmSync(home, { recursive: true, force: true, maxRetries: 5 })
   return { stdout, all: `${stdout}${stderr} (exit code ${status})`, status }
 }
 
