@@ -136,7 +136,7 @@ function run({ env = {}, servers }: Given, ...args: string[]) {
     timeout: 300_000,
     encoding: 'utf8',
   })
-  rmSync(home, { recursive: true, force: true })
+  rmSync(home, { recursive: true, force: true, maxRetries: 5 })
   return { stdout, all: `${stdout}${stderr} (exit code ${status})`, status }
 }
 
@@ -153,7 +153,8 @@ function typeErrors(): string[] {
   const tsc = path.join(ROOT, 'node_modules/typescript/bin/tsc')
   // Other tests use the other cores, and several threads check many types again.
   const said = node(tsc, '--noEmit', '--singleThreaded', '--pretty', 'false', '-p', copy)
-  return said.split('\n').filter((line) => line !== '')
+  // It ends lines as its system does.
+  return said.split(/\r?\n/).filter((line) => line !== '')
 }
 
 it('only the lists import a feature, so the rest type-checks without any one of them', () => {

@@ -37,7 +37,8 @@ function parsed(sources: string[]): string[] {
     env: { ...process.env, PYTHONIOENCODING: 'utf-8' },
   })
   expect(status).toBe(0)
-  return stdout.trimEnd().split('\n')
+  // Python ends lines as its system does.
+  return stdout.trimEnd().split(/\r?\n/)
 }
 
 const name = fc.oneof(

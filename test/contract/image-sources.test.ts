@@ -191,7 +191,8 @@ describe('a system that cannot be used is refused in words', () => {
   )
 
   it('an engine refuses a folder or an archive as its system, in words', async () => {
-    const refused = provide('/some/system.tar', { MCP_BRIDGE_RUNTIME: 'podman' })
-    await expect(refused).rejects.toThrow('podman cannot use a folder or an archive: /some/system.tar')
+    const archive = path.resolve('/some/system.tar')
+    const refused = provide(archive, { MCP_BRIDGE_RUNTIME: 'podman' })
+    await expect(refused).rejects.toThrow(`podman cannot use a folder or an archive: ${archive}`)
   })
 })

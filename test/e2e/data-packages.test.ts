@@ -7,7 +7,7 @@ import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { published, ROOT, type ServerEntry } from '../support/bridge-process.ts'
 import { makeProvider, whyNot } from '../support/engines.ts'
-import { needsIndex, skip } from '../support/needs.ts'
+import { skip, whyNoIndex } from '../support/needs.ts'
 import { openObserved, type ObservedBridge } from '../support/observed-bridge.ts'
 
 const CHART = path.join(ROOT, 'docs/data/sales.png')
@@ -64,9 +64,8 @@ describe('with packages of the index', { timeout: 120_000 }, () => {
   let bridge: ObservedBridge
 
   beforeAll(async () => {
-    reason = await whyNot(makeProvider('bubblewrap'))
+    reason = (await whyNot(makeProvider('bubblewrap'))) ?? whyNoIndex()
     if (reason !== undefined) return
-    needsIndex()
     // The sandboxes of root run as another user.
     chmodSync(folder, 0o755)
     mkdirSync(files)

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { bridgeEnv, makeHome, published } from '../support/bridge-process.ts'
+import { needsPosix } from '../support/needs.ts'
 import { runCommand } from '../support/run-program.ts'
 
 const home = makeHome({ everything: published.everything(), other: published.everything() })
@@ -79,6 +80,7 @@ it('exec reports that a cell ended its Python itself', async () => {
 })
 
 it('exec refuses a cache folder in /proc, where Node would try for ever to make it', async () => {
+  needsPosix('Windows has no /proc')
   const env = bridgeEnv(home, { MCP_BRIDGE_CACHE_DIR: '/proc/nope' })
   const { code, stderr } = await runCommand(['exec', '-c', '1'], env)
   expect(code).toBe(2)

@@ -33,7 +33,10 @@ async function documentsIn(home: string): Promise<Record<string, unknown>> {
     .filter((file) => !file.includes('MCPs') && !file.includes(path.join(home, 'cache')))
     .map(async (file) => {
       const parsed = await parseDocument(await readFile(file, 'utf8'), FORMATS[path.extname(file)] ?? 'jsonc')
-      return [path.relative(home, file), 'document' in parsed ? parsed.document : parsed.reason] as const
+      return [
+        path.relative(home, file).replaceAll(path.sep, '/'),
+        'document' in parsed ? parsed.document : parsed.reason,
+      ] as const
     })
   return Object.fromEntries(await Promise.all(documents))
 }

@@ -5,6 +5,7 @@ import path from 'node:path'
 import { expect, it, vi } from 'vitest'
 import { pathWith, pathWithBrowser } from '../support/agreeing-browser.ts'
 import { bridgeEnv, CLI, makeHome } from '../support/bridge-process.ts'
+import { needsPosix } from '../support/needs.ts'
 import { runProgram } from '../support/run-program.ts'
 import { startBridge } from '../support/start-bridge.ts'
 import { protectedServer } from '../upstream/authorization-server.ts'
@@ -18,6 +19,7 @@ const sandbridge = (home: string, args: string[], env: Record<string, string> = 
   runProgram(process.execPath, [CLI, ...args], bridgeEnv(home, { PATH: PATH_WITH_BROWSER, ...env }), { cwd: home })
 
 it('sandbridge login prints JSON alone on stdout, and the page to sign in at on stderr', async () => {
+  needsPosix('its browser is a script')
   const server = await protectedServer()
   const home = makeHome({ r: { url: server.url } })
   const first = await sandbridge(home, ['login', 'r', '--json'])
@@ -35,6 +37,7 @@ it('sandbridge login prints JSON alone on stdout, and the page to sign in at on 
 })
 
 it('sandbridge image build prints JSON alone on stdout, and the lines of the build on stderr', async () => {
+  needsPosix('its engine is a script')
   const info = JSON.stringify({ ServerVersion: '28.2.2', OSType: 'linux' })
   const docker = `#!/bin/sh\nif [ "$1" = info ]; then echo '${info}'; else echo "Step 1 of $1"; fi\n`
   const env = { PATH: pathWith({ docker }), MCP_BRIDGE_RUNTIME: 'docker' }
@@ -49,6 +52,7 @@ it('sandbridge image build prints JSON alone on stdout, and the lines of the bui
 const CALL = 'await mcp_r.echo(text="hi")'
 
 it('a server that refused many times works as soon as the user has signed in', async () => {
+  needsPosix('its browser is a script')
   const server = await protectedServer()
   const bridge = await startBridge({ servers: { r: { url: server.url } } })
   for (let i = 0; i < 10; i += 1) expect(await bridge.run(CALL)).toContain('sandbridge login r')

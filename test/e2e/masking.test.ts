@@ -20,8 +20,10 @@ import { runCommand } from '../support/run-program.ts'
 const EMAIL = 'canary.person@example.com'
 const CARD = '4111 1111 1111 1111'
 const home = makeHome({ files: fixtureServer('intruder.mjs') })
-const journal = path.join(home, 'journal')
-const data = path.join(home, 'data.json')
+/** In code, a backslash of Windows would begin an escape sequence. */
+const inHome = (name: string): string => path.join(home, name).replaceAll('\\', '/')
+const journal = inHome('journal')
+const data = inHome('data.json')
 const read = `data = await mcp_files.run(code="return require('fs').readFileSync('${data}', 'utf8')")\nemail, card = data["email"], data["card"]`
 const progress: string[] = []
 let bridge: TestBridge

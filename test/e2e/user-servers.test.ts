@@ -8,6 +8,7 @@ import { pathWithBrowser } from '../support/agreeing-browser.ts'
 import { bridgeEnv, fixtureServer } from '../support/bridge-process.ts'
 import { type HttpBridge, startHttpBridge } from '../support/http-bridge.ts'
 import { connectAs, give, tokenFor } from '../support/http-users.ts'
+import { needsPosix } from '../support/needs.ts'
 import { until } from '../support/processes.ts'
 import { runCommand } from '../support/run-program.ts'
 import { protectedServer } from '../upstream/authorization-server.ts'
@@ -118,6 +119,7 @@ it('rules of a user count for a server of their own, and that user alone is aske
 })
 
 it('the sign-in of a user is kept in their folder, and no other user calls with it', async () => {
+  needsPosix('its browser is a script')
   const remote = await protectedServer()
   const key = { MCP_BRIDGE_SIGN_IN_KEY: '0123456789abcdef'.repeat(4) }
   const bridge = await startHttpBridge({ servers: { r: { url: remote.url } }, env: key })

@@ -1,5 +1,6 @@
 // This file verifies the record of a real bridge, and that a call that must be recorded but cannot be is not made.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { devNull } from 'node:os'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { LogFolder } from '../../src/keep/files/log-folder.ts'
@@ -74,7 +75,7 @@ describe('the record', { timeout: 120_000 }, () => {
 
   it('the record has the denial of a call by a rule, however the call is made', async () => {
     const hub = {
-      ...fixtureServer('ruled.mjs', '/dev/null'),
+      ...fixtureServer('ruled.mjs', devNull),
       permissions: { deny: ['create_issue', 'delete_repo', 'delete_all'] },
     }
     const observed = await openObserved({ servers: { hub }, env: { MCP_BRIDGE_AUDIT: 'shape' } })

@@ -1,5 +1,6 @@
 // This file verifies that everything that happens in a bridge is an event with its context: the bridge, its sandbox and
 // its servers are real.
+import { devNull } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { BridgeError } from '../../src/errors.ts'
@@ -20,7 +21,7 @@ describe('the events of a bridge', { timeout: 120_000 }, () => {
       servers: {
         text: fixtureServer('raw.mjs', 'text-content'),
         asker: fixtureServer('raw.mjs', 'asks', 'elicitation/create'),
-        hub: { ...fixtureServer('ruled.mjs', '/dev/null'), permissions } as typeof good,
+        hub: { ...fixtureServer('ruled.mjs', devNull), permissions } as typeof good,
         meta: fixtureServer('raw.mjs', 'shows-meta'),
       },
       capabilities: { elicitation: { form: {} } },

@@ -76,7 +76,7 @@ it(
         expect(kept.trusted.some((file) => file.endsWith(name))).toBe(true)
       }
       // Names that are complete: the last one of a round may have an artifact and no token.
-      const complete = kept.artifacts.filter((name) => kept.trusted.some((file) => file.endsWith(`/${name}`)))
+      const complete = kept.artifacts.filter((name) => kept.trusted.some((file) => path.basename(file) === name))
       before = (
         await Promise.all(complete.map(async (name) => ((await kept.tokenOf(name)) === name ? [name] : [])))
       ).flat()

@@ -7,6 +7,7 @@ import path from 'node:path'
 import { describe, expect, it, onTestFinished, type TestContext } from 'vitest'
 import { fixtureServer, makeHome, REAL_SANDBOX, type TestBridge } from '../support/bridge-process.ts'
 import { startHttpBridge } from '../support/http-bridge.ts'
+import { needsLinux, needsRoot } from '../support/needs.ts'
 import { until } from '../support/processes.ts'
 import { SANDBOX_CACHE } from '../support/sandbox-cache.ts'
 import { startBridge } from '../support/start-bridge.ts'
@@ -15,7 +16,8 @@ const servers = { good: fixtureServer('raw.mjs', 'good') }
 
 /** A home whose state and cache folders are on a separate disk. */
 function homeOnDisk(ctx: TestContext) {
-  if (process.platform !== 'linux' || process.getuid?.() !== 0) ctx.skip('a disk of its own needs root on Linux')
+  needsLinux('a disk of its own')
+  needsRoot('a disk of its own')
   const home = makeHome(servers)
   const disk = mkdtempSync(path.join(tmpdir(), 'sb-disk-'))
   onTestFinished(() => {
@@ -88,6 +90,7 @@ describe('a bridge', { timeout: 120_000 }, () => {
   })
 
   it('a bridge with 64 file descriptors runs cells and calls', async (ctx) => {
+    needsLinux('it limits a process that runs')
     const bridge = await startHttpBridge({ ownProcess: true, servers, env: { MCP_BRIDGE_POOL: '0' } })
     const { status } = spawnSync('prlimit', ['--pid', String(bridge.pid), '--nofile=64'])
     if (status !== 0) ctx.skip('prlimit is not here')

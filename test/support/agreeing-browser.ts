@@ -10,7 +10,7 @@ export function pathWith(files: Record<string, string>): string {
     writeFileSync(path.join(folder, name), source)
     chmodSync(path.join(folder, name), 0o755)
   }
-  return `${folder}:${process.env['PATH']}`
+  return `${folder}${path.delimiter}${process.env['PATH']}`
 }
 
 export function pathWithBrowser(): string {

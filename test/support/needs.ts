@@ -23,19 +23,28 @@ export function needsBubblewrap(): void {
   if (!runs('bwrap', '--ro-bind', '/', '/', 'true')) skip('bubblewrap does not run here')
 }
 
+const NO_PIP = 'python3 has no pip here'
+const hasPip = (): boolean => runs('python3', '-m', 'pip', '--version')
+
 /** Needs a pip that runs, which chooses packages and installs them. */
 export function needsPip(): void {
-  if (!runs('python3', '-m', 'pip', '--version')) skip('python3 has no pip here')
+  if (!hasPip()) skip(NO_PIP)
 }
 
 /** Needs a package index that pip is configured for. */
 export function needsIndex(): void {
-  needsPip()
+  const why = whyNoIndex()
+  if (why !== undefined) skip(why)
+}
+
+/** The same for `beforeAll`, where no test runs yet; undefined where there is one. */
+export function whyNoIndex(): string | undefined {
+  if (!hasPip()) return NO_PIP
   const folder = mkdtempSync(path.join(tmpdir(), 'sb-'))
   const words = ['download', '--quiet', '--no-deps', '--only-binary', ':all:', '--retries', '0', '--dest', folder]
   const { status } = spawnSync('python3', ['-m', 'pip', ...words, 'tabulate'], { cwd: '/', timeout: 30_000 })
   rmSync(folder, { recursive: true, force: true })
-  if (status !== 0) skip('pip reaches no package index here')
+  return status === 0 ? undefined : 'pip reaches no package index here'
 }
 
 const found = new Map<string, boolean>()

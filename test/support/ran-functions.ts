@@ -8,7 +8,7 @@ const SRC = path.join(import.meta.dirname, '../../src/')
 export interface RanFunction {
   /** V8's name: without the class, and with the `#` of private methods. */
   name: string
-  /** Path below src/. */
+  /** Path below src/, with `/`. */
   file: string
   count: number
 }
@@ -24,10 +24,10 @@ export async function ranFunctions(work: () => Promise<void>): Promise<RanFuncti
     await work()
     const { result } = await inspector.post('Profiler.takePreciseCoverage')
     return result.flatMap(({ url, functions }) => {
-      const file = url.startsWith('file:') ? fileURLToPath(url) : url
+      const file = path.normalize(url.startsWith('file:') ? fileURLToPath(url) : url)
       if (!file.startsWith(SRC)) return []
       return functions.map(({ functionName, ranges }) => {
-        return { name: functionName, file: file.slice(SRC.length), count: ranges[0]!.count }
+        return { name: functionName, file: file.slice(SRC.length).replaceAll(path.sep, '/'), count: ranges[0]!.count }
       })
     })
   } finally {

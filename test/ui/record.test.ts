@@ -1,5 +1,6 @@
 // This file verifies that the page shows the record of all bridges and days, and that a run can be used again if its
 // code is in memory.
+import { devNull } from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, vi } from 'vitest'
@@ -83,7 +84,7 @@ describe('the view Record (needs Chromium)', () => {
   })
 
   it('the view Record is filtered by server, denial, state, session and words', async () => {
-    const hub = { ...fixtureServer('ruled.mjs', '/dev/null'), permissions: { deny: ['create_issue'] } }
+    const hub = { ...fixtureServer('ruled.mjs', devNull), permissions: { deny: ['create_issue'] } }
     const opened = await openPage({ env: AUDIT, servers: { hub, everything: published.everything() } })
     const { page, run, problems } = opened
     await run('await mcp_everything.echo(message="hello")')

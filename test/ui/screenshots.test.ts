@@ -2,6 +2,7 @@
 // takes the screenshots of docs/ui.md: SANDBRIDGE_SCREENSHOTS=docs/ui writes those, any other folder gets all.
 import { mkdirSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { devNull } from 'node:os'
 import path from 'node:path'
 import type { AxeResults } from 'axe-core'
 import type { Page } from 'playwright-core'
@@ -26,7 +27,7 @@ forecast = await mcp_everything.get_structured_content(location="Chicago")
 print("asked", len(sums), "times")
 forecast`
 
-const ASKS = { ...fixtureServer('ruled.mjs', '/dev/null'), permissions: { ask: ['create_issue'] } }
+const ASKS = { ...fixtureServer('ruled.mjs', devNull), permissions: { ask: ['create_issue'] } }
 
 const WORKFLOW = `
 def double(n: int) -> int:

@@ -61,14 +61,17 @@ function makePlace(maker: JailMakerName) {
   writeFileSync(config, SECRET)
   writeFileSync(path.join(project, 'notes.txt'), 'notes of the project')
   writeFileSync(path.join(project, '.env'), SECRET)
-  symlinkSync(secretFile, path.join(project, 'link'))
   // Root's jailed servers run as another user: what they may read must be readable, so that only the jail stops them.
   for (const one of [folder, home, project]) chmodSync(one, 0o777)
   const unix = createServer((socket) => {
     visits += 1
     socket.end('reached')
   })
-  unix.listen(socketFile, () => chmodSync(socketFile, 0o777))
+  // Windows, which makes no jails, has no such sockets, and links take a privilege.
+  if (process.platform !== 'win32') {
+    symlinkSync(secretFile, path.join(project, 'link'))
+    unix.listen(socketFile, () => chmodSync(socketFile, 0o777))
+  }
   const remove = () => {
     unix.close()
     rmSync(folder, { recursive: true, force: true })

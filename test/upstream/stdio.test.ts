@@ -60,7 +60,7 @@ describe('starting', () => {
     expect(error).toMatchObject({
       code: 'UPSTREAM_UNREACHABLE',
       message:
-        `Server 'exit' could not be started: \`${process.execPath} ${shellWord(RAW)} exit --password=[redacted]\` exited with code 3. ` +
+        `Server 'exit' could not be started: \`${shellWord(process.execPath)} ${shellWord(RAW)} exit --password=[redacted]\` exited with code 3. ` +
         'Last output: fatal: cannot log in with [redacted] (args --password=[redacted])',
       userHint: 'Read its full output with `sandbridge servers exit --log`.',
       log: 'fatal: cannot log in with [redacted] (args --password=[redacted])',
@@ -94,7 +94,7 @@ describe('starting', () => {
     [
       'a file that is no program',
       { command: import.meta.dirname },
-      `the command \`${shellWord(import.meta.dirname)}\` may not be executed`,
+      `the command \`${shellWord(import.meta.dirname)}\` ${process.platform === 'win32' ? 'was not found' : 'may not be executed'}`,
     ],
     [
       'a directory that does not exist',

@@ -74,7 +74,7 @@ it('a server that uv installs gets the time that this takes, and an incomplete c
   await upstreams.close()
 
   for (const file of readdirSync(cache, { recursive: true, encoding: 'utf8' }))
-    if (file.endsWith('slow_server/words.py')) rmSync(path.join(cache, file), { force: true })
+    if (file.endsWith(path.join('slow_server', 'words.py'))) rmSync(path.join(cache, file), { force: true })
   const later = open([definition])
   const error = await later.listTools('slow').catch((thrown: unknown) => thrown)
   const repair = `uv cache clean --cache-dir ${cache}`

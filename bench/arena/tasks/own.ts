@@ -346,7 +346,8 @@ function taskOf({ id, isLarge, prepare, exchange, check }: Draft): Task {
     ...(isLarge && { isLarge }),
     open: () => {
       const home = realpathSync(mkdtempSync(path.join(tmpdir(), 'arena-')))
-      const folder = path.join(home, 'files')
+      // With slashes on Windows too: cells have it in texts of Python.
+      const folder = path.join(home, 'files').replaceAll(path.sep, '/')
       mkdirSync(folder)
       prepare?.(folder)
       const graphFile = path.join(home, 'graph.jsonl')

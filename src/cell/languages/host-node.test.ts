@@ -32,7 +32,7 @@ it('the Node of a bubblewrap sandbox is that of the bridge, at a path of its own
   const found = await withNode(SYSTEM, async (_, program) => tried.push(program) > 0)
   expect(tried).toEqual(['/opt/node/bin/node'])
   expect(found.environment).toEqual({ PATH: '/opt/node/bin:/usr/bin' })
-  expect(found.binds.slice(3, 6)).toEqual(['--ro-bind', realpathSync(execPath), '/opt/node/bin/node'])
+  expect(found.binds.slice(3, 6)).toEqual(['--ro-bind', realpathSync.native(execPath), '/opt/node/bin/node'])
 })
 
 it('no Node is used in bubblewrap where none works', async () => {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { makeWheel } from '../../../test/support/make-wheel.ts'
-import { needsIndex, needsProgram } from '../../../test/support/needs.ts'
+import { needsIndex, needsPip, needsProgram } from '../../../test/support/needs.ts'
 import { findPrograms } from '../../util/process/find-program.ts'
 import { runPip } from './pip.ts'
 
@@ -33,6 +33,7 @@ it('uv provides pip where the Python of this machine has none', { timeout: 120_0
 it('runs no pip of the folder that the bridge runs in', { timeout: 120_000 }, async () => {
   const name = process.platform === 'win32' ? 'py' : 'python3'
   needsProgram(name)
+  if (findPrograms('uv').length === 0) needsPip()
   const folder = mkdtempSync(path.join(tmpdir(), 'sb-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const run = path.join(folder, 'ran')

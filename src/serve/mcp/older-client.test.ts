@@ -1,10 +1,11 @@
 // This file verifies what a client of protocol revision 2025-11-25 or older, which is asked while its call stays open,
 // can hold up.
+import { devNull } from 'node:os'
 import { expect, it } from 'vitest'
 import { fixtureServer } from '../../../test/support/bridge-process.ts'
 import { openObserved } from '../../../test/support/observed-bridge.ts'
 
-const hub = { ...fixtureServer('ruled.mjs', '/dev/null'), permissions: { ask: ['create_issue'] } }
+const hub = { ...fixtureServer('ruled.mjs', devNull), permissions: { ask: ['create_issue'] } }
 
 it.each([
   [

@@ -35,8 +35,8 @@ beforeAll(async () => {
 
 it('sandbridge servers NAME shows where a server is defined, its command, tools, instructions and cost', async () => {
   const { stdout } = await run(['servers', 'good'])
-  expect(stdout).toContain(`defined in    ${home}/MCPs/servers.json`.replace('    ', '   '))
-  expect(stdout).toMatch(/^command +\S*node .*raw\.mjs"? good$/m)
+  expect(stdout).toContain(`defined in   ${path.join(home, 'MCPs/servers.json')}`)
+  expect(stdout).toMatch(/^command +\S*node(?:\.exe")? .*raw\.mjs"? good$/m)
   expect(stdout).toMatch(/^state +2 tools, read just now$/m)
   expect(stdout).toMatch(/^cost +about \d+ tokens/m)
   expect(stdout).toMatch(/Instructions:\n {2}mode good/)
@@ -46,7 +46,7 @@ it('sandbridge servers NAME shows where a server is defined, its command, tools,
 it('sandbridge servers NAME shows why a server failed, with the last line of its traceback and without its secrets', async () => {
   const { stdout } = await run(['servers', 'locked'])
   expect(stdout).toMatch(
-    /^last failure {2}`\S*node .*raw\.mjs"? needs-key --token=\[redacted\]` exited with code 1\. Last output: KeyError: the variable KEY is not set$/m,
+    /^last failure {2}`\S*node(?:\.exe")? .*raw\.mjs"? needs-key --token=\[redacted\]` exited with code 1\. Last output: KeyError: the variable KEY is not set$/m,
   )
   expect(stdout).toContain('Last output:\n  Traceback (most recent call last):')
   expect(stdout).not.toContain('s3cret')
@@ -115,7 +115,7 @@ describe('a server of a project that is not trusted', () => {
       const { code, stderr } = await run([command, 'theirs'], project)
       expect(code).toBe(2)
       expect(stderr).toBe(
-        `sandbridge: Server 'theirs' is defined by an untrusted project file: ${project}/.mcp.json\n` +
+        `sandbridge: Server 'theirs' is defined by an untrusted project file: ${path.join(project, '.mcp.json')}\n` +
           'Read that file, and allow its servers with `sandbridge trust`.\n',
       )
     },
@@ -128,7 +128,7 @@ describe('a cell that uses a server of a project that is not trusted', () => {
     async (code) => {
       const { stdout } = await run(['exec', '-c', code], project)
       expect(stdout).toContain(
-        `Server 'theirs' is defined by an untrusted project file: ${project}/.mcp.json. ` +
+        `Server 'theirs' is defined by an untrusted project file: ${path.join(project, '.mcp.json')}. ` +
           'Read that file, and allow its servers with `sandbridge trust`.',
       )
     },

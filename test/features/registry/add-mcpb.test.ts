@@ -152,7 +152,7 @@ it('sandbridge add installs an MCPB file: fetches, shows, unpacks, starts, updat
   expect(await told()).toEqual({
     seen: [],
     word: 'first',
-    argv: ['--place', 'Oslo; rm -rf ~', path.join(home, 'a'), '/b'],
+    argv: ['--place', 'Oslo; rm -rf ~', `${home}/a`, '/b'],
     cwd: folder,
     key: SECRET.length,
     UNITS: 'si',

@@ -23,6 +23,8 @@ import { findBubblewrapJail } from '../../../src/isolation/jail/bubblewrap-jail.
 vi.setConfig({ testTimeout: 60_000 })
 
 const SECRET = 's3cret-of-the-user'
+/** Why a test needs another system than Windows. */
+const NPX = 'its npx is a script of a shell'
 const weather = (version: string, more: object = {}) => ({
   name: 'io.example/weather',
   version,
@@ -54,7 +56,7 @@ async function setUp(servers = [listed(weather('1.0.0'))]) {
   const script = `#!/bin/sh\nprintf '%s' "$LANG" > "$HOME/language"\nprintf '%s\\n' "$WEATHER_KEY" "$@" > "$HOME/started"\nexec '${process.execPath}' '${bin}/raw.mjs' good\n`
   writeFileSync(path.join(bin, 'npx'), script)
   chmodSync(path.join(bin, 'npx'), 0o755)
-  const env = { PATH: `${bin}:${process.env['PATH']}`, MCP_BRIDGE_REGISTRIES: registry.address }
+  const env = { PATH: `${bin}${path.delimiter}${process.env['PATH']}`, MCP_BRIDGE_REGISTRIES: registry.address }
   const run = (args: string[], more: Record<string, string> = {}) =>
     runCommand(args, bridgeEnv(home, { ...env, ...more }), { cwd: home })
   // A jailed server has its own home folder.
@@ -91,6 +93,7 @@ it('a command line is shown whole with its white space where trust is asked for,
 })
 
 it('sandbridge add starts a server, shows its tools and keeps it; a running bridge calls it in its next cell', async () => {
+  needsPosix(NPX)
   const { run, home, env, started } = await setUp()
   const bridge = await startBridge({ home, env })
   expect(await bridge.run('mcp_servers')).toBe('mcp_servers: none')
@@ -116,6 +119,7 @@ it('sandbridge add keeps nothing when the server does not start', async () => {
 })
 
 it('sandbridge add updates a server with the answers it has, and removes it with its secrets', async () => {
+  needsPosix(NPX)
   const { run, home, registry, started } = await setUp()
   await run(['add', 'weather', '--yes'], { MCP_INPUT_WEATHER_WEATHER_KEY: SECRET })
   expect((await run(['update', '--yes'])).stdout).toBe('weather: 1.0.0 is the newest version.\n')
@@ -133,6 +137,7 @@ it('sandbridge add updates a server with the answers it has, and removes it with
 })
 
 it('sandbridge add adds a server from a file, and says that no registry lists it', async () => {
+  needsPosix(NPX)
   const { run, home } = await setUp()
   const file = path.join(home, 'server.json')
   writeFileSync(file, JSON.stringify(weather('2.0.0')))
@@ -145,6 +150,7 @@ it('sandbridge add adds a server from a file, and says that no registry lists it
 })
 
 it('sandbridge add adds a server at a URL twice, for two separate accounts', async () => {
+  needsPosix(NPX)
   const { run, home, registry, env } = await setUp()
   registry.instead = (_request, response, url) =>
     url.pathname === '/server.json' && !!response.end(JSON.stringify(weather('2.0.0')))
@@ -197,6 +203,7 @@ async function asking(
 }
 
 it('a cell asks the user for a server and calls it on the next line', async () => {
+  needsPosix(NPX)
   const server = listed(weather('1.0.0', open))
   const { bridge, messages } = await asking([server], { add: true, weather_UNITS: 'si' })
   const code = `

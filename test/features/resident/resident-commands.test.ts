@@ -1,13 +1,13 @@
 // Commands that a user types while a resident bridge runs: it runs them, with the terminal, folder and environment that
 // they were typed in, and they say the same as without it.
 import { spawn } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { BUILT_CLI, CLI, fixtureServer } from '../../support/bridge-process.ts'
 import { needsTerminal, runInTerminal, type Step } from '../../support/in-terminal.ts'
-import { needsLinux, needsPosix, skip } from '../../support/needs.ts'
+import { needsLinux, needsPosix } from '../../support/needs.ts'
 import { until } from '../../support/processes.ts'
 import {
   isAlive,
@@ -59,7 +59,7 @@ describe('a command', () => {
   })
 
   it('fails where its output cannot be written, with a resident as without', { timeout: 120_000 }, async () => {
-    if (!existsSync('/dev/full')) skip('this machine has no /dev/full')
+    needsLinux('other systems have no /dev/full')
     const house = await shared()
     await house.connect('ann')
     const { cwd, env } = house.placeOf('ann')

@@ -80,9 +80,10 @@ it('exec saves images, overwrites none, and says where', { timeout: 120_000 }, a
   expect((await exec()).stderr).toBe('Saved image-2.png\n')
   expect(readFileSync(path.join(home, 'image-1.png')).equals(png)).toBe(true)
   const { stdout } = await exec('--images', 'charts/new', '--json')
-  expect(JSON.parse(stdout)).toEqual({ status: 'ok', value: '<F>', files: ['charts/new/image-1.png'] })
+  expect(JSON.parse(stdout)).toEqual({ status: 'ok', value: '<F>', files: [path.join('charts/new/image-1.png')] })
   expect(existsSync(path.join(home, 'charts/new/image-1.png'))).toBe(true)
-  const refused = await exec('--images', '/proc/none')
+  // Windows has no /proc, and could make such a folder.
+  const refused = await exec('--images', process.platform === 'win32' ? 'image-1.png/none' : '/proc/none')
   expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('--images FOLDER')])
 })
 
