@@ -30,8 +30,11 @@ async function searchOn(machine: string, others: readonly string[]): Promise<str
   await writeFile(path.join(folder, canary('file')), canary('content'))
   const name = canary('name').replaceAll('-', '_').toUpperCase()
   const words = [...wordsOf(machine), ...others, path.basename(base), path.basename(cacheFolder)]
-  // Words that are too short or too common would always be found.
-  const own = [homedir(), hostname(), userInfo().username, process.execPath].filter((word) => word.length > 7)
+  // Words that are too short or too common would always be found, as would the place where the machine that made
+  // Pyodide has its Node.
+  const own = [homedir(), hostname(), userInfo().username, process.execPath].filter(
+    (word) => word.length > 7 && word !== '/usr/local/bin/node',
+  )
   const { stdout } = await promisify(execFile)(
     process.execPath,
     [
