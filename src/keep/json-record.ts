@@ -2,7 +2,7 @@
 import { BridgeError, type ErrorCode } from '../errors.ts'
 import { fileDocument } from './files/file-document.ts'
 import type { Document } from './store.ts'
-import { writeFailure } from '../util/files/write-failure.ts'
+import { writeFailure } from '../util/files/file-failure.ts'
 
 interface RecordOptions<T> {
   /** A document of a store, or the path of a file that only this machine uses. */

@@ -13,6 +13,7 @@ import { ProgressBar } from '../terminal/progress-bar.ts'
 import { runInTerminal } from '../terminal/run-in-terminal.ts'
 import type { Terminal, TerminalInput } from '../terminal/terminal.ts'
 import { readAtMost } from '../../util/bytes/read-at-most.ts'
+import { readFailure } from '../../util/files/file-failure.ts'
 
 interface ExecOptions {
   code?: string
@@ -65,7 +66,8 @@ async function readCode(
   }
   if (file === '-') return textOf(await readInput(stdin), 'The code from standard input')
   const read = await readFile(path.resolve(context.cwd, file)).catch((cause: unknown) => {
-    throw new BridgeError('TOOL_ARGUMENTS_INVALID', `The file '${file}' cannot be read: ${whyNot(cause)}`, {
+    const why = readFailure(cause, (other) => other || 'unknown error')
+    throw new BridgeError('TOOL_ARGUMENTS_INVALID', `The file '${file}' cannot be read: ${why}`, {
       cause,
       hint: 'Pass -c CODE to run code directly.',
     })
@@ -93,19 +95,6 @@ function readInput(stdin: TerminalInput): Promise<Buffer> {
       hint: 'Pass data as a file that the cell reads, and only code as its code.',
     })
   return readAtMost(stdin as AsyncIterable<Buffer>, MAX_FRAME_BYTES, tooLong)
-}
-
-const REASONS: Record<string, string> = {
-  ENOENT: 'no such file',
-  ENOTDIR: 'a part of its path is not a folder',
-  EISDIR: 'it is a folder',
-  EACCES: 'permission denied',
-  EPERM: 'permission denied',
-}
-
-function whyNot(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
-  return REASONS[code] ?? code
 }
 
 /** The text as a number, otherwise unchanged for the error that quotes it. */

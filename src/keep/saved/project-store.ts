@@ -10,7 +10,7 @@ import { withFileLock } from '../../util/files/file-lock.ts'
 import { replaceFile } from '../../util/files/replace-file.ts'
 import { readPiece } from '../../util/files/read-piece.ts'
 import { isPathPart } from '../stored-name.ts'
-import { writeFailure } from '../../util/files/write-failure.ts'
+import { writeFailure } from '../../util/files/file-failure.ts'
 
 export interface ProjectLimits {
   fileBytes: number

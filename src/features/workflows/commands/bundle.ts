@@ -3,6 +3,7 @@
 import { rm } from 'node:fs/promises'
 import type { Bridge } from '../../../bridge/bridge.ts'
 import { BridgeError, messageOf } from '../../../errors.ts'
+import { readFailure } from '../../../util/files/file-failure.ts'
 import { count } from '../../../util/text/count.ts'
 import { Bundle, chooseContents, writeBundle } from '../share/bundle.ts'
 import { confirm } from '../../../cli/terminal/confirm.ts'
@@ -26,8 +27,7 @@ export async function exportBundle(names: string[], { output }: { output?: strin
 export async function importBundle(file: string, options: { yes?: boolean; dryRun?: boolean }): Promise<void> {
   const bundle = await Bundle.open(file).catch((error: unknown) => {
     if (BridgeError.isInstance(error)) throw error
-    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT'
-    throw usage(`The file '${file}' cannot be read: ${isMissing ? 'no such file' : messageOf(error)}`)
+    throw usage(`The file '${file}' cannot be read: ${readFailure(error, () => messageOf(error))}`)
   })
   await withBridge(async (bridge) => {
     await showBundle(bundle, bridge)
