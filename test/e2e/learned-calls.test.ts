@@ -48,8 +48,8 @@ describe('a bridge over stdio', () => {
     await first.client.close()
     // Behind a relay, the resident writes it after the client has gone.
     await expect.poll(() => learnedIn(home)).toContain('create_issue')
-    // Not "ada", which a digest in hexadecimal digits may have.
-    expect(learnedIn(home)).not.toMatch(/ghp|secret|lovelace/i)
+    // A digest in hexadecimal digits may hold "ada".
+    expect(learnedIn(home).replaceAll(/\b[0-9a-f]{16,}\b/g, '')).not.toMatch(/ghp|secret|ada|lovelace/i)
     // Several wordings on the command line, too; each line of stdout that calls a tool has its own.
     const { stdout } = await runProgram(
       process.execPath,

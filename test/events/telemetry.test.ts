@@ -180,7 +180,8 @@ describe('Telemetry', () => {
 
   it('telemetry keeps spans for a collector that comes after the exporter has given up, and sends each once', async () => {
     const port = await freePort()
-    vi.stubEnv('OTEL_EXPORTER_OTLP_TIMEOUT', '1500')
+    // What a busy machine sends and answers in more than this is sent again.
+    vi.stubEnv('OTEL_EXPORTER_OTLP_TIMEOUT', '5000')
     const otel = readOtelSettings({
       OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
       OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
@@ -189,15 +190,14 @@ describe('Telemetry', () => {
     })!
     const warn = vi.fn()
     const telemetry = new Telemetry({ otel, metrics: new Metrics(), version: '1', redact: (_, text) => text, warn })
-    // Few: what is sent and answered in more than the timeout, on a busy machine, is sent again.
-    floods(telemetry, 20)
+    floods(telemetry, 1_000)
     // Three times as long as one export may take: the exporter of OpenTelemetry drops what it has by then.
-    await new Promise((resolve) => setTimeout(resolve, 4_500))
+    await new Promise((resolve) => setTimeout(resolve, 15_000))
     const collector = await startCollector(port)
-    while (collector.spans.length < 20) await new Promise((resolve) => setTimeout(resolve, 20))
+    while (collector.spans.length < 1_000) await new Promise((resolve) => setTimeout(resolve, 20))
     await telemetry.close()
-    expect(new Set(collector.spans.map(({ spanId }) => spanId)).size).toBe(20)
-    expect(collector.spans).toHaveLength(20)
+    expect(new Set(collector.spans.map(({ spanId }) => spanId)).size).toBe(1_000)
+    expect(collector.spans).toHaveLength(1_000)
     expect(warn).not.toHaveBeenCalled()
   })
 

@@ -94,7 +94,6 @@ describe('a server that npm installs', { timeout: 120_000 }, () => {
     goOn()
     await until(() => isInstalled('late-server'))
     // What waits for npm does not wait for its limit: by then, npm's process id may be another's.
-    if (process.platform === 'win32') return
     const isWaiting = () => descendants(process.pid).some(({ command }) => command.includes('askAfterMs'))
     await expect.poll(isWaiting).toBe(false)
   })

@@ -129,11 +129,11 @@ it('servers --sources names the servers of each file, and says which are the sam
   const { stdout } = await run('servers', '--sources')
   const lines = stdout.split('\n').map((line) => line.trim().replace(/ {2,}/g, '  '))
   expect(lines.slice(0, 6)).toEqual([
-    expect.stringMatching(/^mcps {2}2 servers {2}\S.*\.json$/),
+    expect.stringMatching(/^mcps {2}2 servers {2}(?:\/|[A-Z]:\\).*\.json$/),
     'same',
     'taken',
     `claude-code  2 servers, not trusted  ${file}`,
-    expect.stringMatching(/^same {2}is the same as same of \S.*\.json$/),
+    expect.stringMatching(/^same {2}is the same as same of (?:\/|[A-Z]:\\).*\.json$/),
     'taken  is called taken@claude-code here: the name is taken',
   ])
   const { files } = JSON.parse((await run('servers', '--sources', '--json')).stdout) as { files: object[] }
