@@ -18,7 +18,7 @@ import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { bridgeEnv, BUILT_CLI, makeHome, ROOT } from '../support/bridge-process.ts'
 import { runProgram } from '../support/run-program.ts'
-import { needsLinux, needsPosix } from '../support/needs.ts'
+import { needsLinux, needsPosix, skip } from '../support/needs.ts'
 import { expectMode } from '../support/modes.ts'
 
 /** Installed with the conformance suite. */
@@ -100,9 +100,9 @@ it('a damaged file of the cache is made anew', async () => {
   }
 })
 
-it('two versions of Node each keep their own', async (ctx) => {
+it('two versions of Node each keep their own', async () => {
   needsLinux('the Node of test/conformance is for it')
-  if (!existsSync(NEWER_NODE)) ctx.skip('Node 24 is not installed: npm ci --prefix test/conformance')
+  if (!existsSync(NEWER_NODE)) skip('Node 24 is not installed: npm ci --prefix test/conformance')
   const { folder, help } = newCache()
   await help()
   const first = readdirSync(folder)

@@ -6,7 +6,7 @@ import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { findPrograms } from '../../src/util/process/find-program.ts'
 import { bridgeEnv, CLI, fixtureServer } from '../support/bridge-process.ts'
-import { needsPosix } from '../support/needs.ts'
+import { needsPosix, skip } from '../support/needs.ts'
 import { startNpmRegistry } from '../support/npm-registry.ts'
 import { runProgram } from '../support/run-program.ts'
 import { startBridge } from '../support/start-bridge.ts'
@@ -23,9 +23,9 @@ it('servers that were never seen are listed as soon as a client asks for the too
 it(
   'a server that npm installs is said to be installed, by the search, the call and the command, and works in the end',
   { timeout: 180_000 },
-  async (ctx) => {
+  async () => {
     needsPosix('npx is no program on Windows')
-    if (findPrograms('npx').length === 0) ctx.skip('npx is not installed')
+    if (findPrograms('npx').length === 0) skip('npx is not installed')
     const registry = await startNpmRegistry()
     onTestFinished(() => registry.close())
     const goOn = registry.pause()

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { findPrograms } from '../../src/util/process/find-program.ts'
 import { installPlace } from '../../src/upstream/installs/install-place.ts'
 import type { ServerDefinition } from '../../src/config/entries/server-definition.ts'
-import { needsPosix } from '../support/needs.ts'
+import { needsPosix, skip } from '../support/needs.ts'
 import { type NpmRegistry, startNpmRegistry } from '../support/npm-registry.ts'
 import { descendants } from '../support/processes.ts'
 import { open, textOf, until } from './support.ts'
@@ -43,9 +43,9 @@ const isInstalled = (name: string) => existsSync(path.join(folderOf(name), 'node
 const SHORT = { startTimeoutMs: 50 }
 
 describe('a server that npm installs', { timeout: 120_000 }, () => {
-  beforeEach((ctx) => {
+  beforeEach(() => {
     needsPosix('npx is no program on Windows')
-    ctx.skip(findPrograms('npx').length === 0, 'npx is not installed')
+    if (findPrograms('npx').length === 0) skip('npx is not installed')
   })
 
   it('servers with one empty cache are installed one after the other, longer than their timeout, and tell about it', async () => {
