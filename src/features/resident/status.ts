@@ -53,7 +53,7 @@ export async function stop(): Promise<void> {
   const silent = found.filter((_, index) => answers[index] === 'silent')
   const stopped = found.length - silent.length
   const isUsed = found.some(({ status: now }) => now !== undefined && now.clients.length > 0)
-  const next = isUsed ? ' Clients that are connected start another one.' : ''
+  const next = isUsed ? ' Clients that are connected go on in new sessions.' : ''
   if (stopped > 0) print(`${count(stopped, 'resident bridge')} will end after the cells that run.${next}`)
   if (silent.length === 0) return
   for (const { socket } of silent) print(silentText(socket))

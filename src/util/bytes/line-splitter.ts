@@ -25,6 +25,8 @@ export function lineEnds(line: Buffer): LineEnds {
 
 export interface LineSplitter {
   push(chunk: Buffer): void
+  /** The bytes of a line that has not ended; none of one that is dropped. */
+  readonly rest: Buffer
 }
 
 export function createLineSplitter(options: LineSplitterOptions): LineSplitter {
@@ -67,6 +69,9 @@ export function createLineSplitter(options: LineSplitterOptions): LineSplitter {
   }
 
   return {
+    get rest() {
+      return Buffer.concat(pieces)
+    },
     push(chunk) {
       let from = 0
       for (;;) {

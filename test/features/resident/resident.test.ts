@@ -600,7 +600,8 @@ describe('sandbridge status and stop', () => {
       await new Promise((resolve) => setTimeout(resolve, 500))
       expect(command('stop')).toMatchObject({
         code: 0,
-        stdout: '1 resident bridge will end after the cells that run. Clients that are connected start another one.\n',
+        stdout:
+          '1 resident bridge will end after the cells that run. Clients that are connected go on in new sessions.\n',
       })
       // The cell of one client ends first; both go on with another resident.
       expect(await open).toBe('whole')
@@ -636,6 +637,31 @@ describe('without a setting', () => {
     expect(residents()).toEqual([])
     expect(await who(await connect('bob', { MCP_BRIDGE_RESIDENT: 'on idle=1' }))).toBe('bob')
     expect(residents()).toHaveLength(1)
+  })
+
+  it('what settings.json switches off ends with `stop`, and connected clients go on without it', async () => {
+    const { connect, residents, home, command } = outsideOfContainers({ who: WHO })
+    const [ann, bob] = await Promise.all([connect('ann'), connect('bob')])
+    expect(await ann.run('kept = 1\nprint(kept)')).toBe('1')
+    const [resident] = residents()
+    settingsOf(home, '{ "resident": { "mode": "off" } }')
+    // Nothing ends by itself.
+    expect(await ann.run('print(kept)')).toMatch(/^1\n.*resident\.mode has changed/)
+    // Half a message is not lost.
+    const call = `{"jsonrpc":"2.0","id":"half","method":"tools/list","params":{}}\n`
+    bob.process.stdin!.write(call.slice(0, 20))
+    expect(command('stop').code).toBe(0)
+    await until(() => !isAlive(resident!) && [ann, bob].every((one) => one.said().includes('a bridge of its own')))
+    bob.process.stdin!.write(call.slice(20))
+    expect(await ann.run('print("kept" in globals())')).toBe('False')
+    expect(await Promise.all([who(ann), who(bob)])).toEqual(['ann', 'bob'])
+    await until(() => bob.unasked.length > 0)
+    // One greeting each, and no answer twice.
+    expect(bob.unasked).toMatchObject([{ id: 'half', result: { tools: [{ name: 'run_python' }] } }])
+    expect([ann.unasked, residents()]).toEqual([[], [resident]])
+    expect(ann.said()).toContain('settings.json switches it off')
+    ann.process.stdin!.end()
+    expect(await ann.exited).toBe(0)
   })
 
   it('a variable that says what settings.json says splits no resident, and holds when that says otherwise', async () => {
@@ -812,6 +838,21 @@ describe('run serves its client itself', () => {
     const why =
       /^sandbridge: The resident bridge cannot be used: .*(?:EPERM|EAFNOSUPPORT).*\. This client gets a bridge of its own\.$/m
     expect(why.test(ann.said())).toBe(count === 0)
+  })
+
+  it('where its resident was killed and no other can start', { timeout: 120_000 }, async () => {
+    const { connect, residents, folder } = residentHome({ who: WHO })
+    const ann = await connect('ann')
+    const open = ann.run('import time\ntime.sleep(60)')
+    await until(() => residents().length === 1)
+    const [resident] = residents()
+    rmSync(folder, { recursive: true })
+    writeFileSync(folder, '')
+    kill(resident!, 'SIGKILL')
+    expect(await open).toContain('may or may not have taken effect')
+    expect(await who(ann)).toBe('ann')
+    expect(ann.said()).toMatch(/resident bridge cannot be used: .*\. This client gets a bridge of its own/)
+    expect(ann.unasked).toEqual([])
   })
 
   it('where a resident fails at its start, at once, and reports why', { timeout: 120_000 }, async () => {

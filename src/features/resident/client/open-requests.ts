@@ -83,9 +83,10 @@ export class OpenRequests {
     return false
   }
 
-  /** The ids of requests that only the client takes for answered. */
+  /** The ids of requests that the client has answers to, and the next resident is sent. */
   get told(): string[] {
-    return [...this.#client].flatMap(([id, { told }]) => (told === undefined ? [] : id))
+    const early = [...this.#client].flatMap(([id, { told }]) => (told === undefined ? [] : id))
+    return [...this.#swallowed, ...early]
   }
 
   asked(id: string): void {

@@ -10,6 +10,7 @@ import { KeptAnswers } from './kept-answers.ts'
 import { OpenRequests } from './open-requests.ts'
 import { dial } from '../connection.ts'
 import { controlLine, isControl, kindOf, PROTOCOL, readControl } from '../protocol.ts'
+import { isOffInFile } from '../own-resident.ts'
 import type { ResidentKey } from '../resident-key.ts'
 import { displace, holderOf, type ResidentPlace } from '../run-folder.ts'
 
@@ -33,8 +34,9 @@ const FORBIDDEN = new Set(IS_WINDOWS ? [] : ['EACCES', 'EPERM', 'EAFNOSUPPORT', 
 const REPORTED = 2
 const NEWLINE = Buffer.from('\n')
 
-/** What was taken from the input. */
+/** What was taken from the input, and is not for the resident any more. */
 export interface TakenInput {
+  /** All of it; of a client that was served, what the next bridge must know of it. */
   read: Buffer
   /** That is all. */
   isOver: boolean
@@ -53,7 +55,7 @@ interface RelayOptions {
   /** Starts the client's log lines and the reasons of failures. */
   log: (text: string) => void
   /**
-   * No resident can be had, and none has served the client yet.
+   * No resident can be had.
    * @param reason missing: this process is about to say it, as the resident failed at what it does, too
    */
   serveHere: (reason: string | undefined, taken: TakenInput) => void
@@ -237,6 +239,9 @@ export class Relay {
   async #start(now: number): Promise<void> {
     this.#startedAt = now
     try {
+      // Since this client was served, or another client has started one by its own variable.
+      if ((await isOffInFile(this.#options.context)) && !this.#isConnected)
+        return this.#giveUp('settings.json switches it off')
       const { mayStart, startResident } = await import('./start-resident.ts')
       if (mayStart(this.#options.place)) startResident(this.#options, (code) => this.#startFailed(code))
       else this.#startedAt = -Infinity
@@ -254,15 +259,15 @@ export class Relay {
   #giveUp(reason: string | undefined): void {
     if (this.#isEnding) return
     const text = reason && `The resident bridge cannot be used: ${reason}`
-    if (this.#read === undefined) return this.#end(1, text)
     this.#isEnding = true
     const { input, serveHere } = this.#options
+    const read = this.#read ?? [...this.#open.again(), this.#fromClient.rest]
     clearInterval(this.#pinging)
     this.#socket?.destroy()
     input.off('data', this.#onInput)
     input.removeAllListeners('end')
     input.pause()
-    serveHere(text, { read: Buffer.concat(this.#read), isOver: this.#isInputOver, told: this.#open.told })
+    serveHere(text, { read: Buffer.concat(read), isOver: this.#isInputOver, told: this.#open.told })
   }
 
   #end(code: number, reason?: string): void {
