@@ -89,6 +89,10 @@ it('a custom pattern is masked under its name', () => {
   )
 })
 
+it('a custom pattern that also fits nothing masks only what it finds', () => {
+  expect(masker([{ name: 'digits', pattern: '[0-9]*' }]).maskedNow('by 12, or 12')).toBe('by [DIGITS_1], or [DIGITS_1]')
+})
+
 it.each(['(a+)+$', '(a|a)*b', '(?=a)a', '(a)\\1', 'a+b+c+d+', '(ab){1,3}', '[', 'a{5000}', '(?<n>a)'])(
   'a custom pattern is refused where it could take for ever: %s',
   (pattern) => expect(() => customRecogniser({ name: 'x', pattern })).toThrow("The mask pattern 'x'"),
