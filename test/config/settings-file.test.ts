@@ -1,6 +1,16 @@
 // This file verifies settings.json: how it is read and checked, and what stands in its place.
 import { execFileSync } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -254,6 +264,18 @@ describe('editSetting', () => {
     )
     if (!isWindows) expect(statSync(file).mode & 0o777).toBe(0o600)
     expect(await loadSettings({}, { home })).toMatchObject({ projects: false, httpToken: SECRET, warnings: [] })
+  })
+
+  it('gives an empty file its schema, and makes none to remove a setting', async () => {
+    const { home, file } = makeHome()
+    await edit(home, 'sandbox.pool', undefined)
+    expect(existsSync(file)).toBe(false)
+    writeFileSync(file, '\n')
+    await edit(home, 'sandbox.pool', '2')
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({
+      $schema: './.sandbridge/settings.schema.json',
+      sandbox: { pool: 2 },
+    })
   })
 
   it('follows a link, and keeps the mode unless a secret is set', async () => {

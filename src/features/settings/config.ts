@@ -56,8 +56,9 @@ async function change(
   { json }: ConfigOptions,
 ): Promise<void> {
   const { name, setting } = named
-  const file = await editSetting(named, value, settingContext(process.env))
+  const { file, isChanged } = await editSetting(named, value, settingContext(process.env))
   if (json) return printJson({ name, file })
+  if (value === undefined && !isChanged) return print(`${name} is not set in ${file}.`)
   const shown = setting.secret ? '' : ` to ${value}`
   print(value === undefined ? `Removed ${name} from ${file}.` : `Set ${name}${shown} in ${file}.`)
   const since = setting.isLive

@@ -38,7 +38,7 @@ export function findSetting(name: string): NamedSetting {
 
 /**
  * @param text as in the variable; undefined removes the setting
- * @returns the path of the file
+ * @returns the path of the file, and whether it says something else now
  * @throws BridgeError TOOL_ARGUMENTS_INVALID for an invalid value, CONFIG_INVALID if the file cannot be edited,
  * STATE_UNWRITABLE if it cannot be written
  */
@@ -46,24 +46,26 @@ export async function editSetting(
   { group, key, name, setting }: NamedSetting,
   text: string | undefined,
   context: SettingContext,
-): Promise<string> {
+): Promise<{ file: string; isChanged: boolean }> {
   const file = settingsFile(context)
   const folder = path.dirname(file)
   if (text !== undefined && (text.trim() === '' || setting.parse(text.trim(), context) === undefined))
     throw refused(`${name}: ${notAllowed(setting, text)}`, 'Nothing was changed.')
   const value = text === undefined ? undefined : jsonOf(text.trim(), setting)
+  let isChanged = false
   try {
     await mkdir(path.join(folder, '.sandbridge'), { recursive: true, mode: 0o700 })
     await withFileLock(path.join(folder, '.sandbridge', 'settings.lock'), async () => {
       const read = await readFileText(nodeFileSystem, file)
       if ('reason' in read) throw invalid(`${file} ${read.reason}`)
-      const before = 'text' in read ? read.text : NEW_FILE
+      const before = 'text' in read && read.text.trim() !== '' ? read.text : NEW_FILE
       const edited = await editDocument(before, 'jsonc', [{ path: [group, key], value }])
       if ('reason' in edited) throw invalid(`${file} ${edited.reason}`)
       const place = checkSettings(edited.text, file, context).texts.get(idOf(setting))
       if (value !== undefined && place === undefined) throw invalid(`${file} cannot be edited safely; edit it by hand`)
       await writeSchema(folder)
-      if (edited.text === before && 'text' in read) return
+      isChanged = edited.text !== before
+      if (!isChanged) return
       // A link leads to the file of someone who keeps it elsewhere.
       const target = 'text' in read ? await realpath(file) : file
       const mode = 'text' in read && !setting.secret ? (await stat(target)).mode & 0o777 : 0o600
@@ -73,7 +75,7 @@ export async function editSetting(
     if (BridgeError.isInstance(error)) throw error
     throw new BridgeError('STATE_UNWRITABLE', `${file} cannot be written`, { cause: error })
   }
-  return file
+  return { file, isChanged }
 }
 
 const SCHEMA = path.join('.sandbridge', 'settings.schema.json')

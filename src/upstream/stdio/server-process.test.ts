@@ -1,3 +1,4 @@
+import type { ChildProcess } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -23,4 +24,20 @@ it('a missing command is reported as such where a folder of the PATH may not be 
   chmodSync(locked, 0o000)
   onTestFinished(() => chmodSync(locked, 0o700))
   expect(await codeOf('no-such-command')).toBe('ENOENT')
+})
+
+it('a missing command that Windows tells of after its start is one, too', async () => {
+  let child: ChildProcess | undefined
+  const server = spawnServer(
+    { type: 'stdio', command: process.execPath, args: ['-e', 'setTimeout(() => {}, 60_000)'], env: {} },
+    processContext(),
+    undefined,
+    { spawned: (started) => (child = started), end: async (ended) => void ended.kill() },
+  )
+  await server.started
+  // As cross-spawn does there.
+  child!.emit('error', Object.assign(new Error('spawn none ENOENT'), { code: 'ENOENT' }))
+  expect(await server.exited).toEqual({ code: 1, signal: null, why: 'was not found' })
+  await server.end()
+  await server.closed
 })

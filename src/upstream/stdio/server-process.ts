@@ -89,7 +89,14 @@ export function spawnServer(
       })
       child.once('error', (error) => reject(startError(error, command, env?.['PATH'])))
     }),
-    exited: new Promise((resolve) => child.once('exit', (code, signal) => resolve({ code, signal }))),
+    exited: new Promise((resolve) => {
+      child.once('exit', (code, signal) => resolve({ code, signal }))
+      // On Windows, cross-spawn says so in place of the exit of cmd.exe, which has found no such command.
+      const onError = ({ code }: NodeJS.ErrnoException): void => {
+        if (code === 'ENOENT') resolve({ code: 1, signal: null, why: 'was not found' })
+      }
+      child.once('spawn', () => child.once('error', onError))
+    }),
     closed: new Promise((resolve) => child.once('close', () => resolve())),
     end: () => (keeper ? keeper.end(child) : endGroup(child)),
   }

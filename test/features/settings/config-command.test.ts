@@ -34,8 +34,10 @@ it('config sets, lists, checks and removes settings; no output has a secret', as
   expect(JSON.parse(json.stdout)).toMatchObject({ file: fileIn(home) })
   expect([listed, json, given].map(({ stdout, stderr }) => stdout + stderr).join('\n')).not.toContain('hunter2')
 
-  expect((await sandbridge(home, ['config', '--remove', 'output.tokens'])).code).toBe(0)
+  const remove = async () => (await sandbridge(home, ['config', '--remove', 'output.tokens'])).stdout
+  expect(await remove()).toContain(`Removed output.tokens from ${fileIn(home)}.`)
   expect(readFileSync(fileIn(home), 'utf8')).not.toContain('tokens')
+  expect(await remove()).toBe(`output.tokens is not set in ${fileIn(home)}.\n`)
 })
 
 it('a mistake in the file stops every command with file, line and the near name, and config --check exits with 1', async () => {
