@@ -9,6 +9,20 @@ import { type CellRunner, sharedCells, startCells } from '../support/cell-runner
 import { makeNodeProvider, type TestedProvider, whyNot } from '../support/engines.ts'
 import type { ProviderTest } from './provider-accidents.ts'
 
+/** A process may end while its name is read. */
+const NAMES_OF_PROCESSES = `
+def names_of_processes():
+    import os
+    names = []
+    for pid in filter(str.isdigit, os.listdir('/proc')):
+        try:
+            with open(f'/proc/{pid}/comm') as name:
+                names.append(name.read().strip())
+        except OSError:
+            pass
+    return names
+`
+
 export function testLanguages(
   name: TestedProvider,
   provider: Provider,
@@ -66,9 +80,9 @@ export function testLanguages(
       await cells.printed('looping')
       cells.kernel.interrupt()
       expect((await running).status).toBe('interrupted')
-      const processes = `[open(f'/proc/{pid}/comm').read().strip() for pid in __import__('os').listdir('/proc') if pid.isdigit()]`
+      await cells.run(NAMES_OF_PROCESSES)
       // The first process may not have noticed it yet.
-      while ((await cells.evaluate<string[]>(processes)).includes('sleep'))
+      while ((await cells.evaluate<string[]>('names_of_processes()')).includes('sleep'))
         await cells.run('import time; time.sleep(0.05)')
       expect((await bash(cells, 'echo "kept $kept"')).output).toBe('kept 1\n')
     })
