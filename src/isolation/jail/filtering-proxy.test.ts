@@ -1,7 +1,7 @@
 // This file verifies that the proxy dials the addresses it has checked, even if DNS changes immediately afterwards.
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { type AddressInfo, connect, createServer } from 'node:net'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { beforeEach, expect, it, onTestFinished } from 'vitest'
@@ -11,15 +11,22 @@ import { type LookupAll, startFilteringProxy } from './filtering-proxy.ts'
 
 beforeEach(() => needsPosix('jails, whose sockets are files'))
 
-/** A proxy whose lookups return `answers`, one after the other. */
-async function proxyWith(allowed: string[], answers: string[][]) {
+/**
+ * A proxy whose lookups return `answers`, one after the other.
+ * @param visited what the host behind it does with each connection
+ */
+async function proxyWith(
+  allowed: string[],
+  answers: string[][],
+  visited = (socket: Socket): void => void socket.end('reached'),
+) {
   const folder = mkdtempSync(path.join(tmpdir(), 'sb-'))
   const socketPath = path.join(folder, 's')
   let visits = 0
   let lookups = 0
   const target = createServer((socket) => {
     visits += 1
-    socket.end('reached')
+    visited(socket)
   }).listen(0, '127.0.0.1')
   await once(target, 'listening')
   const lookup: LookupAll = (_host, _options, callback) => {
@@ -76,6 +83,13 @@ it('the filtering proxy tunnels to a host that the definition names', async () =
   const { port, send, visits } = await proxyWith(['localhost'], [['127.0.0.1']])
   expect(await send(`CONNECT localhost:${port} HTTP/1.1\r\n\r\n`)).toMatch(/^HTTP\/1.1 200 [^]*reached$/)
   expect(visits()).toBe(1)
+})
+
+it('the filtering proxy says nothing of its own in a tunnel whose host breaks it off', async () => {
+  const breakOff = (socket: Socket) =>
+    socket.write('half', () => socket.once('data', () => socket.resetAndDestroy()).resume())
+  const { port, send } = await proxyWith(['localhost'], [['127.0.0.1']], breakOff)
+  expect(await send(`CONNECT localhost:${port} HTTP/1.1\r\n\r\nmore`)).toMatch(/^HTTP\/1.1 200 [^\r]*\r\n\r\nhalf$/)
 })
 
 it.each([
