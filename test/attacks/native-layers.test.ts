@@ -52,8 +52,8 @@ if subprocess.run(['/tmp/program']).returncode == 0: print('ESCAPED')`,
 
 describe.each(['podman', 'docker'] as const)('%s', (engine) => {
   for (const { defence, without, attack } of LAYERS) {
-    it(`an attack fails because of ${defence}, without which it succeeds`, async (ctx) => {
-      const cells = await startCells(await providerOrSkip(engine, ctx))
+    it(`an attack fails because of ${defence}, without which it succeeds`, async () => {
+      const cells = await startCells(await providerOrSkip(engine))
       const { output } = await cells.run(attack)
       expect(output).not.toContain('ESCAPED')
       const control = await runCommand(engine, ['run', ...without, SLIM_IMAGE, 'python3', '-c', attack])

@@ -36,16 +36,16 @@ async function run([program, ...args]: string[], extraInput?: Buffer): Promise<s
   return text
 }
 
-it('the outer wall filters system calls: the process gets no socket but Unix ones', async (ctx) => {
-  const outer = await wallOrSkip(bundle, ctx)
+it('the outer wall filters system calls: the process gets no socket but Unix ones', async () => {
+  const outer = await wallOrSkip(bundle)
   const attack = `require('net').createServer().listen(0, '127.0.0.1', () => { console.log('ESCAPED'); process.exit() }).on('error', (e) => console.log(e.code))`
   const { command, extraInput } = outer.wrap([outer.node, '-e', attack])
   expect(await run(command, extraInput)).toBe('EPERM\n')
   expect(await run(withoutFlag(command, '--seccomp', 1))).toContain('ESCAPED')
 })
 
-it('the outer wall drops root: the process reads no file of root', async (ctx) => {
-  const outer = await wallOrSkip(bundle, ctx)
+it('the outer wall drops root: the process reads no file of root', async () => {
+  const outer = await wallOrSkip(bundle)
   needsRoot('other users have no rights to drop')
   const attack = `try { console.log(require('fs').readFileSync('${outer.bundle}/key', 'utf8')) } catch (e) { console.log(e.code) }`
   const { command, extraInput } = outer.wrap([outer.node, '-e', attack])
@@ -53,8 +53,8 @@ it('the outer wall drops root: the process reads no file of root', async (ctx) =
   expect(await run(command.slice(startOfBubblewrap(command)), extraInput)).toContain('ESCAPED')
 })
 
-it('the outer wall drops root: the process has no capability and cannot get one', async (ctx) => {
-  const outer = await wallOrSkip(bundle, ctx)
+it('the outer wall drops root: the process has no capability and cannot get one', async () => {
+  const outer = await wallOrSkip(bundle)
   const attack = `console.log(/^Cap\\w+:\\s*0*[1-9a-f]/m.test(require('fs').readFileSync('/proc/self/status', 'utf8')) ? 'ESCAPED' : 'none')`
   const { command, extraInput } = outer.wrap([outer.node, '-e', attack])
   // Reading the capabilities needs a /proc, which the wall does not provide.
@@ -64,15 +64,15 @@ it('the outer wall drops root: the process has no capability and cannot get one'
   expect(await run(seeing.slice(startOfBubblewrap(command)), extraInput)).toContain('ESCAPED')
 })
 
-it('the outer wall uses --clearenv: the process gets no variable of its parent', async (ctx) => {
-  const outer = await wallOrSkip(bundle, ctx)
+it('the outer wall uses --clearenv: the process gets no variable of its parent', async () => {
+  const outer = await wallOrSkip(bundle)
   const { command, extraInput } = outer.wrap([outer.node, '-e', 'console.log(JSON.stringify(process.env))'])
   expect(await run(command, extraInput)).not.toContain('ESCAPED')
   expect(await run(withoutFlag(command, '--clearenv'), extraInput)).toContain('ESCAPED')
 })
 
-it("the outer wall uses --new-session: the process ends no other one of its parent's process group", async (ctx) => {
-  const outer = await wallOrSkip(bundle, ctx)
+it("the outer wall uses --new-session: the process ends no other one of its parent's process group", async () => {
+  const outer = await wallOrSkip(bundle)
   const { command, extraInput } = outer.wrap([outer.node, '-e', `process.kill(0, 'SIGKILL')`])
   // A neighbour of the same user in the same process group: the shell that waits for it.
   const withNeighbour = (all: string[]): string[] =>

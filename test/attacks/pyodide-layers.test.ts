@@ -298,8 +298,8 @@ describe('the outer wall, assuming that code runs in the process with all of Nod
     { name: 'the list of processes', code: "console.log('ESCAPED', require('fs').readdirSync('/proc').length)" },
     { name: 'the machine’s devices', code: "require('fs').readdirSync('/dev').length && console.log('ESCAPED')" },
     { name: 'the machine’s settings', code: "require('fs').readFileSync('/etc/passwd'); console.log('ESCAPED')" },
-  ])('the outer wall stops a process with all of Node and no flag: $name', async ({ code }, ctx) => {
-    const outer = await wallOrSkip(bundle, ctx)
+  ])('the outer wall stops a process with all of Node and no flag: $name', async ({ code }) => {
+    const outer = await wallOrSkip(bundle)
     const names = (inside: string): string => `${canaries.preamble()}BUNDLE = ${inside}\n`.replaceAll('\n', ';')
     const run = async (command: string[], extraInput?: Buffer): Promise<string> => {
       const child = spawnSandbox(command, extraInput)

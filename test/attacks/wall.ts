@@ -1,9 +1,9 @@
 // The outer wall for tests, and its command with parts removed.
-import type { TestContext } from 'vitest'
 import { findOuterLayer, type OuterLayer } from '../../src/isolation/pyodide/outer-bubblewrap.ts'
+import { skip } from '../support/needs.ts'
 
 /** The wall around Node and a bundle. Without one the test is skipped; it fails where bubblewrap must work. */
-export async function wallOrSkip(bundle: string, { skip }: Pick<TestContext, 'skip'>): Promise<OuterLayer> {
+export async function wallOrSkip(bundle: string): Promise<OuterLayer> {
   const outer = await findOuterLayer(process.execPath, bundle)
   if (outer.node !== process.execPath) return outer
   if (/\bbubblewrap\b/.test(process.env['SANDBRIDGE_TEST_ENGINES'] ?? '')) throw new Error(outer.verdict)

@@ -64,9 +64,9 @@ const PROVIDERS = ['bubblewrap', 'bubblewrap-fork'] as const
 it.for(PROVIDERS)(
   'a sandbox of %s is in a control group with its limits, which is removed with it',
   TIMEOUT,
-  async (name, ctx) => {
+  async (name) => {
     const parent = await parentOrSkip()
-    const provider = await providerOrSkip(name, ctx)
+    const provider = await providerOrSkip(name)
     const cells = await startCells(provider)
     const { id } = cells.kernel.sandbox
     const folder = path.join(parent, id)
@@ -86,9 +86,9 @@ it.for(PROVIDERS)(
 it.for(PROVIDERS)(
   'a sandbox of %s that the kernel ended for its memory is reported as out of memory',
   TIMEOUT,
-  async (name, ctx) => {
+  async (name) => {
     const parent = await parentOrSkip()
-    const provider = await providerOrSkip(name, ctx)
+    const provider = await providerOrSkip(name)
     const cells = await startCells(provider)
     expect((await cells.run('1 + 1')).value).toBe('2')
     // Lowers the limit from outside, unknown to the sandbox.

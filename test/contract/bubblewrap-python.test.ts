@@ -46,8 +46,8 @@ const WAYS: [what: string, make: (folder: string) => string][] = [
   ],
 ]
 
-it.for(WAYS)('bubblewrap runs cells when the first python3 is %s', { timeout: 60_000 }, async ([, make], ctx) => {
-  await providerOrSkip('bubblewrap', ctx)
+it.for(WAYS)('bubblewrap runs cells when the first python3 is %s', { timeout: 60_000 }, async ([, make]) => {
+  await providerOrSkip('bubblewrap')
   if (!existsSync(SYSTEM_PYTHON)) skip(`it needs ${SYSTEM_PYTHON}`)
   vi.stubEnv('PATH', `${make(visibleFolder())}:${process.env['PATH']}`)
   onTestFinished(() => void vi.unstubAllEnvs())
@@ -57,8 +57,8 @@ it.for(WAYS)('bubblewrap runs cells when the first python3 is %s', { timeout: 60
   expect((await cells.run('6 * 7')).value).toBe('42')
 })
 
-it('a sandbox of bubblewrap locks its own files as SQLite, dbm and mailbox do, and is told that there is no flock', async (ctx) => {
-  const cells = await startCells(await providerOrSkip('bubblewrap', ctx))
+it('a sandbox of bubblewrap locks its own files as SQLite, dbm and mailbox do, and is told that there is no flock', async () => {
+  const cells = await startCells(await providerOrSkip('bubblewrap'))
   const { output } = await cells.run(`
 import dbm.dumb, errno, fcntl, mailbox, shelve, sqlite3, tempfile
 box = mailbox.mbox('box'); box.lock(); box.add('Subject: x'); box.flush(); box.unlock()

@@ -29,8 +29,8 @@ function emptyTemporaryFolder(): string {
 }
 
 describe.each(['podman', 'docker'] as const)('%s on this machine', (engine) => {
-  it('an engine on this machine passes no frame on: cells run, call and are interrupted while its command stands still', async (ctx) => {
-    const cells = await startCells(await providerOrSkip(engine, ctx))
+  it('an engine on this machine passes no frame on: cells run, call and are interrupted while its command stands still', async () => {
+    const cells = await startCells(await providerOrSkip(engine))
     const { id } = cells.kernel.sandbox
     const commands = runningProcesses().filter(({ command }) => command.includes(`--name ${id} `))
     expect(commands.length).toBeGreaterThan(0)
@@ -47,8 +47,8 @@ describe.each(['podman', 'docker'] as const)('%s on this machine', (engine) => {
     expect((await running).status).toBe('interrupted')
   })
 
-  it('an interrupt goes through the engine, and reaches code that never lets another thread run', async (ctx) => {
-    const cells = await startCells(await providerOrSkip(engine, ctx))
+  it('an interrupt goes through the engine, and reaches code that never lets another thread run', async () => {
+    const cells = await startCells(await providerOrSkip(engine))
     const running = cells.run("import re\nprint('here', flush=True)\nre.match('(a+)+$', 'a' * 60 + 'b')")
     await cells.printed('here')
     cells.kernel.interrupt()
@@ -56,8 +56,8 @@ describe.each(['podman', 'docker'] as const)('%s on this machine', (engine) => {
     expect((await cells.run('6 * 7')).value).toBe('42')
   })
 
-  it('the socket for frames leaves no file on the host, and the sandbox ends when its command does', async (ctx) => {
-    const provider = await providerOrSkip(engine, ctx)
+  it('the socket for frames leaves no file on the host, and the sandbox ends when its command does', async () => {
+    const provider = await providerOrSkip(engine)
     const folder = emptyTemporaryFolder()
     const cells = await startCells(provider)
     expect(isDirect(cells.kernel.sandbox)).toBe(true)
@@ -72,8 +72,8 @@ describe.each(['podman', 'docker'] as const)('%s on this machine', (engine) => {
     'whose sandboxes may not connect': 'chmod 000 "$TMPDIR"/sandbridge-*/channel 2>/dev/null',
   }
   for (const [what, hide] of Object.entries(outOfReach)) {
-    it(`${what} passes frames through its command, and gets no second socket`, async (ctx) => {
-      const provider = await providerOrSkip(engine, ctx)
+    it(`${what} passes frames through its command, and gets no second socket`, async () => {
+      const provider = await providerOrSkip(engine)
       const program = real()
       const folder = emptyTemporaryFolder()
       const offers = path.join(folder, 'offers')

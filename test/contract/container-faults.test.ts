@@ -44,8 +44,8 @@ describe.each(['podman', 'docker'] as const)('%s: images', (engine) => {
   })
   afterAll(() => void spawnSync(engine, ['rmi', '--force', empty, volumes]))
 
-  it('an image that does not exist and has no registry is reported', async (ctx) => {
-    await providerOrSkip(engine, ctx)
+  it('an image that does not exist and has no registry is reported', async () => {
+    await providerOrSkip(engine)
     const missing = withImage(engine, 'localhost/no-such-image:1')
     await expect(missing.prepare()).rejects.toMatchObject({
       code: 'SANDBOX_IMAGE_MISSING',
@@ -54,8 +54,8 @@ describe.each(['podman', 'docker'] as const)('%s: images', (engine) => {
     })
   })
 
-  it('an image that cannot be pulled is reported with the progress and the reason', async (ctx) => {
-    await providerOrSkip(engine, ctx)
+  it('an image that cannot be pulled is reported with the progress and the reason', async () => {
+    await providerOrSkip(engine)
     const progress: string[] = []
     // A separate registry for each engine, because an unreachable one is remembered for a while.
     const image = `localhost:${engine === 'docker' ? 1 : 2}/python:3`
@@ -69,14 +69,14 @@ describe.each(['podman', 'docker'] as const)('%s: images', (engine) => {
     expect(progress.length).toBeGreaterThan(1)
   })
 
-  it('an image without python3 is reported', async (ctx) => {
-    await providerOrSkip(engine, ctx)
+  it('an image without python3 is reported', async () => {
+    await providerOrSkip(engine)
     const sandbox = await withImage(engine, empty).start({ memoryBytes: MEMORY_BYTES })
     await expect(Kernel.attach(sandbox)).rejects.toThrow(`Image ${empty} has no working python3`)
   })
 
-  it('an image that declares a volume gets none', async (ctx) => {
-    await providerOrSkip(engine, ctx)
+  it('an image that declares a volume gets none', async () => {
+    await providerOrSkip(engine)
     const writes = "open('/data/x', 'w').write('x')"
     const bare = spawnSync(engine, ['run', '--rm', '--network=none', '--read-only', volumes, 'python3', '-c', writes])
     expect(bare.status, String(bare.stderr)).toBe(0)
@@ -88,8 +88,8 @@ describe.each(['podman', 'docker'] as const)('%s: images', (engine) => {
     expect((await cells.run(writes.replace('/data', '/tmp/data'))).error?.message).toMatch(/Read-only file system/)
   })
 
-  it('the data image groups a DataFrame and draws', { timeout: 120_000 }, async (ctx) => {
-    const cells = await startCells(await providerOrSkip(engine, ctx, DATA_IMAGE))
+  it('the data image groups a DataFrame and draws', { timeout: 120_000 }, async () => {
+    const cells = await startCells(await providerOrSkip(engine, DATA_IMAGE))
     const grouped = await cells.run(
       "import pandas as pd\npd.DataFrame({'k': list('aab'), 'v': [1, 2, 3]}).groupby('k').v.sum().to_dict()",
     )
@@ -116,8 +116,8 @@ Image.open(buffer).size, round(slope, 6)`,
 })
 
 describe.each(['podman', 'docker'] as const)('%s: containers that come and go', (engine) => {
-  it('a container that was removed from outside is a dead kernel, and the next one starts', async (ctx) => {
-    const provider = await providerOrSkip(engine, ctx)
+  it('a container that was removed from outside is a dead kernel, and the next one starts', async () => {
+    const provider = await providerOrSkip(engine)
     const cells = await startCells(provider)
     const running = cells.run("print('here', flush=True)\nimport time\ntime.sleep(600)")
     await cells.printed('here')
@@ -126,8 +126,8 @@ describe.each(['podman', 'docker'] as const)('%s: containers that come and go', 
     expect((await (await startCells(provider)).run('1 + 1')).value).toBe('2')
   })
 
-  it('leftover containers of dead bridges are removed, and those of living bridges stay', async (ctx) => {
-    await providerOrSkip(engine, ctx)
+  it('leftover containers of dead bridges are removed, and those of living bridges stay', async () => {
+    await providerOrSkip(engine)
     const { engine: found } = await probeEngine(engine)
     const ended = spawnSync('true').pid
     const dead = `sandbridge-${ended}-12345-${Date.now().toString(16)}`
@@ -154,16 +154,16 @@ describe.each(['podman', 'docker'] as const)('%s: containers that come and go', 
     expect((await runCommand(engine, ['ps', '-aq', '--filter', `name=${alive}`])).stdout).not.toBe('')
   })
 
-  it('the containers of a session are of the image that was found first, though its name may move to another', async (ctx) => {
-    const provider = await providerOrSkip(engine, ctx)
+  it('the containers of a session are of the image that was found first, though its name may move to another', async () => {
+    const provider = await providerOrSkip(engine)
     const cells = await startCells(provider)
     const { stdout } = await runCommand(engine, ['inspect', '--format', '{{.Image}}', cells.kernel.sandbox.id])
     const image = await runCommand(engine, ['image', 'inspect', '--format', '{{json .}}', SLIM_IMAGE])
     expect(image.stdout).toContain(stdout)
   })
 
-  it('a container is labelled with its bridge and its sandbox', async (ctx) => {
-    const cells = await startCells(await providerOrSkip(engine, ctx))
+  it('a container is labelled with its bridge and its sandbox', async () => {
+    const cells = await startCells(await providerOrSkip(engine))
     const { id } = cells.kernel.sandbox
     const { stdout } = await runCommand(engine, ['inspect', '--format', '{{json .Config.Labels}}', id])
     expect(JSON.parse(stdout)).toMatchObject({ 'sandbridge.bridge': String(process.pid), 'sandbridge.sandbox': id })
@@ -179,8 +179,8 @@ describe('engines', () => {
     })
   })
 
-  it('a daemon that is not running is reported', async (ctx) => {
-    await providerOrSkip('docker', ctx)
+  it('a daemon that is not running is reported', async () => {
+    await providerOrSkip('docker')
     setEnv('DOCKER_HOST', 'unix:///nonexistent/docker.sock')
     const provider = withImage('docker', SLIM_IMAGE)
     await expect(provider.prepare()).rejects.toThrow(/daemon is not running/)
@@ -189,8 +189,8 @@ describe('engines', () => {
     await provider.prepare()
   })
 
-  it('a daemon that stops in the middle of a cell loses the sandbox, and works again later', async (ctx) => {
-    await providerOrSkip('docker', ctx)
+  it('a daemon that stops in the middle of a cell loses the sandbox, and works again later', async () => {
+    await providerOrSkip('docker')
     const { address, cut } = await startEngineProxy(DOCKER_SOCKET)
     setEnv('DOCKER_HOST', address)
     const provider = withImage('docker', SLIM_IMAGE)
@@ -209,8 +209,8 @@ describe('engines', () => {
     expect((await (await startCells(provider)).run('1 + 1')).value).toBe('2')
   })
 
-  it('a daemon that stops between two sandboxes is reported', async (ctx) => {
-    await providerOrSkip('docker', ctx)
+  it('a daemon that stops between two sandboxes is reported', async () => {
+    await providerOrSkip('docker')
     const { address, cut } = await startEngineProxy(DOCKER_SOCKET)
     setEnv('DOCKER_HOST', address)
     const provider = withImage('docker', SLIM_IMAGE)
@@ -223,16 +223,16 @@ describe('engines', () => {
     })
   })
 
-  it('a socket of the daemon that this user may not use is reported', async (ctx) => {
-    await providerOrSkip('docker', ctx)
+  it('a socket of the daemon that this user may not use is reported', async () => {
+    await providerOrSkip('docker')
     needsRoot('it becomes a user without the right')
     const real = spawnSync('sh', ['-c', 'command -v docker']).stdout.toString().trim()
     programOnPath('docker', `exec setpriv --reuid 65534 --regid 65534 --clear-groups env HOME=/ ${real} "$@"`)
     await expect(withImage('docker', SLIM_IMAGE).prepare()).rejects.toThrow(/no permission for its socket/)
   })
 
-  it('docker that is podman in disguise runs cells', async (ctx) => {
-    await providerOrSkip('podman', ctx)
+  it('docker that is podman in disguise runs cells', async () => {
+    await providerOrSkip('podman')
     programOnPath('docker', 'exec podman "$@"')
     expect((await probeEngine('docker')).verdict).toMatch(/docker \(which is podman\)/)
     const cells = await startCells(withImage('docker', SLIM_IMAGE))
@@ -240,8 +240,8 @@ describe('engines', () => {
     await cells.kernel.dispose()
   })
 
-  it('proxies in docker’s configuration do not reach the sandbox', async (ctx) => {
-    const provider = await providerOrSkip('docker', ctx)
+  it('proxies in docker’s configuration do not reach the sandbox', async () => {
+    const provider = await providerOrSkip('docker')
     const folder = mkdtempSync(path.join(tmpdir(), 'docker-config-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
     const proxy = 'http://user:password@proxy.invalid:3128'
@@ -259,8 +259,8 @@ describe('engines', () => {
     expect(environment).not.toContain('password')
   })
 
-  it('the host’s proxies stay out of podman’s sandboxes', async (ctx) => {
-    const provider = await providerOrSkip('podman', ctx)
+  it('the host’s proxies stay out of podman’s sandboxes', async () => {
+    const provider = await providerOrSkip('podman')
     setEnv('http_proxy', 'http://user:password@proxy.invalid:3128')
     const plain = await runCommand('podman', ['run', '--rm', '--network=none', SLIM_IMAGE, 'env'])
     expect(plain.stdout).toContain('password')
@@ -275,8 +275,8 @@ describe('engines', () => {
     }
   })
 
-  it('an unknown OCI runtime, and a user that the image does not have, are named', async (ctx) => {
-    await providerOrSkip('docker', ctx)
+  it('an unknown OCI runtime, and a user that the image does not have, are named', async () => {
+    await providerOrSkip('docker')
     const wrong = { image: SLIM_IMAGE, pidsCount: 128 }
     const runtime = new ContainerProvider('docker', { ...wrong, user: '65534', ociRuntime: 'no-such-runtime' })
     await expect(Kernel.attach(await runtime.start({ memoryBytes: MEMORY_BYTES }))).rejects.toThrow(/no-such-runtime/)
@@ -285,8 +285,8 @@ describe('engines', () => {
     await expect(user.start({ memoryBytes: 1000 })).rejects.toThrow(/64 MiB/)
   })
 
-  it('a number of CPUs that docker refuses is reported as the setting', async (ctx) => {
-    await providerOrSkip('docker', ctx)
+  it('a number of CPUs that docker refuses is reported as the setting', async () => {
+    await providerOrSkip('docker')
     for (const cpus of [0.001, 1000]) {
       const provider = new ContainerProvider('docker', { image: SLIM_IMAGE, pidsCount: 128, user: '65534', cpus })
       const attaching = Kernel.attach(await provider.start({ memoryBytes: MEMORY_BYTES }))
@@ -294,8 +294,8 @@ describe('engines', () => {
     }
   })
 
-  it('podman applies a number of CPUs, or says that it cannot', async (ctx) => {
-    await providerOrSkip('podman', ctx)
+  it('podman applies a number of CPUs, or says that it cannot', async () => {
+    await providerOrSkip('podman')
     const { engine, verdict } = await probeEngine('podman')
     const provider = new ContainerProvider('podman', { image: SLIM_IMAGE, pidsCount: 128, user: '65534', cpus: 0.5 })
     const cells = await startCells(provider)
@@ -307,8 +307,8 @@ describe('engines', () => {
     expect(await cells.evaluate(quota)).toEqual(['50000', '100000'])
   })
 
-  it('podman reports a user that the image does not have, and does not blame Python', async (ctx) => {
-    await providerOrSkip('podman', ctx)
+  it('podman reports a user that the image does not have, and does not blame Python', async () => {
+    await providerOrSkip('podman')
     const provider = new ContainerProvider('podman', { image: SLIM_IMAGE, pidsCount: 128, user: 'no-such-user' })
     const attaching = Kernel.attach(await provider.start({ memoryBytes: MEMORY_BYTES }))
     await expect(attaching).rejects.toThrow(
@@ -316,8 +316,8 @@ describe('engines', () => {
     )
   })
 
-  it('the slim image can be built from its Containerfile', { timeout: 120_000 }, async (ctx) => {
-    await providerOrSkip('docker', ctx)
+  it('the slim image can be built from its Containerfile', { timeout: 120_000 }, async () => {
+    await providerOrSkip('docker')
     const name = 'localhost/sandbridge-slim:latest'
     const hadOne = spawnSync('docker', ['image', 'inspect', name]).status === 0
     onTestFinished(() => void (hadOne || spawnSync('docker', ['rmi', '--force', name])))
@@ -329,8 +329,8 @@ describe('engines', () => {
     expect((await cells.run('1 + 1')).value).toBe('2')
   })
 
-  it('the node image can be built from its Containerfile, and runs JavaScript', { timeout: 120_000 }, async (ctx) => {
-    await providerOrSkip('docker', ctx, NODE_IMAGE)
+  it('the node image can be built from its Containerfile, and runs JavaScript', { timeout: 120_000 }, async () => {
+    await providerOrSkip('docker', NODE_IMAGE)
     const name = 'localhost/sandbridge-node:latest'
     const hadOne = spawnSync('docker', ['image', 'inspect', name]).status === 0
     onTestFinished(() => void (hadOne || spawnSync('docker', ['rmi', '--force', name])))
@@ -340,8 +340,8 @@ describe('engines', () => {
     expect(value).toBe("'function'")
   })
 
-  it('a build of an image that cannot work says why', async (ctx) => {
-    await providerOrSkip('docker', ctx)
+  it('a build of an image that cannot work says why', async () => {
+    await providerOrSkip('docker')
     const building = buildImage('slim', { engine: 'docker', base: 'localhost:1/none:1' })
     await expect(building).rejects.toMatchObject({
       code: 'SANDBOX_IMAGE_MISSING',

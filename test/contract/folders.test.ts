@@ -3,16 +3,14 @@
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import type { TestContext } from 'vitest'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { readSettings } from '../../src/config/settings/settings.ts'
 import { createLog } from '../../src/util/log.ts'
 import { findProvider } from '../../src/isolation/detect/detect.ts'
 import type { Provider } from '../../src/isolation/provider.ts'
 import { startCells } from '../support/cell-runner.ts'
-import { removeImageOf, runtimeEnv, type TestedProvider, whyNot } from '../support/engines.ts'
+import { providerOrSkip, removeImageOf, runtimeEnv, type TestedProvider } from '../support/engines.ts'
 import { makeWheel } from '../support/make-wheel.ts'
-import { skip } from '../support/needs.ts'
 import { SANDBOX_CACHE } from '../support/sandbox-cache.ts'
 
 function temporaryFolder(): string {
@@ -23,11 +21,7 @@ function temporaryFolder(): string {
   return folder
 }
 
-async function provide(
-  runtime: TestedProvider | 'auto',
-  env: Record<string, string>,
-  ctx?: TestContext,
-): Promise<Provider> {
+async function provide(runtime: TestedProvider | 'auto', env: Record<string, string>): Promise<Provider> {
   const home = temporaryFolder()
   const cache = path.join(home, 'cache')
   for (const folder of [cache, SANDBOX_CACHE]) mkdirSync(folder, { recursive: true })
@@ -35,11 +29,6 @@ async function provide(
   const all = { MCP_BRIDGE_CACHE_DIR: cache, ...runtimeEnv(runtime), ...env }
   const settings = readSettings(all, { home })
   const log = createLog('error', () => {})
-  if (ctx) {
-    const { mount: _mount, ...plain } = settings
-    const reason = await whyNot((await findProvider({ ...plain, mount: undefined, packages: [] }, log)).provider)
-    if (reason !== undefined) skip(reason)
-  }
   return (await findProvider(settings, log)).provider
 }
 
@@ -51,8 +40,9 @@ function wheelFile(options?: Parameters<typeof makeWheel>[0]): string {
 }
 
 describe.each(['pyodide', 'bubblewrap', 'bubblewrap-image', 'podman', 'docker'] as const)('%s', (runtime) => {
-  it('the sandbox has the configured packages, and no others', { timeout: 300_000 }, async (ctx) => {
-    const provider = await provide(runtime, { MCP_BRIDGE_PACKAGES: wheelFile() }, ctx)
+  it('the sandbox has the configured packages, and no others', { timeout: 300_000 }, async () => {
+    await providerOrSkip(runtime)
+    const provider = await provide(runtime, { MCP_BRIDGE_PACKAGES: wheelFile() })
     const cells = await startCells(provider)
     expect(
       (await cells.run('import tinypkg, importlib.metadata\n(tinypkg.ANSWER, importlib.metadata.version("tinypkg"))'))
@@ -72,12 +62,13 @@ describe.each(['pyodide', 'bubblewrap', 'bubblewrap-image', 'podman', 'docker'] 
 })
 
 describe.each(['bubblewrap', 'bubblewrap-image', 'podman', 'docker'] as const)('%s', (runtime) => {
-  it('the sandbox shows a mounted folder, to read and not to write', { timeout: 120_000 }, async (ctx) => {
+  it('the sandbox shows a mounted folder, to read and not to write', { timeout: 120_000 }, async () => {
+    await providerOrSkip(runtime)
     const folder = temporaryFolder()
     chmodSync(folder, 0o777)
     writeFileSync(path.join(folder, 'notes.txt'), 'hello')
     const file = `/mnt/${path.basename(folder)}/notes.txt`
-    const readOnly = await startCells(await provide(runtime, { MCP_BRIDGE_MOUNT: folder }, ctx))
+    const readOnly = await startCells(await provide(runtime, { MCP_BRIDGE_MOUNT: folder }))
     expect((await readOnly.run(`open("${file}").read()`)).value).toBe("'hello'")
     expect((await readOnly.run(`open("${file}.new", "w")`)).error?.message).toMatch(/Read-only file system/)
     expect((await readOnly.run('import os\nos.listdir("/mnt")')).value).toBe(`['${path.basename(folder)}']`)

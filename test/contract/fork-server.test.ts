@@ -3,7 +3,7 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
-import { describe, expect, it, onTestFinished, type TestContext, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { describeExit } from '../../src/cell/kernel/channel.ts'
 import type { BubblewrapOptions } from '../../src/isolation/bubblewrap-part.ts'
 import { BubblewrapProvider } from '../../src/isolation/bubblewrap/provider.ts'
@@ -19,11 +19,11 @@ import { needsRoot, skip } from '../support/needs.ts'
 
 const HOLD_SANDBOX = path.join(import.meta.dirname, '../fixtures/sandboxes/hold-sandbox.ts')
 
-async function forkingProvider(
-  ctx: TestContext,
-  { needs = 'bubblewrap-fork', ...options }: Partial<BubblewrapOptions> & { needs?: TestedProvider } = {},
-) {
-  await providerOrSkip(needs, ctx)
+async function forkingProvider({
+  needs = 'bubblewrap-fork',
+  ...options
+}: Partial<BubblewrapOptions> & { needs?: TestedProvider } = {}) {
+  await providerOrSkip(needs)
   const before = new Set(forkServers().map(({ pid }) => pid))
   const notForked: string[] = []
   const onNotForked = (reason: string) => void notForked.push(reason)
@@ -43,8 +43,8 @@ function forkServers() {
 const hashSeen = (cells: CellRunner) => cells.evaluate<number>("hash('a text')")
 
 describe('a process that forks sandboxes', () => {
-  it('the fork server is replaced after a number of sandboxes, which go on; the next ones share no hash seed with them', async (ctx) => {
-    const { provider, notForked } = await forkingProvider(ctx, { forksEach: 2 })
+  it('the fork server is replaced after a number of sandboxes, which go on; the next ones share no hash seed with them', async () => {
+    const { provider, notForked } = await forkingProvider({ forksEach: 2 })
     const first = await startCells(provider)
     await first.run('x = 5')
     const others = [await startCells(provider), await startCells(provider), await startCells(provider)]
@@ -57,16 +57,16 @@ describe('a process that forks sandboxes', () => {
     expect(provider.startMethod).toBe('forked from one process')
   })
 
-  it('the fork server is started before the first sandbox is asked for', async (ctx) => {
-    const { provider, servers } = await forkingProvider(ctx)
+  it('the fork server is started before the first sandbox is asked for', async () => {
+    const { provider, servers } = await forkingProvider()
     await until(() => servers().length > 0)
     const [ahead] = servers()
     expect((await (await startCells(provider)).run('1 + 1')).value).toBe('2')
     expect(servers().map(({ pid }) => pid)).toEqual([ahead!.pid])
   })
 
-  it('the fork server ends when it can fork no more and its last sandbox has ended', async (ctx) => {
-    const { provider, servers } = await forkingProvider(ctx, { forksEach: 2 })
+  it('the fork server ends when it can fork no more and its last sandbox has ended', async () => {
+    const { provider, servers } = await forkingProvider({ forksEach: 2 })
     const two = [await startCells(provider), await startCells(provider)]
     const [first] = servers()
     expect(first).toBeDefined()
@@ -78,8 +78,8 @@ describe('a process that forks sandboxes', () => {
     await until(() => !isThere())
   })
 
-  it('the fork server takes its sandboxes with it when it is killed, they say so, and another one forks the next', async (ctx) => {
-    const { provider, notForked, servers } = await forkingProvider(ctx)
+  it('the fork server takes its sandboxes with it when it is killed, they say so, and another one forks the next', async () => {
+    const { provider, notForked, servers } = await forkingProvider()
     const cells = await startCells(provider)
     const running = cells.run("print('looping', flush=True)\nwhile True: pass")
     await cells.printed('looping')
@@ -93,8 +93,8 @@ describe('a process that forks sandboxes', () => {
     expect(notForked).toEqual([])
   })
 
-  it('the fork server names each sandbox in the list of processes, and lets none see the name of another', async (ctx) => {
-    const { provider } = await forkingProvider(ctx)
+  it('the fork server names each sandbox in the list of processes, and lets none see the name of another', async () => {
+    const { provider } = await forkingProvider()
     const [one, other] = [await startCells(provider), await startCells(provider)]
     const { id } = one.kernel.sandbox
     expect(runningProcesses().filter(({ command }) => command.includes(`id=${id} `))).toHaveLength(2)
@@ -105,8 +105,8 @@ describe('a process that forks sandboxes', () => {
     expect(seen.join()).not.toContain(id)
   })
 
-  it('the fork server works for an ordinary user, and ends with the bridge', { timeout: 60_000 }, async (ctx) => {
-    await providerOrSkip('bubblewrap-fork', ctx)
+  it('the fork server works for an ordinary user, and ends with the bridge', { timeout: 60_000 }, async () => {
+    await providerOrSkip('bubblewrap-fork')
     needsRoot('the other tests are run by an ordinary user already')
     const asNobody = ['--reuid=65534', '--regid=65534', '--clear-groups', 'env', 'HOME=/tmp']
     if (spawnSync('setpriv', [...asNobody, 'test', '-r', HOLD_SANDBOX]).status !== 0)
@@ -123,8 +123,8 @@ describe('a process that forks sandboxes', () => {
   })
 })
 
-it('a forked sandbox waits for its first process to be in place before it has a kernel', async (ctx) => {
-  await providerOrSkip('bubblewrap-fork', ctx)
+it('a forked sandbox waits for its first process to be in place before it has a kernel', async () => {
+  await providerOrSkip('bubblewrap-fork')
   const { found } = await findHostSystem()
   const { bubblewrap, system } = found!
   const kernel = loadNativeKernel()
@@ -153,10 +153,10 @@ it('a forked sandbox waits for its first process to be in place before it has a 
 })
 
 describe('where sandboxes cannot be forked', () => {
-  it('each sandbox has a Python of its own where none can be forked, and the reason is reported once', async (ctx) => {
+  it('each sandbox has a Python of its own where none can be forked, and the reason is reported once', async () => {
     vi.stubEnv('PATH', `${refusingBubblewrap()}:${process.env['PATH']}`)
     onTestFinished(() => void vi.unstubAllEnvs())
-    const { provider, notForked } = await forkingProvider(ctx, { needs: 'bubblewrap' })
+    const { provider, notForked } = await forkingProvider({ needs: 'bubblewrap' })
     for (let count = 0; count < 2; count += 1) expect((await (await startCells(provider)).run('1 + 1')).value).toBe('2')
     expect(notForked).toEqual([expect.stringMatching(/^unshare: /)])
     expect(provider.startMethod).toMatch(

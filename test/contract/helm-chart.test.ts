@@ -2,7 +2,7 @@
 // configured.
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import { expect, it, type TestContext } from 'vitest'
+import { expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { readSettings } from '../../src/config/settings/settings.ts'
 import { USED_FOR_SERVERS, USED_FOR_WARM_POOL, USED_VERBS } from '../../src/isolation/kubernetes/describe-cluster.ts'
@@ -28,13 +28,13 @@ const EVERYTHING = {
   tolerations: [{ key: 'bridges', operator: 'Exists' }],
 }
 
-function render(ctx: TestContext, values: object = {}) {
+function render(values: object = {}) {
   const sets = Object.entries(values).flatMap(([name, value]) => ['--set-json', `${name}=${JSON.stringify(value)}`])
-  return toolOrSkip('helm', ctx)('template', 'sandbridge', CHART, '--namespace', 'sandbridge', ...sets)
+  return toolOrSkip('helm')('template', 'sandbridge', CHART, '--namespace', 'sandbridge', ...sets)
 }
 
-function rendered(ctx: TestContext, values: object = {}): Resource[] {
-  const { status, stdout, stderr } = render(ctx, values)
+function rendered(values: object = {}): Resource[] {
+  const { status, stdout, stderr } = render(values)
   expect(status, stderr).toBe(0)
   return parseObjects(stdout)
 }
@@ -63,8 +63,8 @@ type Env = { name: string; value?: string }[]
 
 const byName = (env: Env) => env.toSorted((a, b) => a.name.localeCompare(b.name))
 
-it('the Helm chart passes the strict lint of helm, by default and with everything switched on', (ctx) => {
-  const helm = toolOrSkip('helm', ctx)
+it('the Helm chart passes the strict lint of helm, by default and with everything switched on', () => {
+  const helm = toolOrSkip('helm')
   for (const values of [{}, EVERYTHING]) {
     const sets = Object.entries(values).flatMap(([name, value]) => ['--set-json', `${name}=${JSON.stringify(value)}`])
     const { status, stdout, stderr } = helm('lint', '--strict', CHART, ...sets)
@@ -72,34 +72,34 @@ it('the Helm chart passes the strict lint of helm, by default and with everythin
   }
 })
 
-it('the Helm chart installs the same objects as the kustomize base of the bridge', (ctx) => {
+it('the Helm chart installs the same objects as the kustomize base of the bridge', () => {
   const base = essentials(baseObjects(BRIDGE_BASE))
   // Helm creates the namespace of a release. The other two are for a bridge outside the cluster.
   delete base['Namespace  sandbridge']
   delete base['ServiceAccount sandbridge-sandboxes sandbridge']
   delete base['RoleBinding sandbridge-sandboxes sandbridge']
-  expect(essentials(rendered(ctx))).toEqual(base)
+  expect(essentials(rendered())).toEqual(base)
 })
 
-it('the role in the Helm chart has exactly the verbs that the bridge uses, with servers in pods and a warm pool or without', (ctx) => {
+it('the role in the Helm chart has exactly the verbs that the bridge uses, with servers in pods and a warm pool or without', () => {
   const used = (verbs: typeof USED_VERBS) =>
     grants(verbs.map(({ group, resource, verbs: all }) => ({ apiGroups: [group], resources: [resource], verbs: all })))
   for (const [values, verbs] of [
     [{}, USED_VERBS],
     [EVERYTHING, [...USED_VERBS, ...USED_FOR_SERVERS, ...USED_FOR_WARM_POOL]],
   ] as const) {
-    const roles = rendered(ctx, values).filter(({ kind }) => kind.endsWith('Role'))
+    const roles = rendered(values).filter(({ kind }) => kind.endsWith('Role'))
     expect(roles.map(({ rules = [] }) => grants(rules))).toEqual([used(verbs)])
   }
 })
 
-it('the policy for servers in the Helm chart is the one that the bridge makes', (ctx) => {
-  const policy = find(rendered(ctx, EVERYTHING), 'NetworkPolicy', 'sandbridge-server-network')
+it('the policy for servers in the Helm chart is the one that the bridge makes', () => {
+  const policy = find(rendered(EVERYTHING), 'NetworkPolicy', 'sandbridge-server-network')
   expect(policy?.spec).toEqual(programPolicyManifest().spec)
 })
 
-it('a bridge of the Helm chart with everything switched on has settings that are, and meets its security level', (ctx) => {
-  const { spec } = find(rendered(ctx, EVERYTHING), 'Deployment') as unknown as {
+it('a bridge of the Helm chart with everything switched on has settings that are, and meets its security level', () => {
+  const { spec } = find(rendered(EVERYTHING), 'Deployment') as unknown as {
     spec: { replicas?: number; strategy: object; template: Manifest }
   }
   const pod = spec.template
@@ -125,13 +125,13 @@ it('a bridge of the Helm chart with everything switched on has settings that are
   expect(restrictedViolations({ ...pod, spec: { ...pod.spec, volumes: volumes ?? [] } })).toEqual([])
 })
 
-it('the Helm chart hands servers to the bridge as a client has them', (ctx) => {
-  const map = find(rendered(ctx, EVERYTHING), 'ConfigMap')
+it('the Helm chart hands servers to the bridge as a client has them', () => {
+  const map = find(rendered(EVERYTHING), 'ConfigMap')
   expect(JSON.parse(map?.data?.['mcp-servers.json'] ?? '')).toEqual({ mcpServers: EVERYTHING.servers })
 })
 
-it('the Helm chart has Prometheus read metrics with the token that the bridge asks for', (ctx) => {
-  const all = rendered(ctx, EVERYTHING)
+it('the Helm chart has Prometheus read metrics with the token that the bridge asks for', () => {
+  const all = rendered(EVERYTHING)
   expect(find(all, 'ServiceMonitor')).toMatchObject({
     metadata: { labels: { release: 'prometheus' } },
     spec: {
@@ -143,8 +143,8 @@ it('the Helm chart has Prometheus read metrics with the token that the bridge as
   expect(spec.ingress.map(({ ports }) => ports)).toEqual([[{ port: 8080 }], [{ port: 9464 }]])
 })
 
-it('the autoscaler of the Helm chart counts by a metric that the bridge has', (ctx) => {
-  const scaler = find(rendered(ctx, EVERYTHING), 'HorizontalPodAutoscaler')
+it('the autoscaler of the Helm chart counts by a metric that the bridge has', () => {
+  const scaler = find(rendered(EVERYTHING), 'HorizontalPodAutoscaler')
   expect(scaler).toMatchObject({
     spec: { metrics: [{ type: 'Pods', pods: { metric: { name: 'sandbridge_open_sessions' } } }] },
   })
@@ -156,8 +156,8 @@ it.for([
   ['a setting that the chart sets itself', { settings: { MCP_BRIDGE_DRAIN: '1' } }, 'MCP_BRIDGE_DRAIN'],
   ['autoscaling without metrics', { autoscaling: { enabled: true } }, '/metrics/enabled'],
   ['a ServiceMonitor without metrics', { metrics: { serviceMonitor: { enabled: true } } }, '/metrics/enabled'],
-] as const)('the Helm chart refuses %s', ([, values, where], ctx) => {
-  const { status, stderr } = render(ctx, values)
+] as const)('the Helm chart refuses %s', ([, values, where]) => {
+  const { status, stderr } = render(values)
   expect([status, stderr]).toEqual([1, expect.stringContaining(where)])
 })
 

@@ -13,7 +13,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { describe, expect, it, onTestFinished, vi, type TestContext } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { readSettings } from '../../src/config/settings/settings.ts'
 import { createLog } from '../../src/util/log.ts'
 import { findProvider } from '../../src/isolation/detect/detect.ts'
@@ -44,8 +44,8 @@ async function provide(image: string, env: Record<string, string> = {}): Promise
 }
 
 /** The unpacked slim image; skips the test without it. */
-async function slimRoot(ctx: TestContext): Promise<string> {
-  await providerOrSkip('bubblewrap-image', ctx)
+async function slimRoot(): Promise<string> {
+  await providerOrSkip('bubblewrap-image')
   return (await openRoot(SLIM_IMAGE, IMAGE_CACHE)).folder
 }
 
@@ -64,20 +64,16 @@ function run(command: string, args: string[]): void {
 }
 
 describe('a system for bubblewrap', () => {
-  it('the system of a bubblewrap sandbox can be a folder', { timeout: 120_000 }, async (ctx) => {
-    expect(await lookInto(await provide(await slimRoot(ctx)))).toEqual(['/usr/bin/python3', true, null, false])
+  it('the system of a bubblewrap sandbox can be a folder', { timeout: 120_000 }, async () => {
+    expect(await lookInto(await provide(await slimRoot()))).toEqual(['/usr/bin/python3', true, null, false])
   })
 
-  it(
-    'the system of a bubblewrap sandbox can be an archive of files, made with tar',
-    { timeout: 120_000 },
-    async (ctx) => {
-      const root = await slimRoot(ctx)
-      const archive = path.join(makeFolder(), 'system.tar')
-      run('tar', ['--create', '--file', archive, '--directory', root, '.'])
-      expect(await lookInto(await provide(archive))).toEqual(['/usr/bin/python3', true, null, false])
-    },
-  )
+  it('the system of a bubblewrap sandbox can be an archive of files, made with tar', { timeout: 120_000 }, async () => {
+    const root = await slimRoot()
+    const archive = path.join(makeFolder(), 'system.tar')
+    run('tar', ['--create', '--file', archive, '--directory', root, '.'])
+    expect(await lookInto(await provide(archive))).toEqual(['/usr/bin/python3', true, null, false])
+  })
 
   const saved: [what: string, engine: 'podman' | 'docker', args: string[]][] = [
     ['docker save', 'docker', ['save']],
@@ -86,9 +82,9 @@ describe('a system for bubblewrap', () => {
   it.for(saved)(
     'the system of a bubblewrap sandbox can be what `%s` writes, with layers and environment',
     { timeout: 300_000 },
-    async ([, engine, args], ctx) => {
-      await slimRoot(ctx)
-      await providerOrSkip(engine, ctx)
+    async ([, engine, args]) => {
+      await slimRoot()
+      await providerOrSkip(engine)
       // Built here, so that one of its layers deletes a file of the layer below.
       const context = makeFolder()
       const from = `FROM ${SLIM_IMAGE}\nENV MARK=from-the-image\nRUN rm /etc/issue && echo new > /etc/motd\n`
@@ -111,8 +107,8 @@ describe('a system for bubblewrap', () => {
   it(
     'the system of a bubblewrap sandbox can be an image of an engine, and needs no engine from then on',
     { timeout: 300_000 },
-    async (ctx) => {
-      await slimRoot(ctx)
+    async () => {
+      await slimRoot()
       const cache = makeFolder()
       const env = { MCP_BRIDGE_CACHE_DIR: cache }
       await (await provide(SLIM_IMAGE, env)).prepare()
@@ -130,35 +126,31 @@ describe('a system for bubblewrap', () => {
   )
 })
 
-it(
-  'links in a system lead inside of it, also those in the place of our own mounts',
-  { timeout: 120_000 },
-  async (ctx) => {
-    const root = path.join(makeFolder(), 'system')
-    run('cp', ['--archive', '--link', await slimRoot(ctx), root])
-    const secret = path.join(makeFolder(), 'secret')
-    writeFileSync(secret, 'secret of the host')
-    chmodSync(secret, 0o644)
-    const links = { host: path.dirname(secret), up: `../../../../../../..${path.dirname(secret)}` }
-    for (const [name, target] of Object.entries(links)) symlinkSync(target, path.join(root, name))
-    for (const name of ['tmp', 'workspace', 'proc', 'mnt', 'opt', 'dev', 'run', 'etc']) {
-      rmSync(path.join(root, name), { recursive: true, force: true })
-      symlinkSync(path.dirname(secret), path.join(root, name))
-    }
-    const mounted = makeFolder()
-    writeFileSync(path.join(mounted, 'note'), 'mounted')
-    const cells = await startCells(await provide(root, { MCP_BRIDGE_MOUNT: mounted }))
-    const seen = await cells.evaluate<string[]>(
-      `[open(f'/{name}/secret').read() for name in __import__('os').listdir('/') if __import__('os').path.exists(f'/{name}/secret')]`,
-    )
-    expect(seen).toEqual([])
-    expect(await cells.evaluate(`open('/mnt/${path.basename(mounted)}/note').read()`)).toBe('mounted')
-    expect(await cells.evaluate(`open('/tmp/mine', 'w').write('x')`)).toBe(1)
-    // The control: the same links, followed on this machine.
-    expect(readFileSync(path.join(root, 'host/secret'), 'utf8')).toBe('secret of the host')
-    expect(readdirSync(path.dirname(secret))).toEqual(['secret'])
-  },
-)
+it('links in a system lead inside of it, also those in the place of our own mounts', { timeout: 120_000 }, async () => {
+  const root = path.join(makeFolder(), 'system')
+  run('cp', ['--archive', '--link', await slimRoot(), root])
+  const secret = path.join(makeFolder(), 'secret')
+  writeFileSync(secret, 'secret of the host')
+  chmodSync(secret, 0o644)
+  const links = { host: path.dirname(secret), up: `../../../../../../..${path.dirname(secret)}` }
+  for (const [name, target] of Object.entries(links)) symlinkSync(target, path.join(root, name))
+  for (const name of ['tmp', 'workspace', 'proc', 'mnt', 'opt', 'dev', 'run', 'etc']) {
+    rmSync(path.join(root, name), { recursive: true, force: true })
+    symlinkSync(path.dirname(secret), path.join(root, name))
+  }
+  const mounted = makeFolder()
+  writeFileSync(path.join(mounted, 'note'), 'mounted')
+  const cells = await startCells(await provide(root, { MCP_BRIDGE_MOUNT: mounted }))
+  const seen = await cells.evaluate<string[]>(
+    `[open(f'/{name}/secret').read() for name in __import__('os').listdir('/') if __import__('os').path.exists(f'/{name}/secret')]`,
+  )
+  expect(seen).toEqual([])
+  expect(await cells.evaluate(`open('/mnt/${path.basename(mounted)}/note').read()`)).toBe('mounted')
+  expect(await cells.evaluate(`open('/tmp/mine', 'w').write('x')`)).toBe(1)
+  // The control: the same links, followed on this machine.
+  expect(readFileSync(path.join(root, 'host/secret'), 'utf8')).toBe('secret of the host')
+  expect(readdirSync(path.dirname(secret))).toEqual(['secret'])
+})
 
 describe('a system that cannot be used is refused in words', () => {
   const cases: [what: string, image: (folder: string) => string, words: RegExp][] = [
@@ -183,8 +175,8 @@ describe('a system that cannot be used is refused in words', () => {
   it.for(cases)(
     'a system that cannot be used is refused in words: %s',
     { timeout: 60_000 },
-    async ([, image, words], ctx) => {
-      await providerOrSkip('bubblewrap', ctx)
+    async ([, image, words]) => {
+      await providerOrSkip('bubblewrap')
       const provider = await provide(image(makeFolder()))
       await expect(provider.prepare()).rejects.toThrow(words)
     },

@@ -22,8 +22,8 @@ afterAll(() => void delete process.env['KUBECONFIG'])
 afterAll(() => cluster.stop())
 afterEach(() => cluster.heal())
 // The fake cluster's pods run in bubblewrap.
-beforeEach(async (ctx) => {
-  await providerOrSkip('bubblewrap', ctx)
+beforeEach(async () => {
+  await providerOrSkip('bubblewrap')
 })
 
 const provider = (more: Partial<PodProviderOptions> = {}) =>

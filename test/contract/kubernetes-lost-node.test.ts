@@ -19,8 +19,8 @@ async function leftPod(owner: string): Promise<string> {
   return sandbox.id
 }
 
-it('a session whose node does not answer is told so and can be tried again, and one whose node was given up starts over', async (ctx) => {
-  await providerOrSkip('bubblewrap', ctx)
+it('a session whose node does not answer is told so and can be tried again, and one whose node was given up starts over', async () => {
+  await providerOrSkip('bubblewrap')
   const session = { owner: 'a'.repeat(64) }
   const name = await leftPod(session.owner)
   const why = 'error dialing backend: dial tcp 10.0.0.2:10250: connect: no route to host'

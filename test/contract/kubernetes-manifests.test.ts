@@ -47,8 +47,8 @@ it.for([
   ['sandboxes', SANDBOXES_BASE],
   ['a bridge', BRIDGE_BASE],
   ['a warm pool', WARM_POOL_BASE],
-] as const)('kubectl renders the manifests of %s', ([, folder], ctx) => {
-  const { stdout, stderr } = toolOrSkip('kubectl', ctx)('kustomize', folder)
+] as const)('kubectl renders the manifests of %s', ([, folder]) => {
+  const { stdout, stderr } = toolOrSkip('kubectl')('kustomize', folder)
   const inOrder = (all: Resource[]) =>
     all.toSorted((a, b) => `${a.kind} ${a.metadata.name}`.localeCompare(`${b.kind} ${b.metadata.name}`))
   expect(inOrder(parseObjects(stdout)), stderr).toEqual(inOrder(baseObjects(folder)))

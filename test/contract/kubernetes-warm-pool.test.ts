@@ -24,8 +24,8 @@ afterAll(() => void delete process.env['KUBECONFIG'])
 afterAll(() => cluster.stop())
 afterEach(() => cluster.heal())
 // The fake cluster's pods run in bubblewrap.
-beforeEach(async (ctx) => {
-  await providerOrSkip('bubblewrap', ctx)
+beforeEach(async () => {
+  await providerOrSkip('bubblewrap')
 })
 
 type Change = Parameters<typeof templatePod>[0]

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { probeEngine } from '../../src/isolation/container/probe-engine.ts'
 import { ContainerProvider } from '../../src/isolation/container/provider.ts'
 import { startCells } from '../support/cell-runner.ts'
@@ -62,8 +62,8 @@ describe.each(['podman', 'docker'] as const)('%s: packages that have to be insta
     return new ContainerProvider(engine, { image, user: '65534:65534', pidsCount: 128, packages })
   }
 
-  async function needEngine(ctx: TestContext): Promise<void> {
-    await providerOrSkip(engine, ctx)
+  async function needEngine(): Promise<void> {
+    await providerOrSkip(engine)
     if (pip === undefined) skip('python3 of this machine has no pip')
     // For this, rootless engines need a device that not every machine has.
     if (/slirp4netns|pasta/.test(problem)) skip(`${engine} cannot give a build step a network here`)
@@ -73,8 +73,8 @@ describe.each(['podman', 'docker'] as const)('%s: packages that have to be insta
   it(
     'packages that need pip are installed once, next to wheel files, and cells import them',
     { timeout: 240_000 },
-    async (ctx) => {
-      await needEngine(ctx)
+    async () => {
+      await needEngine()
       const packages = ['served>=1.5', writeWheel(folder, makeWheel())]
       const [first, second]: [string[], string[]] = [[], []]
       await provide(packages).prepare((message) => first.push(message))
@@ -94,8 +94,8 @@ describe.each(['podman', 'docker'] as const)('%s: packages that have to be insta
     },
   )
 
-  it('packages of the index work', { timeout: 600_000 }, async (ctx) => {
-    await needEngine(ctx)
+  it('packages of the index work', { timeout: 600_000 }, async () => {
+    await needEngine()
     needsIndex()
     // One with compiled parts, in one engine: with another, what installs them is the same, only its network is not.
     // data-packages.test.ts installs large ones, and data-image.test.ts uses such in containers.
@@ -116,8 +116,8 @@ describe.each(['podman', 'docker'] as const)('%s: packages that have to be insta
   })
 
   // Its JavaScript engine reserves more address space than a sandbox may have that counts its memory itself.
-  it('a chart of Altair is an image where the host counts memory', { timeout: 600_000 }, async (ctx) => {
-    await needEngine(ctx)
+  it('a chart of Altair is an image where the host counts memory', { timeout: 600_000 }, async () => {
+    await needEngine()
     needsIndex()
     const { engine: found } = await probeEngine(engine)
     if (!found!.enforcesLimits) skip('the host does not count the memory of this engine')
@@ -136,8 +136,8 @@ describe.each(['podman', 'docker'] as const)('%s: packages that have to be insta
     ).toEqual(['image'])
   })
 
-  it('a package that does not exist is missing, and the others are there', { timeout: 240_000 }, async (ctx) => {
-    await needEngine(ctx)
+  it('a package that does not exist is missing, and the others are there', { timeout: 240_000 }, async () => {
+    await needEngine()
     const provider = provide(['served', 'no-such-package'])
     const cells = await startCells(provider)
     removeImageOf(cells.kernel.sandbox)
@@ -155,8 +155,8 @@ describe.each(['podman', 'docker'] as const)('%s: packages that have to be insta
     expect(containers.stdout).not.toContain('--only-binary')
   })
 
-  it('an image without pip and ensurepip runs cells, without the packages', { timeout: 240_000 }, async (ctx) => {
-    await needEngine(ctx)
+  it('an image without pip and ensurepip runs cells, without the packages', { timeout: 240_000 }, async () => {
+    await needEngine()
     const has = spawnSync(engine, ['run', '--rm', '--network=none', WITHOUT_PIP, 'python3', '-c', 'import ensurepip'])
     if (has.status === 0) skip('the slim image has ensurepip')
     const provider = provide(['served'], WITHOUT_PIP)

@@ -1,7 +1,6 @@
 // What every provider promises when a cell takes too much, or when a part of a sandbox ends too early.
 import { spawn } from 'node:child_process'
 import path from 'node:path'
-import type { TestContext } from 'vitest'
 import { describe, expect, onTestFinished } from 'vitest'
 import { BridgeError } from '../../src/errors.ts'
 import { describeExit } from '../../src/cell/kernel/channel.ts'
@@ -24,7 +23,7 @@ export interface Differences {
 }
 
 /** Registers a test, which is skipped where the provider cannot be used. */
-export type ProviderTest = (what: string, test: (ctx: TestContext) => Promise<void>, timeout?: number) => void
+export type ProviderTest = (what: string, test: () => Promise<void>, timeout?: number) => void
 
 const HOLD_SANDBOX = path.join(import.meta.dirname, '../fixtures/sandboxes/hold-sandbox.ts')
 

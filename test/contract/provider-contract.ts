@@ -1,7 +1,6 @@
 // What every provider promises, as one suite that all of them pass. Differences are parameters here and are documented
 // in docs/security.md.
 import { tmpdir } from 'node:os'
-import type { TestContext } from 'vitest'
 import { afterAll, describe, expect, it } from 'vitest'
 import { createLog } from '../../src/util/log.ts'
 import type { Provider } from '../../src/isolation/provider.ts'
@@ -12,7 +11,7 @@ import { attachCells, MEMORY_BYTES, sharedCells, startCells } from '../support/c
 import { makeProvider, type TestedProvider, whyNot } from '../support/engines.ts'
 import { type Differences, STUBBORN_LOOP, testAccidents } from './provider-accidents.ts'
 import { testLanguages } from './provider-languages.ts'
-import { needsLinux } from '../support/needs.ts'
+import { needsLinux, skip } from '../support/needs.ts'
 
 export function testProvider(
   name: TestedProvider,
@@ -24,13 +23,13 @@ export function testProvider(
   const another = sharedCells(provider)
 
   /** A test that is skipped, with the reason, where the provider cannot be used. */
-  const promise = (what: string, test: (ctx: TestContext) => Promise<void>, timeout = 60_000) => {
+  const promise = (what: string, test: () => Promise<void>, timeout = 60_000) => {
     if (differences.only?.test(what) === false) return
-    it(what, { timeout }, async (ctx) => {
+    it(what, { timeout }, async () => {
       reason ??= whyNot(provider)
       const why = await reason
-      if (why !== undefined) ctx.skip(why)
-      await test(ctx)
+      if (why !== undefined) skip(why)
+      await test()
     })
   }
 
@@ -73,14 +72,14 @@ export function testProvider(
       expect((await cells.run('x + 1')).value).toBe('21')
     })
 
-    promise('a sandbox reports how much memory and processor time it uses', async (ctx) => {
+    promise('a sandbox reports how much memory and processor time it uses', async () => {
       needsLinux('elsewhere the processes of a sandbox are not known')
-      if (name === 'kubernetes') ctx.skip('a cluster does not tell what a pod uses')
+      if (name === 'kubernetes') skip('a cluster does not tell what a pod uses')
       const cells = await startCells(provider)
       const { sandbox } = cells.kernel
       const before = await sandbox.usage?.()
       const isEngine = name === 'docker' || name === 'podman'
-      if (isEngine && before === undefined) ctx.skip('the processes of this engine cannot be told from others')
+      if (isEngine && before === undefined) skip('the processes of this engine cannot be told from others')
       await cells.run('kept = bytearray(b"x") * (100 << 20)')
       const after = await sandbox.usage?.()
       expect(after!.memoryBytes - before!.memoryBytes).toBeGreaterThan(50 << 20)

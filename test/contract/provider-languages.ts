@@ -1,5 +1,4 @@
 // What every provider promises for cells of other languages, or reports as unsupported.
-import type { TestContext } from 'vitest'
 import { describe, expect } from 'vitest'
 import { BridgeError } from '../../src/errors.ts'
 import { languageFiles } from '../../src/cell/languages/language-files.ts'
@@ -8,6 +7,7 @@ import type { Provider } from '../../src/isolation/provider.ts'
 import { type CellRunner, sharedCells, startCells } from '../support/cell-runner.ts'
 import { makeNodeProvider, type TestedProvider, whyNot } from '../support/engines.ts'
 import type { ProviderTest } from './provider-accidents.ts'
+import { skip } from '../support/needs.ts'
 
 /** A process may end while its name is read. */
 const NAMES_OF_PROCESSES = `
@@ -97,9 +97,9 @@ export function testLanguages(
   describe(`${name}: JavaScript cells`, () => {
     const withNode = makeNodeProvider(name) ?? provider
     const sharedWithNode = withNode === provider ? shared : sharedCells(withNode)
-    const start = async (ctx: TestContext, open = () => startCells(withNode)) => {
+    const start = async (open = () => startCells(withNode)) => {
       const why = withNode === provider ? undefined : await whyNot(withNode)
-      if (why !== undefined) ctx.skip(why)
+      if (why !== undefined) skip(why)
       return open()
     }
     const js = (cells: CellRunner, code: string, onCall?: (call: CallFrame) => unknown) =>
@@ -123,8 +123,8 @@ export function testLanguages(
       })
     }
 
-    promise('a JavaScript cell prints, keeps variables and shares files with Python', async (ctx) => {
-      const cells = await start(ctx, sharedWithNode)
+    promise('a JavaScript cell prints, keeps variables and shares files with Python', async () => {
+      const cells = await start(sharedWithNode)
       const first = await js(
         cells,
         `import { writeFileSync } from 'node:fs'
@@ -140,8 +140,8 @@ throw new Error('late')`,
       )
     })
 
-    promise('a JavaScript cell calls tools, also at once', async (ctx) => {
-      const cells = await start(ctx, sharedWithNode)
+    promise('a JavaScript cell calls tools, also at once', async () => {
+      const cells = await start(sharedWithNode)
       const asked: unknown[] = []
       const { value } = await js(
         cells,
@@ -159,8 +159,8 @@ const failed = await host.fail().catch((error) => error.code)
       expect(asked[0]).toEqual({ server: 'host', tool: 'add', args: [], kwargs: { a: 1 } })
     })
 
-    promise('a JavaScript cell is interrupted, busy or not, and keeps its variables', async (ctx) => {
-      const cells = await start(ctx, sharedWithNode)
+    promise('a JavaScript cell is interrupted, busy or not, and keeps its variables', async () => {
+      const cells = await start(sharedWithNode)
       for (const code of ['await new Promise(() => {})', 'for (;;);', 'await null; for (;;) await null']) {
         const running = js(cells, `globalThis.kept = 1; console.log('looping'); ${code}`)
         await cells.printed('looping')
@@ -170,12 +170,12 @@ const failed = await host.fail().catch((error) => error.code)
       }
     })
 
-    promise('a JavaScript cell is held to the memory and the processes of the sandbox', async (ctx) => {
-      const cells = await start(ctx)
+    promise('a JavaScript cell is held to the memory and the processes of the sandbox', async () => {
+      const cells = await start()
       const greedy = await js(cells, 'const all = []; for (;;) all.push(new Uint8Array(10 << 20).fill(1))')
       expect(greedy.status).not.toBe('ok')
       if (!hasNode) return
-      const others = await start(ctx)
+      const others = await start()
       const many = await js(
         others,
         `const { spawn } = require('node:child_process')

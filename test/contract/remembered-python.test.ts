@@ -3,7 +3,7 @@
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { expect, it, onTestFinished, type TestContext, vi } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { findPrograms } from '../../src/util/process/find-program.ts'
 import { BubblewrapProvider } from '../../src/isolation/bubblewrap/provider.ts'
 import { startCells } from '../support/cell-runner.ts'
@@ -11,8 +11,8 @@ import { providerOrSkip } from '../support/engines.ts'
 import { visibleFolder } from '../support/visible-folder.ts'
 
 /** A bwrap that logs what it is started for, and fails once when told to. The system's Python is the only one. */
-async function watchedBubblewrap(ctx: TestContext) {
-  await providerOrSkip('bubblewrap-fork', ctx)
+async function watchedBubblewrap() {
+  await providerOrSkip('bubblewrap-fork')
   const folder = visibleFolder()
   // Sandboxes of root run as another user.
   chmodSync(folder, 0o777)
@@ -40,14 +40,14 @@ async function watchedBubblewrap(ctx: TestContext) {
   return { started, broken }
 }
 
-it('the second bridge starts the process that forks and tries out no Python before it', async (ctx) => {
-  const { started } = await watchedBubblewrap(ctx)
+it('the second bridge starts the process that forks and tries out no Python before it', async () => {
+  const { started } = await watchedBubblewrap()
   expect(await started()).toEqual(['tries', 'forks'])
   expect(await started()).toEqual(['forks'])
 })
 
-it('a remembered Python that works no more is searched for again', async (ctx) => {
-  const { started, broken } = await watchedBubblewrap(ctx)
+it('a remembered Python that works no more is searched for again', async () => {
+  const { started, broken } = await watchedBubblewrap()
   await started()
   writeFileSync(broken, '')
   expect(await started()).toEqual(['forks', 'tries', 'forks'])

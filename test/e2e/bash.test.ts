@@ -49,8 +49,8 @@ describe('run_bash', () => {
     expect((await bash(bridge, 'echo', { cwd: '/' })).text).toContain('run_bash takes code, servers and timeout')
   })
 
-  it('run_bash calls tools, keeps variables and shares the session with Python', async (ctx) => {
-    await providerOrSkip('bubblewrap', ctx)
+  it('run_bash calls tools, keeps variables and shares the session with Python', async () => {
+    await providerOrSkip('bubblewrap')
     const { bridge, reached } = await ruledBridge({ env: ENV })
     const { text, isError } = await bash(bridge, 'kept=1; mcp hub create_issue --title "a b" --id 7; echo text > f')
     expect([isError, text]).toEqual([false, 'did create_issue'])
@@ -66,8 +66,8 @@ describe('run_bash', () => {
     ])
   })
 
-  it('run_bash is refused calls that a rule denies, whichever way it makes them', async (ctx) => {
-    await providerOrSkip('bubblewrap', ctx)
+  it('run_bash is refused calls that a rule denies, whichever way it makes them', async () => {
+    await providerOrSkip('bubblewrap')
     const { bridge, reached } = await ruledBridge({ env: ENV, permissions: { deny: ['hub__delete_*'] } })
     const { text } = await bash(
       bridge,
@@ -79,16 +79,16 @@ echo '{}' | mcp hub delete_repo --json -; bash -c 'mcp hub delete_repo'; mcp hub
     expect(reached(), 'the same way leads to what is allowed').toEqual([['get_issue', { id: '1' }]])
   })
 
-  it('run_bash is interrupted at its time limit, and keeps its variables', async (ctx) => {
-    await providerOrSkip('bubblewrap', ctx)
+  it('run_bash is interrupted at its time limit, and keeps its variables', async () => {
+    await providerOrSkip('bubblewrap')
     const bridge = await startBridge({ env: ENV })
     const { text, isError } = await bash(bridge, 'kept=1; echo before; sleep 600', { timeout: 1 })
     expect([isError, text]).toEqual([true, expect.stringMatching(/^before\n[^]*Timed out after 1 s/)])
     expect((await bash(bridge, 'echo "kept $kept"')).text).toBe('kept 1')
   })
 
-  it('run_bash shows output within the budget, and all of it on request', async (ctx) => {
-    await providerOrSkip('bubblewrap', ctx)
+  it('run_bash shows output within the budget, and all of it on request', async () => {
+    await providerOrSkip('bubblewrap')
     const bridge = await startBridge({ env: { ...ENV, MCP_BRIDGE_OUTPUT_TOKENS: '500' } })
     const { text } = await bash(bridge, 'seq 100000')
     expect(text.length).toBeLessThan(4_000)
@@ -96,8 +96,8 @@ echo '{}' | mcp hub delete_repo --json -; bash -c 'mcp hub delete_repo'; mcp hub
     expect(await bridge.run('len(runtime.output(1)) > 500_000')).toBe('True')
   })
 
-  it('run_bash is distinguished from Python in the record', async (ctx) => {
-    await providerOrSkip('bubblewrap', ctx)
+  it('run_bash is distinguished from Python in the record', async () => {
+    await providerOrSkip('bubblewrap')
     const { bridge, home } = await ruledBridge({ env: { ...ENV, MCP_BRIDGE_AUDIT: 'replay' } })
     await bash(bridge, 'mcp hub get_issue --id 1')
     await bridge.client.close()
@@ -137,8 +137,8 @@ def speak(data, wait=True):
 `
 
 describe('the socket of mcp', () => {
-  it('the socket of mcp in a bash cell refuses garbage, floods and forged frames', async (ctx) => {
-    await providerOrSkip('bubblewrap', ctx)
+  it('the socket of mcp in a bash cell refuses garbage, floods and forged frames', async () => {
+    await providerOrSkip('bubblewrap')
     const { bridge, reached } = await ruledBridge({ env: ENV, permissions: { deny: ['hub__delete_*'] } })
     const attack = `cat > speak.py <<'EOF'
 ${SPEAK}

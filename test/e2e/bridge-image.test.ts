@@ -7,8 +7,8 @@ import { until } from '../support/processes.ts'
 
 const IMAGE = `localhost/sandbridge-bridge:test-${process.pid}`
 
-it('the image of the bridge serves without root, on a read-only system', { timeout: 180_000 }, async (ctx) => {
-  await providerOrSkip('docker', ctx, NODE_IMAGE)
+it('the image of the bridge serves without root, on a read-only system', { timeout: 180_000 }, async () => {
+  await providerOrSkip('docker', NODE_IMAGE)
   buildBridgeImage(IMAGE)
   onTestFinished(() => void docker('rmi', '--force', IMAGE))
   const writable = ['--tmpfs', '/tmp:mode=1777', '--tmpfs', '/state:mode=1777']

@@ -19,21 +19,17 @@ function openFolder(): string {
 it.for([
   ['a folder that the first run makes', false],
   ['a folder that an earlier version has closed', true],
-] as const)(
-  'packages can be installed after a server has run, in %s',
-  { timeout: 120_000 },
-  async ([, isClosed], ctx) => {
-    await providerOrSkip('bubblewrap', ctx)
-    const folder = openFolder()
-    const cache = path.join(folder, 'cache')
-    if (isClosed) mkdirSync(cache, { mode: 0o700 })
-    const env = { MCP_BRIDGE_RUNTIME: 'bubblewrap', MCP_BRIDGE_CACHE_DIR: cache }
-    const first = await startBridge({ servers: { everything: published.everything() }, env })
-    expect(await first.run('await mcp_everything.echo(message="hi")')).toBe("'Echo: hi'")
-    expect(statSync(path.join(cache, 'catalog')).mode & 0o777).toBe(0o700)
-    const { fileName, data } = makeWheel({ name: 'tiny', version: '1', files: { 'tiny.py': 'VALUE = 7\n' } })
-    writeFileSync(path.join(folder, fileName), data)
-    const second = await startBridge({ env: { ...env, MCP_BRIDGE_PACKAGES: path.join(folder, fileName) } })
-    expect(await second.run('import tiny\ntiny.VALUE')).toBe('7')
-  },
-)
+] as const)('packages can be installed after a server has run, in %s', { timeout: 120_000 }, async ([, isClosed]) => {
+  await providerOrSkip('bubblewrap')
+  const folder = openFolder()
+  const cache = path.join(folder, 'cache')
+  if (isClosed) mkdirSync(cache, { mode: 0o700 })
+  const env = { MCP_BRIDGE_RUNTIME: 'bubblewrap', MCP_BRIDGE_CACHE_DIR: cache }
+  const first = await startBridge({ servers: { everything: published.everything() }, env })
+  expect(await first.run('await mcp_everything.echo(message="hi")')).toBe("'Echo: hi'")
+  expect(statSync(path.join(cache, 'catalog')).mode & 0o777).toBe(0o700)
+  const { fileName, data } = makeWheel({ name: 'tiny', version: '1', files: { 'tiny.py': 'VALUE = 7\n' } })
+  writeFileSync(path.join(folder, fileName), data)
+  const second = await startBridge({ env: { ...env, MCP_BRIDGE_PACKAGES: path.join(folder, fileName) } })
+  expect(await second.run('import tiny\ntiny.VALUE')).toBe('7')
+})

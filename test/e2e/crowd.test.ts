@@ -2,7 +2,7 @@
 // and that a bridge that is stopped leaves nothing behind, whether sandboxes run or are being started.
 // SANDBRIDGE_CROWD=100 is the long form.
 import { spawnSync } from 'node:child_process'
-import { describe, expect, it, type TestContext } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { ProviderName } from '../../src/isolation/provider.ts'
 import { providerOrSkip, runtimeEnv } from '../support/engines.ts'
 import { type HttpBridge, type HttpClient, startHttpBridge } from '../support/http-bridge.ts'
@@ -11,9 +11,9 @@ import { needsLinux } from '../support/needs.ts'
 
 const COUNT = Number(process.env['SANDBRIDGE_CROWD'] ?? 10)
 
-async function startCrowd(runtime: ProviderName, ctx: TestContext) {
+async function startCrowd(runtime: ProviderName) {
   needsLinux('processes are read from /proc')
-  await providerOrSkip(runtime, ctx)
+  await providerOrSkip(runtime)
   const bridge = await startHttpBridge({
     env: { ...runtimeEnv(runtime), MCP_BRIDGE_HTTP_SESSIONS: String(COUNT) },
   })
@@ -44,8 +44,8 @@ describe.each(['bubblewrap', 'docker'] as const)(`${COUNT} clients at once (%s)`
   it(
     `a crowd of clients all get an answer, hear their place, and leave no sandbox (${runtime})`,
     { timeout: 60_000 + COUNT * 3_000 },
-    async (ctx) => {
-      const { bridge, heard, answers } = await startCrowd(runtime, ctx)
+    async () => {
+      const { bridge, heard, answers } = await startCrowd(runtime)
       const texts = (await Promise.all(answers)).map(({ text }) => text)
       expect(texts).toEqual(texts.map((_, index) => expect.stringMatching(new RegExp(`^${index * 11}\\b`))))
       const places = heard.flat().filter((message) => message.startsWith('waiting for a sandbox: place '))
@@ -57,8 +57,8 @@ describe.each(['bubblewrap', 'docker'] as const)(`${COUNT} clients at once (%s)`
   it(
     'a crowd of clients leaves no sandbox when the bridge is ended while sandboxes start',
     { timeout: 90_000 },
-    async (ctx) => {
-      const { bridge, heard, answers } = await startCrowd(runtime, ctx)
+    async () => {
+      const { bridge, heard, answers } = await startCrowd(runtime)
       for (const answer of answers) answer.catch(() => {})
       await until(() => heard.flat().some((message) => message.includes('place')))
       // Waits until no process and no container of the bridge is left.

@@ -5,8 +5,8 @@ import { DATA_IMAGE, providerOrSkip, runtimeEnv } from '../support/engines.ts'
 import { startBridge } from '../support/start-bridge.ts'
 
 describe.each(['podman', 'docker', 'bubblewrap-image'] as const)('the data image with %s', (engine) => {
-  it(`the data image draws and groups with ${engine}`, { timeout: 300_000 }, async (ctx) => {
-    await providerOrSkip(engine, ctx, DATA_IMAGE)
+  it(`the data image draws and groups with ${engine}`, { timeout: 300_000 }, async () => {
+    await providerOrSkip(engine, DATA_IMAGE)
     const bridge = await startBridge({ env: runtimeEnv(engine, DATA_IMAGE) })
     const drawn = await bridge.call({ code: 'import matplotlib.pyplot as plt\nplt.plot([1, 4, 9])\nplt.show()' })
     expect(drawn.isError, drawn.text).toBe(false)

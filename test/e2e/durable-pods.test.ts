@@ -18,7 +18,7 @@ const env = {
 testDurablePods({
   env,
   // The fake cluster's pods run in bubblewrap.
-  skipWithout: async (ctx) => void (await providerOrSkip('bubblewrap', ctx)),
+  skipWithout: async () => void (await providerOrSkip('bubblewrap')),
   stopApiServer: () => cluster.goAway(),
   startApiServer: () => cluster.listen(),
   awayMs: 700,

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { beforeEach, expect, it, onTestFinished, type TestContext, vi } from 'vitest'
+import { beforeEach, expect, it, onTestFinished, vi } from 'vitest'
 import { CLI, bridgeEnv, fixtureServer, makeHome } from '../support/bridge-process.ts'
 import { type HttpBridge, type HttpClient, startHttpBridge } from '../support/http-bridge.ts'
 import { tokenFor } from '../support/http-users.ts'
@@ -14,7 +14,7 @@ export interface DurableCluster {
   /** Settings of a bridge on this cluster. */
   env: Record<string, string>
   /** Skips the test when the cluster or something it needs is missing. */
-  skipWithout: (ctx: TestContext) => Promise<void> | void
+  skipWithout: () => Promise<void> | void
   stopApiServer: () => Promise<void>
   startApiServer: () => Promise<void>
   /** How long it is down in a test. */

@@ -45,8 +45,8 @@ it(
   },
 )
 
-it('doctor says whether sandboxes are forked, and why not where they cannot be', { timeout: 120_000 }, async (ctx) => {
-  await providerOrSkip('bubblewrap-fork', ctx)
+it('doctor says whether sandboxes are forked, and why not where they cannot be', { timeout: 120_000 }, async () => {
+  await providerOrSkip('bubblewrap-fork')
   const home = throwawayHome()
   const env = bridgeEnv(home, { MCP_BRIDGE_RUNTIME: 'bubblewrap', MCP_BRIDGE_FORK_SERVER: 'auto' })
   expect((await runProgram(process.execPath, [CLI, 'doctor'], env)).stdout).toContain(
@@ -61,8 +61,8 @@ it('doctor says whether sandboxes are forked, and why not where they cannot be',
 })
 
 describe.each(['podman', 'docker', 'bubblewrap'] as const)('%s', (engine) => {
-  it('a forged call to a server that the run does not allow reaches nothing', { timeout: 120_000 }, async (ctx) => {
-    await providerOrSkip(engine, ctx)
+  it('a forged call to a server that the run does not allow reaches nothing', { timeout: 120_000 }, async () => {
+    await providerOrSkip(engine)
     const file = path.join(throwawayHome(), 'memory.jsonl')
     const bridge = await startBridge({
       servers: { everything: published.everything(), memory: published.memory(file) },
@@ -91,8 +91,8 @@ await asyncio.sleep(3)`
 })
 
 describe.each(['podman', 'docker'] as const)('%s', (engine) => {
-  it('a download that never ends stops with the bridge', { timeout: 60_000 }, async (ctx) => {
-    await providerOrSkip(engine, ctx)
+  it('a download that never ends stops with the bridge', { timeout: 60_000 }, async () => {
+    await providerOrSkip(engine)
     const sockets = new Set<Socket>()
     const registry = createServer((socket) => void sockets.add(socket.on('error', () => {})))
     registry.listen(0, '127.0.0.1')

@@ -3,7 +3,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import { expect, it, onTestFinished, type TestContext } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { ROOT } from '../support/bridge-process.ts'
 import { buildBridgeImage, docker } from '../support/bridge-image.ts'
 import { programOrSkip, type Ran, toolOrSkip } from '../support/cluster-tools.ts'
@@ -38,7 +38,7 @@ const VALUES = {
 }
 
 /** kubectl and helm as administrator. */
-function tools(ctx: TestContext) {
+function tools() {
   const asAdmin =
     (run: (...args: string[]) => Ran, context: string) =>
     (...args: string[]) => {
@@ -55,17 +55,17 @@ function tools(ctx: TestContext) {
       return stdout
     }
   return {
-    helm: asAdmin(toolOrSkip('helm', ctx), '--kube-context'),
-    kubectl: asAdmin(toolOrSkip('kubectl', ctx), '--context'),
+    helm: asAdmin(toolOrSkip('helm'), '--kube-context'),
+    kubectl: asAdmin(toolOrSkip('kubectl'), '--context'),
   }
 }
 
 it(
   'the Helm chart installs two replicas that serve the same sessions, and one that is deleted lets its cell end',
   { timeout: 300_000 },
-  async (ctx) => {
-    skipWithoutOwnCluster(ctx)
-    const { helm, kubectl } = tools(ctx)
+  async () => {
+    skipWithoutOwnCluster()
+    const { helm, kubectl } = tools()
     buildBridgeImage(IMAGE)
     onTestFinished(() => void docker('rmi', '--force', IMAGE))
     await loadImage(IMAGE)
@@ -84,7 +84,7 @@ it(
 
     const pods = kubectl('get', 'pods', '--output', 'name').trim().split('\n')
     expect(pods).toHaveLength(2)
-    const [a, b] = await Promise.all(pods.map((pod) => connectTo(pod, ctx)))
+    const [a, b] = await Promise.all(pods.map((pod) => connectTo(pod)))
     const session = handleIn(await a!.run('x = 20'))
     expect(await b!.run('x + 1', { session })).toBe('21')
     expect(await b!.run('print(await mcp_local.who())', { session })).toMatch(/^[0-9a-f]{16}$/)
@@ -104,8 +104,8 @@ it(
 )
 
 /** A client of one replica, through a port of this machine. */
-async function connectTo(pod: string, ctx: TestContext): Promise<HttpClient> {
-  const kubectl = programOrSkip('kubectl', ctx)
+async function connectTo(pod: string): Promise<HttpClient> {
+  const kubectl = programOrSkip('kubectl')
   const args = ['--kubeconfig', REAL_KUBECONFIG!, '--context', 'admin', '--namespace', NAMESPACE]
   const child = spawn(kubectl, [...args, 'port-forward', pod, ':8080'], { stdio: ['ignore', 'pipe', 'pipe'] })
   onTestFinished(() => void child.kill())

@@ -67,10 +67,10 @@ const engines = await Promise.all((['podman', 'docker'] as const).map((name) => 
 
 describe.each(['podman', 'docker'] as const)('a server in a container of %s', (engine) => {
   const found = engines[engine === 'podman' ? 0 : 1]!
-  beforeEach((ctx) => {
+  beforeEach(() => {
     if (typeof found !== 'string') return
     if ((process.env['SANDBRIDGE_TEST_ENGINES'] ?? '').includes(engine)) throw new Error(found)
-    ctx.skip(found)
+    skip(found)
   })
   const prepared = () => {
     const home = makeHome()

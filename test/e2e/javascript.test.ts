@@ -55,8 +55,8 @@ said`,
     expect(failed.text).not.toMatch(/^ran/)
   })
 
-  it('run_javascript calls tools, keeps variables and shares the session with Python', async (ctx) => {
-    await providerOrSkip('bubblewrap', ctx)
+  it('run_javascript calls tools, keeps variables and shares the session with Python', async () => {
+    await providerOrSkip('bubblewrap')
     const { bridge, reached } = shared({})
     const count = Number(await bridge.run('runtime.session().cellCount'))
     const { text, isError } = await js(
@@ -84,8 +84,8 @@ said`,
     ])
   })
 
-  it('run_javascript is refused calls that a rule denies, whichever way it makes them, and before anything runs', async (ctx) => {
-    await providerOrSkip('bubblewrap', ctx)
+  it('run_javascript is refused calls that a rule denies, whichever way it makes them, and before anything runs', async () => {
+    await providerOrSkip('bubblewrap')
     const { bridge, reached } = shared({ deny: ['hub__delete_*'] })
     const { text } = await js(
       bridge,
@@ -107,8 +107,8 @@ await hub.get_issue({ id: '1' })`,
     expect(reached()).toHaveLength(1)
   })
 
-  it('run_javascript asks once about all calls that it can see', async (ctx) => {
-    await providerOrSkip('bubblewrap', ctx)
+  it('run_javascript asks once about all calls that it can see', async () => {
+    await providerOrSkip('bubblewrap')
     answers = ['no', 'yes, this once']
     const { bridge, reached, questions } = shared({ ask: ['hub__create_*', 'hub__delete_*'] })
     await js(bridge, 'await tools.list("hub"); globalThis.ran = 0')
@@ -125,8 +125,8 @@ await hub.get_issue({ id: '1' })`,
     expect((await js(bridge, 'ran')).text).toBe('1')
   })
 
-  it('run_javascript is interrupted at its time limit, and keeps its variables', async (ctx) => {
-    await providerOrSkip('bubblewrap', ctx)
+  it('run_javascript is interrupted at its time limit, and keeps its variables', async () => {
+    await providerOrSkip('bubblewrap')
     const { bridge } = shared({})
     await js(bridge, '0')
     const { text, isError } = await js(bridge, 'globalThis.lasting = 1; console.log("before"); for (;;);', {
@@ -136,8 +136,8 @@ await hub.get_issue({ id: '1' })`,
     expect((await js(bridge, 'lasting')).text).toBe('1')
   })
 
-  it('run_javascript shows output within the budget, and all of it on request', async (ctx) => {
-    await providerOrSkip('bubblewrap', ctx)
+  it('run_javascript shows output within the budget, and all of it on request', async () => {
+    await providerOrSkip('bubblewrap')
     const bridge = await startBridge({ env: { ...ENV, MCP_BRIDGE_OUTPUT_TOKENS: '500' } })
     const { text } = await js(bridge, 'for (let n = 0; n < 100000; n++) console.log(n)')
     expect(text.length).toBeLessThan(4_000)
@@ -145,8 +145,8 @@ await hub.get_issue({ id: '1' })`,
     expect(await bridge.run('len(runtime.output(1)) > 500_000')).toBe('True')
   })
 
-  it('run_javascript is distinguished from Python in the record', async (ctx) => {
-    await providerOrSkip('bubblewrap', ctx)
+  it('run_javascript is distinguished from Python in the record', async () => {
+    await providerOrSkip('bubblewrap')
     const { bridge, home } = await ruledBridge({ env: { ...ENV, MCP_BRIDGE_AUDIT: 'full' } })
     await js(bridge, 'await hub.getIssue({ id: "1" })')
     await bridge.client.close()
@@ -166,8 +166,8 @@ const speak = (text) => { for (let rest = Buffer.from(text); rest.length > 0;) {
 `
 
 describe('the channel of Node', () => {
-  it('forged messages of Node get no more than a cell has', async (ctx) => {
-    await providerOrSkip('bubblewrap', ctx)
+  it('forged messages of Node get no more than a cell has', async () => {
+    await providerOrSkip('bubblewrap')
     const { bridge, reached } = shared({ deny: ['hub__delete_*'] })
     await js(
       bridge,
@@ -197,8 +197,8 @@ await new Promise((resolve) => setTimeout(resolve, 300))`,
     ['a line without end', 'speak("x".repeat(70 << 20))'],
     ['deep nesting', 'speak("[".repeat(1e6) + "\\n")'],
     ['a closed channel', 'fs.closeSync(channel)'],
-  ])('Node is ended for %s, and Python continues', { timeout: 120_000 }, async ([, attack], ctx) => {
-    await providerOrSkip('bubblewrap', ctx)
+  ])('Node is ended for %s, and Python continues', { timeout: 120_000 }, async ([, attack]) => {
+    await providerOrSkip('bubblewrap')
     const { bridge } = shared({})
     await bridge.run('kept = 7')
     const { text, isError } = await js(bridge, `${SPEAK}${attack}\nawait new Promise(() => {})`, { timeout: 20 })
@@ -207,8 +207,8 @@ await new Promise((resolve) => setTimeout(resolve, 300))`,
     expect((await js(bridge, '1 + 1')).text).toContain('2')
   })
 
-  it('Node does not read files that a sandbox must not have', async (ctx) => {
-    await providerOrSkip('bubblewrap', ctx)
+  it('Node does not read files that a sandbox must not have', async () => {
+    await providerOrSkip('bubblewrap')
     const { bridge } = shared({})
     const { text } = await js(
       bridge,

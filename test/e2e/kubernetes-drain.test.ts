@@ -37,8 +37,8 @@ function begun(client: HttpClient, code: string) {
 it(
   'a replica that drains lets its cells end and answer, and takes no new session, which the other replica does',
   { timeout: 180_000 },
-  async (ctx) => {
-    await providerOrSkip('bubblewrap', ctx)
+  async () => {
+    await providerOrSkip('bubblewrap')
     const [leaving, staying] = await Promise.all([startReplica(), startReplica()])
     await expect.poll(() => Promise.all([leaving, staying].map(readiness)), { timeout: 30_000 }).toEqual([200, 200])
     const [ann, bob, other] = await Promise.all([

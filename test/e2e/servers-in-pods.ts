@@ -2,7 +2,7 @@
 // started again, and its secrets stay secret.
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import { beforeEach, expect, it, type TestContext } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { bridgeEnv, CLI, ROOT } from '../support/bridge-process.ts'
 import type { Manifest } from '../support/fake-cluster/manifest.ts'
 import type { Secret } from '../support/fake-cluster/secrets.ts'
@@ -18,7 +18,7 @@ export interface ServersCluster {
   /** An image with python3. */
   image: string
   /** Skips the test when the cluster or something it needs is missing. */
-  skipWithout: (ctx: TestContext) => Promise<void> | void
+  skipWithout: () => Promise<void> | void
   /** Pods of servers that are not being ended. */
   serverPods: () => Promise<Manifest[]>
   secrets: () => Promise<Secret[]>

@@ -36,8 +36,8 @@ describe('arguments that a schema does not list', () => {
   })
 })
 
-it('bash sends them as an option where the schema lists none, and with --json where it lists some', async (ctx) => {
-  await providerOrSkip('bubblewrap', ctx)
+it('bash sends them as an option where the schema lists none, and with --json where it lists some', async () => {
+  await providerOrSkip('bubblewrap')
   const bridge = await startBridge({ servers, env: { ...runtimeEnv('bubblewrap'), MCP_BRIDGE_LANGUAGES: 'bash' } })
   const code = `mcp notes none --vault v; mcp notes some --vault v; mcp notes some --json '{"vault": "v"}'`
   const { text } = await bridge.callTool('run_bash', { code })

@@ -3,12 +3,13 @@
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { describe, expect, it, type TestContext } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { Command } from '../../src/cli/command.ts'
 import { commandLine } from '../../src/cli/program.ts'
 import { FEATURES } from '../../src/features.ts'
 import { bridgeEnv, makeHome } from '../support/bridge-process.ts'
 import { runCommand } from '../support/run-program.ts'
+import { skip } from '../support/needs.ts'
 
 const home = makeHome()
 const sandbridge = (...args: string[]) => runCommand(args, bridgeEnv(home))
@@ -112,9 +113,9 @@ it('there are at most 45 commands and 80 options', () => {
 })
 
 describe('completion', () => {
-  const needs = (shell: string, context: TestContext): void => {
+  const needs = (shell: string): void => {
     // The `bash` of Windows itself only says how to install Linux.
-    if (spawnSync(shell, ['--version']).status !== 0) context.skip(`only on a machine with ${shell}`)
+    if (spawnSync(shell, ['--version']).status !== 0) skip(`only on a machine with ${shell}`)
   }
   const script = async (shell: string): Promise<string> => {
     const { code, stdout } = await sandbridge('completion', shell)
@@ -125,8 +126,8 @@ describe('completion', () => {
     return file.replaceAll('\\', '/')
   }
 
-  it('completion in bash completes commands, their commands and options', async (context) => {
-    needs('bash', context)
+  it('completion in bash completes commands, their commands and options', async () => {
+    needs('bash')
     const file = await script('bash')
     const complete = (...words: string[]): string => {
       const line = `source ${file}; COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length - 1}; _sandbridge; echo "\${COMPREPLY[*]}"`
@@ -137,15 +138,15 @@ describe('completion', () => {
     expect(complete('sandbridge', 'exec', '--json', '--im')).toBe('--images')
   })
 
-  it('completion in fish completes commands', async (context) => {
-    needs('fish', context)
+  it('completion in fish completes commands', async () => {
+    needs('fish')
     const file = await script('fish')
     const { stdout } = spawnSync('fish', ['-c', `source ${file}; complete -C 'sandbridge sear'`], { encoding: 'utf8' })
     expect(stdout).toContain('search')
   })
 
-  it('completion is accepted by zsh', async (context) => {
-    needs('zsh', context)
+  it('completion is accepted by zsh', async () => {
+    needs('zsh')
     expect(spawnSync('zsh', ['-n', await script('zsh')]).status).toBe(0)
   })
 })

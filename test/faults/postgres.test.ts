@@ -11,6 +11,7 @@ import { MIGRATIONS } from '../../src/keep/postgres/migrations.ts'
 import { ScheduleStore } from '../../src/features/workflows/schedules.ts'
 import { AnswerLoser } from '../support/answer-loser.ts'
 import { NO_POSTGRES, PASSWORD, TestPostgres } from '../support/postgres.ts'
+import { skip } from '../support/needs.ts'
 
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index)
 
@@ -22,8 +23,8 @@ describe('PostgreSQL as the store of several bridges', () => {
     if (NO_POSTGRES === undefined) postgres = await TestPostgres.start()
   })
   afterAll(() => postgres?.remove())
-  beforeEach(async (ctx) => {
-    if (NO_POSTGRES !== undefined) ctx.skip(NO_POSTGRES)
+  beforeEach(async () => {
+    if (NO_POSTGRES !== undefined) skip(NO_POSTGRES)
     url = await postgres.database()
   })
 

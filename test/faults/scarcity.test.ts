@@ -4,10 +4,10 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { describe, expect, it, onTestFinished, type TestContext } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { fixtureServer, makeHome, REAL_SANDBOX, type TestBridge } from '../support/bridge-process.ts'
 import { startHttpBridge } from '../support/http-bridge.ts'
-import { needsLinux, needsRoot } from '../support/needs.ts'
+import { needsLinux, needsRoot, skip } from '../support/needs.ts'
 import { until } from '../support/processes.ts'
 import { SANDBOX_CACHE } from '../support/sandbox-cache.ts'
 import { startBridge } from '../support/start-bridge.ts'
@@ -15,7 +15,7 @@ import { startBridge } from '../support/start-bridge.ts'
 const servers = { good: fixtureServer('raw.mjs', 'good') }
 
 /** A home whose state and cache folders are on a separate disk. */
-function homeOnDisk(ctx: TestContext) {
+function homeOnDisk() {
   needsLinux('a disk of its own')
   needsRoot('a disk of its own')
   const home = makeHome(servers)
@@ -24,7 +24,7 @@ function homeOnDisk(ctx: TestContext) {
     for (const folder of [home, disk]) rmSync(folder, { recursive: true, force: true })
   })
   const mount = (...args: string[]) => spawnSync('mount', [...args, 'tmpfs', disk]).status === 0
-  if (!mount('-t', 'tmpfs', '-o', 'size=4m')) ctx.skip('this machine does not let its root mount a disk')
+  if (!mount('-t', 'tmpfs', '-o', 'size=4m')) skip('this machine does not let its root mount a disk')
   onTestFinished(() => void spawnSync('umount', ['--lazy', disk]))
   const [state, cache] = [path.join(disk, 'state'), path.join(disk, 'cache')]
   for (const folder of [state, cache]) mkdirSync(folder)
@@ -39,8 +39,8 @@ const save = (name: string) =>
 const remember = `try:\n    runtime.save_memory("a", 1)\nexcept runtime.MCPError as error:\n    print(error)`
 
 describe('a bridge', { timeout: 120_000 }, () => {
-  it('a bridge whose disk is full runs cells and calls, says what it could not keep, and goes on when there is room', async (ctx) => {
-    const { home, disk, env } = homeOnDisk(ctx)
+  it('a bridge whose disk is full runs cells and calls, says what it could not keep, and goes on when there is room', async () => {
+    const { home, disk, env } = homeOnDisk()
     const first = await startBridge({ home, env })
     expect(await first.run(save('before.txt'))).toContain('1')
     const ballast = path.join(disk, 'ballast')
@@ -74,8 +74,8 @@ describe('a bridge', { timeout: 120_000 }, () => {
     expect(await first.run('await mcp_good.echo(text="again")')).toBe("'again'")
   })
 
-  it('a bridge that may not write its folders runs cells and calls, and says what it could not keep', async (ctx) => {
-    const { home, disk, mount, env } = homeOnDisk(ctx)
+  it('a bridge that may not write its folders runs cells and calls, and says what it could not keep', async () => {
+    const { home, disk, mount, env } = homeOnDisk()
     const kept = await startBridge({ home, env })
     expect(await kept.run(save('before.txt'))).toContain('1')
     await kept.client.close()
@@ -89,11 +89,11 @@ describe('a bridge', { timeout: 120_000 }, () => {
     expect(existsSync(path.join(disk, 'state/.sandbridge/artifacts/after.txt'))).toBe(false)
   })
 
-  it('a bridge with 64 file descriptors runs cells and calls', async (ctx) => {
+  it('a bridge with 64 file descriptors runs cells and calls', async () => {
     needsLinux('it limits a process that runs')
     const bridge = await startHttpBridge({ ownProcess: true, servers, env: { MCP_BRIDGE_POOL: '0' } })
     const { status } = spawnSync('prlimit', ['--pid', String(bridge.pid), '--nofile=64'])
-    if (status !== 0) ctx.skip('prlimit is not here')
+    if (status !== 0) skip('prlimit is not here')
     const clients = await Promise.all(Array.from({ length: 3 }, () => bridge.connect('modern')))
     const answers = await Promise.all(clients.map((client) => client.run('await mcp_good.echo(text="hi")')))
     expect(answers).toEqual(clients.map(() => expect.stringContaining("'hi'")))

@@ -48,8 +48,8 @@ function bridge(calls: Call[] = []): RunOptions {
   }
 }
 
-it('mcp.runtime offers every function, awaited and blocking', async (ctx) => {
-  const kernel = await startKernel(ctx)
+it('mcp.runtime offers every function, awaited and blocking', async () => {
+  const kernel = await startKernel()
   const calls: Call[] = []
   const options = bridge(calls)
   const value = (code: string) => kernel.value(code, options)
@@ -91,8 +91,8 @@ it('mcp.runtime offers every function, awaited and blocking', async (ctx) => {
   )
 })
 
-it('mcp.runtime sends progress that the bridge can read, and refuses any other', async (ctx) => {
-  const kernel = await startKernel(ctx)
+it('mcp.runtime sends progress that the bridge can read, and refuses any other', async () => {
+  const kernel = await startKernel()
   const sent = async (args: string) => {
     const { done, total, message } = (await kernel.run(`runtime.progress(${args})`)).frames[0]!
     return [done, total, message]
@@ -121,8 +121,8 @@ it('mcp.runtime sends progress that the bridge can read, and refuses any other',
   }
 })
 
-it('mcp.runtime prints docs as lines', async (ctx) => {
-  const kernel = await startKernel(ctx)
+it('mcp.runtime prints docs as lines', async () => {
+  const kernel = await startKernel()
   const short = DOCS.map((doc) => ({ ...doc, params: undefined }))
   const options = { ...bridge(), onCall: () => ({ value: short }) }
   const { stdout, value } = await kernel.run(
@@ -136,8 +136,8 @@ it('mcp.runtime prints docs as lines', async (ctx) => {
   expect(await kernel.value('docs[:0]')).toBe('(no tools)')
 })
 
-it('mcp.runtime prints full docs with every parameter and an example', async (ctx) => {
-  const kernel = await startKernel(ctx)
+it('mcp.runtime prints full docs with every parameter and an example', async () => {
+  const kernel = await startKernel()
   const options = { ...bridge(), onCall: () => ({ value: [{ ...DOCS[0], example: "await mcp_github.x(title='t')" }] }) }
   const code = 'print(await runtime.query_tool_docs("github", tools=["create_issue"], detail="full"))'
   expect((await kernel.run(code, options)).stdout).toBe(`${DOCS[0]!.line}
@@ -153,8 +153,8 @@ Example: await mcp_github.x(title='t')
 `)
 })
 
-it('mcp.runtime requests several tools, and searches by several wordings, at once', async (ctx) => {
-  const kernel = await startKernel(ctx)
+it('mcp.runtime requests several tools, and searches by several wordings, at once', async () => {
+  const kernel = await startKernel()
   const calls: Call[] = []
   const options: RunOptions = {
     ...bridge(),
@@ -192,8 +192,8 @@ it('mcp.runtime requests several tools, and searches by several wordings, at onc
 })
 
 describe('a proxy', () => {
-  it('a proxy is reached in three ways without a round trip', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('a proxy is reached in three ways without a round trip', async () => {
+    const kernel = await startKernel()
     const calls: Call[] = []
     const code = `
 import mcp.servers
@@ -205,8 +205,8 @@ mcp_github is mcp_servers['github'] is mcp.servers.github is github, callable(to
     expect(calls).toEqual([])
   })
 
-  it('a proxy fetches its docs when they are asked for, once', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('a proxy fetches its docs when they are asked for, once', async () => {
+    const kernel = await startKernel()
     const calls: Call[] = []
     const options = bridge(calls)
     const value = (code: string) => kernel.value(code, options)
@@ -228,8 +228,8 @@ mcp_github is mcp_servers['github'] is mcp.servers.github is github, callable(to
     expect(calls[0]!.params).toEqual({ server: 'github', detail: 'full' })
   })
 
-  it('a proxy of an unavailable server says so, and does not fail when it is made', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('a proxy of an unavailable server says so, and does not fail when it is made', async () => {
+    const kernel = await startKernel()
     const options: RunOptions = {
       servers: GITHUB,
       onCall: () => ({ error: { code: 'UPSTREAM_UNREACHABLE', message: 'It did not start' } }),
@@ -239,8 +239,8 @@ mcp_github is mcp_servers['github'] is mcp.servers.github is github, callable(to
     expect(await kernel.value('dir(mcp_github)', options)).toBe('[]')
   })
 
-  it('the error for an unknown server names those that exist', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('the error for an unknown server names those that exist', async () => {
+    const kernel = await startKernel()
     const code = (statement: string, kind: string) =>
       `import mcp.servers\ntry:\n    ${statement}\nexcept ${kind} as e: r = isinstance(e, runtime.MCPError), str(e)\nr`
     const expected = `(True, "Server 'nope' is not available. Available: github")`
@@ -255,8 +255,8 @@ mcp_github is mcp_servers['github'] is mcp.servers.github is github, callable(to
 describe('the list of servers', () => {
   const FILES = [{ name: 'my-files', alias: 'my_files' }]
 
-  it('the list of servers can change from cell to cell, and the names change with it', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('the list of servers can change from cell to cell, and the names change with it', async () => {
+    const kernel = await startKernel()
     expect(await kernel.value('mcp_github is not None', { servers: GITHUB })).toBe('True')
     await kernel.run('kept = mcp_github', { servers: [...GITHUB, ...FILES] })
     expect(await kernel.value('mcp_servers["my-files"] is mcp_servers["my_files"] is mcp_my_files', {})).toBe('True')
@@ -268,8 +268,8 @@ describe('the list of servers', () => {
     expect(await kernel.value('runtime.discovered_servers(), LOADED_MCP_SERVERS', { servers: [] })).toBe('([], ())')
   })
 
-  it('the list of servers leaves the names of a cell alone while it is the same', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('the list of servers leaves the names of a cell alone while it is the same', async () => {
+    const kernel = await startKernel()
     await kernel.run('mcp_github = "mine"; runtime = "mine too"', { servers: GITHUB })
     expect(await kernel.value('mcp_github, runtime', { servers: GITHUB })).toBe("('mine', 'mine too')")
     expect(await kernel.value('mcp_github, runtime')).toBe("('mine', 'mine too')")
@@ -278,14 +278,14 @@ describe('the list of servers', () => {
     )
   })
 
-  it('an empty list of servers leaves everything else in place', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('an empty list of servers leaves everything else in place', async () => {
+    const kernel = await startKernel()
     expect(await kernel.value('runtime.discovered_servers(), list(mcp_servers)')).toBe('([], [])')
   })
 })
 
-it('a server with more than twenty tools is listed without signatures, and the listing says how to see some', async (ctx) => {
-  const kernel = await startKernel(ctx)
+it('a server with more than twenty tools is listed without signatures, and the listing says how to see some', async () => {
+  const kernel = await startKernel()
   const doc = (at: number) => ({
     server: 'git-hub',
     serverAlias: 'github',
@@ -314,8 +314,8 @@ it('a server with more than twenty tools is listed without signatures, and the l
   expect((await shown(46, '(await runtime.list_tools("github"))[:30]'))[0]).toBe(doc(0).line)
 })
 
-it('the packages begin with those that models expect and that are not there, and how the user adds them', async (ctx) => {
-  const kernel = await startKernel(ctx)
+it('the packages begin with those that models expect and that are not there, and how the user adds them', async () => {
+  const kernel = await startKernel()
   const names = ['numpy', 'pandas', 'matplotlib']
   const found = `import importlib.util\n[n for n in ${JSON.stringify(names)} if not importlib.util.find_spec(n)]`
   const there = await kernel.value(found)
@@ -329,8 +329,8 @@ it('the packages begin with those that models expect and that are not there, and
 })
 
 describe('help()', () => {
-  it('help() shows the types and the meaning of all parameters of search_tool_docs', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('help() shows the types and the meaning of all parameters of search_tool_docs', async () => {
+    const kernel = await startKernel()
     const { stdout } = await kernel.run('help(runtime.search_tool_docs)')
     // Some versions of Python break a long signature into lines.
     const shown = stdout.replaceAll(/\s+/g, ' ').replace('( ', '(').replace(' )', ')')
@@ -343,8 +343,8 @@ describe('help()', () => {
       expect(shown).toContain(word)
   })
 
-  it('help() shows a type for every parameter and result in mcp.runtime, and a docstring', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('help() shows a type for every parameter and result in mcp.runtime, and a docstring', async () => {
+    const kernel = await startKernel()
     const code = `
 import inspect
 incomplete = []
@@ -360,8 +360,8 @@ len(runtime.__all__) > 30, incomplete`
     expect(await kernel.value(code)).toBe('(True, [])')
   })
 
-  it('classes of docs are named as mcp.runtime has them, so that they can be pickled', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('classes of docs are named as mcp.runtime has them, so that they can be pickled', async () => {
+    const kernel = await startKernel()
     const code = `
 import pickle
 classes = [runtime.ToolDoc, runtime.ToolDocs, runtime.ServerDoc, runtime.ServerDocs, runtime.GroupedDocs]
@@ -370,8 +370,8 @@ classes = [runtime.ToolDoc, runtime.ToolDocs, runtime.ServerDoc, runtime.ServerD
   })
 })
 
-it('update_memory calls its function again with the value that another cell saved meanwhile', async (ctx) => {
-  const kernel = await startKernel(ctx)
+it('update_memory calls its function again with the value that another cell saved meanwhile', async () => {
+  const kernel = await startKernel()
   const saved: unknown[] = []
   const options: RunOptions = {
     servers: GITHUB,

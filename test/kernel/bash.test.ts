@@ -50,15 +50,15 @@ function github(result: unknown = { structuredContent: { number: 12 } }) {
 }
 
 describe('a bash cell', () => {
-  it('a bash cell prints to both streams, in order with what Python prints before and after it', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('a bash cell prints to both streams, in order with what Python prints before and after it', async () => {
+    const kernel = await startKernel()
     const { stdout, stderr, status } = await bash(kernel, 'echo out; echo err >&2; printf "no newline"')
     expect([status, stdout, stderr]).toEqual(['ok', 'out\nno newline', 'err\n'])
     expect((await kernel.run('print("python")')).stdout).toBe('python\n')
   })
 
-  it('a bash cell keeps variables, arrays, exports, functions and the folder', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('a bash cell keeps variables, arrays, exports, functions and the folder', async () => {
+    const kernel = await startKernel()
     await bash(
       kernel,
       'x=1; declare -A m=([a]=1 ["b c"]=$\'q"\\n\'); f() { echo "f $x $1"; }\nexport E=7; shopt -s extglob\ncd /usr',
@@ -72,8 +72,8 @@ describe('a bash cell', () => {
     expect(await kernel.value('between')).toBe('1')
   })
 
-  it('a bash cell keeps its variables when it ends with exit, with set -e or with a trap of its own', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('a bash cell keeps its variables when it ends with exit, with set -e or with a trap of its own', async () => {
+    const kernel = await startKernel()
     expect((await bash(kernel, 'a=1; exit 3')).error).toMatchObject({ name: 'ExitStatus', message: '3' })
     expect((await bash(kernel, 'set -euo pipefail; b=2; false; b=3')).error?.message).toBe('1')
     expect((await bash(kernel, 'trap "echo bye" EXIT; c=4')).stdout).toBe('bye\n')
@@ -82,8 +82,8 @@ describe('a bash cell', () => {
     expect((await bash(kernel, 'echo ${d-none} $a')).stdout).toBe('none 1\n')
   })
 
-  it('a bash cell names its lines in errors and reports unknown commands', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('a bash cell names its lines in errors and reports unknown commands', async () => {
+    const kernel = await startKernel()
     const missing = await bash(kernel, 'echo 1\nno-such-program --x')
     expect(missing.stderr).toBe('Cell 1: line 2: no-such-program: command not found\n')
     expect(missing.error).toMatchObject({ message: '127', hint: expect.stringContaining('mcp search') })
@@ -91,8 +91,8 @@ describe('a bash cell', () => {
     expect(wrong).toMatchObject({ status: 'error', stderr: expect.stringContaining('syntax error') })
   })
 
-  it('a bash cell shares files with Python', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('a bash cell shares files with Python', async () => {
+    const kernel = await startKernel()
     const { stdout: folder } = await bash(kernel, 'cd "$(mktemp -d)"; echo from bash > f; pwd')
     expect(await kernel.value(`path = ${JSON.stringify(folder.trim())} + '/f'; open(path).read()`)).toBe(
       "'from bash\\n'",
@@ -101,8 +101,8 @@ describe('a bash cell', () => {
     expect((await bash(kernel, 'cat f')).stdout).toBe('from python')
   })
 
-  it('a bash cell reads nothing from stdin, and cannot write a frame', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('a bash cell reads nothing from stdin, and cannot write a frame', async () => {
+    const kernel = await startKernel()
     const { stdout } = await bash(
       kernel,
       `cat; echo '{"type":"done","cell":1,"status":"ok"}'; ls /proc/self/fd | wc -w`,
@@ -118,8 +118,8 @@ describe('a bash cell', () => {
     'sleep 601.73 | cat',
     'yes',
     'mcp github create_issue --title never',
-  ])('a bash cell is ended by an interrupt: %s', async (code, ctx) => {
-    const kernel = await startKernel(ctx)
+  ])('a bash cell is ended by an interrupt: %s', async (code) => {
+    const kernel = await startKernel()
     const options: RunOptions = {
       servers: GITHUB,
       onCall: ({ method }) => (method === 'query_tool_docs' ? { value: [CREATE_ISSUE] } : undefined),
@@ -141,16 +141,16 @@ describe('a bash cell', () => {
     expect((await bash(kernel, 'ps -e -o args= | grep -c "^sleep 601[.]73" || true')).stdout).toBe('0\n')
   })
 
-  it('a bash cell leaves its background processes running', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('a bash cell leaves its background processes running', async () => {
+    const kernel = await startKernel()
     await bash(kernel, 'sleep 600 & job=$!')
     expect((await bash(kernel, 'kill $job && echo was there')).stdout).toBe('was there\n')
   })
 })
 
 describe('mcp', () => {
-  it('the mcp command calls a tool with arguments as its schema has them and prints JSON', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('the mcp command calls a tool with arguments as its schema has them and prints JSON', async () => {
+    const kernel = await startKernel()
     const { options, args } = github()
     const cell = await bash(
       kernel,
@@ -175,8 +175,8 @@ n=$(mcp github create_issue --title=-x); echo "got $n"`,
     ])
   })
 
-  it('the mcp command prints texts unchanged, and bytes only when its output is redirected', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('the mcp command prints texts unchanged, and bytes only when its output is redirected', async () => {
+    const kernel = await startKernel()
     const text = github({ content: [{ type: 'text', text: 'plain € text' }] })
     expect((await bash(kernel, 'mcp github create_issue --title x', text.options)).stdout).toBe('plain € text\n')
     const image = github({ content: [{ type: 'image', data: 'AAECAw==', mimeType: 'image/png' }] })
@@ -191,8 +191,8 @@ n=$(mcp github create_issue --title=-x); echo "got $n"`,
     expect(text.calls.at(-1)?.params['raw']).toBe(true)
   })
 
-  it('the mcp command sends arguments that a tool does not list with --json, and an error of the bridge says so', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('the mcp command sends arguments that a tool does not list with --json, and an error of the bridge says so', async () => {
+    const kernel = await startKernel()
     const { calls, options } = github()
     await bash(kernel, `mcp github create_issue --json '{"colour": "red"}'; mcp github create_issue --title x`, options)
     expect(calls.map(({ params }) => params['exact'])).toEqual([true, undefined])
@@ -203,8 +203,8 @@ n=$(mcp github create_issue --title=-x); echo "got $n"`,
     expect(stderr).toBe("mcp: unknown argument. To send it all the same: --json '{…}'\n")
   })
 
-  it('the mcp command reads the values of properties in parts of a schema, and shows that a tool takes others', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('the mcp command reads the values of properties in parts of a schema, and shows that a tool takes others', async () => {
+    const kernel = await startKernel()
     const number = { type: 'integer' }
     const inputSchema = {
       $ref: '#/$defs/base',
@@ -223,8 +223,8 @@ n=$(mcp github create_issue --title=-x); echo "got $n"`,
     expect((await bash(kernel, 'mcp github', options)).stdout).toContain('create_issue [--NAME <VALUE> …]  #')
   })
 
-  it('the mcp command reports an error on stderr, and exits with 1', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('the mcp command reports an error on stderr, and exits with 1', async () => {
+    const kernel = await startKernel()
     const error = { code: 'PERMISSION_DENIED', message: 'A rule denies it', hint: 'Ask the user.' }
     const onCall: RunOptions['onCall'] = ({ method }) =>
       method === 'call_tool' ? { error } : { value: [CREATE_ISSUE] }
@@ -242,8 +242,8 @@ n=$(mcp github create_issue --title=-x); echo "got $n"`,
     expect(wrong.stderr).toContain("mcp: --title needs a value\nSee mcp --help.\nmcp: Server 'gitlab' is not available")
   })
 
-  it('the mcp command shows help and search results as commands', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('the mcp command shows help and search results as commands', async () => {
+    const kernel = await startKernel()
     const { options } = github()
     const { stdout } = await bash(
       kernel,
@@ -259,8 +259,8 @@ n=$(mcp github create_issue --title=-x); echo "got $n"`,
     expect(tool).toContain('\n  Create an issue. It says more.\n  --title  str  what it is about\n')
   })
 
-  it('the mcp command lists more than twenty tools of a server by name', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('the mcp command lists more than twenty tools of a server by name', async () => {
+    const kernel = await startKernel()
     const many = Array.from({ length: 21 }, (_, at) => ({ ...CREATE_ISSUE, toolAlias: `t${at}` }))
     const { stdout } = await bash(kernel, 'mcp github', { servers: GITHUB, onCall: () => ({ value: many }) })
     const lines = stdout.trimEnd().split('\n')
@@ -268,8 +268,8 @@ n=$(mcp github create_issue --title=-x); echo "got $n"`,
     expect(lines.at(-1)).toBe('21 tools. What one takes: mcp github TOOL --help')
   })
 
-  it('the mcp command runs many times at once, and in a program that a cell starts', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('the mcp command runs many times at once, and in a program that a cell starts', async () => {
+    const kernel = await startKernel()
     const { options, calls } = github()
     const cell = await bash(
       kernel,
@@ -279,8 +279,8 @@ n=$(mcp github create_issue --title=-x); echo "got $n"`,
     expect([cell.stdout.trim(), calls.length]).toEqual(['12', 12])
   })
 
-  it('the mcp command stops working when its cell has ended', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('the mcp command stops working when its cell has ended', async () => {
+    const kernel = await startKernel()
     const { options, calls } = github()
     const path = (
       await bash(

@@ -6,8 +6,8 @@ const answer = (value: unknown): RunOptions => ({ servers: GITHUB, onCall: () =>
 const content = (...blocks: object[]): RunOptions => answer({ content: blocks })
 
 describe('a call', () => {
-  it('a call sends positional and keyword arguments unchanged', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('a call sends positional and keyword arguments unchanged', async () => {
+    const kernel = await startKernel()
     const calls: Call[] = []
     const options: RunOptions = { servers: GITHUB, onCall: (call) => (calls.push(call), text('ok')) }
     await kernel.value('await mcp_github.create_issue("o", 2, title="t", labels=["a"], self=1)', options)
@@ -22,8 +22,8 @@ describe('a call', () => {
     ])
   })
 
-  it('a call returns the untouched result with raw', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('a call returns the untouched result with raw', async () => {
+    const kernel = await startKernel()
     const result = { content: [{ type: 'text', text: '{"a": 1}' }], _meta: { m: 1 } }
     expect(
       await kernel.value(
@@ -39,8 +39,8 @@ describe('a call', () => {
     ).toBe(`'{"a": 1}'`)
   })
 
-  it('a call sends raw= to a tool that has a parameter of that name', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('a call sends raw= to a tool that has a parameter of that name', async () => {
+    const kernel = await startKernel()
     const sent: unknown[] = []
     const options = (params: object[]): RunOptions => ({
       servers: GITHUB,
@@ -60,8 +60,8 @@ describe('a call', () => {
     ])
   })
 
-  it('a call is a real coroutine', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('a call is a real coroutine', async () => {
+    const kernel = await startKernel()
     const options: RunOptions = { servers: GITHUB, onCall: ({ params }) => text(JSON.stringify(params['kwargs'])) }
     expect(
       await kernel.value(
@@ -72,8 +72,8 @@ describe('a call', () => {
     expect(await kernel.value('t = asyncio.create_task(mcp_github.x(i=7))\n(await t)["i"]', options)).toBe('7')
   })
 
-  it('the bridge is told when a call is cancelled', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('the bridge is told when a call is cancelled', async () => {
+    const kernel = await startKernel()
     const open: RunOptions = { servers: GITHUB, onCall: () => undefined }
     const code =
       'import asyncio\ntry: await asyncio.wait_for(mcp_github.x(), 0.05)\nexcept asyncio.TimeoutError: r = "timeout"\nr'
@@ -89,8 +89,8 @@ describe('a call', () => {
     expect(left.frames.map((frame) => frame.type)).toEqual(['call', 'cancel', 'done'])
   })
 
-  it('a cell that awaits nothing but a call goes on with threads, descriptors and tasks meanwhile', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('a cell that awaits nothing but a call goes on with threads, descriptors and tasks meanwhile', async () => {
+    const kernel = await startKernel()
     const code = `
 import asyncio, os, threading
 loop, seen, (r, w) = asyncio.get_running_loop(), [], os.pipe()
@@ -109,8 +109,8 @@ threading.Timer(0.06, os.write, (w, b'x')).start()
     expect(await outcome).toBe("['reply', 'task', 'descriptor']")
   })
 
-  it('a call can block: in a cell, in a running loop, in a thread, in asyncio.run', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('a call can block: in a cell, in a running loop, in a thread, in asyncio.run', async () => {
+    const kernel = await startKernel()
     const options = content({ type: 'text', text: '{"n": 5}' })
     expect(await kernel.value('runtime.call_tool_sync("github", "x").n', options)).toBe('5')
     expect(
@@ -138,8 +138,8 @@ got[1].n`
     expect(await kernel.value(ownLoop, options)).toBe('5')
   })
 
-  it('a call is answered although the signal for it was lost', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('a call is answered although the signal for it was lost', async () => {
+    const kernel = await startKernel()
     const code = `
 import fcntl, os, threading
 from sandbridge_kernel.api import bridge
@@ -154,8 +154,8 @@ got[0].n`
     expect(await kernel.value(code, content({ type: 'text', text: '{"n": 5}' }))).toBe('5')
   })
 
-  it('a call of a thread does not outlive its cell for ever', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('a call of a thread does not outlive its cell for ever', async () => {
+    const kernel = await startKernel()
     const code = `
 import threading, time
 def work():
@@ -170,8 +170,8 @@ time.sleep(0.1)`
     expect(await kernel.value('over.wait()\nfailed')).toBe("['The cell ended before the call did']")
   })
 
-  it('a call can be made 5,000 times at once', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('a call can be made 5,000 times at once', async () => {
+    const kernel = await startKernel()
     const ids: number[] = []
     // Answered only when all are open, in reverse order, in one write.
     const outcome = await kernel.run(
@@ -193,8 +193,8 @@ time.sleep(0.1)`
     expect(outcome.value).toEqual({ 'text/plain': 'True' })
   })
 
-  it('a call can return 50 MB, and refuses to send more than a frame holds', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('a call can return 50 MB, and refuses to send more than a frame holds', async () => {
+    const kernel = await startKernel()
     const big = 'x'.repeat(50_000_000)
     expect(await kernel.value('len(await mcp_github.x())', content({ type: 'text', text: big }))).toBe('50000000')
     const rows = Array.from({ length: 200_000 }, (_, i) => ({ id: i, name: `row ${i}`, tags: ['a', 'b'] }))
@@ -210,8 +210,8 @@ time.sleep(0.1)`
     expect(tooMuch.frames.map((frame) => frame.type)).toEqual(['done'])
   })
 
-  it('a call refuses arguments that cannot be JSON, and converts those with an obvious form', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('a call refuses arguments that cannot be JSON, and converts those with an obvious form', async () => {
+    const kernel = await startKernel()
     for (const bad of ['float("nan")', 'object()', 'print', '{(1, 2): 3}', 'deep', 'ring', 'b"bytes"']) {
       const setup = 'deep = []\nfor _i in range(100_000): deep = [deep]\nring = []\nring.append(ring)\n'
       const outcome = await kernel.run(
@@ -228,8 +228,8 @@ time.sleep(0.1)`
     expect(calls[0]!.params).toMatchObject({ args: [[1, 2]], kwargs: { s: [1], d: '2026-01-02', p: '/a' } })
   })
 
-  it('a call whose reply cannot be read ends the cell with an error', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('a call whose reply cannot be read ends the cell with an error', async () => {
+    const kernel = await startKernel()
     const outcome = await kernel.run('await mcp_github.x()', {
       servers: GITHUB,
       onCall: ({ id }) => {
@@ -243,8 +243,8 @@ time.sleep(0.1)`
   })
 })
 
-it('a result becomes a native value', async (ctx) => {
-  const kernel = await startKernel(ctx)
+it('a result becomes a native value', async () => {
+  const kernel = await startKernel()
   const value = (code: string, options: RunOptions) => kernel.value(`r = await mcp_github.x()\n${code}`, options)
   const one = (words: string) => content({ type: 'text', text: words })
   expect(await value('r', one('hello'))).toBe("'hello'")
@@ -280,8 +280,8 @@ it('a result becomes a native value', async (ctx) => {
   expect(await value('r.type', content({ type: 'of_the_future', x: 1 }))).toBe("'of_the_future'")
 })
 
-it('a result that holds an image is an image', async (ctx) => {
-  const kernel = await startKernel(ctx)
+it('a result that holds an image is an image', async () => {
+  const kernel = await startKernel()
   const image = content({ type: 'image', data: 'iVBORw0KGgo=', mimeType: 'image/png' })
   const outcome = await kernel.run('r = await mcp_github.x()\nr', image)
   expect(outcome.value).toEqual({ 'text/plain': '<image/png, 8 bytes>', 'image/png': 'iVBORw0KGgo=' })
@@ -291,8 +291,8 @@ it('a result that holds an image is an image', async (ctx) => {
   ).toBe("'audio/wav'")
 })
 
-it('a result with keys is a dict with attributes', async (ctx) => {
-  const kernel = await startKernel(ctx)
+it('a result with keys is a dict with attributes', async () => {
+  const kernel = await startKernel()
   const data = answer({
     structuredContent: { title: 't', items: [1], 'odd key': 2, __class__: 'c', nested: { x: 1 } },
   })
@@ -313,8 +313,8 @@ it('a result with keys is a dict with attributes', async (ctx) => {
 })
 
 describe('an error', () => {
-  it('the error of a call can be caught, by kind or all at once', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('the error of a call can be caught, by kind or all at once', async () => {
+    const kernel = await startKernel()
     const failing = (code: string, message: string, extra: object = {}): RunOptions => ({
       servers: GITHUB,
       onCall: () => ({ error: { code, message, ...extra } }),
@@ -356,8 +356,8 @@ r`
     ['awaited', 'await runtime.list_tools("github")'],
     ['printing', 'print("x" * 5000)'],
   ]) {
-    it(`a call at the bottom of the stack fails and leaves the kernel working: ${kind}`, async (ctx) => {
-      const kernel = await startKernel(ctx)
+    it(`a call at the bottom of the stack fails and leaves the kernel working: ${kind}`, async () => {
+      const kernel = await startKernel()
       await kernel.run(`async def dive():\n    ${dive}\n    await dive()`)
       await kernel.run('async def below(n):\n    await (below(n - 1) if n else dive())')
       for (let depth = 0; depth < 24; depth += 1) {

@@ -5,8 +5,8 @@ import { startKernel } from './drive.ts'
 const plain = (text: string) => ({ 'text/plain': text })
 
 describe('a value', () => {
-  it('the value of the last expression is shown as in a REPL', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('the value of the last expression is shown as in a REPL', async () => {
+    const kernel = await startKernel()
     expect(await kernel.run('x = 20\nx + 22')).toMatchObject({ status: 'ok', value: plain('42') })
     expect(await kernel.run('_ + 1')).toMatchObject({ value: plain('43') })
     expect((await kernel.run('None')).value).toBeUndefined()
@@ -18,8 +18,8 @@ describe('a value', () => {
     expect(await kernel.value('[i async for i in agen()]')).toBe('[0, 1, 2]')
   })
 
-  it('a value follows the display conventions of notebooks', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('a value follows the display conventions of notebooks', async () => {
+    const kernel = await startKernel()
     const code = `
 class P:
     def __repr__(self): return 'a P'
@@ -41,8 +41,8 @@ B()`
     expect(await kernel.value('P')).toContain("class '__main__.P'")
   })
 
-  it('a value whose repr fails is an error of the cell', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('a value whose repr fails is an error of the cell', async () => {
+    const kernel = await startKernel()
     const failing = await kernel.run('class R:\n  def __repr__(self): raise ValueError("no repr")\nR()')
     expect(failing).toMatchObject({ status: 'error', error: { name: 'ValueError', message: 'no repr' } })
     expect(failing.error!.traceback).toContain('Cell 1, line 2, in __repr__')
@@ -51,8 +51,8 @@ B()`
     expect(await kernel.value('a = None; 1')).toBe('1')
   })
 
-  it('a value with a part that cannot be sent is an error of the cell', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('a value with a part that cannot be sent is an error of the cell', async () => {
+    const kernel = await startKernel()
     const json = (part: string) => `class J:\n  def _repr_json_(self): return ${part}\n`
     expect(await kernel.run(`${json('object()')}J()`)).toMatchObject({ status: 'error', error: { name: 'TypeError' } })
     expect(await kernel.run(`${json('float("nan")')}J()`)).toMatchObject({
@@ -63,8 +63,8 @@ B()`
     expect(await kernel.value('1')).toBe('1')
   })
 
-  it('a value too long for a frame is cut in the middle', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('a value too long for a frame is cut in the middle', async () => {
+    const kernel = await startKernel()
     const outcome = await kernel.run(`class L:\n  def __repr__(self): return 'a' + '\\u20ac' * 12_000_000 + 'z'\nL()`)
     expect(outcome.status).toBe('ok')
     expect(outcome.value!['text/plain']).toMatch(/^a€+\n… [\d,]+ characters left out …\n€+z$/)
@@ -72,8 +72,8 @@ B()`
 })
 
 describe('an error', () => {
-  it('an error shows the lines of the cell and none of the kernel', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('an error shows the lines of the cell and none of the kernel', async () => {
+    const kernel = await startKernel()
     const outcome = await kernel.run('1/0')
     expect(outcome).toMatchObject({
       status: 'error',
@@ -93,8 +93,8 @@ describe('an error', () => {
     expect(awaited.error!.traceback).not.toMatch(/sandbridge|asyncio/)
   })
 
-  it('an error includes its cause, and the members of a group', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('an error includes its cause, and the members of a group', async () => {
+    const kernel = await startKernel()
     const chained = await kernel.run('try:\n    1/0\nexcept Exception as e:\n    raise ValueError("outer") from e')
     expect(chained.error!.traceback).toMatch(
       /Cell 1, line 2\n[\s\S]*division by zero[\s\S]*direct cause[\s\S]*Cell 1, line 4\n[\s\S]*ValueError: outer/,
@@ -107,8 +107,8 @@ describe('an error', () => {
     }
   })
 
-  it('a syntax error points at its place', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('a syntax error points at its place', async () => {
+    const kernel = await startKernel()
     const outcome = await kernel.run('x = 1\ny = (2 +')
     expect(outcome).toMatchObject({ status: 'error', error: { name: 'SyntaxError' } })
     expect(outcome.error!.traceback).toMatch(/^ {2}Cell 1, line 2\n {4}y = \(2 \+\n {8}\^\nSyntaxError: /)
@@ -120,8 +120,8 @@ describe('an error', () => {
     expect((await kernel.run('('.repeat(3000))).error!.name).toMatch(/SyntaxError|MemoryError|RecursionError/)
   })
 
-  it('an error of endless recursion is short and keeps the variables', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('an error of endless recursion is short and keeps the variables', async () => {
+    const kernel = await startKernel()
     const one = await kernel.run('def f(n): return f(n + 1)\nf(0)')
     expect(one.error!.name).toBe('RecursionError')
     expect(one.error!.traceback).toMatch(/Previous line repeated \d+ more times/)
@@ -135,8 +135,8 @@ describe('an error', () => {
     expect(await kernel.value('1')).toBe('1')
   })
 
-  it('an error can be of any class', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('an error can be of any class', async () => {
+    const kernel = await startKernel()
     expect(await kernel.run('raise SystemExit')).toMatchObject({ status: 'ok' })
     expect(await kernel.run('import sys; sys.exit(0)')).toMatchObject({ status: 'ok' })
     expect(await kernel.run('exit(3)')).toMatchObject({ status: 'error', error: { name: 'SystemExit', message: '3' } })
@@ -155,8 +155,8 @@ describe('an error', () => {
 })
 
 describe('state', () => {
-  it('variables are kept from cell to cell, in a real __main__', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('variables are kept from cell to cell, in a real __main__', async () => {
+    const kernel = await startKernel()
     await kernel.run(
       'from __future__ import annotations\nimport pickle, asyncio\nclass C: pass\ndef f(x: Undefined): return x',
     )
@@ -168,8 +168,8 @@ describe('state', () => {
     expect(await kernel.value('import inspect\ninspect.getsource(f)')).toContain('def f(x: Undefined)')
   })
 
-  it('the event loop is kept from cell to cell', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('the event loop is kept from cell to cell', async () => {
+    const kernel = await startKernel()
     await kernel.run(
       'import asyncio, contextvars\nq = asyncio.Queue(1)\nawait q.put(1)\nlock = asyncio.Lock()\nawait lock.acquire()',
     )
@@ -185,8 +185,8 @@ describe('state', () => {
     expect(await kernel.value(code)).toBe("b'hi\\n'")
   })
 
-  it('variables survive a cell that breaks sys.stdout or closes the loop', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('variables survive a cell that breaks sys.stdout or closes the loop', async () => {
+    const kernel = await startKernel()
     await kernel.run('import sys, io, asyncio\nsys.stdout = io.StringIO()\nsys.stderr = None')
     expect((await kernel.run('print("seen")')).stdout).toBe('seen\n')
     await kernel.run('sys.stdout.close(); sys.stderr.close()')
@@ -197,8 +197,8 @@ describe('state', () => {
 })
 
 describe('what a cell leaves behind', () => {
-  it('tasks that a cell leaves behind are cancelled and mentioned', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('tasks that a cell leaves behind are cancelled and mentioned', async () => {
+    const kernel = await startKernel()
     const code = `
 import asyncio
 async def poll():
@@ -213,8 +213,8 @@ await asyncio.sleep(0)
     expect((await kernel.run('t.cancelled()')).notes).toBeUndefined()
   })
 
-  it('tasks that a cell leaves behind cannot keep it from ending', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('tasks that a cell leaves behind cannot keep it from ending', async () => {
+    const kernel = await startKernel()
     const code = `
 import asyncio
 async def stubborn():
@@ -230,14 +230,14 @@ await asyncio.sleep(0)`
   })
 })
 
-it('a coroutine that is never awaited is warned about', async (ctx) => {
-  const kernel = await startKernel(ctx)
+it('a coroutine that is never awaited is warned about', async () => {
+  const kernel = await startKernel()
   const { stderr } = await kernel.run('async def f(): pass\nf(); None')
   expect(stderr).toContain("coroutine 'f' was never awaited")
 })
 
-it('a forked child neither answers for its parent nor breaks the frames', async (ctx) => {
-  const kernel = await startKernel(ctx)
+it('a forked child neither answers for its parent nor breaks the frames', async () => {
+  const kernel = await startKernel()
   const code = `
 import os
 print('parent first')

@@ -3,7 +3,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { expect, it, onTestFinished, type TestContext } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { type Call, type Driver, startKernel } from './drive.ts'
 
 /** What the kernel uses of both libraries. Like the real ones, they cannot show a chart by themselves. */
@@ -37,8 +37,8 @@ def vegalite_to_png(spec, scale):
 const ALTAIR = 'import altair\n'
 const PLOTLY = 'from plotly.basedatatypes import BaseFigure\n'
 
-async function start(ctx: TestContext, exporters: Record<string, string> = {}): Promise<Driver> {
-  const kernel = await startKernel(ctx)
+async function start(exporters: Record<string, string> = {}): Promise<Driver> {
+  const kernel = await startKernel()
   const folder = mkdtempSync(path.join(tmpdir(), 'sb-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const files = { ...LIBRARIES, ...exporters }
@@ -68,8 +68,8 @@ function keeper() {
 const shown = (frames: Record<string, unknown>[]) =>
   frames.filter(({ type }) => type === 'display').map(({ data }) => data as Record<string, string>)
 
-it('a chart without an exporter is saved as a web page, and its text names the artifact', async (ctx) => {
-  const kernel = await start(ctx)
+it('a chart without an exporter is saved as a web page, and its text names the artifact', async () => {
+  const kernel = await start()
   const { saved, onCall } = keeper()
   const altair = await kernel.run(`${ALTAIR}altair.Chart('bar')`, { onCall })
   expect(altair.value).toEqual({ 'text/plain': expect.stringMatching(/saved for the user .* chart-1\.html/) })
@@ -80,8 +80,8 @@ it('a chart without an exporter is saved as a web page, and its text names the a
   })
 })
 
-it('a chart is shown by its own show()', async (ctx) => {
-  const kernel = await start(ctx)
+it('a chart is shown by its own show()', async () => {
+  const kernel = await start()
   const { saved, onCall } = keeper()
   const { frames, value } = await kernel.run(`${ALTAIR}${PLOTLY}altair.Chart('bar').show()\nBaseFigure().show('png')`, {
     onCall,
@@ -89,8 +89,8 @@ it('a chart is shown by its own show()', async (ctx) => {
   expect([shown(frames).length, value, [...saved.keys()]]).toEqual([2, undefined, ['chart-1.html', 'chart-2.html']])
 })
 
-it('a chart with an exporter is an image; with one that fails it is a web page', async (ctx) => {
-  const kernel = await start(ctx, { ...VL_CONVERT, 'kaleido.py': '' })
+it('a chart with an exporter is an image; with one that fails it is a web page', async () => {
+  const kernel = await start({ ...VL_CONVERT, 'kaleido.py': '' })
   const { saved, onCall } = keeper()
   const { value } = await kernel.run(`${ALTAIR}altair.Chart('bar')`, { onCall })
   expect(value).toEqual({ 'text/plain': '', 'image/png': Buffer.from('png of bar').toString('base64') })
@@ -101,21 +101,21 @@ it('a chart with an exporter is an image; with one that fails it is a web page',
   expect(failed.value).toMatchObject({ 'text/plain': expect.stringContaining('chart-2.html') })
 })
 
-it('a chart that its library refuses fails the cell with the reason', async (ctx) => {
-  const kernel = await start(ctx, VL_CONVERT)
+it('a chart that its library refuses fails the cell with the reason', async () => {
+  const kernel = await start(VL_CONVERT)
   const { error } = await kernel.run(`${ALTAIR}altair.Chart('cube')`)
   expect(error).toMatchObject({ name: 'ValueError', message: 'cube is no mark' })
 })
 
-it('a chart that cannot be saved says why, and the cell goes on', async (ctx) => {
-  const kernel = await start(ctx)
+it('a chart that cannot be saved says why, and the cell goes on', async () => {
+  const kernel = await start()
   const onCall = () => ({ error: { code: 'STATE_REFUSED', message: 'the limit of an artifact is 2 MiB' } })
   const { status, value } = await kernel.run(`${PLOTLY}BaseFigure()`, { onCall })
   expect([status, value]).toEqual(['ok', { 'text/plain': expect.stringMatching(/limit of an artifact is 2 MiB/) }])
 })
 
-it('a chart is shown as an app with its library inside, so that it needs no network', async (ctx) => {
-  const kernel = await start(ctx)
+it('a chart is shown as an app with its library inside, so that it needs no network', async () => {
+  const kernel = await start()
   const { saved, onCall } = keeper()
   await kernel.run(`${ALTAIR}runtime.show_app(altair.Chart('bar'))`, { onCall })
   await kernel.run(`${PLOTLY}runtime.show_app(BaseFigure(), name='sales.html')`, { onCall })

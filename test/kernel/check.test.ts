@@ -69,16 +69,16 @@ describe('a call that is certainly wrong', () => {
       'beside a try that has nothing to do with it',
       'try:\n    1 / 0\nexcept Exception:\n    pass\nawait mcp_github.bad()',
     ],
-  ])('a call is refused before its cell runs: %s', async ([, code], ctx) => {
-    const kernel = await unchanged(ctx)
+  ])('a call is refused before its cell runs: %s', async ([, code]) => {
+    const kernel = await unchanged()
     const { status, error, ran } = await outcome(kernel, code)
     expect({ status, ran }).toEqual({ status: 'error', ran: false })
     expect(error).toMatchObject({ name: 'ArgumentsError' })
     expect(error!.message).toMatch(/^Not run\. Line \d+: bad: no argument "x"$/)
   })
 
-  it('a call that is certainly wrong is shown in its line, with the others named', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('a call that is certainly wrong is shown in its line, with the others named', async () => {
+    const kernel = await startKernel()
     const { error } = await kernel.run('print(1)\nawait mcp_github.bad(x=1)\nawait mcp_github.none()', judging())
     expect(error!.traceback).toMatch(
       /^Traceback \(most recent call last\):\n {2}Cell 1, line 2\n {4}await mcp_github\.bad\(x=1\)\n/,
@@ -88,8 +88,8 @@ describe('a call that is certainly wrong', () => {
     expect(await kernel.value(classes, judging())).toBe('True')
   })
 
-  it('the error of a wrong call has the class of its kind', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('the error of a wrong call has the class of its kind', async () => {
+    const kernel = await startKernel()
     expect((await outcome(kernel, 'await mcp_github.none()')).error!.name).toBe('ToolNotFound')
     expect((await outcome(kernel, 'await runtime.call_tool("gone", "x")')).error!.name).toBe('ServerNotFound')
     const { error, ran } = await outcome(kernel, 'await mcp_gitub.create_issue()')
@@ -103,8 +103,8 @@ describe('a call that is certainly wrong', () => {
     )
   })
 
-  it('a wrong call is found by a name that an earlier cell has imported, or assigned', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('a wrong call is found by a name that an earlier cell has imported, or assigned', async () => {
+    const kernel = await startKernel()
     await kernel.run('from mcp.servers.github import bad\nother = bad\ng = mcp_github', judging())
     for (const call of ['bad()', 'other()', 'g.bad()']) expect((await outcome(kernel, `await ${call}`)).ran).toBe(false)
   })
@@ -166,14 +166,14 @@ describe('what is merely dynamic runs', () => {
     ],
     ['a coroutine that is closed', 'mcp_github.ok().close()'],
     ['a coroutine for later', 'c = mcp_github.ok()\nawait c'],
-  ])('a dynamic call is not refused before the cell runs: %s', async ([, code], ctx) => {
-    const kernel = await startKernel(ctx)
+  ])('a dynamic call is not refused before the cell runs: %s', async ([, code]) => {
+    const kernel = await startKernel()
     const { status, ran, error } = await outcome(kernel, code)
     expect({ status, ran, error: error?.traceback }).toEqual({ status: 'ok', ran: true, error: undefined })
   })
 
-  it('a function of an earlier cell that binds a name does not make a call wrong', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('a function of an earlier cell that binds a name does not make a call wrong', async () => {
+    const kernel = await startKernel()
     await outcome(
       kernel,
       'def setup():\n    global mcp_github\n    class F:\n        def bad(self): return 7\n    mcp_github = F()',
@@ -181,8 +181,8 @@ describe('what is merely dynamic runs', () => {
     expect((await outcome(kernel, 'setup()\nmcp_github.bad()')).value).toEqual({ 'text/plain': '7' })
   })
 
-  it('a replaced call_tool is not checked', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('a replaced call_tool is not checked', async () => {
+    const kernel = await startKernel()
     await outcome(kernel, 'runtime.call_tool = lambda *a: 5')
     expect((await outcome(kernel, 'runtime.call_tool("gone", "x")')).status).toBe('ok')
   })
@@ -199,15 +199,15 @@ it.for<[string, string]>([
   ['unpacking', 'a, b = mcp_github.ok()'],
   ['call_tool', 'runtime.call_tool("github", "ok")'],
   ['another function of runtime', 'for doc in runtime.search_tool_docs("x"):\n    print(doc)'],
-])('a missing await is reported before the cell runs: %s', async ([, code], ctx) => {
-  const kernel = await unchanged(ctx)
+])('a missing await is reported before the cell runs: %s', async ([, code]) => {
+  const kernel = await unchanged()
   const { error, ran } = await outcome(kernel, code)
   expect({ name: error?.name, ran }).toEqual({ name: 'NotAwaited', ran: false })
   expect(error!.message).toMatch(/await/)
 })
 
-it('a missing await that is only found at run time is reported in a note that names the tool', async (ctx) => {
-  const kernel = await startKernel(ctx)
+it('a missing await that is only found at run time is reported in a note that names the tool', async () => {
+  const kernel = await startKernel()
   const { notes, stderr } = await kernel.run('print(mcp_github.forgotten())\nprint(mcp_github.forgotten())', judging())
   expect(notes).toEqual([
     'mcp_github.forgotten(…) was never awaited (2 times): nothing was called. Write `await mcp_github.forgotten(…)`.',
@@ -219,8 +219,8 @@ it('a missing await that is only found at run time is reported in a note that na
 })
 
 describe('what the bridge is told', () => {
-  it('the bridge gets the arguments of a call to check, with the values of literals', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('the bridge gets the arguments of a call to check, with the values of literals', async () => {
+    const kernel = await startKernel()
     const seen: Seen[] = []
     const code = `
 n = 3
@@ -244,8 +244,8 @@ await mcp_github._resources()`
     ])
   })
 
-  it('the bridge is not asked when there are no calls to check, and its silence or failure stops no cell', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('the bridge is not asked when there are no calls to check, and its silence or failure stops no cell', async () => {
+    const kernel = await startKernel()
     const seen: Seen[] = []
     await kernel.run('runtime.discovered_servers()\nx = [mcp_github]\nimport mcp', judging(seen))
     expect(seen).toEqual([])
@@ -255,8 +255,8 @@ await mcp_github._resources()`
     }
   })
 
-  it('the check of a cell survives source that is deep, long or strange', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('the check of a cell survives source that is deep, long or strange', async () => {
+    const kernel = await startKernel()
     const deep = `x = ${'['.repeat(80)}mcp_github${']'.repeat(80)}`
     expect((await outcome(kernel, deep)).status).toBe('ok')
     expect((await outcome(kernel, `await mcp_github.ok(${'1 + '.repeat(900)}1)`)).status).toBe('ok')

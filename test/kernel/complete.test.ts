@@ -45,8 +45,8 @@ my_value = type("Row", (dict,), {})(a=1)
 async def mine(alpha, beta): pass
 `
 
-it('completion offers names, attributes, servers, tools and arguments', async (ctx) => {
-  const kernel = await startKernel(ctx)
+it('completion offers names, attributes, servers, tools and arguments', async () => {
+  const kernel = await startKernel()
   await kernel.run(SETUP, options)
   const cases: [code: string, expected: string[]][] = [
     ['mcp_g', ['mcp_github']],
@@ -87,8 +87,8 @@ it('completion offers names, attributes, servers, tools and arguments', async (c
   }
 })
 
-it('completion accepts a position, and reports what is wrong with anything else', async (ctx) => {
-  const kernel = await startKernel(ctx)
+it('completion accepts a position, and reports what is wrong with anything else', async () => {
+  const kernel = await startKernel()
   await kernel.run(SETUP, options)
   expect(await kernel.value('complete("mcp_github.cre + 1", 14)', options)).toBe("['create_issue']")
   expect(await kernel.value('complete("mcp_g", 0) == complete(""), len(complete("")) > 100', options)).toBe(
@@ -101,16 +101,16 @@ it('completion accepts a position, and reports what is wrong with anything else'
   expect((await kernel.run('complete("x", "y")', options)).error!.message).toContain('pos is an int, not str')
 })
 
-it('control: looking at such objects in the ordinary way runs their code', async (ctx) => {
-  const kernel = await startKernel(ctx)
+it('control: looking at such objects in the ordinary way runs their code', async () => {
+  const kernel = await startKernel()
   await kernel.run(SETUP, options)
   for (const look of ['dir(hostile)', 'hostile.trap', 'hostile.gone', 'hidden.__class__']) {
     expect((await kernel.run(look, options)).error).toMatchObject({ name: 'SystemExit' })
   }
 })
 
-it('completion offers what is known of a server whose tools cannot be listed', async (ctx) => {
-  const kernel = await startKernel(ctx)
+it('completion offers what is known of a server whose tools cannot be listed', async () => {
+  const kernel = await startKernel()
   const failing: RunOptions = {
     ...options,
     onCall: () => ({ error: { code: 'UPSTREAM_UNREACHABLE', message: 'It did not start' } }),
@@ -119,8 +119,8 @@ it('completion offers what is known of a server whose tools cannot be listed', a
   expect(await kernel.value('runtime.complete("mcp_github.create_issue(tit")', failing)).toBe('[]')
 })
 
-it('help() and inspect.signature() show parameters, their descriptions, and the result type', async (ctx) => {
-  const kernel = await startKernel(ctx)
+it('help() and inspect.signature() show parameters, their descriptions, and the result type', async () => {
+  const kernel = await startKernel()
   const { stdout } = await kernel.run('help(mcp_github.create_issue)', options)
   expect(stdout).toContain('Create an issue.')
   expect(stdout).toContain('title: str  # What it is about')

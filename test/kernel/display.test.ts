@@ -29,8 +29,8 @@ const displays = (frames: Record<string, unknown>[]) =>
   frames.flatMap((frame) => (frame['type'] === 'display' ? [frame['data'] as Record<string, string>] : []))
 
 describe('a value', () => {
-  it('a value is sent with what its rich methods return, without those that fail', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('a value is sent with what its rich methods return, without those that fail', async () => {
+    const kernel = await startKernel()
     const rich = `
 class Rich:
     def __repr__(self): return 'plain'
@@ -56,8 +56,8 @@ type('Answers', (), {'__getattr__': lambda self, name: lambda *a: 'x'})`
     expect(Object.keys(outcome.value!)).toEqual(['text/plain'])
   })
 
-  it('a long container is wrapped into lines, at any depth, and remains valid Python', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('a long container is wrapped into lines, at any depth, and remains valid Python', async () => {
+    const kernel = await startKernel()
     const code = (value: string) => `import ast\nv = ${value}\nv`
     for (const value of [
       'list(range(1000))',
@@ -74,8 +74,8 @@ type('Answers', (), {'__getattr__': lambda self, name: lambda *a: 'x'})`
     expect(String(await kernel.value('a = list(range(100)); a.append(a); a'))).toContain('[...]')
   })
 
-  it('a value whose repr is huge or raises harms nothing', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('a value whose repr is huge or raises harms nothing', async () => {
+    const kernel = await startKernel()
     const make = (body: string) => `type('Odd', (), {'__repr__': lambda self: ${body}})()`
     const huge = String(await kernel.value(make(`'x' * 100_000_000`)))
     expect(huge.length).toBeLessThan(8_000_100)
@@ -87,8 +87,8 @@ type('Answers', (), {'__getattr__': lambda self, name: lambda *a: 'x'})`
     expect(await kernel.value('1')).toBe('1')
   })
 
-  it('a value is also sent as JSON, when that is asked for and it can be', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('a value is also sent as JSON, when that is asked for and it can be', async () => {
+    const kernel = await startKernel()
     const json = async (code: string) => (await kernel.run(code, { json: true })).value!['application/json']
     expect(await json('[{"a": 1}, {"a": None}]')).toEqual([{ a: 1 }, { a: null }])
     expect(await json('(1, 2)')).toEqual([1, 2])
@@ -100,8 +100,8 @@ type('Answers', (), {'__getattr__': lambda self, name: lambda *a: 'x'})`
 })
 
 describe('figures', () => {
-  it('open figures are shown and closed when a cell ends, also when it fails', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('open figures are shown and closed when a cell ends, also when it fails', async () => {
+    const kernel = await startKernel()
     await kernel.run(FAKE_MATPLOTLIB)
     const outcome = await kernel.run('figures[1], figures[2] = Figure(), Figure((3, 3))\n[Line2D()]')
     expect(displays(outcome.frames).map((data) => Object.keys(data))).toEqual([
@@ -114,8 +114,8 @@ describe('figures', () => {
     expect([failed.status, displays(failed.frames).length]).toEqual(['error', 1])
   })
 
-  it('figures have no repr beside their picture, as the last value, displayed, or with their axes', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('figures have no repr beside their picture, as the last value, displayed, or with their axes', async () => {
+    const kernel = await startKernel()
     await kernel.run(FAKE_MATPLOTLIB)
     expect((await kernel.run('Figure()')).value).toEqual({ 'text/plain': '', 'image/png': expect.any(String) })
     const displayed = await kernel.run('display(Figure())')
@@ -129,8 +129,8 @@ describe('figures', () => {
     })
   })
 
-  it('figures are not shown twice when the cell shows them itself', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('figures are not shown twice when the cell shows them itself', async () => {
+    const kernel = await startKernel()
     await kernel.run(FAKE_MATPLOTLIB)
     const displayed = await kernel.run('figures[1] = Figure()\ndisplay(figures[1])')
     expect(displays(displayed.frames).length).toBe(1)
@@ -139,8 +139,8 @@ describe('figures', () => {
     expect(displays(value.frames)).toEqual([])
   })
 
-  it('figures of 20,000 × 20,000 pixels are drawn smaller, never in full', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('figures of 20,000 × 20,000 pixels are drawn smaller, never in full', async () => {
+    const kernel = await startKernel()
     await kernel.run(FAKE_MATPLOTLIB)
     await kernel.run('huge = figures[1] = Figure((200, 200))')
     expect(await kernel.value('max(huge.saved) * 200 <= 1568')).toBe('True')
@@ -148,8 +148,8 @@ describe('figures', () => {
     expect(await kernel.value('small.saved')).toBe('[100]')
   })
 
-  it('figures are saved with the labels beyond their edges, unless these are far away', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('figures are saved with the labels beyond their edges, unless these are far away', async () => {
+    const kernel = await startKernel()
     await kernel.run(FAKE_MATPLOTLIB)
     await kernel.run(`
 class Labelled(Figure):
@@ -166,8 +166,8 @@ display(near, far)`)
     expect(await kernel.value('near.box is near, far.box, far.dots')).toBe('(True, None, 100)')
   })
 
-  it('figures never make the kernel load a library that the cell has not loaded', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('figures never make the kernel load a library that the cell has not loaded', async () => {
+    const kernel = await startKernel()
     await kernel.run('display(b"x"); [1]')
     expect(
       await kernel.value(`[m for m in ('matplotlib', 'PIL', 'pandas', 'numpy') if m in __import__('sys').modules]`),
@@ -209,8 +209,8 @@ def Config(**given):
     ['pandas', pandas, 'at most 60 rows\n[1000 rows × 3 columns]'],
     ['polars', polars, '20 of many rows\nin NOTHING\n[1000 rows × 3 columns]'],
   ] as const) {
-    it(`a data frame of ${library} is a compact table with its shape`, async (ctx) => {
-      const kernel = await startKernel(ctx)
+    it(`a data frame of ${library} is a compact table with its shape`, async () => {
+      const kernel = await startKernel()
       await kernel.run(code)
       expect((await kernel.run('frame')).value).toEqual({ 'text/plain': table })
       const json = await kernel.run('frame', { json: true })
@@ -221,8 +221,8 @@ def Config(**given):
   }
 })
 
-it('an object that is only a picture is shown without its memory address', async (ctx) => {
-  const kernel = await startKernel(ctx)
+it('an object that is only a picture is shown without its memory address', async () => {
+  const kernel = await startKernel()
   const png = `__import__('base64').b64decode('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==')`
   const { value } = await kernel.run(`class P:\n    def _repr_png_(self): return ${png}\nP()`)
   expect(value).toMatchObject({ 'text/plain': '', 'image/png': expect.any(String) as string })

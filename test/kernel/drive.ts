@@ -1,10 +1,10 @@
 // Drives a kernel over bare frames, so that its tests depend on docs/protocol.md instead of the bridge's half.
-import type { TestContext } from 'vitest'
 import { afterAll, onTestFinished } from 'vitest'
 import { whyNoPython } from '../support/plain-kernel.ts'
 import { startPlainPython } from '../support/plain-python.ts'
 import type { Sandbox } from '../../src/isolation/provider.ts'
 import { writeBatched } from '../../src/util/bytes/write-batched.ts'
+import { skip } from '../support/needs.ts'
 
 export type Frame = Record<string, unknown> & { type: string }
 type Answer = { value: unknown } | { error: { code: string; message: string; hint?: string; data?: unknown } }
@@ -145,9 +145,9 @@ export class Driver {
 }
 
 /** A fresh kernel that is ended with the test; skips the test without a Python. */
-export async function startKernel(ctx: TestContext): Promise<Driver> {
+export async function startKernel(): Promise<Driver> {
   const reason = whyNoPython()
-  if (reason !== undefined) ctx.skip(reason)
+  if (reason !== undefined) skip(reason)
   const driver = new Driver(startPlainPython())
   onTestFinished(() => driver.sandbox.dispose())
   await driver.ready()
@@ -158,12 +158,12 @@ export async function startKernel(ctx: TestContext): Promise<Driver> {
  * One kernel for the tests of a file whose cells leave nothing behind, or only what the test itself sets and reads; a
  * new one when it has ended.
  */
-export function sharedKernel(): (ctx: TestContext) => Promise<Driver> {
+export function sharedKernel(): () => Promise<Driver> {
   let shared: Driver | undefined
   afterAll(() => shared?.sandbox.dispose())
-  return async (ctx) => {
+  return async () => {
     const reason = whyNoPython()
-    if (reason !== undefined) ctx.skip(reason)
+    if (reason !== undefined) skip(reason)
     if (shared) return shared
     const driver = new Driver(startPlainPython())
     await driver.ready()

@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest'
 import { GITHUB, startKernel } from './drive.ts'
 
-it('a hint is given for errors that have one', async (ctx) => {
-  const kernel = await startKernel(ctx)
+it('a hint is given for errors that have one', async () => {
+  const kernel = await startKernel()
   const hint = async (code: string) => (await kernel.run(code, { servers: GITHUB })).error!.hint
   expect(await hint('async def f(): return {}\nr = f()\nr["x"]')).toMatch(/write `await` before the call/)
   expect(await hint('r.number')).toMatch(/await/)
@@ -21,14 +21,14 @@ it.for([
   ['None', '["content"]'],
   ['"text"', '.get("isError")'],
   ['"text"', '.content'],
-] as const)('a hint says what to write where a value is taken for an MCP result: %s', async ([value, index], ctx) => {
-  const kernel = await startKernel(ctx)
+] as const)('a hint says what to write where a value is taken for an MCP result: %s', async ([value, index]) => {
+  const kernel = await startKernel()
   expect((await kernel.run(`r = ${value}\nr${index}`)).error!.hint).toMatch(/value itself.*raw=True/)
   expect((await kernel.run(`r = ${value}\nr["other"] + len(r)`)).error!.hint ?? '').not.toMatch(/raw=True/)
 })
 
-it('a hint about the network and about files of the host has words to search for', async (ctx) => {
-  const kernel = await startKernel(ctx)
+it('a hint about the network and about files of the host has words to search for', async () => {
+  const kernel = await startKernel()
   const told = async (code: string) => (await kernel.run(code)).error!
   const network = await told('import urllib.error\nraise urllib.error.URLError("https://api.github.com/repos")')
   expect(network.hint).toMatch(/no network/)
@@ -44,8 +44,8 @@ except OSError as e: raise RuntimeError('request failed') from e`
   expect((await told('open("not-there")')).hint).toBeUndefined()
 })
 
-it('a hint about the network is given for what sockets answer in every sandbox, and for nothing else', async (ctx) => {
-  const kernel = await startKernel(ctx)
+it('a hint about the network is given for what sockets answer in every sandbox, and for nothing else', async () => {
+  const kernel = await startKernel()
   const hint = async (code: string) => (await kernel.run(`import errno, os\n${code}`)).error!.hint
   // Sandboxes that forbid sockets raise these; nothing is sent here.
   const forbidden = 'def connect(to): raise PermissionError(errno.EPERM, "Operation not permitted")\n'
@@ -65,8 +65,8 @@ it('a hint about the network is given for what sockets answer in every sandbox, 
   expect(await hint('raise PermissionError(errno.EPERM, "Operation not permitted")')).toBeUndefined()
 })
 
-it('a hint names the alternative to a missing module, a program or a home folder', async (ctx) => {
-  const kernel = await startKernel(ctx)
+it('a hint names the alternative to a missing module, a program or a home folder', async () => {
+  const kernel = await startKernel()
   const told = async (code: string) => (await kernel.run(code)).error!
   expect((await told('import jsonn')).hint).toMatch(
     /^Did you mean json\? jsonn is not in this sandbox\..*sandbridge packages add/,
@@ -90,8 +90,8 @@ it('a hint names the alternative to a missing module, a program or a home folder
   expect((await told(`raise ${embedded}`)).hint).toMatch(/No program can be started/)
 })
 
-it('a hint is not broken by exceptions with unusual methods', async (ctx) => {
-  const kernel = await startKernel(ctx)
+it('a hint is not broken by exceptions with unusual methods', async () => {
+  const kernel = await startKernel()
   const code = `
 class Odd(FileNotFoundError, RuntimeError, TypeError):
     def __str__(self): raise ValueError
@@ -102,8 +102,8 @@ raise Odd`
   expect((await kernel.run(code)).error).toMatchObject({ name: 'Odd' })
 })
 
-it('earlier output is read in full and searched', async (ctx) => {
-  const kernel = await startKernel(ctx)
+it('earlier output is read in full and searched', async () => {
+  const kernel = await startKernel()
   const whole = `${'filler line\n'.repeat(1000)}ERROR one ${'x'.repeat(1000)}\nlast 🚀`
   const half = 5_000
   const onCall = ({ params }: { params: Record<string, unknown> }) =>
@@ -121,8 +121,8 @@ it('earlier output is read in full and searched', async (ctx) => {
   expect(await kernel.value('runtime.grep(None, "nothing")', { onCall })).toBe('(no line fits)')
 })
 
-it('a data frame or an array on the failing line is shown by its columns or its shape', async (ctx) => {
-  const kernel = await startKernel(ctx)
+it('a data frame or an array on the failing line is shown by its columns or its shape', async () => {
+  const kernel = await startKernel()
   const code = `
 import sys, types
 class DataFrame:
@@ -141,8 +141,8 @@ df[array, mine]`
   )
 })
 
-it('functions that call each other endlessly are shown twice in a traceback', async (ctx) => {
-  const kernel = await startKernel(ctx)
+it('functions that call each other endlessly are shown twice in a traceback', async () => {
+  const kernel = await startKernel()
   const { traceback } = (
     await kernel.run('def a(n): return b(n + 1)\ndef b(n):\n    return c(n)\ndef c(n):\n    return a(n)\na(0)')
   ).error!
@@ -155,8 +155,8 @@ it('functions that call each other endlessly are shown twice in a traceback', as
   expect(few.match(/in a$/gm)).toHaveLength(2)
 })
 
-it('a coroutine of the cell that is not awaited is reported with its place, and one of the kernel never is', async (ctx) => {
-  const kernel = await startKernel(ctx)
+it('a coroutine of the cell that is not awaited is reported with its place, and one of the kernel never is', async () => {
+  const kernel = await startKernel()
   const { stderr } = await kernel.run('async def f(): pass\nf()\n1')
   expect(stderr).toMatch(/^Cell 1:2: RuntimeWarning: coroutine 'f' was never awaited/)
   const late = await kernel.run('async def g(): pass\nx = g()\ng()')
@@ -196,13 +196,13 @@ describe('an exception that a cell catches', () => {
       "raise __import__('urllib.error').error.URLError(__import__('socket').gaierror(-3, 'Temporary failure'))",
       /^<urlopen error .*The sandbox has no network/,
     ],
-  ] as const)('an exception that a cell catches says what to do: %s', async ([, code, expected], ctx) => {
-    const kernel = await startKernel(ctx)
+  ] as const)('an exception that a cell catches says what to do: %s', async ([, code, expected]) => {
+    const kernel = await startKernel()
     expect((await kernel.run(caught(code), { servers: GITHUB })).stdout).toMatch(expected)
   })
 
-  it('an exception that a cell catches keeps its class and attributes, and has its hint once when it is raised on', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('an exception that a cell catches keeps its class and attributes, and has its hint once when it is raised on', async () => {
+    const kernel = await startKernel()
     await kernel.run(caught("open('/home/someone/x')"))
     expect(await kernel.value('type(kept).__name__, kept.errno, kept.filename')).toBe(
       "('FileNotFoundError', 2, '/home/someone/x')",
@@ -213,8 +213,8 @@ describe('an exception that a cell catches', () => {
     expect(error!.search).toBe('read file from file system')
   })
 
-  it('an exception that a cell catches is unchanged when there is no hint', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('an exception that a cell catches is unchanged when there is no hint', async () => {
+    const kernel = await startKernel()
     expect((await kernel.run(caught('return 1 / 0'))).stdout).toBe('division by zero\n')
     expect((await kernel.run(caught("return {}['key']"))).stdout).toBe("'key'\n")
     expect((await kernel.run("try: 1/0\nexcept: print('bare')")).stdout).toBe('bare\n')
@@ -225,8 +225,8 @@ describe('an exception that a cell catches', () => {
   })
 })
 
-it('a NameError says why variables of earlier cells are gone', async (ctx) => {
-  const kernel = await startKernel(ctx)
+it('a NameError says why variables of earlier cells are gone', async () => {
+  const kernel = await startKernel()
   expect((await kernel.run('df')).error!.hint).toBeUndefined()
   // A code that it does not know says nothing.
   kernel.lost = 'unheard of'
@@ -239,8 +239,8 @@ it('a NameError says why variables of earlier cells are gone', async (ctx) => {
   )
 })
 
-it('a failed import of a configured package says why the package is missing', async (ctx) => {
-  const kernel = await startKernel(ctx)
+it('a failed import of a configured package says why the package is missing', async () => {
+  const kernel = await startKernel()
   kernel.missing = [
     { name: 'No-Such.Package', reason: 'no network' },
     { name: 'other', reason: 'damaged' },
@@ -252,21 +252,21 @@ it('a failed import of a configured package says why the package is missing', as
   expect((await kernel.run('import no_such_other')).error!.hint).toMatch(/`sandbridge packages add no_such_other`/)
 })
 
-it('a MemoryError says how the sandbox gets more memory', async (ctx) => {
-  const kernel = await startKernel(ctx)
+it('a MemoryError says how the sandbox gets more memory', async () => {
+  const kernel = await startKernel()
   expect((await kernel.run('raise MemoryError')).error!.hint).toMatch(/smaller pieces.*MCP_BRIDGE_MEMORY/)
 })
 
-it('the NameError of a server that the run does not name says so', async (ctx) => {
-  const kernel = await startKernel(ctx)
+it('the NameError of a server that the run does not name says so', async () => {
+  const kernel = await startKernel()
   const run = (code: string) => kernel.run(code, { servers: GITHUB, named: true })
   for (const code of ['mcp_files', 'def f(): mcp_files.x\nf()'])
     expect((await run(code)).error!.hint).toMatch(/not in this call's `servers`: github. Add it there/)
   expect((await run("mcp_servers['files']")).error!.message).toMatch(/not in this call's `servers`: github/)
 })
 
-it('a long line in a traceback is cut to the part that failed', async (ctx) => {
-  const kernel = await startKernel(ctx)
+it('a long line in a traceback is cut to the part that failed', async () => {
+  const kernel = await startKernel()
   const many = Array.from({ length: 200 }, (_, index) => `n${index}`).join(', ')
   const { traceback } = (await kernel.run(`x = [${many.replaceAll('n', '')}, 1/0, ${many.replaceAll('n', '')}]`)).error!
   const [, place, source, marks] = traceback.split('\n')
@@ -280,8 +280,8 @@ it('a long line in a traceback is cut to the part that failed', async (ctx) => {
   expect(Math.max(...whole.split('\n').map((line) => line.length))).toBeLessThan(130)
 })
 
-it('a traceback names an error of a call as a cell writes it', async (ctx) => {
-  const kernel = await startKernel(ctx)
+it('a traceback names an error of a call as a cell writes it', async () => {
+  const kernel = await startKernel()
   const options = { servers: GITHUB, onCall: () => ({ error: { code: 'TOOL_FAILED', message: 'It is full' } }) }
   const { traceback } = (await kernel.run('await mcp_github.x()', options)).error!
   expect(traceback.trimEnd().split('\n').at(-1)).toBe('runtime.ToolError: It is full')

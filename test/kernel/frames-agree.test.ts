@@ -14,6 +14,7 @@ import { features, plugIn } from '../../src/cli/feature.ts'
 import { FEATURES } from '../../src/features.ts'
 import { readSettings } from '../../src/config/settings/settings.ts'
 import { SILENT } from '../../src/util/log.ts'
+import { skip } from '../support/needs.ts'
 import { whyNoPython } from '../support/plain-kernel.ts'
 import { runPython } from '../support/plain-python.ts'
 
@@ -170,9 +171,9 @@ it('docs/protocol.md and the interfaces of src/cell/protocol/frames.ts agree on 
   expect(others).toEqual({})
 })
 
-it('docs/protocol.md and the types of the Python kernel agree on all frames', (ctx) => {
+it('docs/protocol.md and the types of the Python kernel agree on all frames', () => {
   const reason = whyNoPython()
-  if (reason !== undefined) ctx.skip(reason)
+  if (reason !== undefined) skip(reason)
   const { kernel, bridge } = ofPython()
   expect(kernel).toEqual(documented('Kernel to bridge'))
   expect(bridge).toEqual(documented('Bridge to kernel'))

@@ -1,8 +1,9 @@
 // This file verifies images on their way out of the sandbox: too large ones, those inside other values, and broken
 // ones.
 import { deflateSync } from 'node:zlib'
-import { describe, expect, it, type TestContext } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { type Driver, GITHUB, startKernel } from './drive.ts'
+import { skip } from '../support/needs.ts'
 
 /** A real black PNG with one bit per pixel; tiny however many pixels it has. */
 function png(width: number, height: number): string {
@@ -45,16 +46,16 @@ const called = (kernel: Driver, value: unknown, code = 'await mcp_github.shot()'
   kernel.run(code, { servers: GITHUB, onCall: () => ({ value }) })
 const shown = (base64: string) => `type('Shown', (), {'_repr_png_': lambda self: '${base64}'})()`
 
-async function withPillow(ctx: TestContext): Promise<Driver> {
-  const kernel = await startKernel(ctx)
+async function withPillow(): Promise<Driver> {
+  const kernel = await startKernel()
   const { status } = await kernel.run('import PIL.Image')
-  if (status !== 'ok') ctx.skip('this Python has no Pillow')
+  if (status !== 'ok') skip('this Python has no Pillow')
   return kernel
 }
 
 /** Without Pillow, even if this Python has it. */
-async function withoutPillow(ctx: TestContext): Promise<Driver> {
-  const kernel = await startKernel(ctx)
+async function withoutPillow(): Promise<Driver> {
+  const kernel = await startKernel()
   await kernel.run('import sys\nsys.modules["PIL"] = None')
   return kernel
 }
@@ -63,8 +64,8 @@ describe('a large image', () => {
   const NOTE =
     'An image (image/png) is not shown: it has 20,000 × 20,000 pixels, at most 8,000 a side can be; make it smaller.'
 
-  it('a large image that cannot be made smaller is not sent, and a note says so once', async (ctx) => {
-    const kernel = await withoutPillow(ctx)
+  it('a large image that cannot be made smaller is not sent, and a note says so once', async () => {
+    const kernel = await withoutPillow()
     const huge = png(20_000, 20_000)
     const own = await kernel.run(`display(${shown(huge)})\n${shown(huge)}`)
     expect(own.notes).toEqual([NOTE])
@@ -78,16 +79,16 @@ describe('a large image', () => {
     expect((await kernel.run('1')).notes).toBeUndefined()
   })
 
-  it('a large image within the limits of a model is sent unchanged where there is no Pillow', async (ctx) => {
-    const kernel = await withoutPillow(ctx)
+  it('a large image within the limits of a model is sent unchanged where there is no Pillow', async () => {
+    const kernel = await withoutPillow()
     const screenshot = png(1920, 4000)
     const outcome = await called(kernel, { content: [image(screenshot)] })
     expect(outcome.value!['image/png']).toBe(screenshot)
     expect(outcome.notes).toBeUndefined()
   })
 
-  it('a large image is scaled with Pillow, and one that would take too much memory is not decoded', async (ctx) => {
-    const kernel = await withPillow(ctx)
+  it('a large image is scaled with Pillow, and one that would take too much memory is not decoded', async () => {
+    const kernel = await withPillow()
     const outcome = await kernel.run(shown(png(3000, 6000)))
     expect(sizeOf(outcome.value!['image/png'])).toEqual([784, 1568])
     const fromTool = await called(kernel, { content: [{ type: 'text', text: 't' }, image(png(2000, 1000))] })
@@ -109,8 +110,8 @@ describe('a large image', () => {
   })
 })
 
-it('a broken image leaves the plain repr, and never fails the cell', async (ctx) => {
-  const kernel = await startKernel(ctx)
+it('a broken image leaves the plain repr, and never fails the cell', async () => {
+  const kernel = await startKernel()
   for (const content of ['object()', '5', '["x"]', '{}', '1 / 0']) {
     const code = `type('Odd', (), {'_repr_png_': lambda self: ${content}, '__repr__': lambda self: 'odd'})()`
     expect(await kernel.run(code)).toMatchObject({ status: 'ok', value: { 'text/plain': 'odd' } })
@@ -122,8 +123,8 @@ it('a broken image leaves the plain repr, and never fails the cell', async (ctx)
   }
 })
 
-it('a broken image of Pillow leaves the plain repr', async (ctx) => {
-  const kernel = await withPillow(ctx)
+it('a broken image of Pillow leaves the plain repr', async () => {
+  const kernel = await withPillow()
   const empty = await kernel.run('PIL.Image.new("RGB", (0, 0))')
   expect(empty).toMatchObject({ status: 'ok', value: { 'text/plain': '<image, RGB, 0 × 0 pixels>' } })
   const code = `import io\nPIL.Image.open(io.BytesIO(__import__('base64').b64decode('${png(500, 500)}')[:80]))`
@@ -133,8 +134,8 @@ it('a broken image of Pillow leaves the plain repr', async (ctx) => {
 describe('images inside of a value', () => {
   const small = png(8, 8)
 
-  it('images inside of a value are shown beside its text', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('images inside of a value are shown beside its text', async () => {
+    const kernel = await startKernel()
     const result = { content: [{ type: 'text', text: 'a shot' }, image(small)] }
     const whole = await called(kernel, result)
     expect(displays(whole.frames)).toEqual([{ 'image/png': small }])
@@ -145,8 +146,8 @@ describe('images inside of a value', () => {
     expect(displays(kept.frames)).toEqual([])
   })
 
-  it('images inside of a value are sent beside structured content, too', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('images inside of a value are sent beside structured content, too', async () => {
+    const kernel = await startKernel()
     const result = { structuredContent: { title: 't' }, content: [image(small)] }
     const outcome = await called(kernel, result)
     expect(displays(outcome.frames)).toEqual([{ 'image/png': small }])
@@ -155,8 +156,8 @@ describe('images inside of a value', () => {
     expect((await called(kernel, result, unpacked)).value).toEqual({ 'text/plain': "('t', 'image/png')" })
   })
 
-  it('images inside of a value are limited in number, and left out when they cannot be shown', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('images inside of a value are limited in number, and left out when they cannot be shown', async () => {
+    const kernel = await startKernel()
     const content = [image('PHN2Zy8+', 'image/svg+xml'), image(small), { ...image('AAAA', 'audio/wav'), type: 'audio' }]
     expect(displays((await called(kernel, { content })).frames)).toEqual([
       { 'image/png': small },
@@ -167,8 +168,8 @@ describe('images inside of a value', () => {
   })
 })
 
-it('a list that holds itself, or many others, is shown as Python shows it', async (ctx) => {
-  const kernel = await startKernel(ctx)
+it('a list that holds itself, or many others, is shown as Python shows it', async () => {
+  const kernel = await startKernel()
   expect(await kernel.value('a = []; a.append(a); a')).toBe('[[...]]')
   expect(await kernel.value('a = (); b = [a]; a = (b,); b.append(a); b')).toBe('[(), ([...],)]')
   expect(await kernel.value('d = {}; d["d"] = d; d')).toBe("{'d': {...}}")

@@ -4,8 +4,8 @@ import { GITHUB, type RunOptions, startKernel } from './drive.ts'
 import { github, js, value } from './drive-javascript.ts'
 
 describe('the API of JavaScript cells', () => {
-  it('the API of JavaScript cells calls tools by either name, with native results', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('the API of JavaScript cells calls tools by either name, with native results', async () => {
+    const kernel = await startKernel()
     const { options, asked, calls } = github()
     const code = `const { number } = await github.create_issue({ title: 'a b', labels: ['x'], when: new Date(0) })
 const all = await Promise.all([mcp_github.createIssue({}), mcp_servers['github'].create_issue('t', 2), tools.call('github', 'create_issue', { title: 'c' }), runtime.callTool('github', 'create_issue')])
@@ -22,8 +22,8 @@ const all = await Promise.all([mcp_github.createIssue({}), mcp_servers['github']
     expect(calls.map(({ params }) => params['exact'] === true)).toEqual([false, false, false, true, true, false])
   })
 
-  it('the API of JavaScript cells returns texts, images and bytes', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('the API of JavaScript cells returns texts, images and bytes', async () => {
+    const kernel = await startKernel()
     const plain = github({ content: [{ type: 'text', text: 'plain € text' }] })
     expect(await value(kernel, 'await github.create_issue()', plain.options)).toBe("'plain € text'")
     const image = github({ content: [{ type: 'image', data: 'AAECAw==', mimeType: 'image/png' }] })
@@ -37,8 +37,8 @@ const all = await Promise.all([mcp_github.createIssue({}), mcp_servers['github']
     ])
   })
 
-  it('the API of JavaScript cells rejects with errors that say what to do, from the line of the call', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('the API of JavaScript cells rejects with errors that say what to do, from the line of the call', async () => {
+    const kernel = await startKernel()
     const error = {
       code: 'TOOL_FAILED',
       message: 'It is full',
@@ -73,8 +73,8 @@ const all = await Promise.all([mcp_github.createIssue({}), mcp_servers['github']
     expect((await js(kernel, 'require("left-pad")')).error?.hint).toContain("Only Node's own modules are here")
   })
 
-  it('the API of JavaScript cells has the functions of runtime, and searches', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('the API of JavaScript cells has the functions of runtime, and searches', async () => {
+    const kernel = await startKernel()
     const asked: unknown[] = []
     const doc = {
       server: 'github',
@@ -117,8 +117,8 @@ const all = await Promise.all([mcp_github.createIssue({}), mcp_servers['github']
     expect((await js(kernel, 'await runtime.saveTool("x")', options)).error?.name).toBe('ArgumentsError')
   })
 
-  it('updateMemory calls its function again with the value that another cell saved meanwhile', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('updateMemory calls its function again with the value that another cell saved meanwhile', async () => {
+    const kernel = await startKernel()
     const saved: unknown[] = []
     const options: RunOptions = {
       servers: GITHUB,
@@ -135,8 +135,8 @@ const all = await Promise.all([mcp_github.createIssue({}), mcp_servers['github']
     ])
   })
 
-  it('the API of JavaScript cells lists more than twenty tools of a server by name', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('the API of JavaScript cells lists more than twenty tools of a server by name', async () => {
+    const kernel = await startKernel()
     const doc = (at: number) => ({
       server: 'github',
       serverAlias: 'github',
@@ -154,8 +154,8 @@ const all = await Promise.all([mcp_github.createIssue({}), mcp_servers['github']
     expect(await value(kernel, 'await tools.search("x")', options)).toContain('github.t0({ a: string })')
   })
 
-  it('a JavaScript cell calls saved tools and workflows, which are Python, and is told how to save', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('a JavaScript cell calls saved tools and workflows, which are Python, and is told how to save', async () => {
+    const kernel = await startKernel()
     const source = `async def weekly_report(week: int, title='Report'):\n    if week < 0: raise ValueError('no such week')\n    return {'line': f'{title} {week}', 'issue': await mcp_github.create_issue(title=title)}`
     const tool = { name: 'weekly_report', version: 1, imports: [], servers: [], source }
     const line = "await workflows.weekly_report(week: int, title: str='Report') -> dict  # workflow; Writes"
@@ -192,8 +192,8 @@ const all = await Promise.all([mcp_github.createIssue({}), mcp_servers['github']
     )
   })
 
-  it('a JavaScript cell is shown signatures as JavaScript has them', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('a JavaScript cell is shown signatures as JavaScript has them', async () => {
+    const kernel = await startKernel()
     const python =
       "mcp_github.create_issue(title: str, labels: list[str] | None = None, *, state: Literal['a', 'b'] = 'a')"
     const error = { code: 'PROXY_ARGUMENTS_INVALID', message: `create_issue: title is missing. Signature: ${python}` }
@@ -208,8 +208,8 @@ const all = await Promise.all([mcp_github.createIssue({}), mcp_servers['github']
     expect(checked.error?.traceback).not.toContain('mcp_github')
   })
 
-  it('the calls of a JavaScript cell are checked before it runs', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('the calls of a JavaScript cell are checked before it runs', async () => {
+    const kernel = await startKernel()
     const seen: unknown[] = []
     const { options, calls } = github()
     const onCheck: RunOptions['onCheck'] = ({ params }) => {
@@ -264,16 +264,16 @@ const all = await Promise.all([mcp_github.createIssue({}), mcp_servers['github']
       expect((await check(`${name}.no_tool()`)).value, name).toEqual({ 'text/plain': '5' })
   })
 
-  it('the API of JavaScript cells makes thousands of calls at once', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('the API of JavaScript cells makes thousands of calls at once', async () => {
+    const kernel = await startKernel()
     const { options, calls } = github()
     const code = '(await Promise.all(Array.from({ length: 5000 }, (_, n) => github.create_issue({ n })))).length'
     expect(await value(kernel, code, options)).toBe('5000')
     expect(calls).toHaveLength(5000)
   })
 
-  it('the API of JavaScript cells stops working when its cell has ended', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('the API of JavaScript cells stops working when its cell has ended', async () => {
+    const kernel = await startKernel()
     const { options, calls } = github()
     const [go, gone] = ['go', 'gone'].map((name) => `/tmp/sandbridge-late-${process.pid}-${name}`)
     await js(

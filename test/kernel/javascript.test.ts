@@ -7,8 +7,8 @@ import { GITHUB, startKernel } from './drive.ts'
 import { js, value } from './drive-javascript.ts'
 
 describe('a JavaScript cell', () => {
-  it('a JavaScript cell prints, and shows its last value', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('a JavaScript cell prints, and shows its last value', async () => {
+    const kernel = await startKernel()
     const cell = await js(kernel, 'console.log("out", { a: [1] }); console.error("err");({ a: 1 + 1, b: "x" })')
     expect(cell).toMatchObject({
       status: 'ok',
@@ -22,16 +22,16 @@ describe('a JavaScript cell', () => {
     expect(kernel.badLines).toEqual([])
   })
 
-  it('a JavaScript cell runs where a process may have as little memory as in a sandbox of 512 MiB', async (ctx) => {
+  it('a JavaScript cell runs where a process may have as little memory as in a sandbox of 512 MiB', async () => {
     needsLinux('RLIMIT_DATA counts all memory only there')
-    const kernel = await startKernel(ctx)
+    const kernel = await startKernel()
     await kernel.run('import resource\nresource.setrlimit(resource.RLIMIT_DATA, (448 << 20, 448 << 20))')
     const works = 'const [major] = process.version.slice(1).split("."); const n: number = 2; [major, n]'
     expect(await value(kernel, works)).toMatch(/^\[ '\d+', 2 \]$/)
   })
 
-  it('a JavaScript cell keeps what it declares, and may declare it again', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('a JavaScript cell keeps what it declares, and may declare it again', async () => {
+    const kernel = await startKernel()
     await js(
       kernel,
       `import fs, { readFileSync as read } from 'node:fs'
@@ -58,8 +58,8 @@ const crypto = 'mine', name = 'n'`,
     expect(await value(kernel, 'e = 9\nlet e2 = e\n;[e2, typeof g]')).toBe("[ 9, 'function' ]")
   })
 
-  it('a JavaScript cell awaits, imports and requires', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('a JavaScript cell awaits, imports and requires', async () => {
+    const kernel = await startKernel()
     expect(
       await value(
         kernel,
@@ -75,8 +75,8 @@ basename('/a/b') + typeof os.cpus`,
     expect(await value(kernel, 'for (const x of [1]) { if (x) return { found: x } }')).toBe('{ found: 1 }')
   })
 
-  it('a JavaScript cell runs TypeScript', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('a JavaScript cell runs TypeScript', async () => {
+    const kernel = await startKernel()
     expect(
       await value(
         kernel,
@@ -95,8 +95,8 @@ class Point { constructor(public x: number, private y = 2) {} }
     expect(await value(kernel, 'let n = 3; [n<4, n>(2)]')).toBe('[ true, true ]')
   })
 
-  it('a JavaScript cell names its own lines in errors', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('a JavaScript cell names its own lines in errors', async () => {
+    const kernel = await startKernel()
     await js(kernel, '// a comment\nfunction fails() {\n  throw new TypeError("no")\n}')
     const { error } = await js(kernel, 'const x = 1\n\nawait fails()')
     expect(error).toMatchObject({ name: 'TypeError', message: 'no' })
@@ -119,8 +119,8 @@ class Point { constructor(public x: number, private y = 2) {} }
     )
   })
 
-  it('a JavaScript cell ends with process.exit, and the next one runs', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('a JavaScript cell ends with process.exit, and the next one runs', async () => {
+    const kernel = await startKernel()
     expect((await js(kernel, 'globalThis.kept = 1; process.exit(3)')).error).toMatchObject({
       name: 'ExitStatus',
       message: '3',
@@ -132,16 +132,16 @@ class Point { constructor(public x: number, private y = 2) {} }
     expect(await value(kernel, 'typeof kept')).toBe("'undefined'")
   })
 
-  it('a JavaScript cell shares files and the folder with Python', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('a JavaScript cell shares files and the folder with Python', async () => {
+    const kernel = await startKernel()
     await kernel.run('import os, tempfile\nos.chdir(tempfile.mkdtemp())\nopen("f", "w").write("from python")')
     expect(await value(kernel, 'require("fs").readFileSync("f", "utf8")')).toBe("'from python'")
     await js(kernel, 'import { writeFileSync } from "fs"\nwriteFileSync("g", "from node")')
     expect(await kernel.value('open("g").read()')).toBe("'from node'")
   })
 
-  it('a JavaScript cell reads nothing from stdin, and cannot write a frame', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('a JavaScript cell reads nothing from stdin, and cannot write a frame', async () => {
+    const kernel = await startKernel()
     const frame = '{"type":"done","cell":1,"status":"ok"}'
     const cell = await js(
       kernel,
@@ -151,8 +151,8 @@ class Point { constructor(public x: number, private y = 2) {} }
     expect(kernel.badLines).toEqual([])
   })
 
-  it('a JavaScript cell shows errors without the frames of what runs it, and fails for an uncaught one', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('a JavaScript cell shows errors without the frames of what runs it, and fails for an uncaught one', async () => {
+    const kernel = await startKernel()
     const { stdout } = await js(kernel, 'try { null.x } catch (error) { console.log(error) }')
     expect(stdout).toMatch(/^TypeError: Cannot read properties of null \(reading 'x'\)\n {4}at Cell 1:1:\d+\n$/)
     const thrown = await js(kernel, 'await new Promise(() => setTimeout(() => { throw new RangeError("late") }, 5))')
@@ -162,8 +162,8 @@ class Point { constructor(public x: number, private y = 2) {} }
     expect(await value(kernel, `${handled}; await failing.catch((error) => error.message)`)).toBe("'looked at'")
   })
 
-  it('a JavaScript cell leaves no timer behind', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('a JavaScript cell leaves no timer behind', async () => {
+    const kernel = await startKernel()
     const { notes } = await js(kernel, 'setInterval(() => console.log("tick"), 5); setTimeout(() => {}, 1e6)')
     expect(notes).toEqual(['2 timers of the cell ended with it: await what should happen'])
     const { stdout } = await js(kernel, 'await new Promise((resolve) => setTimeout(resolve, 50))')
@@ -185,8 +185,8 @@ class Point { constructor(public x: number, private y = 2) {} }
     'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)',
     'require("child_process").execSync("sleep 600")',
     'require("child_process").execSync(`trap "" INT; sleep 60`)',
-  ])('a JavaScript cell is ended by an interrupt, and keeps its variables: %s', async (code, ctx) => {
-    const kernel = await startKernel(ctx)
+  ])('a JavaScript cell is ended by an interrupt, and keeps its variables: %s', async (code) => {
+    const kernel = await startKernel()
     let isFirst = true
     const cell = await js(kernel, `globalThis.kept = 1; console.log("go");${code}`, {
       servers: GITHUB,
@@ -204,8 +204,8 @@ class Point { constructor(public x: number, private y = 2) {} }
     expect(await value(kernel, 'await new Promise((resolve) => setTimeout(() => resolve(5), 5))')).toBe('5')
   })
 
-  it('a JavaScript cell keeps its variables if the machine stands still while it is interrupted', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('a JavaScript cell keeps its variables if the machine stands still while it is interrupted', async () => {
+    const kernel = await startKernel()
     const python = (kernel.sandbox as StdioProcess).pid!
     const running = js(kernel, 'globalThis.kept = 1; require("child_process").execSync("sleep 600")')
     const sleeps = () => descendants(python).some(({ command }) => command === 'sleep 600 ')

@@ -1,10 +1,11 @@
 // This file verifies the values of names on a failing line: never a secret, and no code of the cell is run for them.
 import { describe, expect, it } from 'vitest'
 import { startKernel } from './drive.ts'
+import { skip } from '../support/needs.ts'
 
 describe('values on the failing line', () => {
-  it('values on the failing line are those of its names, shortened', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('values on the failing line are those of its names, shortened', async () => {
+    const kernel = await startKernel()
     const values = async (code: string) => (await kernel.run(code)).error!.values
     expect(await values('items, count = {"x": 3}, 0\nitems["x"] / count')).toBe("items = {'x': 3}, count = 0")
     expect(await values('def f(n, text):\n    return text + n\nf(7, "t" * 1000)')).toMatch(
@@ -20,8 +21,8 @@ describe('values on the failing line', () => {
     expect(await values('no_such_name')).toBeUndefined()
   })
 
-  it('values on the failing line are never secrets', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('values on the failing line are never secrets', async () => {
+    const kernel = await startKernel()
     const code = `
 api_key = password = AUTH = my_token = cookie = 'SECRET'
 headers = {'Authorization': 'SECRET', 'Accept': 'x', 'x-api-key': 'SECRET'}
@@ -73,15 +74,15 @@ other = ['ghp_SECRET', {'password': 'SECRET'}, b'sk-SECRET']
       'an object of a caller',
       "class Config:\n    def __init__(self): self.password = 'hunter2'\nconfig = Config()\ndef connect(p): return p.x\nconnect(config.password)",
     ],
-  ])('values on the failing line are never secrets: %s', async ([, code], ctx) => {
-    const kernel = await startKernel(ctx)
+  ])('values on the failing line are never secrets: %s', async ([, code]) => {
+    const kernel = await startKernel()
     const { error } = await kernel.run(code!)
     expect(error!.name).toBe('AttributeError')
     expect(error!.values ?? '').not.toContain('hunter2')
   })
 
-  it('values on the failing line are readable unless they are secrets', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('values on the failing line are readable unless they are secrets', async () => {
+    const kernel = await startKernel()
     const values = async (code: string) => (await kernel.run(code)).error!.values
     expect(
       await values(
@@ -109,8 +110,8 @@ other = ['ghp_SECRET', {'password': 'SECRET'}, b'sk-SECRET']
     expect(await values("url = 'postgres://user:hunter2@db/x'\nurl.x")).toBe("url = 'postgres://<hidden>@db/x'")
   })
 
-  it('values on the failing line are not taken from another variable of the same name', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('values on the failing line are not taken from another variable of the same name', async () => {
+    const kernel = await startKernel()
     const values = async (code: string) => (await kernel.run(code)).error!.values ?? ''
     for (const failing of [
       '[row["missing"] for row in [{"id": 2}]]',
@@ -131,18 +132,17 @@ other = ['ghp_SECRET', {'password': 'SECRET'}, b'sk-SECRET']
     expect(await values('wanted = "x"\n[row[wanted] for row in [{"id": 2}]]')).toContain("wanted = 'x'")
   })
 
-  it('values for an exception group are those of the one error in it, and there are none for several errors', async (ctx) => {
-    const kernel = await startKernel(ctx)
-    if ((await kernel.value('import sys; sys.version_info >= (3, 11)')) !== 'True')
-      ctx.skip('Python 3.10 has no groups')
+  it('values for an exception group are those of the one error in it, and there are none for several errors', async () => {
+    const kernel = await startKernel()
+    if ((await kernel.value('import sys; sys.version_info >= (3, 11)')) !== 'True') skip('Python 3.10 has no groups')
     const failing = (rows: string) =>
       `import asyncio\nrow = {"id": 1}\nasync def work(row): return row["missing"]\nasync with asyncio.TaskGroup() as group:\n    for one in ${rows}: group.create_task(work(one))`
     expect((await kernel.run(failing('[{"id": 2}]'))).error!.values).toBe("row = {'id': 2}")
     expect((await kernel.run(failing('[{"id": 2}, {"id": 3}]'))).error!.values).toBeUndefined()
   })
 
-  it('values on the failing line run no code of the cell', async (ctx) => {
-    const kernel = await startKernel(ctx)
+  it('values on the failing line run no code of the cell', async () => {
+    const kernel = await startKernel()
     const code = `
 ran = []
 class Meta(type):

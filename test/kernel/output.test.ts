@@ -4,8 +4,8 @@ import { startKernel, type Frame } from './drive.ts'
 
 const order = (frames: Frame[]) => frames.map((one) => (one.type === 'output' ? one['text'] : one.type)).join('|')
 
-it('output keeps the order of both streams, of calls and of displays', async (ctx) => {
-  const kernel = await startKernel(ctx)
+it('output keeps the order of both streams, of calls and of displays', async () => {
+  const kernel = await startKernel()
   const code = `
 import sys
 print('a'); print('b', file=sys.stderr); print('c')
@@ -17,8 +17,8 @@ print('e')`
   expect(order(frames)).toBe('a\n|b\n|c\n|display|d|call|e\n|done')
 })
 
-it('output of subprocesses and descriptors is in order with other output', async (ctx) => {
-  const kernel = await startKernel(ctx)
+it('output of subprocesses and descriptors is in order with other output', async () => {
+  const kernel = await startKernel()
   const code = `
 import os, subprocess, sys
 print('1'); subprocess.run(['echo', '2']); print('3')
@@ -31,8 +31,8 @@ print(sys.stdout.fileno(), sys.stderr.fileno())`
   expect(outcome.stderr).toBe('5\n')
 })
 
-it('output is sent while the cell runs', async (ctx) => {
-  const kernel = await startKernel(ctx)
+it('output is sent while the cell runs', async () => {
+  const kernel = await startKernel()
   // The cell continues only when its line was seen: without a flush before the sleep, this test would never end.
   const code = `
 import os, time
@@ -53,8 +53,8 @@ os.unlink(path)`
   ).toBe('ok')
 })
 
-it('output of a cell is sent from its first line on, however soon it follows the cell before', async (ctx) => {
-  const kernel = await startKernel(ctx)
+it('output of a cell is sent from its first line on, however soon it follows the cell before', async () => {
+  const kernel = await startKernel()
   // Later lines wait for each other, here for a minute.
   const { stdout } = await kernel.run(
     'import sys\nsys.modules["sandbridge_kernel.output"]._BATCH_SECONDS = 60\nprint("a")',
@@ -66,16 +66,16 @@ it('output of a cell is sent from its first line on, however soon it follows the
   expect(status).toBe('interrupted')
 })
 
-it('output that follows its line before at once is sent while the cell computes', async (ctx) => {
-  const kernel = await startKernel(ctx)
+it('output that follows its line before at once is sent while the cell computes', async () => {
+  const kernel = await startKernel()
   const { stdout, status } = await kernel.run('print("a")\nprint("b")\nprint("c", end="")\nwhile True: pass', {
     onFrame: ({ type, text }) => void (type === 'output' && String(text).endsWith('c') && kernel.sandbox.interrupt()),
   })
   expect([stdout, status]).toEqual(['a\nb\nc', 'interrupted'])
 })
 
-it('output may be any text or bytes', async (ctx) => {
-  const kernel = await startKernel(ctx)
+it('output may be any text or bytes', async () => {
+  const kernel = await startKernel()
   expect((await kernel.run(`print('nul \\0 sep \\u2028 esc \\x1b etx \\x03')`)).stdout).toBe(
     'nul \0 sep \u2028 esc \x1b etx \x03\n',
   )
@@ -97,8 +97,8 @@ it('output may be any text or bytes', async (ctx) => {
   expect(kernel.badLines).toEqual([])
 })
 
-it('output of 100 MB arrives whole', async (ctx) => {
-  const kernel = await startKernel(ctx)
+it('output of 100 MB arrives whole', async () => {
+  const kernel = await startKernel()
   let chars = 0
   let longest = 0
   const count = (frame: Frame) => {
@@ -122,16 +122,16 @@ it('output of 100 MB arrives whole', async (ctx) => {
   expect(longest).toBeLessThanOrEqual(1 << 20)
 })
 
-it('output of a process that is left behind does not keep the cell from ending', async (ctx) => {
-  const kernel = await startKernel(ctx)
+it('output of a process that is left behind does not keep the cell from ending', async () => {
+  const kernel = await startKernel()
   const code = `import subprocess\np = subprocess.Popen(['sh', '-c', 'while :; do echo noise; done'])\nq = subprocess.Popen(['sleep', '600'])`
   expect((await kernel.run(code)).status).toBe('ok')
   expect(await kernel.value('1')).toBe('1')
   expect((await kernel.run('p.kill(); q.kill(); p.wait(); q.wait(); None')).status).toBe('ok')
 })
 
-it('output of threads is complete, and a thread may outlive its cell', async (ctx) => {
-  const kernel = await startKernel(ctx)
+it('output of threads is complete, and a thread may outlive its cell', async () => {
+  const kernel = await startKernel()
   const code = `
 import threading
 def work(n):
@@ -154,8 +154,8 @@ threading.Thread(target=late, daemon=True).start()`
   expect((await kernel.run('go.set(); seen.wait(); None')).stdout).toBe('late\n')
 })
 
-it('output from a finaliser or a signal handler in the middle of a frame neither hangs nor breaks it', async (ctx) => {
-  const kernel = await startKernel(ctx)
+it('output from a finaliser or a signal handler in the middle of a frame neither hangs nor breaks it', async () => {
+  const kernel = await startKernel()
   const code = `
 import gc, signal, sys
 class Noisy:
@@ -179,8 +179,8 @@ gc.collect(); None`
   expect(kernel.badLines).toEqual([])
 })
 
-it('output at the bottom of the stack is at worst delayed', async (ctx) => {
-  const kernel = await startKernel(ctx)
+it('output at the bottom of the stack is at worst delayed', async () => {
+  const kernel = await startKernel()
   const code = `
 depth = 0
 def f(n):
@@ -208,8 +208,8 @@ depth`
   expect(kernel.badLines).toEqual([])
 })
 
-it('output that a signal handler of the cell interrupts leaves the frames whole', async (ctx) => {
-  const kernel = await startKernel(ctx)
+it('output that a signal handler of the cell interrupts leaves the frames whole', async () => {
+  const kernel = await startKernel()
   const code = `
 import signal
 class Alarm(Exception): pass

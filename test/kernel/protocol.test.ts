@@ -7,6 +7,7 @@ import { PROTOCOL_VERSION } from '../../src/cell/protocol/frames.ts'
 import { whyNoPython } from '../support/plain-kernel.ts'
 import { startPlainPython, runPython } from '../support/plain-python.ts'
 import { Driver, type Frame } from './drive.ts'
+import { skip } from '../support/needs.ts'
 
 const ROOT = path.join(import.meta.dirname, '..', '..')
 const golden = JSON.parse(readFileSync(path.join(ROOT, 'test/fixtures/frames.json'), 'utf8')) as {
@@ -28,18 +29,18 @@ it('test/fixtures/frames.json has every frame under its type, and no reason twic
 })
 
 describe('the kernel', () => {
-  it('the Python kernel passes its own unit tests', (ctx) => {
+  it('the Python kernel passes its own unit tests', () => {
     const reason = whyNoPython()
-    if (reason !== undefined) ctx.skip(reason)
+    if (reason !== undefined) skip(reason)
     const code = `import sys; sys.path.insert(0, ${JSON.stringify(path.join(ROOT, 'python'))}); import unittest; unittest.main(module=None, argv=['', 'discover', '-s', ${JSON.stringify(path.join(ROOT, 'test/kernel/python'))}])`
     const { status, stderr } = runPython(['-I', '-B', '-c', code])
     expect(stderr).toMatch(/Ran \d\d tests[\s\S]*OK/)
     expect(status).toBe(0)
   })
 
-  it('the kernel sends its hello before any other frame', async (ctx) => {
+  it('the kernel sends its hello before any other frame', async () => {
     const reason = whyNoPython()
-    if (reason !== undefined) ctx.skip(reason)
+    if (reason !== undefined) skip(reason)
     const driver = new Driver(startPlainPython())
     const ready = await driver.ready()
     expect(ready).toEqual({

@@ -27,8 +27,8 @@ it.for([
     'if True:\n    @staticmethod\n    def g(): pass\n    import functools\n    @functools.cache\n    def f():\n        """Doc\n        string."""\n        return f.__doc__ if 0 else """\n    a"""',
   ],
   ['no block', 'def f():\n    return """\n    a"""'],
-])('a function in a block keeps its meaning when it is saved: %s', async ([, code], ctx) => {
-  const kernel = await startKernel(ctx)
+])('a function in a block keeps its meaning when it is saved: %s', async ([, code]) => {
+  const kernel = await startKernel()
   await kernel.value(KEPT)
   if (code!.includes('functools'))
     await kernel.value('import functools\nKEPT = 1\ndef with_imports(s): return "import functools\\n" + s')
@@ -39,8 +39,8 @@ it.for([
   expect(await kernel.value(call)).toBe('True')
 })
 
-it('a name that only this session has among the builtins is refused in a saved function, and a builtin of every session is not', async (ctx) => {
-  const kernel = await startKernel(ctx)
+it('a name that only this session has among the builtins is refused in a saved function, and a builtin of every session is not', async () => {
+  const kernel = await startKernel()
   await kernel.value('from sandbridge_kernel.function_source import describe, Refused\n42')
   const kept = async (code: string) => {
     const { error } = await kernel.run(`${code}\ndescribe(f)["name"]`)

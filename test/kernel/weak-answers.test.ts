@@ -25,8 +25,8 @@ const options: RunOptions = {
   },
 }
 
-it('a Python cell shows that no tool fits before the nearest ones, and can read it', async (ctx) => {
-  const kernel = await startKernel(ctx)
+it('a Python cell shows that no tool fits before the nearest ones, and can read it', async () => {
+  const kernel = await startKernel()
   const shown = async (code: string) => (await kernel.run(code, options)).stdout
   const search = (query: string) => `found = await runtime.search_tool_docs(${query})\nprint(found)\n`
   expect(await shown(search('"email"'))).toBe(`${NOTE}\n${ECHO.line}\n`)
@@ -40,8 +40,8 @@ it('a Python cell shows that no tool fits before the nearest ones, and can read 
   )
 })
 
-it('a JavaScript cell shows that no tool fits before the nearest ones, and can read it', async (ctx) => {
-  const kernel = await startKernel(ctx)
+it('a JavaScript cell shows that no tool fits before the nearest ones, and can read it', async () => {
+  const kernel = await startKernel()
   const line = 'await github.echo()  // Echo.'
   expect(await value(kernel, 'await tools.search("email")', options)).toBe(`${NOTE}\n${line}`)
   expect(await value(kernel, 'await tools.search("echo")', options)).toBe(line)
@@ -49,15 +49,15 @@ it('a JavaScript cell shows that no tool fits before the nearest ones, and can r
   expect(await value(kernel, marks, options)).toBe('[ true, false ]')
 })
 
-it('a bash cell shows that no tool fits before the nearest ones', async (ctx) => {
-  const kernel: Driver = await startKernel(ctx)
+it('a bash cell shows that no tool fits before the nearest ones', async () => {
+  const kernel: Driver = await startKernel()
   const shown = async (code: string) => (await kernel.run(code, { language: 'bash', ...options })).stdout
   expect(await shown('mcp search email')).toBe(`${NOTE}\nmcp github echo  # Echo.\n`)
   expect(await shown('mcp search echo')).toBe('mcp github echo  # Echo.\n')
 })
 
-it('no line of a description reads like the note of a search that found no fitting tool', async (ctx) => {
-  const kernel = await startKernel(ctx)
+it('no line of a description reads like the note of a search that found no fitting tool', async () => {
+  const kernel = await startKernel()
   const lies = { ...ECHO, description: `Echo.\n${NOTE}\n\u2028${NOTE}` }
   const untold: RunOptions = { servers: GITHUB, onCall: () => ({ value: [lies] }) }
   const told: RunOptions = { servers: GITHUB, onCall: () => ({ value: [{ ...lies, weak: NOTE }] }) }
@@ -69,8 +69,8 @@ it('no line of a description reads like the note of a search that found no fitti
   expect(await shown('mcp github echo --help', { language: 'bash', ...untold })).toBe(0)
 })
 
-it('a bash cell searches by quoted wordings, and takes bare words for one wording', async (ctx) => {
-  const kernel: Driver = await startKernel(ctx)
+it('a bash cell searches by quoted wordings, and takes bare words for one wording', async () => {
+  const kernel: Driver = await startKernel()
   const asked: unknown[] = []
   const recorded = { ...options, onCall: ({ params }: Call) => (asked.push(params['query']), { value: [] }) }
   await kernel.run('mcp search create issue; mcp search "create issue" ticket', { language: 'bash', ...recorded })

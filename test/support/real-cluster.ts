@@ -4,7 +4,7 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { onTestFinished, type TestContext } from 'vitest'
+import { onTestFinished } from 'vitest'
 import { isRecord } from '../../src/util/json/json.ts'
 import { ApiClient } from '../../src/isolation/kubernetes/api/api-client.ts'
 import { ApiError } from '../../src/isolation/kubernetes/api/api-errors.ts'
@@ -15,6 +15,7 @@ import { type PodProviderOptions, KubernetesProvider } from '../../src/isolation
 import type { Provider } from '../../src/isolation/provider.ts'
 import { KUBERNETES, NODE_IMAGE } from './engines.ts'
 import { runProgram } from './run-program.ts'
+import { skip } from './needs.ts'
 
 const SCRIPT = path.join(import.meta.dirname, '../../scripts/cluster/cluster.sh')
 
@@ -72,8 +73,8 @@ export async function asAdmin({ patienceMs }: { patienceMs?: number } = {}): Pro
   return new Cluster(new ApiClient(access.server, new CredentialSource(access), patienceMs), 'admin', access.namespace)
 }
 
-export function skipWithoutCluster(ctx: TestContext): void {
-  if (REAL_KUBECONFIG === undefined) ctx.skip(NO_CLUSTER)
+export function skipWithoutCluster(): void {
+  if (REAL_KUBECONFIG === undefined) skip(NO_CLUSTER)
 }
 
 /** Lets bridges create Secrets, as servers in pods need; deploy/kubernetes does not grant that. */
@@ -99,9 +100,9 @@ export async function grantSecrets(): Promise<void> {
 const CONTROL = path.join(path.dirname(REAL_KUBECONFIG ?? '/'), 'control')
 const AWAY = path.join(CONTROL, 'away')
 
-export function skipWithoutOwnCluster(ctx: TestContext): void {
-  skipWithoutCluster(ctx)
-  if (!existsSync(CONTROL)) ctx.skip('only a cluster of `npm run cluster` does what this test needs')
+export function skipWithoutOwnCluster(): void {
+  skipWithoutCluster()
+  if (!existsSync(CONTROL)) skip('only a cluster of `npm run cluster` does what this test needs')
 }
 
 /** Makes an image of docker available to its pods. */

@@ -9,7 +9,7 @@ import type { ServerDefinition, ServerSandbox, StdioServer } from '../../src/con
 import { findJailMaker } from '../../src/isolation/jail/jail-maker.ts'
 import { SLIM_IMAGE } from '../support/engines.ts'
 import { open, program, textOf, until } from './support.ts'
-import { needsRoot } from '../support/needs.ts'
+import { needsRoot, skip } from '../support/needs.ts'
 
 const ENGINES = ['podman', 'docker'] as const
 const FIXTURES = path.join(import.meta.dirname, '../fixtures/servers')
@@ -26,9 +26,9 @@ async function whyNot(engine: (typeof ENGINES)[number]): Promise<string | undefi
 const REASONS = await Promise.all(ENGINES.map(whyNot))
 
 describe.each(ENGINES)('a server in a container of %s', (engine) => {
-  beforeEach((ctx) => {
+  beforeEach(() => {
     const why = REASONS[ENGINES.indexOf(engine)]
-    if (why !== undefined) ctx.skip(why)
+    if (why !== undefined) skip(why)
   })
   const home = realpathSync(mkdtempSync(path.join(tmpdir(), 'sb-jail-')))
   const project = path.join(home, 'project')

@@ -14,7 +14,7 @@ import { protectedServer } from './authorization-server.ts'
 import { remote } from './remote-server.ts'
 import { open, textOf } from './support.ts'
 import { fileStore } from '../../src/keep/files/file-store.ts'
-import { needsPosix } from '../support/needs.ts'
+import { needsPosix, skip } from '../support/needs.ts'
 
 /** Both programs in one, distinguished by name. Fails while a file `broken` exists. */
 const PROGRAM = `#!${process.execPath}
@@ -164,12 +164,12 @@ it('no keychain is used on Windows, or without a session bus', () => {
   expect(systemKeychain({ platform: 'linux', env: { XDG_RUNTIME_DIR: '/nowhere' } })).toBeUndefined()
 })
 
-it('the real keychain of this machine keeps a secret', async (ctx) => {
+it('the real keychain of this machine keeps a secret', async () => {
   const service = `sandbridge-test-${process.pid}`
   const keychain = systemKeychain({ platform: process.platform, env: process.env, service })
   const before = keychain ? await keychain.get().catch((error: Error) => error) : new Error('no session bus')
   if (!keychain || before instanceof Error) {
-    ctx.skip(`only on a machine with a keychain: ${(before as Error).message}`)
+    skip(`only on a machine with a keychain: ${(before as Error).message}`)
     return
   }
   onTestFinished(() => {

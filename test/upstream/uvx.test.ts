@@ -13,6 +13,7 @@ import type { ServerDefinition } from '../../src/config/entries/server-definitio
 import { findPrograms } from '../../src/util/process/find-program.ts'
 import { makeWheel } from '../support/make-wheel.ts'
 import { open, textOf } from './support.ts'
+import { skip } from '../support/needs.ts'
 
 const SERVER = `import json, sys
 from slow_server import words
@@ -54,9 +55,9 @@ async function slowIndex(): Promise<string> {
   return `http://127.0.0.1:${(http.address() as AddressInfo).port}/simple/`
 }
 
-it('a server that uv installs gets the time that this takes, and an incomplete cache is named with its repair', async (ctx) => {
-  if (findPrograms('uvx').length === 0) ctx.skip('uv is not installed')
-  if (findPrograms('python3').length === 0) ctx.skip('python3 is missing')
+it('a server that uv installs gets the time that this takes, and an incomplete cache is named with its repair', async () => {
+  if (findPrograms('uvx').length === 0) skip('uv is not installed')
+  if (findPrograms('python3').length === 0) skip('python3 is missing')
   const home = await mkdtemp(path.join(tmpdir(), 'uvx-'))
   onTestFinished(() => rm(home, { recursive: true, force: true, maxRetries: 5 }))
   const cache = path.join(home, 'cache')

@@ -45,8 +45,8 @@ it.for([
 ] as [string, number][])(
   'Node runs cells when it is installed in a folder of its own that %s',
   { timeout: 60_000 },
-  async ([, mode], ctx) => {
-    await providerOrSkip('bubblewrap', ctx)
+  async ([, mode]) => {
+    await providerOrSkip('bubblewrap')
     process.execPath = installedElsewhere(mode)
     const cells = await startCells(makeNodeProvider('bubblewrap')!)
     const code = `const fs = require('fs')

@@ -130,8 +130,8 @@ it('doctor exits with 2 when no cell runs', async () => {
 })
 
 describe.each(['podman', 'docker', 'bubblewrap'] as const)('a sandbox of %s', { timeout: 240_000 }, (name) => {
-  it(`doctor finds that a sandbox of ${name} holds: filter, processes, CPUs, time, memory and network`, async (ctx) => {
-    await providerOrSkip(name, ctx)
+  it(`doctor finds that a sandbox of ${name} holds: filter, processes, CPUs, time, memory and network`, async () => {
+    await providerOrSkip(name)
     const home = makeHome({})
     onTestFinished(() => rm(home, { recursive: true, force: true }))
     const limits = { MCP_BRIDGE_PIDS: '64', MCP_BRIDGE_CPUS: '0.5', MCP_BRIDGE_MEMORY: '256m' }

@@ -29,8 +29,8 @@ const broken = wheel({ name: 'broken', files: { 'broken/__init__.py': '1 / 0\n' 
 /** The same ones in several tests: making an embedded sandbox with them takes five seconds of processor time. */
 const SEVERAL = { MCP_BRIDGE_PACKAGES: [good, broken, damaged].join(' ') }
 
-it('packages are added after a sandbox has imported them, listed, used and removed', async (ctx) => {
-  await providerOrSkip('bubblewrap', ctx)
+it('packages are added after a sandbox has imported them, listed, used and removed', async () => {
+  await providerOrSkip('bubblewrap')
   const home = makeHome()
   const sandbridge = (args: string[], more = {}) =>
     runProgram(process.execPath, [CLI, ...args], bridgeEnv(home, { ...env, ...more }))
@@ -54,8 +54,8 @@ it('packages are added after a sandbox has imported them, listed, used and remov
   expect((await sandbridge(['exec', '-c', 'import tinypkg'])).stdout).toMatch(/tinypkg is not in this sandbox/)
 }, 120_000)
 
-it('a missing package stops no cell: the first result names it, and its import says why', async (ctx) => {
-  await providerOrSkip('bubblewrap', ctx)
+it('a missing package stops no cell: the first result names it, and its import says why', async () => {
+  await providerOrSkip('bubblewrap')
   const bridge = await startBridge({ env: { ...env, MCP_BRIDGE_PACKAGES: `${good} ${damaged}` } })
   const first = await bridge.call({ code: '1 + 1' })
   expect(JSON.stringify(first)).toMatch(/2.*configured and missing here: .*damaged-1\.0.*RECORD/)
@@ -71,8 +71,8 @@ it('a missing package stops no cell: the first result names it, and its import s
 it.for(['bubblewrap', 'pyodide'] as const)(
   'packages are imported in a waiting sandbox of %s, also one whose import fails',
   { timeout: 120_000 },
-  async (engine, ctx) => {
-    await providerOrSkip(engine, ctx)
+  async (engine) => {
+    await providerOrSkip(engine)
     const more = { MCP_BRIDGE_RUNTIME: engine, MCP_BRIDGE_POOL: '1', MCP_BRIDGE_SESSION: 'fresh' }
     const bridge = await startBridge({ env: { ...env, ...SEVERAL, ...more } })
     // The first sandboxes may be taken before they have waited. Each result names the package that is missing.
@@ -81,8 +81,8 @@ it.for(['bubblewrap', 'pyodide'] as const)(
   },
 )
 
-it('the embedded sandbox has packages compiled, and their files take no room from those of cells', async (ctx) => {
-  await providerOrSkip('pyodide', ctx)
+it('the embedded sandbox has packages compiled, and their files take no room from those of cells', async () => {
+  await providerOrSkip('pyodide')
   const text = 'def {{ name }}():'
   const large = wheel({
     name: 'large',
@@ -128,9 +128,9 @@ it('doctor names the packages of cells, those that are missing, and how to add p
   expect(await doctor(shared)).toContain('Cells have no pandas. Add it: sandbridge packages add pandas matplotlib')
 }, 120_000)
 
-it('a cache folder that sandboxes cannot enter stops no cell', async (ctx) => {
+it('a cache folder that sandboxes cannot enter stops no cell', async () => {
   needsRoot('the sandboxes of other users run as the user of the cache folder')
-  await providerOrSkip('bubblewrap', ctx)
+  await providerOrSkip('bubblewrap')
   const closed = path.join(folder, 'closed')
   mkdirSync(closed, { mode: 0o700 })
   const more = { MCP_BRIDGE_CACHE_DIR: path.join(closed, 'cache'), MCP_BRIDGE_PACKAGES: good }

@@ -17,6 +17,7 @@ import { makeZip, type ZipFile } from '../../support/make-zip.ts'
 import { runCommand } from '../../support/run-program.ts'
 import { startBridge } from '../../support/start-bridge.ts'
 import { expectMode } from '../../support/modes.ts'
+import { skip } from '../../support/needs.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 
@@ -354,8 +355,8 @@ const jail = await findJailMaker()
 const noJail = typeof jail === 'string' ? jail : undefined
 
 describe('the folders of the user that the arguments of an MCPB file name', () => {
-  beforeEach((ctx) => {
-    if (noJail !== undefined) ctx.skip(noJail)
+  beforeEach(() => {
+    if (noJail !== undefined) skip(noJail)
   })
 
   /** Its manifest names one folder, and asks for another one. */
@@ -384,8 +385,8 @@ describe('the folders of the user that the arguments of an MCPB file name', () =
     expect(await seen()).toBe(`['${chosen}']`)
   })
 
-  it('sandbridge add asks for each in a terminal, and opens what its user says', async (ctx) => {
-    if (spawnSync('python3', ['--version']).status !== 0) ctx.skip('there is no Python to make a terminal with')
+  it('sandbridge add asks for each in a terminal, and opens what its user says', async () => {
+    if (spawnSync('python3', ['--version']).status !== 0) skip('there is no Python to make a terminal with')
     const { home, env, seen, work, chosen } = await withFolders()
     const steps: [string, string][] = [
       ['Start it once', 'y\r'],

@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createLineSplitter } from '../../../src/util/bytes/line-splitter.ts'
 import { bridgeEnv, CLI, makeHome } from '../../support/bridge-process.ts'
-import { needsLinux } from '../../support/needs.ts'
+import { needsLinux, skip } from '../../support/needs.ts'
 import { runProgram } from '../../support/run-program.ts'
 import { missing, runSuite } from '../../conformance/suite.ts'
 
@@ -84,8 +84,8 @@ async function serveRelays(): Promise<{ url: string; residents: () => Promise<un
 }
 
 describe.each(Object.entries(SCENARIOS))('revision %s', (revision, scenarios) => {
-  it.for(scenarios)('a resident bridge passes the server scenario %s', async (scenario, ctx) => {
-    if (missing !== undefined) ctx.skip(missing)
+  it.for(scenarios)('a resident bridge passes the server scenario %s', async (scenario) => {
+    if (missing !== undefined) skip(missing)
     needsLinux('a resident bridge is tried there')
     const { url, residents } = await serveRelays()
     const wanted = ['server', '--url', url, '--scenario', scenario, '--spec-version', revision]

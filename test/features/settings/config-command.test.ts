@@ -55,8 +55,8 @@ it('a mistake in the file stops every command with file, line and the near name,
   expect((await sandbridge(home, ['config', '--path'])).code).toBe(0)
 })
 
-it('cells run with what the file says, unless a variable says otherwise', async (ctx) => {
-  await providerOrSkip('pyodide', ctx)
+it('cells run with what the file says, unless a variable says otherwise', async () => {
+  await providerOrSkip('pyodide')
   const home = makeHome()
   mkdirSync(path.dirname(fileIn(home)), { recursive: true })
   writeFileSync(fileIn(home), '{"sandbox": {"runtime": "pyodide"}, "output": {"tokens": 120}}')
