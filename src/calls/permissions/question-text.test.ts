@@ -34,8 +34,12 @@ it('a question shows no more calls than fit, and says how many follow', () => {
 })
 
 it('a question shows destinations first, then amounts, then the rest, also those deep inside', () => {
-  const { text } = callsText([shown({ body: 'b', amount: 5, note: { to: ['a@x.org'] } })], 'calls')
-  expect(text).toMatch(/send\n {2}note\.to\[0\]: "a@x\.org"\n {2}amount: 5\n {2}body: "b"\n/)
+  // Names that only contain that of a destination are of the rest.
+  const args = { body: 'b', photo: 'c', total: 7, amount: 5, note: { to: ['a@x.org'] } }
+  const { text } = callsText([shown(args)], 'calls')
+  expect(text).toMatch(
+    /send\n {2}note\.to\[0\]: "a@x\.org"\n {2}total: 7\n {2}amount: 5\n {2}body: "b"\n {2}photo: "c"\n/,
+  )
 })
 
 it('a question shows each value as a whole, behind however many others it was passed', () => {

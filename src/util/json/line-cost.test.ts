@@ -78,4 +78,18 @@ describe('JsonCost', () => {
       }),
     )
   })
+
+  it('the cost of JSON is the same with an empty piece anywhere', () => {
+    const bytes = Buffer.from(JSON.stringify({ a: '"[,', b: [1, '\\'] }))
+    for (let at = 0; at <= bytes.length; at++) {
+      const cost = new JsonCost()
+      for (const [start, end] of [
+        [0, at],
+        [at, at],
+        [at, bytes.length],
+      ])
+        cost.push(bytes, start, end)
+      expect(cost.structure).toBe(lineCost(bytes).structure)
+    }
+  })
 })
