@@ -102,6 +102,13 @@ describe('redactor', () => {
       expect(redact(`Cannot POST ${text}!`)).toBe('Cannot POST [redacted]!')
   })
 
+  it('redaction leaves a placeholder of a URL as written, and removes what stands beside or in it', () => {
+    const url = 'https://example.com/mcp?a=${KEY_OF_A}&b=${PART_OF}-hunter2&c=${KEY:-letmein-c}'
+    const shown = createRedactor({ type: 'http', url, headers: {} })(url)
+    expect(shown).toMatch(/a=\$\{KEY_OF_A\}&b=\[redacted\]/)
+    expect(shown).not.toMatch(/hunter2|letmein/)
+  })
+
   const secret = 'p+4/ü?secret~of annü>'
   const holder: StdioServer = { type: 'stdio', command: 'serve', args: [], env: { SECRET: secret } }
   const hidden = createRedactor(holder)

@@ -128,7 +128,7 @@ function credentialsIn(address: string): string[] {
 
 /** For a definition as written: a placeholder for a secret is not secret, but a default value may be. */
 function isNoPlaceholder(text: string): boolean {
-  return text.includes(':-') || !/^(\w+ )?(\$\{|%7B|\$%7B)[^{}]*(\}|%7D)$/i.test(text)
+  return text.includes(':-') || !/^(\w+ )?(\$\{|(\$|%24)?%7B)[^{}]*(\}|%7D)$/i.test(text)
 }
 
 const decoded = (text: string): string => orEmpty(() => decodeURIComponent(text))

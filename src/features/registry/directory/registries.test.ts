@@ -51,6 +51,17 @@ it('the registry finds a server of any page by its name or description, and agai
   expect(late.notes[0]).toMatch(/cannot be reached: .* These results are of 2026-06-01/)
 })
 
+it('two searches at once read a registry once', async () => {
+  const fake = await FakeRegistry.start([weather])
+  const { open } = await registries(fake)
+  const opened = open()
+  expect(await Promise.all([names(opened, 'weather'), names(opened, 'forecasts')])).toEqual([
+    ['io.example/weather'],
+    ['io.example/weather'],
+  ])
+  expect(fake.requests).toHaveLength(1)
+})
+
 it('the registry shows what a server does, how it runs and which secrets it needs on one line', async () => {
   const { open } = await registries(await FakeRegistry.start([weather]))
   const { servers } = await open().find('weather', { limit: 1 })
