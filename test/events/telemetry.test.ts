@@ -130,7 +130,7 @@ describe('Telemetry', () => {
 
   function floods(telemetry: Telemetry, count: number): void {
     for (let index = 0; index < count; index += 1) {
-      const about = { id: newId(), tool: 'run_python', transport: 'pipe' as const }
+      const about = { id: newId(), tool: 'run_bash', transport: 'pipe' as const }
       telemetry.receive([{ type: 'run.started', ...about, trace, ...stamp(index) }])
       telemetry.receive([
         { type: 'run.ended', id: about.id, outcome: 'ok', durationMs: 1, content: [], ...stamp(index) },
@@ -198,6 +198,7 @@ describe('Telemetry', () => {
     await telemetry.close()
     expect(new Set(collector.spans.map(({ spanId }) => spanId)).size).toBe(1_000)
     expect(collector.spans).toHaveLength(1_000)
+    expect(collector.spans[0]!.name).toBe('tools/call run_bash')
     expect(warn).not.toHaveBeenCalled()
   })
 

@@ -191,6 +191,13 @@ describe('the origin of a value', () => {
     }
   })
 
+  it('is not found for numbers of a list that only make another one together', () => {
+    for (const list of ['471,10815,12', '4,7110,81512', "4711'08'1512"])
+      expect(serversOf(indexOf(`it is ${list}.`), 4_711_081_512), list).toEqual([])
+    // Control.
+    expect(serversOf(indexOf('it is 4,711,081,512.'), 4_711_081_512)).toEqual(['mail'])
+  })
+
   it('is not a server because of the words of the protocol, which each result has', () => {
     const block = { type: 'text', text: 'hello there' }
     const words = ['content', 'type', 'text', 'structuredContent']

@@ -113,6 +113,16 @@ it('a workflow is found by a search, listed, called in a later session, and has 
   expect(skill).toContain('sandbridge run-workflow weekly-report --week VALUE --title VALUE --dry VALUE')
 })
 
+it('a workflow that takes longer than --timeout ends, and fails', async () => {
+  const slow = 'import time\ndef nap():\n    time.sleep(100)\nruntime.save_workflow("nap", nap)'
+  expect(await (await startBridge({ home })).run(slow)).toContain('(version 1)')
+  const ended = await sandbridge('run-workflow', 'nap', '--timeout', '1')
+  expect(ended.code).toBe(1)
+  expect(ended.stdout).toContain('Timed out after 1 s')
+  const wrong = await sandbridge('run-workflow', 'nap', '--timeout', '100000')
+  expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('at most 86400')])
+})
+
 it('a workflow runs without a model: output on stdout, values of the right types, exit codes', async () => {
   const done = await run('--week', '47', '--title=Q')
   expect(done).toEqual({ code: 0, stdout: "working\n'added first Q 47, added second Q 47, int'\n", stderr: '' })
