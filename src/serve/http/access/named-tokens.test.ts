@@ -108,9 +108,12 @@ it('a named token has a unique name that is safe in a shell and in the record', 
 it('no named token is accepted while the file is damaged, which is reported once', async () => {
   const { named, find, file, lines } = setUp()
   const token = await named.create('ann')
-  const whole = readFileSync(file)
-  writeFileSync(file, '{"ann": {"sha256": "x"}}')
-  expect([await find(token), await find(token), await find(OWN)]).toEqual([undefined, undefined, {}])
+  const whole = readFileSync(file, 'utf8')
+  for (const damaged of ['{"ann": {"sha256": "x"}}', whole.replace('"sha256": "', '$&ab')]) {
+    expect(damaged).not.toBe(whole)
+    writeFileSync(file, damaged)
+    expect([await find(token), await find(token), await find(OWN)]).toEqual([undefined, undefined, {}])
+  }
   expect(lines).toEqual([expect.stringContaining('Named tokens are not accepted')])
   writeFileSync(file, whole)
   expect(await find(token)).toEqual({ user: 'ann' })
