@@ -138,6 +138,8 @@ it('a workflow runs without a model: output on stdout, values of the right types
     expect(wrong.stderr).toContain(problem)
   }
   expect((await sandbridge('run-workflow', 'weekly-raport')).stderr).toContain('Did you mean weekly_report?')
+  rmSync(path.join(home, 'MCPs/.sandbridge/tools'), { recursive: true })
+  expect((await sandbridge('run-workflow', 'weekly-report')).stderr).toContain('`sandbridge save` makes a workflow')
 })
 
 it('a workflow shows what it would do, and has nothing to check itself against, without a call', async () => {
