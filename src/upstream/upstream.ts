@@ -84,8 +84,6 @@ export type Meta = Readonly<Record<string, unknown>>
 export interface SignInOptions {
   /** Shows the sign-in page. @throws when the user declines */
   showPage: (url: URL) => Promise<void>
-  /** Scopes beyond those of the stored sign-in. */
-  scope?: string
   signal: AbortSignal
 }
 

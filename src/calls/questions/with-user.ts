@@ -98,15 +98,14 @@ async function openPages(offer: Offer): Promise<Settled> {
 }
 
 async function signIn(offer: Offer): Promise<Settled> {
-  const { server, error, asker, context } = offer
-  const scope = (error.data as { scope?: string } | undefined)?.scope
+  const { server, asker, context } = offer
   // The cell's own time limit is paused meanwhile.
   const signal = AbortSignal.any([offer.signal, AbortSignal.timeout(SIGN_IN_MS)])
   const showPage = (page: URL): Promise<void> => {
     const link = context.signInPage?.linkTo({ server, user: context.origin.user, page }) ?? page.href
     return show({ ...offer, signal }, link, 'Sign in, so that the running code can continue.')
   }
-  return asker.hold(context.signIn(server, { showPage, signal, ...(scope && { scope }) }))
+  return asker.hold(context.signIn(server, { showPage, signal }))
 }
 
 /** @throws Error when the user declines to open it */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { MAX_NESTING } from '../../util/json/line-cost.ts'
 import { MASK_KINDS } from '../../config/settings/sandbox.ts'
 import { createMaskers } from './part.ts'
 import { customRecogniser } from './custom-pattern.ts'
@@ -69,6 +70,11 @@ describe('a masker', () => {
     expect(maskData(data, (text) => one.maskedNow(text)!)).toEqual({
       '[EMAIL_1]': ['[CARD_1]', 42, null, { ok: true }],
     })
+  })
+
+  it('masking reaches the deepest data that a cell may return', () => {
+    const nested = (text: string) => Array.from({ length: MAX_NESTING }).reduce<unknown>((inner) => [inner], text)
+    expect(maskData(nested('a@x.example'), (text) => masker().maskedNow(text)!)).toEqual(nested('[EMAIL_1]'))
   })
 
   it('masking keeps a token in source code where its value could end a literal', () => {

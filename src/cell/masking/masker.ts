@@ -7,8 +7,6 @@ import type { Match, Recogniser } from './recognisers.ts'
 
 /** Beyond this, values are still replaced but cannot be put back. */
 const MAX_TOKENS = 100_000
-/** Deepest level of data that is searched; `…` replaces deeper data. */
-const MAX_DEPTH = 200
 const TOKEN = /\[[A-Z][A-Z0-9_]{0,31}_\d{1,6}\]/g
 const MAX_TOKEN_CHARS = 48
 /** Most passes over the work: masking a text may reveal or build another text to search. */
@@ -152,16 +150,15 @@ function matchesWithin(text: string, find: (seen: string) => Match[]): Match[] {
 const mayHoldName = (masked: string): boolean => MAY_HOLD_NAME.test(masked.replaceAll(TOKEN, ''))
 
 /** Masks every string in the data, keys included; a number that matches becomes a token. */
-export function maskData(data: unknown, mask: Mask, depth = 0): unknown {
+export function maskData(data: unknown, mask: Mask): unknown {
   if (typeof data === 'string') return mask(data)
   if (typeof data === 'number') {
     const masked = mask(String(data))
     return masked === String(data) ? data : masked
   }
-  if (depth > MAX_DEPTH) return '…'
-  if (Array.isArray(data)) return data.map((item) => maskData(item, mask, depth + 1))
+  if (Array.isArray(data)) return data.map((item) => maskData(item, mask))
   if (!isRecord(data)) return data
-  return Object.fromEntries(Object.entries(data).map(([key, value]) => [mask(key), maskData(value, mask, depth + 1)]))
+  return Object.fromEntries(Object.entries(data).map(([key, value]) => [mask(key), maskData(value, mask)]))
 }
 
 /** Returns the parts of a match outside of tokens, trimmed, so that a name has the same token everywhere. */

@@ -58,7 +58,7 @@ export class SignIns {
   }
 
   /** @param server with its placeholders filled in @throws BridgeError as `login` does, or what `showPage` throws */
-  async signIn(name: string, server: RemoteServer, { showPage, scope, signal }: SignInOptions): Promise<void> {
+  async signIn(name: string, server: RemoteServer, { showPage, signal }: SignInOptions): Promise<void> {
     const { tokenStore: store, signInPlace, events, context, ...options } = this.#options
     if (!store) return
     const { login } = await oauth.for(`Signing in to ${name}`)
@@ -70,7 +70,6 @@ export class SignIns {
         store,
         showPage,
         openCallback: signInPlace?.page?.openCallback,
-        ...(scope !== undefined && { scope }),
         signal,
         env: context.env,
         clientInfo: options.clientInfo,
