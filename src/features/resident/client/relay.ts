@@ -239,7 +239,7 @@ export class Relay {
   async #start(now: number): Promise<void> {
     this.#startedAt = now
     try {
-      // Since this client was served, or another client has started one by its own variable.
+      // Settings may have changed since this client began. A resident that another client has started serves it still.
       if ((await isOffInFile(this.#options.context)) && !this.#isConnected)
         return this.#giveUp('settings.json switches it off')
       const { mayStart, startResident } = await import('./start-resident.ts')
