@@ -40,6 +40,7 @@ describe('a masker', () => {
     'version 1.2.3 at 12:30:59 on 2024-01-02',
     '999.1.1.1 and 1.2.3.4.5',
     'a@b and @decorator',
+    'import @mail.example',
     '3.14159265358979',
     'id 00000000-0000-4000-8000-000000000000',
   ])('masking leaves %j alone', (text) => expect(masker().maskedNow(text)).toBe(text))
