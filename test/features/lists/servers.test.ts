@@ -150,6 +150,14 @@ describe('in a terminal', () => {
     expect(screen).toMatch(/<31mfailed/)
     expect(screen).toMatch(/theirs.*<33mnot trusted/)
     expect(screen).toContain('6 servers with 6 tools. 3 failed. Why: sandbridge servers locked')
+    expect(screen).not.toContain('skipped')
+  })
+
+  it('sandbridge servers in a terminal counts the entries that are no servers', async () => {
+    const other = makeHome()
+    writeFileSync(path.join(other, 'MCPs/servers.json'), '{ "mcpServers": { "odd": { "command": 7 } } }')
+    const screen = await inTerminal([process.execPath, CLI, 'servers'], bridgeEnv(other), { cwd: other })
+    expect(screen).toContain('1 entry skipped: sandbridge servers --sources')
   })
 
   it('sandbridge servers in a terminal lists the files that define servers with a head, colours and what to do next', async () => {
