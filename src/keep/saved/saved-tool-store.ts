@@ -121,14 +121,14 @@ export class SavedToolStore {
       })
     }
     const names = [...(await this.#versions.all()).keys()]
-    return new BridgeError('STATE_NOT_FOUND', `There is no saved tool or workflow '${name.slice(0, 200)}'`, {
-      ...(names.length > 0
+    const hints =
+      names.length > 0
         ? { hint: didYouMeanText(name, names) || `Saved tools: ${firstOf(names)}` }
         : {
             hint: 'No tool has been saved yet. Save one with runtime.save_tool(func).',
             userHint: 'None has been saved yet. `sandbridge save` makes a workflow of recorded runs.',
-          }),
-    })
+          }
+    return new BridgeError('STATE_NOT_FOUND', `There is no saved tool or workflow '${name.slice(0, 200)}'`, hints)
   }
 }
 
