@@ -33,6 +33,16 @@ describe('the page (needs Chromium)', () => {
     expect(problems).toEqual([])
   })
 
+  it('the page shows what has come before its parts listen', async () => {
+    const { browser, service } = await openPage()
+    const context = await browser.newContext()
+    // A machine on which everything between two frames is late.
+    await context.addInitScript('const soon = setTimeout; setTimeout = (then, ms = 0) => soon(then, ms + 3_000)')
+    const page = await context.newPage()
+    await page.goto(service.newLink())
+    await page.getByText('live', { exact: true }).waitFor()
+  })
+
   it('the page interrupts a cell', async () => {
     const { page, run, problems } = await openPage()
     const done = run('print("on")\nwhile True: pass')

@@ -15,6 +15,8 @@ class Store {
   state: PageState = emptyState()
   /** Increases when servers have changed. */
   serverChanges = 0
+  /** Increases with every change. */
+  version = 0
   readonly #listeners = new Set<() => void>()
   #isScheduled = false
 
@@ -88,6 +90,7 @@ class Store {
   }
 
   #changed(): void {
+    this.version += 1
     if (this.#isScheduled) return
     this.#isScheduled = true
     const draw = (): void => {
@@ -105,7 +108,12 @@ export const store = new Store()
 
 /** Redraws a component after every change. */
 export function useStore(): Store {
-  const [, draw] = useState({})
-  useEffect(() => store.listen(() => draw({})), [])
+  const [, draw] = useState(store.version)
+  useEffect(() => {
+    const redraw = (): void => draw(store.version)
+    // A change between the first drawing and now had no listener.
+    redraw()
+    return store.listen(redraw)
+  }, [])
   return store
 }
