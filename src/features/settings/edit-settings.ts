@@ -1,5 +1,5 @@
 // Changes one setting in settings.json, under a lock and atomically. Comments and order are kept.
-import { mkdir, realpath, stat, writeFile } from 'node:fs/promises'
+import { realpath, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { BridgeError } from '../../errors.ts'
 import { withFileLock } from '../../util/files/file-lock.ts'
@@ -52,10 +52,8 @@ export async function editSetting(
   if (text !== undefined && (text.trim() === '' || setting.parse(text.trim(), context) === undefined))
     throw refused(`${name}: ${notAllowed(setting, text)}`, 'Nothing was changed.')
   const value = text === undefined ? undefined : jsonOf(text.trim(), setting)
-  let isChanged = false
   try {
-    await mkdir(path.join(folder, '.sandbridge'), { recursive: true, mode: 0o700 })
-    await withFileLock(path.join(folder, '.sandbridge', 'settings.lock'), async () => {
+    const isChanged = await withFileLock(path.join(folder, '.sandbridge', 'settings.lock'), async () => {
       const read = await readFileText(nodeFileSystem, file)
       if ('reason' in read) throw invalid(`${file} ${read.reason}`)
       const before = 'text' in read && read.text.trim() !== '' ? read.text : NEW_FILE
@@ -64,18 +62,18 @@ export async function editSetting(
       const place = checkSettings(edited.text, file, context).texts.get(idOf(setting))
       if (value !== undefined && place === undefined) throw invalid(`${file} cannot be edited safely; edit it by hand`)
       await writeSchema(folder)
-      isChanged = edited.text !== before
-      if (!isChanged) return
+      if (edited.text === before) return false
       // A link leads to the file of someone who keeps it elsewhere.
       const target = 'text' in read ? await realpath(file) : file
       const mode = 'text' in read && !setting.secret ? (await stat(target)).mode & 0o777 : 0o600
       await replaceFile(target, edited.text, mode)
+      return true
     })
+    return { file, isChanged }
   } catch (error) {
     if (BridgeError.isInstance(error)) throw error
     throw new BridgeError('STATE_UNWRITABLE', `${file} cannot be written`, { cause: error })
   }
-  return { file, isChanged }
 }
 
 const SCHEMA = path.join('.sandbridge', 'settings.schema.json')
