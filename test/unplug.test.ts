@@ -132,7 +132,7 @@ function run({ env = {}, servers }: Given, ...args: string[]) {
   const home = makeHome(servers)
   const { stdout, stderr, status } = spawnSync(process.execPath, args, {
     cwd: copy,
-    env: { ...bridgeEnv(home), ...env },
+    env: { ...bridgeEnv(home), MCP_BRIDGE_RUNTIME: 'pyodide', ...env },
     timeout: 300_000,
     encoding: 'utf8',
   })

@@ -131,9 +131,9 @@ describe('in a terminal', () => {
 
 it('exec without a terminal makes no call and says what allows it, which does', async () => {
   const exec = () => runCommand(['exec', '-c', call('1')], bridgeEnv(home), { cwd: home })
-  const { stdout, code } = await exec()
-  expect(stdout).toContain('hub.create_issue was not allowed: there is no terminal to ask in')
-  const command = /sandbridge (permissions --allow hub__create_issue)/.exec(stdout)![1]!
+  const { stderr, code } = await exec()
+  expect(stderr).toContain('hub.create_issue was not allowed: there is no terminal to ask in')
+  const command = /sandbridge (permissions --allow hub__create_issue)/.exec(stderr)![1]!
   expect([code, reached()]).toEqual([1, 0])
   // No question stays open for a command that has ended.
   const open = await runCommand(['approve', '--json'], bridgeEnv(home), { cwd: home })

@@ -158,7 +158,7 @@ for one in held: one.close()
 EOF
 python3 speak.py; sleep 0.3; mcp hub get_issue --id 2; rm -rf /tmp/bash-*; mcp hub get_issue --id 3`
     const { text } = await bash(bridge, attack, { timeout: 60 })
-    expect(text.match(/the request is malformed/g)?.length).toBeGreaterThanOrEqual(4)
+    expect(text.match(/the request is malformed/g)).toHaveLength(5)
     expect(text).toContain('there are more than 4096 arguments')
     expect(text).toContain('the arguments are larger than 8 MiB')
     expect(text).toContain('is denied by the rule')

@@ -24,10 +24,13 @@ it('exec limits servers, and prints JSON when asked', async () => {
   expect(JSON.parse(stdout)).toEqual({ status: 'ok', stdout: 'x\n', value: "['other']" })
 })
 
-it('exec limits time, and exits with 1 when the cell fails', async () => {
-  const { code, stdout } = await exec(['-t', '0.5', '-c', 'while True: pass'])
-  expect(code).toBe(1)
-  expect(stdout).toMatch(/Timed out after 0.5 s/)
+it('exec limits time, exits with 1 when the cell fails, and says why on stderr', async () => {
+  const late = await exec(['-t', '0.5', '-c', 'print("begun")\nwhile True: pass'])
+  expect(late).toMatchObject({ code: 1, stdout: 'begun\n' })
+  expect(late.stderr).toMatch(/KeyboardInterrupt\n\[sandbridge: Timed out after 0.5 s. Pass a larger --timeout.\]\n$/)
+  const failed = await exec(['-c', 'print("begun")\n1 / 0'])
+  expect(failed).toMatchObject({ code: 1, stdout: 'begun\n' })
+  expect(failed.stderr).toMatch(/^Traceback[^]*\nZeroDivisionError: division by zero\n$/)
 })
 
 it.each([
@@ -73,10 +76,10 @@ it.each([
 })
 
 it('exec reports that a cell ended its Python itself', async () => {
-  const { stdout, code } = await exec(['-c', 'import os\nos._exit(3)'])
-  expect(code).toBe(1)
-  expect(stdout).toMatch(/(Python|its process) exited/)
-  expect(stdout).not.toContain('137')
+  const { stdout, stderr, code } = await exec(['-c', 'import os\nos._exit(3)'])
+  expect([code, stdout]).toEqual([1, ''])
+  expect(stderr).toMatch(/(Python|its process) exited/)
+  expect(stderr).not.toMatch(/137|next cell/)
 })
 
 it('exec refuses a cache folder in /proc, where Node would try for ever to make it', async () => {

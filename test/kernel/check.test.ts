@@ -214,6 +214,8 @@ it('a missing await that is only found at run time is reported in a note that na
   ])
   expect(stderr).toBe('')
   expect((await kernel.run('1', judging())).notes).toBeUndefined()
+  const { notes: ofRuntime } = await kernel.run('print(runtime.list_servers())', judging())
+  expect(ofRuntime).toEqual([expect.stringMatching(/^runtime\.list_servers\(…\) was never awaited: nothing/)])
   const other = await kernel.run('async def mine(): pass\nstr(mine())', judging())
   expect(other.stderr).toContain("coroutine 'mine' was never awaited")
 })

@@ -42,6 +42,8 @@ class Hidden:
     def __class__(self): raise SystemExit("__class__ ran")
 hostile, hidden = Hostile(), Hidden()
 my_value = type("Row", (dict,), {})(a=1)
+nested = {"row": math}
+record = (await runtime.list_tools("github"))[0]
 async def mine(alpha, beta): pass
 `
 
@@ -64,6 +66,11 @@ it('completion offers names, attributes, servers, tools and arguments', async ()
     ['mcp.servers.my', ['my_files']],
     ['runtime.call_tool_', ['call_tool_sync']],
     ['math.sq', ['sqrt']],
+    ['nested["row"].sq', ['sqrt']],
+    ['nested.row.sq', []],
+    ['my_value["a"].bit_l', ['bit_length']],
+    ['record.toolA', ['toolAlias']],
+    ['record.tool.upp', ['upper']],
     ['await mcp_github.create_issue(ti', ['title=']],
     ['mcp_github.create_issue(title="a (", sta', ['state=', 'staticmethod']],
     ['mcp_github.create_issue(title=len("x"), ti', []],

@@ -39,6 +39,14 @@ it.for([
   expect(await kernel.value(call)).toBe('True')
 })
 
+it('a function whose lines cannot be moved to the margin is refused', async () => {
+  const kernel = await startKernel()
+  await kernel.value('from sandbridge_kernel.function_source import describe\n42')
+  // A form feed counts as the begin of its line.
+  const { error } = await kernel.run('if True:\n\f    def f():\n        return 1\ndescribe(f)')
+  expect(error?.message).toContain('f cannot be taken out of the block that it is in')
+})
+
 it('a name that only this session has among the builtins is refused in a saved function, and a builtin of every session is not', async () => {
   const kernel = await startKernel()
   await kernel.value('from sandbridge_kernel.function_source import describe, Refused\n42')

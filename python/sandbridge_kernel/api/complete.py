@@ -107,7 +107,7 @@ def _attribute(value: Any, name: str) -> object:
     own = _instance_dict(value)
     if name in own:
         return own[name]
-    if _is_dict(value) and not _in_classes(kind, name):
+    if _is_record(value) and not _in_classes(kind, name):
         return dict.get(value, name, _MISSING)
     for owner in _mro(value if _is_class(value) else kind):
         if name in (members := _NAMES(owner)):

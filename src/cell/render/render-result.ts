@@ -70,8 +70,9 @@ export interface ShownResult extends CellResult {
   parts: Part[]
 }
 
-export function withParts(result: CellResult): ShownResult {
-  return { ...result, parts: partsOf(result, [...statusNotes(result), ...result.notes]) }
+/** @param endsSession no cell follows in its session, so nothing is told about what the next one has */
+export function withParts(result: CellResult, { endsSession = false } = {}): ShownResult {
+  return { ...result, parts: partsOf(result, [...statusNotes(result, endsSession), ...result.notes]) }
 }
 
 type Data = Record<string, unknown>
@@ -174,7 +175,11 @@ export function written(data: Data, mode: 'toon' | 'json'): string {
   return toon.length <= json.length ? toon : json
 }
 
-function statusNotes({ status, stateLost, carriedOver, timeoutMs }: CellResult): string[] {
+function statusNotes({ status, stateLost, carriedOver, timeoutMs }: CellResult, endsSession: boolean): string[] {
+  if (endsSession) {
+    if (status === 'timeout') return [`Timed out after ${timeoutMs / 1000} s. Pass a larger --timeout.`]
+    return status === 'interrupted' ? ['Interrupted.'] : []
+  }
   const state = carriedOver
     ? 'The next cell starts a fresh sandbox.'
     : stateLost

@@ -2,6 +2,7 @@
 // or, where supported, in place.
 import type { RunCellRequest } from '../../bridge/cells.ts'
 import type { MediaBlock } from '../../cell/render/bundle.ts'
+import { joinParts, type Part } from '../../cell/render/parts.ts'
 import { renderResult, type ShownResult, withParts } from '../../cell/render/render-result.ts'
 import type { Session } from '../../cell/session/session.ts'
 import type { CommandBridge } from './command-bridge.ts'
@@ -21,6 +22,8 @@ export interface TerminalOptions {
   json?: boolean
   /** The folder for images. */
   images: string
+  /** The session ends with this cell. */
+  endsSession?: boolean
   /** Missing: that of this process. */
   terminal?: Terminal
 }
@@ -30,7 +33,7 @@ export async function runInTerminal(
   bridge: Pick<CommandBridge, 'upstreams' | 'cells'>,
   session: Session,
   request: RunCellRequest,
-  { bar, json = false, images, terminal = OWN_TERMINAL }: TerminalOptions,
+  { bar, json = false, images, endsSession = false, terminal = OWN_TERMINAL }: TerminalOptions,
 ): Promise<boolean> {
   const live = json ? undefined : new LiveOutput(bar, terminal)
   const stop = showStartingServers(bridge.upstreams, bar)
@@ -46,14 +49,14 @@ export async function runInTerminal(
     live?.end(result)
     bar.clear()
   }
-  const rest = live ? { ...result, stdout: '', stderr: '' } : result
-  const { content, isError } = renderResult(withParts(rest), {
-    mode: json ? 'json' : 'compact',
-    outputTokens: Infinity,
-  })
+  const rest = withParts(live ? { ...result, stdout: '', stderr: '' } : result, { endsSession })
+  const told = json ? [] : rest.parts.filter(isTold)
+  const shown = { ...rest, parts: rest.parts.filter((part) => !told.includes(part)) }
+  const { content, isError } = renderResult(shown, { mode: json ? 'json' : 'compact', outputTokens: Infinity })
   const [block] = content
   const text = block?.type === 'text' ? block.text : ''
   if (live && text !== '' && text !== '(no output)') terminal.print(text)
+  if (told.length > 0) terminal.stderr.write(`${visible(joinParts(told))}\n`)
   const media = content.filter((other): other is MediaBlock => other.type === 'image' || other.type === 'audio')
   const saved = await saveMedia(media, images, terminal.context.cwd)
   const artifacts = (result.artifacts ?? []).map(({ name, version }) => ({ name, version }))
@@ -67,6 +70,9 @@ export async function runInTerminal(
     terminal.stderr.write(visible(`Kept ${name}, version ${version}. Show it: sandbridge artifacts ${name}\n`))
   return !isError
 }
+
+/** As Python does, what is not output of the cell goes to stderr. */
+const isTold = ({ kind }: Part): boolean => kind === 'error' || kind === 'note'
 
 async function showMedia(media: readonly MediaBlock[], saved: readonly string[], terminal: Terminal): Promise<void> {
   const { stdout, stderr, context } = terminal

@@ -61,8 +61,8 @@ export async function editSetting(
       if ('reason' in edited) throw invalid(`${file} ${edited.reason}`)
       const place = checkSettings(edited.text, file, context).texts.get(idOf(setting))
       if (value !== undefined && place === undefined) throw invalid(`${file} cannot be edited safely; edit it by hand`)
-      await writeSchema(folder)
       if (edited.text === before) return false
+      await writeSchema(folder)
       // A link leads to the file of someone who keeps it elsewhere.
       const target = 'text' in read ? await realpath(file) : file
       const mode = 'text' in read && !setting.secret ? (await stat(target)).mode & 0o777 : 0o600

@@ -67,7 +67,6 @@ function scopeNeeded(about: Circumstances, scope: string): BridgeError {
   return new BridgeError('UPSTREAM_AUTH_REQUIRED', `Server '${server}' requires more permissions than ${has}${named}`, {
     hint,
     userHint,
-    data: { scope: shown ?? '' },
   })
 }
 

@@ -75,7 +75,7 @@ it('sandbridge servers NAME says what to do about a server that wrote nothing', 
 describe('a server that worked before', () => {
   it('a server that exits in the middle of a call keeps its stderr for `servers`', async () => {
     const cell = await run(['exec', '-c', 'await mcp_dies.echo(text="x")'])
-    expect(cell.stdout).toContain("exited with code 9 during the call of 'echo'")
+    expect(cell.stderr).toContain("exited with code 9 during the call of 'echo'")
     const { stdout } = await run(['servers', 'dies'])
     expect(stdout).toMatch(/^state +2 tools/m)
     expect(stdout).toMatch(/^last error +just now: exited with code 9\. Last output: out of luck$/m)
@@ -88,7 +88,7 @@ describe('a server that worked before', () => {
   it('a server that a call cannot start keeps its stderr for `servers`', async () => {
     rmSync(LICENCE)
     const cell = await run(['exec', '-c', 'await mcp_fickle.echo(text="x")'])
-    expect(cell.stdout).toMatch(/could not be started: .* exited with code 1/)
+    expect(cell.stderr).toMatch(/could not be started: .* exited with code 1/)
     const { stdout } = await run(['servers', 'fickle'])
     expect(stdout).toMatch(/^last error +just now: .*KeyError: the variable KEY is not set$/m)
     expect((await run(['servers', 'fickle', '--log'])).stdout).toMatch(/^Traceback .*\n[^]*KeyError/)
@@ -96,9 +96,9 @@ describe('a server that worked before', () => {
 })
 
 it('the error of a cell says what to do to the user at the terminal', async () => {
-  const { stdout } = await run(['exec', '-c', 'await mcp_locked.echo(text="x")'])
-  expect(stdout).toContain('is not set. Read its full output with `sandbridge servers locked --log`')
-  expect(stdout).not.toMatch(/the user/i)
+  const { stderr } = await run(['exec', '-c', 'await mcp_locked.echo(text="x")'])
+  expect(stderr).toContain('is not set. Read its full output with `sandbridge servers locked --log`')
+  expect(stderr).not.toMatch(/the user/i)
 })
 
 it('the error of a cell says to a model what to ask of the user', async () => {
@@ -126,8 +126,8 @@ describe('a cell that uses a server of a project that is not trusted', () => {
   it.each(['await mcp_theirs.read()', 'mcp_servers["theirs"]', 'await runtime.list_tools("theirs")'])(
     'a cell that uses a server of an untrusted project gets an error that says so: %s',
     async (code) => {
-      const { stdout } = await run(['exec', '-c', code], project)
-      expect(stdout).toContain(
+      const { stderr } = await run(['exec', '-c', code], project)
+      expect(stderr).toContain(
         `Server 'theirs' is defined by an untrusted project file: ${path.join(project, '.mcp.json')}. ` +
           'Read that file, and allow its servers with `sandbridge trust`.',
       )

@@ -51,7 +51,7 @@ it('packages are added after a sandbox has imported them, listed, used and remov
     /is set and replaces/,
   )
   expect((await sandbridge(['packages', 'remove', 'tinypkg'])).stdout).toMatch(/^Removed /)
-  expect((await sandbridge(['exec', '-c', 'import tinypkg'])).stdout).toMatch(/tinypkg is not in this sandbox/)
+  expect((await sandbridge(['exec', '-c', 'import tinypkg'])).stderr).toMatch(/tinypkg is not in this sandbox/)
 }, 120_000)
 
 it('a missing package stops no cell: the first result names it, and its import says why', async () => {

@@ -187,7 +187,7 @@ describe('a command', () => {
     writeFileSync(path.join(cwd, '.sandbridge/permissions.json'), '{"permissions":{"deny":["who__*"]}}')
     expect((await type(house, 'cyd', ['exec', '-c', PID])).code).toBe(0)
     const denied = await type(house, 'dan', ['exec', '-c', PID])
-    expect(denied).toMatchObject({ code: 1, stdout: expect.stringContaining('who.who is denied') })
+    expect(denied).toMatchObject({ code: 1, stderr: expect.stringContaining('who.who is denied') })
     expect(house.residents()).toHaveLength(1)
   })
 

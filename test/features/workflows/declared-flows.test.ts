@@ -125,7 +125,7 @@ describe('a workflow without a model', () => {
 
   it('checks its declared flows against recorded replies, too', async () => {
     expect((await run('--check')).code).toBe(0)
-    expect((await run('--check', '--change', 'to')).stdout).toContain('does not declare its flow')
+    expect((await run('--check', '--change', 'to')).stderr).toContain('does not declare its flow')
     expect(reached()).toEqual([])
   })
 

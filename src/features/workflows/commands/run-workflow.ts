@@ -177,7 +177,7 @@ async function run(
   const timeoutMs = seconds * 1000
   const timeLimit = new TimeLimit(timeoutMs)
   const request = { code: codeFor(workflow, args), timeoutMs, timeLimit, upstreams, workflow: watched }
-  const shown = { bar, json: json === true, images }
+  const shown = { bar, json: json === true, images, endsSession: true }
   return runInTerminal(bridge, bridge.sessions.open(), request, shown)
 }
 
