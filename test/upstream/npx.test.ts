@@ -107,7 +107,7 @@ describe('a server that npm installs', { timeout: 120_000 }, () => {
     await expect(upstreams.listTools('broken-server')).rejects.toMatchObject({
       code: 'UPSTREAM_UNREACHABLE',
       message: expect.stringContaining("npm's copy of the package seems to be incomplete."),
-      userHint: `Remove its folder: rm -rf ${folder}`,
+      userHint: `Remove this folder: ${folder}`,
     })
     await rm(folder, { recursive: true })
     expect(await upstreams.listTools('broken-server')).toHaveLength(2)

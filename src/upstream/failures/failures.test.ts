@@ -21,3 +21,12 @@ it.each([
     expect(error.hint).toContain(command)
   },
 )
+
+it('a command that is missing is told as such, with how to install it, also where its exit says so', () => {
+  const notStarted = Object.assign(new Error('spawn npx ENOENT'), { code: 'ENOENT' })
+  const about = { server: 'notes', program: 'npx', redact: (text: string) => text, remote: false }
+  const told = startFailure(notStarted, about, 1000)
+  expect(told.error.message).toBe("Server 'notes' could not be started: the command `npx` was not found.")
+  expect(told.error.hint).toContain('Install Node.js')
+  expect(startFailure(new Error('closed'), { ...about, exit: { code: 1, signal: null, notStarted } }, 1000)).toEqual(told)
+})

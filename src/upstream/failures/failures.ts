@@ -54,7 +54,7 @@ function startFailureOf(error: unknown, about: Circumstances, timeoutMs: number)
   if (isTimeout(error)) {
     return { error: startTimeout(about, timeoutMs, words, log) }
   }
-  const spawned = remote ? undefined : spawnFailure(error, about)
+  const spawned = remote ? undefined : spawnFailure(about.exit?.notStarted ?? error, about)
   if (spawned) return { error: spawned }
   const rpcCode = rpcErrorOf(error)?.code
   const why = about.exit ? `${commandOf(about)} ${describeExit(about.exit)}` : reasonOf(error, about)

@@ -15,7 +15,7 @@ it.each([
   ['npm error code ECOMPROMISED', '0123456789abcdef'],
   ['sh: 1: srv: not found', '0123456789abcdef'],
 ])('an incomplete package of npm is removed with its folder: %s', (text, folder) => {
-  expect(remedyFor(npm, text)).toBe(`Remove its folder: rm -rf /home/ann/.npm/_npx/${folder}`)
+  expect(remedyFor(npm, text)).toBe(`Remove this folder: /home/ann/.npm/_npx/${folder}`)
 })
 
 it('an incomplete package of uv is removed with its cache', () => {

@@ -14,7 +14,7 @@ const UV_CACHE = /[\\/](archive|environments|builds|wheels|sdists)-v\d+[\\/]/
 /**
  * Undefined when the start failed for another reason.
  * @param stderrTail of a server that has exited
- * @returns a sentence, and a command for the user
+ * @returns a sentence, and what the user is to do
  */
 export function brokenCache(
   manager: PackageManager,
@@ -26,7 +26,7 @@ export function brokenCache(
     const folder = named === undefined ? own! : `${cache}/_npx/${named}`
     return {
       text: "npm's copy of the package seems to be incomplete.",
-      remedy: `Remove its folder: rm -rf ${quoted(folder)}`,
+      remedy: `Remove this folder: ${folder}`,
     }
   }
   if (manager === 'uv' && UV_BROKEN.test(stderrTail) && UV_CACHE.test(stderrTail)) {

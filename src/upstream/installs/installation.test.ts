@@ -18,5 +18,5 @@ it.each([
     signal: new AbortController().signal,
   })
   const { remedy } = installation!.facts.broken("Cannot find module 'x'")!
-  expect(remedy).toContain(`rm -rf ${path.normalize(cache)}`)
+  expect(remedy).toContain(`Remove this folder: ${path.normalize(cache)}`)
 })

@@ -36,8 +36,9 @@ it('a missing command that Windows tells of after its start is one, too', async 
   )
   await server.started
   // As cross-spawn does there.
-  child!.emit('error', Object.assign(new Error('spawn none ENOENT'), { code: 'ENOENT' }))
-  expect(await server.exited).toEqual({ code: 1, signal: null, why: 'was not found' })
+  const notStarted = Object.assign(new Error('spawn none ENOENT'), { code: 'ENOENT' })
+  child!.emit('error', notStarted)
+  expect(await server.exited).toEqual({ code: 1, signal: null, notStarted })
   await server.end()
   await server.closed
 })

@@ -17,6 +17,8 @@ export interface ProcessExit {
   signal: NodeJS.Signals | null
   /** Completes a sentence about the server, when that says more than code and signal. */
   why?: string
+  /** Why its command was not started at all, which Windows tells only after the start of cmd.exe. */
+  notStarted?: NodeJS.ErrnoException
 }
 
 /** The streams are null when the process could not be started for lack of file descriptors. */
@@ -92,8 +94,8 @@ export function spawnServer(
     exited: new Promise((resolve) => {
       child.once('exit', (code, signal) => resolve({ code, signal }))
       // On Windows, cross-spawn says so in place of the exit of cmd.exe, which has found no such command.
-      const onError = ({ code }: NodeJS.ErrnoException): void => {
-        if (code === 'ENOENT') resolve({ code: 1, signal: null, why: 'was not found' })
+      const onError = (error: NodeJS.ErrnoException): void => {
+        if (error.code === 'ENOENT') resolve({ code: 1, signal: null, notStarted: error })
       }
       child.once('spawn', () => child.once('error', onError))
     }),
