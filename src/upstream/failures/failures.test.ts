@@ -28,5 +28,7 @@ it('a command that is missing is told as such, with how to install it, also wher
   const told = startFailure(notStarted, about, 1000)
   expect(told.error.message).toBe("Server 'notes' could not be started: the command `npx` was not found.")
   expect(told.error.hint).toContain('Install Node.js')
-  expect(startFailure(new Error('closed'), { ...about, exit: { code: 1, signal: null, notStarted } }, 1000)).toEqual(told)
+  expect(startFailure(new Error('closed'), { ...about, exit: { code: 1, signal: null, notStarted } }, 1000)).toEqual(
+    told,
+  )
 })
