@@ -8,11 +8,14 @@ it.each([
   ['{ "resident": { "mode": "off" } }', true],
   ['\uFEFF{\r\n  // No process.\r\n  "resident": { "mode": "off", },\r\n}\r\n', true],
   ['{ "resident": { "mode": "OFF " } }', true],
+  [Buffer.from('\uFEFF{ "resident": { "mode": "off" } }', 'utf16le'), true],
+  [Buffer.from('\uFEFF{ "resident": { "mode": "off" } }', 'utf16le').swap16(), true],
+  [Buffer.from('\uFEFF{ "resident": { "mode": "on" } }', 'utf16le'), false],
   ['{ "resident": { "mode": "on" } }', false],
   ['{ "resident": { "idle": 60 } }', false],
   ['{ "resident": "off" }', false],
   ['{ "resident": { "mode": "off" }', false],
-])('settings.json switches the resident off as its other settings are read: %j', async (text, isOff) => {
+])('settings.json switches the resident off as its other settings are read: %s', async (text, isOff) => {
   const stateDir = mkdtempSync(path.join(tmpdir(), 'sb-'))
   onTestFinished(() => rmSync(stateDir, { recursive: true }))
   writeFileSync(path.join(stateDir, 'settings.json'), text)

@@ -45,8 +45,9 @@ export async function isOffInFile({ env, home }: Pick<ClientContext, 'home' | 'e
 function settingsText(stateDir: string): string {
   const file = path.join(stateDir, 'settings.json')
   try {
-    // Far faster than the error of the next line. Editors of Windows write a byte order mark.
-    return existsSync(file) ? readOrdinaryText(file).replace(/^\uFEFF/, '') : ''
+    // Far faster than the error of the next line. Tools of Windows write a byte order mark, or UTF-16, which is read as
+    // UTF-8 here: a zero byte is beside each letter.
+    return existsSync(file) ? readOrdinaryText(file).replaceAll(/^(?:\uFEFF|\uFFFD+)|\0/g, '') : ''
   } catch {
     return ''
   }
