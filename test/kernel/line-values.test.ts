@@ -18,7 +18,8 @@ describe('values on the failing line', () => {
     )
     expect(await values('r = [[[[1]]]]\nr.x')).toBe('r = [[[… 1 items]]]')
     expect(await values('"count" + 1')).toBeUndefined()
-    expect(await values('no_such_name')).toBeUndefined()
+    expect(await values('n = 1\nn + no_such_name'), 'the name is wrong, not a value').toBeUndefined()
+    expect(await values('name = "m"\nfrom no_such_module import name')).toBeUndefined()
   })
 
   it('values on the failing line are never secrets', async () => {
