@@ -31,6 +31,8 @@ interface TableOptions {
 
 export interface Printer {
   print: (text: string) => void
+  /** For a person: on stderr, as stdout belongs to what a program reads. */
+  tell: (text: string) => void
   /** Prints untrusted text in a style. */
   printStyled: (style: Style, text: string) => void
   printJson: (value: unknown) => void
@@ -55,6 +57,7 @@ export function printer(to: PrintsTo): Printer {
   const styled = (style: Style | undefined, text: string): string =>
     style !== undefined && text !== '' && hasColour() ? styleText(style, text, { validateStream: false }) : text
   const print = (text: string): void => void to.stdout.write(`${visible(text)}\n`)
+  const tell = (text: string): void => void to.stderr.write(`${visible(text)}\n`)
   const lineOf = (row: readonly Part[], widths: readonly number[]): string => {
     const cells = row
       .slice(0, -1)
@@ -68,6 +71,7 @@ export function printer(to: PrintsTo): Printer {
   }
   return {
     print,
+    tell,
     printStyled: (style, text) => void to.stdout.write(`${styled(style, visible(text))}\n`),
     printJson: (value) => print(JSON.stringify(value, null, 2)),
     printLine: (cells, gap = GAP) => {
@@ -86,13 +90,13 @@ export function printer(to: PrintsTo): Printer {
     },
     printEmpty: (text) => {
       if (isTerminal()) print(text)
-      else to.stderr.write(`${visible(text)}\n`)
+      else tell(text)
     },
   }
 }
 
 /** For commands that always run in a process of their own. */
-export const { print, printStyled, printJson, printTable, printSummary, printEmpty } = printer(process)
+export const { print, tell, printStyled, printJson, printTable, printSummary, printEmpty } = printer(process)
 
 /** Indents text of others, so that none of its lines begins where a command's own lines do. */
 export function indented(text: string): string {

@@ -8,7 +8,6 @@ import type { Session } from '../../cell/session/session.ts'
 import type { CommandBridge } from './command-bridge.ts'
 import { inlineImage } from './inline-image.ts'
 import { LiveOutput } from './live-output.ts'
-import { visible } from './print.ts'
 import type { ProgressBar } from './progress-bar.ts'
 import { saveMedia } from './save-media.ts'
 import { OWN_TERMINAL, type Terminal } from './terminal.ts'
@@ -50,13 +49,15 @@ export async function runInTerminal(
     bar.clear()
   }
   const rest = withParts(live ? { ...result, stdout: '', stderr: '' } : result, { endsSession })
-  const told = json ? [] : rest.parts.filter(isTold)
-  const shown = { ...rest, parts: rest.parts.filter((part) => !told.includes(part)) }
+  // As Python does, what is not output of the cell goes to stderr.
+  const isPrinted = ({ kind }: Part): boolean => json || (kind !== 'error' && kind !== 'note')
+  const told = rest.parts.filter((part) => !isPrinted(part))
+  const shown = { ...rest, parts: rest.parts.filter(isPrinted) }
   const { content, isError } = renderResult(shown, { mode: json ? 'json' : 'compact', outputTokens: Infinity })
   const [block] = content
   const text = block?.type === 'text' ? block.text : ''
   if (live && text !== '' && text !== '(no output)') terminal.print(text)
-  if (told.length > 0) terminal.stderr.write(`${visible(joinParts(told))}\n`)
+  if (told.length > 0) terminal.tell(joinParts(told))
   const media = content.filter((other): other is MediaBlock => other.type === 'image' || other.type === 'audio')
   const saved = await saveMedia(media, images, terminal.context.cwd)
   const artifacts = (result.artifacts ?? []).map(({ name, version }) => ({ name, version }))
@@ -67,20 +68,17 @@ export async function runInTerminal(
   }
   await showMedia(media, saved, terminal)
   for (const { name, version } of artifacts)
-    terminal.stderr.write(visible(`Kept ${name}, version ${version}. Show it: sandbridge artifacts ${name}\n`))
+    terminal.tell(`Kept ${name}, version ${version}. Show it: sandbridge artifacts ${name}`)
   return !isError
 }
 
-/** As Python does, what is not output of the cell goes to stderr. */
-const isTold = ({ kind }: Part): boolean => kind === 'error' || kind === 'note'
-
 async function showMedia(media: readonly MediaBlock[], saved: readonly string[], terminal: Terminal): Promise<void> {
-  const { stdout, stderr, context } = terminal
+  const { stdout, tell, context } = terminal
   for (const [index, block] of media.entries()) {
     const isShown = stdout.isTTY === true && block.type === 'image'
     const inline = isShown ? await inlineImage(block, context.env, () => showsSixels(terminal)) : undefined
     if (inline) stdout.write(inline)
-    stderr.write(visible(`Saved ${saved[index]}\n`))
+    tell(`Saved ${saved[index]}`)
   }
 }
 

@@ -4,7 +4,6 @@ import type { TimeLimit } from '../../cell/time-limit.ts'
 import { BridgeError } from '../../errors.ts'
 import type { Asker, Question } from '../../calls/questions/questions.ts'
 import { isRecord } from '../../util/json/json.ts'
-import { visible } from '../../util/text/visible.ts'
 import { forgetTyped, hasTerminal, pickOne, whileAsking } from './ask-in-terminal.ts'
 import type { ProgressBar } from './progress-bar.ts'
 import type { Terminal } from './terminal.ts'
@@ -25,7 +24,7 @@ export function terminalAsker(bar: ProgressBar, timeLimit: TimeLimit | undefined
       const picked = await whileAsking({ bar, timeLimit }, async () => {
         if (signal?.aborted) return undefined
         await forgetTyped(terminal)
-        terminal.stderr.write(visible(`${String(question.params['message'])}\n`))
+        terminal.tell(String(question.params['message']))
         return pickOne(choice.words, 'for no', signal, terminal)
       })
       if (signal?.aborted) {

@@ -12,7 +12,7 @@ import { http } from '../../serve/http-part.ts'
 import { didYouMeanText } from '../../util/text/did-you-mean.ts'
 import { namedServer } from '../../cli/terminal/named-server.ts'
 import { withBridge } from '../../cli/terminal/open-bridge.ts'
-import { print, printJson, visible } from '../../cli/terminal/print.ts'
+import { print, printJson, tell } from '../../cli/terminal/print.ts'
 
 interface LoginOptions {
   browser: boolean
@@ -37,7 +37,7 @@ export async function login(given: string, options: LoginOptions): Promise<void>
       signal: cancelled.signal,
       showPage: (url) => {
         const text = `Sign in to '${server}' here:\n${url.href}`
-        if (options.json) process.stderr.write(`${visible(text)}\n`)
+        if (options.json) tell(text)
         else print(text)
         if (options.browser) openBrowser(url.href)
       },

@@ -4,7 +4,6 @@ import type { ToolDoc } from '../../calls/catalog/arguments/tool-doc.ts'
 import type { Wordings } from '../../calls/catalog/search/wordings.ts'
 import { searchWithSaved } from '../../calls/search-with-saved.ts'
 import { withServers } from '../../cli/terminal/open-bridge.ts'
-import { visible } from '../../cli/terminal/print.ts'
 import { noServers, unsearchedLines, untrustedNote } from '../../cli/terminal/server-notes.ts'
 import type { Terminal } from '../../cli/terminal/terminal.ts'
 
@@ -16,7 +15,7 @@ interface SearchOptions {
 }
 
 export async function search(wordings: readonly string[], options: SearchOptions, terminal: Terminal): Promise<void> {
-  const { stderr, printEmpty, printJson } = terminal
+  const { tell, printEmpty, printJson } = terminal
   await withServers(terminal, async (bridge) => {
     const { catalog, own } = bridge
     const limit = options.limit === undefined ? {} : { limit: Number(options.limit) }
@@ -27,16 +26,14 @@ export async function search(wordings: readonly string[], options: SearchOptions
       catalog,
       own.loadableTools,
     )
-    for (const { name, problem } of broken) {
-      stderr.write(`${visible(`Not searched: the saved tool ${name} is broken: ${problem}`)}\n`)
-    }
+    for (const { name, problem } of broken) tell(`Not searched: the saved tool ${name} is broken: ${problem}`)
     // On stderr, because each line of stdout is a call.
-    if (docs[0]?.weak !== undefined) stderr.write(`${docs[0].weak}\n`)
+    if (docs[0]?.weak !== undefined) tell(docs[0].weak)
     if (options.json) printJson(docs)
     else printFound(docs, terminal)
     const servers = catalog.servers().map(({ name }) => name)
-    for (const line of unsearchedLines(catalog.unsearched(servers))) stderr.write(`${visible(line)}\n`)
-    for (const line of untrustedNote(bridge)) stderr.write(`${visible(line)}\n`)
+    for (const line of unsearchedLines(catalog.unsearched(servers))) tell(line)
+    for (const line of untrustedNote(bridge)) tell(line)
     if (servers.length === 0 && !options.json) printEmpty(noServers(bridge))
   })
 }

@@ -1,7 +1,7 @@
 // `sandbridge image build`: builds the container images that cells run in.
 import { loadSettings } from '../../config/settings/file/load-settings.ts'
 import { containers } from '../../isolation/container-part.ts'
-import { print, printJson, visible } from '../../cli/terminal/print.ts'
+import { print, printJson, tell } from '../../cli/terminal/print.ts'
 
 export async function imageBuild(variant: string, options: { json?: boolean } = {}): Promise<void> {
   const { buildImage } = await containers.for('`sandbridge image build`')
@@ -9,13 +9,9 @@ export async function imageBuild(variant: string, options: { json?: boolean } = 
   const engine = runtime === 'podman' || runtime === 'docker' ? { engine: runtime } : {}
   const { engine: used, image } = await buildImage(variant, {
     ...engine,
-    onLine: options.json ? printAside : print,
+    // Stdout belongs to a program then.
+    onLine: options.json ? tell : print,
   })
   if (options.json) return printJson({ engine: used, image })
   print(`\nBuilt with ${used}. Use it with MCP_BRIDGE_IMAGE=${image}`)
-}
-
-/** Prints the build's output to stderr when stdout belongs to a program. */
-function printAside(line: string): void {
-  process.stderr.write(`${visible(line)}\n`)
 }

@@ -189,21 +189,13 @@ describe('a jailed server that may write to the folder for temporary files', () 
     // Its log is not where `residentHome` looks for residents that are to end.
     ann.process.stdin!.end()
     await ann.exited
-    await until(() => !filesIn(home).some((name) => name.endsWith('.d')))
+    // Once more where a folder is deleted while they are listed.
+    const left = (): string[] => readdirSync(home, { recursive: true, encoding: 'utf8' })
+    await expect.poll(() => left().filter((name) => name.endsWith('.d'))).toEqual([])
     await sleep(500)
     expect(answer).toMatch(said)
   })
 })
-
-/** Once more where a folder is deleted meanwhile. */
-function filesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder, { recursive: true, encoding: 'utf8' })
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return filesIn(folder)
-    throw error
-  }
-}
 
 /** Connections of a program of the same user, which never close their half. */
 function connections(folder: string, count: number, say = ''): { isOver: () => boolean }[] {

@@ -5,7 +5,7 @@ import { createLog, SILENT } from '../../../util/log.ts'
 import { summaryLine, summaryOf } from '../describe-server.ts'
 import { openRegistries } from '../open-registries.ts'
 import { count } from '../../../util/text/count.ts'
-import { print, printEmpty, printJson, printSummary, printTable, visible } from '../../../cli/terminal/print.ts'
+import { print, printEmpty, printJson, printSummary, printTable, tell } from '../../../cli/terminal/print.ts'
 import { ProgressBar } from '../../../cli/terminal/progress-bar.ts'
 
 interface FindOptions {
@@ -30,7 +30,7 @@ export async function find(query: string, options: FindOptions): Promise<void> {
   const found = await openRegistries(settings, log)
     .find(query, { limit, offline: options.offline === true, onProgress })
     .finally(() => bar.clear())
-  for (const note of found.notes) process.stderr.write(`${visible(note)}\n`)
+  for (const note of found.notes) tell(note)
   const summaries = found.servers.map(summaryOf)
   if (options.json) return printJson(summaries)
   if (summaries.length === 0) return printEmpty('No server fits. Try other words, or fewer.')

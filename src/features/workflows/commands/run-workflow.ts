@@ -16,7 +16,7 @@ import { asWorkflow, codeFor, functionName, watchedFlows, type Workflow } from '
 import { confirm } from '../../../cli/terminal/confirm.ts'
 import { hasTerminal, pickOne, readLine, whileAsking } from '../../../cli/terminal/ask-in-terminal.ts'
 import { withBridge } from '../../../cli/terminal/open-bridge.ts'
-import { print, printEmpty, printJson, printSummary, printTable, visible } from '../../../cli/terminal/print.ts'
+import { print, printEmpty, printJson, printSummary, printTable, tell } from '../../../cli/terminal/print.ts'
 import { ProgressBar } from '../../../cli/terminal/progress-bar.ts'
 import { runInTerminal } from '../../../cli/terminal/run-in-terminal.ts'
 import type { Upstreams } from '../../../upstream/upstream.ts'
@@ -228,11 +228,6 @@ function showPlan(
     print(`  may call ${server}.${tool}${readOnly ? '' : ', which may change something'}`)
   for (const line of flowLines(flows ?? [])) print(`  declares that ${line}`)
   for (const one of packages) print(`  needs the package ${one}`)
-}
-
-/** For a person; stdout belongs to the workflow. */
-function tell(text: string): void {
-  process.stderr.write(`${visible(text)}\n`)
 }
 
 // Checks whether a workflow's recorded replies still match its tools' output schemas. Calls no tool.
