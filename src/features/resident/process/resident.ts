@@ -130,7 +130,11 @@ export class Resident {
     if (!this.#hasName) return void socket.destroy()
     this.#clients.set(socket, undefined)
     clearTimeout(this.#idle)
-    const late = setTimeout(() => socket.destroy(), HELLO_MS)
+    const late = setTimeout(() => {
+      // Now, not at `close`, which comes after connections that wait are taken: they would find no place.
+      this.#clients.delete(socket)
+      socket.destroy()
+    }, HELLO_MS)
     let client: ServedClient | undefined
     /** What the client said before it was welcome. */
     let early: string[] | undefined
