@@ -91,7 +91,7 @@ describe('a command', () => {
 
   it('a command that a host plays has the exit code of a process', async () => {
     const failed = await runCommand(['exec', '-c', '1 / 0'], env)
-    expect(failed).toMatchObject({ code: 1, stdout: expect.stringContaining('ZeroDivisionError') })
+    expect(failed).toMatchObject({ code: 1, stderr: expect.stringContaining('ZeroDivisionError') })
     const unknown = await runCommand(['exce'], env)
     expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('exec') })
   })
