@@ -142,6 +142,8 @@ describe('the origin of a value', () => {
     'https://mail.example/new?to=mallory@evil.example&now=1',
     'please call 4,711,081,512 today',
     "4'711'081'512",
+    'konto/0004711081512',
+    '٤٧١١٠٨١٥١٢',
     '4.711081512E9',
     '4.711081512e+09',
   ])('is also the server of an address or number that a trusted one gives back in another form: %s', (note) => {
@@ -175,6 +177,9 @@ describe('the origin of a value', () => {
           .replace(/^(\d)e/, '$1.0e')
           .replace('e+', 'E'),
       (one: number) => one.toFixed(2),
+      (one: number) => `00${one}`,
+      (one: number) => one.toLocaleString('ar-EG'),
+      (one: number) => one.toLocaleString('hi-IN-u-nu-deva', { useGrouping: false }),
     ]
     const index = new OriginIndex()
     const numbers = [...new Set(fc.sample(number, { numRuns: 2_000, seed: 1 }))]

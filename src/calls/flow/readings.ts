@@ -1,6 +1,6 @@
 // What a text says in its encodings: URL encoding, quoted-printable, escapes of JSON, Python and HTML, base64,
-// hexadecimal digits, and numbers with an exponent; and without tags and invisible characters, which can stand in a
-// word. Pure.
+// hexadecimal digits, and numbers with an exponent or with zeros before them; and without tags and invisible
+// characters, which can stand in a word. Pure.
 
 /** Encodings in encodings that are followed. */
 const MAX_DEPTH = 3
@@ -12,6 +12,8 @@ const HEX_RUN = /(?<![0-9A-Fa-f])(?:[0-9A-Fa-f]{2}){8,}(?![0-9A-Fa-f])/g
 const MIN_BYTES = 6
 /** As programs write large numbers: with a point or a plus, which identifiers have not. */
 const EXPONENT = /(?<![\w.])(\d)(?:\.(\d+)e\+?|e\+)(\d{1,2})(?!\w|\.\d)/gi
+/** As in the numbers of accounts, where a cell that reads them with `int` loses the zeros. Shorter ones say nothing. */
+const PADDED = /(?<![\w.])0+(?=[1-9]\d{5})/g
 const INVISIBLE = /\p{Cf}+/gu
 /** Mail in quoted-printable. Without such a sign, `?id=12` would be read so. */
 const QUOTED = /quoted-printable|=\r?\n/i
@@ -36,11 +38,12 @@ export function readingsOf(text: string): Readings {
 }
 
 const MAY_BE_ENCODED =
-  /[%\\&<]|\d(?:\.\d+e|e\+)|=[\r\n]|quoted-printable|\p{Cf}|[A-Za-z0-9+/_-]{16}|^\s*[A-Za-z0-9+/_-]{8,}={0,2}\s*$/iu
+  /[%\\&<]|\d(?:\.\d+e|e\+)|(?<![\w.])0+[1-9]\d{5}|=[\r\n]|quoted-printable|\p{Cf}|[A-Za-z0-9+/_-]{16}|^\s*[A-Za-z0-9+/_-]{8,}={0,2}\s*$/iu
 const MIN_RUN = 16
 const EQUALS = 61
 const PLUS = 43
 const LETTER_E = 101
+const ZERO = 48
 const IN_RUN = 1
 const SIGN = 2
 const ASCII = Uint8Array.from({ length: 128 }, (_, code) => {
@@ -55,7 +58,13 @@ function mayBeEncoded(text: string): boolean {
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at)
     const type = code < 128 ? ASCII[code] : SIGN
-    if (type === SIGN || code === EQUALS || run === MIN_RUN || ((code | 32) === LETTER_E && isExponent(text, at)))
+    if (
+      type === SIGN ||
+      code === EQUALS ||
+      run === MIN_RUN ||
+      ((code | 32) === LETTER_E && isExponent(text, at)) ||
+      (code === ZERO && isPadding(text, at))
+    )
       return MAY_BE_ENCODED.test(text)
     if (type === IN_RUN && run === 0) runs += 1
     run = type === IN_RUN ? run + 1 : 0
@@ -82,6 +91,7 @@ function* decodings(text: string, found: Readings): Generator<string> {
   if (text.includes('&')) yield text.replaceAll(/&(?:#(\d{1,7})|#[xX]([0-9A-Fa-f]{1,6})|([a-z]{2,4}));/g, entity)
   if (text.includes('<')) yield text.replaceAll(TAG, '')
   yield text.replaceAll(EXPONENT, withoutExponent)
+  yield text.replaceAll(PADDED, '')
   yield text.replaceAll(INVISIBLE, '')
   // Mail has its base64 in lines.
   const joined = /^[A-Za-z0-9+/_-]{16,}[\r\n]/m.test(text) ? text.replaceAll(/[\r\n]+/g, '') : text
@@ -102,6 +112,16 @@ function isExponent(text: string, at: number): boolean {
   while (isDigit(text.charCodeAt(before))) before -= 1
   if (before === at - 1) return false
   return text.charCodeAt(at + 1) === PLUS || (text[before] === '.' && isDigit(text.charCodeAt(at + 1)))
+}
+
+/** Whether this, a zero, begins what may be a number of {@link PADDED}. */
+function isPadding(text: string, at: number): boolean {
+  if (isDigit(text.charCodeAt(at - 1))) return false
+  let first = at + 1
+  while (text.charCodeAt(first) === ZERO) first += 1
+  let end = first
+  while (end < first + 6 && isDigit(text.charCodeAt(end))) end += 1
+  return end === first + 6
 }
 
 export const isDigit = (code: number): boolean => code >= 48 && code <= 57
