@@ -32,7 +32,6 @@ const SECONDS: Record<string, number> = {
   'e2e/first-session': 50,
   'features/packages/packages': 49,
   'e2e/durable-pods': 48,
-  'faults/many-servers': 48,
   'features/workflows/workflows': 47,
   'contract/container-faults': 44,
   'contract/pyodide': 44,
