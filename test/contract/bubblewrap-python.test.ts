@@ -46,7 +46,7 @@ const WAYS: [what: string, make: (folder: string) => string][] = [
   ],
 ]
 
-it.for(WAYS)('bubblewrap runs cells when the first python3 is %s', { timeout: 60_000 }, async ([, make]) => {
+it.for(WAYS)('bubblewrap runs cells when the first python3 is %s', async ([, make]) => {
   await providerOrSkip('bubblewrap')
   if (!existsSync(SYSTEM_PYTHON)) skip(`it needs ${SYSTEM_PYTHON}`)
   vi.stubEnv('PATH', `${make(visibleFolder())}:${process.env['PATH']}`)

@@ -105,7 +105,7 @@ describe('a process that forks sandboxes', () => {
     expect(seen.join()).not.toContain(id)
   })
 
-  it('the fork server works for an ordinary user, and ends with the bridge', { timeout: 60_000 }, async () => {
+  it('the fork server works for an ordinary user, and ends with the bridge', async () => {
     await providerOrSkip('bubblewrap-fork')
     needsRoot('the other tests are run by an ordinary user already')
     const asNobody = ['--reuid=65534', '--regid=65534', '--clear-groups', 'env', 'HOME=/tmp']

@@ -77,7 +77,7 @@ describe('cells', () => {
     expect(pool.bound.size).toBe(2)
   })
 
-  it('hear that the node of their pod is gone', { timeout: 60_000 }, async () => {
+  it('hear that the node of their pod is gone', async () => {
     await openPool()
     const cells = await startCells(provider())
     const running = cells.run("print('here', flush=True)\nimport time\ntime.sleep(600)")
@@ -104,7 +104,7 @@ it('a claim that nobody lets go of ends by itself, with its pod', async () => {
   expect(shutdownTime).toMatch(/^[\d-]+T[\d:]+Z$/)
 })
 
-it('whether pods have a network is tried in a pod of the pool', { timeout: 60_000 }, async () => {
+it('whether pods have a network is tried in a pod of the pool', async () => {
   const pool = await openPool()
   await provider({
     checksNetwork: true,

@@ -75,12 +75,12 @@ const begin = bridgeWithUser({ env: { PROGRAM_SECRET: CLIENT.clientSecret, MCP_B
 it('a user who signs in may take longer than the cell, and the cell continues', async () => {
   const server = await protectedServer()
   const slowly = async (url: string): Promise<'accept'> => {
-    setTimeout(() => void fetch(url), 3_000)
+    setTimeout(() => void fetch(url), 6_000)
     return 'accept'
   }
   const { bridge } = begin({ r: { url: server.url } }, slowly)
   await bridge.run('1')
-  expect(await bridge.run('await mcp_r.echo(text="done")', { timeout: 2 })).toBe("'done'")
+  expect(await bridge.run('await mcp_r.echo(text="done")', { timeout: 4 })).toBe("'done'")
 })
 
 it('a server with client credentials asks no user, and cells never see the secret', async () => {

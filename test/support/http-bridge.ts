@@ -144,7 +144,8 @@ export async function startHttpBridge(
     child.kill('SIGTERM')
     await exited
     linkCode(path.join(home, 'cache'), WARM_CACHES)
-    await rm(home, { recursive: true, force: true })
+    // A bridge that a host plays may finish a write after its end.
+    await rm(home, { recursive: true, force: true, maxRetries: 10 })
   })
   let stderr = ''
   const url = await new Promise<string>((resolve, reject) => {

@@ -254,7 +254,7 @@ it('a dead server is tried at most 30 times in an hour, however often it is used
   isBack = true
   now += 3_600_000
   expect(textOf(await echo(upstreams, 'back'))).toBe('back')
-}, 60_000)
+})
 
 it('a dead server that sends Retry-After is left alone for that time, and the error says so', async () => {
   let busy = true

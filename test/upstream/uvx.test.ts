@@ -86,4 +86,4 @@ it('a server that uv installs gets the time that this takes, and an incomplete c
   const [uv] = findPrograms('uv')
   execFileSync(uv!, repair.split(' ').slice(1), { stdio: 'ignore' })
   expect(await later.listTools('slow')).toHaveLength(1)
-}, 60_000)
+})

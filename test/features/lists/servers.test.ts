@@ -31,7 +31,7 @@ beforeAll(async () => {
   writeFileSync(path.join(project, '.mcp.json'), JSON.stringify({ mcpServers: { theirs: { command: 'theirs' } } }))
   writeFileSync(LICENCE, '')
   await run(['index'])
-}, 60_000)
+})
 
 it('sandbridge servers NAME shows where a server is defined, its command, tools, instructions and cost', async () => {
   const { stdout } = await run(['servers', 'good'])

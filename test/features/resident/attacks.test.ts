@@ -379,7 +379,7 @@ describe('a command that is hostile', () => {
     return heard
   }
 
-  it('runs a command: control', { timeout: 60_000 }, async () => {
+  it('runs a command: control', async () => {
     expect(await saidTo(...CONTROL)).toContain('{"exit":0}')
   })
 
@@ -388,7 +388,7 @@ describe('a command that is hostile', () => {
     ['strange sizes and signals', [{ size: -1 }, { size: { columns: -5, rows: 1e300 } }, { signal: 'SIGKILL' }]],
     ['another command', [{ run: { words: ['exec', '-c', 'print("second")'] } }, { run: [] }]],
     ['another hello, and an end in the middle', [FORGED, { signal: 'SIGTERM' }, { signal: 'SIGINT' }]],
-  ])('%s ends nobody', { timeout: 60_000 }, async (_, said) => {
+  ])('%s ends nobody', async (_, said) => {
     expect(await saidTo(said, ['exec', '-'])).not.toContain('second')
   })
 
@@ -420,7 +420,7 @@ describe('a client that never reads', () => {
   it.each([
     ['control: reads', true],
     ['loses its connection before 300 MB wait for it', false],
-  ])('%s', { timeout: 60_000 }, async (_, reads) => {
+  ])('%s', async (_, reads) => {
     const folder = mkdtempSync(path.join(tmpdir(), 'sb-unread-'))
     const accepted = new Promise<Socket>((resolve) => {
       const server = createServer(resolve).listen(path.join(folder, 's'))

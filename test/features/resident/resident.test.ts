@@ -531,7 +531,7 @@ describe('a start', () => {
     ['a link has its name', 'd', (place: string, other: string) => symlinkSync(other, place)],
     ['a named pipe is in place of its log', 'log', (place: string) => execFileSync('mkfifo', [place])],
     ['a link is in place of its log', 'log', (place: string, other: string) => symlinkSync(`${other}/file`, place)],
-  ])('goes on where %s, and changes nothing behind it', { timeout: 60_000 }, async (_, extension, plant) => {
+  ])('goes on where %s, and changes nothing behind it', async (_, extension, plant) => {
     const { connect, home, folder, residents } = residentHome({ who: WHO })
     await connect('ann')
     await until(() => residents().length === 1)
