@@ -1,6 +1,7 @@
 // Describes a server's purpose in one phrase: from its instructions, if they state it, otherwise from the names of its
 // tools. Pure.
 import { count } from '../../util/text/count.ts'
+import { nameWords } from '../../util/text/name-words.ts'
 import { firstSentence, oneLine } from '../../util/text/one-line.ts'
 
 /** Paragraphs of the instructions that are read: later ones are about details. */
@@ -53,12 +54,12 @@ export function serverPurpose(
 }
 
 function fromInstructions(name: string, instructions: string | undefined, limit: number): string {
-  const known = new Set(wordsOf(name))
+  const known = new Set(nameWords(name))
   const paragraphs = (instructions ?? '').slice(0, MAX_INSTRUCTIONS).split(/\n+/)
   const prose = paragraphs.map((paragraph) => paragraph.trim()).filter((text) => text !== '' && !NOT_PROSE.test(text))
   for (const paragraph of prose.slice(0, MAX_PARAGRAPHS)) {
     const sentence = firstSentence(paragraph, limit)
-    const telling = wordsOf(sentence).filter((word) => !FILLERS.has(word) && !known.has(word))
+    const telling = nameWords(sentence).filter((word) => !FILLERS.has(word) && !known.has(word))
     if (telling.length > 1 && !ABOUT_ITSELF.test(sentence)) return sentence
   }
   return ''
@@ -87,7 +88,7 @@ function fromNames(toolNames: readonly string[], limit: number): Purpose {
 
 /** The subjects of names such as `list_pull_requests` and `get_pull_request`, most frequent first. */
 function subjectsOf(toolNames: readonly string[]): string[] {
-  const split = toolNames.map(wordsOf)
+  const split = toolNames.map(nameWords)
   // A word that most names begin with is the server's name.
   const first = split[0]?.[0]
   const isShared = first !== undefined && split.filter(([word]) => word === first).length * 2 > split.length
@@ -111,12 +112,4 @@ function singular(word: string): string {
   if (word.length <= 3) return word
   if (word.endsWith('ies')) return `${word.slice(0, -3)}y`
   return word.replace(/(?<=ch|sh|ss|x)es$|(?<![su])s$/, '')
-}
-
-function wordsOf(text: string): string[] {
-  return text
-    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
-    .toLowerCase()
-    .split(/[^\p{L}\p{N}]+/u)
-    .filter((word) => word !== '')
 }

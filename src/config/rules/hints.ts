@@ -1,5 +1,6 @@
 // Decides which annotations of a tool to believe. They are the server's own claims: they count only for servers that
 // the user configured, and not when the tool's name contradicts them. Pure.
+import { nameWords } from '../../util/text/name-words.ts'
 import { HINTS, type Hints } from './rule.ts'
 
 /** The values for a tool without annotations (MCP 2025-11-25, Tools, ToolAnnotations). */
@@ -21,18 +22,13 @@ export function believedHints(tool: string, claimed: unknown, isBelieved: boolea
     const value = Object.hasOwn(given, hint) ? given[hint] : undefined
     return typeof value === 'boolean' ? value : UNKNOWN[hint]
   }
-  const isReadOnly = said('readOnlyHint') && given['destructiveHint'] !== true && !CHANGING.has(firstWord(tool))
+  const isReadOnly = said('readOnlyHint') && given['destructiveHint'] !== true && !CHANGING.has(firstWordOf(tool))
   const hints = Object.fromEntries(HINTS.map((hint) => [hint, said(hint)])) as Hints
   if (isReadOnly) return { ...hints, readOnlyHint: true, destructiveHint: false }
   // A tool with one false claim is not believed the other.
   return said('readOnlyHint') ? { ...hints, readOnlyHint: false, destructiveHint: true } : hints
 }
 
-function firstWord(name: string): string {
-  const [word = ''] = name
-    .normalize('NFKC')
-    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
-    .split(/[^\p{L}\p{N}]+/u)
-    .filter((part) => part !== '')
-  return word.toLowerCase()
+function firstWordOf(tool: string): string {
+  return nameWords(tool.normalize('NFKC'))[0] ?? ''
 }

@@ -50,6 +50,10 @@ describe('names', () => {
     ['github__delete_repo', 'github', 'delete\u200b_repo'],
     ['github__löschen', 'github', 'lo\u0308schen'],
     ['github__stra\u00dfe', 'github', 'STRASSE'],
+    ['*__delete_*', 'github', 'deleteRepo'],
+    ['github__deleteRepo', 'github', 'delete_repo'],
+    ['github__DELETEREPO', 'github', 'deleteRepo'],
+    ['github__delete_repo', 'github', 'delete\u200bRepo'],
   ])('a rule that denies %s applies to %s.%s', async (rule, server, tool) => {
     expect(validate(await policy({ deny: [rule] }), call(server, tool)).verdict).toBe('deny')
   })
@@ -58,6 +62,8 @@ describe('names', () => {
     ['github', 'github2', 'x'],
     ['github__delete_repo', 'github', 'delete_repository'],
     ['github__delete_*', 'github', 'get_delete_x'],
+    ['github__delete_*', 'github', 'undeleteRepo'],
+    ['github__delete_*', 'github', 'deleterepo'],
     ['github__x', 'gitlab', 'x'],
   ])('a rule that denies %s does not apply to %s.%s', async (rule, server, tool) => {
     expect(validate(await policy({ deny: [rule] }), call(server, tool)).verdict).toBe('allow')

@@ -1,6 +1,7 @@
 // The servers and tools that a rule names. Names that a person could confuse count as the same name in a rule that
 // denies or asks, and as different names in a rule that allows. Pure.
 import { fitsGlob } from '../../util/text/glob.ts'
+import { withSpaces } from '../../util/text/name-words.ts'
 
 /** A server and one of its tools, or patterns of them. */
 interface Pair {
@@ -28,12 +29,13 @@ export function targetOf({ server = '*', tool = '*' }: Partial<Pair>, isStrict: 
 
 /** A server and a tool by their names, in which `*` stands for itself. */
 export function exactTarget(pair: Pair, isStrict: boolean): Target {
-  const plain = { server: plainName(pair.server), tool: plainName(pair.tool) }
+  const plain = { server: plainName(pair.server), tools: plainTools(pair.tool) }
   return {
     readings: [pair],
     indexedServers: [plain.server],
     matches: isStrict
-      ? (server, tool) => plainName(server) === plain.server && plainName(tool) === plain.tool
+      ? (server, tool) =>
+          plainName(server) === plain.server && plainTools(tool).some((one, form) => one === plain.tools[form])
       : (server, tool) => server === pair.server && tool === pair.tool,
   }
 }
@@ -83,8 +85,15 @@ function plainPiece(text: string): string {
     .toUpperCase()
     .toLowerCase()
     .normalize('NFKC')
-    .replace(/[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu, '')
+    .replace(INVISIBLE, '')
     .replace(/[^\p{L}\p{N}*]+/gu, '_')
+}
+
+const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu
+
+/** Two forms of a tool's name, of which each is compared with the same one: as one word, and `deleteFile` as two. */
+function plainTools(tool: string): [whole: string, words: string] {
+  return [plainName(tool), plainName(withSpaces(tool.normalize('NFKC').replace(INVISIBLE, '')))]
 }
 
 function splits(text: string): Pair[] {
@@ -97,15 +106,18 @@ function splits(text: string): Pair[] {
 }
 
 function compile(readings: Pair[], isStrict: boolean): Target {
-  const plain = readings.map((pair) => ({ server: plainName(pair.server), tool: plainName(pair.tool) }))
+  const plain = readings.map((pair) => ({ server: plainName(pair.server), tools: plainTools(pair.tool) }))
   const isOneName = plain.every(({ server }) => !server.includes('*'))
   return {
     readings,
     indexedServers: isOneName ? [...new Set(plain.map(({ server }) => server))] : undefined,
     matches: isStrict
       ? (server, tool) => {
-          const [plainServer, plainTool] = [plainName(server), plainName(tool)]
-          return plain.some((one) => fitsGlob(one.server, plainServer) && fitsGlob(one.tool, plainTool))
+          const [plainServer, forms] = [plainName(server), plainTools(tool)]
+          return plain.some(
+            (one) =>
+              fitsGlob(one.server, plainServer) && forms.some((form, which) => fitsGlob(one.tools[which]!, form)),
+          )
         }
       : (server, tool) => readings.some((one) => fitsGlob(one.server, server) && fitsGlob(one.tool, tool)),
   }

@@ -1,4 +1,5 @@
 // "Did you mean": finds the known names closest to a mistyped one. Pure.
+import { nameWords } from './name-words.ts'
 import { byCodeUnit, foldName } from './python-name.ts'
 
 const MAX_LENGTH = 80
@@ -40,15 +41,6 @@ export function didYouMeanText(
 ): string {
   const near = didYouMean(wrong, names)
   return near.length === 0 ? '' : `Did you mean ${near.map(shown).join(' or ')}?`
-}
-
-function nameWords(name: string): string[] {
-  return name
-    .slice(0, MAX_LENGTH)
-    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
-    .toLowerCase()
-    .split(/[^\p{L}\p{N}]+/u)
-    .filter((word) => word !== '')
 }
 
 /** Returns the known name within two edits (a third of the length for short names); undefined if there is none. */
