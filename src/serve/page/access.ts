@@ -1,6 +1,7 @@
 // Controls access to the page: only for the browser that opened a one-time link. It gets a cookie, and a key for the
 // page's own script. Browsers send the cookie to every port of this machine, including other users' ports; the key
-// stays with the page's origin. Both are required.
+// stays with the page's origin. Both are required, and both end with the bridge: an open page goes on asking at its
+// port, where another user's program may listen by then.
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 
@@ -15,14 +16,12 @@ const PASS_MS = 24 * 60 * 60_000
 const MAX_LINKS = 100
 
 export class Access {
-  readonly #secret: string
+  readonly #secret = randomBytes(32)
   readonly #now: () => number
   /** Unused links and their expiry times. */
   readonly #links = new Map<string, number>()
 
-  /** @param secret outlives the process, so that an open page keeps working when its bridge is restarted */
-  constructor(secret: string, now: () => number = Date.now) {
-    this.#secret = secret
+  constructor(now: () => number = Date.now) {
     this.#now = now
   }
 

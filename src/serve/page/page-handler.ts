@@ -46,14 +46,13 @@ const FORM_HEADERS = {
 }
 
 export class PageHandler {
-  readonly access: Access
+  readonly access = new Access()
   readonly #files = readPageFiles()
   readonly #pages: LivePages
   readonly #questions: QuestionLinks
   readonly #routes: ReturnType<typeof createRoutes>
 
-  constructor(bridge: Bridge, secret: string) {
-    this.access = new Access(secret)
+  constructor(bridge: Bridge) {
     this.#pages = new LivePages(bridge)
     this.#routes = createRoutes(bridge, this.#pages.history)
     this.#questions = new QuestionLinks(bridge.settings.stateDir)

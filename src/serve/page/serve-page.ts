@@ -1,28 +1,18 @@
 // Serves the page on a separate port, to this machine only.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import path from 'node:path'
 import type { Bridge } from '../../bridge/bridge.ts'
 import { BridgeError } from '../../errors.ts'
 import type { AnswerPage } from '../../calls/permissions/answer-page.ts'
-import { keptToken } from '../requests/kept-token.ts'
 import { PAGE_PATH, PageHandler } from './page-handler.ts'
 
 const HOST = '127.0.0.1'
 const MAX_CONNECTIONS = 512
 const REQUEST_MS = 30_000
 
-/**
- * The key that signs passes. It outlives the bridge, so that an open page keeps working when the same port is served
- * again.
- */
-function pageSecret(stateDir: string): Promise<string> {
-  return keptToken(path.join(stateDir, '.sandbridge', 'page-secret'))
-}
-
 /** @param port 0 means any free port. @throws BridgeError CONFIG_INVALID when it cannot be listened on */
 export async function servePage(bridge: Bridge, port: number): Promise<AnswerPage> {
-  const handler = new PageHandler(bridge, await pageSecret(bridge.settings.stateDir))
+  const handler = new PageHandler(bridge)
   const server = createServer({ requestTimeout: REQUEST_MS, headersTimeout: REQUEST_MS }, (request, response) => {
     handler.answer(request, response).catch((error: unknown) => {
       bridge.log.error('Answering the page failed', { error })
