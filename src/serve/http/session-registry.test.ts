@@ -22,8 +22,8 @@ function setUp(max: number) {
     max,
   })
   const handles = new SessionHandles({ registry, user: undefined, idleMs: IDLE_MS })
-  const newSession = () =>
-    handles.use(undefined, async (session, handle) => {
+  const newSession = (its = handles) =>
+    its.use(undefined, async (session, handle) => {
       ;(session as unknown as { cells: number }).cells = 1
       return { session, handle: handle!()! }
     })
@@ -35,7 +35,11 @@ function setUp(max: number) {
       isExpendable: () => expendable,
       onEnd: () => {},
     })
-  return { registry, handles, closed, newSession, goOn, hold }
+  const newOf = (user: string) => {
+    const its = new SessionHandles({ registry, user, idleMs: IDLE_MS })
+    return () => newSession(its)
+  }
+  return { registry, handles, closed, newSession, newOf, goOn, hold }
 }
 
 beforeEach(() => void vi.useFakeTimers())
@@ -105,6 +109,21 @@ describe('when there are as many sessions as there may be', () => {
     await newSession()
     expect(closed).toEqual([empty.session])
     expect(closed).not.toContain(one.session)
+  })
+
+  it('a user who opens many sessions ends their own, and those of others only while these have two more', async () => {
+    const { newOf, closed } = setUp(3)
+    const [ann, bob] = [newOf('ann'), newOf('bob')]
+    const anns = await ann()
+    const bobs = [await bob(), await bob(), await bob()]
+    expect(closed).toEqual([bobs[0]!.session])
+    expect(closed).not.toContain(anns.session)
+    await newOf('carl')()
+    expect(closed).toEqual([bobs[0]!.session, bobs[1]!.session])
+    // As many each: nobody's variables are ended for another user.
+    await expect(newOf('dora')()).rejects.toMatchObject({ code: 'SESSION_LIMIT' })
+    await ann()
+    expect(closed.slice(2)).toEqual([anns.session])
   })
 
   it('a session in use, or with variables that a client came back to, is never ended for a new one', async () => {

@@ -61,11 +61,12 @@ export class SessionRegistry {
     if (own.length >= maxOfUser) {
       makeRoom(
         own,
+        user,
         `You have ${own.length} sessions open, the most for one user`,
         'MCP_BRIDGE_HTTP_LIMITS=userSessions',
       )
     } else if (this.#held.size >= max)
-      makeRoom([...this.#held], `${max} sessions are open`, 'MCP_BRIDGE_HTTP_LIMITS=sessions')
+      makeRoom([...this.#held], user, `${max} sessions are open`, 'MCP_BRIDGE_HTTP_LIMITS=sessions')
     const held: HeldSession = new HeldSession(open(options.kept), options, {
       onUse: () => {
         // A use that was under way when the session ended must not bring it back.
@@ -83,12 +84,19 @@ export class SessionRegistry {
 }
 
 /**
- * Ends sessions without variables first, then those that their holder calls expendable, and no others.
+ * Ends sessions without variables first, then those that their holder calls expendable, and no others. Of other
+ * users, it is one who has most, and who is left with no fewer than the user who asks.
  * @param all least recently used first
  */
-function makeRoom(all: readonly HeldSession[], problem: string, setting: string): void {
+function makeRoom(all: readonly HeldSession[], asking: string | undefined, problem: string, setting: string): void {
   const idle = all.filter((held) => !held.isBusy)
-  const leaver = idle.find((held) => !held.hasVariables) ?? idle.find((held) => held.isExpendable)
+  const countOf = (user: string | undefined): number => all.filter((held) => held.user === user).length
+  const expendable = idle.filter(
+    ({ isExpendable, user }) => isExpendable && (user === asking || countOf(user) > countOf(asking) + 1),
+  )
+  const leaver =
+    idle.find((held) => !held.hasVariables) ??
+    expendable.toSorted((one, other) => countOf(other.user) - countOf(one.user))[0]
   if (leaver) return void leaver.end()
   throw new BridgeError('SESSION_LIMIT', `${problem}, and all of them are in use or hold variables`, {
     hint: `Retry when one of them has ended, or raise ${setting}.`,
