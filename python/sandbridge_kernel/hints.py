@@ -93,8 +93,12 @@ def found_for(error: BaseException) -> dict[str, str]:
     return {}
 
 
+# "A coroutine was expected" says that the value is none.
+_IS_COROUTINE = re.compile(r"(?<!\ba )\bcoroutine\b", re.IGNORECASE)
+
+
 def _coroutine(error: BaseException) -> _Advice:
-    if not isinstance(error, (TypeError, AttributeError)) or "'coroutine'" not in str(error):
+    if not isinstance(error, (TypeError, AttributeError)) or not _IS_COROUTINE.search(str(error)):
         return None
     return {"hint": "This value is a coroutine, not a result: write `await` before the call that made it."}
 

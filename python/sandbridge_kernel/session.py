@@ -83,7 +83,7 @@ class Session:
                 )
                 if outcome["status"] == "error":
                     self._display.figures_of_failed()
-                notes = self._stop_tasks() + unawaited.notes() + unparsed.notes() + pictures.notes()
+                notes = self._stop_tasks() + unawaited.notes(self.namespace) + unparsed.notes() + pictures.notes()
                 if self._others:
                     notes += self._others.notes()
             finally:

@@ -220,6 +220,40 @@ it('a missing await that is only found at run time is reported in a note that na
   expect(other.stderr).toContain("coroutine 'mine' was never awaited")
 })
 
+it('a call that a variable keeps without await has its note in its own cell, and the cell that corrects it has none', async () => {
+  const kernel = await startKernel()
+  const notes = async (code: string) => (await kernel.run(code, judging())).notes
+  expect(await notes('issue = mcp_github.ok()\nprint(type(issue).__name__)')).toEqual([
+    '`issue` is a call that was not awaited: nothing was called. Write `await issue`.',
+  ])
+  expect(await notes('1')).toBeUndefined()
+  expect(await notes('issue = await mcp_github.ok()\nprint(issue)')).toBeUndefined()
+  expect(await notes('a = mcp_github.ok()\nb = same = runtime.list_servers()')).toEqual([
+    '`a` and `b` are calls that were not awaited: nothing was called. Write `await a`.',
+  ])
+  expect(await notes('await a\nawait same\na = b = same = None')).toBeUndefined()
+  // The value of a cell is kept as `_`.
+  expect(await notes('[mcp_github.ok()][0]')).toEqual([
+    expect.stringMatching(/^mcp_github\.ok\(…\) was never awaited:/),
+  ])
+  expect(await notes('1')).toBeUndefined()
+})
+
+it('a call that is awaited later in its cell has no note', async () => {
+  const kernel = await startKernel()
+  const code = `import asyncio
+a = mcp_github.ok()
+b = mcp_github.ok()
+many = [mcp_github.ok() for _ in range(3)]
+task = asyncio.create_task(mcp_github.ok())
+unused = mcp_github.ok()
+unused.close()
+mine = asyncio.sleep(0)
+await asyncio.gather(a, b, *many, task, mine)
+print("done")`
+  expect(await kernel.run(code, judging())).not.toHaveProperty('notes')
+})
+
 describe('what the bridge is told', () => {
   it('the bridge gets the arguments of a call to check, with the values of literals', async () => {
     const kernel = await startKernel()

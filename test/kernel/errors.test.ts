@@ -7,6 +7,9 @@ it('a hint is given for errors that have one', async () => {
   const hint = async (code: string) => (await kernel.run(code, { servers: GITHUB })).error!.hint
   expect(await hint('async def f(): return {}\nr = f()\nr["x"]')).toMatch(/write `await` before the call/)
   expect(await hint('r.number')).toMatch(/await/)
+  for (const code of ['"a" + r', 'open("/dev/null", "w").write(r)', 'import json\njson.dumps(r)', 'len(r)'])
+    expect(await hint(code), code).toMatch(/write `await` before the call/)
+  expect(await hint('import asyncio\nasyncio.ensure_future(5)')).toBeUndefined()
   expect(await hint('import asyncio\nawait asyncio.sleep(0)\nasyncio.run(asyncio.sleep(0))')).toMatch(/await main\(\)/)
   expect(await hint('import no_such_module_anywhere.sub')).toMatch(
     /no_such_module_anywhere is not in this sandbox.*`sandbridge packages add no_such_module_anywhere`/,
