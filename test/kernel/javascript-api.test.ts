@@ -192,6 +192,32 @@ const all = await Promise.all([mcp_github.createIssue({}), mcp_servers['github']
     )
   })
 
+  it('a JavaScript cell gets every failure of a function that it calls', async () => {
+    const kernel = await startKernel()
+    const bodies: Record<string, string> = {
+      leaves: 'raise SystemExit(3)',
+      divides: 'raise ZeroDivisionError("none")',
+      stops: 'import asyncio; raise asyncio.CancelledError',
+    }
+    const options: RunOptions = {
+      servers: GITHUB,
+      onCall: ({ method, params }) => {
+        if (method === 'output') return { value: { text: 'a line' } }
+        const name = String(params['name'])
+        return { value: { name, version: 1, imports: [], servers: [], source: `def ${name}():\n    ${bodies[name]}` } }
+      },
+    }
+    const caught = async (code: string) =>
+      value(kernel, `await ${code}.catch(({ name, message }) => [name, message].join(': '))`, options)
+    expect(await caught("runtime.grep(1, '(?<id>x)')")).toMatch(/ArgumentsError: .*not a valid.*unknown extension/)
+    const { error } = await kernel.run('runtime.grep(1, "(")', options)
+    expect(error?.message).toMatch(/not a valid regular expression.*missing \)/)
+    expect(await caught('runtime.showApp("<p>", null, 5)')).toMatch(/MCPError: AttributeError: 'int' object has no/)
+    expect(await caught('user_tools.leaves()')).toBe("'MCPError: leaves failed: SystemExit: 3'")
+    expect(await caught('user_tools.divides()')).toBe("'MCPError: divides failed: ZeroDivisionError: none'")
+    expect(await caught('user_tools.stops()')).toBe("'MCPError: stops failed: CancelledError'")
+  })
+
   it('a JavaScript cell is shown signatures as JavaScript has them', async () => {
     const kernel = await startKernel()
     const python =

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 
 from . import bridge
+from .errors import ArgumentsError
 
 _LINE_CHARS = 300  # characters shown of a longer line, around the match
 
@@ -34,7 +35,10 @@ def output(cell: int | None = None) -> str:
 
 def grep(cell: int | None, pattern: str, context: int = 0, limit: int = 100) -> Lines:
     """The lines of a cell's output that a regular expression fits, with `context` lines around each. `cell` may be None: the last."""
-    find = re.compile(pattern).search
+    try:
+        find = re.compile(pattern).search
+    except re.error as error:
+        raise ArgumentsError(f"grep: {pattern[:80]!r} is not a valid regular expression of Python: {error}") from None
     lines = output(cell).split("\n")
     wanted: dict[int, str] = {}
     found = 0

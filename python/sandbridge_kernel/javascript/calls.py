@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import json
 import re
+import sys
 from base64 import b64decode, b64encode
 from io import BytesIO
 from secrets import token_hex
@@ -37,6 +39,9 @@ async def reply(message: dict[str, Any]) -> bytes:
         return _refused(number, error)
     except (TypeError, ValueError, LookupError, OSError, RecursionError) as error:
         return _refused(number, ArgumentsError(str(error)))
+    except (Exception, SystemExit) as error:
+        # Without a reply, the cell would wait until its time limit.
+        return _refused(number, MCPError(_told(error)))
 
 
 async def _call(message: dict[str, Any]) -> object:
@@ -96,8 +101,22 @@ async def _function(message: dict[str, Any]) -> object:
         return await value if inspect.isawaitable(value) else value
     except MCPError:
         raise
-    except Exception as error:
-        raise MCPError(f"{name} failed: {type(error).__name__}: {error}") from None
+    except asyncio.CancelledError as error:
+        if _is_ending():
+            raise
+        raise MCPError(f"{name} failed: {_told(error)}") from None
+    except (Exception, SystemExit) as error:
+        raise MCPError(f"{name} failed: {_told(error)}") from None
+
+
+def _is_ending() -> bool:
+    """True if the cell has ended and cancels this reply. Python 3.10 cannot tell it from a function's own cancellation."""
+    task = asyncio.current_task()
+    return sys.version_info < (3, 11) or task is None or task.cancelling() > 0
+
+
+def _told(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}".removesuffix(": ")
 
 
 def _loaded(name: str) -> Any:
