@@ -117,6 +117,52 @@ const all = await Promise.all([mcp_github.createIssue({}), mcp_servers['github']
     expect((await js(kernel, 'await runtime.saveTool("x")', options)).error?.name).toBe('ArgumentsError')
   })
 
+  it('a JavaScript cell gets null for a number that JSON cannot carry', async () => {
+    const kernel = await startKernel()
+    const report = '{"mean": NaN, "max": [Infinity, -Infinity, 1.5], "note": "NaN"}'
+    const { options } = github({ content: [{ type: 'text', text: report }] })
+    expect(await value(kernel, 'await github.create_issue()', options)).toBe(
+      "{ mean: null, max: [ null, null, 1.5 ], note: 'NaN' }",
+    )
+    const image = { type: 'image', data: 'AAECAw==', mimeType: 'image/png' }
+    const mixed = github({ content: [{ type: 'text', text: report }, image] })
+    const code = 'const all = await github.create_issue(); [all[0].mean, all[1].data.length, all.length]'
+    expect(await value(kernel, code, mixed.options)).toBe('[ null, 4, 2 ]')
+  })
+
+  it('an object that a JavaScript cell saves or shows is data, and options are those that the function has', async () => {
+    const kernel = await startKernel()
+    const asked: { method: string; params: Record<string, unknown> }[] = []
+    const options: RunOptions = {
+      servers: GITHUB,
+      onCall: ({ method, params }) => {
+        asked.push({ method, params })
+        return { value: { name: 'x', version: 1 } }
+      },
+    }
+    /** What the bridge was sent to keep: the name, and the content. */
+    const kept = async (code: string) => {
+      expect((await js(kernel, `await runtime.${code}`, options)).error).toBeUndefined()
+      const sent = Buffer.from(JSON.stringify(asked.splice(0)))
+      const [base64] = /(?<="data":")[^"]*/.exec(sent.toString()) ?? []
+      const [name] = /(?<="name":")[^"]*/.exec(sent.toString()) ?? []
+      return [
+        name,
+        Buffer.from(base64 ?? '', 'base64')
+          .toString()
+          .replaceAll(/\s/g, ''),
+      ]
+    }
+    expect(await kept('saveArtifact("a.json", { rows: [1, 2] })')).toEqual(['a.json', '{"rows":[1,2]}'])
+    expect(await kept('saveArtifact({ name: "b.json", data: { rows: [] } })')).toEqual(['b.json', '{"rows":[]}'])
+    const page = (data: string) => `<!doctypehtml><metacharset=utf-8><script>window.data=${data}</script><p>`
+    expect(await kept('showApp("<p>", { a: 1 })')).toEqual(['app-1.html', page('{"a":1}')])
+    expect(await kept('showApp("<p>", { name: "x", a: 1 })')).toEqual(['app-2.html', page('{"name":"x","a":1}')])
+    expect(await kept('showApp("<p>", {})')).toEqual(['app-3.html', page('{}')])
+    expect(await kept('showApp("<p>", { data: { a: 1 }, name: "c.html" })')).toEqual(['c.html', page('{"a":1}')])
+    expect(await kept('showApp("<p>", { a: 1 }, { name: "d.html" })')).toEqual(['d.html', page('{"a":1}')])
+  })
+
   it('updateMemory calls its function again with the value that another cell saved meanwhile', async () => {
     const kernel = await startKernel()
     const saved: unknown[] = []

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 _PYTHON_ONLY = frozenset(("complete", "save_tool", "save_workflow", "update_memory", "call_tool"))
 _SAVING = ("save_tool", "save_workflow")
 # Index of an argument that is a value even if it is an object, and not the options at the end.
-_VALUE_AT = {"save_memory": 1, "load_memory": 1}
+_VALUE_AT = {"save_memory": 1, "load_memory": 1, "save_artifact": 1}
+_OPTIONS_OF_APP = frozenset(("data", "name"))
 _CAMEL = re.compile(r"(?<=[a-z0-9])([A-Z])")
 
 
@@ -70,10 +71,17 @@ async def _runtime(message: dict[str, Any]) -> object:
     for at in binary if isinstance(binary, list) else ():
         args[at] = b64decode(args[at])
     options: dict[str, Any] = {}
-    if args and isinstance(args[-1], dict) and _VALUE_AT.get(name) != len(args) - 1:
+    if args and isinstance(args[-1], dict) and not _is_value(name, args):
         options = {_CAMEL.sub(r"_\1", key).lower(): value for key, value in args.pop().items()}
     value = function(*args, **options)
     return await value if inspect.isawaitable(value) else value
+
+
+def _is_value(name: str, args: list[Any]) -> bool:
+    """True if the object at the end is a value, and not options."""
+    if name == "show_app" and len(args) == 2:
+        return not args[1] or not _OPTIONS_OF_APP.issuperset(args[1])
+    return _VALUE_AT.get(name) == len(args) - 1
 
 
 async def _memory(message: dict[str, Any]) -> object:
@@ -145,7 +153,13 @@ def _encoded(number: object, value: object) -> bytes:
         return f"{mark}{len(media) - 1}"
 
     line: dict[str, Any] = {"type": "reply", "id": number, "value": value}
-    text = json.dumps(line, default=put_aside, allow_nan=False)
+    try:
+        text = json.dumps(line, default=put_aside, allow_nan=False)
+    except ValueError:
+        # Python's JSON may have NaN and Infinity, such as in a tool's text. JavaScript's own JSON has null for them.
+        media.clear()
+        numbers = json.loads(json.dumps(line, default=put_aside), parse_constant=lambda _: None)
+        text = json.dumps(numbers)
     if media:
         text = f'{text[:-1]}, "mark": {json.dumps(mark)}, "media": {json.dumps(media)}}}'
     return text.encode()
