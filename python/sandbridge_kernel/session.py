@@ -97,6 +97,7 @@ class Session:
     def _ensure_loop(self) -> None:
         if self._interrupts.loop is None or self._loop.is_closed():
             self._loop = self._interrupts.loop = self._new_loop()
+            self._loop.set_exception_handler(_report)
         # asyncio.run() unsets the loop; get_event_loop() in a cell must return this one.
         asyncio.set_event_loop(self._loop)
 
@@ -200,6 +201,13 @@ class Session:
             self._stubborn |= pending
             notes.append(f"{len(pending)} of them did not stop when cancelled")
         return notes
+
+
+def _report(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Report an exception that nothing retrieved. `_stop_tasks` cancels what a cell leaves behind; a `gather` of that keeps a
+    CancelledError, which would be reported in the later cell that frees it."""
+    if not isinstance(context.get("exception"), asyncio.CancelledError):
+        loop.default_exception_handler(context)
 
 
 def _task_name(task: asyncio.Task[Any]) -> str:

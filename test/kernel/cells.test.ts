@@ -230,6 +230,15 @@ await asyncio.sleep(0)`
   })
 })
 
+it('a gather that a cell does not await is not reported in a later cell, and other exceptions of the loop are', async () => {
+  const kernel = await startKernel()
+  const first = await kernel.run('import asyncio\ng = asyncio.gather(asyncio.sleep(60), asyncio.sleep(60))')
+  expect(first.notes).toEqual([expect.stringMatching(/^2 background tasks were cancelled/)])
+  expect((await kernel.run('g = None\nprint("innocent")')).stderr).toBe('')
+  await kernel.run('f = asyncio.get_event_loop().create_future()\nf.set_exception(ValueError("lost"))')
+  expect((await kernel.run('f = None')).stderr).toMatch(/exception was never retrieved[^]*ValueError: lost/)
+})
+
 it('a coroutine that is never awaited is warned about', async () => {
   const kernel = await startKernel()
   const { stderr } = await kernel.run('async def f(): pass\nf(); None')
