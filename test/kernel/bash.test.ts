@@ -82,6 +82,13 @@ describe('a bash cell', () => {
     expect((await bash(kernel, 'echo ${d-none} $a')).stdout).toBe('none 1\n')
   })
 
+  it('a bash cell fails with its exit status, also after it has set IFS', async () => {
+    const kernel = await startKernel()
+    expect((await bash(kernel, 'IFS=3; (exit 3)')).error).toMatchObject({ name: 'ExitStatus', message: '3' })
+    expect((await bash(kernel, 'IFS=2; (exit 123)')).error).toMatchObject({ name: 'ExitStatus', message: '123' })
+    expect((await bash(kernel, 'true')).status).toBe('ok')
+  })
+
   it('a bash cell names its lines in errors and reports unknown commands', async () => {
     const kernel = await startKernel()
     const missing = await bash(kernel, 'echo 1\nno-such-program --x')
@@ -257,6 +264,34 @@ n=$(mcp github create_issue --title=-x); echo "got $n"`,
     )
     expect(search).toBe(server)
     expect(tool).toContain('\n  Create an issue. It says more.\n  --title  str  what it is about\n')
+  })
+
+  it('the mcp command shows help for --help and -h as options, and passes them on as values', async () => {
+    const kernel = await startKernel()
+    const { options, args, calls } = github()
+    const asking = await bash(
+      kernel,
+      'for last in --help -h "--title x --help" "--dry-run --help"; do mcp github create_issue $last; done',
+      options,
+    )
+    expect(asking.stdout.match(/Create an issue\. It says more/g)).toHaveLength(4)
+    expect(calls).toEqual([])
+    await bash(
+      kernel,
+      `mcp github create_issue --title "--help"; mcp github create_issue --title -h --dry-run
+mcp github create_issue --title=--help; mcp github create_issue -- --help; mcp github create_issue --title --raw --count 2`,
+      options,
+    )
+    expect(args()).toEqual([
+      { args: [], title: '--help' },
+      { args: [], title: '-h', dry_run: true },
+      { args: [], title: '--help' },
+      { args: ['--help'] },
+      { args: [], title: '--raw', count: 2 },
+    ])
+    const onCall: RunOptions['onCall'] = () => ({ error: { code: 'PROXY_TOOL_UNKNOWN', message: 'no such tool' } })
+    const unknown = await bash(kernel, 'mcp github typo --help', { servers: GITHUB, onCall })
+    expect(unknown.stderr).toBe('mcp: no such tool\n')
   })
 
   it('the mcp command lists more than twenty tools of a server by name', async () => {

@@ -19,13 +19,19 @@ _MAX_OPTIONS = 50
 _PLAIN = frozenset(("null", "boolean", "integer", "number", "array", "object"))
 
 
+SWITCHES = frozenset(("--help", "-h", "--raw"))  # of `mcp` itself
+
+
 class UsageError(ValueError):
     """The command line cannot be parsed."""
 
 
-def parse(words: list[str], schema: object, names: list[str]) -> tuple[list[Any], dict[str, Any]]:
+def parse(
+    words: list[str], schema: object, names: list[str], switches: set[str] | None = None
+) -> tuple[list[Any], dict[str, Any]]:
     """Returns (positional arguments, named ones) from `--name value`, `--name=value`, `--flag`, `--no-flag` and values without a name.
-    A repeated name makes a list. `names` are the tool's parameters in positional order."""
+    A repeated name makes a list. `names` are the tool's parameters in positional order. `switches` gets those that stand in the place of an option, and not as
+    a value; after one for help, no more words are read."""
     reader = _Reader(schema)
     args: list[Any] = []
     given: dict[str, list[Any]] = {}
@@ -35,6 +41,11 @@ def parse(words: list[str], schema: object, names: list[str]) -> tuple[list[Any]
         if word == "--":
             args += [reader.value(name, text) for name, text in zip(names[len(args) :], rest)]
             args += rest[len(args) :] if len(args) >= len(names) else []
+            break
+        if switches is not None and word in SWITCHES:
+            switches.add(word)
+            if word == "--raw":
+                continue
             break
         if not word.startswith("--"):
             args.append(reader.value(names[len(args)] if len(args) < len(names) else "", word))

@@ -44,8 +44,10 @@ export -f mcp
 trap __sandbridge_save EXIT
 """
 # eval reads the whole cell and numbers its lines from 1.
-_DRIVER = """. {prelude}; eval "$(<{cell})"
-set -- $?; __sandbridge_save; exit $1"""
+_DRIVER = """\
+. {prelude}; eval "$(<{cell})"
+set -- "$?"; __sandbridge_save; exit "$1"
+"""
 
 
 class ShellCells:

@@ -64,31 +64,33 @@ async def _run(words: list[str], data: bytes, is_shown: bool) -> Reply:
     server = server_name(registry[words[0]])
     if len(words) == 1 or words[1] in _HELP_WORDS:
         return Reply(_listing_of_server(await bridge.ask("query_tool_docs", server=server, detail="full")))
-    wants_help = any(word in ("--help", "-h") for word in words[2:])
+    unknown = None
     try:
         doc = (await bridge.ask("query_tool_docs", server=server, tools=[words[1]], detail="full"))[0]
-    except MCPError:
-        if wants_help:
-            raise
+    except MCPError as error:
         # The bridge refuses and records the call itself, with its own message.
-        doc = {"server": server, "tool": words[1]}
-    return Reply(_description(doc)) if wants_help else await _call(doc, words[2:], data, is_shown)
+        doc, unknown = {"server": server, "tool": words[1]}, error
+    return await _call(doc, words[2:], data, is_shown, unknown)
 
 
-async def _call(doc: Any, words: list[str], data: bytes, is_shown: bool) -> Reply:
-    raw = "--raw" in words
-    words = [word for word in words if word != "--raw"]
+async def _call(doc: Any, words: list[str], data: bytes, is_shown: bool, unknown: MCPError | None) -> Reply:
+    """Calls the tool, or describes it for `--help`. `unknown`: why its docs are missing."""
     stdin = data.decode("utf-8", "replace")
     words = [f"--json={stdin}" if word == "--json=-" else word for word in words]
     for at, word in enumerate(words[1:], 1):
         if word == "-" and words[at - 1] == "--json":
             words[at] = stdin
     exact = any(word.partition("=")[0] == "--json" for word in words)
-    args, kwargs = parse(words, doc.get("inputSchema"), [one["name"] for one in doc.get("params", ())])
+    switches: set[str] = set()
+    args, kwargs = parse(words, doc.get("inputSchema"), [one["name"] for one in doc.get("params", ())], switches)
+    if not switches.isdisjoint(_HELP_WORDS):
+        if unknown:
+            raise unknown
+        return Reply(_description(doc))
     params: dict[str, Any] = {"server": doc["server"], "tool": doc["tool"], "args": args, "kwargs": kwargs}
     if exact:
         params["exact"] = True
-    if raw:
+    if "--raw" in switches:
         return Reply(_json(await bridge.ask_with("call_tool", {**params, "raw": True})))
     value = native(await bridge.ask_with("call_tool", params))
     if value is None:
