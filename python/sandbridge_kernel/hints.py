@@ -33,6 +33,9 @@ _SOCKET_MODULES = frozenset(
 _NO_NETWORK_HINT = "The sandbox has no network: only tools of MCP servers reach out."
 _HOME = re.compile(r"~|\bexpanduser\b|\.home\(\)")
 _INSIDE = ("/tmp", "/workspace", "/projects", "/proc", "/dev", "/sys")
+# Folders of every system, and those in which folders are mounted.
+_SYSTEM = frozenset("bin boot etc home lib lib64 opt root run sbin usr Users var".split())
+_MOUNTS = ("media", "mnt", "srv")
 _URL = re.compile(r"https?://(?:www\.)?([\w.-]+)|host='([\w.-]+)'")
 _MAX_PACKAGES = 15
 # Packages whose name differs from that of their module.
@@ -111,7 +114,10 @@ def _plain_call(error: BaseException) -> _Advice:
     }
 
 
-_RESULT_KEY = re.compile(r"""(?:\[\s*["']|\.get\(\s*["']|\.)(content|structuredContent|isError)\b""")
+_RESULT_KEY = re.compile(
+    r"""(?:(?<![\w.])(?P<name>[A-Za-z_]\w*)\s*)?"""
+    r"""(?:\[\s*["']|\.get\(\s*["']|\.)(?P<key>content|structuredContent|isError)\b"""
+)
 
 
 def _mcp_result(error: BaseException) -> _Advice:
@@ -126,9 +132,11 @@ def _mcp_result(error: BaseException) -> _Advice:
     found = _RESULT_KEY.search(line)
     text = str(error)
     if not found or not (
-        found[1] in text or re.search(r"indices must be|not subscriptable|has no attribute 'get'", text)
+        found["key"] in text or re.search(r"indices must be|not subscriptable|has no attribute 'get'", text)
     ):
         return None
+    if type(frame.f_locals.get(found["name"], frame.f_globals.get(found["name"]))) is dict:
+        return None  # the cell's own: calls give Records
     return {
         "hint": "A call gives the tool's value itself, not an MCP result: drop the index and use the value. "
         "`await mcp_x.tool(…, raw=True)` gives the MCP result with `content`."
@@ -300,9 +308,20 @@ def _host_file(error: BaseException) -> _Advice:
 def _is_elsewhere(path: str) -> bool:
     if re.match(r"[A-Za-z]:[\\/]|\\\\|~|file:|\$HOME\b|%USERPROFILE%", path):
         return True
-    return path.startswith("/") and not path.startswith(
+    if not path.startswith("/") or path.startswith(
         (*_INSIDE, os.getcwd() + "/", sys.prefix + "/", sys.base_prefix + "/lib")
-    )
+    ):
+        return False
+    return not _is_in_own_folder(path)
+
+
+def _is_in_own_folder(path: str) -> bool:
+    """True in a folder that this sandbox has and others do not, such as a mounted one: the path was meant for it."""
+    folders = path.split("/")[1:-1]
+    if not folders or folders[0] in _SYSTEM:
+        return False
+    depth = 2 if folders[0] in _MOUNTS else 1
+    return len(folders) >= depth and os.path.isdir("/" + "/".join(folders[:depth]))
 
 
 def _is_at_home(path: str, error: BaseException) -> bool:

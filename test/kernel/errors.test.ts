@@ -20,14 +20,37 @@ it('a hint is given for errors that have one', async () => {
 it.for([
   ['"text"', '["content"][0]["text"]'],
   ['[1]', "['content']"],
-  ['{"a": 1}', '["structuredContent"]'],
+  ['await mcp_github.get()', '["structuredContent"]'],
+  ['await mcp_github.get()', '.content'],
   ['None', '["content"]'],
   ['"text"', '.get("isError")'],
   ['"text"', '.content'],
 ] as const)('a hint says what to write where a value is taken for an MCP result: %s', async ([value, index]) => {
   const kernel = await startKernel()
-  expect((await kernel.run(`r = ${value}\nr${index}`)).error!.hint).toMatch(/value itself.*raw=True/)
-  expect((await kernel.run(`r = ${value}\nr["other"] + len(r)`)).error!.hint ?? '').not.toMatch(/raw=True/)
+  const hint = async (code: string) => {
+    const onCall = () => ({ value: { content: [], structuredContent: { a: 1 } } })
+    return (await kernel.run(code, { servers: GITHUB, onCall })).error!.hint ?? ''
+  }
+  expect(await hint(`r = ${value}\nr${index}`)).toMatch(/value itself.*raw=True/)
+  expect(await hint(`r = ${value}\nr["other"] + len(r)`)).not.toMatch(/raw=True/)
+})
+
+it('a hint about MCP results is not given for a dict of the cell itself', async () => {
+  const kernel = await startKernel()
+  for (const code of ['data = {"a": 1}\ndata["content"]', 'def f(one): return one["content"]\nf({})'])
+    expect((await kernel.run(code)).error!.hint, code).toBeUndefined()
+})
+
+it('a hint about files of the host is not given in a mounted folder, only where every system has folders', async () => {
+  const kernel = await startKernel()
+  // Stands for a sandbox that has these folders.
+  const folders = '"/mnt/reports", "/data", "/mnt", "/home", "/home/me", "/etc", "/var/log", "/", "/root"'
+  await kernel.run(`import os\nos.path.isdir = lambda path: path in (${folders})`)
+  const hint = async (path: string) => (await kernel.run(`open("${path}")`)).error!.hint
+  for (const path of ['/mnt/reports/no-such.csv', '/mnt/reports/2024/no-such.csv', '/data/no-such.csv'])
+    expect(await hint(path), path).toBeUndefined()
+  for (const name of ['', 'mnt/', 'mnt/other/', 'home/me/', 'etc/', 'var/log/', 'root/', 'no-such/'])
+    expect(await hint(`/${name}no-such.csv`), name).toMatch(/no files of the host/)
 })
 
 it('a hint about the network and about files of the host has words to search for', async () => {
