@@ -204,8 +204,8 @@ class Session:
 
 
 def _report(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Report an exception that nothing retrieved. `_stop_tasks` cancels what a cell leaves behind; a `gather` of that keeps a
-    CancelledError, which would be reported in the later cell that frees it."""
+    """Report an exception that nothing retrieved. `_stop_tasks` cancels the tasks that a cell leaves behind. A `gather`
+    of them keeps a CancelledError, which asyncio would report in the later cell that frees it."""
     if not isinstance(context.get("exception"), asyncio.CancelledError):
         loop.default_exception_handler(context)
 

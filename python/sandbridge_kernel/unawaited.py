@@ -76,7 +76,7 @@ def notes(namespace: dict[str, Any]) -> list[str]:
         if _is_news(value):
             value.__qualname__ = _Told(value.__qualname__)
             kept.append(name)
-    shown_value = getattr(builtins, "_", None)
+    shown_value: Any = getattr(builtins, "_", None)
     if _is_news(shown_value):
         _forget(shown_value)
         shown_value.__qualname__ = _Told(shown_value.__qualname__)

@@ -118,7 +118,8 @@ async def _function(message: dict[str, Any]) -> object:
 
 
 def _is_ending() -> bool:
-    """True if the cell has ended and cancels this reply. Python 3.10 cannot tell it from a function's own cancellation."""
+    """True if the cell has ended and cancels this reply. Python 3.10 cannot tell that from a function's own
+    cancellation."""
     task = asyncio.current_task()
     return sys.version_info < (3, 11) or task is None or task.cancelling() > 0
 

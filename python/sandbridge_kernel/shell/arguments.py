@@ -30,8 +30,8 @@ def parse(
     words: list[str], schema: object, names: list[str], switches: set[str] | None = None
 ) -> tuple[list[Any], dict[str, Any]]:
     """Returns (positional arguments, named ones) from `--name value`, `--name=value`, `--flag`, `--no-flag` and values without a name.
-    A repeated name makes a list. `names` are the tool's parameters in positional order. `switches` gets those that stand in the place of an option, and not as
-    a value; after one for help, no more words are read."""
+    A repeated name makes a list. `names` are the tool's parameters in positional order. `switches` gets the SWITCHES that
+    stand in the place of an option, and not as a value. After one for help, `parse` reads no more words."""
     reader = _Reader(schema)
     args: list[Any] = []
     given: dict[str, list[Any]] = {}
