@@ -67,11 +67,20 @@ class Projects:
             raise OSError(reply["error"]["message"])
         return reply["value"]
 
+    def _here(self) -> dict[str, _Signature]:
+        """Returns what is in the folder. What is known is looked for by name, too: with too many files, or in a folder
+        that cannot be listed, it is not found, and what is not here is removed elsewhere."""
+        here = dict(_found())
+        for path in self._known:
+            if path not in here and (signature := _signature(os.path.join(FOLDER, path))) is not None:
+                here[path] = signature
+        return here
+
     # ---- fetch
 
-    def _bring(self, revision: str | None) -> None:
+    def _bring(self, revision: str | None) -> str | None:
         entries = {entry["path"]: entry for entry in self._ask("projects")}
-        here = dict(_found())
+        here = self._here()
         wanted = []
         for path, entry in entries.items():
             stamp, signature = self._known.get(path, ("", ""))
@@ -86,28 +95,42 @@ class Projects:
             if path not in entries and here.get(path) == signature and stamp != _REFUSED:
                 _remove(path)
                 del self._known[path]
+        failed: dict[str, str] = {}
         while wanted:
-            wanted = self._fetch(wanted, entries)
+            wanted = self._fetch(wanted, entries, failed)
+        if failed:
+            # They are tried again before the next cell.
+            return f"Not brought in: {_named(failed)}."
         self._revision = revision
+        return None
 
-    def _fetch(self, wanted: list[str], entries: dict[str, dict[str, Any]]) -> list[str]:
-        """Write some of the wanted files. Returns the rest."""
+    def _fetch(self, wanted: list[str], entries: dict[str, dict[str, Any]], failed: dict[str, str]) -> list[str]:
+        """Write some of the wanted files. Returns the rest. `failed` gets those that cannot be written, and why."""
         done = 0
         for found in self._ask("read_projects", paths=wanted[:_BATCH]):
             path = found["path"]
             done += 1
             if "data" not in found:
                 continue
-            full = os.path.join(FOLDER, path)
-            with open(full, "wb") as file:
-                file.write(a2b_base64(found["data"]))
-                while file.tell() < found["sizeBytes"]:
-                    piece = self._ask("read_projects", paths=[path], offset=file.tell())[0].get("data")
-                    if not piece:
-                        break
-                    file.write(a2b_base64(piece))
-            self._known[path] = (entries[path]["stamp"], _signature(full) or "")
+            try:
+                self._write(path, found)
+            except OSError as problem:
+                failed[path] = str(problem)
+            else:
+                self._known[path] = (entries[path]["stamp"], _signature(os.path.join(FOLDER, path)) or "")
         return wanted[max(done, 1) :]
+
+    def _write(self, path: str, found: dict[str, Any]) -> None:
+        full = os.path.join(FOLDER, path)
+        if os.path.isdir(full):
+            _remove(path)  # the file took its place elsewhere
+        with open(full, "wb") as file:
+            file.write(a2b_base64(found["data"]))
+            while file.tell() < found["sizeBytes"]:
+                piece = self._ask("read_projects", paths=[path], offset=file.tell())[0].get("data")
+                if not piece:
+                    break
+                file.write(a2b_base64(piece))
 
     def _make_folder(self, path: str) -> None:
         full = os.path.join(FOLDER, path)
@@ -119,7 +142,7 @@ class Projects:
     # ---- send
 
     def _hand_over(self, deadline: float | None) -> str | None:
-        here = {path: signature for path, signature in _found() if signature}
+        here = {path: signature for path, signature in self._here().items() if signature}
         removed = [path for path in self._known if path not in here]
         changed = [path for path, signature in here.items() if self._known.get(path, ("", ""))[1] != signature]
         refused: dict[str, str] = {}
@@ -226,9 +249,14 @@ def _remove(path: str) -> None:
 
 
 def _told(refused: dict[str, str], late: int) -> str | None:
-    parts = [f"{FOLDER}/{path}: {reason}" for path, reason in list(refused.items())[:_NAMED]]
-    if len(refused) > _NAMED:
-        parts.append(f"and {len(refused) - _NAMED} more")
+    parts = [_named(refused)] if refused else []
     if late:
         parts.append(f"{late} changes, because the cell was interrupted: they are kept after the next cell")
     return f"Not kept: {'; '.join(parts)}." if parts else None
+
+
+def _named(problems: dict[str, str]) -> str:
+    parts = [f"{FOLDER}/{path}: {reason}" for path, reason in list(problems.items())[:_NAMED]]
+    if len(problems) > _NAMED:
+        parts.append(f"and {len(problems) - _NAMED} more")
+    return "; ".join(parts)
