@@ -57,16 +57,40 @@ def encode(frame: Mapping[str, Any], default: Callable[[Any], Any] | None = None
     """Return the line for a frame, including LF. `default` converts values that JSON lacks.
 
     Raises FrameError if it is longer than 64 MiB or has more structure than the bridge reads, and json's errors for other values.
+    A frame with `default` is a call: ValueError for an integer in its params that the bridge would round.
     """
     make = _encoders.get(default)
     if make is None:
         make = _encoders[default] = _encoder(default)
     text = make(frame)
+    if default and _LONG_NUMBER.search(text):
+        _check_integers(frame["params"], default)
     if len(text) >= MAX_FRAME_BYTES:
         raise FrameError(f"a frame of {len(text):,} bytes is over the limit of {MAX_FRAME_BYTES:,}")
     if len(text) > MAX_NESTING:
         _check_structure(text)
     return text.encode("ascii") + b"\n"
+
+
+# Or the same in a string: the text is a quick test.
+_LONG_NUMBER = re.compile(r"[:,\[]-?[1-9]\d{15}")
+_MAX_INTEGER = 2**53 - 1
+
+
+def _check_integers(value: Any, default: Callable[[Any], Any], name: str = "") -> None:
+    if isinstance(value, int):
+        if abs(value) > _MAX_INTEGER:
+            shown = f" {value}" if abs(value) < 10**30 else ""
+            where = f" in {name[:80]!r}" if name else ""
+            raise ValueError(f"the integer{shown}{where} is beyond 2**53, where JSON is not exact: pass it as a str")
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            _check_integers(item, default, str(key))
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            _check_integers(item, default, name)
+    elif not isinstance(value, (str, float, type(None))):
+        _check_integers(default(value), default, name)
 
 
 _STRING = re.compile('"[^"]*"')

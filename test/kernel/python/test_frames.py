@@ -45,6 +45,18 @@ class Frames(unittest.TestCase):
         with self.assertRaises(frames.FrameError):
             frames.decode(b'{"type":"reply","id":1,"value":"\xff"}')
 
+    def test_an_integer_of_a_call_that_the_bridge_would_round_is_refused(self):
+        def sent(value, default=list):
+            return frames.encode({"type": "call", "id": 1, "cell": 1, "method": "m", "params": {"id": value}}, default)
+
+        for value in (2**53, -(2**53), [1, {"a": (9007199254740993,)}], {9007199254740993}, 10**400):
+            with self.subTest(value), self.assertRaisesRegex(ValueError, "integer.* in '(id|a)' is beyond .*pass it as a str"):
+                sent(value)
+        for value in (2**53 - 1, 1 - 2**53, 1e20, "x:9007199254740993,", {9007199254740993: 1}, True):
+            sent(value)
+        # What is no call is text of the cell.
+        frames.encode({"type": "result", "cell": 1, "value": 2**60})
+
     def test_lone_surrogates_and_separators_survive(self):
         text = "\ud800 \u2028 \u2029 \x00 \x85"
         line = frames.encode({"type": "output", "cell": 1, "stream": "stdout", "text": text})
