@@ -97,7 +97,7 @@ function callTool(params: unknown, context: CellContext, cancellation: Cancellat
     context.learned?.noteResult(context, found, call.args, result.isError === true)
     if (result.isError !== true) context.called.done(found)
     await context.apps?.keep(found, call.args, result, { ...context, signal: cancellation.signal })
-    return resultForSandbox(serverName, found.name, result, raw)
+    return resultForSandbox(found, result, raw)
   })
 }
 

@@ -55,7 +55,7 @@ export class ServerApps {
   /** Keeps a call of a tool that has an app, and tells the model so. Never rejects. */
   async keep(tool: CatalogTool, args: ServerApp['args'], result: ToolResult, caller: Caller): Promise<void> {
     const { appUri } = tool.definition
-    if (appUri === undefined || result.isError) return
+    if (appUri === undefined || result.isError === true) return
     const name = `${tool.server}.${tool.name}`
     try {
       const callChars = JSON.stringify([args, result]).length

@@ -5,6 +5,7 @@ import type { ToolResult } from '../../upstream/upstream.ts'
 import { isRecord } from '../../util/json/json.ts'
 import { onOneLine } from '../../util/text/server-words.ts'
 import type { CatalogTool } from '../catalog/model/catalog-tool.ts'
+import { structuredOf } from '../catalog/model/result-parts.ts'
 import { violation } from '../catalog/signature/violation.ts'
 
 const MAX_CHARS = 300
@@ -19,7 +20,7 @@ export class ForbiddenResults {
     const told = this.#told.get(session) ?? new Set<string>()
     const tool = `${server}.${name}`
     if (told.has(tool)) return undefined
-    const value = result.structuredContent
+    const value = structuredOf(result, true)
     const wrong =
       value === undefined ? 'it has no structured content' : violation(value, outputSchema, outputSchema, 'result')
     if (wrong === undefined) return undefined

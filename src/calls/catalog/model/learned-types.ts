@@ -2,6 +2,7 @@
 // A shape is a small JSON Schema, so it is shown like any other. Limited in depth, keys and size, whatever a server
 // returns. Pure.
 import type { ToolResult } from '../../../upstream/upstream.ts'
+import { blocksOf, structuredOf } from './result-parts.ts'
 import { columnsOf } from './text-columns.ts'
 import { propertiesOf } from '../signature/json-schema.ts'
 import { isRecord, parseJson } from '../../../util/json/json.ts'
@@ -33,9 +34,9 @@ const MAX_SHAPE_LENGTH = 6000
 /** The shape of the Python value of a result, as values.py makes it; undefined for errors and for very long texts. */
 export function shapeOfResult(result: ToolResult): Shape | undefined {
   if (result.isError === true) return undefined
-  const content = Array.isArray(result.content) ? result.content : []
-  const { structuredContent } = result
-  if (structuredContent !== undefined && structuredContent !== null)
+  const content = blocksOf(result.content)
+  const structuredContent = structuredOf(result, false)
+  if (structuredContent !== undefined)
     // The Python value is otherwise a list of the structured value and the media, or the media alone.
     return content.some(isMedia) ? undefined : shapeOfBoxed(structuredContent)
   if (content.length === 0 || content.length > MAX_BLOCKS) return undefined
