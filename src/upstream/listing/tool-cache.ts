@@ -22,6 +22,9 @@ export class ToolCache {
   #tools: UpstreamTool[] | undefined
   #listing: Promise<UpstreamTool[]> | undefined
   #version = 0
+  /** Listings begun so far; the number of the one that was reported last. */
+  #begunCount = 0
+  #reported = 0
   /** The server has said, since its start, that its tools have changed. */
   hasChanged = false
   /** It has said so, and they have not been read since. */
@@ -78,6 +81,7 @@ export class ToolCache {
 
   async #read(connection: Connection): Promise<UpstreamTool[]> {
     const version = this.#version
+    const number = ++this.#begunCount
     try {
       const list = await connection.listTools()
       // After a change meanwhile, this list is outdated: it may be returned but not cached.
@@ -85,7 +89,12 @@ export class ToolCache {
         this.#tools = list.tools
         this.isOutdated = false
       }
-      this.#options.onList(list)
+      // A slow response must not replace a newer list. One that is merely outdated is reported: a server that announces
+      // changes all the time sends no other.
+      if (number > this.#reported) {
+        this.#reported = number
+        this.#options.onList(list)
+      }
       return list.tools
     } finally {
       if (version === this.#version) this.#listing = undefined
