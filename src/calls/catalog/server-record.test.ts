@@ -33,3 +33,36 @@ it('describes a server of several clients by its name and the tools that rules a
   ann.update(tools, 'Keeps the issues of a team.')
   expect(described()).toEqual(['Keeps the issues of a team', 'Keeps the issues of a team'])
 })
+
+it('a list that was read again and stayed the same is not saved each time', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'sb-record-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const saved: (number | undefined)[] = []
+  const cache = new DiskCache(folder, undefined, (_, { fetchedAt }) => saved.push(fetchedAt))
+  let now = 1_000
+  const definition: ServerDefinition = {
+    name: 'issues',
+    transport: { type: 'stdio', command: 'issues', args: [], env: {} },
+    source: { client: 'c', file: 'f' },
+  }
+  const options = { cache, now: () => now, inputs: () => '', isShown: () => true, home: '/' }
+  const record = new ServerRecord(definition, 'issues', options)
+  const update = (...names: string[]): void => {
+    const tools = names.map((name) => ({ name }))
+    record.update(tools, undefined)
+  }
+  update('a')
+  now += 1
+  update('a')
+  expect(saved).toEqual([1_000])
+  expect(record.fetchedAt).toBe(1_001)
+  update('a', 'b')
+  record.fail({ reason: 'broken' })
+  update('a', 'b')
+  expect(saved).toHaveLength(4)
+  expect(record.failure).toBeUndefined()
+  // Its date says for how long the list counts.
+  now += 60 * 60 * 1_000
+  update('a', 'b')
+  expect(saved.at(-1)).toBe(now)
+})

@@ -29,6 +29,8 @@ const DAY_MS = 24 * 60 * 60 * 1000
 /** Older lists are renewed at the next occasion, but still used if the server does not answer. */
 const MAX_AGE_MS = 7 * DAY_MS
 const SAVE_DELAY_MS = 2000
+/** A list that was read again and stayed the same is saved this rarely, for its date. */
+const SAVE_AGAIN_MS = 60 * 60 * 1000
 const DESCRIPTION_LIMIT = 160
 const PURPOSE_LIMIT = 100
 /** By the list of tools, which clients of one process have in common; of a name, and of the tools that rules allow. */
@@ -60,6 +62,8 @@ export class ServerRecord {
   #named: Map<string, CatalogTool> | undefined
   #offerings: CatalogOffering[] | undefined
   #saving: NodeJS.Timeout | undefined
+  /** `fetchedAt` as this process has saved it. */
+  #savedListing: number | undefined
 
   constructor(definition: ServerDefinition, alias: string, options: RecordOptions) {
     this.name = definition.name
@@ -238,9 +242,15 @@ export class ServerRecord {
       known.instructions === instructions &&
       JSON.stringify(known.tools) === JSON.stringify(named)
     this.isFresh = true
-    delete known.failure
-    known.fetchedAt = this.#options.now()
+    const fetchedAt = this.#options.now()
     const abilities = this.#options.cache?.abilities()
+    const isSaved =
+      isSame &&
+      known.failure === undefined &&
+      (known.abilities ?? '') === (abilities ?? '') &&
+      Math.abs(fetchedAt - (this.#savedListing ?? -Infinity)) < SAVE_AGAIN_MS
+    delete known.failure
+    known.fetchedAt = fetchedAt
     if (abilities) known.abilities = abilities
     else delete known.abilities
     if (!isSame) {
@@ -252,7 +262,7 @@ export class ServerRecord {
       this.#lastPurpose = undefined
       this.#forgetChanged(known)
     }
-    this.#save()
+    if (!isSaved) this.#save()
     return !isSame
   }
 
@@ -319,6 +329,7 @@ export class ServerRecord {
   #save(): void {
     clearTimeout(this.#saving)
     this.#saving = undefined
+    this.#savedListing = this.#load().fetchedAt
     this.#options.cache?.write(this.key, this.#load())
   }
 }

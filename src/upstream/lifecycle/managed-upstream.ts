@@ -206,6 +206,7 @@ export class ManagedUpstream {
     const limitMs = call && this.definition.callTimeoutMs
     let mayGoOn = false
     this.#idleness.enter()
+    if (call) this.#tools.hurry()
     try {
       for (let attempt = 1; ; attempt += 1) {
         let connection = this.#connection ?? (await this.#connect(signal))

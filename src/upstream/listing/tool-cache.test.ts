@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Connection } from '../connection/connection.ts'
 import { ToolCache } from './tool-cache.ts'
 import type { ToolList } from './tool-list.ts'
@@ -51,4 +51,81 @@ it('a server that announces a change during each listing is heard', async () => 
     await listing
   }
   expect(heard).toEqual([['a'], ['b']])
+})
+
+/** Listings of a server that announces a change with each of them, from now on. */
+async function listingsWithin(
+  ms: number,
+  { cache, asked }: Pick<ReturnType<typeof cacheOf>, 'cache' | 'asked'>,
+  list = (): ToolList => listOf('same'),
+): Promise<number> {
+  let count = 0
+  for (let at = 0; at < ms; at += 100) {
+    await vi.advanceTimersByTimeAsync(100)
+    for (const { resolve } of asked.splice(0)) {
+      count += 1
+      resolve(list())
+      cache.changed()
+    }
+  }
+  return count
+}
+
+describe('a server that announces a change with each listing', () => {
+  it('is listed ever more rarely while the list stays the same', async () => {
+    const all = cacheOf()
+    void all.cache.list(all.connection)
+    expect(await listingsWithin(60_000, all)).toBeLessThan(15)
+    await listingsWithin(60_000, all)
+    expect(await listingsWithin(600_000, all)).toBe(10)
+    expect(all.heard.length).toBeGreaterThan(10)
+  })
+
+  it('is listed soon again once its list has changed', async () => {
+    const all = cacheOf()
+    void all.cache.list(all.connection)
+    await listingsWithin(200_000, all)
+    let count = 0
+    expect(await listingsWithin(70_000, all, () => listOf(`tool ${(count += 1)}`))).toBeGreaterThan(50)
+  })
+
+  it('is listed soon again when it is used', async () => {
+    const all = cacheOf()
+    void all.cache.list(all.connection)
+    await listingsWithin(200_000, all)
+    all.cache.hurry()
+    expect(await listingsWithin(1_000, all)).toBeGreaterThan(1)
+    await listingsWithin(200_000, all)
+    void all.cache.list(all.connection)
+    expect(await listingsWithin(1_000, all)).toBeGreaterThan(2)
+  })
+
+  it('is read in time by calls that come faster than that', async () => {
+    const all = cacheOf()
+    void all.cache.list(all.connection)
+    await listingsWithin(200_000, all)
+    for (let at = 0; at < 300; at += 100) {
+      all.cache.hurry()
+      await vi.advanceTimersByTimeAsync(100)
+    }
+    expect(all.asked).toHaveLength(1)
+  })
+
+  it('is asked ever more rarely while its listings fail', async () => {
+    const all = cacheOf()
+    const first = all.cache.list(all.connection)
+    all.asked.pop()!.resolve(listOf('a'))
+    await first
+    let count = 0
+    for (let at = 0; at < 60_000; at += 100) {
+      all.cache.changed()
+      await vi.advanceTimersByTimeAsync(100)
+      for (const { reject } of all.asked.splice(0)) {
+        count += 1
+        reject(new Error('broken'))
+      }
+    }
+    expect(count).toBeLessThan(15)
+    expect(all.errors.length).toBeGreaterThan(5)
+  })
 })

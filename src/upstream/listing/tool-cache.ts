@@ -4,11 +4,13 @@ import type { Connection } from '../connection/connection.ts'
 import type { ToolList } from './tool-list.ts'
 import type { UpstreamTool } from '../upstream.ts'
 
-/**
- * Changes come in bursts, and some servers announce one with every listing: the list is read again this long after the
- * first announcement.
- */
+/** Changes come in bursts: the list is read again this long after the first announcement. */
 const RELIST_DELAY_MS = 200
+/**
+ * Some servers announce a change with every listing. While nothing uses such a server and its list stays the same, each
+ * delay is twice the one before, up to this.
+ */
+const MAX_RELIST_DELAY_MS = 60_000
 
 export interface ToolCacheOptions {
   onList: (list: ToolList) => void
@@ -30,6 +32,9 @@ export class ToolCache {
   /** It has said so, and they have not been read since. */
   isOutdated = false
   #timer: NodeJS.Timeout | undefined
+  #delayMs = RELIST_DELAY_MS
+  /** The last list of this connection. */
+  #lastTools: UpstreamTool[] | undefined
 
   constructor(options: ToolCacheOptions) {
     this.#options = options
@@ -43,8 +48,20 @@ export class ToolCache {
     this.#connection = undefined
     this.#tools = undefined
     this.#listing = undefined
+    this.#lastTools = undefined
+    this.#delayMs = RELIST_DELAY_MS
     clearTimeout(this.#timer)
     this.#timer = undefined
+  }
+
+  /** An announced change is read soon: something uses the server, or its list has become another one. */
+  hurry(): void {
+    if (this.#delayMs === RELIST_DELAY_MS) return
+    this.#delayMs = RELIST_DELAY_MS
+    if (!this.#timer) return
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#readSoon()
   }
 
   /** The cached list of a connection, if it is current. */
@@ -59,6 +76,11 @@ export class ToolCache {
       this.#connection = connection
     }
     if (this.#tools) return Promise.resolve(this.#tools)
+    this.hurry()
+    return this.#listed(connection)
+  }
+
+  #listed(connection: Connection): Promise<UpstreamTool[]> {
     this.#listing ??= this.#read(connection)
     return this.#listing
   }
@@ -70,13 +92,30 @@ export class ToolCache {
     this.#version += 1
     this.#tools = undefined
     this.#listing = undefined
+    this.#readSoon()
+  }
+
+  #readSoon(): void {
     const connection = this.#connection
     // Not postponed by another change: a server that announces one all the time would never be read.
     if (!connection || this.#timer) return
     this.#timer = setTimeout(() => {
       this.#timer = undefined
-      this.list(connection).catch(this.#options.onError)
-    }, RELIST_DELAY_MS).unref()
+      // It may have been read meanwhile.
+      if (!this.#tools) this.#readAgain(connection).catch(this.#options.onError)
+    }, this.#delayMs).unref()
+  }
+
+  async #readAgain(connection: Connection): Promise<void> {
+    const before = this.#lastTools
+    let isNew = false
+    try {
+      const tools = await this.#listed(connection)
+      isNew = JSON.stringify(tools) !== JSON.stringify(before)
+    } finally {
+      if (isNew) this.hurry()
+      else if (this.#connection === connection) this.#delayMs = Math.min(2 * this.#delayMs, MAX_RELIST_DELAY_MS)
+    }
   }
 
   async #read(connection: Connection): Promise<UpstreamTool[]> {
@@ -93,6 +132,7 @@ export class ToolCache {
       // changes all the time sends no other.
       if (number > this.#reported) {
         this.#reported = number
+        if (this.#connection === connection) this.#lastTools = list.tools
         this.#options.onList(list)
       }
       return list.tools
