@@ -2,7 +2,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { UpstreamRequests } from '../../src/upstream/connection/requests.ts'
 import { expandTransport } from '../../src/config/entries/expand.ts'
 import { rawRemote, remote } from './remote-server.ts'
@@ -162,6 +162,19 @@ describe('what a server may ask for', () => {
     const upstreams = open([raw('asks', 'elicitation/create', question)], { requests: () => ({ elicit }) })
     expect(JSON.parse(textOf(await upstreams.callTool('asks', 'ask', {})))).toEqual({ action: 'accept' })
     expect(shown).toEqual([url])
+  })
+
+  it('a call does not time out while the user answers', async () => {
+    const elicit: UpstreamRequests['elicit'] = async () => {
+      await vi.advanceTimersByTimeAsync(120_000)
+      return { action: 'decline' }
+    }
+    const definition = { ...raw('asks', 'elicitation/create'), callTimeoutMs: 60_000 }
+    const upstreams = open([definition], { requests: () => ({ elicit }) })
+    await upstreams.listTools('asks')
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+    onTestFinished(() => void vi.useRealTimers())
+    expect(JSON.parse(textOf(await upstreams.callTool('asks', 'ask', {})))).toEqual({ action: 'decline' })
   })
 
   it("a failing answer to a server's request is passed to the server", async () => {

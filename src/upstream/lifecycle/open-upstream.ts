@@ -150,7 +150,7 @@ async function attempt(
       attempt: attempted,
       reports,
       clientInfo: place.clientInfo,
-      requests: place.requests(reports.callers),
+      requests: reports.callTimeouts.pausedBy(place.requests(reports.callers)),
       cleanListing: createListingCleaner(transport),
       timeoutMs: installation ? INSTALL_LIMITS.maxMs : timeoutMs,
       expired: installation?.expired,

@@ -5,6 +5,7 @@ import type { RemoteServer, ServerDefinition, StdioServer } from '../../config/e
 import type { LogLevel } from '../../util/log.ts'
 import type { ServerMessage } from '../connection/log-messages.ts'
 import { FinishedPages } from '../connection/required-pages.ts'
+import { CallTimeouts } from './call-timeouts.ts'
 import { Callers } from './callers.ts'
 import { InstallReports } from './install-reports.ts'
 import { LastLogged } from './last-logged.ts'
@@ -16,6 +17,7 @@ const ERROR_CHARS = 2000
 
 export class ServerReports {
   readonly callers = new Callers()
+  readonly callTimeouts = new CallTimeouts()
   readonly finishedPages = new FinishedPages()
   readonly states: ToldStates
   readonly lastLogged: LastLogged
