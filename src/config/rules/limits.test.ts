@@ -39,3 +39,11 @@ it('limits of calls do not count a call that a rule refuses', async () => {
   limits.take([one, other], cell, new Map(), 0)
   expect([...cell.values()]).toEqual([1, 1])
 })
+
+it('limits of calls count a call once when a file has the same rule twice', async () => {
+  const limits = new CallLimits()
+  const twice = [await ruleWith({ perCell: 2, perHour: 2 }), await ruleWith({ perCell: 2, perHour: 2 })]
+  const take = () => limits.take(twice, cell, new Map(), 0)?.limit
+  const cell = new Map<string, number>()
+  expect([take(), take(), take()]).toEqual([undefined, undefined, 'perCell'])
+})

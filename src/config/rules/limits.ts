@@ -27,8 +27,8 @@ export class CallLimits {
       const reached = this.#reached(rule, cell, session, now)
       if (reached) return reached
     }
-    for (const rule of rules) {
-      const key = keyOf(rule)
+    // Two rules with the same text have one count, to which a call adds one.
+    for (const [key, rule] of new Map(rules.map((one) => [keyOf(one), one]))) {
       cell.set(key, (cell.get(key) ?? 0) + 1)
       session.set(key, (session.get(key) ?? 0) + 1)
       if (rule.limits?.perHour !== undefined) this.#hours.set(key, [...this.#lastHour(key, now), now])
