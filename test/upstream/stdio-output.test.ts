@@ -53,6 +53,17 @@ describe('what servers write', () => {
     },
   )
 
+  it('a byte order mark before the first message is skipped', async () => {
+    const upstreams = open([raw('byte-order-mark')])
+    expect(textOf(await upstreams.callTool('byte-order-mark', 'echo', { text: 'hello' }))).toBe('hello')
+  })
+
+  it('responses whose id is sent back as a text are taken', async () => {
+    const upstreams = open([raw('text-ids')])
+    expect(await upstreams.listTools('text-ids')).toHaveLength(2)
+    expect(textOf(await upstreams.callTool('text-ids', 'echo', { text: 'hello' }))).toBe('hello')
+  })
+
   it('answers of a server to unknown ids, to null and twice over are ignored', async () => {
     const upstreams = open([raw('wrong-ids')])
     for (const text of ['a', 'b', 'c']) {

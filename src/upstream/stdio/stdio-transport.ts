@@ -22,6 +22,9 @@ const DRAIN_MS = 250
 /** How long to wait for the exit after a broken pipe. A process that is still running then is unusable and is ended. */
 const AFTER_BROKEN_PIPE_MS = 2000
 
+/** The byte order mark in UTF-8. */
+const BOM = Buffer.from('\u{FEFF}')
+
 /** JSON-RPC error code for a message that is too large to be read; from the range for implementations. */
 export const MESSAGE_TOO_LONG = -32_064
 
@@ -137,7 +140,9 @@ export class StdioTransport implements Transport {
     }
   }
 
-  #receive(bytes: Buffer): void {
+  #receive(given: Buffer): void {
+    // Some servers, as in .NET, begin their output with it.
+    const bytes = given.subarray(0, BOM.length).equals(BOM) ? given.subarray(BOM.length) : given
     // JSON.parse blocks all other servers and sessions, for seconds when a line consists of brackets.
     const { tooCostly } = lineCost(bytes)
     if (tooCostly !== undefined) return this.#answerTooLarge(lineEnds(bytes), `a message with ${tooCostly}`)
