@@ -8,6 +8,8 @@ import type { Catalog } from './catalog/catalog.ts'
 import { BridgeError, messageOf } from '../errors.ts'
 import type { Cancellation } from '../util/async/cancellation.ts'
 import { boundedList } from '../util/json/bounded-schema.ts'
+import type { CatalogTool } from './catalog/model/catalog-tool.ts'
+import type { Admitted } from './permissions/cell-permissions.ts'
 import { ForbiddenResults } from './notes/forbidden-results.ts'
 import { artifactMethods } from './methods/artifact-methods.ts'
 import type { CallOptions, ToolResult } from '../upstream/upstream.ts'
@@ -49,6 +51,7 @@ function callTool(params: unknown, context: CellContext, cancellation: Cancellat
   const { catalog, upstreams, scope, session, listeners, permissions } = context
   const serverName = allowedServer(server, catalog, scope)
   context.called.servers.add(serverName)
+  let earlier: { tool: CatalogTool; call: Admitted } | undefined
   return withUser(serverName, context, cancellation, async function callFoundTool() {
     const refreshed = permissions?.ready(serverName, cancellation)
     if (refreshed) await refreshed
@@ -68,7 +71,13 @@ function callTool(params: unknown, context: CellContext, cancellation: Cancellat
         catalog.bindCall(found, args, kwargs, { exact }, signal),
       )
     }
-    const admitted = permissions ? await permissions.admit(found, bound, cancellation) : { args: bound }
+    let admitted: Admitted | { args: Record<string, unknown> } = { args: bound }
+    if (permissions) {
+      const before = earlier?.tool === found ? earlier.call : undefined
+      const call = before ? permissions.admitAgain(found, before) : await permissions.admit(found, bound, cancellation)
+      earlier = { tool: found, call }
+      admitted = call
+    }
     context.flow?.sent(serverName, admitted.args)
     const isNamed = namesOf(found.inputSchema)
     const call = { kind: 'tool', server: serverName, name: found.name, isNamed, ...admitted } as const

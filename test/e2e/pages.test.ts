@@ -97,6 +97,13 @@ it('a server with client credentials asks no user, and cells never see the secre
   expect(shown).toEqual([])
 })
 
+it('a call that continues after a page counts once for the limits of a rule', async () => {
+  const limited = { ...page(), permissions: { allow: [{ tool: 'echo', perCell: 1 }] } }
+  const { bridge, shown } = begin({ paged: limited })
+  expect(await bridge.run(call)).toBe("'done'")
+  expect(shown).toHaveLength(1)
+})
+
 it('many calls of one cell make one offer of a page, and a no counts for all of them', async () => {
   const server = await protectedServer()
   const { bridge, shown } = begin({ r: { url: server.url } }, async () => 'decline')

@@ -137,6 +137,16 @@ export class CellPermissions {
   }
 
   /**
+   * The same call again, which its server has refused until the user signs in or opens a page: it is neither counted
+   * nor asked about a second time.
+   * @throws BridgeError PERMISSION_DENIED when the rules deny it by now
+   */
+  admitAgain(tool: CatalogTool, { args, allowed, flow }: Admitted): Admitted {
+    this.refuseDenied(tool, args)
+    return { args, allowed, flow }
+  }
+
+  /**
    * Judges the calls found in a cell before it runs, and asks about all of them at once.
    * @returns the refusal of each call that will certainly not be made
    */
