@@ -14,11 +14,13 @@ async function collect(source: AsyncIterable<Buffer>): Promise<string[]> {
 
 const chunks = fc.array(fc.string({ unit: fc.constantFrom('a', 'b', '\n', '\r') }))
 
-it('a bounded body returns the same bytes, cut behind line ends only', async () => {
+const endedByLf = (text: string): string => text.replaceAll(/\r\n?/g, '\n')
+
+it('a bounded body returns the same lines, cut behind line ends only', async () => {
   await fc.assert(
     fc.asyncProperty(chunks, async (given) => {
       const out = await collect(wholeLines(from(given)))
-      expect(out.join('')).toBe(given.join(''))
+      expect(out.join('')).toBe(endedByLf(given.join('')))
       for (const chunk of out.slice(0, -1)) expect(chunk.endsWith('\n')).toBe(true)
     }),
   )
@@ -27,6 +29,15 @@ it('a bounded body returns the same bytes, cut behind line ends only', async () 
 it('a bounded body passes a line on as soon as it is complete', async () => {
   const lines = wholeLines(from(['a\nb', 'c\n', 'd']))
   expect((await lines.next()).value?.toString()).toBe('a\n')
+})
+
+it('a bounded body passes an event on at once, also when its lines end with CR alone', async () => {
+  for (const end of ['\n', '\r', '\r\n']) {
+    const events = wholeLines(from([`data: a${end}${end}`, `data: b${end}${end}`]))
+    expect((await events.next()).value?.toString()).toBe('data: a\n\n')
+  }
+  const many = 'data: a\r\r'.repeat(100)
+  expect((await collect(wholeLines(from([many]), 20))).join('')).toBe('data: a\n\n'.repeat(100))
 })
 
 it('the limits of a bounded body are exact', async () => {
@@ -40,7 +51,7 @@ it('the lines of one event count together in a bounded body, and those of severa
   for (const blank of ['\n', '\r\n']) {
     const events = `a\nb\n${blank}`.repeat(3)
     for (const pieces of [[events], events.split('')]) {
-      expect((await collect(wholeLines(from(pieces), 6))).join('')).toBe(events)
+      expect((await collect(wholeLines(from(pieces), 6))).join('')).toBe(endedByLf(events))
       await expect(collect(wholeLines(from([`a\n`, ...pieces]), 6 - 2 + blank.length))).rejects.toBeInstanceOf(
         BodyRefusedError,
       )
@@ -56,7 +67,7 @@ it('a bounded body passes a stream without a limit on its events when each fits,
       const text = events.map((lines) => `${lines.map((line) => `x${line}\n`).join('')}\n`).join('')
       const places = [0, ...at.filter((place) => place < text.length).toSorted((a, b) => a - b), text.length]
       const pieces = places.slice(1).map((place, i) => text.slice(places[i], place))
-      expect((await collect(wholeLines(from(pieces), 13))).join('')).toBe(text)
+      expect((await collect(wholeLines(from(pieces), 13))).join('')).toBe(endedByLf(text))
       await expect(collect(wholeLines(from([...pieces, 'y\n'.repeat(7)]), 13))).rejects.toBeInstanceOf(BodyRefusedError)
     }),
   )

@@ -26,13 +26,13 @@ export async function* atMost(source: AsyncIterable<Buffer>, maxBytes = MAX_BODY
 }
 
 /**
- * Yields the same bytes, cut only after line ends.
+ * Yields the same lines, each ended by LF, cut only after line ends.
  * @throws BodyRefusedError for an event that is too long or too expensive to parse
  */
 export async function* wholeLines(source: AsyncIterable<Buffer>, maxBytes = MAX_BODY_BYTES): AsyncGenerator<Buffer> {
   const events = new EventBounds(maxBytes)
   let pieces: Buffer[] = []
-  for await (const chunk of source) {
+  for await (const chunk of endedByLf(source)) {
     events.push(chunk)
     const end = chunk.lastIndexOf(LF) + 1
     if (end > 0) {
@@ -49,17 +49,39 @@ const LF = 0x0a
 const CR = 0x0d
 
 /**
- * A blank line ends an event (WHATWG HTML, server-sent events). Lines that end with CR alone count as one with the
- * following lines.
+ * Lines may also end with CR alone or CR LF (WHATWG HTML, server-sent events). The event parser keeps a CR at the end
+ * of a chunk until the next one arrives, and with it an event that is complete.
  */
+async function* endedByLf(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let isAfterCr = false
+  for await (const chunk of source) {
+    if (chunk.length === 0) continue
+    const rest = isAfterCr && chunk[0] === LF ? chunk.subarray(1) : chunk
+    isAfterCr = chunk.at(-1) === CR
+    yield rest.includes(CR) ? withLf(rest) : rest
+  }
+}
+
+function withLf(chunk: Buffer): Buffer {
+  const out = Buffer.allocUnsafe(chunk.length)
+  let size = 0
+  let start = 0
+  for (let cr = chunk.indexOf(CR); cr >= 0; cr = chunk.indexOf(CR, start)) {
+    size += chunk.copy(out, size, start, cr)
+    out[size] = LF
+    size += 1
+    start = chunk[cr + 1] === LF ? cr + 2 : cr + 1
+  }
+  size += chunk.copy(out, size, start)
+  return out.subarray(0, size)
+}
+
+/** A blank line ends an event. */
 class EventBounds {
   readonly #maxBytes: number
   readonly #cost = new JsonCost()
   #eventBytes = 0
   #lineBytes = 0
-  #lastByte = 0
-  /** Position of the next CR in the chunk. */
-  #cr = -1
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes
@@ -68,13 +90,10 @@ class EventBounds {
   /** @throws BodyRefusedError */
   push(chunk: Buffer): void {
     let start = 0
-    this.#cr = chunk.indexOf(CR)
     for (let end = chunk.indexOf(LF); end >= 0; end = chunk.indexOf(LF, start)) {
-      const lineBytes = this.#lineBytes + end - start
-      const lastByte = end > start ? chunk[end - 1] : this.#lastByte
-      const isBlank = lineBytes === 0 || (lineBytes === 1 && lastByte === CR)
+      const isBlank = this.#lineBytes + end - start === 0
       this.#add(end + 1 - start)
-      this.#weigh(chunk, start, end)
+      refuseCostly(this.#cost.push(chunk, start, end))
       this.#cost.endLine()
       if (isBlank) {
         this.#eventBytes = 0
@@ -85,29 +104,13 @@ class EventBounds {
     }
     if (start === chunk.length) return
     this.#add(chunk.length - start)
-    this.#weigh(chunk, start, chunk.length)
+    refuseCostly(this.#cost.push(chunk, start, chunk.length))
     this.#lineBytes += chunk.length - start
-    this.#lastByte = chunk.at(-1)!
   }
 
   #add(bytes: number): void {
     this.#eventBytes += bytes
     if (this.#eventBytes > this.#maxBytes) throw tooLong()
-  }
-
-  /**
-   * Adds the cost of a line's part. A CR also ends a line, and with it a string that was opened in a field that is not
-   * JSON.
-   */
-  #weigh(chunk: Buffer, start: number, end: number): void {
-    let from = start
-    while (this.#cr >= 0 && this.#cr < end) {
-      refuseCostly(this.#cost.push(chunk, from, this.#cr))
-      this.#cost.endLine()
-      from = this.#cr + 1
-      this.#cr = chunk.indexOf(CR, from)
-    }
-    refuseCostly(this.#cost.push(chunk, from, end))
   }
 }
 
