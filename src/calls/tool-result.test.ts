@@ -41,3 +41,20 @@ it('a text that repeats structured content is left out', () => {
     structuredContent: { a: 1 },
   })
 })
+
+it('a text that has integers exactly, which structured content has rounded, is what is passed on', () => {
+  const json = '{"id": 9007199254740993, "open": [1]}'
+  const text = { type: 'text', text: json }
+  const parsed: unknown = JSON.parse(json)
+  expect(given({ content: [text], structuredContent: parsed })).toEqual({ content: [text] })
+  expect(given({ content: [text], structuredContent: { result: parsed } })).toEqual({ content: [text] })
+  // Controls: another text, nothing rounded, and what is no JSON for the sandbox.
+  for (const [other, structuredContent] of [
+    [hello, parsed],
+    [{ type: 'text', text: '{"id": 2, "open": [1]}' }, parsed],
+    [{ type: 'text', text: '{no JSON}' }, parsed],
+    [{ type: 'text', text: '{"id": 2}' }, { id: 2 }],
+    [{ type: 'text', text: '9007199254740993' }, { result: 9_007_199_254_740_992 }],
+  ])
+    expect(given({ content: [other], structuredContent })).toEqual({ content: [], structuredContent })
+})

@@ -2,10 +2,14 @@
 // as an error. Pure.
 import { cleanWords } from '../util/text/server-words.ts'
 import { BridgeError } from '../errors.ts'
-import { isRecord } from '../util/json/json.ts'
+import { isRecord, parseJson } from '../util/json/json.ts'
+import { hasRoundedInteger } from '../util/json/rounded-integers.ts'
 import type { ToolResult } from '../upstream/upstream.ts'
 import type { CatalogTool } from './catalog/model/catalog-tool.ts'
 import { blocksOf, isText, structuredOf } from './catalog/model/result-parts.ts'
+
+/** The sandbox leaves much larger texts as they are. */
+const MAX_PARSED_CHARS = 2 ** 19
 
 /** The words of a failed call that are shown to the model. The whole is in the error's data. */
 const MAX_MESSAGE_CHARS = 4_000
@@ -32,9 +36,25 @@ export function resultForSandbox(
   }
   // As it is, so that a large one keeps the JSON that it came as.
   if (content === result.content && Object.keys(result).length === 1) return result
-  return structuredContent === undefined
+  return structuredContent === undefined || isExactAsText(structuredContent, content)
     ? { content }
     : { content: content.filter((block) => !isText(block)), structuredContent }
+}
+
+/**
+ * Whether integers of structured content were rounded when it was parsed here, and the text that repeats it has them
+ * exactly: the sandbox parses that, and Python rounds none.
+ */
+function isExactAsText(structured: unknown, content: readonly unknown[]): boolean {
+  const [block] = content
+  if (!hasRoundedInteger(structured) || content.length !== 1 || !isText(block)) return false
+  if (block.text.length > MAX_PARSED_CHARS || !/^\s*[{[]/.test(block.text)) return false
+  const repeated = parseJson(block.text)
+  if (repeated === undefined) return false
+  // Values that are no objects are boxed in one.
+  const inside = isRecord(structured) ? Object.values(structured) : []
+  const same = [structured, ...(inside.length === 1 ? inside : [])]
+  return same.some((one) => JSON.stringify(one) === JSON.stringify(repeated))
 }
 
 function failureMessage(server: string, tool: string, content: unknown[]): string {
