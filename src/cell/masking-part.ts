@@ -25,8 +25,8 @@ export interface Maskers {
   of(session: object): CellMasker
 }
 
-/** Masks one text. */
-export type Mask = (text: string) => string
+/** Masks one text. In data, `key` is the key whose value the text is. */
+export type Mask = (text: string, key?: string) => string
 
 /** Replaces personal data with tokens on its way to the model, and puts it back on the way from the model. */
 export interface CellMasker {
@@ -36,7 +36,7 @@ export interface CellMasker {
    */
   masked<T>(work: (mask: Mask) => T, signal?: AbortSignal): Promise<T>
   /** Masks one text; undefined if that takes longer. */
-  maskedNow(text: string): string | undefined
+  maskedNow(text: string, key?: string): string | undefined
   /** Masks every text and number of data. @throws BridgeError MASK_UNAVAILABLE */
   maskedData(data: unknown): Promise<unknown>
   unmask(text: string): string

@@ -36,7 +36,7 @@ function leftOut(result: CellResult, why: string): CellResult {
 
 /** Control characters are removed first: their removal could complete a value that was not recognised. */
 function masked(result: CellResult, maskPlain: Mask): CellResult {
-  const maskText: Mask = (text) => maskPlain(withMaskedAddresses(text, maskPlain))
+  const maskText: Mask = (text, key) => maskPlain(withMaskedAddresses(text, maskPlain), key)
   const mask: Mask = (text) => maskText(plainText(text))
   const bundles = [...result.displays, ...(result.value ? [result.value] : [])]
   const hasMedia = bundles.some((bundle) => Object.keys(bundle).some(isMedia))
@@ -58,7 +58,7 @@ function masked(result: CellResult, maskPlain: Mask): CellResult {
       },
     }),
     ...(result.artifacts && { artifacts: artifacts.map((one) => maskArtifact(one, maskPlain)) }),
-    notes: [...result.notes.map(mask), ...(hasMedia || artifacts.length > 0 ? [NOT_LOOKED_AT] : [])],
+    notes: [...result.notes.map((note) => mask(note)), ...(hasMedia || artifacts.length > 0 ? [NOT_LOOKED_AT] : [])],
   }
 }
 

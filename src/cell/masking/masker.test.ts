@@ -1,12 +1,24 @@
 import { describe, expect, it } from 'vitest'
 import { MAX_NESTING } from '../../util/json/line-cost.ts'
 import { MASK_KINDS } from '../../config/settings/sandbox.ts'
+import type { CellResult } from '../cell-result.ts'
 import { createMaskers } from './part.ts'
 import { customRecogniser } from './custom-pattern.ts'
 import { maskData } from './masker.ts'
 
 const masker = (patterns: { name: string; pattern: string }[] = []) =>
   createMaskers({ kinds: MASK_KINDS, patterns }).of({})
+
+const EMPTY: CellResult = {
+  status: 'ok',
+  stdout: '',
+  stderr: '',
+  displays: [],
+  notes: [],
+  stateLost: false,
+  durationMs: 1,
+  timeoutMs: 1,
+}
 
 describe('a masker', () => {
   it.each([
@@ -71,6 +83,43 @@ describe('a masker', () => {
     expect(maskData(data, (text) => one.maskedNow(text)!)).toEqual({
       '[EMAIL_1]': ['[CARD_1]', 42, null, { ok: true }],
     })
+  })
+
+  it('masking replaces the value of a key that names a secret, as it does in text', () => {
+    const one = masker()
+    const data = {
+      user: 'bob-and-more',
+      password: 'correct-horse',
+      db: { api_key: 'abcdefgh1234', password: 12_345_678 },
+      rows: [{ clientSecret: 'correct-horse' }],
+      max_tokens: 12_345_678,
+      token: null,
+      secret: { length: 12 },
+      access_token: '[SECRET_1]',
+      passphrase: 'correct horse',
+      old_password: '********',
+    }
+    expect(maskData(data, (text, name) => one.maskedNow(text, name)!)).toEqual({
+      ...data,
+      password: '[SECRET_1]',
+      db: { api_key: '[SECRET_2]', password: '[SECRET_3]' },
+      rows: [{ clientSecret: '[SECRET_1]' }],
+    })
+    expect(one.unmaskData({ text: '[SECRET_1]' })).toEqual({ text: 'correct-horse' })
+  })
+
+  it('masking leaves the values of such keys alone where secrets are not masked', () => {
+    const one = createMaskers({ kinds: ['email'] }).of({})
+    const data = { password: 'correct-horse' }
+    expect(maskData(data, (text, name) => one.maskedNow(text, name)!)).toEqual(data)
+  })
+
+  it('masking replaces such values in the structured form of a result, too', async () => {
+    const result = await masker().result({
+      ...EMPTY,
+      value: { 'text/plain': '<J>', 'application/json': { password: 'correct-horse' } },
+    })
+    expect(result.value).toEqual({ 'text/plain': '<J>', 'application/json': { password: '[SECRET_1]' } })
   })
 
   it('masking reaches the deepest data that a cell may return', () => {

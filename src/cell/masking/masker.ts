@@ -1,6 +1,7 @@
 // Replaces personal data with tokens on its way to the model, and puts it back on the way from the model. One per
 // session. Pure.
 import { BridgeError } from '../../errors.ts'
+import { isSecret } from '../../config/secrets/secret-names.ts'
 import { isRecord } from '../../util/json/json.ts'
 import type { Mask } from '../masking-part.ts'
 import type { Match, Recogniser } from './recognisers.ts'
@@ -47,8 +48,8 @@ export class Masker {
     const known = new Map<string, readonly Match[]>()
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
       const unknown = new Set<string>()
-      const made = work((text) => {
-        const masked = this.#mask(text)
+      const made = work((text, key) => {
+        const masked = this.#mask(text, key)
         const names = known.get(masked)
         if (!names && this.#findNames && mayHoldName(masked)) unknown.add(masked)
         return this.#replace(masked, names ?? [])
@@ -68,12 +69,14 @@ export class Masker {
   }
 
   /** Masks one text synchronously; undefined if it would have to be searched for names. */
-  maskedNow(text: string): string | undefined {
-    const masked = this.#mask(text)
+  maskedNow(text: string, key?: string): string | undefined {
+    const masked = this.#mask(text, key)
     return this.#findNames && mayHoldName(masked) ? undefined : masked
   }
 
-  #mask(text: string): string {
+  #mask(text: string, key?: string): string {
+    const label = key !== undefined && this.#recognisers.find(({ isValueOf }) => isValueOf?.(key, text))?.label
+    if (label) return this.#token(text, label)
     const find = (searched: string): Match[] => this.#recognisers.flatMap((recogniser) => recogniser.find(searched))
     return this.#replace(text, [...find(text), ...matchesWithin(text, find)])
   }
@@ -149,16 +152,20 @@ function matchesWithin(text: string, find: (seen: string) => Match[]): Match[] {
 
 const mayHoldName = (masked: string): boolean => MAY_HOLD_NAME.test(masked.replaceAll(TOKEN, ''))
 
-/** Masks every string in the data, keys included; a number that matches becomes a token. */
-export function maskData(data: unknown, mask: Mask): unknown {
-  if (typeof data === 'string') return mask(data)
+/**
+ * Masks every string in the data, keys included; a number that matches becomes a token.
+ * @param key the key whose value the data is: it can mark a value that nothing else marks
+ */
+export function maskData(data: unknown, mask: Mask, key?: string): unknown {
+  if (typeof data === 'string') return mask(data, key)
   if (typeof data === 'number') {
-    const masked = mask(String(data))
+    // A number beside a word such as `max` is a count.
+    const masked = mask(String(data), key !== undefined && isSecret(key, data) ? key : undefined)
     return masked === String(data) ? data : masked
   }
   if (Array.isArray(data)) return data.map((item) => maskData(item, mask))
   if (!isRecord(data)) return data
-  return Object.fromEntries(Object.entries(data).map(([key, value]) => [mask(key), maskData(value, mask)]))
+  return Object.fromEntries(Object.entries(data).map(([name, value]) => [mask(name), maskData(value, mask, name)]))
 }
 
 /** Returns the parts of a match outside of tokens, trimmed, so that a name has the same token everywhere. */

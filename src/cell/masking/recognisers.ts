@@ -23,6 +23,8 @@ const IBAN_LENGTHS = new Map(
 export interface Recogniser {
   label: string
   find(text: string): Match[]
+  /** In data: whether the key marks the whole value as such data. */
+  isValueOf?: (key: string, value: string) => boolean
 }
 
 interface Pattern {
@@ -147,11 +149,19 @@ const ip = byPatterns('IP', [
   },
 ])
 
+/** What stands in place of a secret: a token, or a row of stars. */
+const NO_SECRET = /^(?:\[[A-Z][A-Z0-9_]{0,31}\]|([^A-Za-z0-9])\1*)$/
+
+/** Whether a value of a name that marks secrets can be one. The same in text and in data. */
+function isSecretValue(value: string): boolean {
+  return value.length >= 8 && !NO_SECRET.test(value)
+}
+
 /**
  * Keys in their issuers' formats, private keys, passwords in URLs, and values of variables whose names mark them as
  * secret.
  */
-const secret = byPatterns('SECRET', [
+const secretTexts = byPatterns('SECRET', [
   {
     expression: /\b(?:gh[opusr]|npm|glpat|[srp]k|hf|dop_v1|shpat|xox[abeoprs]|github_pat)[-_][A-Za-z0-9_-]{16,255}/g,
     needs: /[-_][A-Za-z0-9_-]{16}/,
@@ -171,9 +181,16 @@ const secret = byPatterns('SECRET', [
     expression: /(?<![\w-])(?<name>[\w-]{2,64})["']?\s?[:=]\s?["']?(?<value>[^\s"',;}]{8,200})/g,
     needs: /pass|secret|token|key|pwd|credential|cookie/i,
     isName: hasSecretPart,
+    check: (candidate) => (isSecretValue(candidate) ? candidate.length : 0),
   },
   { expression: /\bBearer ([A-Za-z0-9._~+/-]{16,2000})/g, needs: /Bearer / },
 ])
+
+/** Data has no `:` or quotes between a key and its value, but the text that it becomes has. */
+const secret: Recogniser = {
+  ...secretTexts,
+  isValueOf: (key, value) => /^\S+$/.test(value) && hasSecretPart(key) && isSecretValue(value),
+}
 
 export const RECOGNISERS: Record<MaskKind, Recogniser> = { email, phone, card, iban, ip, secret }
 
