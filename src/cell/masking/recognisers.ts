@@ -97,14 +97,52 @@ function isLocalPart(text: string, index: number): boolean {
 
 const digitsOf = (text: string): string => text.replaceAll(/\D/g, '')
 
+/** Mastercard's second series of numbers; other numbers that begin with 2 are more often dates. */
+const SECOND_SERIES = String.raw`2(?:22[1-9]|2[3-9]\d|[3-6]\d\d|7[01]\d|720)`
+/** Takes the first group only, so that the search goes on at the next group if these digits are no card. */
+const CARD_START = new RegExp(String.raw`(?<![\d.])(?:[3-6]\d{3}|${SECOND_SERIES})(?=(?:[ -]?\d){9})`, 'g')
+const CARD_DIGITS = /[3-6]\d{3}(?:[ -]?\d){9,15}(?!\d)/y
+/** As cards have them printed, by issuer: other digits may stand before and after these. */
+const PRINTED_CARD = new RegExp(
+  [
+    String.raw`(?:4\d{3}|5[1-5]\d\d|${SECOND_SERIES}|6(?:011|2\d\d|4[4-9]\d|5\d\d)|35[2-8]\d)([ -]?)\d{4}\1\d{4}\1\d{4}(?!\d)`,
+    String.raw`3[47]\d\d([ -]?)\d{6}\2\d{5}(?!\d)`,
+    String.raw`3[0689]\d\d([ -]?)\d{6}\3\d{4}(?!\d)`,
+  ].join('|'),
+  'y',
+)
+/** More groups of four than two cards have: a table, in which one of ten numbers would pass. */
+const ROW_OF_NUMBERS = /(?:\d{4} ){9}\d{4}(?!\d)/y
+
 /** 13 to 19 digits, alone or in groups, that pass the Luhn check. */
-const card = byPatterns('CARD', [
-  {
-    expression: /(?<![\d.])[3-6]\d{3}(?:[ -]?\d){9,15}(?!\d)/g,
-    needs: /\d{4}/,
-    check: (candidate) => (passesLuhn(digitsOf(candidate)) ? candidate.length : 0),
+const card: Recogniser = {
+  label: 'CARD',
+  find(text) {
+    const matches: Match[] = []
+    let from = 0
+    /** Up to here, the digits were read from an earlier group, and failed. */
+    let failed = 0
+    for (const { index: start } of text.matchAll(CARD_START)) {
+      if (start < from) continue
+      const digits = start < failed ? '' : at(CARD_DIGITS, text, start)
+      const number = [digits, at(PRINTED_CARD, text, start)].find((one) => one !== '' && passesLuhn(digitsOf(one)))
+      if (number !== undefined) {
+        from = start + number.length
+        matches.push({ start, end: from, label: 'CARD' })
+      } else if (digits !== '') {
+        failed = start + digits.length
+        if (at(ROW_OF_NUMBERS, text, start) !== '') from = failed
+      }
+    }
+    return matches
   },
-])
+}
+
+/** Returns what a sticky expression matches at a position. */
+function at(expression: RegExp, text: string, position: number): string {
+  expression.lastIndex = position
+  return expression.exec(text)?.[0] ?? ''
+}
 
 const iban = byPatterns('IBAN', [
   {
