@@ -3,6 +3,7 @@
 // value is the same with other spaces, punctuation or capitals. Everything is told as hashes.
 
 import { randomInt } from 'node:crypto'
+import { asciiDigit, FOREIGN_DIGIT } from '../../util/text/ascii-digit.ts'
 import { isDigit } from './readings.ts'
 
 /** What a unit is; the smaller ones lie in the larger ones. */
@@ -394,21 +395,6 @@ function mixed(hash: number): number {
   bits ^= bits >>> 13
   bits = Math.imul(bits, 0xc2_b2_ae_35)
   return bits ^ (bits >>> 16)
-}
-
-const FOREIGN_DIGIT = /[^\P{Nd}0-9]/gu
-const asciiDigits = new Map<string, string>()
-
-/** As Python's `int` reads it. Unicode has the ten digits of a script in a row. */
-function asciiDigit(char: string): string {
-  const known = asciiDigits.get(char)
-  if (known !== undefined) return known
-  const code = char.codePointAt(0)!
-  let zero = code
-  while (/\p{Nd}/u.test(String.fromCodePoint(zero - 1))) zero -= 1
-  const digit = String((code - zero) % 10)
-  asciiDigits.set(char, digit)
-  return digit
 }
 
 function folding(code: number): number {

@@ -49,6 +49,15 @@ describe('a masker', () => {
     ['card 4111 1111\ufe0f 1111 1111', 'card [CARD_1]'],
     // With the character, and without it: either is enough.
     ['card 4111 1111 1111 1111\u200b2', 'card [CARD_1]\u200b2'],
+    ['4111\u00a01111\u202f1111\u20091111', '[CARD_1]'],
+    ['card 4111\u20111111\u20111111\u20131111', 'card [CARD_1]'],
+    ['٤١١١١١١١١١١١١١١١ ４１１１１１１１１１１１１１１１', '[CARD_1] [CARD_2]'],
+    ['DE89\u00a03704\u00a00044\u00a00532\u00a00130\u00a000', '[IBAN_1]'],
+    ['+33\u00a06\u00a012\u00a034\u00a056\u00a078', '[PHONE_1]'],
+    ['+٤٩ ٣٠ ١٢٣٤٥٦٧', '[PHONE_1]'],
+    ['415\u00a0555\u00a00100 or 415\u2011555\u20110100', '[PHONE_1] or [PHONE_2]'],
+    ['𝟒 4111\u00a01111 1111 1111', '𝟒 [CARD_1]'],
+    ['mail alice@mail.example\u2013or not', 'mail [EMAIL_1]\u2013or not'],
     ['-----BEGIN PRIVATE KEY-----\nMIIE\nvQIB\n-----END PRIVATE KEY-----', '[SECRET_1]'],
   ])('masking replaces %j', (text, masked) => expect(masker().maskedNow(text)).toBe(masked))
 
@@ -77,6 +86,7 @@ describe('a masker', () => {
   it('masking puts back a value with its invisible characters', () => {
     const one = masker()
     expect(one.unmask(one.maskedNow('ali\u200bce@mail.example')!)).toBe('ali\u200bce@mail.example')
+    expect(one.unmask(one.maskedNow('4111\u00a01111\u00a01111\u00a01111')!)).toBe('4111\u00a01111\u00a01111\u00a01111')
   })
 
   it('masking does not put back the values of another session, and leaves unknown tokens alone', () => {

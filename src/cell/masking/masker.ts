@@ -4,6 +4,7 @@ import { BridgeError } from '../../errors.ts'
 import { isSecret } from '../../config/secrets/secret-names.ts'
 import { isRecord } from '../../util/json/json.ts'
 import type { Mask } from '../masking-part.ts'
+import { plainNumbers } from './plain-numbers.ts'
 import type { Match, Recogniser } from './recognisers.ts'
 
 /** Beyond this, values are still replaced but cannot be put back. */
@@ -77,7 +78,10 @@ export class Masker {
   #mask(text: string, key?: string): string {
     const label = key !== undefined && this.#recognisers.find(({ isValueOf }) => isValueOf?.(key, text))?.label
     if (label) return this.#token(text, label)
-    const find = (searched: string): Match[] => this.#recognisers.flatMap((recogniser) => recogniser.find(searched))
+    const find = (searched: string): Match[] => {
+      const plain = plainNumbers(searched)
+      return this.#recognisers.flatMap((recogniser) => recogniser.find(recogniser.readsNumbers ? plain : searched))
+    }
     return this.#replace(text, [...find(text), ...matchesWithin(text, find)])
   }
 

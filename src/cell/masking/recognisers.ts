@@ -23,6 +23,8 @@ const IBAN_LENGTHS = new Map(
 export interface Recogniser {
   label: string
   find(text: string): Match[]
+  /** It finds numbers in groups, so spaces, hyphens and digits of any script are to be those of ASCII. */
+  readsNumbers?: boolean
   /** In data: whether the key marks the whole value as such data. */
   isValueOf?: (key: string, value: string) => boolean
 }
@@ -56,6 +58,11 @@ function byPatterns(label: string, patterns: readonly Pattern[]): Recogniser {
       }),
   }
 }
+
+const readingNumbers = (label: string, patterns: readonly Pattern[]): Recogniser => ({
+  ...byPatterns(label, patterns),
+  readsNumbers: true,
+})
 
 const MAX_LOCAL_CHARS = 64
 const LETTER = /[\p{L}\p{N}_]/u
@@ -117,6 +124,7 @@ const ROW_OF_NUMBERS = /(?:\d{4} ){9}\d{4}(?!\d)/y
 /** 13 to 19 digits, alone or in groups, that pass the Luhn check. */
 const card: Recogniser = {
   label: 'CARD',
+  readsNumbers: true,
   find(text) {
     const matches: Match[] = []
     let from = 0
@@ -124,14 +132,14 @@ const card: Recogniser = {
     let failed = 0
     for (const { index: start } of text.matchAll(CARD_START)) {
       if (start < from) continue
-      const digits = start < failed ? '' : at(CARD_DIGITS, text, start)
-      const number = [digits, at(PRINTED_CARD, text, start)].find((one) => one !== '' && passesLuhn(digitsOf(one)))
+      const digits = start < failed ? '' : matchAt(CARD_DIGITS, text, start)
+      const number = [digits, matchAt(PRINTED_CARD, text, start)].find((one) => one !== '' && passesLuhn(digitsOf(one)))
       if (number !== undefined) {
         from = start + number.length
         matches.push({ start, end: from, label: 'CARD' })
       } else if (digits !== '') {
         failed = start + digits.length
-        if (at(ROW_OF_NUMBERS, text, start) !== '') from = failed
+        if (matchAt(ROW_OF_NUMBERS, text, start) !== '') from = failed
       }
     }
     return matches
@@ -139,12 +147,12 @@ const card: Recogniser = {
 }
 
 /** Returns what a sticky expression matches at a position. */
-function at(expression: RegExp, text: string, position: number): string {
+function matchAt(expression: RegExp, text: string, position: number): string {
   expression.lastIndex = position
   return expression.exec(text)?.[0] ?? ''
 }
 
-const iban = byPatterns('IBAN', [
+const iban = readingNumbers('IBAN', [
   {
     expression: /\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]){11,30}/gi,
     needs: /[A-Z]{2}\d{2}/i,
@@ -166,7 +174,7 @@ function withBlanks(text: string, length: number): number {
 }
 
 /** International numbers with a +, or North American ones of three, three and four digits. */
-const phone = byPatterns('PHONE', [
+const phone = readingNumbers('PHONE', [
   { expression: /(?<![\w+])\+\d(?:[ ().\-/]{0,2}\d){7,14}(?!\d)/g, needs: /\+\d/ },
   {
     expression: /(?<![\w.])(?:\(\d{3}\) ?|\d{3}[-. ])\d{3}[-. ]\d{4}(?!\d)/g,
