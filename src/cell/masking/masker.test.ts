@@ -35,6 +35,9 @@ describe('a masker', () => {
     ['2223003122003222', '[CARD_1]'],
     ['to DE89 3704 0044 0532 0130 00 today', 'to [IBAN_1] today'],
     ['gb82west12345698765432', '[IBAN_1]'],
+    ['KD10 DE89 3704 0044 0532 0130 00', 'KD10 [IBAN_1]'],
+    ['RE24 DE89370400440532013000 x', 'RE24 [IBAN_1] x'],
+    ['DE89-3704-0044-0532-0130-00.', '[IBAN_1].'],
     ['from 93.184.216.34 and 2606:2800:220:1::1', 'from [IP_1] and [IP_2]'],
     ['key ghp_0123456789abcdefghij0123456789abcdef', 'key [SECRET_1]'],
     ['redis://me:hunter22@localhost/0', 'redis://me:[SECRET_1]@localhost/0'],
@@ -67,6 +70,8 @@ describe('a masker', () => {
     // Rows of numbers, as a matrix has them.
     `${'3456 1234 '.repeat(3)}4111 1111 1111 1111 ${'3456 1234 '.repeat(3)}`.trim(),
     'to DE89 3704 0044 0532 0130 02',
+    // The first 16 characters would be an account number of Belgium.
+    'id 8f0cafe1-be71-0961-2345-676912345678',
     'version 1.2.3 at 12:30:59 on 2024-01-02',
     '999.1.1.1 and 1.2.3.4.5',
     'a@b and @decorator',

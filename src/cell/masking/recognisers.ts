@@ -152,18 +152,32 @@ function matchAt(expression: RegExp, text: string, position: number): string {
   return expression.exec(text)?.[0] ?? ''
 }
 
-const iban = readingNumbers('IBAN', [
-  {
-    expression: /\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]){11,30}/gi,
-    needs: /[A-Z]{2}\d{2}/i,
-    // The following text may look like part of the number, so take the country's length.
-    check: (candidate) => {
-      const length = IBAN_LENGTHS.get(candidate.slice(0, 2).toUpperCase()) ?? 0
-      const plain = candidate.replaceAll(' ', '').slice(0, length).toUpperCase()
-      return length > 0 && plain.length === length && passesIban(plain) ? withBlanks(candidate, length) : 0
-    },
+/** Takes the first four characters only: a word before a number may look like the beginning of one. */
+const IBAN_START = /\b[A-Z]{2}\d{2}(?=(?:[ -]?[A-Z0-9]){11})/gi
+const IBAN_CHARACTERS = /[A-Z0-9]{4}(?: ?[A-Z0-9]){11,30}/iy
+/** With hyphens, groups of four: parts of other identifiers, such as UUIDs, look like the rest. */
+const IBAN_GROUPS = /[A-Z0-9]{4}(?:-[A-Z0-9]{4}){2,7}(?:-[A-Z0-9]{1,3})?(?![A-Z0-9])/iy
+
+const iban: Recogniser = {
+  label: 'IBAN',
+  readsNumbers: true,
+  find(text) {
+    const matches: Match[] = []
+    let from = 0
+    for (const { 0: first, index: start } of text.matchAll(IBAN_START)) {
+      const length = IBAN_LENGTHS.get(first.slice(0, 2).toUpperCase())
+      if (start < from || length === undefined) continue
+      const found = matchAt(IBAN_CHARACTERS, text, start) || matchAt(IBAN_GROUPS, text, start)
+      const plain = found.replaceAll(/[ -]/g, '')
+      // The text after spaces may look like part of the number, so take the country's length.
+      const isLong = found.includes('-') ? plain.length === length : plain.length >= length
+      if (!isLong || !passesIban(plain.slice(0, length).toUpperCase())) continue
+      from = start + (found.includes('-') ? found.length : withBlanks(found, length))
+      matches.push({ start, end: from, label: 'IBAN' })
+    }
+    return matches
   },
-])
+}
 
 /** Returns the length of the shortest prefix with `length` non-blank characters. */
 function withBlanks(text: string, length: number): number {
@@ -254,8 +268,9 @@ function passesLuhn(digits: string): boolean {
 /** ISO 13616: move country and check digits to the end, count letters from 10; the remainder modulo 97 must be 1. */
 function passesIban(number: string): boolean {
   let rest = 0
-  for (const character of number.slice(4) + number.slice(0, 4)) {
-    const value = Number.parseInt(character, 36)
+  for (let index = 0; index < number.length; index += 1) {
+    const code = number.charCodeAt((index + 4) % number.length)
+    const value = code < 65 ? code - 48 : code - 55
     rest = (rest * (value > 9 ? 100 : 10) + value) % 97
   }
   return rest === 1
