@@ -65,8 +65,8 @@ const readingNumbers = (label: string, patterns: readonly Pattern[]): Recogniser
 })
 
 const MAX_LOCAL_CHARS = 64
-const LETTER = /[\p{L}\p{N}_]/u
-const DOMAIN = /[\p{L}\p{N}][\p{L}\p{N}-]{0,62}(?:\.[\p{L}\p{N}][\p{L}\p{N}-]{0,62}){1,8}/uy
+const LETTER = /[\p{L}\p{M}\p{N}_]/u
+const DOMAIN = /[\p{L}\p{N}][\p{L}\p{M}\p{N}-]{0,62}(?:\.[\p{L}\p{N}][\p{L}\p{M}\p{N}-]{0,62}){1,8}/uy
 const SIGNS = new Set(".!#$%&'*+/=?^`{|}~-")
 
 /**
@@ -85,6 +85,7 @@ const email: Recogniser = {
       while (start > from && at - start < MAX_LOCAL_CHARS && isLocalPart(text, start - 1)) start -= 1
       // Quotes and punctuation around an address are not part of it.
       while (start < at && SIGNS.has(text[start]!)) start += 1
+      if (start === at) start = quotedFrom(text, at, from)
       if (start === at) continue
       DOMAIN.lastIndex = after
       const domain = DOMAIN.exec(text)?.[0]
@@ -95,6 +96,23 @@ const email: Recogniser = {
     return matches
   },
 }
+
+/**
+ * Returns where the quotes before an @ open, or the position of the @ if they are none of an address. Between strings of
+ * JSON or of code stand signs or spaces, so a letter or digit begins and ends the name.
+ */
+function quotedFrom(text: string, at: number, from: number): number {
+  const escape = text[at - 2] === '\\' ? '\\' : ''
+  const close = at - 1 - escape.length
+  if (text[at - 1] !== '"' || close < 1 || !isLetter(text[close - 1]!)) return at
+  let open = close - 1
+  while (open > from && close - open < MAX_LOCAL_CHARS && !/["\\\r\n]/.test(text[open]!)) open -= 1
+  if (text[open] !== '"' || !isLetter(text[open + 1]!)) return at
+  const start = open - escape.length
+  return start >= from && text.startsWith(escape, start) ? start : at
+}
+
+const isLetter = (char: string): boolean => LETTER.test(char)
 
 function isLocalPart(text: string, index: number): boolean {
   const code = text.charCodeAt(index)
