@@ -43,6 +43,9 @@ describe('a masker', () => {
     ['user@डाटामेल.भारत, संपर्क@डाटामेल.भारत', '[EMAIL_1], [EMAIL_2]'],
     ['to "john doe"@mail.example now', 'to [EMAIL_1] now'],
     [String.raw`{"to": "\"john doe\"@mail.example"}`, '{"to": "[EMAIL_1]"}'],
+    ['+49 30 / 123456, +49 (0)30 / 12345-67', '[PHONE_1], [PHONE_2]'],
+    ['client:2001:db8::1 x', 'client:[IP_1] x'],
+    ['peer_addr:fe80::1%eth0', 'peer_addr:[IP_1]%eth0'],
     ['from 93.184.216.34 and 2606:2800:220:1::1', 'from [IP_1] and [IP_2]'],
     ['key ghp_0123456789abcdefghij0123456789abcdef', 'key [SECRET_1]'],
     ['redis://me:hunter22@localhost/0', 'redis://me:[SECRET_1]@localhost/0'],
@@ -78,6 +81,8 @@ describe('a masker', () => {
     // The first 16 characters would be an account number of Belgium.
     'id 8f0cafe1-be71-0961-2345-676912345678',
     '["text", "@mail.example"] "@scope.name" {"a":"b","@type":"schema.org"} x = "a" + "@b.example"',
+    '+1000 / 20000, +12 / -3456789, +2019 - 2024',
+    'std::a1::b2, arn:aws:s3:::abc1, time:12:30:59, mac:00:1b:44:11:3a:b7, use:add::fee',
     'version 1.2.3 at 12:30:59 on 2024-01-02',
     '999.1.1.1 and 1.2.3.4.5',
     'a@b and @decorator',

@@ -208,11 +208,18 @@ function withBlanks(text: string, length: number): number {
 /** International numbers with a +, or North American ones of three, three and four digits. */
 const phone = readingNumbers('PHONE', [
   { expression: /(?<![\w+])\+\d(?:[ ().\-/]{0,2}\d){7,14}(?!\d)/g, needs: /\+\d/ },
+  // A sign between spaces stands in arithmetic, too. Only after the code of an area it does not.
+  {
+    expression: /(?<![\w+])\+\d{1,3}[ .(]{1,2}(?:0\) ?)?\d{2,5}\)? [-/] \d(?:[ .\-/]{0,2}\d){3,9}(?!\d)/g,
+    needs: / [-/] \d/,
+  },
   {
     expression: /(?<![\w.])(?:\(\d{3}\) ?|\d{3}[-. ])\d{3}[-. ]\d{4}(?!\d)/g,
     needs: /\d{3}[-. ]\d{4}/,
   },
 ])
+
+const MAY_HOLD_IPV6 = /::|[0-9a-f]:[0-9a-f]{1,4}:[0-9a-f]{1,4}:[0-9a-f]{1,4}:/i
 
 const ip = byPatterns('IP', [
   {
@@ -222,8 +229,15 @@ const ip = byPatterns('IP', [
   },
   {
     expression: /(?<![\w:])(?:[0-9a-f]{0,4}:){2,7}(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f]{0,4})(?![\w:])/gi,
-    needs: /::|[0-9a-f]:[0-9a-f]{1,4}:[0-9a-f]{1,4}:[0-9a-f]{1,4}:/i,
+    needs: MAY_HOLD_IPV6,
     check: (candidate) => (candidate.length > 3 && isIPv6(candidate) ? candidate.length : 0),
+  },
+  // Right after a word and a colon. Names in code, such as `use:add::fee`, have no digits.
+  {
+    expression:
+      /(?<=[g-z_][\w-]{0,31}:)[0-9a-f]{1,4}:(?:[0-9a-f]{0,4}:){1,6}(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f]{0,4})(?![\w:])/gi,
+    needs: MAY_HOLD_IPV6,
+    check: (candidate) => (/\d/.test(candidate) && isIPv6(candidate) ? candidate.length : 0),
   },
 ])
 
