@@ -53,6 +53,21 @@ describe('a masker', () => {
     ['password = "correct-horse"', 'password = "[SECRET_1]"'],
     ['"access_token":"correct-horse"', '"access_token":"[SECRET_1]"'],
     ['clientSecret: correct-horse', 'clientSecret: [SECRET_1]'],
+    ['password=hunter2 x', 'password=[SECRET_1] x'],
+    ['"db_password": "hunt3r"', '"db_password": "[SECRET_1]"'],
+    [`password="corr'ect-horse"`, 'password="[SECRET_1]"'],
+    [`{'password': 'corr"ect,horse;'}`, "{'password': '[SECRET_1]'}"],
+    [String.raw`{\"password\": \"correct-horse\"}`, String.raw`{\"password\": \"[SECRET_1]\"}`],
+    [
+      '--set=password=correct-horse {a: {token: "correct-horse"}}',
+      '--set=password=[SECRET_1] {a: {token: "[SECRET_1]"}}',
+    ],
+    ['password=[SECRET_7] password=********', 'password=[SECRET_7] password=********'],
+    ['"api_key": "${API_KEY}", token="[TOKEN]"', '"api_key": "${API_KEY}", token="[TOKEN]"'],
+    [
+      'token: string; secret=value, tokens: 128000, token = arr[12], password: boolean',
+      'token: string; secret=value, tokens: 128000, token = arr[12], password: boolean',
+    ],
     ['passenger = "correct-horse"', 'passenger = "correct-horse"'],
     ['to ali\u200bce@mail.exa\u2066mple now', 'to [EMAIL_1] now'],
     ['\u200balice@mail.example\u{e0041}', '\u200b[EMAIL_1]\u{e0041}'],
@@ -124,6 +139,7 @@ describe('a masker', () => {
     const one = masker()
     const data = {
       user: 'bob-and-more',
+      token_of_bot: 'hunter2',
       password: 'correct-horse',
       db: { api_key: 'abcdefgh1234', password: 12_345_678 },
       rows: [{ clientSecret: 'correct-horse' }],
@@ -131,16 +147,18 @@ describe('a masker', () => {
       token: null,
       secret: { length: 12 },
       access_token: '[SECRET_1]',
+      api_token: 'string',
       passphrase: 'correct horse',
       old_password: '********',
     }
     expect(maskData(data, (text, name) => one.maskedNow(text, name)!)).toEqual({
       ...data,
-      password: '[SECRET_1]',
-      db: { api_key: '[SECRET_2]', password: '[SECRET_3]' },
-      rows: [{ clientSecret: '[SECRET_1]' }],
+      token_of_bot: '[SECRET_1]',
+      password: '[SECRET_2]',
+      db: { api_key: '[SECRET_3]', password: '[SECRET_4]' },
+      rows: [{ clientSecret: '[SECRET_2]' }],
     })
-    expect(one.unmaskData({ text: '[SECRET_1]' })).toEqual({ text: 'correct-horse' })
+    expect(one.unmaskData({ text: '[SECRET_2]' })).toEqual({ text: 'correct-horse' })
   })
 
   it('masking leaves the values of such keys alone where secrets are not masked', () => {

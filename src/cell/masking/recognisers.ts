@@ -51,7 +51,8 @@ function byPatterns(label: string, patterns: readonly Pattern[]): Recogniser {
           if (isName && !isName(groups!['name']!)) continue
           const candidate = groups?.['value'] ?? group ?? whole
           const length = check ? check(candidate) : candidate.length
-          const start = index + whole.length - candidate.length
+          // A named value follows the match.
+          const start = index + whole.length - (groups ? 0 : candidate.length)
           if (length > 0) matches.push({ start, end: start + length, label })
         }
         return matches
@@ -241,13 +242,31 @@ const ip = byPatterns('IP', [
   },
 ])
 
-/** What stands in place of a secret: a token, or a row of stars. */
-const NO_SECRET = /^(?:\[[A-Z][A-Z0-9_]{0,31}\]|([^A-Za-z0-9])\1*)$/
+/** What stands in place of a secret: a token, a variable's name, or a row of stars. */
+const NO_SECRET = /^(?:\[[A-Za-z][A-Za-z0-9_]{0,31}\]|\$\{[\w:.-]+\}|([^A-Za-z0-9])\1*)$/
 
 /** Whether a value of a name that marks secrets can be one. The same in text and in data. */
 function isSecretValue(value: string): boolean {
-  return value.length >= 8 && !NO_SECRET.test(value)
+  return (value.length >= 8 || SHORT_SECRET.test(value)) && !NO_SECRET.test(value)
 }
+
+/** Names of types and variables in code, and counts, are as short as this but have no letters beside digits. */
+const SHORT_SECRET = /^(?=.*\d)(?=.*[A-Za-z])[\w!@#$%^&*?+~-]{6,7}$/
+
+/**
+ * Looks at the value without taking it: the name may stand in another's value, as in `--set=password=…`. A value ends at
+ * the quotes that it began with, which may be escaped, as in JSON within JSON.
+ */
+const NAMED_VALUE = new RegExp(
+  [
+    String.raw`(?<![\w-])(?<name>[\w-]{2,64})(?:\\{0,4}["'])?\s?[:=]\s?(?:\\{0,4}["'])?(?=(?<value>`,
+    String.raw`(?<=\\["'])[^\s"'\\]{6,200}`,
+    String.raw`|(?<=")(?:[^\s"\\]|\\\S){6,200}(?=")`,
+    String.raw`|(?<=')(?:[^\s'\\]|\\\S){6,200}(?=')`,
+    String.raw`|[^\s"',;}]{6,200}))`,
+  ].join(''),
+  'g',
+)
 
 /**
  * Keys in their issuers' formats, private keys, passwords in URLs, and values of variables whose names mark them as
@@ -270,7 +289,7 @@ const secretTexts = byPatterns('SECRET', [
   },
   { expression: /:\/\/[^\s:/@]{0,64}:([^\s:/@]{3,128})(?=@)/g, needs: /:\/\// },
   {
-    expression: /(?<![\w-])(?<name>[\w-]{2,64})["']?\s?[:=]\s?["']?(?<value>[^\s"',;}]{8,200})/g,
+    expression: NAMED_VALUE,
     needs: /pass|secret|token|key|pwd|credential|cookie/i,
     isName: hasSecretPart,
     check: (candidate) => (isSecretValue(candidate) ? candidate.length : 0),
