@@ -12,7 +12,7 @@ export interface CustomPattern {
 
 export const MAX_PATTERNS = 50
 const MAX_PATTERN_CHARS = 500
-/** Upper bound that replaces `*` and `+`. */
+/** Upper bound that replaces `*` and `+`, except at the end of a pattern. */
 const MOST = 64
 /** Most ways in which a pattern may match at one position. */
 const MAX_WAYS = 256
@@ -48,12 +48,15 @@ export function customRecogniser({ name, pattern }: CustomPattern): Recogniser {
 }
 
 const ATOM = /\\[pP]\{[^}]*\}|\\u\{[^}]*\}|\\.|\[(?:\\.|[^\]\\])*\]|[^\\]/suy
+/** What may follow the last repetition of a pattern, so that nothing can fail after it: see {@link repeated}. */
+const END = /(?<closing>\)*)(?:$|(?<other>\|))|(?<edge>\\b|\$)$/y
 const QUANTIFIER = /[*+?]\??|\{(\d+)(,?)(\d*)\}\??/y
 
 /** Returns the pattern with bounded quantifiers. */
 function boundedSource(pattern: string, refuse: (why: string) => BridgeError): string {
   let ways = 1
   let source = ''
+  let depth = 0
   for (let at = 0; at < pattern.length;) {
     ATOM.lastIndex = at
     const atom = ATOM.exec(pattern)?.[0]
@@ -62,7 +65,10 @@ function boundedSource(pattern: string, refuse: (why: string) => BridgeError): s
       throw refuse('has a look-around or a named group')
     if (/^\\[1-9k]/.test(atom)) throw refuse('has a back-reference')
     if (atom === '|') ways *= 2
+    if (atom === '(') depth += 1
+    if (atom === ')') depth -= 1
     at += atom.length
+    const before = source
     source += atom
     QUANTIFIER.lastIndex = at
     const quantifier = QUANTIFIER.exec(pattern)
@@ -72,10 +78,23 @@ function boundedSource(pattern: string, refuse: (why: string) => BridgeError): s
     if (atom === ')' && (least !== most || most > 16)) throw refuse('repeats a group a variable number of times')
     ways *= most - least + 1
     at += quantifier[0].length
-    source += `{${least},${most}}`
+    END.lastIndex = at
+    const end = isOpen(quantifier) && atom !== ')' ? END.exec(pattern)?.groups : undefined
+    const closed = depth - (end?.['closing']?.length ?? 0)
+    if (end?.['edge'] && depth === 0) {
+      // Past the bound, the edge does not count: to look for it would take quadratic time.
+      source = `${before}(?:${atom}{${Math.max(least, MOST)}}${atom}*|${atom}{${least},${most}}${end['edge']})`
+      at += end['edge'].length
+    } else if (end?.['closing'] !== undefined && closed === 0) source += `{${least}}${atom}*`
+    else source += `{${least},${most}}`
   }
   if (ways > MAX_WAYS) throw refuse(`can match in ${ways} ways at one place, ${MAX_WAYS} at most`)
   return source
+}
+
+/** Whether a repetition is greedy and has no upper bound of its own. */
+function isOpen([text, , comma, high]: RegExpExecArray): boolean {
+  return text === '*' || text === '+' || (comma === ',' && high === '' && text.endsWith('}'))
 }
 
 function rangeOf([text, low, comma, high]: RegExpExecArray): { least: number; most: number } {

@@ -198,6 +198,29 @@ it('a custom pattern is masked under its name', () => {
   )
 })
 
+it.each([
+  'KEY-[A-Z0-9]+',
+  'KEY-[A-Z0-9]{3,}',
+  'KEY-[A-Z0-9]*',
+  '(?:ID[0-9]{3}|KEY-[A-Z0-9]+)',
+  'KEY-[A-Z0-9]+|ID[0-9]{3}',
+  '\\bKEY-[A-Z0-9]+\\b',
+])('a custom pattern that ends with a repetition masks all of a long value: %s', (pattern) => {
+  const value = `KEY-${'A'.repeat(64)}SECRETTAIL`
+  const one = masker([{ name: 'key', pattern }])
+  expect(one.maskedNow(`by ${value}, KEY-ABC`)).toBe('by [KEY_1], [KEY_2]')
+  expect(one.unmask('[KEY_1] [KEY_2]')).toBe(`${value} KEY-ABC`)
+})
+
+it.each(['[a-z]+', '\\p{L}+', '[a-z]+\\b', '(?:x|[a-z]*)', '[a-z]+!'])(
+  'a custom pattern takes a time that grows no faster than the text: %s',
+  (pattern) => {
+    const recogniser = customRecogniser({ name: 'x', pattern })
+    expect(recogniser.find('a'.repeat(1_000_000)).length).toBeLessThan(2)
+    expect(recogniser.find(`${'a'.repeat(1_000_000)}_`).length).toBeLessThan(2)
+  },
+)
+
 it('a custom pattern that also fits nothing masks only what it finds', () => {
   expect(masker([{ name: 'digits', pattern: '[0-9]*' }]).maskedNow('by 12, or 12')).toBe('by [DIGITS_1], or [DIGITS_1]')
 })
