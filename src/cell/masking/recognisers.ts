@@ -99,7 +99,7 @@ const email: Recogniser = {
 }
 
 /**
- * Returns where the quotes before an @ open, or the position of the @ if they are none of an address. Between strings of
+ * Returns where the quotes before an @ open, or the position of the @ if they belong to no address. Between strings of
  * JSON or of code stand signs or spaces, so a letter or digit begins and ends the name.
  */
 function quotedFrom(text: string, at: number, from: number): number {
@@ -254,7 +254,7 @@ function isSecretValue(value: string): boolean {
 const SHORT_SECRET = /^(?=.*\d)(?=.*[A-Za-z])[\w!@#$%^&*?+~-]{6,7}$/
 
 /**
- * Looks at the value without taking it: the name may stand in another's value, as in `--set=password=…`. A value ends at
+ * Looks at the value but does not take it: a name may be in another's value, as in `--set=password=…`. A value ends at
  * the quotes that it began with, which may be escaped, as in JSON within JSON.
  */
 const NAMED_VALUE = new RegExp(
