@@ -58,6 +58,17 @@ describe('resources', () => {
     expect(await bridge.run(code)).toMatch(/refused the reading of 'demo:\/\/nope'/)
   })
 
+  it('the address of a resource and the name of a prompt have limits: the record and the metrics keep them', async () => {
+    const tried = (call: string) =>
+      bridge.run(`try:\n    await ${call}\nexcept runtime.ArgumentsError as e:\n    print(e)`)
+    expect(await tried('mcp_own.read_resource("own://" + "x" * 9_000)')).toContain(
+      'uri has 9006 characters, at most 8192',
+    )
+    expect(await tried('mcp_own.get_prompt("x" * 9_000)')).toContain('name has 9000 characters, at most 8192')
+    // Control: the server's own answer.
+    expect(await bridge.run('await mcp_own.read_resource("own://" + "x" * 8_000)')).not.toContain('at most')
+  })
+
   it('resources of a server without any are an empty list', async () => {
     expect(await bridge.run('await mcp_files.resources(), await mcp_files.prompts()')).toBe('([], [])')
     const { text } = await bridge.call({ code: 'await mcp_files.read_resource("file:///x")' })

@@ -29,6 +29,9 @@ export async function callServerMethod(
   return getPrompt(method, args, kwargs, raw, context)
 }
 
+/** Of the address of a resource and the name of a prompt: the record, the metrics and the page have them whole. */
+const MAX_NAME_CHARS = 8_192
+
 type Serve = (
   method: CatalogTool,
   args: readonly unknown[],
@@ -49,6 +52,7 @@ const resources: Serve = async (method, args, kwargs, raw, { catalog, upstreams,
 const readResource: Serve = async (method, args, kwargs, raw, context) => {
   const { upstreams, signal, permissions } = context
   const bound = bindArguments(method, args, kwargs)
+  refuseLong('uri', bound['uri'])
   const { args: sent, ...admitted } = permissions ? await permissions.admit(method, bound, { signal }) : { args: bound }
   const uri = String(sent['uri'])
   const call = { kind: 'resource', server: method.server, name: uri, args: {}, ...admitted } as const
@@ -68,6 +72,7 @@ const getPrompt: Serve = async (method, args, kwargs, raw, context) => {
   const { upstreams, signal, permissions } = context
   const { own, prompt } = splitPrompt(args, kwargs)
   const name = String(bindArguments(method, args, own)['name'])
+  refuseLong('name', name)
   const given = await promptArguments(method.server, name, promptTexts(prompt), context)
   const admitted = await permissions?.admit(method, { name, arguments: given }, { signal })
   const isNamed = namesOf(context.catalog.of(method.server).prompt(name)?.inputSchema)
@@ -82,6 +87,12 @@ const listTools: Serve = async (method, args, kwargs, raw, { catalog, signal }) 
   bindArguments(method, args, kwargs)
   if (!raw) return { docs: await catalog.docs(method.server, {}, signal) }
   return { tools: (await catalog.shownTools(method.server, signal)).map(({ definition }) => definition) }
+}
+
+function refuseLong(parameter: string, value: unknown): void {
+  const { length } = String(value)
+  if (length > MAX_NAME_CHARS)
+    throw new BridgeError('PROXY_ARGUMENTS_INVALID', `${parameter} has ${length} characters, at most ${MAX_NAME_CHARS}`)
 }
 
 /**

@@ -1,9 +1,30 @@
-// This file verifies that a log deleted while it is opened has no lines, and that other failures are reported.
+// This file verifies which lines a log has: none if it was deleted while it was opened, and each whole, whatever is in
+// it.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { LogFolder } from './log-folder.ts'
+
+it('only a line feed ends a line of a log, and a line can be longer than what is read at once', async () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'record-lines-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const lines = ['a\u2028b\u2029c\u0085d\re', 'x'.repeat(200_000), '', 'ü'.repeat(100_001), 'end']
+  writeFileSync(path.join(folder, 'a.jsonl'), lines.join('\n'))
+  const read: string[] = []
+  for await (const line of new LogFolder(folder).lines('a.jsonl')) read.push(line)
+  expect(read).toEqual(lines)
+})
+
+it('what follows a very long line of a log is found', async () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'record-lines-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  writeFileSync(path.join(folder, 'a.jsonl'), `${'x'.repeat(5 << 20)}\nnext\n`)
+  const log = new LogFolder(folder)
+  const first = await log.linesAfter('a.jsonl', 0)
+  expect(first.lines).toEqual([])
+  expect((await log.linesAfter('a.jsonl', first.place)).lines.at(-1)).toBe('next')
+})
 
 it('a log file is read as lines, a missing one as none, and a folder is an error', async () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'record-lines-'))

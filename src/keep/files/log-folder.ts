@@ -2,7 +2,6 @@
 import { createReadStream } from 'node:fs'
 import { type FileHandle, open, readdir, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
-import { createInterface } from 'node:readline'
 import { readPiece } from '../../util/files/read-piece.ts'
 import { makePrivateFolder } from '../../util/files/private-folder.ts'
 import type { LogInfo, Logs, LogWriter } from '../store.ts'
@@ -29,8 +28,19 @@ export class LogFolder implements Logs {
   }
 
   async *lines(name: string): AsyncGenerator<string> {
+    // Not by node:readline, which also ends lines at U+2028 from Node 24 on: whoever chooses a text of a line could
+    // take it out of the log.
+    const pieces: string[] = []
     try {
-      yield* createInterface({ input: createReadStream(this.#file(name)), crlfDelay: Infinity })
+      for await (const piece of createReadStream(this.#file(name), 'utf8') as AsyncIterable<string>) {
+        const [end, ...begun] = piece.split('\n')
+        pieces.push(end!)
+        if (begun.length === 0) continue
+        yield pieces.join('')
+        pieces.splice(0, pieces.length, begun.pop()!)
+        yield* begun
+      }
+      if (pieces.some((piece) => piece !== '')) yield pieces.join('')
     } catch (error) {
       // An old log may be deleted meanwhile.
       if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
@@ -41,6 +51,8 @@ export class LogFolder implements Logs {
     const text = await this.#bytes(name, () => ({ offset: place, length: MAX_READ_BYTES }))
     // A line that is still being written comes with the next call.
     const whole = text.subarray(0, text.lastIndexOf(0x0a) + 1)
+    // One that is longer than a whole piece is left out, and what comes after it is found.
+    if (whole.length === 0 && text.length === MAX_READ_BYTES) return { lines: [], place: place + text.length }
     return { lines: whole.length === 0 ? [] : whole.toString().trimEnd().split('\n'), place: place + whole.length }
   }
 

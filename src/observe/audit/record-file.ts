@@ -27,6 +27,21 @@ interface RecordFileOptions {
   limits: RecordLimits
 }
 
+/** Limits of their own hold for these. */
+const LONG_FIELDS = new Set(['sandbridge.code', 'gen_ai.tool.call.arguments', 'gen_ai.tool.call.result'])
+const MAX_FIELD_CHARS = 8_192
+
+/** A cell chooses the names of its exceptions, and so could write a line that fills the record. */
+function lineOf(fields: Fields): string {
+  const line = JSON.stringify(fields)
+  if (line.length <= MAX_FIELD_CHARS) return line
+  return JSON.stringify(fields, (key, value: unknown) =>
+    typeof value === 'string' && value.length > MAX_FIELD_CHARS && !LONG_FIELDS.has(key)
+      ? `${value.slice(0, MAX_FIELD_CHARS)}… (${value.length} characters)`
+      : value,
+  )
+}
+
 export class RecordFile {
   readonly #options: RecordFileOptions
   readonly #startedAt = new Date().toISOString().replaceAll(/[-:]|\.\d+/g, '')
@@ -53,7 +68,7 @@ export class RecordFile {
 
   /** Queue a line for the next `flush`. */
   add(fields: Fields): void {
-    if (this.#waiting.length < this.#options.limits.waitingLines) this.#waiting.push(JSON.stringify(fields))
+    if (this.#waiting.length < this.#options.limits.waitingLines) this.#waiting.push(lineOf(fields))
     else this.#lost += 1
   }
 

@@ -53,6 +53,20 @@ describe('a record', () => {
     expect(await verifyRecord(new LogFolder(folder))).toEqual({ files: 1, lines: 7, problems: [], remarks: [] })
   })
 
+  it('a text that a cell or a client chooses makes no long line of the record', async () => {
+    const folder = makeFolder()
+    const record = openRecord(folder)
+    const name = 'E'.repeat(1 << 20)
+    const code = 'c'.repeat(100_000)
+    record.add({ ...entry(0, 'run'), 'error.type': name, 'mcp.client.name': name, 'sandbridge.code': code })
+    await record.close()
+    const line = linesOf(path.join(folder, readdirSync(folder)[0]!))[1]!
+    expect(line.length).toBeLessThan(150_000)
+    expect(readLine(line)?.fields).toMatchObject({ 'sandbridge.code': code })
+    expect(line).toContain('E… (1048576 characters)')
+    expect(await verifyRecord(new LogFolder(folder))).toMatchObject({ lines: 3, problems: [] })
+  })
+
   it('the record writes no file when nothing has happened', async () => {
     const folder = makeFolder()
     await openRecord(folder).close()
