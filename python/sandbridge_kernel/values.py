@@ -51,7 +51,7 @@ _decode = JSONDecoder(object_hook=Record).decode
 
 def loads(s: Any, *args: Any, **options: Any) -> Any:
     """`json.loads` for cells: returns what is parsed already as it is, because a tool that returns `str` may have returned JSON."""
-    return s if isinstance(s, (Record, list)) else _loads(s, *args, **options)
+    return s if isinstance(s, (Record, list, tuple)) else _loads(s, *args, **options)
 
 
 class Text(str):
@@ -170,9 +170,12 @@ def _block(block: Any, parse: Callable[[str], object]) -> object:
             return resource["text"]
         if isinstance(resource.get("blob"), str):
             mime = str(resource.get("mimeType") or "")
-            return (
-                Media(resource["blob"], mime) if mime.startswith(("image/", "audio/")) else a2b_base64(resource["blob"])
-            )
+            if mime.startswith(("image/", "audio/")):
+                return Media(resource["blob"], mime)
+            try:
+                return a2b_base64(resource["blob"])
+            except ValueError:
+                return block  # no base64
     return block
 
 

@@ -205,6 +205,16 @@ mcp_github is mcp_servers['github'] is mcp.servers.github is github, callable(to
     expect(calls).toEqual([])
   })
 
+  it('a proxy can be copied, with what it is in', async () => {
+    const kernel = await startKernel()
+    const code = `
+import copy
+kept = {"server": mcp_github, "tool": mcp_github.list}
+one, other = copy.copy(kept), copy.deepcopy(kept)
+repr(other["server"]) == repr(mcp_github), callable(other["server"].list), callable(other["tool"]), copy.copy(mcp_github).__name__`
+    expect(await kernel.value(code, bridge([]))).toBe("(True, True, True, 'mcp.servers.github')")
+  })
+
   it('a proxy fetches its docs when they are asked for, once', async () => {
     const kernel = await startKernel()
     const calls: Call[] = []

@@ -42,6 +42,9 @@ class Hidden:
     def __class__(self): raise SystemExit("__class__ ran")
 hostile, hidden = Hostile(), Hidden()
 my_value = type("Row", (dict,), {})(a=1)
+class Getting(dict):
+    def get(self, *_): raise SystemExit("get ran")
+getting = Getting(a=1)
 nested = {"row": math}
 record = (await runtime.list_tools("github"))[0]
 async def mine(alpha, beta): pass
@@ -69,6 +72,8 @@ it('completion offers names, attributes, servers, tools and arguments', async ()
     ['nested["row"].sq', ['sqrt']],
     ['nested.row.sq', []],
     ['my_value["a"].bit_l', ['bit_length']],
+    ['getting["a"].bit_l', ['bit_length']],
+    [`blob = '${'a'.repeat(20_000)}'\nimpo`, ['import']],
     ['record.toolA', ['toolAlias']],
     ['record.tool.upp', ['upper']],
     ['await mcp_github.create_issue(ti', ['title=']],
@@ -111,7 +116,7 @@ it('completion accepts a position, and reports what is wrong with anything else'
 it('control: looking at such objects in the ordinary way runs their code', async () => {
   const kernel = await startKernel()
   await kernel.run(SETUP, options)
-  for (const look of ['dir(hostile)', 'hostile.trap', 'hostile.gone', 'hidden.__class__']) {
+  for (const look of ['getting.get("a")', 'dir(hostile)', 'hostile.trap', 'hostile.gone', 'hidden.__class__']) {
     expect((await kernel.run(look, options)).error).toMatchObject({ name: 'SystemExit' })
   }
 })

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _MAX = 500
-_PATH = re.compile(r"""((?:[^\W\d]\w*(?:\[(?:"[^"\\\n]*"|'[^'\\\n]*')\])?\s*\.\s*)*)([^\W\d]\w*)?$""")
+_PATH = re.compile(r"""(?<!\w)((?:[^\W\d]\w*(?:\[(?:"[^"\\\n]*"|'[^'\\\n]*')\])?\s*\.\s*)*)([^\W\d]\w*)?$""")
 _STEP = re.compile(r"""([^\W\d]\w*)(?:\[(?:"([^"\\\n]*)"|'([^'\\\n]*)')\])?""")
 _SERVER_KEY = re.compile(r"""\bmcp_servers\[\s*["']([^"'\\\n]*)$""")
 _IMPORT_TOOL = re.compile(r"^\s*from\s+mcp\.servers\.(\w+)\s+import\s+\(?(?:[\w\s]*,)*\s*(\w*)$", re.MULTILINE)
@@ -50,7 +50,7 @@ def completions(code: str, pos: int | None = None) -> list[str]:
     opened, text = _scan(before)
     if text is not None:
         return _in_text(before, opened, text)
-    path = _PATH.search(before)  # matches at least the empty path
+    path = _PATH.search(before)
     prefix = (path and path[2]) or ""
     if path and path[1]:
         value = _follow(path[1])
@@ -90,7 +90,10 @@ def _follow(path: str) -> Any:
         else:
             value = _attribute(value, name)
         if key is not None:
-            value = value.get(key, _MISSING) if value is registry or _is_dict(value) else _MISSING
+            if value is registry:
+                value = registry.get(key, _MISSING)
+            else:
+                value = dict.get(value, key, _MISSING) if _is_dict(value) else _MISSING
         if value is _MISSING:
             return value
     return value

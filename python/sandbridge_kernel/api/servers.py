@@ -55,6 +55,12 @@ class ServerProxy:
         tool = self._tools[name] = ToolProxy(self, name)
         return tool
 
+    def __copy__(self) -> "ServerProxy":
+        return self
+
+    def __deepcopy__(self, _: object) -> "ServerProxy":
+        return self
+
     def __dir__(self) -> list[str]:
         try:
             return sorted(doc["toolAlias"] for doc in self._tool_docs())
@@ -90,6 +96,9 @@ class ToolProxy:
         self._proxy, self.__name__ = proxy, name
         self._path = f"mcp_{proxy._alias}.{name}"
         self._own = name.removeprefix("_") in METHODS
+
+    def __deepcopy__(self, _: object) -> "ToolProxy":
+        return self
 
     def __call__(self, /, *args: object, **kwargs: object) -> Coroutine[Any, Any, Any]:
         # The coroutine is created at once, so that Python itself warns if its `await` is forgotten.

@@ -5,7 +5,8 @@ import json
 import unittest
 
 from sandbridge_kernel import unparsed
-from sandbridge_kernel.values import Media, Record, media_in, native
+from sandbridge_kernel.api import artifacts
+from sandbridge_kernel.values import Media, Record, loads, media_in, native
 
 
 def text(words):
@@ -75,6 +76,15 @@ class Native(unittest.TestCase):
         self.assertIsNone(native({"content": None}))
         self.assertIsNone(native({}))
 
+    def test_what_is_parsed_already_is_no_text_for_json(self):
+        for value in (native(text("(1, 2)")), native(text("[1]")), native(text('{"a": 1}'))):
+            self.assertIs(loads(value), value)
+        self.assertEqual(loads("[1]"), [1])
+
+    def test_a_lone_surrogate_is_saved_in_data_as_in_text(self):
+        self.assertEqual(artifacts._content("\ud83d"), b"\xed\xa0\xbd")
+        self.assertIn(b"\xed\xa0\xbd", artifacts._content({"name": "\ud83d"}))
+
     def test_only_a_box_is_opened_and_only_once(self):
         self.assertEqual(native({"structuredContent": {"result": {"result": 1}}}), {"result": 1})
         self.assertEqual(native(text('{"content": {"a": 1}}')), {"a": 1})
@@ -102,6 +112,7 @@ class Native(unittest.TestCase):
         self.assertEqual(resource(blob="AAEC", mimeType="application/pdf"), b"\0\1\2")
         self.assertEqual(resource(blob="AAEC"), b"\0\1\2")
         self.assertEqual(resource(text="<svg/>", mimeType="image/svg+xml"), "<svg/>")
+        self.assertEqual(resource(blob="AAECx")["resource"]["blob"], "AAECx")  # no base64
 
 
 class MediaBesideStructuredContent(unittest.TestCase):
