@@ -8,7 +8,7 @@ import { listFiles, nodeFileSystem, readFileText } from './config-file.ts'
 import { placeDefinitions, trustRank, withoutDoubles } from './merge-definitions.ts'
 import { chosenReaders } from './readers/index.ts'
 import type { ConfigLocation, NamedEntry, HostPaths, Reader } from './readers/reader.ts'
-import { ADDED_SERVERS_FILE } from './readers/own-places.ts'
+import { ADDED_SERVERS_FILE, OWN_SOURCES } from './readers/own-places.ts'
 import { join, TABLE_EXAMPLE, TableRefused } from './readers/reader.ts'
 import { launchesBridge, reachesBridge } from './entries/self-server.ts'
 import type {
@@ -19,6 +19,7 @@ import type {
   ServerSandbox,
   SkippedEntry,
 } from './entries/server-definition.ts'
+import { whyUnrestricted } from './entries/restricting-fields.ts'
 import { BAD_NAME, isServerName, shownName, toServerBody } from './entries/server-entry.ts'
 import type { Settings } from './settings/settings.ts'
 import { textHash, trustedText } from './trust.ts'
@@ -216,6 +217,8 @@ function toDefinition(
   if (entry === undefined) return { reason: 'is not an object' }
   const made = toServerBody(entry)
   if ('reason' in made) return made
+  const unrestricted = OWN_SOURCES.has(source.client) ? whyUnrestricted(entry) : undefined
+  if (unrestricted !== undefined) return { reason: unrestricted }
   if (!options.settings.allowSelfServer && launchesBridge(made.body.transport, options.ownPaths)) {
     return { reason: 'would start this bridge again; set MCP_BRIDGE_ALLOW_SELF_SERVER=1 to keep it', kind: 'self' }
   }

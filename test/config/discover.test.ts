@@ -234,6 +234,18 @@ describe('bad entries', () => {
     [{ command: 'x', callTimeoutMs: -1 }, 'has a timeout that is not a number above 0'],
     [{ command: 'x', disabled: true }, 'is disabled in this file'],
     [{ command: 'x', enabled: false }, 'is disabled in this file'],
+    [{ command: 'x', disabled: 'true' }, 'has a field disabled that is neither true nor false'],
+    [{ command: 'x', enabled: 'false' }, 'has a field enabled that is neither true nor false'],
+    [{ command: 'x', shared: 'false' }, 'has a field shared that is neither true nor false'],
+    [
+      { command: 'x', permission: { deny: ['*'] } },
+      'has a field permission that is not known: did you mean permissions?',
+    ],
+    [{ command: 'x', excludeTool: ['y'] }, 'has a field excludeTool that is not known: did you mean excludeTools?'],
+    [{ command: 'x', exclude_tools: ['y'] }, 'has a field exclude_tools that is not known: did you mean excludeTools?'],
+    [{ command: 'x', includTools: ['y'] }, 'has a field includTools that is not known: did you mean includeTools?'],
+    [{ command: 'x', sandBox: true }, 'has a field sandBox that is not known: did you mean sandbox?'],
+    [{ url: 'https://h', Disabled: true }, 'has a field Disabled that is not known: did you mean disabled?'],
     [null, 'is not an object'],
     ['npx x', 'is not an object'],
   ])('a bad entry is skipped alone: %j', async (entry, reason) => {
@@ -242,6 +254,31 @@ describe('bad entries', () => {
     expect(names(found)).toEqual(['good'])
     expect(found.skipped).toEqual([{ file: path.join(home, 'MCPs', 'a.json'), name: 'bad', reason }])
   })
+
+  it('an unknown field is ignored in a file of another client, and where it is near no field that restricts', async () => {
+    const theirs = { disabledTools: ['y'], autoApprove: [], alwaysAllow: ['z'], timeout: 5, trust: true, tools: ['*'] }
+    const isOff = { _disabled: true, '//sandbox': true }
+    await write(home, 'MCPs/a.json', { mcpServers: { own: { command: 'x', ...theirs, ...isOff } } })
+    await write(home, '.cursor/mcp.json', {
+      mcpServers: { cursor: { command: 'y', permission: 'all', disable: 'no' } },
+    })
+    const found = await discover()
+    expect(found.skipped).toEqual([])
+    expect(names(found)).toEqual(['own', 'cursor'])
+  })
+
+  it.each([
+    ['.cursor/mcp.json', { mcpServers: { bad: { command: 'x', disabled: 'true' } } }],
+    ['.gemini/settings.json', { mcpServers: { bad: { command: 'x', disabled: 'true' } } }],
+  ])(
+    'a server whose "disabled" is no boolean is skipped in a file of another client, too: %s',
+    async (file, content) => {
+      await write(home, file, content)
+      const found = await discover()
+      expect(names(found)).toEqual([])
+      expect(Object.values(reasons(found))).toEqual(['has a field disabled that is neither true nor false'])
+    },
+  )
 
   it.each(['', ' ', 'a\nb', 'x'.repeat(129)])('an entry with the name %j is skipped', async (name) => {
     await write(home, 'MCPs/a.json', { mcpServers: { [name]: { command: 'x' }, good: { command: 'x' } } })

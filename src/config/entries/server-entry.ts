@@ -33,6 +33,7 @@ export interface ServerEntry {
   inputs?: unknown
   sandbox?: unknown
   sandboxEnabled?: unknown
+  shared?: unknown
   startTimeoutMs?: unknown
   callTimeoutMs?: unknown
 }
@@ -63,10 +64,19 @@ export function toServerBody(entry: ServerEntry): { body: ServerBody } | { reaso
   if (entry.unusable !== undefined) return { reason: entry.unusable }
   if (entry.disabled === true || entry.enabled === false) return { reason: 'is disabled in this file' }
   try {
+    checkSwitches(entry)
     return { body: bodyOf(entry) }
   } catch (error) {
     if (error instanceof EntryInvalid) return { reason: error.message }
     throw error
+  }
+}
+
+/** A switch with another value, such as "true" in quotes, was meant to do something. @throws EntryInvalid */
+function checkSwitches(entry: ServerEntry): void {
+  for (const name of ['disabled', 'enabled'] as const) {
+    if (isGiven(entry[name]) && typeof entry[name] !== 'boolean')
+      throw new EntryInvalid(`has a field ${name} that is neither true nor false`)
   }
 }
 

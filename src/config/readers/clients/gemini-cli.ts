@@ -30,9 +30,9 @@ function reader(client: string, folder: string, application: string, variable: s
       return entriesOf(valueAt(document, 'mcpServers'), { braces: true, dollar: true }, (raw, name) => ({
         ...toEntry(raw),
         disabled:
-          raw['disabled'] === true ||
           (Array.isArray(allowed) && !allowed.includes(name)) ||
-          (Array.isArray(excluded) && excluded.includes(name)),
+          (Array.isArray(excluded) && excluded.includes(name)) ||
+          (raw['disabled'] ?? false),
       }))
     },
   }
