@@ -12,6 +12,13 @@ export function namedServer(
   const name = catalog.resolveServer(given)
   if (name !== undefined) return name
   refuseUntrusted([given], discovered.untrusted)
+  const skipped = discovered.skipped.find((entry) => entry.name === given)
+  if (skipped) {
+    const why = `Server '${given}' is skipped: its entry in ${skipped.file} ${skipped.reason}`
+    throw new BridgeError('PROXY_SERVER_UNAVAILABLE', why, {
+      hint: 'All that is skipped: sandbridge servers --sources',
+    })
+  }
   const names = [...catalog.servers(), ...discovered.untrusted].map((server) => server.name)
   const meant = didYouMeanText(given, names)
   const hint = names.length === 0 ? 'Add servers as `sandbridge servers` says.' : `Servers: ${names.join(', ')}`

@@ -76,6 +76,7 @@ export async function doctor(options: DoctorOptions): Promise<void> {
         serverCount,
         trusted,
       })),
+      skipped: discovered.skipped,
       findings: told,
       fixed: fixed.map(({ message }) => message),
     }
@@ -188,7 +189,6 @@ async function writeReport(file: string, about: object, { discovered }: Bridge):
     ...about,
     platform: `${process.platform} ${process.arch} ${release()}`,
     servers: describeServers(discovered.servers),
-    skipped: discovered.skipped,
   }
   const text = JSON.stringify(report, null, 2).replaceAll(JSON.stringify(homedir()).slice(1, -1), '~')
   await writeFile(file, `${text}\n`, { mode: 0o600 }).catch((cause: unknown) => {

@@ -55,7 +55,7 @@ function listing({ catalog, discovered }: CommandBridge) {
 }
 
 async function printServers(bridge: CommandBridge, terminal: Terminal): Promise<void> {
-  const { printEmpty, printSummary, printTable } = terminal
+  const { printEmpty, printSummary, printTable, tell } = terminal
   const { catalog, discovered } = bridge
   const installing = await installingServers(terminal)
   const entries = catalog.servers()
@@ -84,7 +84,7 @@ async function printServers(bridge: CommandBridge, terminal: Terminal): Promise<
   // `openBridge` has told of whole files.
   const skipped = discovered.skipped.filter(({ kind }) => kind === undefined)
   if (skipped.length > 0)
-    printSummary(`${count(skipped.length, 'entry', 'entries')} skipped: sandbridge servers --sources`)
+    tell(`${count(skipped.length, 'entry', 'entries')} skipped: see \`sandbridge servers --sources\`.`)
 }
 
 function summaryOf({ catalog }: CommandBridge): string {

@@ -72,6 +72,32 @@ it('sandbridge servers NAME says what to do about a server that wrote nothing', 
   expect([stdout, stderr]).toEqual(['', "Server 'good' has not failed. Ask it now with `sandbridge index good`.\n"])
 })
 
+it('a server whose entry is skipped is counted by `servers`, and its reason and file are told where it is named', async () => {
+  const other = makeHome({
+    good: fixtureServer('raw.mjs', 'good'),
+    notes: { ...fixtureServer('raw.mjs', 'good'), permission: { deny: ['*'] } } as ReturnType<typeof fixtureServer>,
+  })
+  const ask = (...args: string[]) => runProgram(process.execPath, [CLI, ...args], bridgeEnv(other), { cwd: other })
+  const list = await ask('servers')
+  expect(list.stdout).not.toContain('notes')
+  expect(list.stderr).toBe('1 entry skipped: see `sandbridge servers --sources`.\n')
+  for (const command of [
+    ['servers', 'notes'],
+    ['servers', 'notes', '--log'],
+    ['index', 'notes'],
+  ]) {
+    const { code, stderr } = await ask(...command)
+    expect(code).not.toBe(0)
+    expect(stderr).toContain(
+      `Server 'notes' is skipped: its entry in ${path.join(other, 'MCPs/servers.json')} has a field permission`,
+    )
+  }
+  const { stdout } = await ask('doctor', '--json')
+  expect(JSON.parse(stdout)).toMatchObject({
+    skipped: [{ name: 'notes', reason: expect.stringContaining('permission') }],
+  })
+})
+
 describe('a server that worked before', () => {
   it('a server that exits in the middle of a call keeps its stderr for `servers`', async () => {
     const cell = await run(['exec', '-c', 'await mcp_dies.echo(text="x")'])
@@ -157,7 +183,7 @@ describe('in a terminal', () => {
     const other = makeHome()
     writeFileSync(path.join(other, 'MCPs/servers.json'), '{ "mcpServers": { "odd": { "command": 7 } } }')
     const screen = await inTerminal([process.execPath, CLI, 'servers'], bridgeEnv(other), { cwd: other })
-    expect(screen).toContain('1 entry skipped: sandbridge servers --sources')
+    expect(screen).toContain('1 entry skipped: see `sandbridge servers --sources`')
   })
 
   it('sandbridge servers in a terminal lists the files that define servers with a head, colours and what to do next', async () => {
