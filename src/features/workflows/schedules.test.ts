@@ -76,3 +76,21 @@ it('a run that waits is skipped when the run before has not ended in time, or a 
     '15:56 undefined ',
   ])
 })
+
+it('a schedule that is added again keeps its runs, and stands in place of all that run the same', async () => {
+  const { store, schedules, runs } = await scheduled('0 * * * *', '09:30:00')
+  await schedules.claim(at('10:00:30'))
+  await store.document('schedules.json').update(async (read) => {
+    const { report } = JSON.parse((await read())!) as { report: object }
+    return JSON.stringify({ report, 'report-2': report, 'report-3': { ...report, words: ['--x', '1'] } })
+  })
+  const again = { workflow: 'report', when: '0 * * * *', zone: 'UTC', words: [], version: 2, allowed: [] }
+  expect(await schedules.add(again, at('10:01:00'))).toEqual({
+    id: 'report',
+    replaced: ['report', 'report-2'],
+    others: ['report-3'],
+  })
+  expect(Object.keys(await schedules.list())).toEqual(['report', 'report-3'])
+  expect((await schedules.list())['report']).toMatchObject({ version: 2 })
+  expect(await runs()).toEqual(['10:00 undefined '])
+})

@@ -66,6 +66,15 @@ export interface Due {
   count: number
 }
 
+export interface Added {
+  /** The workflow's name, with a number when that is taken. */
+  id: string
+  /** The schedules in whose place it stands; empty for a new one. */
+  replaced: string[]
+  /** Other schedules of the same workflow. */
+  others: string[]
+}
+
 export class ScheduleStore {
   readonly #record: JsonRecord<Schedules>
 
@@ -82,14 +91,22 @@ export class ScheduleStore {
     return this.#record.read()
   }
 
-  /** @returns its id: the workflow's name, with a number when that is taken */
-  async add(added: Omit<Schedule, 'considered' | 'runs'>, now: Date): Promise<string> {
-    let id = added.workflow
+  /** Adds a schedule, or replaces those of the same workflow, time and parameters: each would run beside the others. */
+  async add(added: Omit<Schedule, 'considered' | 'runs'>, now: Date): Promise<Added> {
+    let result: Added = { id: added.workflow, replaced: [], others: [] }
     await this.#record.update((all) => {
-      for (let number = 2; Object.hasOwn(all, id); number += 1) id = `${added.workflow}-${number}`
-      all[id] = { ...added, considered: now.toISOString(), runs: [] }
+      const ids = Object.keys(all).filter((id) => all[id]!.workflow === added.workflow)
+      const replaced = ids.filter((id) => runsTheSame(all[id]!, added))
+      const [first, ...doubles] = replaced
+      let id = first ?? added.workflow
+      if (first === undefined)
+        for (let number = 2; Object.hasOwn(all, id); number += 1) id = `${added.workflow}-${number}`
+      const { considered, runs } = first === undefined ? { considered: now.toISOString(), runs: [] } : all[first]!
+      all[id] = { ...added, considered, runs }
+      for (const double of doubles) delete all[double]
+      result = { id, replaced, others: ids.filter((other) => !replaced.includes(other)) }
     })
-    return id
+    return result
   }
 
   /** @returns whether it existed */
@@ -126,6 +143,13 @@ export class ScheduleStore {
       if (found) Object.assign(found, ended, { endedAt: now.toISOString() })
     })
   }
+}
+
+type Plan = Pick<Schedule, 'when' | 'zone' | 'words'>
+
+function runsTheSame(one: Plan, other: Plan): boolean {
+  const key = ({ when, zone, words }: Plan): string => JSON.stringify([when.trim().split(/\s+/), zone, words])
+  return key(one) === key(other)
 }
 
 /** A clock that was set back repeats no time: a time that has a run is done. */

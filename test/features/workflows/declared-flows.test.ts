@@ -349,7 +349,7 @@ it('a scheduled run keeps to declared flows, whatever tools the schedule allows'
   const made = async (words: string[], hour: number) => {
     const at = (time: string) => new Date(`2027-03-01T${time}Z`)
     const about = { workflow: 'forward', when: '0 * * * *', zone: 'UTC', version: 1, allowed: ['files__send'] }
-    const id = await store.add({ ...about, words }, at(`${hour - 1}:30:00`))
+    const { id } = await store.add({ ...about, words }, at(`${hour - 1}:30:00`))
     const scheduler = new Scheduler(bridge)
     await scheduler.look(at(`${hour}:00:01`))
     await scheduler.idle()

@@ -120,7 +120,7 @@ it('a scheduled run that has not ended makes the next one be skipped, and report
 })
 
 it('a scheduled run whose bridge has died does not hold up the next one', async () => {
-  const id = await store().add(EVERY_HOUR, at('08:30:00'))
+  const { id } = await store().add(EVERY_HOUR, at('08:30:00'))
   await store().claim(at('09:00:01'))
   const file = path.join(observed.bridge.settings.stateDir, '.sandbridge', 'schedules.json')
   // The control: while its process exists, the run continues.
@@ -166,8 +166,7 @@ it('a call that asks is refused in a scheduled run, unless it was allowed for th
   expect(await runs('asking-report')).toMatchObject([
     { outcome: 'failed', message: expect.stringContaining('unattended') },
   ])
-  const id = await store().add({ ...schedule, allowed }, at('09:30:00'))
-  await store().remove('asking-report')
+  const { id } = await store().add({ ...schedule, allowed }, at('09:30:00'))
   await look(at('10:00:01'))
   expect(lines()).toEqual(['week 9'])
   await observed.run(asking.replace('week {week}', 'other {week}'))
@@ -196,6 +195,22 @@ it('a bridge over HTTP runs scheduled workflows, and a command sets, lists and e
   expect((await sandbridge('schedule')).stdout).toMatch(/^weekly-report {2}\* \* \* \* \* {2}\S+ \S+ UTC {2}ok /)
   expect((await sandbridge('schedule', 'weekly-report', '--remove')).code).toBe(0)
   expect(JSON.parse((await sandbridge('schedule', '--json')).stdout)).toEqual([])
+})
+
+it('a workflow that is scheduled again with the same time and parameters replaces its schedule', async () => {
+  const schedule = async (...args: string[]) =>
+    (await runCommand(['schedule', 'weekly-report', ...args, '--zone', 'UTC'], bridgeEnv(observed.home))).stdout
+  await schedule('0 8 * * 1', '--week', 'auto')
+  expect(await schedule('0  8 * * 1', '--week', 'auto', '--allow', 'ledger__add_line')).toMatch(
+    /^Replaced 'weekly-report': .*\n'weekly-report' runs next at /,
+  )
+  expect(Object.values(await store().list())).toMatchObject([{ allowed: ['ledger__add_line'] }])
+  // The control: another time or another parameter is another schedule.
+  expect(await schedule('0 9 * * 1', '--week', 'auto')).toMatch(
+    /^weekly-report stays scheduled as 'weekly-report', too\. .*\n'weekly-report-2' runs next at /,
+  )
+  await schedule('0 8 * * 1', '--week', '7')
+  expect(Object.keys(await store().list())).toEqual(['weekly-report', 'weekly-report-2', 'weekly-report-3'])
 })
 
 it('a schedule with an impossible time, zone, tool or parameter is refused', async () => {

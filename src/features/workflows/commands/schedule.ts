@@ -45,9 +45,15 @@ export async function schedule(
   const allowed = allowedOf(workflow, options.allow ?? [])
   const { version } = workflow
   const sha256 = await writtenHash(workflow, savedTools)
-  const id = await store.add({ workflow: title, when, zone, words, version, sha256, allowed }, new Date())
+  const added = { workflow: title, when, zone, words, version, sha256, allowed }
+  const { id, replaced, others } = await store.add(added, new Date())
+  if (replaced.length > 0) print(`Replaced ${quoted(replaced)}: the same workflow, time and parameters.`)
+  if (others.length > 0)
+    print(`${title} stays scheduled as ${quoted(others)}, too. End one: sandbridge schedule ${others[0]} --remove`)
   print(`'${id}' runs next at ${local(next, zone)}, in a bridge that serves HTTP: sandbridge run --http`)
 }
+
+const quoted = (ids: readonly string[]): string => ids.map((id) => `'${id}'`).join(', ')
 
 function list(schedules: Record<string, Schedule>, { json }: ScheduleOptions): void {
   const all = Object.entries(schedules)
