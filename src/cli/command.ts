@@ -4,6 +4,8 @@ import { BridgeError } from '../errors.ts'
 
 export class Command extends Commander {
   declare readonly commands: readonly Command[]
+  declare readonly options: Option[]
+  takesParameters = false
   #json: string | undefined
   readonly #instead: Option[] = []
 
@@ -23,6 +25,18 @@ export class Command extends Commander {
    */
   runs(load: () => Promise<(...words: never[]) => Promise<void>>, ...more: readonly unknown[]): this {
     return this.action(async (...words: unknown[]) => (await load())(...([...words.slice(0, -1), ...more] as never[])))
+  }
+
+  /** Accepts words that look like options: the parameters of something else. */
+  override allowUnknownOption(allow = true): this {
+    this.takesParameters = allow
+    return super.allowUnknownOption(allow)
+  }
+
+  /** Reads `--version` no longer: it may be a parameter. */
+  withoutVersion(): void {
+    const isOther = ({ long }: Option): boolean => long !== '--version'
+    this.options.splice(0, Infinity, ...this.options.filter(isOther))
   }
 
   /** Adds an option that stands in place of the arguments. */

@@ -68,6 +68,9 @@ async function runCommand(program: Command, typed: readonly string[], terminal: 
       const { unknownCommand } = await import('./terminal/report-failure.ts')
       throw unknownCommand(first, names)
     }
+    const named = words.find((word) => !/^(-v|--verbose|--json)$/.test(word))
+    if (program.commands.some((command) => command.name() === named && command.takesParameters))
+      program.withoutVersion()
     const group = program.commands.find((command) => command.name() === first && command.commands.length > 0)
     const members = ['help', ...(group?.commands ?? []).map((command) => command.name())]
     if (group && second !== undefined && !second.startsWith('-') && !members.includes(second)) {

@@ -51,7 +51,7 @@ function addCommands(program: Command): void {
       (await import('./commands/save.ts')).saveRuns([run, ...rest.slice(0, -1)], rest.at(-1)!, options),
     )
 
-  program
+  const runWorkflow = program
     .command('run-workflow')
     .description('run a workflow without a model; its parameters are options, such as --week 47')
     .argument('<name>')
@@ -65,9 +65,10 @@ function addCommands(program: Command): void {
     .option('--unanswered <decision>', 'with --resume, a call without an answer: again, or its answer as JSON')
     .option('--timeout <seconds>', 'how long it may run', '3600')
     .option('--images <folder>', 'the folder for images and audio (default: the working folder)')
-    .runs(async () => (await import('./commands/run-workflow.ts')).runWorkflow)
+  const ownOf = (command: Command) => async () => (await import('./own-options.ts')).ownOptions(command, program)
+  runWorkflow.runs(async () => (await import('./commands/run-workflow.ts')).runWorkflow, ownOf(runWorkflow))
 
-  program
+  const schedule = program
     .command('schedule')
     .description('run a workflow at set times, or list what is scheduled')
     .argument('[name]')
@@ -78,7 +79,7 @@ function addCommands(program: Command): void {
     .option('--zone <zone>', 'the time zone, such as Europe/Berlin (default: that of this machine)')
     .option('--remove', 'stop running NAME')
     .json('print as JSON')
-    .runs(async () => (await import('./commands/schedule.ts')).schedule)
+  schedule.runs(async () => (await import('./commands/schedule.ts')).schedule, ownOf(schedule))
 
   program
     .command('export')

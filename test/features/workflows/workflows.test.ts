@@ -31,7 +31,10 @@ async def count_lines() -> int:
 runtime.save_workflow("count-lines", count_lines)
 async def sly(tool: str):
     return await runtime.call_tool("ledger", tool)
-runtime.save_workflow("sly", sly)`
+runtime.save_workflow("sly", sly)
+def clash(version: str, timeout: int = 1, remove: bool = False):
+    return f"{version} {timeout} {remove}"
+runtime.save_workflow("clash", clash)`
 
 /** The bridge in which the workflows are saved. */
 const author = sharedBridge()
@@ -347,4 +350,44 @@ it('run-workflow shows in a terminal which tool it calls, and leaves only what w
   expect(left).toContain('working\n')
   expect(left).toContain('added second Report 47, int')
   expect(lines()).toEqual(['first Report 47', 'second Report 47'])
+})
+
+it('a parameter that is named like an option is written after --, and messages say so', async () => {
+  begin(savedAll)
+  const clash = (...args: string[]) => sandbridge('run-workflow', 'clash', ...args)
+  const note = '--timeout is an option of this command: write the parameter as -- --timeout VALUE'
+  expect(await clash('--timeout', '60', '--', '--version', '1', '--timeout', '5')).toMatchObject({
+    stdout: "'1 5 False'\n",
+    stderr: '',
+  })
+  // No command is asked for the version of the program, so it is a parameter, too.
+  const noted = await sandbridge('-v', 'run-workflow', 'clash', '--version', '1.2.0', '--timeout', '60')
+  expect(noted.stdout).toBe("'1.2.0 1 False'\n")
+  expect(noted.stderr).toContain(note)
+  for (const [args, problem] of [
+    [['--timeout', '5'], '--version is missing'],
+    [['--version', '1', '--check', 'x'], "'x' is not a parameter"],
+  ] as const) {
+    const { code, stderr } = await clash(...args)
+    expect(code).toBe(2)
+    expect(stderr).toContain(problem)
+    expect(stderr).toContain(note)
+  }
+  expect((await run('--version')).stderr).toContain("There is no parameter 'version'")
+  expect((await sandbridge('servers', '--version')).stdout).toMatch(/^\d+\.\d+/)
+})
+
+it('a schedule is not removed by a parameter that is named like --remove', async () => {
+  begin(savedAll)
+  const schedule = (...args: string[]) => sandbridge('schedule', 'clash', ...args)
+  const added = await schedule('0 8 * * 1', '--zone', 'UTC', '--', '--version', '1', '--remove', 'true')
+  expect(added.stdout).toContain("'clash' runs next at")
+  const refused = await schedule('0 8 * * 1', '--version', '1', '--remove', 'true')
+  expect(refused.code).toBe(2)
+  expect(refused.stderr).toContain("--remove takes only a name: leave out '0 8 * * 1'")
+  expect(refused.stderr).toContain('-- --remove VALUE')
+  expect(JSON.parse((await sandbridge('schedule', '--json')).stdout)).toMatchObject([
+    { id: 'clash', words: ['--version', '1', '--remove', 'true'] },
+  ])
+  expect((await schedule('--remove')).stdout).toContain('no longer scheduled')
 })

@@ -8,7 +8,7 @@ import { parseJson, isRecord } from '../../../util/json/json.ts'
 import { type DeclaredFlow, flowLines, type WatchedFlows } from '../../../config/rules/declared-flows.ts'
 import { CHANGED, DeclaredFlows } from '../declared-flows.ts'
 import { FixtureFile, recording, replaying, type Fixture } from '../replay/fixture.ts'
-import { parseArguments } from '../parameters.ts'
+import { type OwnOptions, parseTyped } from '../own-options.ts'
 import { checkResumable, type DecideUnanswered, type EarlierRun, RunJournal } from '../replay/run-journal.ts'
 import { driftOf } from '../used-tools.ts'
 import { WORKFLOW_TIMEOUT_MS } from '../schedules.ts'
@@ -37,7 +37,12 @@ interface RunOptions {
 const FAILED = 1
 const DRIFTED = 3
 
-export async function runWorkflow(name: string, words: string[], options: RunOptions): Promise<void> {
+export async function runWorkflow(
+  name: string,
+  words: string[],
+  options: RunOptions,
+  own: () => Promise<OwnOptions>,
+): Promise<void> {
   await withBridge(async (bridge) => {
     const workflow = asWorkflow(await bridge.own.savedTools.find(functionName(name)))
     const fixtures = new FixtureFile(bridge.stores.of(undefined), workflow.name)
@@ -53,7 +58,7 @@ export async function runWorkflow(name: string, words: string[], options: RunOpt
       ? fixture.args
       : isResumed
         ? earlier.args
-        : parseArguments(words, workflow.workflow.parameters)
+        : parseTyped(words, workflow.workflow.parameters, await own())
 
     const flows = await DeclaredFlows.of(bridge, workflow)
     const { flows: declared, hasChanged } = await flows.read()

@@ -4,7 +4,7 @@ import { SavedToolStore } from '../../../keep/saved/saved-tool-store.ts'
 import { ago } from '../../../util/text/ago.ts'
 import { nextTime } from '../cron-times.ts'
 import { writtenHash } from '../declared-flows.ts'
-import { parseArguments } from '../parameters.ts'
+import { type OwnOptions, parseTyped } from '../own-options.ts'
 import { type Schedule, type ScheduledRun, ScheduleStore } from '../schedules.ts'
 import { usesNamed } from '../used-tools.ts'
 import { asWorkflow, functionName, type Workflow } from '../workflow-cell.ts'
@@ -24,10 +24,15 @@ export async function schedule(
   when: string | undefined,
   words: string[],
   options: ScheduleOptions,
+  own: () => Promise<OwnOptions>,
 ): Promise<void> {
   const kept = await ownStore()
   const store = new ScheduleStore(kept)
   if (name === undefined) return list(await store.list(), options)
+  if (options.remove && when !== undefined) {
+    const hint = `A parameter of that name is written as -- --remove VALUE. To end it: sandbridge schedule ${name} --remove`
+    throw new BridgeError('TOOL_ARGUMENTS_INVALID', `--remove takes only a name: leave out '${when}'`, { hint })
+  }
   if (options.remove) {
     if (await store.remove(name)) return print(`'${visible(name)}' is no longer scheduled.`)
     throw new BridgeError('STATE_NOT_FOUND', `Nothing is scheduled as '${name}'`, { hint: 'sandbridge schedule' })
@@ -39,7 +44,7 @@ export async function schedule(
   const savedTools = new SavedToolStore(kept)
   const workflow = asWorkflow(await savedTools.find(functionName(name)))
   const { title, parameters } = workflow.workflow
-  parseArguments(words, parameters)
+  parseTyped(words, parameters, await own())
   const zone = zoneOf(options.zone)
   const next = nextTime(when, zone, new Date())
   const allowed = allowedOf(workflow, options.allow ?? [])
