@@ -1,5 +1,5 @@
-// This file verifies that a bridge with hundreds of servers starts, lists them within limits, and starts only those that
-// are used or were never listed before.
+// This file verifies that a bridge with hundreds of servers starts, lists them within limits, and starts only those
+// that are used or were never listed before.
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { estimateTokens } from '../../src/util/tokens/estimate-tokens.ts'

@@ -15,9 +15,10 @@ it('tells a question that is not there from no question at all', async () => {
     printEmpty: (text: string) => void said.push(text),
   }
   await approve(undefined, {}, terminal)
-  await approve('0123', { answer: 'yes' }, terminal)
-  expect(said).toEqual([
-    'No call waits for an answer.',
-    "No question '0123' waits for an answer. Which ones do: sandbridge approve --json",
-  ])
+  expect(said).toEqual(['No call waits for an answer.'])
+  await expect(approve('0123', { answer: 'yes' }, terminal)).rejects.toMatchObject({
+    code: 'STATE_NOT_FOUND',
+    message: "No question '0123' waits for an answer",
+    hint: 'Which ones do: sandbridge approve --json',
+  })
 })

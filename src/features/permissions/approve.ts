@@ -6,7 +6,10 @@ import { answerQuestion, type KeptQuestion, listQuestions } from '../../calls/pe
 import { hasTerminal, pickOne } from '../../cli/terminal/ask-in-terminal.ts'
 import type { Terminal } from '../../cli/terminal/terminal.ts'
 
-/** @throws BridgeError TOOL_ARGUMENTS_INVALID for an unknown answer, or without a terminal to ask in */
+/**
+ * @throws BridgeError STATE_NOT_FOUND for an unknown id, or TOOL_ARGUMENTS_INVALID for an unknown answer, or without a
+ * terminal to ask in
+ */
 export async function approve(
   id: string | undefined,
   options: { answer?: string; json?: boolean },
@@ -15,11 +18,13 @@ export async function approve(
   const { print, printEmpty, printJson } = terminal
   const { stateDir } = await loadSettings(terminal.context.env)
   const questions = (await listQuestions(stateDir)).filter((question) => id === undefined || question.id === id)
-  if (options.json) return printJson(questions.map(({ id: one, text }) => ({ id: one, text })))
-  if (questions.length === 0) {
-    const none = `No question '${id}' waits for an answer. Which ones do: sandbridge approve --json`
-    return printEmpty(id === undefined ? 'No call waits for an answer.' : none)
-  }
+  if (id !== undefined && questions.length === 0)
+    throw new BridgeError('STATE_NOT_FOUND', `No question '${id}' waits for an answer`, {
+      hint: 'Which ones do: sandbridge approve --json',
+    })
+  if (options.json && options.answer === undefined)
+    return printJson(questions.map(({ id: one, text }) => ({ id: one, text })))
+  if (questions.length === 0) return printEmpty('No call waits for an answer.')
   const [only] = questions
   const answers = answersTo(id === undefined || !only ? {} : only)
   if (options.answer !== undefined && (id === undefined || !isAnswer(options.answer, only ?? {}))) {
@@ -28,10 +33,11 @@ export async function approve(
     })
   }
   for (const question of questions) {
-    print(question.text)
+    if (!options.json) print(question.text)
     const answer = options.answer ?? (await askFor(question, terminal))
     const isThere = answer !== undefined && (await answerQuestion(stateDir, question, answer))
-    print(isThere ? `Answered: ${answer}. It counts when the code is run again.` : 'Not answered.')
+    if (options.json) printJson({ id: question.id, ...(isThere && { answer }) })
+    else print(isThere ? `Answered: ${answer}. It counts when the code is run again.` : 'Not answered.')
   }
 }
 
