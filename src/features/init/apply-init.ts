@@ -1,18 +1,19 @@
 // Writes the changes of plan-init.ts, with a backup of every file. Each write renames over the old file, so a crash
 // loses nothing.
 import { randomUUID } from 'node:crypto'
-import { readFile, realpath, writeFile } from 'node:fs/promises'
+import { readFile, realpath, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { BridgeError } from '../../errors.ts'
 import { parseDocument, valueAt } from '../../config/formats/config-document.ts'
 import type { SkippedEntry } from '../../config/entries/server-definition.ts'
-import { folderOf, hashOf, HINT, putFile, recordOf, textOf, type UndoEdit } from './init-record.ts'
+import { folderOf, hashOf, HINT, putFile, recordOf, textOf, type UndoEdit, whyUnwritten } from './init-record.ts'
 import type { PlannedChange } from './plan-init.ts'
 
 /**
- * Writes planned changes. A file that has changed since planning is skipped.
+ * Writes planned changes. A file that has changed since planning is skipped, and so is one that cannot be written.
  * @returns the files that were written and those that were skipped
- * @throws BridgeError CONFIG_INVALID when a backup or the record cannot be written; its file is then unchanged
+ * @throws BridgeError CONFIG_INVALID when a backup, the record or a file in the state folder cannot be written: servers
+ *   that move there must not leave their clients
  */
 export async function applyInit(
   changes: readonly PlannedChange[],
@@ -42,10 +43,20 @@ export async function applyInit(
         ...(now === undefined ? {} : { backup }),
       })
     })
-    await putFile(file, change.after).catch((error: NodeJS.ErrnoException) => {
-      throw new BridgeError('CONFIG_INVALID', `${file} cannot be written (${error.code}).`, { hint: HINT })
-    })
-    written.push(change.file)
+    try {
+      await putFile(file, change.after)
+      written.push(change.file)
+    } catch (error) {
+      const reason = whyUnwritten(error)
+      if (path.dirname(change.file) === stateDir)
+        throw new BridgeError('CONFIG_INVALID', `${file} ${reason}.`, { hint: HINT })
+      await record.update((all) => {
+        const { length } = all
+        all.splice(0, length, ...all.filter((done) => done.file !== file || done.hash !== hashOf(change.after)))
+      })
+      await rm(backup, { force: true })
+      skipped.push({ file: change.file, reason })
+    }
   }
   return { written, skipped }
 }

@@ -36,6 +36,12 @@ export async function putFile(file: string, content: string | Uint8Array): Promi
   await replaceFile(file, content, mode)
 }
 
+/** The reason to skip a file. @throws what is no error of the file system */
+export function whyUnwritten(error: unknown): string {
+  if (!(error instanceof Error && 'code' in error && 'syscall' in error)) throw error
+  return `cannot be written (${String(error.code)})`
+}
+
 /** Reads a file like planning does, so that the texts can be compared. */
 export async function textOf(file: string): Promise<string | undefined> {
   const read = await readFileText(nodeFileSystem, file)

@@ -76,6 +76,7 @@ export async function init(options: InitOptions): Promise<void> {
   const { written, skipped } = await applyInit(plan.changes, stateDir)
   for (const file of written) print(`wrote ${visibleInline(file)}`)
   printSkipped(skipped)
+  if (skipped.length > 0) process.exitCode = 1
   if (written.length > 0) print('Undo with `sandbridge init --undo`.')
   // The answers also hold for what follows here.
   if (leftOut.length > 0) Object.assign(process.env, sourcesWithout(leftOut, settings.sources))
@@ -161,6 +162,7 @@ async function asJson(
 ): Promise<object> {
   const planned = changes.map(({ client, file, diff }) => ({ client, file, diff }))
   const applied = yes && !dryRun ? await applyInit(changes, stateDir) : { written: [], skipped: [] }
+  if (applied.skipped.length > 0) process.exitCode = 1
   return {
     changes: planned,
     registered,

@@ -7,7 +7,7 @@ import { parseDocument, valueAt } from '../../config/formats/config-document.ts'
 import type { SkippedEntry } from '../../config/entries/server-definition.ts'
 import { editDocument } from '../../config/formats/edit-document.ts'
 import type { HostPaths } from '../../config/readers/reader.ts'
-import { type Done, folderOf, hashOf, putFile, recordOf, textOf } from './init-record.ts'
+import { type Done, folderOf, hashOf, putFile, recordOf, textOf, whyUnwritten } from './init-record.ts'
 import { BRIDGE_NAME, filesOfInit } from './targets.ts'
 
 /** `edit`: the file has changed since, so only the bridge's own changes are taken out. */
@@ -77,7 +77,7 @@ export async function undoInit(
   for (const done of (await record.read()).toReversed()) {
     const { file, backup } = done
     const isThere = (await textOf(file)) !== undefined
-    const reason = (await whyNot(done)) ?? (await undoOne(done))
+    const reason = (await whyNot(done)) ?? (await undoOne(done).catch(whyUnwritten))
     if (reason === undefined) {
       if (isThere) undone.add(file)
       if (backup !== undefined) await rm(backup, { force: true })

@@ -1,6 +1,6 @@
 // This file verifies registering the bridge in clients: what is written, what is kept, and that everything can be
 // undone.
-import { cp, lstat, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { chmod, cp, lstat, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -16,7 +16,7 @@ import { hashOf } from '../../../src/features/init/init-record.ts'
 import { planUndo, undoInit } from '../../../src/features/init/undo-init.ts'
 import { readSettings } from '../../../src/config/settings/settings.ts'
 import { expectMode } from '../../support/modes.ts'
-import { needsPosix } from '../../support/needs.ts'
+import { needsPosix, skip } from '../../support/needs.ts'
 
 const COMMAND = { command: 'npx', args: ['-y', 'sandbridge'] }
 const FIXTURES = fileURLToPath(new URL('../../fixtures/config/', import.meta.url))
@@ -335,6 +335,48 @@ describe('applyInit', () => {
     await write('MCPs/.sandbridge', 'a file where the folder would be')
     await expect(applyInit(changes, stateDir)).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
     expect(await text('.cursor/mcp.json')).toBe(before)
+  })
+})
+
+describe('a file that cannot be written', () => {
+  it('is skipped by init with the reason, and keeps no other from being written; in the state folder it stops init', async () => {
+    await put('cursor.json', '.cursor/mcp.json')
+    await put('gemini.json', '.gemini/settings.json')
+    const before = await text('.cursor/mcp.json')
+    await writeFile(at('plain'), '')
+    const [change, other] = (await plan(false, ['cursor', 'gemini-cli'])).changes
+    const blocked = { ...change!, file: at('plain/mcp.json'), before: undefined }
+    const { written, skipped } = await applyInit([blocked, change!, other!], stateDir)
+    expect(written).toEqual([change!.file, other!.file])
+    expect(skipped).toEqual([{ file: blocked.file, reason: expect.stringMatching(/^cannot be written \(E[A-Z]+\)$/) }])
+    expect((await undoInit(paths())).skipped).toEqual([])
+    expect(await text('.cursor/mcp.json')).toBe(before)
+
+    await mkdir(path.join(stateDir, 'cursor.json/folder'), { recursive: true })
+    const own = { ...change!, file: path.join(stateDir, 'cursor.json'), before: undefined }
+    await expect(applyInit([own, other!], stateDir)).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
+    expect(await text('.gemini/settings.json')).toBe(other!.before)
+  })
+
+  it('stays recorded by undo with its backup, and keeps no other from being undone', async () => {
+    needsPosix('Windows has no modes')
+    if (process.getuid?.() === 0) skip('modes stop no root')
+    await put('cursor.json', '.cursor/mcp.json')
+    await put('gemini.json', '.gemini/settings.json')
+    const before = [await text('.cursor/mcp.json'), await text('.gemini/settings.json')]
+    await applyInit((await plan(false, ['cursor', 'gemini-cli'])).changes, stateDir)
+    await chmod(at('.gemini'), 0o555)
+    const { restored, skipped } = await undoInit(paths())
+    await chmod(at('.gemini'), 0o755)
+    expect(restored).toEqual([at('.cursor/mcp.json')])
+    expect(skipped).toMatchObject([
+      {
+        file: at('.gemini/settings.json'),
+        reason: expect.stringMatching(/^cannot be written \(EACCES\); its backup is/),
+      },
+    ])
+    expect((await undoInit(paths())).restored).toEqual([at('.gemini/settings.json')])
+    expect([await text('.cursor/mcp.json'), await text('.gemini/settings.json')]).toEqual(before)
   })
 })
 
