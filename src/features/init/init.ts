@@ -1,6 +1,7 @@
 // `sandbridge init`: registers the bridge in the clients of this machine. Shows every change first, lists the tools of
 // servers that were never listed, and says what to do next.
 import type { Bridge } from '../../bridge/bridge.ts'
+import { BridgeError } from '../../errors.ts'
 import { applyInit } from './apply-init.ts'
 import { askWhoseText } from './ask-whose-text.ts'
 import { type InitPlan, planInit } from './plan-init.ts'
@@ -37,7 +38,12 @@ interface InitOptions {
   json?: boolean
 }
 
+/** @throws BridgeError TOOL_ARGUMENTS_INVALID for options that do not go together */
 export async function init(options: InitOptions): Promise<void> {
+  if (options.undo && (options.client || options.move))
+    throw new BridgeError('TOOL_ARGUMENTS_INVALID', '--undo undoes all that init has done, for every client', {
+      hint: 'Leave out --client and --move, or register the others again: sandbridge init --client NAME',
+    })
   const settings = await loadSettings()
   const { stateDir } = settings
   if (options.undo) return (await import('./undo.ts')).undo(options, hostPaths(settings, processContext()))

@@ -51,6 +51,8 @@ it('init --undo asks first, and names each file once', async () => {
   expect(asked).toMatchObject({ code: 2, stderr: expect.stringContaining('Pass --yes to skip the confirmation.') })
   expect(asked.stdout.split(file)).toHaveLength(2)
   expect(readFileSync(file, 'utf8')).not.toBe(before)
+  const ofOne = await sandbridge('init', '--undo', '--client', 'cursor', '--yes')
+  expect([ofOne.code === 0, ofOne.stderr]).toEqual([false, expect.stringContaining('for every client')])
   const { stdout } = await sandbridge('init', '--undo', '--yes')
   expect(stdout).toMatch(/^restored .*mcp\.json\ndeleted .*cursor\.json$/m)
   expect(readFileSync(file, 'utf8')).toBe(before)

@@ -64,14 +64,19 @@ it('a bundle is shown first, and imported when confirmed', async () => {
   const other = makeHome()
   const shown = await at(other, 'import', bundle, '--dry-run')
   expect(shown.stdout).toBe(
-    'The bundle holds:\n  function double: new\n  workflow weekly-report: new\n  artifact report.csv: 8 bytes\n' +
+    'The bundle holds:\n  function double: new\n  workflow weekly-report: new\n  artifact report.csv: 8 bytes, new\n' +
       'These servers are not configured here: ledger\n',
   )
   expect((await at(other, 'saved', '--json')).stdout).toBe('[]\n')
   const done = await at(other, 'import', bundle, '--yes')
   expect(done.stdout, done.stderr).toContain('double: version 1\nweekly_report: version 1\nreport.csv: version 1\n')
   expect((await at(other, 'artifacts', 'report.csv')).stdout).toBe('a,b\n1,2\n')
-  expect((await at(other, 'import', bundle, '--dry-run')).stdout).toContain('weekly-report: the same source as yours')
+  const again = await at(other, 'import', bundle, '--dry-run')
+  expect(again.stdout).toContain('weekly-report: the same source as yours')
+  expect(again.stdout).toContain('report.csv: 8 bytes, the same as yours')
+  await at(other, 'exec', '-c', 'runtime.save_artifact("report.csv", "newer")')
+  const older = await at(other, 'import', bundle, '--dry-run')
+  expect(older.stdout).toContain('report.csv: 8 bytes, differs from your version 2')
   const [listed] = JSON.parse((await at(other, 'workflows', '--json')).stdout) as { workflow: { uses: object[] } }[]
   // A bundle's claims about tools are not trusted.
   expect(listed!.workflow.uses).toMatchObject([

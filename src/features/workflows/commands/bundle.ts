@@ -47,22 +47,25 @@ export async function importBundle(file: string, options: { yes?: boolean; dryRu
 
 async function showBundle(
   { tools, artifacts, manifest }: Bundle,
-  { own: { savedTools }, catalog }: Bridge,
+  { own: { savedTools, artifacts: own }, catalog }: Bridge,
 ): Promise<void> {
   print('The bundle holds:')
   for (const { name, workflow, source } of tools) {
     const before = await savedTools.find(name).catch(() => undefined)
-    const state = !before
-      ? 'new'
-      : before.source === source
-        ? 'the same source as yours'
-        : `differs from your version ${before.version}`
+    const state = stateOf(before, before?.source === source, 'the same source as yours')
     print(`  ${workflow ? `workflow ${workflow.title}` : `function ${name}`}: ${state}`)
   }
-  for (const { name, bytes } of artifacts)
-    print(`  artifact ${visibleInline(name)}: ${bytes.toLocaleString('en')} bytes`)
+  for (const { name, bytes, sha256 } of artifacts) {
+    const before = await own.find(name).catch(() => undefined)
+    const state = stateOf(before, before?.sha256 === sha256, 'the same as yours')
+    print(`  artifact ${visibleInline(name)}: ${bytes.toLocaleString('en')} bytes, ${state}`)
+  }
   const missing = manifest.servers.filter((name) => catalog.resolveServer(name) === undefined)
   if (missing.length > 0) print(`These servers are not configured here: ${missing.map(visibleInline).join(', ')}`)
+}
+
+function stateOf(yours: { version: number } | undefined, isSame: boolean, same: string): string {
+  return !yours ? 'new' : isSame ? same : `differs from your version ${yours.version}`
 }
 
 /** Never overwrites an existing file, and removes an incomplete one. */

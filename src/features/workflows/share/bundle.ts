@@ -107,16 +107,16 @@ export async function writeBundle(
 export class Bundle {
   readonly manifest: BundleManifest
   readonly tools: SavedToolContent[]
-  readonly artifacts: { name: string; bytes: number }[]
+  readonly artifacts: { name: string; bytes: number; sha256: string }[]
   readonly #file: string
 
   private constructor(file: string, manifest: BundleManifest, tools: SavedToolContent[]) {
     this.#file = file
     this.manifest = manifest
     this.tools = tools
-    this.artifacts = Object.entries(manifest.files).flatMap(([entry, { bytes }]) => {
+    this.artifacts = Object.entries(manifest.files).flatMap(([entry, { bytes, sha256 }]) => {
       const name = artifactName(entry)
-      return name === undefined ? [] : [{ name, bytes }]
+      return name === undefined ? [] : [{ name, bytes, sha256 }]
     })
   }
 
