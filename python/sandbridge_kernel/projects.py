@@ -124,13 +124,20 @@ class Projects:
         full = os.path.join(FOLDER, path)
         if os.path.isdir(full):
             _remove(path)  # the file took its place elsewhere
-        with open(full, "wb") as file:
-            file.write(a2b_base64(found["data"]))
-            while file.tell() < found["sizeBytes"]:
-                piece = self._ask("read_projects", paths=[path], offset=file.tell())[0].get("data")
-                if not piece:
-                    break
-                file.write(a2b_base64(piece))
+        file = open(full, "wb")
+        try:
+            with file:
+                file.write(a2b_base64(found["data"]))
+                while file.tell() < found["sizeBytes"]:
+                    piece = self._ask("read_projects", paths=[path], offset=file.tell())[0].get("data")
+                    if not piece:
+                        break
+                    file.write(a2b_base64(piece))
+        except BaseException:
+            # Half of it would be sent back as a change, and none of it as removed.
+            self._known.pop(path, None)
+            _remove(path)
+            raise
 
     def _make_folder(self, path: str) -> None:
         full = os.path.join(FOLDER, path)

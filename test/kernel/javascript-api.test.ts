@@ -22,6 +22,17 @@ const all = await Promise.all([mcp_github.createIssue({}), mcp_servers['github']
     expect(calls.map(({ params }) => params['exact'] === true)).toEqual([false, false, false, true, true, false])
   })
 
+  it('the API of JavaScript cells sends large numbers as the doubles that they are', async () => {
+    const kernel = await startKernel()
+    const { options, asked } = github()
+    await value(
+      kernel,
+      'await github.create_issue({ size: 1e20, ids: [2 ** 60, 2 ** 53 - 1], low: -(2 ** 53) })',
+      options,
+    )
+    expect(asked()).toEqual([['create_issue', [], { size: 1e20, ids: [2 ** 60, 2 ** 53 - 1], low: -(2 ** 53) }]])
+  })
+
   it('the API of JavaScript cells returns texts, images and bytes', async () => {
     const kernel = await startKernel()
     const plain = github({ content: [{ type: 'text', text: 'plain € text' }] })

@@ -110,7 +110,7 @@ def _content(data: Any) -> bytes | bytearray | memoryview:
         return data.data
     if hasattr(type(data), "getvalue"):  # io.BytesIO, io.StringIO
         return _content(data.getvalue())
-    return as_json(data, indent=1).encode("utf-8", "surrogatepass")
+    return as_json(data, indent=1).encode("utf-8", "backslashreplace")  # JSON has the same escape
 
 
 def as_json(data: Any, indent: int | None = None) -> str:

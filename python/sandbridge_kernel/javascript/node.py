@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from ..api import bridge
 from ..programs import LEAST_TURNS, held_back, signal_all, turns
-from .program import CannotStart, ProgramEnded
+from .program import CannotStart, ProgramEnded, decoded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -76,7 +76,7 @@ class Node:
     async def receive(self) -> dict[str, Any]:
         try:
             line = await self._reader.readline()
-            message = json.loads(line) if line.endswith(b"\n") else None
+            message = decoded(line) if line.endswith(b"\n") else None
         except (ValueError, RecursionError, OSError):
             message = None
         if not isinstance(message, dict):

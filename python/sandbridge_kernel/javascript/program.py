@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -37,3 +38,12 @@ class CannotStart(Exception):
     def __init__(self, message: str, hint: str) -> None:
         super().__init__(message)
         self.hint = hint
+
+
+def decoded(line: str | bytes) -> Any:
+    """A message of a program. JavaScript's numbers are doubles: as floats, large ones are sent on as they are."""
+    return json.loads(line, parse_int=_number)
+
+
+def _number(digits: str) -> int | float:
+    return int(digits) if abs(float(digits)) < 2**53 else float(digits)

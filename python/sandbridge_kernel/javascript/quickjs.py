@@ -15,7 +15,7 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from ..api import bridge
-from .program import ProgramEnded
+from .program import ProgramEnded, decoded
 
 if TYPE_CHECKING:
     from typing import Any
@@ -47,7 +47,7 @@ class QuickJS:
                 self._came.clear()
                 await self._came.wait()
             try:
-                message = json.loads(self._lines.popleft())
+                message = decoded(self._lines.popleft())
             except (ValueError, RecursionError):
                 message = None
             if not isinstance(message, dict):

@@ -90,5 +90,17 @@ class Projects(unittest.TestCase):
         self.assertEqual(self.read("notes"), "a file now")
 
 
+    def test_half_of_a_file_for_which_there_was_no_room_is_not_sent_back(self):
+        self.write("a", "old")
+        self.kept.hand_over(False)
+        self.bridge.store["a"] = "new"
+        with mock.patch.object(projects, "a2b_base64", side_effect=OSError(28, "No space left on device")):
+            self.assertRegex(self.kept.bring("2"), "No space left")
+            self.kept.hand_over(False)
+        self.assertEqual(self.bridge.store, {"a": "new"})
+        self.assertIsNone(self.kept.bring("2"))
+        self.assertEqual(self.read("a"), "new")
+
+
 if __name__ == "__main__":
     unittest.main()

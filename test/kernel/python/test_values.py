@@ -83,7 +83,7 @@ class Native(unittest.TestCase):
 
     def test_a_lone_surrogate_is_saved_in_data_as_in_text(self):
         self.assertEqual(artifacts._content("\ud83d"), b"\xed\xa0\xbd")
-        self.assertIn(b"\xed\xa0\xbd", artifacts._content({"name": "\ud83d"}))
+        self.assertEqual(json.loads(artifacts._content({"name": "\ud83d"})), {"name": "\ud83d"})
 
     def test_only_a_box_is_opened_and_only_once(self):
         self.assertEqual(native({"structuredContent": {"result": {"result": 1}}}), {"result": 1})
