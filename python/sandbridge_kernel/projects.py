@@ -71,9 +71,9 @@ class Projects:
         """Returns what is in the folder. What is known is looked for by name, too: with too many files, or in a folder
         that cannot be listed, it is not found, and what is not here is removed elsewhere."""
         here = dict(_found())
-        for path in self._known:
-            if path not in here and (signature := _signature(os.path.join(FOLDER, path))) is not None:
-                here[path] = signature
+        for path, (_, known) in self._known.items():
+            if path not in here and not _is_gone(path):
+                here[path] = _signature(os.path.join(FOLDER, path)) or known
         return here
 
     # ---- fetch
@@ -242,6 +242,16 @@ def _signature(full: str) -> _Signature | None:
     if S_ISDIR(stat.st_mode):
         return "folder"
     return (stat.st_size, stat.st_mtime_ns, stat.st_ino) if S_ISREG(stat.st_mode) else ""
+
+
+def _is_gone(path: str) -> bool:
+    try:
+        mode = os.lstat(os.path.join(FOLDER, path)).st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False  # in a folder that cannot be searched, for example
+    return not (S_ISDIR(mode) or S_ISREG(mode))
 
 
 def _remove(path: str) -> None:

@@ -73,6 +73,20 @@ class Projects(unittest.TestCase):
             self.kept.hand_over(False)
         self.assertNotIn("a/first", self.bridge.store)
 
+    def test_files_in_a_folder_that_cannot_be_read_are_not_removed(self):
+        self.write("a/first", "precious")
+        self.kept.hand_over(False)
+        listed = os.listdir
+
+        def refusing(path):
+            if path == self.path("a"):
+                raise PermissionError(13, "Permission denied", path)
+            return listed(path)
+
+        with mock.patch.object(os, "listdir", refusing), mock.patch.object(os, "lstat", side_effect=PermissionError):
+            self.kept.hand_over(False)
+        self.assertIn("a/first", self.bridge.store)
+
     def test_a_file_that_took_the_place_of_a_folder_arrives(self):
         self.write("notes/a", "x")
         self.kept.hand_over(False)
