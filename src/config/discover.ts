@@ -19,8 +19,7 @@ import type {
   ServerSandbox,
   SkippedEntry,
 } from './entries/server-definition.ts'
-import { whyUnrestricted } from './entries/restricting-fields.ts'
-import { BAD_NAME, isServerName, shownName, toServerBody } from './entries/server-entry.ts'
+import { BAD_NAME, isServerName, shownName, toServerBody, whyUnrestricted } from './entries/server-entry.ts'
 import type { Settings } from './settings/settings.ts'
 import { textHash, trustedText } from './trust.ts'
 
@@ -166,7 +165,8 @@ async function readOne(
     return location.scope === 'user' ? unread(reason) : nothing({ file, reason })
   }
 
-  const definitions = entries.map((entry) => toDefinition(entry, { client: reader.client, file }, options))
+  const isOwn = OWN_SOURCES.has(reader.client)
+  const definitions = entries.map((entry) => toDefinition(entry, { client: reader.client, file }, isOwn, options))
   const covers =
     location.scope === 'user' ? [] : await Promise.all(definitions.map((one) => coveredOf(one, place, options)))
   const text = trustedText(read.text, covers)
@@ -211,13 +211,14 @@ function jailed(definition: ServerDefinition, jail: Settings['jail'] | undefined
 function toDefinition(
   { name, entry }: NamedEntry,
   source: ServerDefinition['source'],
+  isOwn: boolean,
   options: DiscoverOptions,
 ): ServerDefinition | Pick<SkippedEntry, 'reason' | 'kind'> {
   if (!isServerName(name)) return { reason: BAD_NAME }
   if (entry === undefined) return { reason: 'is not an object' }
   const made = toServerBody(entry)
   if ('reason' in made) return made
-  const unrestricted = OWN_SOURCES.has(source.client) ? whyUnrestricted(entry) : undefined
+  const unrestricted = isOwn ? whyUnrestricted(entry) : undefined
   if (unrestricted !== undefined) return { reason: unrestricted }
   if (!options.settings.allowSelfServer && launchesBridge(made.body.transport, options.ownPaths)) {
     return { reason: 'would start this bridge again; set MCP_BRIDGE_ALLOW_SELF_SERVER=1 to keep it', kind: 'self' }

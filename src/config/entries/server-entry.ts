@@ -3,6 +3,7 @@
 import type * as z from 'zod'
 import { parseLists, type ShapeProblem } from '../rules/permissions-schema.ts'
 import { isRecord, withoutUndefined } from '../../util/json/json.ts'
+import { nearestName } from '../../util/text/did-you-mean.ts'
 import { entrySchemas, TRANSPORTS } from './entry-schema.ts'
 import { inputReferences } from './placeholders.ts'
 import type { RemoteServer, ServerDefinition, ServerInput, StdioServer } from './server-definition.ts'
@@ -78,6 +79,35 @@ function checkSwitches(entry: ServerEntry): void {
     if (isGiven(entry[name]) && typeof entry[name] !== 'boolean')
       throw new EntryInvalid(`has a field ${name} that is neither true nor false`)
   }
+}
+
+const RESTRICTING: readonly (keyof ServerEntry)[] = [
+  'permissions',
+  'includeTools',
+  'excludeTools',
+  'sandbox',
+  'sandboxEnabled',
+  'disabled',
+  'enabled',
+  'shared',
+]
+
+/**
+ * The reason to skip an entry of the bridge's own files that has a field which was meant to restrict the server, and is
+ * misspelt: ignored, it would leave everything allowed. Other unknown fields are ignored, and so is a name such as
+ * `_disabled`, with which people comment a field out.
+ */
+export function whyUnrestricted(entry: ServerEntry): string | undefined {
+  if (isGiven(entry.shared) && typeof entry.shared !== 'boolean')
+    return 'has a field shared that is neither true nor false'
+  const { common, stdio, remote } = entrySchemas()
+  const known = { ...common.shape, ...stdio.shape, ...remote.shape }
+  for (const name of Object.keys(entry)) {
+    if (Object.hasOwn(known, name) || !/^[a-z]\w*$/i.test(name) || RESTRICTING.some((one) => one === name)) continue
+    const meant = nearestName(name, RESTRICTING)
+    if (meant !== undefined) return `has a field ${name} that is not known: did you mean ${meant}?`
+  }
+  return undefined
 }
 
 function bodyOf(entry: ServerEntry): ServerBody {
