@@ -21,13 +21,19 @@ export async function applyInit(
 ): Promise<{ written: string[]; skipped: SkippedEntry[] }> {
   const written: string[] = []
   const skipped: SkippedEntry[] = []
+  const notMoved = new Set<string>()
   const record = recordOf(stateDir)
   await record.read()
   for (const change of changes) {
+    if (notMoved.has(change.client)) {
+      skipped.push({ file: change.file, reason: 'is left as it is, because the new place of its servers was skipped' })
+      continue
+    }
     const file = await realpath(change.file).catch(() => change.file)
     const now = await textOf(file)
     if (now !== change.before) {
       skipped.push({ file: change.file, reason: 'changed while this command ran; run it again' })
+      notMoved.add(change.client.replace(/^mcps:/, ''))
       continue
     }
     const backup = path.join(folderOf(stateDir), `${Date.now()}-${randomUUID().slice(0, 8)}-${path.basename(file)}`)

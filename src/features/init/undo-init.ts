@@ -8,7 +8,7 @@ import type { SkippedEntry } from '../../config/entries/server-definition.ts'
 import { editDocument } from '../../config/formats/edit-document.ts'
 import type { HostPaths } from '../../config/readers/reader.ts'
 import { type Done, folderOf, hashOf, putFile, recordOf, textOf, whyUnwritten } from './init-record.ts'
-import { BRIDGE_NAME, filesOfInit } from './targets.ts'
+import { BRIDGE_NAME, filesOfInit, movedServersFile, targetsOf } from './targets.ts'
 
 /** `edit`: the file has changed since, so only the bridge's own changes are taken out. */
 export interface PlannedUndo {
@@ -73,17 +73,21 @@ export async function undoInit(
   const skipped: SkippedEntry[] = []
   const kept: Done[] = []
   const whyNot = await refusals(place)
+  const placesOf = await newPlaces(place)
+  const needed = new Set<string>()
   const record = recordOf(place.stateDir)
   for (const done of (await record.read()).toReversed()) {
     const { file, backup } = done
     const isThere = (await textOf(file)) !== undefined
-    const reason = (await whyNot(done)) ?? (await undoOne(done).catch(whyUnwritten))
+    const waits = needed.has(file) ? 'holds servers of a client whose file was not undone' : undefined
+    const reason = (await whyNot(done)) ?? waits ?? (await undoOne(done).catch(whyUnwritten))
     if (reason === undefined) {
       if (isThere) undone.add(file)
       if (backup !== undefined) await rm(backup, { force: true })
     } else {
       skipped.push({ file, reason: backup === undefined ? reason : `${reason}; its backup is ${backup}` })
       kept.unshift(done)
+      for (const one of placesOf.get(file) ?? []) needed.add(one)
     }
   }
   if (kept.length > 0) await record.update((recorded) => void recorded.splice(0, Infinity, ...kept))
@@ -91,6 +95,20 @@ export async function undoInit(
   const [restored, deleted]: [string[], string[]] = [[], []]
   for (const file of undone) ((await textOf(file)) === undefined ? deleted : restored).push(file)
   return { restored, deleted, skipped }
+}
+
+/** For each file of a client, the files that may have taken over its servers. */
+async function newPlaces(place: HostPaths): Promise<Map<string, string[]>> {
+  const folders = [place.stateDir, await realpath(place.stateDir).catch(() => place.stateDir)]
+  const places = new Map<string, string[]>()
+  for (const { client, files } of targetsOf(place)) {
+    const moved = folders.map((folder) => path.join(folder, movedServersFile(client)))
+    for (const file of files) {
+      places.set(file, moved)
+      places.set(await realpath(file).catch(() => file), moved)
+    }
+  }
+  return places
 }
 
 /** @returns the reason when it could not be undone */

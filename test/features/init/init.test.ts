@@ -380,6 +380,36 @@ describe('a file that cannot be written', () => {
   })
 })
 
+describe('a client whose servers were moved', () => {
+  it('keeps its servers when the file that takes them over was skipped', async () => {
+    await put('kiro.json', '.kiro/settings/mcp.json')
+    await write('MCPs/kiro.json', '{}')
+    const before = await text('.kiro/settings/mcp.json')
+    const { changes } = await plan(true)
+    await write('MCPs/kiro.json', '{"changed": true}')
+    const { written, skipped } = await applyInit(changes, stateDir)
+    const files = [at('MCPs/kiro.json'), at('.kiro/settings/mcp.json')]
+    expect([written, skipped.map(({ file }) => file)]).toEqual([[], files])
+    expect(await text('.kiro/settings/mcp.json')).toBe(before)
+  })
+
+  it('has them in their new place until undo has put them back', async () => {
+    await put('kiro.json', '.kiro/settings/mcp.json')
+    const before = await text('.kiro/settings/mcp.json')
+    await applyInit((await plan(true)).changes, stateDir)
+    const after = await text('.kiro/settings/mcp.json')
+    const moved = await text('MCPs/kiro.json')
+    await write('.kiro/settings/mcp.json', '{broken')
+    const { deleted, skipped } = await undoInit(paths())
+    expect(deleted).toEqual([])
+    expect(skipped.map(({ file }) => file)).toEqual([at('.kiro/settings/mcp.json'), at('MCPs/kiro.json')])
+    expect(await text('MCPs/kiro.json')).toBe(moved)
+    await write('.kiro/settings/mcp.json', after)
+    expect((await undoInit(paths())).skipped).toEqual([])
+    expect(await text('.kiro/settings/mcp.json')).toBe(before)
+  })
+})
+
 describe('undoInit', () => {
   it('undo changes nothing when init has changed nothing', async () => {
     expect(await undoInit(paths())).toEqual({ restored: [], deleted: [], skipped: [] })
