@@ -51,10 +51,10 @@ function isExactAsText(structured: unknown, content: readonly unknown[]): boolea
   if (block.text.length > MAX_PARSED_CHARS || !/^\s*[{[]/.test(block.text)) return false
   const repeated = parseJson(block.text)
   if (repeated === undefined) return false
+  const json = JSON.stringify(repeated)
   // Values that are no objects are boxed in one.
   const inside = isRecord(structured) ? Object.values(structured) : []
-  const same = [structured, ...(inside.length === 1 ? inside : [])]
-  return same.some((one) => JSON.stringify(one) === JSON.stringify(repeated))
+  return [structured, ...(inside.length === 1 ? inside : [])].some((one) => JSON.stringify(one) === json)
 }
 
 function failureMessage(server: string, tool: string, content: unknown[]): string {

@@ -1,24 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { MAX_NESTING } from '../../util/json/line-cost.ts'
 import { MASK_KINDS } from '../../config/settings/sandbox.ts'
-import type { CellResult } from '../cell-result.ts'
 import { createMaskers } from './part.ts'
 import { customRecogniser } from './custom-pattern.ts'
 import { maskData } from './masker.ts'
+import { EMPTY_RESULT } from '../../../test/support/empty-result.ts'
 
 const masker = (patterns: { name: string; pattern: string }[] = []) =>
   createMaskers({ kinds: MASK_KINDS, patterns }).of({})
-
-const EMPTY: CellResult = {
-  status: 'ok',
-  stdout: '',
-  stderr: '',
-  displays: [],
-  notes: [],
-  stateLost: false,
-  durationMs: 1,
-  timeoutMs: 1,
-}
 
 describe('a masker', () => {
   it.each([
@@ -169,7 +158,7 @@ describe('a masker', () => {
 
   it('masking replaces such values in the structured form of a result, too', async () => {
     const result = await masker().result({
-      ...EMPTY,
+      ...EMPTY_RESULT,
       value: { 'text/plain': '<J>', 'application/json': { password: 'correct-horse' } },
     })
     expect(result.value).toEqual({ 'text/plain': '<J>', 'application/json': { password: '[SECRET_1]' } })

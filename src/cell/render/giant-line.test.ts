@@ -1,20 +1,10 @@
 import { expect, it } from 'vitest'
 import { estimateTokens } from '../../util/tokens/estimate-tokens.ts'
 import { renderResult, withParts } from './render-result.ts'
+import { EMPTY_RESULT } from '../../../test/support/empty-result.ts'
 
 const rendered = (stdout: string) => {
-  const result = {
-    status: 'ok' as const,
-    cell: 3,
-    outputUri: 'sandbridge://output/3',
-    stdout,
-    stderr: '',
-    displays: [],
-    notes: [],
-    stateLost: false,
-    durationMs: 1,
-    timeoutMs: 1,
-  }
+  const result = { ...EMPTY_RESULT, cell: 3, outputUri: 'sandbridge://output/3', stdout }
   const [block] = renderResult(withParts(result), { mode: 'compact', outputTokens: 4_000 }).content
   return block?.type === 'text' ? block.text : ''
 }

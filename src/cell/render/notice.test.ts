@@ -7,20 +7,14 @@ import { BridgeError } from '../../errors.ts'
 import { fromOthers, kernelNote } from './notice.ts'
 import { renderFailure } from './render-failure.ts'
 import { renderResult, withParts } from './render-result.ts'
+import { EMPTY_RESULT } from '../../../test/support/empty-result.ts'
 
 const MARK = '[sandbridge: '
 const LOST = `${MARK}All variables are gone; the next cell starts a fresh session.]`
 
 const cell = (fields: Partial<CellResult>): CellResult => ({
-  status: 'ok',
+  ...EMPTY_RESULT,
   cell: 3,
-  stdout: '',
-  stderr: '',
-  displays: [],
-  notes: [],
-  stateLost: false,
-  durationMs: 1,
-  timeoutMs: 1,
   ...fields,
 })
 

@@ -4,19 +4,10 @@ import type { CellResult } from '../cell-result.ts'
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
 import { joinParts } from './parts.ts'
 import { type RenderedResult, renderResult, type ShownResult, withParts } from './render-result.ts'
+import { EMPTY_RESULT } from '../../../test/support/empty-result.ts'
 
 const result = (extra: Partial<CellResult> = {}): ShownResult =>
-  withParts({
-    status: 'ok',
-    stdout: '',
-    stderr: '',
-    displays: [],
-    notes: [],
-    stateLost: false,
-    durationMs: 5,
-    timeoutMs: 30_000,
-    ...extra,
-  })
+  withParts({ ...EMPTY_RESULT, durationMs: 5, timeoutMs: 30_000, ...extra })
 
 const render = (
   extra: Partial<CellResult> = {},

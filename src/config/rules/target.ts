@@ -19,6 +19,7 @@ export interface Target {
 
 const MAX_CHARS = 512
 const MAX_STARS = 8
+const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu
 /** Characters with a meaning in other hosts' rules. They are reported, because ignoring them would change the rule. */
 const FOREIGN = /[()[\]{}?|\\!,]/
 
@@ -88,8 +89,6 @@ function plainPiece(text: string): string {
     .replace(INVISIBLE, '')
     .replace(/[^\p{L}\p{N}*]+/gu, '_')
 }
-
-const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu
 
 /** Two forms of a tool's name, of which each is compared with the same one: as one word, and `deleteFile` as two. */
 function plainTools(tool: string): [whole: string, words: string] {

@@ -2,6 +2,7 @@
 import type { RemoteServer, StdioServer } from '../entries/server-definition.ts'
 import { createRedactor } from './redact.ts'
 import { visibleInline, withVisibleBlanks } from '../../util/text/visible.ts'
+import { shortened } from '../../util/text/short-name.ts'
 
 const MAX_WORD_CHARS = 120
 const MAX_LINE_CHARS = 400
@@ -30,6 +31,6 @@ export function wholeWord(text: string): string {
 
 /** Quotes one word if needed, so that it is distinct, on one line and limited in length, if there is a limit. */
 export function shellWord(text: string, maxChars = Infinity): string {
-  const cut = text.length > maxChars ? `${text.slice(0, maxChars)}… (${text.length} characters)` : text
+  const cut = shortened(text, maxChars)
   return /^[\w@%+=:,./${}[\]<>~^*-]+$/.test(cut) ? cut : visibleInline(JSON.stringify(cut))
 }

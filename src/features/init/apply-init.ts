@@ -57,8 +57,8 @@ export async function applyInit(
       if (path.dirname(change.file) === stateDir)
         throw new BridgeError('CONFIG_INVALID', `${file} ${reason}.`, { hint: HINT })
       await record.update((all) => {
-        const { length } = all
-        all.splice(0, length, ...all.filter((done) => done.file !== file || done.hash !== hashOf(change.after)))
+        const others = all.filter((done) => done.file !== file || done.hash !== hashOf(change.after))
+        all.splice(0, Infinity, ...others)
       })
       await rm(backup, { force: true })
       skipped.push({ file: change.file, reason })

@@ -6,6 +6,7 @@ import type { RecordOptions } from '../record-part.ts'
 import { hashOf, shapeOf, sizeOf } from './describe-value.ts'
 import type { Redactor } from '../../config/secrets/redact.ts'
 import { isSecret } from '../../config/secrets/secret-names.ts'
+import { shortened } from '../../util/text/short-name.ts'
 
 const REDACTED = '[redacted]'
 /** Keeps each line short enough for tools to read. */
@@ -218,10 +219,8 @@ function isoTime(ms: number): string {
 
 /** Returns JSON of the arguments, or its start if it is long. */
 export function redactArguments(args: unknown, redact: Redactor): string {
-  const short = (shown: string, length: number) =>
-    shown.length <= MAX_STRING ? shown : `${shown.slice(0, MAX_STRING)}… (${length} characters)`
-  const whole = withoutSecrets(args, redact, short) ?? 'null'
-  return whole.length <= MAX_CHARS ? whole : `${whole.slice(0, MAX_CHARS)}… (${whole.length} characters)`
+  const short = (shown: string, length: number) => shortened(shown, MAX_STRING, length)
+  return shortened(withoutSecrets(args, redact, short) ?? 'null', MAX_CHARS)
 }
 
 /** Returns JSON of code, arguments or a reply for use in a workflow; undefined if it is too long. */

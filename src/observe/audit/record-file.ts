@@ -3,6 +3,7 @@
 // counted as lost.
 import { randomBytes } from 'node:crypto'
 import { hostId } from '../../util/process/process-id.ts'
+import { shortened } from '../../util/text/short-name.ts'
 import type { Logs, LogWriter } from '../../keep/store.ts'
 import { linkLine, NO_LINE } from './chain.ts'
 import { pruneRecord, witnesses } from './other-files.ts'
@@ -36,9 +37,7 @@ function lineOf(fields: Fields): string {
   const line = JSON.stringify(fields)
   if (line.length <= MAX_FIELD_CHARS) return line
   return JSON.stringify(fields, (key, value: unknown) =>
-    typeof value === 'string' && value.length > MAX_FIELD_CHARS && !LONG_FIELDS.has(key)
-      ? `${value.slice(0, MAX_FIELD_CHARS)}… (${value.length} characters)`
-      : value,
+    typeof value === 'string' && !LONG_FIELDS.has(key) ? shortened(value, MAX_FIELD_CHARS) : value,
   )
 }
 

@@ -90,7 +90,9 @@ export class SessionRegistry {
  */
 function makeRoom(all: readonly HeldSession[], asking: string | undefined, problem: string, setting: string): void {
   const idle = all.filter((held) => !held.isBusy)
-  const countOf = (user: string | undefined): number => all.filter((held) => held.user === user).length
+  const counts = new Map<string | undefined, number>()
+  const countOf = (user: string | undefined): number => counts.get(user) ?? 0
+  for (const { user } of all) counts.set(user, countOf(user) + 1)
   const expendable = idle.filter(
     ({ isExpendable, user }) => isExpendable && (user === asking || countOf(user) > countOf(asking) + 1),
   )

@@ -22,6 +22,8 @@ it.each([
   ['', []],
   ['something_else_entirely', []],
   ['x'.repeat(100_000), []],
+  // Only the beginning counts, also of its words.
+  [`issue_create${' '.repeat(100)}branch other words of a long text`, ['create_issue']],
 ])('the wrong name %j may mean %j', (wrong, expected) => {
   expect(didYouMean(wrong, NAMES, 1)).toEqual(expected)
 })

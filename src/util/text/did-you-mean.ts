@@ -9,15 +9,17 @@ const MAX_LENGTH = 80
  * Close means: one or two typos, another case or separator, or most words in common.
  */
 export function didYouMean(wrong: string, names: Iterable<string>, limit = 3): string[] {
-  const wanted = foldName(wrong.slice(0, MAX_LENGTH))
-  const wantedWords = new Set(nameWords(wrong))
+  const start = wrong.slice(0, MAX_LENGTH)
+  const wanted = foldName(start)
+  const wantedWords = new Set(nameWords(start))
   const near: { name: string; distance: number }[] = []
   for (const name of names) {
-    const folded = foldName(name.slice(0, MAX_LENGTH))
+    const nameStart = name.slice(0, MAX_LENGTH)
+    const folded = foldName(nameStart)
     const longest = Math.max(wanted.length, folded.length)
     const most = Math.max(1, Math.floor(longest / 3))
     const edits = editDistance(wanted, folded, most)
-    const words = nameWords(name)
+    const words = nameWords(nameStart)
     const common = words.filter((word) => wantedWords.has(word)).length
     const apart = 1 - (2 * common) / (words.length + wantedWords.size || 1)
     const distance = Math.min(edits > most ? 1 : edits / (longest || 1), apart * 0.8)
