@@ -190,12 +190,11 @@ export class SessionFlow implements Flow {
   }
 
   ofCall(args: Readonly<Record<string, unknown>>): CallFlow {
-    const from: Record<string, readonly string[]> = {}
-    for (const [name, value] of Object.entries(args)) {
-      const { names } = this.originOf(value)
-      if (names.length > 0) from[name] = names
-    }
-    return { from, seen: this.seen }
+    const from = Object.entries(args)
+      .map(([name, value]) => [name, this.originOf(value).names] as const)
+      .filter(([, names]) => names.length > 0)
+    // Not by assignment: an argument may be called `__proto__`.
+    return { from: Object.fromEntries(from), seen: this.seen }
   }
 
   isKnownWord(word: string): boolean {

@@ -26,6 +26,19 @@ it('what follows a very long line of a log is found', async () => {
   expect((await log.linesAfter('a.jsonl', first.place)).lines.at(-1)).toBe('next')
 })
 
+it('the last line of a log is found whole, however long it is', async () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'record-lines-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const log = new LogFolder(folder)
+  for (const line of ['x'.repeat(600_000), 'y'.repeat(65_535), 'short']) {
+    for (const before of ['', 'z'.repeat(100_000) + '\n'])
+      for (const after of ['', 'torn', 't'.repeat(70_000)]) {
+        writeFileSync(path.join(folder, 'a.jsonl'), `${before}${line}\n${after}`)
+        expect(await log.lastLine('a.jsonl')).toBe(line)
+      }
+  }
+})
+
 it('a log file is read as lines, a missing one as none, and a folder is an error', async () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'record-lines-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))

@@ -7,7 +7,7 @@ import { makePrivateFolder } from '../../util/files/private-folder.ts'
 import type { LogInfo, Logs, LogWriter } from '../store.ts'
 
 const MAX_READ_BYTES = 4 << 20
-/** Enough for the longest line. */
+/** Enough for almost every line. */
 const TAIL_BYTES = 64 << 10
 
 export class LogFolder implements Logs {
@@ -57,8 +57,12 @@ export class LogFolder implements Logs {
   }
 
   async lastLine(name: string): Promise<string | undefined> {
-    const text = await this.#bytes(name, (size) => ({ offset: Math.max(0, size - TAIL_BYTES), length: TAIL_BYTES }))
-    return text.toString().split('\n').slice(0, -1).at(-1)
+    for (let length = TAIL_BYTES; ; length *= 8) {
+      const text = await this.#bytes(name, (size) => ({ offset: Math.max(0, size - length), length }))
+      const lines = text.toString().split('\n')
+      // What comes before the first LF may be the end of a line.
+      if (lines.length > 2 || text.length < length) return lines.slice(0, -1).at(-1)
+    }
   }
 
   async isTorn(name: string): Promise<boolean> {

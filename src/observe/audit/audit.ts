@@ -58,7 +58,15 @@ export class Audit implements Subscriber {
   }
 
   receive(events: readonly BridgeEvent[]): void {
-    for (const event of events) this.#take(event)
+    for (const event of events) {
+      try {
+        this.#take(event)
+      } catch (error) {
+        // A cell that finds an event without a line must not take the lines of others with it.
+        this.#record.lose()
+        this.#fail(error)
+      }
+    }
     // Not while writing fails (a full disk): every event would retry.
     if (this.#record.waitingCount >= WRITE_AT_LINES && !this.#isWriting && !this.#isFailing)
       this.#flushing = this.#flush()

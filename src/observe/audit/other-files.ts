@@ -40,9 +40,10 @@ export async function witnesses(logs: Logs): Promise<Witness[]> {
   return found.flat()
 }
 
-/** Deletes the oldest files beyond the limit. @returns their names */
+/** Deletes the files that were written longest ago, beyond the limit. @returns their names */
 export async function pruneRecord(logs: Logs, maxBytes = MAX_TOTAL_BYTES): Promise<string[]> {
-  const files = await recordFiles(logs)
+  // Not by name: the name of a long session's newest file has the time of the session's start.
+  const files = (await recordFiles(logs)).toSorted((a, b) => a.changedAt - b.changedAt)
   let total = files.reduce((sum, { bytes }) => sum + bytes, 0)
   const pruned: string[] = []
   for (const { name, bytes } of files) {

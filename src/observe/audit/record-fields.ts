@@ -6,7 +6,7 @@ import type { RecordOptions } from '../record-part.ts'
 import { hashOf, shapeOf, sizeOf } from './describe-value.ts'
 import type { Redactor } from '../../config/secrets/redact.ts'
 import { isSecret } from '../../config/secrets/secret-names.ts'
-import { shortened } from '../../util/text/short-name.ts'
+import { shortened, shortName } from '../../util/text/short-name.ts'
 
 const REDACTED = '[redacted]'
 /** Keeps each line short enough for tools to read. */
@@ -14,6 +14,8 @@ const MAX_CHARS = 16_384
 const MAX_STRING = 2_000
 /** Limit for a value that a workflow can use. */
 const MAX_WHOLE_CHARS = 256 * 1024
+/** Most arguments that a line names with their origins; the others are `*`. */
+const MAX_NAMED = 30
 
 let second = Number.NaN
 let secondText = ''
@@ -183,12 +185,14 @@ function argumentsOf(
 /** Names of arguments that no definition has are data. */
 function flowFields(flow: CallFlow | undefined, isNamed: (name: string) => boolean = () => false): Fields {
   if (!flow) return {}
-  const from: Record<string, readonly string[]> = {}
+  // Not as an object: an argument may be called `constructor`.
+  const from = new Map<string, Set<string>>()
   for (const [name, origins] of Object.entries(flow.from)) {
-    const known = isNamed(name) ? name : '*'
-    from[known] = [...new Set([...(from[known] ?? []), ...origins])]
+    const known = isNamed(name) && from.size < MAX_NAMED ? shortName(name) : '*'
+    from.set(known, new Set([...(from.get(known) ?? []), ...origins]))
   }
-  return { 'sandbridge.flow.from': from, 'sandbridge.flow.seen': flow.seen }
+  const lists = [...from].map(([name, origins]) => [name, [...origins]])
+  return { 'sandbridge.flow.from': Object.fromEntries(lists), 'sandbridge.flow.seen': flow.seen }
 }
 
 /** Undefined when the code is too long. */

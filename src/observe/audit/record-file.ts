@@ -68,7 +68,12 @@ export class RecordFile {
   /** Queue a line for the next `flush`. */
   add(fields: Fields): void {
     if (this.#waiting.length < this.#options.limits.waitingLines) this.#waiting.push(lineOf(fields))
-    else this.#lost += 1
+    else this.lose()
+  }
+
+  /** Count a line that cannot be had, for the line that tells of a gap. */
+  lose(): void {
+    this.#lost += 1
   }
 
   /**

@@ -1,15 +1,17 @@
 // This file verifies that tampering with the record is detected: RecordFile writes files, and the tests change them.
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { Audit } from './audit.ts'
 import { linkLine, readLine } from './chain.ts'
 import { pruneRecord } from './other-files.ts'
 import { readRecord } from './read-record.ts'
 import { RECORD_LIMITS, RecordFile } from './record-file.ts'
 import { verifyRecord } from './verify-record.ts'
 import { LogFolder } from '../../keep/files/log-folder.ts'
+import type { BridgeEvent } from '../events/event.ts'
 import { skip } from '../../../test/support/needs.ts'
 
 function makeFolder(): string {
@@ -160,6 +162,16 @@ describe('a record', () => {
     expect(readdirSync(folder)).toEqual([])
   })
 
+  it('what a long session wrote just now is not pruned before what a short one wrote long ago', async () => {
+    const folder = makeFolder()
+    const ofShort = await written(folder)
+    const name = '20200101T000000Z-1-abcdef-12.jsonl'
+    writeFileSync(path.join(folder, name), '{}\n')
+    utimesSync(ofShort, 1, 1)
+    expect(await pruneRecord(new LogFolder(folder), 10)).toEqual([path.basename(ofShort)])
+    expect(readdirSync(folder)).toEqual([name])
+  })
+
   it('the record counts the lines that found no room, and loses none while there is room', async () => {
     const folder = makeFolder()
     const record = openRecord(folder, { ...RECORD_LIMITS, waitingLines: 3 })
@@ -167,6 +179,28 @@ describe('a record', () => {
     await record.close()
     expect(await findings(folder)).toEqual(['lines-lost 5'])
     expect(await readRecord(new LogFolder(folder), {}, 10)).toHaveLength(3)
+  })
+
+  it('an event that no line can be made of takes no others with it: the record tells of a gap', async () => {
+    const folder = makeFolder()
+    const failures: unknown[] = []
+    const redact = (_server: string, text: string) => text
+    const logs = new LogFolder(folder)
+    const onFailing = (error?: unknown) => failures.push(error)
+    const audit = new Audit({ logs, version: '1', required: false, full: true, replay: false, redact, onFailing })
+    const about = { seq: 1, mono: 1, at: 1, id: 'q', type: 'sign-in', outcome: 'ok' }
+    const events = ['before', { toJSON: () => JSON.parse('x') as unknown }, 'after'].map((server) => ({
+      ...about,
+      server,
+    }))
+    audit.receive(events as unknown as BridgeEvent[])
+    await audit.close()
+    const lines = linesOf(path.join(folder, readdirSync(folder)[0]!)).map((line) => readLine(line)?.fields)
+    expect(lines.map((fields) => fields?.['mcp.server.name'] ?? fields?.['sandbridge.lines'])).toEqual([
+      ...[undefined, 'before', 'after'],
+      ...[1, undefined],
+    ])
+    expect(failures[0]).toBeInstanceOf(SyntaxError)
   })
 
   it('the record stays whole on a full disk, and goes on when there is room again', async () => {
