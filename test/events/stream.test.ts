@@ -99,6 +99,9 @@ describe('the events of a bridge', { timeout: 120_000 }, () => {
     expect(of('run.ended')).toMatchObject([{ outcome: 'tool_error' }])
     await run('1 +')
     expect(of('cell.ended')[1]).toMatchObject({ status: 'error', raised: { name: 'SyntaxError' } })
+    // Observers keep names: as keys of metrics, in lists.
+    await run("raise type('E' * 100_000, (Exception,), {})()")
+    expect(of('cell.ended')[2]!.raised!.name.length).toBeLessThan(200)
   })
 
   it('the events of a bridge report a question and its answer', async () => {

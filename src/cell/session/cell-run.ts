@@ -16,6 +16,7 @@ import { OutputBuffer } from './output-buffer.ts'
 import { TimeLimit } from '../time-limit.ts'
 import { type ToolCallProgress, ToolCalls } from '../tool-calls.ts'
 import type { UpstreamProgress } from '../upstream-progress.ts'
+import { shortName } from '../../util/text/short-name.ts'
 
 /** Receives messages about slow one-off work before the first sandbox can start, such as pulling an image. */
 export type OnPreparing = (message: string) => void
@@ -190,7 +191,8 @@ export class CellRun {
     }
     if (this.#events.active) {
       const { status, durationMs, value, error, stateLost } = result
-      const raised = error && { name: error.name, message: error.message }
+      // The cell chooses the name. Observers keep it: as a key, in spans, in lists.
+      const raised = error && { name: shortName(error.name), message: error.message }
       this.#events.emit({ type: 'cell.ended', ...this.#about(), status, durationMs, value, raised, stateLost })
     }
     return result

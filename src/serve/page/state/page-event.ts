@@ -86,7 +86,7 @@ export function pageEvent(event: BridgeEvent): PageEvent | undefined {
       return { type: event.type, ...stamp, shown: shownOf(event.data) }
     case 'cell.ended': {
       const { status, durationMs, value, raised, stateLost } = event
-      const error = raised && { name: cut(raised.name, 200), message: cut(raised.message, CALL_CHARS) }
+      const error = raised && { name: raised.name, message: cut(raised.message, CALL_CHARS) }
       return {
         type: event.type,
         ...stamp,
