@@ -228,6 +228,19 @@ describe('editSetting', () => {
   const edit = (home: string, name: string, text: string | undefined) =>
     editSetting(findSetting(name), text, settingContext({}, { home }))
 
+  it.each(['"x"', '["x"]'])(
+    'a group that is %s is told when one of its settings is changed, and kept',
+    async (group) => {
+      const { home, file } = makeHome(`{"permissions": ${group}}`)
+      const context = settingContext({}, { home })
+      await expect(editSetting(findSetting('permissions.preset'), 'careful', context)).rejects.toMatchObject({
+        code: 'CONFIG_INVALID',
+        message: `${file} has no object as permissions; edit it by hand`,
+      })
+      expect(readFileSync(file, 'utf8')).toBe(`{"permissions": ${group}}`)
+    },
+  )
+
   it('keeps comments, order and what the file has besides', async () => {
     const { home, file } = makeHome('{\n  // Mine.\n  "sandbox": {\n    "pool": 2, // two\n  },\n}\n')
     await edit(home, 'sandbox.memory', '1g')

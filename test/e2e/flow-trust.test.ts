@@ -44,6 +44,8 @@ describe('an answer that trusts the text of a server', () => {
     expect((await sandbridge(home, 'permissions', '--distrust', 'notes')).stdout).toContain('no longer trusted')
     expect((await sandbridge(home, 'permissions')).stdout).not.toContain('Trusted text')
     expect((await sandbridge(home, 'permissions', '--distrust', 'notes')).stdout).toContain('No answer trusts')
+    const { stdout } = await sandbridge(home, 'permissions', '--distrust', 'notes', '--json')
+    expect(JSON.parse(stdout)).toEqual({ server: 'notes', wasTrusted: false })
     // A running bridge notices before its next cell.
     await second.bridge.run(send)
     expect(second.questions.at(-1)).toMatch(/has read text of (web, notes|notes, web)/)

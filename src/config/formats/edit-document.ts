@@ -21,10 +21,17 @@ export async function editDocument(
   const before = await parseDocument(text, format)
   if ('reason' in before) return before
   const expected = plainCopy(before.document)
-  for (const edit of edits) change(expected, edit)
+  const possible: Edit[] = []
+  for (const edit of edits) {
+    const one = possibleEdit(expected, edit)
+    if (one === undefined) continue
+    if ('reason' in one) return one
+    change(expected, one)
+    possible.push(one)
+  }
 
   const editors = { jsonc: editJsonc, toml: editToml, yaml: editYaml }
-  const edited = await editors[format](text, edits)
+  const edited = await editors[format](text, possible)
   const after = await parseDocument(edited, format)
   const isRight = 'document' in after && isDeepStrictEqual(plainCopy(after.document), expected)
   return isRight ? { text: edited } : { reason: 'cannot be edited safely; edit it by hand' }
@@ -81,6 +88,22 @@ function headerKeys(header: string): string[] {
   return [...header.matchAll(/"([^"\\]*)"|'([^']*)'|([\w-]+)/g)].map(
     ([, basic, literal, bare]) => basic ?? literal ?? bare ?? '',
   )
+}
+
+/**
+ * A null on the way becomes an object; no other value does, as it may be something that its owner needs. Undefined when
+ * there is nothing to remove.
+ */
+function possibleEdit(document: ConfigObject, edit: Edit): Edit | { reason: string } | undefined {
+  const { path, value } = edit
+  const isObject = (depth: number): boolean => isRecord(valueAt(document, ...path.slice(0, depth)))
+  const depth = path.findIndex((_key, index) => index > 0 && !isObject(index))
+  const found = depth < 0 ? undefined : valueAt(document, ...path.slice(0, depth))
+  if (value === undefined) return depth < 0 ? edit : undefined
+  if (found === undefined) return edit
+  if (found !== null) return { reason: `has no object as ${path.slice(0, depth).join('.')}; edit it by hand` }
+  const nested = path.slice(depth).reduceRight<unknown>((inner, key) => ({ [key]: inner }), value)
+  return { path: path.slice(0, depth), value: nested }
 }
 
 function change(document: ConfigObject, { path, value }: Edit): void {

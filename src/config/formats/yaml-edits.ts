@@ -11,8 +11,16 @@ export function editYamlText(text: string, path: readonly string[], value: unkno
   const edited = value === undefined ? withoutLines(text, document, path) : withLines(text, document, path, value)
   if (edited !== undefined) return edited
   if (value === undefined) document.deleteIn(path)
-  else document.setIn(path, document.createNode(value))
+  else setWithComment(document, path, value)
   return document.toString({ lineWidth: 0 })
+}
+
+/** Keeps the comment of the value that it replaces. */
+function setWithComment(document: Document, path: readonly string[], value: unknown): void {
+  const old = document.getIn(path, true)
+  const node = document.createNode(value)
+  if (isScalar(old) && old.comment) node.commentBefore = old.comment
+  document.setIn(path, node)
 }
 
 /** Appends a new key to a block map. */

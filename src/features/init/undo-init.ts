@@ -72,6 +72,7 @@ export async function undoInit(
   const undone = new Set<string>()
   const skipped: SkippedEntry[] = []
   const kept: Done[] = []
+  const spare: string[] = []
   const whyNot = await refusals(place)
   const placesOf = await newPlaces(place)
   const needed = new Set<string>()
@@ -83,15 +84,17 @@ export async function undoInit(
     const reason = (await whyNot(done)) ?? waits ?? (await undoOne(done).catch(whyUnwritten))
     if (reason === undefined) {
       if (isThere) undone.add(file)
-      if (backup !== undefined) await rm(backup, { force: true })
+      if (backup !== undefined) spare.push(backup)
     } else {
       skipped.push({ file, reason: backup === undefined ? reason : `${reason}; its backup is ${backup}` })
       kept.unshift(done)
       for (const one of placesOf.get(file) ?? []) needed.add(one)
     }
   }
-  if (kept.length > 0) await record.update((recorded) => void recorded.splice(0, Infinity, ...kept))
-  else await rm(folderOf(place.stateDir), { recursive: true, force: true })
+  if (kept.length > 0) {
+    await record.update((recorded) => void recorded.splice(0, Infinity, ...kept))
+    for (const backup of spare) await rm(backup, { force: true })
+  } else await rm(folderOf(place.stateDir), { recursive: true, force: true })
   const [restored, deleted]: [string[], string[]] = [[], []]
   for (const file of undone) ((await textOf(file)) === undefined ? deleted : restored).push(file)
   return { restored, deleted, skipped }

@@ -75,7 +75,8 @@ const UNITS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 function timeOf(text: string, now: number): number {
   const [, number, unit] = /^(\d+)([smhd])$/.exec(text) ?? []
   if (number !== undefined) return now - Number(number) * UNITS[unit as keyof typeof UNITS]
-  const time = Date.parse(text)
+  // Date.parse takes almost anything: `5` would be the year 2001.
+  const time = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN
   if (!Number.isNaN(time)) return time
   throw new BridgeError('TOOL_ARGUMENTS_INVALID', `--since: '${text}' is not a time`, {
     hint: 'Write 90m, 2h, 3d, or a date such as 2026-11-22.',

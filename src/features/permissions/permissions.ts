@@ -37,7 +37,7 @@ export async function permissions(
   options: { json?: boolean; allow?: string[]; distrust?: string },
 ): Promise<void> {
   if (options.allow) await allowTools(options.allow, options)
-  else if (options.distrust !== undefined) await distrust(options.distrust)
+  else if (options.distrust !== undefined) await distrust(options.distrust, options)
   else if (tool !== undefined) await checkPermission(tool, args, options)
   else await listPermissions(options)
 }
@@ -74,8 +74,9 @@ function trustedTexts({ rules }: Bridge): { server: string; counts: boolean }[] 
 }
 
 /** Takes back the answer that trusts the text of a server. */
-async function distrust(server: string): Promise<void> {
+async function distrust(server: string, { json }: { json?: boolean }): Promise<void> {
   const had = await forgetTrust((await loadSettings()).stateDir, server)
+  if (json) return printJson({ server, wasTrusted: had })
   print(visibleInline(had ? `The text of ${server} is no longer trusted.` : `No answer trusts the text of ${server}.`))
 }
 

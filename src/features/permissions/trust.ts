@@ -1,5 +1,6 @@
 // `sandbridge trust`: allows the servers that a project's config files define. Without it, a project could run any
 // command on this machine.
+import { BridgeError } from '../../errors.ts'
 import { placeholdersIn } from '../../config/entries/placeholders.ts'
 import type { RemoteServer, ServerDefinition, SignInClient } from '../../config/entries/server-definition.ts'
 import { createTrustStore } from '../../config/trust.ts'
@@ -15,7 +16,12 @@ interface TrustOptions {
   json?: boolean
 }
 
+/** @throws BridgeError TOOL_ARGUMENTS_INVALID for --json without --list: what is to be read first is text */
 export async function trust(options: TrustOptions): Promise<void> {
+  if (options.json && !options.list)
+    throw new BridgeError('TOOL_ARGUMENTS_INVALID', '--json is for the list of trusted files', {
+      hint: 'sandbridge trust --list --json',
+    })
   await withBridge(async ({ settings, discovered }) => {
     const store = createTrustStore(settings.stateDir)
     if (options.list) return printTrusted(await store.list(), options)

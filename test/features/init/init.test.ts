@@ -8,6 +8,7 @@ import { parse as parseToml } from 'smol-toml'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { discoverServers } from '../../../src/config/discover.ts'
 import { applyInit } from '../../../src/features/init/apply-init.ts'
+import { parseDocument } from '../../../src/config/formats/config-document.ts'
 import { editDocument } from '../../../src/config/formats/edit-document.ts'
 import { planInit } from '../../../src/features/init/plan-init.ts'
 import type { InitPlan } from '../../../src/features/init/plan-init.ts'
@@ -264,6 +265,35 @@ it('a moved server keeps its name when several have the same one', async () => {
 })
 
 describe('editDocument', () => {
+  it.each([
+    ['jsonc', '{\n  "a": null, // mine\n  "b": 1\n}\n'],
+    ['yaml', 'a: # mine\nb: 1\n'],
+    ['yaml', 'a: null # mine\nb: 1\n'],
+  ] as const)(
+    'an edit puts an object in the place of null in %s, and keeps what is beside it',
+    async (format, text) => {
+      const edits = ['x', 'y'].map((name) => ({ path: ['a', name], value: { command: name } }))
+      const edited = await editDocument(text, format, edits)
+      const after = 'text' in edited ? edited.text : edited.reason
+      expect(after).toContain('mine')
+      expect(await parseDocument(after, format)).toMatchObject({
+        document: { a: { x: { command: 'x' }, y: { command: 'y' } }, b: 1 },
+      })
+    },
+  )
+
+  it.each([
+    ['jsonc', '{"a": "mine"}'],
+    ['jsonc', '{"a": [{"name": "mine"}]}'],
+    ['yaml', 'a: mine\n'],
+    ['toml', 'a = "mine"\n'],
+    ['toml', '[[a]]\nname = "mine"\n'],
+  ] as const)('an edit puts nothing in the place of another value: %s %s', async (format, text) => {
+    const edits = [{ path: ['a', 'x'], value: { command: 'x' } }]
+    expect(await editDocument(text, format, edits)).toEqual({ reason: 'has no object as a; edit it by hand' })
+    expect(await editDocument(text, format, [{ path: ['a', 'x'] }])).toEqual({ text })
+  })
+
   const NEIGHBOURS = {
     yaml: `# mine\nextensions:\n    one:   {cmd: "x",  args: [ 1,2 ]}   # keep\n\n    two:\n        cmd:  'y'\nother:   "z"\n`,
     toml: `a   = 1 # keep\n\n[t.one]\ncommand =   "x"\n\n# about two\n[t.two]\ncommand = 'y'\n`,

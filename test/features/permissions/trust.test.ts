@@ -5,7 +5,8 @@ import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { bridgeEnv, makeHome } from '../../support/bridge-process.ts'
+import { bridgeEnv, CLI, makeHome } from '../../support/bridge-process.ts'
+import { needsTerminal, runInTerminal, type Step } from '../../support/in-terminal.ts'
 import { runCommand } from '../../support/run-program.ts'
 
 /** A folder with a `.mcp.json`, and `sandbridge` run in it. */
@@ -16,7 +17,7 @@ function project(mcpServers: object, home = makeHome()) {
   writeFileSync(file, JSON.stringify({ mcpServers }))
   const run = (...args: string[]) =>
     runCommand(args, bridgeEnv(home, { MCP_BRIDGE_LOG_LEVEL: 'error' }), { cwd: folder })
-  return { file, run }
+  return { file, folder, home, run }
 }
 
 it('trust shows only commands with their arguments, addresses, and the names of variables and headers', async () => {
@@ -45,6 +46,7 @@ it('trust shows only commands with their arguments, addresses, and the names of 
     '',
   ])
   expect((await run('trust', '--list')).stdout.trim()).toBe(file)
+  expect((await run('trust', '--json')).stderr).toContain('sandbridge trust --list --json')
 })
 
 it('trust shows which values of this machine are filled in, and where they are sent', async () => {
@@ -76,6 +78,18 @@ it('trust shows which values of this machine are filled in, and where they are s
     'passes ${GITHUB_TOKEN} in the variable PASS',
   ])
   expect(stdout).not.toContain('s3cret')
+})
+
+it.each([
+  ['Ctrl-C', '\u0003'],
+  ['Ctrl-D', '\u0004'],
+])('%s at the question of trust ends it, and trusts nothing', async (_key, typed) => {
+  needsTerminal()
+  const { home, folder, run } = project({ tool: { command: 'x' } })
+  const steps: Step[] = [['[y/N]', typed]]
+  const ended = await runInTerminal([process.execPath, CLI, 'trust'], bridgeEnv(home), { cwd: folder, steps })
+  expect(ended.code).toBe(130)
+  expect((await run('trust', '--list')).stdout).toBe('')
 })
 
 it('trust shows every argument whole, with the white space that could hide a part of it', async () => {

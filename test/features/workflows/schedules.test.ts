@@ -193,7 +193,15 @@ it('a bridge over HTTP runs scheduled workflows, and a command sets, lists and e
   await expect.poll(() => readFileSync(own, 'utf8')).toMatch(/^week \d+\n/)
   await expect.poll(() => readFileSync(file, 'utf8')).toMatch(/"outcome": "ok"/)
   expect((await sandbridge('schedule')).stdout).toMatch(/^weekly-report {2}\* \* \* \* \* {2}\S+ \S+ UTC {2}ok /)
-  expect((await sandbridge('schedule', 'weekly-report', '--remove')).code).toBe(0)
+  const again = await sandbridge('schedule', 'weekly-report', '* * * * *', '--week', 'auto', '--zone', 'UTC', '--json')
+  expect(JSON.parse(again.stdout)).toEqual({
+    id: 'weekly-report',
+    next: expect.stringMatching(/:00\.000Z$/) as string,
+    replaced: ['weekly-report'],
+    others: [],
+  })
+  const removed = await sandbridge('schedule', 'weekly-report', '--remove', '--json')
+  expect(JSON.parse(removed.stdout)).toEqual({ removed: 'weekly-report' })
   expect(JSON.parse((await sandbridge('schedule', '--json')).stdout)).toEqual([])
 })
 

@@ -34,7 +34,9 @@ export async function schedule(
     throw new BridgeError('TOOL_ARGUMENTS_INVALID', `--remove takes only a name: leave out '${when}'`, { hint })
   }
   if (options.remove) {
-    if (await store.remove(name)) return print(`'${visible(name)}' is no longer scheduled.`)
+    const had = await store.remove(name)
+    if (had && options.json) return printJson({ removed: name })
+    if (had) return print(`'${visible(name)}' is no longer scheduled.`)
     throw new BridgeError('STATE_NOT_FOUND', `Nothing is scheduled as '${name}'`, { hint: 'sandbridge schedule' })
   }
   if (when === undefined) {
@@ -52,6 +54,7 @@ export async function schedule(
   const sha256 = await writtenHash(workflow, savedTools)
   const added = { workflow: title, when, zone, words, version, sha256, allowed }
   const { id, replaced, others } = await store.add(added, new Date())
+  if (options.json) return printJson({ id, next: next.toISOString(), replaced, others })
   if (replaced.length > 0) print(`Replaced ${quoted(replaced)}: the same workflow, time and parameters.`)
   if (others.length > 0)
     print(`${title} stays scheduled as ${quoted(others)}, too. End one: sandbridge schedule ${others[0]} --remove`)
