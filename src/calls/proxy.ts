@@ -19,7 +19,7 @@ import { checkToolCall } from './methods/check-tool-call.ts'
 import { type CellContext, method, tellingMethod, type Methods } from './methods/method.ts'
 import { languageMethods } from './methods/language-methods.ts'
 import { projectMethods } from './methods/project-methods.ts'
-import { callServerMethod } from './methods/resource-methods.ts'
+import { type Admit, callServerMethod } from './methods/resource-methods.ts'
 import { savedToolLines, savedToolMethods, searchTools } from './methods/saved-tool-methods.ts'
 import type { SessionFlow } from './flow-part.ts'
 import { allowedServer } from './scope.ts'
@@ -52,13 +52,29 @@ function callTool(params: unknown, context: CellContext, cancellation: Cancellat
   const serverName = allowedServer(server, catalog, scope)
   context.called.servers.add(serverName)
   let earlier: { tool: CatalogTool; call: Admitted } | undefined
+  // A call that goes on after a sign-in or a page has been admitted already.
+  const admit: Admit = async (found, given) => {
+    if (!permissions) return { args: given }
+    // A tool may have changed meanwhile; a method of every server is made anew and never changes.
+    const isSame = found.method === undefined ? earlier?.tool === found : earlier?.tool.method === found.method
+    const call =
+      earlier && isSame
+        ? permissions.admitAgain(found, earlier.call)
+        : await permissions.admit(found, given, cancellation)
+    earlier = { tool: found, call }
+    return call
+  }
   return withUser(serverName, context, cancellation, async function callFoundTool() {
     const refreshed = permissions?.ready(serverName, cancellation)
     if (refreshed) await refreshed
     const found = catalog.knownTool(serverName, tool) ?? (await catalog.findTool(serverName, tool, cancellation.signal))
     permissions?.refuseDenied(found)
     if (found.method) {
-      const reply = await callServerMethod(found, args, kwargs, raw, { ...context, signal: cancellation.signal })
+      const reply = await callServerMethod(found, args, kwargs, raw, {
+        ...context,
+        signal: cancellation.signal,
+        admit,
+      })
       if (found.method !== 'list_tools') context.flow?.returned({ server: serverName, name: found.method }, reply)
       return reply
     }
@@ -71,13 +87,7 @@ function callTool(params: unknown, context: CellContext, cancellation: Cancellat
         catalog.bindCall(found, args, kwargs, { exact }, signal),
       )
     }
-    let admitted: Admitted | { args: Record<string, unknown> } = { args: bound }
-    if (permissions) {
-      const before = earlier?.tool === found ? earlier.call : undefined
-      const call = before ? permissions.admitAgain(found, before) : await permissions.admit(found, bound, cancellation)
-      earlier = { tool: found, call }
-      admitted = call
-    }
+    const admitted = permissions ? await admit(found, bound) : { args: bound }
     context.flow?.sent(serverName, admitted.args)
     const isNamed = namesOf(found.inputSchema)
     const call = { kind: 'tool', server: serverName, name: found.name, isNamed, ...admitted } as const

@@ -97,10 +97,14 @@ it('a server with client credentials asks no user, and cells never see the secre
   expect(shown).toEqual([])
 })
 
-it('a call that continues after a page counts once for the limits of a rule', async () => {
-  const limited = { ...page(), permissions: { allow: [{ tool: 'echo', perCell: 1 }] } }
+it.each([
+  ['a call', 'echo', call, "'done'"],
+  ['the reading of a resource', 'read_resource', 'await mcp_paged.read_resource("a://b")', "'read'"],
+  ['the request for a prompt', 'get_prompt', 'await mcp_paged.get_prompt("p")', '[]'],
+])('%s that continues after a page counts once for the limits of a rule', async (_what, tool, code, printed) => {
+  const limited = { ...page(), permissions: { allow: [{ tool, perCell: 1 }] } }
   const { bridge, shown } = begin({ paged: limited })
-  expect(await bridge.run(call)).toBe("'done'")
+  expect(await bridge.run(code)).toBe(printed)
   expect(shown).toHaveLength(1)
 })
 

@@ -8,6 +8,7 @@ import type { CatalogTool } from '../catalog/model/catalog-tool.ts'
 import { splitPrompt } from '../catalog/model/server-methods.ts'
 import { BridgeError } from '../../errors.ts'
 import type { ToolResult } from '../../upstream/upstream.ts'
+import type { Admitted } from '../permissions/cell-permissions.ts'
 import { observed } from '../observed-call.ts'
 import type { CallContext } from './method.ts'
 
@@ -20,7 +21,7 @@ export async function callServerMethod(
   args: readonly unknown[],
   kwargs: Readonly<Record<string, unknown>>,
   raw: boolean,
-  context: CallContext,
+  context: MethodContext,
 ): Promise<unknown> {
   if (method.method === 'resources') return resources(method, args, kwargs, raw, context)
   if (method.method === 'read_resource') return readResource(method, args, kwargs, raw, context)
@@ -32,16 +33,24 @@ export async function callServerMethod(
 /** Of the address of a resource and the name of a prompt: the record, the metrics and the page have them whole. */
 const MAX_NAME_CHARS = 8_192
 
+/**
+ * Lets the rules decide on a call, and the user where they ask.
+ * @throws BridgeError PERMISSION_DENIED or CANCELLED
+ */
+export type Admit = (tool: CatalogTool, args: Record<string, unknown>) => Promise<Admitted | Pick<Admitted, 'args'>>
+
+type MethodContext = CallContext & { admit: Admit }
+
 type Serve = (
   method: CatalogTool,
   args: readonly unknown[],
   kwargs: Readonly<Record<string, unknown>>,
   raw: boolean,
-  context: CallContext,
+  context: MethodContext,
 ) => Promise<unknown>
 
-const resources: Serve = async (method, args, kwargs, raw, { catalog, upstreams, signal, permissions }) => {
-  await permissions?.admit(method, bindArguments(method, args, kwargs), { signal })
+const resources: Serve = async (method, args, kwargs, raw, { catalog, upstreams, signal, admit }) => {
+  await admit(method, bindArguments(method, args, kwargs))
   const found = await upstreams.listResources(method.server, signal)
   catalog.offeringsChanged(method.server, { resources: found })
   if (!raw) return list(found)
@@ -50,10 +59,10 @@ const resources: Serve = async (method, args, kwargs, raw, { catalog, upstreams,
 }
 
 const readResource: Serve = async (method, args, kwargs, raw, context) => {
-  const { upstreams, signal, permissions } = context
+  const { upstreams, signal } = context
   const bound = bindArguments(method, args, kwargs)
   refuseLong('uri', bound['uri'])
-  const { args: sent, ...admitted } = permissions ? await permissions.admit(method, bound, { signal }) : { args: bound }
+  const { args: sent, ...admitted } = await context.admit(method, bound)
   const uri = String(sent['uri'])
   const call = { kind: 'resource', server: method.server, name: uri, args: {}, ...admitted } as const
   const result = await observed(context, call, ({ meta }) => upstreams.readResource(method.server, uri, signal, meta))
@@ -61,20 +70,20 @@ const readResource: Serve = async (method, args, kwargs, raw, context) => {
   return { content: result.contents.map((resource) => ({ type: 'resource', resource })) } satisfies ToolResult
 }
 
-const prompts: Serve = async (method, args, kwargs, raw, { catalog, upstreams, signal, permissions }) => {
-  await permissions?.admit(method, bindArguments(method, args, kwargs), { signal })
+const prompts: Serve = async (method, args, kwargs, raw, { catalog, upstreams, signal, admit }) => {
+  await admit(method, bindArguments(method, args, kwargs))
   const found = await upstreams.listPrompts(method.server, signal)
   catalog.offeringsChanged(method.server, { prompts: found })
   return raw ? { prompts: found } : list(found)
 }
 
 const getPrompt: Serve = async (method, args, kwargs, raw, context) => {
-  const { upstreams, signal, permissions } = context
+  const { upstreams, signal } = context
   const { own, prompt } = splitPrompt(args, kwargs)
   const name = String(bindArguments(method, args, own)['name'])
   refuseLong('name', name)
   const given = await promptArguments(method.server, name, promptTexts(prompt), context)
-  const admitted = await permissions?.admit(method, { name, arguments: given }, { signal })
+  const admitted = await context.admit(method, { name, arguments: given })
   const isNamed = namesOf(context.catalog.of(method.server).prompt(name)?.inputSchema)
   const call = { kind: 'prompt', server: method.server, name, isNamed, ...admitted, args: given } as const
   const result = await observed(context, call, ({ meta }) =>
