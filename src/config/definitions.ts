@@ -10,6 +10,8 @@ import type { DiscoveredServers } from './entries/server-definition.ts'
 import type { Settings } from './settings/settings.ts'
 import { createTrustStore, trustRecord } from './trust.ts'
 
+const NAMED_BY = 'The setting servers.profile or MCP_BRIDGE_PROFILE names it: `sandbridge config` shows where. '
+
 export class Definitions {
   readonly #settings: Settings
   readonly #context: ClientContext
@@ -60,7 +62,7 @@ export class Definitions {
     const { onlyProfile, Profiles } = await import('./profiles.ts')
     const profiles = new Profiles(stateDir)
     seen.note(profiles.file)
-    return onlyProfile(discovered, await profiles.get(profile), profiles.file)
+    return onlyProfile(discovered, await profiles.get(profile, NAMED_BY), profiles.file)
   }
 
   /** The state of all possible config files. */

@@ -31,8 +31,11 @@ export class Profiles {
     return this.#record.read()
   }
 
-  /** @throws BridgeError CONFIG_INVALID with similar names */
-  async get(name: string): Promise<Profile> {
+  /**
+   * @param namedBy a sentence that says what named it, if not the user's command
+   * @throws BridgeError CONFIG_INVALID with similar names
+   */
+  async get(name: string, namedBy = ''): Promise<Profile> {
     const all = await this.list()
     const found = Object.hasOwn(all, name) ? all[name] : undefined
     if (found) return found
@@ -42,7 +45,7 @@ export class Profiles {
         ? `Profiles: ${names.join(', ')}.`
         : 'There are none yet. Make one: sandbridge profile NAME SERVERS'
     throw new BridgeError('CONFIG_INVALID', `There is no profile '${name}'`, {
-      hint: didYouMeanText(name, names) || there,
+      hint: `${namedBy}${didYouMeanText(name, names) || there}`,
     })
   }
 

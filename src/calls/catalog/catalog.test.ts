@@ -191,7 +191,10 @@ describe('a call seen in a source', () => {
   it('a call of a tool whose name is like no other suggests none, and says how to list them', async () => {
     const known = catalog()
     await known.tools('GitHub')
-    expect((await known.checkCall('GitHub', call('foo')))?.hint).toBe('Its tools: await runtime.list_tools("GitHub")')
+    expect(await known.checkCall('GitHub', call('foo'))).toMatchObject({
+      hint: 'Its tools: await runtime.list_tools("GitHub")',
+      userHint: 'Its tools: sandbridge tools GitHub',
+    })
   })
 
   it('a call seen in a source is judged by cached tools, without asking a server', async () => {

@@ -31,6 +31,7 @@ export function unknownTool(
   const hint = meant.length === 0 ? none : `Did you mean ${meant.map((tool) => tool.alias).join(' or ')}? ${line}`
   return new BridgeError('PROXY_TOOL_UNKNOWN', `Server '${server}' has no tool '${wrong.slice(0, 200)}'`, {
     hint,
+    ...(meant.length === 0 && tools.length > 0 && { userHint: `Its tools: sandbridge tools ${server}` }),
     data: { server, suggestions: meant.map((tool) => tool.name) },
   })
 }

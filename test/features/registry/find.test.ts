@@ -48,7 +48,7 @@ it('a cell finds the same servers as sandbridge find, and sees what is wrong wit
 
 it('a cell cannot search for servers when registries are switched off', async () => {
   const bridge = await startBridge({ env: { MCP_BRIDGE_REGISTRIES: 'off' } })
-  expect((await bridge.call({ code: 'await runtime.find_servers("x")' })).text).toContain(
-    'MCP_BRIDGE_REGISTRIES is off',
-  )
+  const { text } = await bridge.call({ code: 'await runtime.find_servers("x")' })
+  expect(text).toContain('MCP_BRIDGE_REGISTRIES is off')
+  expect(text).toContain('Ask the user to remove that setting')
 })

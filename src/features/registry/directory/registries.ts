@@ -162,7 +162,11 @@ export class Registries {
     }
     if (copies > 0) return notes
     if (problem) throw problem
-    throw new BridgeError('REGISTRY_UNREADABLE', this.#copies.size === 0 ? NO_REGISTRY : NO_COPY)
+    if (this.#copies.size > 0) throw new BridgeError('REGISTRY_UNREADABLE', NO_COPY)
+    throw new BridgeError('REGISTRY_UNREADABLE', NO_REGISTRY, {
+      hint: 'Ask the user to remove that setting, registries.addresses.',
+      userHint: 'Remove that setting: sandbridge config --remove registries.addresses',
+    })
   }
 
   #refresh(registry: string, copy: RegistryCopy, onProgress: FindOptions['onProgress']): Promise<void> {

@@ -95,7 +95,7 @@ it('a named token has a unique name that is safe in a shell and in the record', 
   await named.create('ann')
   await expect(named.create('ann')).rejects.toMatchObject({ message: "There is a token 'ann'" })
   await expect(named.revoke('anm')).rejects.toMatchObject({ hint: expect.stringContaining('ann') })
-  for (const name of ['', 'Ann', '-x', '__proto__', 'a b', 'a\nb', 'x'.repeat(65)]) {
+  for (const name of ['', 'Ann', '-x', '__proto__', 'a b', 'a\nb', 'x'.repeat(65), 'con', 'lpt1']) {
     await expect(named.create(name)).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
   }
   await named.create('old', new Date(0))

@@ -5,6 +5,7 @@ import * as z from 'zod'
 import { BridgeError } from '../../../errors.ts'
 import { JsonRecord } from '../../../keep/json-record.ts'
 import type { Store } from '../../../keep/store.ts'
+import { isStoredName } from '../../../keep/stored-name.ts'
 import { didYouMeanText } from '../../../util/text/did-you-mean.ts'
 
 const NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/
@@ -48,9 +49,10 @@ export class NamedTokens {
    * @throws BridgeError CONFIG_INVALID for an invalid name and for a name that already has a token
    */
   async create(name: string, expires?: Date): Promise<string> {
-    if (!NAME.test(name)) {
+    // The user gets a folder of this name.
+    if (!NAME.test(name) || !isStoredName(name)) {
       throw new BridgeError('CONFIG_INVALID', `'${name.slice(0, 80)}' is not a valid name of a token`, {
-        hint: 'Use lower-case letters, digits, - and _.',
+        hint: 'Use lower-case letters, digits, - and _, and no name of a device of Windows, such as con.',
       })
     }
     // Secret scanners recognise the prefix.
