@@ -82,7 +82,7 @@ class Media:
     @property
     def data(self) -> bytes:
         """The bytes. Raises ValueError when the server's base64 is broken."""
-        return a2b_base64(self._base64)
+        return _decoded(self._base64)
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         return {"text/plain": repr(self), self.mime_type: self._base64}
@@ -109,12 +109,11 @@ def native(result: Any, tool: str = "") -> Any:
     parse = _parser(content, tool)
     values = [_block(block, parse) for block in content]
     if result.get("structuredContent") is not None:
-        value = _open_box(result["structuredContent"], tool)
+        value = result["structuredContent"]
+        value = value if result.get("isWhole") else _open_box(value, tool)
         media = [one for one in values if isinstance(one, Media)]
         return _with_media(value, media, tool) if media else value
-    if len(values) == 1:
-        return _open_box(values[0], tool)
-    return values or None
+    return values[0] if len(values) == 1 else values or None
 
 
 def _with_media(value: Any, media: list[Media], tool: str) -> Any:
@@ -173,10 +172,24 @@ def _block(block: Any, parse: Callable[[str], object]) -> object:
             if mime.startswith(("image/", "audio/")):
                 return Media(resource["blob"], mime)
             try:
-                return a2b_base64(resource["blob"])
+                return _decoded(resource["blob"])
             except ValueError:
                 return block  # no base64
     return block
+
+
+_BASE64 = pattern(r"[A-Za-z0-9+/]*={0,2}")
+_URL_SAFE = str.maketrans("-_", "+/", " \t\r\n=")
+
+
+def _decoded(base64: str) -> bytes:
+    """Reads base64 and base64url, padded or not. Raises ValueError for anything else, which Python would skip."""
+    if not _BASE64.fullmatch(base64) or len(base64) % 4:
+        base64 = base64.translate(_URL_SAFE)
+        if not _BASE64.fullmatch(base64):
+            raise ValueError("no base64")
+        base64 += "=" * (-len(base64) % 4)
+    return a2b_base64(base64)
 
 
 # Most brackets, colons and commas outside of strings, as in a frame: sixty megabytes of brackets would not fit into a

@@ -28,7 +28,7 @@ import { RepeatedErrors } from './notes/repeated-errors.ts'
 import { forPerson } from './person-hint.ts'
 import { BrokenServers, unsearchedNote } from './notes/unsearched-note.ts'
 import { sessionMethods } from './methods/session-methods.ts'
-import { resultForSandbox } from './tool-result.ts'
+import { resultForSandbox, roundedNote } from './tool-result.ts'
 import { withUser } from './questions/with-user.ts'
 
 const detail = z.enum(['summary', 'full']).default('summary')
@@ -116,7 +116,10 @@ function callTool(params: unknown, context: CellContext, cancellation: Cancellat
     context.learned?.noteResult(context, found, call.args, result.isError === true)
     if (result.isError !== true) context.called.done(found)
     await context.apps?.keep(found, call.args, result, { ...context, signal: cancellation.signal })
-    return resultForSandbox(found, result, raw)
+    const reply = resultForSandbox(found, result, raw)
+    const rounded = roundedNote(found, reply)
+    if (rounded) context.notes.add(rounded)
+    return reply
   })
 }
 

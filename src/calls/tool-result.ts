@@ -1,23 +1,24 @@
 // An upstream's tool result on its way into the sandbox: without what would only be sent twice, and with a failed call
 // as an error. Pure.
-import { cleanWords } from '../util/text/server-words.ts'
+import { cleanWords, onOneLine } from '../util/text/server-words.ts'
 import { BridgeError } from '../errors.ts'
 import { isRecord, parseJson } from '../util/json/json.ts'
+import { lineCost } from '../util/json/line-cost.ts'
 import { hasRoundedInteger } from '../util/json/rounded-integers.ts'
+import { keepSource, sourceOf } from '../util/json/source-json.ts'
 import type { ToolResult } from '../upstream/upstream.ts'
 import type { CatalogTool } from './catalog/model/catalog-tool.ts'
-import { blocksOf, isText, structuredOf } from './catalog/model/result-parts.ts'
-
-/** The sandbox leaves much larger texts as they are. */
-const MAX_PARSED_CHARS = 2 ** 19
+import { blocksOf, inBox, isNeverBox, isText, structuredOf } from './catalog/model/result-parts.ts'
 
 /** The words of a failed call that are shown to the model. The whole is in the error's data. */
 const MAX_MESSAGE_CHARS = 4_000
+const MAX_NAME_CHARS = 200
 
 /**
  * The result as the reply carries it. Text blocks beside `structuredContent` are left out unless `raw`: the
  * specification has servers repeat the structured value as text for old clients (2025-06-18, Tools, Structured
- * Content), and large results would cross the pipe twice.
+ * Content), and large results would cross the pipe twice. `isWhole` says that structured content is no box, although it
+ * looks like one.
  * @throws BridgeError TOOL_FAILED when the tool itself says that it failed
  */
 export function resultForSandbox(
@@ -36,25 +37,51 @@ export function resultForSandbox(
   }
   // As it is, so that a large one keeps the JSON that it came as.
   if (content === result.content && Object.keys(result).length === 1) return result
-  return structuredContent === undefined || isExactAsText(structuredContent, content)
-    ? { content }
-    : { content: content.filter((block) => !isText(block)), structuredContent }
+  if (structuredContent === undefined) return { content }
+  const isWhole = inBox(structuredContent) !== undefined && isNeverBox(definition.outputSchema)
+  const parts = { content: content.filter((block) => !isText(block)), ...(isWhole && { isWhole }) }
+  const reply = { ...parts, structuredContent }
+  const exact = exactJson(structuredContent, content.filter(isText))
+  if (exact !== undefined) keepSource(reply, `${JSON.stringify(parts).slice(0, -1)},"structuredContent":${exact}}`)
+  return reply
+}
+
+/** What code should know of a value before it takes it for the server's; undefined for almost every one. */
+export function roundedNote({ server, name }: CatalogTool, reply: ToolResult): string | undefined {
+  if (sourceOf(reply) !== undefined || !hasRoundedInteger(reply)) return undefined
+  const tool = onOneLine(`${server}.${name}`).slice(0, MAX_NAME_CHARS)
+  return `Integers beyond 2**53 in a result of ${tool} were rounded: do not use them as ids. Its texts, if any, have them exactly: raw=True.`
 }
 
 /**
- * Whether integers of structured content were rounded when it was parsed here, and the text that repeats it has them
- * exactly: the sandbox parses that, and Python rounds none.
+ * The JSON of structured content as the texts beside it have it, where integers were rounded when it was parsed here:
+ * Python rounds none. Undefined where nothing was rounded, and where the texts are no repetition.
  */
-function isExactAsText(structured: unknown, content: readonly unknown[]): boolean {
-  const [block] = content
-  if (!hasRoundedInteger(structured) || content.length !== 1 || !isText(block)) return false
-  if (block.text.length > MAX_PARSED_CHARS || !/^\s*[{[]/.test(block.text)) return false
-  const repeated = parseJson(block.text)
-  if (repeated === undefined) return false
-  const json = JSON.stringify(repeated)
-  // Values that are no objects are boxed in one.
-  const inside = isRecord(structured) ? Object.values(structured) : []
-  return [structured, ...(inside.length === 1 ? inside : [])].some((one) => JSON.stringify(one) === json)
+function exactJson(structured: unknown, blocks: readonly { text: string }[]): string | undefined {
+  if (!hasRoundedInteger(structured)) return undefined
+  const texts = blocks.map(({ text }) => text)
+  const repeats = (value: unknown, text: string | undefined): boolean => {
+    const repeated = text === undefined ? undefined : parseJson(text)
+    return repeated !== undefined && JSON.stringify(repeated) === JSON.stringify(value)
+  }
+  const found = texts.length === 1 && repeats(structured, texts[0]) ? texts[0] : boxedJson(structured, texts, repeats)
+  // Line breaks are outside of strings, and end a frame.
+  const json = found?.replaceAll(/[\r\n]+/g, ' ')
+  return json === undefined || lineCost(Buffer.from(json)).tooCostly !== undefined ? undefined : json
+}
+
+/** Values that are no objects are boxed in one, and each item of a list may have a text of its own. */
+function boxedJson(
+  structured: unknown,
+  texts: readonly string[],
+  repeats: (value: unknown, text: string | undefined) => boolean,
+): string | undefined {
+  const [[key, inside] = [], ...others] = isRecord(structured) ? Object.entries(structured) : []
+  if (key === undefined || others.length > 0) return undefined
+  const box = (json: string | undefined): string => `{${JSON.stringify(key)}:${json}}`
+  if (texts.length === 1 && repeats(inside, texts[0])) return box(texts[0])
+  const isEach = Array.isArray(inside) && inside.length === texts.length
+  return isEach && inside.every((item, index) => repeats(item, texts[index])) ? box(`[${texts.join(',')}]`) : undefined
 }
 
 function failureMessage(server: string, tool: string, content: unknown[]): string {

@@ -259,6 +259,10 @@ repr(other["server"]) == repr(mcp_github), callable(other["server"].list), calla
     expect(await kernel.value(code('import mcp.servers.nope', 'ModuleNotFoundError'), bridge())).toBe(expected)
     expect(await kernel.value(code('from mcp.servers.nope import x', 'ImportError'), bridge())).toBe(expected)
     expect(await kernel.value('mcp_servers.get("nope"), hasattr(mcp.servers, "nope")', bridge())).toBe('(None, False)')
+    const named = { servers: [...GITHUB, { name: 'GitHub', alias: 'github_2' }] }
+    expect(await kernel.value(code('from mcp.servers.GitHub import x', 'ImportError'), named)).toBe(
+      `(True, "Server 'GitHub' has another name in code. Use mcp_github_2, or mcp.servers.github_2")`,
+    )
   })
 })
 

@@ -243,6 +243,9 @@ class Registry(Mapping[str, ServerProxy]):
         return proxy
 
     def not_found(self, name: str, kind: type[MCPError]) -> MCPError:
+        if name in self._by_name:  # by an attribute or an import, which know only aliases
+            alias = server_alias(self._by_name[name])
+            return kind(f"Server {name!r} has another name in code", hint=f"Use mcp_{alias}, or mcp.servers.{alias}")
         hint = f"Available: {', '.join(self.names)}" if self.names else "No server is available."
         wanted = [server for server, alias in self.unloaded.items() if name in (server, alias)]
         if wanted:

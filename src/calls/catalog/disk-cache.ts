@@ -76,9 +76,13 @@ export function definitionKey({ transport }: ServerDefinition): string {
   return key
 }
 
+/** Raised when types are learned in another way. */
+const LEARNED_FORMAT = 2
+
 /** Identifies a tool's definition, so that types learned from an older definition are not used. */
 export function toolFingerprint(tool: UpstreamTool): string {
-  return hash('sha256', sortedJson([tool.inputSchema, tool.description, tool.title])).slice(0, 16)
+  const about = [LEARNED_FORMAT, tool.inputSchema, tool.description, tool.title]
+  return hash('sha256', sortedJson(about)).slice(0, 16)
 }
 
 /** What files contained when they were last read: clients of one process know the same servers. Oldest first. */

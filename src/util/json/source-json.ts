@@ -29,6 +29,11 @@ export function keepResultSource(message: object, line: Buffer): void {
   }
 }
 
+/** Keeps the JSON of a value, on one line, that says more than the value, such as an integer beyond 2^53. */
+export function keepSource(value: object, json: string): void {
+  sources.set(value, Buffer.from(json))
+}
+
 /** Returns the JSON from which this object was parsed. */
 export function sourceOf(value: unknown): Buffer | undefined {
   return isRecord(value) ? sources.get(value) : undefined

@@ -67,10 +67,12 @@ it('folding brings the spellings of a name together', () => {
 
 it('the aliases of an earlier group do not depend on later groups', () => {
   const own = ['a-b', 'a.b', '🔥', 'class']
-  const projects = ['a_b_2', 'server', 'class_', 'a_b']
+  const projects = ['a_b_2', 'server', 'class_', 'a_b', 'servers']
   const alone = serverAliases([own])
   expect(Object.fromEntries(alone)).toEqual({ 'a-b': 'a_b', 'a.b': 'a_b_2', '🔥': 'server', class: 'class_' })
   const both = serverAliases([own, projects])
   for (const name of own) expect(both.get(name)).toBe(alone.get(name))
   expect(new Set(both.values()).size).toBe(own.length + projects.length)
+  // `mcp_servers` is not a server.
+  expect(both.get('servers')).toBe('servers_2')
 })

@@ -84,7 +84,8 @@ export function serverAlias(name: string, fallback: string): string {
 
 /** Returns the aliases of all servers, as original name → alias. Earlier groups choose first. */
 export function serverAliases(groups: readonly string[][]): Map<string, string> {
-  const taken = new Set<string>()
+  // `mcp_servers` holds all servers.
+  const taken = new Set<string>(['servers'])
   return new Map(groups.flatMap((names) => [...pythonNames(names, 'server', serverAlias, taken)]))
 }
 

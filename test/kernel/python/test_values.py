@@ -87,7 +87,10 @@ class Native(unittest.TestCase):
 
     def test_only_a_box_is_opened_and_only_once(self):
         self.assertEqual(native({"structuredContent": {"result": {"result": 1}}}), {"result": 1})
-        self.assertEqual(native(text('{"content": {"a": 1}}')), {"a": 1})
+        self.assertEqual(native({"structuredContent": {"content": {"a": 1}}}), {"a": 1})
+        self.assertEqual(native({"structuredContent": {"content": {"a": 1}}, "isWhole": True}), {"content": {"a": 1}})
+        # A text may be a whole file.
+        self.assertEqual(native(text('{"content": {"a": 1}}')), {"content": {"a": 1}})
         self.assertEqual(native({"structuredContent": {"results": []}}), {"results": []})
         self.assertEqual(native({"structuredContent": {}, "content": [{"type": "text", "text": "x"}]}), {})
         self.assertEqual(native({"structuredContent": {"result": None}}), None)
@@ -112,7 +115,14 @@ class Native(unittest.TestCase):
         self.assertEqual(resource(blob="AAEC", mimeType="application/pdf"), b"\0\1\2")
         self.assertEqual(resource(blob="AAEC"), b"\0\1\2")
         self.assertEqual(resource(text="<svg/>", mimeType="image/svg+xml"), "<svg/>")
-        self.assertEqual(resource(blob="AAECx")["resource"]["blob"], "AAECx")  # no base64
+        for no_base64 in ("AAECx", "***", "AA.A", "ä" * 4):
+            self.assertEqual(resource(blob=no_base64)["resource"]["blob"], no_base64)
+            with self.assertRaises(ValueError):
+                print(resource(blob=no_base64, mimeType="image/png").data)
+        data = bytes([251, 255, 254, 1, 2])
+        for variant in ("+//+AQI=", "-__-AQI=", "-__-AQI", "+//+\r\nAQI=\n"):
+            self.assertEqual(resource(blob=variant), data)
+        self.assertEqual(resource(blob=""), b"")
 
 
 class MediaBesideStructuredContent(unittest.TestCase):

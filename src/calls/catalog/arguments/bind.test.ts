@@ -222,6 +222,8 @@ describe('what cannot be told is allowed', () => {
     [{ type: 'number', minimum: 5 }, 1],
     [{ anyOf: [{ type: 'string' }, { type: 'object' }] }, { a: 1 }],
     [{ type: 'integer' }, 2 ** 60],
+    [{ type: 'integer' }, '1234567890123456789'],
+    [{ type: 'number' }, '-9007199254740993'],
     [{ enum: [{ a: 1, b: [2] }] }, { b: [2], a: 1 }],
     [{ $ref: '#/$defs/closed', properties: { extra: {} } }, { a: 1 }],
     [{ type: 'object', properties: {}, patternProperties: { '^x-': {} }, additionalProperties: false }, { 'x-a': 1 }],
@@ -241,6 +243,17 @@ describe('what cannot be told is allowed', () => {
         expect(violation(value, schema, schema, 'v')).toBeUndefined()
       }),
     )
+  })
+
+  it.each([
+    '9007199254740991',
+    '12',
+    '12345678901234567.5',
+    ' 1234567890123456789',
+    '01234567890123456789',
+    '1'.repeat(40),
+  ])('the str %j is no integer: a number would carry it, or it is none', (value) => {
+    expect(violation(value, { type: 'integer' }, {}, 'v')).toBeDefined()
   })
 
   it('control: a value of another type never passes the check', () => {

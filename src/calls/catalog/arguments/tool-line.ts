@@ -1,10 +1,10 @@
 // The line of a tool that can be pasted: its call with parameters, the type of its result, and a comment. Pure.
-import { propertiesOf, resolve } from '../signature/json-schema.ts'
 import { isRecord } from '../../../util/json/json.ts'
 import { CatalogOffering } from '../model/catalog-offering.ts'
 import type { CatalogTool } from '../model/catalog-tool.ts'
 import { FULL, parametersText, SHORT } from '../signature/signature.ts'
 import { isTextBox } from '../model/learned-types.ts'
+import { schemaInBox } from '../model/result-parts.ts'
 import { typeText } from '../signature/schema-type.ts'
 import { deprecationNote } from '../search/deprecation.ts'
 import { firstSentence } from '../../../util/text/one-line.ts'
@@ -45,7 +45,8 @@ export function returnType(
   const saysLittle = observed !== undefined && isTextBox(declared)
   const schema = isRecord(declared) && !saysLittle ? declared : observed
   if (!isRecord(schema)) return { text: isText(tool) ? 'str' : undefined, observed: false }
-  const text = typeText(unboxed(schema), schema, detail === 'full' ? FULL.requiredType : RETURN_LIMIT)
+  const shown = schema === declared ? (schemaInBox(declared) ?? declared) : schema
+  const text = typeText(shown, schema, detail === 'full' ? FULL.requiredType : RETURN_LIMIT)
   return text === 'Any' ? { text: undefined, observed: false } : { text, observed: schema !== declared }
 }
 
@@ -55,11 +56,4 @@ function isText({ method, name, definition }: CatalogTool): boolean {
     method === undefined &&
     !/json|image|screenshot|picture|photo|audio|media|base64|binary/i.test(`${name} ${definition.description ?? ''}`)
   )
-}
-
-/** The kernel unwraps an object with a single `result` or `content`, so its type is the type inside. */
-function unboxed(schema: unknown): unknown {
-  const properties = propertiesOf(resolve(schema, schema))
-  const [name, inner] = properties[0] ?? []
-  return properties.length === 1 && (name === 'result' || name === 'content') ? inner : schema
 }

@@ -53,9 +53,13 @@ it('images, bytes and several blocks are learned as what the kernel makes of the
 
 it('a text alone in a `result` or in `content` is learned as a text block is', () => {
   const result = '{"number": 12}'
-  expect(typeOf(shapeOfResult({ structuredContent: { result } }))).toBe('{result: {number: int}}')
+  expect(typeOf(shapeOfResult({ structuredContent: { result } }))).toBe('{number: int}')
+  expect(typeOf(shapeOfResult({ structuredContent: { result: { result } } }))).toBe('{result: str}')
+  expect(typeOf(shapeOfResult({ content: [{ type: 'text', text: '{"result": {"a": 1}}' }] }))).toBe(
+    '{result: {a: int}}',
+  )
   expect(typeOf(shapeOfResult({ structuredContent: { result, other: 1 } }))).toBe('{result: str, other: int}')
-  expect(typeOf(shapeOfResult({ structuredContent: { content: result } }))).toBe('{content: {number: int}}')
+  expect(typeOf(shapeOfResult({ structuredContent: { content: result } }))).toBe('{number: int}')
 })
 
 it('a text with rows is learned with their keys, until the tool returns another text', () => {
@@ -63,7 +67,7 @@ it('a text with rows is learned with their keys, until the tool returns another 
   const listing = shape('[FILE] a.txt\n[DIR] b')
   expect(typeOf(listing)).toBe('Text[{type: str, name: str}]')
   const boxed = shapeOfResult({ structuredContent: { content: 'size: 5\nowner: me' } })
-  expect(typeOf(boxed)).toBe('{content: Text[{size: str, owner: str}]}')
+  expect(typeOf(boxed)).toBe('Text[{size: str, owner: str}]')
   expect(typeOf(mergeShapes(listing, listing))).toBe('Text[{type: str, name: str}]')
   expect(typeOf(mergeShapes(listing, shape('No entries')))).toBe('str')
 })

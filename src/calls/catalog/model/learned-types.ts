@@ -2,9 +2,8 @@
 // A shape is a small JSON Schema, so it is shown like any other. Limited in depth, keys and size, whatever a server
 // returns. Pure.
 import type { ToolResult } from '../../../upstream/upstream.ts'
-import { blocksOf, structuredOf } from './result-parts.ts'
+import { blocksOf, inBox, schemaInBox, structuredOf } from './result-parts.ts'
 import { columnsOf } from './text-columns.ts'
-import { propertiesOf } from '../signature/json-schema.ts'
 import { isRecord, parseJson } from '../../../util/json/json.ts'
 import { parsePythonLiteral } from '../../../util/text/python-value.ts'
 
@@ -20,8 +19,6 @@ export interface Shape {
   items?: Shape
 }
 
-/** Fields of an object that holds nothing else, which the kernel opens (values.py). */
-const BOXES = ['result', 'content']
 const MAX_DEPTH = 5
 const MAX_KEYS = 32
 const MAX_ITEMS = 25
@@ -38,7 +35,7 @@ export function shapeOfResult(result: ToolResult): Shape | undefined {
   const structuredContent = structuredOf(result, false)
   if (structuredContent !== undefined)
     // The Python value is otherwise a list of the structured value and the media, or the media alone.
-    return content.some(isMedia) ? undefined : shapeOfBoxed(structuredContent)
+    return content.some(isMedia) ? undefined : shapeOfStructured(structuredContent)
   if (content.length === 0 || content.length > MAX_BLOCKS) return undefined
   const shapes = content.map(shapeOfBlock)
   if (!shapes.every((shape) => shape !== undefined)) return undefined
@@ -56,18 +53,21 @@ function shapeOfBlock(block: unknown): Shape | undefined {
   }
   if (type !== 'text' || typeof text !== 'string') return shapeOfValue(block)
   if (isJsonLike(text) && text.length > MAX_TEXT_LENGTH) return undefined
-  return shapeOfBoxed(parsed(text))
+  return shapeOfParsed(text)
 }
 
-/** The kernel parses a single text in an object, and gives a text its rows (values.py). */
-function shapeOfBoxed(value: unknown): Shape {
-  if (typeof value === 'string') return shapeOfText(value)
-  if (!isRecord(value) || Object.keys(value).length !== 1) return shapeOfValue(value)
-  const [[name, inner]] = Object.entries(value) as [[string, unknown]]
-  if (!BOXES.includes(name) || typeof inner !== 'string' || inner.length > MAX_TEXT_LENGTH) return shapeOfValue(value)
-  const text = parsed(inner)
-  if (typeof text !== 'string') return shapeOfValue({ [name]: text })
-  return { type: ['object'], properties: { [name]: shapeOfText(text) }, required: [name] }
+/** The kernel opens a box, parses a text in it, and gives a text its rows (values.py). */
+function shapeOfStructured(value: unknown): Shape {
+  const box = inBox(value)
+  if (box === undefined) return shapeOfValue(value)
+  const [, inside] = box
+  const isRead = typeof inside === 'string' && inside.length <= MAX_TEXT_LENGTH
+  return isRead ? shapeOfParsed(inside) : shapeOfValue(inside)
+}
+
+function shapeOfParsed(text: string): Shape {
+  const value = parsed(text)
+  return typeof value === 'string' ? shapeOfText(value) : shapeOfValue(value)
 }
 
 function shapeOfText(text: string): Shape {
@@ -86,10 +86,8 @@ export function isPlainText({ content, structuredContent, isError }: ToolResult)
 
 /** Whether the schema promises only a text in a box. The content of that text must be observed. */
 export function isTextBox(outputSchema: unknown): boolean {
-  if (!isRecord(outputSchema)) return false
-  const properties = propertiesOf(outputSchema)
-  const [name, inner] = properties[0] ?? []
-  return properties.length === 1 && BOXES.includes(name!) && isRecord(inner) && inner['type'] === 'string'
+  const inside = schemaInBox(outputSchema)
+  return isRecord(inside) && inside['type'] === 'string'
 }
 
 function parsed(text: string): unknown {

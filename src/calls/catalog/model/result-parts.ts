@@ -1,6 +1,7 @@
 // What a tool's result holds, also where its server does not keep to the specification. Pure.
 import type { ToolResult } from '../../../upstream/upstream.ts'
 import { isRecord } from '../../../util/json/json.ts'
+import { propertiesOf, resolve } from '../signature/json-schema.ts'
 
 export interface TextBlock {
   type: 'text'
@@ -23,6 +24,25 @@ export function structuredOf({ content, structuredContent }: ToolResult, hasOutp
   if (hasOutputSchema || !isRecord(structuredContent) || Object.keys(structuredContent).length > 0)
     return structuredContent
   return blocksOf(content).some((block) => isText(block) && block.text.trim() !== '') ? undefined : structuredContent
+}
+
+/** Fields of an object that holds nothing else, which servers put around values that are no objects. */
+const BOXES = ['result', 'content']
+
+/** The name and the value of the only field of a box; undefined for anything else. */
+export function inBox(value: unknown): [name: string, inside: unknown] | undefined {
+  const [only, ...others] = isRecord(value) ? Object.entries(value) : []
+  return only !== undefined && others.length === 0 && BOXES.includes(only[0]) ? only : undefined
+}
+
+/** The schema of what is in the box that an output schema promises; undefined for a schema of anything else. */
+export function schemaInBox(outputSchema: unknown): unknown {
+  return inBox(Object.fromEntries(propertiesOf(resolve(outputSchema, outputSchema))))?.[1]
+}
+
+/** Whether structured content of this output schema is never a box, whichever fields it has this time. */
+export function isNeverBox(outputSchema: unknown): boolean {
+  return propertiesOf(resolve(outputSchema, outputSchema)).length > 0 && schemaInBox(outputSchema) === undefined
 }
 
 export function isText(block: unknown): block is TextBlock {

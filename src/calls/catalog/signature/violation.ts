@@ -148,12 +148,17 @@ function fitsType(value: unknown, types: string[]): boolean {
     if (type === 'null') return value === null
     if (type === 'boolean') return typeof value === 'boolean'
     if (type === 'string') return typeof value === 'string'
-    if (type === 'number') return typeof value === 'number'
-    if (type === 'integer') return Number.isInteger(value)
+    if (type === 'number') return typeof value === 'number' || isLargeInteger(value)
+    if (type === 'integer') return Number.isInteger(value) || isLargeInteger(value)
     if (type === 'array') return Array.isArray(value)
     // A type unknown to JSON Schema is ignored.
     return type === 'object' ? isRecord(value) : true
   })
+}
+
+/** A str of digits beyond 2^53, which no number of JavaScript has: servers that read such ids take it. */
+function isLargeInteger(value: unknown): boolean {
+  return typeof value === 'string' && /^-?[1-9]\d{15,30}$/.test(value) && !Number.isSafeInteger(Number(value))
 }
 
 function mismatch(value: unknown, schema: unknown, path: string, search: Search): string {
