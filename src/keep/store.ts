@@ -69,8 +69,12 @@ export interface LogInfo {
 
 /** Adds lines to a log. Each log has one writer. */
 export interface LogWriter {
-  /** Adds all lines or none. @returns the size of the log in bytes @throws what node:fs throws, or BridgeError */
-  append(lines: readonly string[]): Promise<number>
+  /**
+   * Adds all lines or none.
+   * @returns the size of the log in bytes; undefined if the log was removed meanwhile, and nothing was added
+   * @throws what node:fs throws, or BridgeError
+   */
+  append(lines: readonly string[]): Promise<number | undefined>
   close(): Promise<void>
 }
 

@@ -7,7 +7,7 @@ import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { openStores } from '../../src/keep/open-stores.ts'
 import type { Stores } from '../../src/keep/store.ts'
-import { skip } from '../support/needs.ts'
+import { needsPosix, skip } from '../support/needs.ts'
 import { NO_POSTGRES, TestPostgres } from '../support/postgres.ts'
 
 const KINDS = [
@@ -169,6 +169,17 @@ describe.each(KINDS)('a store in $kind', ({ kind, reason }) => {
     expect(after!.changedAt).toBeGreaterThan(Date.now() - 60_000)
     expect((await logs[1]!.linesAfter('a.jsonl', after!.end)).lines).toEqual([])
     expect(await logs[1]!.isTorn('a.jsonl')).toBe(false)
+    await writer.close()
+  })
+
+  it(`a line for a log of ${kind} that was removed is told as not written`, async () => {
+    if (kind === 'files') needsPosix('Windows lets no open file be removed')
+    const logs = one.of(undefined).logs('audit')
+    const writer = await logs.create('removed.jsonl', false)
+    await writer.append(['{}'])
+    await logs.remove('removed.jsonl')
+    expect(await writer.append(['{}'])).toBeUndefined()
+    expect(await logs.list()).not.toContainEqual(expect.objectContaining({ name: 'removed.jsonl' }))
     await writer.close()
   })
 

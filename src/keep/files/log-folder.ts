@@ -108,7 +108,9 @@ class LogFileWriter implements LogWriter {
   }
 
   /** Removes a batch that a full disk wrote only in part. */
-  async append(lines: readonly string[]): Promise<number> {
+  async append(lines: readonly string[]): Promise<number | undefined> {
+    // Systems other than Windows let an open file be removed. What is written to it then is lost.
+    if ((await this.#handle.stat()).nlink === 0) return undefined
     const data = Buffer.from(lines.map((line) => `${line}\n`).join(''))
     try {
       await this.#handle.appendFile(data)

@@ -77,7 +77,7 @@ function writerOf(database: Database, id: string): LogWriter {
     append: async (lines) => {
       const bytes = written.bytes + lines.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0)
       const lineCount = written.lineCount + lines.length
-      await database.run((connection) =>
+      const added = await database.run((connection) =>
         connection.query(
           `WITH log AS (
              UPDATE sandbridge.logs SET bytes = $4, line_count = $5, changed_at = $6 WHERE id = $1 RETURNING id
@@ -89,6 +89,7 @@ function writerOf(database: Database, id: string): LogWriter {
           [id, written.lineCount, lines, bytes, lineCount, Date.now()],
         ),
       )
+      if (lines.length > 0 && added.rowCount === 0) return undefined
       written = { bytes, lineCount }
       return bytes
     },

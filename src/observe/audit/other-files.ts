@@ -1,6 +1,7 @@
 // Lists and prunes the record's files. A bridge copies the last lines of other bridges' files into its own first line,
 // so that truncation there shows.
 import type { LogInfo, Logs, Store } from '../../keep/store.ts'
+import { itemsOf } from '../../util/json/json.ts'
 import { readLine } from './chain.ts'
 
 /** Limit for all files of the record together. Beyond it the oldest are deleted, and the next first line lists them. */
@@ -40,7 +41,13 @@ export async function witnesses(logs: Logs): Promise<Witness[]> {
   return found.flat()
 }
 
-/** Deletes the files that were written longest ago, beyond the limit. @returns their names */
+/** Names of pruned files that a first line has: more are of no use to any file that is left. */
+const MAX_PRUNED = 500
+
+/**
+ * Deletes the files that were written longest ago, beyond the limit.
+ * @returns their names, and those that were pruned earlier and only named in one of them
+ */
 export async function pruneRecord(logs: Logs, maxBytes = MAX_TOTAL_BYTES): Promise<string[]> {
   // Not by name: the name of a long session's newest file has the time of the session's start.
   const files = (await recordFiles(logs)).toSorted((a, b) => a.changedAt - b.changedAt)
@@ -48,9 +55,19 @@ export async function pruneRecord(logs: Logs, maxBytes = MAX_TOTAL_BYTES): Promi
   const pruned: string[] = []
   for (const { name, bytes } of files) {
     if (total <= maxBytes) break
+    const earlier = await prunedBefore(logs, name)
     await logs.remove(name)
     total -= bytes
-    pruned.push(name)
+    pruned.push(name, ...earlier)
   }
-  return pruned
+  return pruned.slice(-MAX_PRUNED)
+}
+
+async function prunedBefore(logs: Logs, name: string): Promise<string[]> {
+  for await (const first of logs.lines(name)) return stringsOf(readLine(first)?.fields['sandbridge.pruned'])
+  return []
+}
+
+export function stringsOf(value: unknown): string[] {
+  return itemsOf(value).filter((one) => typeof one === 'string')
 }

@@ -104,7 +104,11 @@ export class RecordFile {
       // Lost lines came after all that wait.
       const lost = batch.length === this.#waiting.length ? this.#lost : 0
       const gap = lost > 0 ? [JSON.stringify({ time: now(), type: 'record.gap', 'sandbridge.lines': lost })] : []
-      await this.#append([...batch, ...gap], this.#writer!)
+      if (!(await this.#append([...batch, ...gap], this.#writer!))) {
+        // Another bridge has removed the file, to make room.
+        await this.#openNext()
+        continue
+      }
       this.#waiting.splice(0, batch.length)
       this.#lost -= lost
     }
@@ -128,7 +132,7 @@ export class RecordFile {
       ...(pruned.length > 0 && { 'sandbridge.pruned': pruned }),
     }
     try {
-      await this.#append([JSON.stringify(opened)], writer)
+      if (!(await this.#append([JSON.stringify(opened)], writer))) throw new Error(`${file} was removed`)
     } catch (error) {
       await writer.close()
       await logs.remove(file).catch(() => {})
@@ -140,16 +144,20 @@ export class RecordFile {
     this.#fileCount += 1
   }
 
-  async #append(batch: readonly string[], writer: LogWriter): Promise<void> {
+  /** @returns false if the file was removed */
+  async #append(batch: readonly string[], writer: LogWriter): Promise<boolean> {
     let prev = this.#prev
     const lines = batch.map((fields, index) => {
       const { line, hash } = linkLine(fields, { n: this.#n + index + 1, prev })
       prev = hash
       return line
     })
-    this.#bytes = await writer.append(lines)
+    const bytes = await writer.append(lines)
+    if (bytes === undefined) return false
+    this.#bytes = bytes
     this.#n += batch.length
     this.#prev = prev
+    return true
   }
 }
 

@@ -12,7 +12,7 @@ import { RECORD_LIMITS, RecordFile } from './record-file.ts'
 import { verifyRecord } from './verify-record.ts'
 import { LogFolder } from '../../keep/files/log-folder.ts'
 import type { BridgeEvent } from '../events/event.ts'
-import { skip } from '../../../test/support/needs.ts'
+import { needsPosix, skip } from '../../../test/support/needs.ts'
 
 function makeFolder(): string {
   const folder = mkdtempSync(path.join(tmpdir(), 'sb-record-'))
@@ -170,6 +170,39 @@ describe('a record', () => {
     utimesSync(ofShort, 1, 1)
     expect(await pruneRecord(new LogFolder(folder), 10)).toEqual([path.basename(ofShort)])
     expect(readdirSync(folder)).toEqual([name])
+  })
+
+  it('lines that follow the removal of the open file are kept in the next file of the chain', async () => {
+    needsPosix('Windows lets no open file be removed')
+    const folder = makeFolder()
+    const record = openRecord(folder)
+    record.add(entry(0))
+    await record.flush()
+    const [gone] = await pruneRecord(new LogFolder(folder), 0)
+    for (const index of [1, 2]) {
+      record.add(entry(index))
+      await record.flush()
+    }
+    await record.close()
+    const [file, ...others] = readdirSync(folder)
+    expect(others).toEqual([])
+    const lines = linesOf(path.join(folder, file!)).map((line) => readLine(line)!.fields)
+    expect(lines.map(({ type, index }) => index ?? type)).toEqual(['record.opened', 1, 2, 'record.closed'])
+    expect(lines[0]).toMatchObject({ 'sandbridge.continues': { file: gone } })
+    expect(await findings(folder)).toEqual(['missing-file'])
+  })
+
+  it('the names of pruned files are handed on when the file that has them is pruned, and not without end', async () => {
+    const folder = makeFolder()
+    const file = await written(folder)
+    const opened = (names: string[]) => {
+      const fields = JSON.stringify({ type: 'record.opened', 'sandbridge.pruned': names })
+      writeFileSync(file, `${linkLine(fields, { n: 1, prev: '0'.repeat(64) }).line}\n`)
+    }
+    opened(['old.jsonl', 'older.jsonl'])
+    expect(await pruneRecord(new LogFolder(folder), 0)).toEqual([path.basename(file), 'old.jsonl', 'older.jsonl'])
+    opened(Array.from({ length: 10_000 }, (_, index) => `${index}.jsonl`))
+    expect(await pruneRecord(new LogFolder(folder), 0)).toHaveLength(500)
   })
 
   it('the record counts the lines that found no room, and loses none while there is room', async () => {

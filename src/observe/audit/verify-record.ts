@@ -4,7 +4,7 @@
 import { hostId, isRunning } from '../../util/process/process-id.ts'
 import type { Logs } from '../../keep/store.ts'
 import { NO_LINE, type ReadLine, readLine } from './chain.ts'
-import { recordFiles, type Witness } from './other-files.ts'
+import { recordFiles, stringsOf, type Witness } from './other-files.ts'
 import { itemsOf } from '../../util/json/json.ts'
 
 type Problem = 'edited' | 'cut' | 'reordered' | 'not-a-line' | 'missing-file'
@@ -155,9 +155,4 @@ function listOf(value: unknown): Witness[] {
     const { file, hash } = (one ?? {}) as Partial<Witness>
     return typeof file === 'string' && typeof hash === 'string'
   })
-}
-
-function stringsOf(value: unknown): string[] {
-  const list = itemsOf(value)
-  return list.filter((one) => typeof one === 'string')
 }
