@@ -230,8 +230,11 @@ describe('a record', () => {
     await audit.close()
     const lines = linesOf(path.join(folder, readdirSync(folder)[0]!)).map((line) => readLine(line)?.fields)
     expect(lines.map((fields) => fields?.['mcp.server.name'] ?? fields?.['sandbridge.lines'])).toEqual([
-      ...[undefined, 'before', 'after'],
-      ...[1, undefined],
+      undefined,
+      'before',
+      'after',
+      1,
+      undefined,
     ])
     expect(failures[0]).toBeInstanceOf(SyntaxError)
   })
