@@ -2,7 +2,8 @@
 //
 //     node .ci/summary.mjs REPORTS [STEP=LOG …]
 //
-// REPORTS holds what the runs of the tests reported: one.json, newest.json, hosted.json, two.json and cluster.json.
+// REPORTS holds what the runs of the tests reported: one.json, newest.json, jails.json,
+// hosted.json, two.json and cluster.json.
 // Each STEP is a step that ended with an error; the end of its LOG is shown, because the cause may stand far above in a
 // long output.
 // Exit code 1 when anything failed.
@@ -16,10 +17,10 @@ const print = (line) => void process.stdout.write(`${line}\n`)
 const [reports, ...steps] = process.argv.slice(2)
 const none = { passed: 0, failed: 0, failures: [], skipped: [] }
 const read = (file) => (existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined)
-const [one, newest, hosted, two, cluster] = ['one', 'newest', 'hosted', 'two', 'cluster'].map(
+const [one, newest, jails, hosted, two, cluster] = ['one', 'newest', 'jails', 'hosted', 'two', 'cluster'].map(
   (name) => read(path.join(reports, `${name}.json`)) ?? none,
 )
-const runs = [one, newest, hosted, two, cluster]
+const runs = [one, newest, jails, hosted, two, cluster]
 
 const failures = runs.flatMap((run) => run.failures)
 // A test that stage two skips for a reason that is not known has lost what it needs.

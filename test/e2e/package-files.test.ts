@@ -1,14 +1,18 @@
 // This file verifies the contents of the package: files that the README links to, and what a client waits for when it
 // starts the bridge.
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { ROOT } from '../support/bridge-process.ts'
 import { NPM } from '../support/npm-command.ts'
 
 it('every file that README.md links to is in the package', () => {
-  const [npm, ...words] = [...NPM, 'pack', '--dry-run', '--ignore-scripts', '--json'] as const
+  // npm writes its cache for this, too, and the home folder may be read-only.
+  const cache = mkdtempSync(path.join(tmpdir(), 'sb-npm-'))
+  onTestFinished(() => rmSync(cache, { recursive: true, force: true }))
+  const [npm, ...words] = [...NPM, 'pack', '--cache', cache, '--dry-run', '--ignore-scripts', '--json'] as const
   const output = execFileSync(npm, words, { cwd: ROOT, encoding: 'utf8' })
   const [{ files }] = JSON.parse(output) as [{ files: { path: string }[] }]
   const links = readFileSync(path.join(ROOT, 'README.md'), 'utf8').matchAll(/\]\((?!https?:|#)([^)#]+)/g)

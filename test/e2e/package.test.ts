@@ -31,7 +31,9 @@ const install = (what: string) => npm(['install', ...QUICK, what], folder)
 beforeAll(async () => {
   // Packs the existing build, as the script `prepack` would leave it: building again would disturb other tests.
   await runProgram(process.execPath, [path.join(ROOT, 'scripts/make-sbom.mjs')], env)
-  const packed = await npm(['pack', '--ignore-scripts', '--pack-destination', folder], ROOT)
+  // npm writes its cache for this, too, and the home folder may be read-only.
+  const cache = ['--cache', path.join(folder, 'cache')]
+  const packed = await npm(['pack', ...cache, '--ignore-scripts', '--pack-destination', folder], ROOT)
   mkdirSync(folder, { recursive: true })
   writeFileSync(path.join(folder, 'package.json'), '{"private": true}')
   try {

@@ -85,6 +85,14 @@ it('the filtering proxy tunnels to a host that the definition names', async () =
   expect(visits()).toBe(1)
 })
 
+it('the filtering proxy says why a host that may be reached cannot be', async () => {
+  const { send } = await proxyWith(['localhost'], [['127.0.0.1']])
+  // Nothing listens there.
+  expect(await send('CONNECT localhost:1 HTTP/1.1\r\n\r\n')).toContain('localhost could not be reached (ECONNREFUSED)')
+  const plain = 'GET http://localhost:1/ HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n'
+  expect(await send(plain)).toContain('localhost could not be reached (ECONNREFUSED)')
+})
+
 it('the filtering proxy says nothing of its own in a tunnel whose host breaks it off', async () => {
   const breakOff = (socket: Socket) =>
     socket.write('half', () => socket.once('data', () => socket.resetAndDestroy()).resume())

@@ -100,7 +100,7 @@ export async function startFilteringProxy(options: FilteringProxyOptions): Promi
     remote.on('error', (error) => {
       if (isOpen) return void client.destroy()
       if (error instanceof RefusedAddressError) return answer(client, 403, `${shownHost(target.host)} ${error.message}`)
-      answer(client, 502, `${shownHost(target.host)} could not be reached`)
+      answer(client, 502, `${shownHost(target.host)} could not be reached${reasonOf(error)}`)
     })
     client.once('close', () => remote.destroy())
     remote.once('close', () => client.end())
@@ -150,10 +150,14 @@ function forward(
   })
   outgoing.on('error', (error) => {
     if (error instanceof RefusedAddressError) return fail(403, `${shownHost(target.host)} ${error.message}`)
-    fail(502, `${shownHost(target.host)} could not be reached`)
+    fail(502, `${shownHost(target.host)} could not be reached${reasonOf(error)}`)
   })
   response.on('close', () => outgoing.destroy())
   request.pipe(outgoing)
+}
+
+function reasonOf({ code }: NodeJS.ErrnoException): string {
+  return code === undefined ? '' : ` (${code})`
 }
 
 class RefusedAddressError extends Error {

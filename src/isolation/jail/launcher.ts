@@ -37,10 +37,12 @@ export function behindRelay(node: string, socketPath: string, command: readonly 
  * @param hasLocal loopback goes through it, too, instead of staying in the jail
  */
 export function proxyVariables(hasLocal: boolean): Record<string, string> {
-  const url = `http://127.0.0.1:${PORT}`
+  const relay = `127.0.0.1:${PORT}`
+  const url = `http://${relay}`
   const names =
     'HTTP_PROXY HTTPS_PROXY ALL_PROXY http_proxy https_proxy all_proxy npm_config_proxy npm_config_https_proxy'
-  const none = hasLocal ? '' : 'localhost,127.0.0.1,::1'
+  // Not the relay itself: Node from 22.21 on would send what a program sends to its proxy through that proxy once more.
+  const none = hasLocal ? relay : 'localhost,127.0.0.1,::1'
   return {
     ...Object.fromEntries(names.split(' ').map((name) => [name, url])),
     NO_PROXY: none,
