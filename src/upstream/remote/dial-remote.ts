@@ -27,6 +27,7 @@ export function dialRemote(server: RemoteServer, via: 'http' | 'sse', options: R
     requestInit: { headers: server.headers },
     fetch: async (input: string | URL, requestInit?: RequestInit) => {
       const response = await http.fetch(input, requestInit)
+      options.authProvider?.onResponse?.(new Headers(requestInit?.headers).get('authorization'), response)
       const refusal = response.status === 403 ? options.sdk.extractWWWAuthenticateParams(response) : undefined
       if (refusal?.error === 'insufficient_scope') {
         await options.authProvider?.onMissingScope?.(refusal.scope ?? '')
