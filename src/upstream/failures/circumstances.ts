@@ -41,8 +41,8 @@ export interface Failure {
   /** The server does not know the session any more and did not act on the request. */
   sessionLost?: boolean
   /**
-   * The server could not be reached or reports an internal failure. A refused request is not an outage: other requests
-   * may work.
+   * The server could not be reached, or takes no requests now. A response to one request, even an internal failure or
+   * one that cannot be read, is not an outage: other requests may work.
    */
   isOutage?: boolean
   /** The server responded, even if with a refusal. */

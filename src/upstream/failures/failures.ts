@@ -8,7 +8,7 @@ import { requiredPages, type RequiredPage } from '../connection/required-pages.t
 import { spawnFailure } from './spawn-failure.ts'
 import { tellingLine } from './telling-line.ts'
 import { ANSWER_LOST, type Circumstances, type Failure } from './circumstances.ts'
-import { statusOf } from './http-status.ts'
+import { isInvalidMessage, statusOf } from './http-status.ts'
 import type { ProcessExit } from '../stdio/server-process.ts'
 import { MESSAGE_TOO_LONG } from '../stdio/stdio-transport.ts'
 
@@ -125,7 +125,11 @@ export function requestFailure(error: unknown, what: string, about: Circumstance
   }
   const sdkCode = sdkCodeOf(error)
   if (sdkCode === 'INVALID_RESULT' || sdkCode === 'UNSUPPORTED_RESULT_TYPE' || error instanceof SyntaxError) {
-    return fail('UPSTREAM_PROTOCOL', `returned an invalid response to ${what}: ${wordsOf(error, about)}`)
+    const text = `returned an invalid response to ${what}: ${wordsOf(error, about)}`
+    return { ...fail('UPSTREAM_PROTOCOL', text), answered: true }
+  }
+  if (isInvalidMessage(error)) {
+    return { ...fail('UPSTREAM_PROTOCOL', `answered ${what} with a reply that is not JSON-RPC`), answered: true }
   }
   if (sdkCode === 'CAPABILITY_NOT_SUPPORTED') {
     const { method } = (error as { data?: { method?: unknown } }).data ?? {}

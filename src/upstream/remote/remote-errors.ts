@@ -14,6 +14,9 @@ export const remoteErrors: RemoteErrors = {
   requestFailure,
 }
 
+/** Statuses of a proxy that cannot reach the server, and of a server that takes no requests now. */
+const UNREACHED = new Set([429, 502, 503, 504])
+
 function requestFailure(error: unknown, what: string, about: Circumstances): Failure {
   const { server } = about
   if (error instanceof BodyRefusedError) {
@@ -21,6 +24,9 @@ function requestFailure(error: unknown, what: string, about: Circumstances): Fai
   }
   const status = statusOf(error)
   const isRefusal = status !== undefined && status >= 300 && status < 500 && status !== 429
+  const { code } = error as { code?: unknown }
+  // Any other response is about this request: one tool that fails must not pause a server that others use.
+  const answered = status === undefined ? code === 'CLIENT_HTTP_UNEXPECTED_CONTENT' : !UNREACHED.has(status)
   const unknown = hadNoEffect(error) ? '' : UNSURE
   const why = withQuotedTail(remoteReason(error) ?? wordsOf(error, about), about)
   const text = `Server '${server}' failed during ${what}${unknown}: ${why}`
@@ -28,9 +34,9 @@ function requestFailure(error: unknown, what: string, about: Circumstances): Fai
   return {
     error: new BridgeError('UPSTREAM_UNREACHABLE', text, { hint }),
     sessionLost: isSessionLost(error),
-    answered: isRefusal,
+    answered,
     // Either the bridge closed the connection, or the next handshake shows whether the server is down.
-    isOutage: !isRefusal && (error as { code?: unknown }).code !== 'CONNECTION_CLOSED',
+    isOutage: !answered && code !== 'CONNECTION_CLOSED',
     retryAfterMs: retryAfterOf(error),
   }
 }

@@ -1,5 +1,5 @@
 // Explains to the user why a remote server could not be used. Never quotes a URL, a header or a body.
-import { causesOf, statusOf } from '../failures/http-status.ts'
+import { causesOf, isInvalidMessage, statusOf } from '../failures/http-status.ts'
 import { ADDRESS_REFUSED } from './address-guard.ts'
 import { BodyRefusedError } from './bounded-body.ts'
 
@@ -46,6 +46,7 @@ export function remoteReason(error: unknown): string | undefined {
     if (cause instanceof RemoteFailure || cause instanceof BodyRefusedError) return cause.message
     const words = WORDS[codeOf(cause)]
     if (words !== undefined) return words
+    if (isInvalidMessage(cause)) return 'it sent a reply that is not JSON-RPC'
     if (cause.message.startsWith('the proxy ')) return cause.message
   }
   const status = statusOf(error)
