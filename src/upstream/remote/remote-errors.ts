@@ -5,17 +5,15 @@ import { REMOTE_HINT, UNSURE, withQuotedTail, wordsOf } from '../failures/failur
 import { isSessionLost, statusOf } from '../failures/http-status.ts'
 import { BodyRefusedError } from './bounded-body.ts'
 import { loginNeeded } from './login-failure.ts'
-import { hadNoEffect, remoteReason, retryAfterOf } from './remote-failure.ts'
+import { hadNoEffect, remoteReason, retryAfterOf, wasReached } from './remote-failure.ts'
 
 export const remoteErrors: RemoteErrors = {
   reasonOf: remoteReason,
   retryAfterOf,
+  wasReached,
   loginNeeded,
   requestFailure,
 }
-
-/** Statuses of a proxy that cannot reach the server, and of a server that takes no requests now. */
-const UNREACHED = new Set([429, 502, 503, 504])
 
 function requestFailure(error: unknown, what: string, about: Circumstances): Failure {
   const { server } = about
@@ -25,8 +23,8 @@ function requestFailure(error: unknown, what: string, about: Circumstances): Fai
   const status = statusOf(error)
   const isRefusal = status !== undefined && status >= 300 && status < 500 && status !== 429
   const { code } = error as { code?: unknown }
-  // Any other response is about this request: one tool that fails must not pause a server that others use.
-  const answered = status === undefined ? code === 'CLIENT_HTTP_UNEXPECTED_CONTENT' : !UNREACHED.has(status)
+  // A response is about this request: one tool that fails must not pause a server that others use.
+  const answered = (status !== undefined || code === 'CLIENT_HTTP_UNEXPECTED_CONTENT') && wasReached(error)
   const unknown = hadNoEffect(error) ? '' : UNSURE
   const why = withQuotedTail(remoteReason(error) ?? wordsOf(error, about), about)
   const text = `Server '${server}' failed during ${what}${unknown}: ${why}`
