@@ -16,6 +16,7 @@ import type {
   CallOptions,
   GottenPrompt,
   Meta,
+  OnCut,
   ReadResource,
   ServerStart,
   SignInOptions,
@@ -170,16 +171,16 @@ export class UpstreamSet implements Upstreams {
     })
   }
 
-  listResources(server: string, signal?: AbortSignal): Promise<UpstreamResource[]> {
-    return this.#use(server, signal, (connection) => listResources(connection, signal))
+  listResources(server: string, signal?: AbortSignal, onCut?: OnCut): Promise<UpstreamResource[]> {
+    return this.#use(server, signal, (connection) => listResources(connection, signal, this.#loggedCut(server, onCut)))
   }
 
   readResource(server: string, uri: string, signal?: AbortSignal, meta?: Meta): Promise<ReadResource> {
     return this.#use(server, signal, (connection) => readResource(connection, uri, signal, meta))
   }
 
-  listPrompts(server: string, signal?: AbortSignal): Promise<UpstreamPrompt[]> {
-    return this.#use(server, signal, (connection) => listPrompts(connection, signal))
+  listPrompts(server: string, signal?: AbortSignal, onCut?: OnCut): Promise<UpstreamPrompt[]> {
+    return this.#use(server, signal, (connection) => listPrompts(connection, signal, this.#loggedCut(server, onCut)))
   }
 
   getPrompt(
@@ -219,6 +220,13 @@ export class UpstreamSet implements Upstreams {
   async close(): Promise<void> {
     const own = [...this.#upstreams.values()].filter((upstream) => !this.#leave(upstream, false))
     await Promise.all([...own, ...this.#retiring].map((upstream) => upstream.close()))
+  }
+
+  #loggedCut(server: string, onCut: OnCut | undefined): OnCut {
+    return (what) => {
+      this.#place.log.warning(`Truncated a list of ${what} that is too long`, { server })
+      onCut?.(what)
+    }
   }
 
   #find(server: string, signal?: Abortable): ManagedUpstream {
