@@ -92,9 +92,10 @@ export class ManagedUpstream {
     })
     this.#circuit = new Circuit({ server: definition.name, now: place.now, random: place.random })
     this.#tools = new ToolCache({
-      onList: ({ tools, skippedCount, isCut }) => {
+      onList: ({ tools, skippedCount, isCut, isCircular }) => {
         const reports = this.#reports
         if (isCut) reports.log('warning', 'Truncated a tool list that is too long', { toolCount: tools.length })
+        if (isCircular) reports.log('warning', 'A page of a tool list links to an earlier one')
         if (skippedCount > 0) reports.log('warning', 'Skipped tools that cannot be called', { skippedCount })
         hearer.onTools(tools, this.#instructions)
       },
