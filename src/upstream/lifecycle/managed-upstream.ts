@@ -169,8 +169,9 @@ export class ManagedUpstream {
     if (connection) await this.#drop(connection)
   }
 
-  /** Closes it when its open calls have ended: its definition was removed or changed. */
+  /** Closes it when its open calls have ended, and those that wait for its start: its definition has changed. */
   async retire(): Promise<void> {
+    await this.#idleness.unused()
     await this.#connection?.idle()
     await this.close()
   }
