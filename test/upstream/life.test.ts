@@ -55,11 +55,17 @@ it.each([[undefined], [new AbortController().signal]])(
   async (signal) => {
     const before = named('a')
     const upstreams = open([before])
+    const toolsOf: string[] = []
+    upstreams.listen({ onTools: (name) => toolsOf.push(name) })
+    const listed = upstreams.listTools('a', signal)
     const calls = [1, 2].map(() => upstreams.callTool('a', 'pid', {}, signal ? { signal } : {}))
     expect(upstreams.state('a')).toBe('starting')
     upstreams.redefine([{ ...before, transport: { ...before.transport, env: { NEW: '1' } } as never }])
     const [first, second] = (await Promise.all(calls)).map(textOf)
     expect(second).toBe(first)
+    expect(await listed).toHaveLength(2)
+    // They are not those of the new definition.
+    expect(toolsOf).toEqual([])
     expect(textOf(await upstreams.callTool('a', 'pid', {}))).not.toBe(first)
     await until(() => !isAlive(Number(first)))
   },
