@@ -20,7 +20,7 @@ interface OAuthPart {
   /** Authorizes requests with the tokens of such a login. */
   createStoredAuth: (options: StoredAuthOptions) => ServerAuth
   /** Authorizes requests as a program instead of a user. */
-  createClientCredentialsAuth: (options: ClientCredentialsOptions) => AuthProvider
+  createClientCredentialsAuth: (options: ClientCredentialsOptions) => ServerAuth
 }
 
 export interface Callback {
@@ -57,6 +57,8 @@ export interface SignInPlace {
 
 /** Authorizes requests to a server. */
 export interface ServerAuth extends AuthProvider {
+  /** Called with every response, before the package handles it. @param authorization the header of the request */
+  onResponse?: (authorization: string | null, response: Response) => void
   /** Called when the server refused a request because the token lacks a scope. Never rejects. */
   onMissingScope?: (scope: string) => Promise<void>
 }
@@ -91,6 +93,7 @@ export interface StoredAuthOptions {
   server: RemoteServer
   store: TokenStore
   redact: Redactor
+  now: () => number
   /** Timeout of one request to the authorization server. */
   limitMs?: number
 }

@@ -16,6 +16,7 @@ import type {
   CallOptions,
   GottenPrompt,
   Meta,
+  OnCut,
   ReadResource,
   ServerStart,
   SignInOptions,
@@ -170,16 +171,16 @@ export class UpstreamSet implements Upstreams {
     })
   }
 
-  listResources(server: string, signal?: AbortSignal): Promise<UpstreamResource[]> {
-    return this.#use(server, signal, (connection) => listResources(connection, signal))
+  listResources(server: string, signal?: AbortSignal, onCut?: OnCut): Promise<UpstreamResource[]> {
+    return this.#use(server, signal, (connection) => listResources(connection, signal, this.#loggedCut(server, onCut)))
   }
 
   readResource(server: string, uri: string, signal?: AbortSignal, meta?: Meta): Promise<ReadResource> {
     return this.#use(server, signal, (connection) => readResource(connection, uri, signal, meta))
   }
 
-  listPrompts(server: string, signal?: AbortSignal): Promise<UpstreamPrompt[]> {
-    return this.#use(server, signal, (connection) => listPrompts(connection, signal))
+  listPrompts(server: string, signal?: AbortSignal, onCut?: OnCut): Promise<UpstreamPrompt[]> {
+    return this.#use(server, signal, (connection) => listPrompts(connection, signal, this.#loggedCut(server, onCut)))
   }
 
   getPrompt(
@@ -221,6 +222,13 @@ export class UpstreamSet implements Upstreams {
     await Promise.all([...own, ...this.#retiring].map((upstream) => upstream.close()))
   }
 
+  #loggedCut(server: string, onCut: OnCut | undefined): OnCut {
+    return (what) => {
+      this.#place.log.warning(`Truncated a list of ${what} that is too long`, { server })
+      onCut?.(what)
+    }
+  }
+
   #find(server: string, signal?: Abortable): ManagedUpstream {
     // Hundreds of calls may share a signal; Node would warn of a leak.
     if (signal instanceof AbortSignal) setMaxListeners(0, signal)
@@ -240,23 +248,28 @@ export class UpstreamSet implements Upstreams {
   /** Makes the upstream of a definition, or joins the sets that share it. */
   #manage(definition: ServerDefinition): ManagedUpstream {
     const { name } = definition
+    let managed: ManagedUpstream | undefined
+    // An upstream that is being retired says nothing of the one that has its name now.
+    const tell = (say: (listener: UpstreamListener) => void): void => {
+      if (this.#upstreams.get(name) === managed) this.#listeners.forEach(say)
+    }
     const hearer: UpstreamHearer = {
-      onTools: (tools, instructions) => this.#listeners.forEach((one) => one.onTools?.(name, tools, instructions)),
-      onOfferings: () => this.#listeners.forEach((one) => one.onOfferings?.(name)),
-      onError: (error) => this.#listeners.forEach((one) => one.onError?.(name, error)),
+      onTools: (tools, instructions) => tell((one) => one.onTools?.(name, tools, instructions)),
+      onOfferings: () => tell((one) => one.onOfferings?.(name)),
+      onError: (error) => tell((one) => one.onError?.(name, error)),
     }
     const create = (hears: UpstreamHearer): ManagedUpstream =>
       new ManagedUpstream(definition, this.#place, hears, (newcomer) => this.#makeRoom(newcomer))
     const shared = this.#shared
     const key = shared?.keyOf(definition)
     if (!shared || key === undefined) {
-      const own = create(hearer)
-      shared?.upstreams.enterAlone(own, this)
-      return own
+      managed = create(hearer)
+      shared?.upstreams.enterAlone(managed, this)
+      return managed
     }
-    const upstream = shared.upstreams.enter(key, this, hearer, create)
-    this.#uses.set(upstream, { key, hearer })
-    return upstream
+    managed = shared.upstreams.enter(key, this, hearer, create)
+    this.#uses.set(managed, { key, hearer })
+    return managed
   }
 
   /** @returns false for an upstream that is not shared: its end is up to the caller */

@@ -77,6 +77,9 @@ export interface CallOptions {
   meta?: Meta
 }
 
+/** Told when a list is too long, and its last entries are missing. @param what its entries in words */
+export type OnCut = (what: string) => void
+
 /** Further fields of `params._meta`. */
 export type Meta = Readonly<Record<string, unknown>>
 
@@ -139,16 +142,17 @@ export interface Upstreams {
   callTool(server: string, tool: string, args: Record<string, unknown>, options?: CallOptions): Promise<ToolResult>
   /**
    * Resources and templates of a server, requested each time; empty without that capability.
+   * @param onCut called when the server lists too many
    * @throws BridgeError UPSTREAM_* or TOOL_FAILED
    */
-  listResources(server: string, signal?: AbortSignal): Promise<UpstreamResource[]>
+  listResources(server: string, signal?: AbortSignal, onCut?: OnCut): Promise<UpstreamResource[]>
   /**
    * @throws BridgeError UPSTREAM_*, TOOL_FAILED with the server's own reason, PROXY_TOOL_UNKNOWN when it has no
    * resources
    */
   readResource(server: string, uri: string, signal?: AbortSignal, meta?: Meta): Promise<ReadResource>
   /** Like `listResources`. */
-  listPrompts(server: string, signal?: AbortSignal): Promise<UpstreamPrompt[]>
+  listPrompts(server: string, signal?: AbortSignal, onCut?: OnCut): Promise<UpstreamPrompt[]>
   /** Like `readResource`. */
   getPrompt(
     server: string,

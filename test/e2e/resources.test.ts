@@ -22,12 +22,19 @@ beforeAll(async () => {
       files: published.filesystem(folder),
       own: fixtureServer('resources.mjs'),
       growing: fixtureServer('resources.mjs', 'grows'),
+      endless: fixtureServer('resources.mjs', 'endless'),
     },
   })
 })
 afterAll(() => closeTestBridge(bridge))
 
 describe('resources', () => {
+  it('the result of a cell says that a list is not whole', async () => {
+    const told = await bridge.run('print(len(await mcp_endless.resources()), len(await mcp_endless._prompts()))')
+    expect(told).toContain("Server 'endless' has too many resources: its list was cut.")
+    expect(told).toContain("Server 'endless' has too many prompts: its list was cut.")
+  })
+
   it('resources and resource templates are listed', async () => {
     expect(await bridge.run('rs = await mcp_docs.resources()\n[r.uri for r in rs if "uri" in r][0]')).toBe(
       "'demo://resource/static/document/architecture.md'",

@@ -2,6 +2,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { bodyOf, json, listen, passOn, rawRemote } from './remote-server.ts'
+import { until } from './support.ts'
 
 export interface Protected {
   url: string
@@ -31,6 +32,8 @@ export interface Protected {
     resource?: string
     /** Accept the URL of a document as a client id. */
     documents?: boolean
+    /** Awaited before a request is refused for its token. */
+    beforeRefusal?: (body: string) => Promise<void> | undefined
   }
   /** The addresses and scopes with which users were sent to sign in. */
   asked: { clientId: string | null; redirectUri: string | null; scope: string | null }[]
@@ -161,6 +164,7 @@ export async function protectedServer(): Promise<Protected> {
     if (route) route(request, response, url, body)
     else if (url.pathname !== '/mcp') response.writeHead(404).end()
     else if (!valid.has(token)) {
+      await twist.beforeRefusal?.(body)
       const challenge = `Bearer resource_metadata="${base}/.well-known/oauth-protected-resource/mcp"`
       response.writeHead(401, { 'www-authenticate': challenge }).end()
     } else if (body.includes('"tools/call"') && !covers(granted.get(token), twist.neededScope)) {
@@ -175,4 +179,24 @@ export async function protectedServer(): Promise<Protected> {
 function covers(scope: string | undefined, needed: string | undefined): boolean {
   const has = new Set(scope?.split(' '))
   return (needed?.split(' ') ?? []).every((one) => has.has(one))
+}
+
+/**
+ * The token expires, and eight calls are refused: one at once, the others when one of them has succeeded with a new
+ * token.
+ */
+export async function refuseLate<T>(server: Protected, call: () => Promise<T>): Promise<T[]> {
+  let refusedCount = 0
+  let goOn = (): void => {}
+  const late = new Promise<void>((resolve) => (goOn = resolve))
+  server.twist.beforeRefusal = (body) => {
+    if (!body.includes('"tools/call"')) return undefined
+    refusedCount += 1
+    return refusedCount === 1 ? until(() => refusedCount === 8) : late
+  }
+  server.valid.clear()
+  const calls = Array.from({ length: 8 }, call)
+  await Promise.any(calls)
+  goOn()
+  return Promise.all(calls)
 }

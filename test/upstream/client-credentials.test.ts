@@ -3,7 +3,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { ClientCredentials } from '../../src/config/entries/server-definition.ts'
 import { createRedactor } from '../../src/config/secrets/redact.ts'
-import { CLIENT, protectedServer, type Protected } from './authorization-server.ts'
+import { CLIENT, protectedServer, refuseLate, type Protected } from './authorization-server.ts'
 import { remote } from './remote-server.ts'
 import { open, textOf } from './support.ts'
 
@@ -60,6 +60,25 @@ describe('a server with client credentials', () => {
     server.valid.clear()
     const results = await Promise.all(Array.from({ length: 10 }, () => echo(upstreams)))
     expect(results.map(textOf)).toEqual(Array.from({ length: 10 }, () => 'hi'))
+    expect(server.counts.client).toBe(2)
+  })
+
+  it('a server with client credentials works over many lifetimes of its token, however short', async () => {
+    const server = await protectedServer()
+    const upstreams = bridge(server)
+    for (let i = 0; i < 8; i += 1) {
+      expect(textOf(await echo(upstreams))).toBe('hi')
+      server.valid.clear()
+    }
+    expect(server.counts.client).toBe(8)
+  })
+
+  it('a server with client credentials keeps its new token when the old one is refused late', async () => {
+    const server = await protectedServer()
+    const upstreams = bridge(server)
+    await echo(upstreams)
+    const results = await refuseLate(server, () => echo(upstreams))
+    expect(results.map(textOf)).toEqual(Array.from({ length: 8 }, () => 'hi'))
     expect(server.counts.client).toBe(2)
   })
 

@@ -50,6 +50,27 @@ it('another list of servers leaves a server running that is the same, and starts
   await until(() => !isAlive(gone))
 })
 
+it.each([[undefined], [new AbortController().signal]])(
+  'calls that wait for a server to start are made, though its definition has changed meanwhile (signal: %s)',
+  async (signal) => {
+    const before = named('a')
+    const upstreams = open([before])
+    const toolsOf: string[] = []
+    upstreams.listen({ onTools: (name) => toolsOf.push(name) })
+    const listed = upstreams.listTools('a', signal)
+    const calls = [1, 2].map(() => upstreams.callTool('a', 'pid', {}, signal ? { signal } : {}))
+    expect(upstreams.state('a')).toBe('starting')
+    upstreams.redefine([{ ...before, transport: { ...before.transport, env: { NEW: '1' } } as never }])
+    const [first, second] = (await Promise.all(calls)).map(textOf)
+    expect(second).toBe(first)
+    expect(await listed).toHaveLength(2)
+    // They are not those of the new definition.
+    expect(toolsOf).toEqual([])
+    expect(textOf(await upstreams.callTool('a', 'pid', {}))).not.toBe(first)
+    await until(() => !isAlive(Number(first)))
+  },
+)
+
 describe('the bound on processes', () => {
   it('the limit on server processes stops the server that was used longest ago', async () => {
     const upstreams = open(['a', 'b', 'c'].map(named), { maxProcesses: 2 })

@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createLog } from '../../src/util/log.ts'
 import { createTokenStore } from '../../src/upstream/auth/token-store.ts'
-import { protectedServer, type Protected } from './authorization-server.ts'
+import { protectedServer, refuseLate, type Protected } from './authorization-server.ts'
 import { bodyOf, listen, passOn, remote } from './remote-server.ts'
 import { open, textOf } from './support.ts'
 import { tokenFile, browse, logIn, bridge, echo } from './oauth-login.ts'
@@ -38,6 +38,27 @@ it('a server that wants OAuth gets a fresh token when the old one has expired, o
   server.valid.clear()
   const results = await Promise.all(bridges.flatMap((upstreams) => Array.from({ length: 10 }, () => echo(upstreams))))
   expect(results.map(textOf)).toEqual(Array.from({ length: 20 }, () => 'hi'))
+  expect(server.counts).toMatchObject({ authorize: 1, refresh: 1 })
+})
+
+it('a server that wants OAuth stays signed in over many lifetimes of its token', async () => {
+  const [server, file] = [await protectedServer(), await tokenFile()]
+  await logIn(server, file)
+  const upstreams = bridge(server, file)
+  for (let i = 0; i < 8; i += 1) {
+    expect(textOf(await echo(upstreams))).toBe('hi')
+    server.valid.clear()
+  }
+  expect(server.counts).toMatchObject({ authorize: 1, refresh: 7 })
+})
+
+it('a server that wants OAuth keeps its fresh token when it refuses the old one late', async () => {
+  const [server, file] = [await protectedServer(), await tokenFile()]
+  await logIn(server, file)
+  const upstreams = bridge(server, file)
+  await echo(upstreams)
+  const results = await refuseLate(server, () => echo(upstreams))
+  expect(results.map(textOf)).toEqual(Array.from({ length: 8 }, () => 'hi'))
   expect(server.counts).toMatchObject({ authorize: 1, refresh: 1 })
 })
 

@@ -54,7 +54,21 @@ it('a list of resources that fails is reported, and one without an end is cut', 
     code: 'TOOL_FAILED',
     message: expect.stringContaining('refused the listing of its resources') as string,
   })
-  expect(await open([server('endless')]).listResources('docs')).toHaveLength(50)
+  const upstreams = open([server('endless')])
+  const cuts: string[] = []
+  const onCut = (what: string) => cuts.push(what)
+  expect(await upstreams.listResources('docs', undefined, onCut)).toHaveLength(1_000)
+  expect(cuts).toEqual(['resources'])
+  expect(upstreams.logged.join('')).toContain('Truncated a list of resources that is too long')
+})
+
+it('a list of ten thousand resources in many pages is whole, and a longer one is cut', async () => {
+  const cuts: string[] = []
+  const onCut = (what: string) => cuts.push(what)
+  const whole = await open([server('10000')]).listResources('docs', undefined, onCut)
+  expect([whole.length, whole.at(-1)?.uri, cuts]).toEqual([10_000, 'own://9999', []])
+  const cut = await open([server('10001')]).listResources('docs', undefined, onCut)
+  expect([cut.length, cut.at(-1)?.uri, cuts]).toEqual([10_000, 'own://9999', ['resources']])
 })
 
 it('a server that announces changed resources is asked again, a few times at most', async () => {

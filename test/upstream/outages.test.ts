@@ -54,7 +54,7 @@ it('after the wait of an outage one call is let through, and the others get its 
   const server = await rawRemote((made) => {
     requestCount += 1
     if (isWell) ok(made)
-    else made.response.writeHead(500).end()
+    else made.response.writeHead(503).end()
   })
   const upstreams = open([remote('r', server.url)], { now: () => now })
   for (let i = 0; i < 6; i += 1) {
@@ -81,15 +81,35 @@ it('an error that a server returns does not count as an outage, and its hint is 
     await expect(call(upstreams, status)).rejects.toMatchObject({ code: 'UPSTREAM_UNREACHABLE', hint })
   }
   expect(await outcome(upstreams)).toBe('ok')
-  for (const status of ['500', '503', '500']) {
-    const hint = 'The next use tries again.'
+  const hint = 'The next use tries again.'
+  for (const status of ['500', '501', '500', '500', '505']) {
+    await expect(call(upstreams, status)).rejects.toMatchObject({ code: 'UPSTREAM_UNREACHABLE', hint })
+  }
+  expect(await outcome(upstreams)).toBe('ok')
+  for (const status of ['502', '503', '504']) {
     await expect(call(upstreams, status)).rejects.toMatchObject({ code: 'UPSTREAM_UNREACHABLE', hint })
   }
   expect(await outcome(upstreams)).toContain('is paused for')
 })
 
+it.each([
+  ['of an unknown type', 'UPSTREAM_UNREACHABLE', { 'content-type': 'text/plain' }, 'ok'],
+  ['without a type', 'UPSTREAM_UNREACHABLE', {}, ''],
+  ['that is a web page', 'UPSTREAM_UNREACHABLE', { 'content-type': 'text/html' }, '<p>'],
+  ['that does not parse', 'UPSTREAM_PROTOCOL', { 'content-type': 'application/json' }, '{"a":'],
+  ['that is not JSON-RPC', 'UPSTREAM_PROTOCOL', { 'content-type': 'application/json' }, '{"a":1}'],
+])('a tool with a reply %s fails its own calls and no others', async (_what, code, headers, body) => {
+  const server = await rawRemote((made) => {
+    if (made.name === 'echo') ok(made)
+    else made.response.writeHead(200, headers).end(body)
+  })
+  const upstreams = open([remote('r', server.url)], { now: () => 0 })
+  for (let i = 0; i < 5; i += 1) await expect(call(upstreams, 'bad')).rejects.toMatchObject({ code })
+  expect(await outcome(upstreams)).toBe('ok')
+})
+
 it('a tool list is read from memory: it needs no server, and says nothing of an outage', async () => {
-  const server = await rawRemote(({ response }) => void response.writeHead(500).end())
+  const server = await rawRemote(({ response }) => void response.writeHead(503).end())
   const upstreams = open([remote('r', server.url)], { now: () => 0 })
   await upstreams.listTools('r')
   for (let i = 0; i < 3; i += 1) {

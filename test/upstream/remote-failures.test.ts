@@ -240,6 +240,27 @@ describe('failures', () => {
     })
   })
 
+  it('an error without a request id is that of the request which it responds to', async () => {
+    const server = await rawRemote(({ response }) => json(response, error(null, -32602, 'no such color')))
+    await expect(echo(open([remote('r', server.url)]), 'x')).rejects.toMatchObject({
+      code: 'TOOL_FAILED',
+      message: "Server 'r' refused the call of 'echo': no such color (-32602)",
+    })
+  })
+
+  it.each([
+    ['a result of null', (id: number) => ({ jsonrpc: '2.0', id, result: null })],
+    ['no result', (id: number) => ({ jsonrpc: '2.0', id })],
+    ['a result without an id', () => ({ jsonrpc: '2.0', id: null, result: {} })],
+    ['no message', () => null],
+  ])('a reply with %s is reported in one sentence', async (_what, reply) => {
+    const server = await rawRemote(({ id, response }) => json(response, reply(id)))
+    await expect(echo(open([remote('r', server.url)]), 'x')).rejects.toMatchObject({
+      code: 'UPSTREAM_PROTOCOL',
+      message: "Server 'r' answered the call of 'echo' with a reply that is not JSON-RPC",
+    })
+  })
+
   it('missing permissions of a remote server are named, with what to run', async () => {
     const challenge = 'Bearer error="insufficient_scope", scope="repo:read repo:write"'
     const server = await rawRemote(

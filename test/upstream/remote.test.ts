@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import { createMcpHandler, fromJsonSchema, McpServer } from '@modelcontextprotocol/server'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { bodyOf, everythingOver, json, listen, passOn, rawRemote, remote, result } from './remote-server.ts'
@@ -119,6 +120,59 @@ describe('transports and eras', () => {
       changed.offerings()
       return offered.length > 0
     })
+  })
+
+  it.each<[string, (response: ServerResponse) => unknown]>([
+    ['HTTP 500', (response) => response.writeHead(500).end()],
+    ['HTTP 501', (response) => response.writeHead(501).end()],
+    ['HTTP 403', (response) => response.writeHead(403).end()],
+    ['a reply of an unknown type', (response) => response.end('OK')],
+    ['a reply that is not JSON-RPC', (response) => json(response, { error: 'no session' })],
+    ['the end of the connection', (response) => response.destroy()],
+    ['nothing', () => {}],
+  ])(
+    'an older server that answers a request before `initialize` with %s is used, and remembered',
+    async (_, answer) => {
+      const server = await rawRemote(undefined, (_request, response) => {
+        if (server.received.at(-1)!.rpc !== 'server/discover') return false
+        answer(response)
+        return true
+      })
+      const upstreams = open([remote('r', server.url)])
+      expect(textOf(await echo(upstreams, 'a'))).toBe('a')
+      server.sessions.clear()
+      server.received.length = 0
+      expect(textOf(await echo(upstreams, 'b'))).toBe('b')
+      const asked = server.received.map(({ rpc }) => rpc).filter(Boolean)
+      expect(asked).toEqual(['tools/call', 'initialize', 'notifications/initialized', 'tools/call'])
+    },
+  )
+
+  it('a 2026-07-28 server that is slow to answer for the first time is used', async () => {
+    const { url } = await bothEras('reject')
+    let isFirst = true
+    const slow = await listen(async (request, response) => {
+      if (isFirst) isFirst = false
+      // The server breaks off its notifications when the test ends.
+      else await passOn(request, response, url).catch(() => {})
+    })
+    const upstreams = open([remote('r', `${slow}/mcp`)])
+    expect(textOf(await echo(upstreams, 'hi'))).toBe('hi')
+    expect(upstreams.logged.join('')).toContain('era="modern"')
+  })
+
+  it.each([
+    [401, 'UPSTREAM_AUTH_REQUIRED', 'requires authentication'],
+    [429, 'UPSTREAM_UNREACHABLE', 'too many requests'],
+    [503, 'UPSTREAM_UNREACHABLE', 'failed with HTTP 503'],
+  ])('a server that answers with HTTP %s at the start is asked once', async (status, code, text) => {
+    const server = await rawRemote(undefined, (_request, response) => {
+      response.writeHead(status).end()
+      return true
+    })
+    const message = expect.stringContaining(text)
+    await expect(echo(open([remote('r', server.url)]), 'a')).rejects.toMatchObject({ code, message })
+    expect(server.received).toHaveLength(1)
   })
 
   it('the negotiated revision of a remote server is remembered: the second connection requests nothing twice', async () => {

@@ -46,12 +46,15 @@ describe('what servers write', () => {
     expect(tools.map((tool) => tool.name)).toEqual(['tool-0', 'tool-1', 'tool-2', 'tool-3', 'tool-4'])
   })
 
-  it.each(['endless-pages', 'same-page', 'no-list'])(
-    'a tool list with %s is an error and does not hang',
-    async (mode) => {
-      await expect(open([raw(mode)]).listTools(mode)).rejects.toMatchObject({ code: 'UPSTREAM_PROTOCOL' })
-    },
-  )
+  it.each(['endless-pages', 'no-list'])('a tool list with %s is an error and does not hang', async (mode) => {
+    await expect(open([raw(mode)]).listTools(mode)).rejects.toMatchObject({ code: 'UPSTREAM_PROTOCOL' })
+  })
+
+  it('a tool list whose pages go in a circle is used, with a warning', async () => {
+    const upstreams = open([raw('same-page')])
+    expect((await upstreams.listTools('same-page')).length).toBeGreaterThan(0)
+    expect(upstreams.logged.join('\n')).toContain('A page of a tool list links to an earlier one')
+  })
 
   it('a byte order mark before the first message is skipped', async () => {
     const upstreams = open([raw('byte-order-mark')])

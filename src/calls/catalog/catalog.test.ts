@@ -64,6 +64,21 @@ describe('tools', () => {
     expect(asked).toEqual(['GitHub'])
   })
 
+  it('a listing of a server whose definition changes meanwhile is followed by one of the new server', async () => {
+    let answer = (): void => {}
+    const old = new Promise<{ tools: UpstreamTool[] }>((resolve) => (answer = () => resolve({ tools: GITHUB })))
+    const news = [{ name: 'fresh' }]
+    let count = 0
+    const known = catalog({ listTools: () => ((count += 1) === 1 ? old : Promise.resolve({ tools: news })) })
+    const found = known.findTool('GitHub', 'fresh')
+    const listed = known.tools('GitHub')
+    known.redefine([definition('GitHub', { transport: { type: 'http', url: 'https://other.example', headers: {} } })])
+    answer()
+    expect((await found).name).toBe('fresh')
+    expect((await listed).map(({ name }) => name)).toEqual(['fresh'])
+    expect(known.servers()).toMatchObject([{ name: 'GitHub', toolCount: 1 }])
+  })
+
   it('tools that are a week old are listed again, and still used when the server does not answer', async () => {
     await catalog().tools('GitHub')
     const later = { now: () => Date.now() + 8 * 24 * 3600 * 1000 }

@@ -103,6 +103,8 @@ export class Catalog {
       {
         read: async (record, signal) => {
           const { tools, instructions } = await options.listTools(record.name, signal)
+          // Otherwise they are those of a server whose definition has changed meanwhile.
+          if (!this.#isCurrent(record)) return
           this.toolsChanged(record.name, tools, instructions)
           await withTimeout(this.readOfferings(record.name, signal), OFFERINGS_WAIT_MS, () => {})
         },
@@ -186,10 +188,16 @@ export class Catalog {
         await this.#indexing.now(record, signal)
       } catch (error) {
         // An outdated list is better than none.
-        if (record.tools === undefined || signal?.aborted === true) throw error
+        const isNeeded = record.tools === undefined && this.#isCurrent(record)
+        if (isNeeded || signal?.aborted === true) throw error
       }
     }
+    if (!this.#isCurrent(record)) return this.tools(server, signal)
     return record.tools ?? []
+  }
+
+  #isCurrent(record: ServerRecord): boolean {
+    return this.#records.byName.get(record.name) === record
   }
 
   /** The tools that are not denied. @throws BridgeError as `tools` does */
@@ -214,8 +222,8 @@ export class Catalog {
    * @throws BridgeError PROXY_TOOL_UNKNOWN with similar tools; `data.suggestions` lists their true names
    */
   async findTool(server: string, toolOrAlias: string, signal?: AbortSignal): Promise<CatalogTool> {
-    const record = this.#records.of(server)
     await this.tools(server, signal)
+    const record = this.#records.of(server)
     let found = lookUp(record, toolOrAlias)
     if (found === undefined && this.#isOutdated(record)) {
       await this.#indexing.now(record, signal).catch(() => undefined)

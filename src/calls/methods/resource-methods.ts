@@ -7,7 +7,7 @@ import { promptTexts } from '../catalog/model/catalog-offering.ts'
 import type { CatalogTool } from '../catalog/model/catalog-tool.ts'
 import { splitPrompt } from '../catalog/model/server-methods.ts'
 import { BridgeError } from '../../errors.ts'
-import type { ToolResult } from '../../upstream/upstream.ts'
+import type { OnCut, ToolResult } from '../../upstream/upstream.ts'
 import type { Admitted } from '../permissions/cell-permissions.ts'
 import { observed } from '../observed-call.ts'
 import type { CallContext } from './method.ts'
@@ -49,9 +49,9 @@ type Serve = (
   context: MethodContext,
 ) => Promise<unknown>
 
-const resources: Serve = async (method, args, kwargs, raw, { catalog, upstreams, signal, admit }) => {
+const resources: Serve = async (method, args, kwargs, raw, { catalog, upstreams, signal, admit, notes }) => {
   await admit(method, bindArguments(method, args, kwargs))
-  const found = await upstreams.listResources(method.server, signal)
+  const found = await upstreams.listResources(method.server, signal, notedCut(method.server, notes))
   catalog.offeringsChanged(method.server, { resources: found })
   if (!raw) return list(found)
   const isTemplate = ({ uri }: { uri?: string }): boolean => uri === undefined
@@ -70,9 +70,9 @@ const readResource: Serve = async (method, args, kwargs, raw, context) => {
   return { content: result.contents.map((resource) => ({ type: 'resource', resource })) } satisfies ToolResult
 }
 
-const prompts: Serve = async (method, args, kwargs, raw, { catalog, upstreams, signal, admit }) => {
+const prompts: Serve = async (method, args, kwargs, raw, { catalog, upstreams, signal, admit, notes }) => {
   await admit(method, bindArguments(method, args, kwargs))
-  const found = await upstreams.listPrompts(method.server, signal)
+  const found = await upstreams.listPrompts(method.server, signal, notedCut(method.server, notes))
   catalog.offeringsChanged(method.server, { prompts: found })
   return raw ? { prompts: found } : list(found)
 }
@@ -96,6 +96,10 @@ const listTools: Serve = async (method, args, kwargs, raw, { catalog, signal }) 
   bindArguments(method, args, kwargs)
   if (!raw) return { docs: await catalog.docs(method.server, {}, signal) }
   return { tools: (await catalog.shownTools(method.server, signal)).map(({ definition }) => definition) }
+}
+
+function notedCut(server: string, notes: Set<string>): OnCut {
+  return (what) => void notes.add(`Server '${server}' has too many ${what}: its list was cut.`)
 }
 
 function refuseLong(parameter: string, value: unknown): void {

@@ -1,5 +1,4 @@
 // How one set of servers authorizes its requests, and how its user signs in to a server in a browser.
-import type { AuthProvider } from '@modelcontextprotocol/client'
 import type { ServerDefinition, RemoteServer } from '../../config/entries/server-definition.ts'
 import type { ClientContext } from '../../config/settings/client-context.ts'
 import type { Redactor } from '../../config/secrets/redact.ts'
@@ -28,7 +27,7 @@ interface SignInsOptions {
 export class SignIns {
   readonly #options: SignInsOptions
   /** Kept across connections: a token stays valid, and failing credentials must not be retried forever. */
-  readonly #credentials = new Map<string, AuthProvider>()
+  readonly #credentials = new Map<string, ServerAuth>()
   /** Sign-ins to each server since its last successful call. */
   readonly #counts = new Map<string, number>()
 
@@ -43,7 +42,7 @@ export class SignIns {
     // Most servers need none, so a build without OAuth reaches them.
     if (!credentials && !(store && oauth.isHere)) return undefined
     const { createClientCredentialsAuth, createStoredAuth } = await oauth.for(`The entry of ${name}`)
-    if (!credentials) return store && createStoredAuth({ name, server, store, redact })
+    if (!credentials) return store && createStoredAuth({ name, server, store, redact, now })
     const key = JSON.stringify([name, serverUrl, credentials])
     const auth =
       this.#credentials.get(key) ?? createClientCredentialsAuth({ name, serverUrl, credentials, redact, now })

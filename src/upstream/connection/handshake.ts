@@ -29,6 +29,8 @@ export interface HandshakeOptions {
   clientInfo: Implementation
   requests: UpstreamRequests
   timeoutMs: number
+  /** How long the server may take to say which era it supports, when that is `auto`. */
+  probeMs: number
   /** Ends the attempt in place of the timeout: the server may have to be installed. */
   expired?: Promise<void> | undefined
   signal: AbortSignal
@@ -65,7 +67,10 @@ export async function handshake(options: HandshakeOptions): Promise<Connection> 
   ])
   const client = new sdk.Client(options.clientInfo, {
     capabilities: { ...capabilitiesFor(requests), ...(isModern && { extensions: TASKS_EXTENSION }) },
-    versionNegotiation: { mode: options.era === 'modern' ? { pin: MODERN_REVISION } : options.era },
+    versionNegotiation:
+      options.era === 'modern'
+        ? { mode: { pin: MODERN_REVISION } }
+        : { mode: options.era, probe: { timeoutMs: options.probeMs } },
   })
   client.onerror = (error) => reports.error(error.message)
   client.removeNotificationHandler('notifications/progress')

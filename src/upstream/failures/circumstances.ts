@@ -38,11 +38,13 @@ export interface Failure {
   error: BridgeError
   /** The server works but does not accept this way of connecting: another era or transport may work. */
   refused?: boolean
+  /** The server was reached, but did not say which era it supports. It was not asked to initialize. */
+  ofProbe?: boolean
   /** The server does not know the session any more and did not act on the request. */
   sessionLost?: boolean
   /**
-   * The server could not be reached or reports an internal failure. A refused request is not an outage: other requests
-   * may work.
+   * The server could not be reached, or takes no requests now. A response to one request, even an internal failure or
+   * one that cannot be read, is not an outage: other requests may work.
    */
   isOutage?: boolean
   /** The server responded, even if with a refusal. */
@@ -56,6 +58,8 @@ export interface Failure {
 export interface RemoteErrors {
   /** Describes the root cause of a failed request; undefined when it is unknown. */
   reasonOf: (error: unknown) => string | undefined
+  /** False when the server could not be reached, or takes no requests now. */
+  wasReached: (error: unknown) => boolean
   /** The wait that the server asked for, if that is why the request failed. */
   retryAfterOf: (error: unknown) => number | undefined
   /** Undefined for an error that no login can fix. */

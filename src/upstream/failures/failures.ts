@@ -8,7 +8,7 @@ import { requiredPages, type RequiredPage } from '../connection/required-pages.t
 import { spawnFailure } from './spawn-failure.ts'
 import { tellingLine } from './telling-line.ts'
 import { ANSWER_LOST, type Circumstances, type Failure } from './circumstances.ts'
-import { statusOf } from './http-status.ts'
+import { isInvalidMessage, statusOf } from './http-status.ts'
 import type { ProcessExit } from '../stdio/server-process.ts'
 import { MESSAGE_TOO_LONG } from '../stdio/stdio-transport.ts'
 
@@ -52,7 +52,7 @@ function startFailureOf(error: unknown, about: Circumstances, timeoutMs: number)
   const words = quotedTail(about)
   const log = fullLog(about)
   if (isTimeout(error)) {
-    return { error: startTimeout(about, timeoutMs, words, log) }
+    return { error: startTimeout(about, timeoutMs, words, log), ofProbe: isOfProbe(error, about) }
   }
   const spawned = remote ? undefined : spawnFailure(about.exit?.notStarted ?? error, about)
   if (spawned) return { error: spawned }
@@ -70,6 +70,7 @@ function startFailureOf(error: unknown, about: Circumstances, timeoutMs: number)
       `Server '${server}' ${failure}: ${why}.${words}`,
       remote ? { hint: REMOTE_HINT } : logHint(about),
     ),
+    ofProbe: isOfProbe(error, about),
     refused: rpcCode !== undefined || TRANSPORT_REFUSED.has(statusOf(error)) || isEraRefusal(error, about),
     retryAfterMs: errors?.retryAfterOf(error),
   }
@@ -125,7 +126,11 @@ export function requestFailure(error: unknown, what: string, about: Circumstance
   }
   const sdkCode = sdkCodeOf(error)
   if (sdkCode === 'INVALID_RESULT' || sdkCode === 'UNSUPPORTED_RESULT_TYPE' || error instanceof SyntaxError) {
-    return fail('UPSTREAM_PROTOCOL', `returned an invalid response to ${what}: ${wordsOf(error, about)}`)
+    const text = `returned an invalid response to ${what}: ${wordsOf(error, about)}`
+    return { ...fail('UPSTREAM_PROTOCOL', text), answered: true }
+  }
+  if (isInvalidMessage(error)) {
+    return { ...fail('UPSTREAM_PROTOCOL', `answered ${what} with a reply that is not JSON-RPC`), answered: true }
   }
   if (sdkCode === 'CAPABILITY_NOT_SUPPORTED') {
     const { method } = (error as { data?: { method?: unknown } }).data ?? {}
@@ -178,6 +183,14 @@ function at({ command }: Circumstances): string {
 /** During negotiation, the package reports outages with the same code, but with a cause. */
 function isEraRefusal(error: unknown, { errors }: Circumstances): boolean {
   return sdkCodeOf(error) === 'ERA_NEGOTIATION_FAILED' && errors?.reasonOf(error) === undefined
+}
+
+/** The package has an error code of its own for this, except for a timeout and for HTTP 403. */
+function isOfProbe(error: unknown, { errors }: Circumstances): boolean {
+  if (!errors) return false
+  if (isTimeout(error)) return messageOf(error).startsWith('Version negotiation probe')
+  const code = sdkCodeOf(error)
+  return (code === 'ERA_NEGOTIATION_FAILED' || code === 'CLIENT_HTTP_FORBIDDEN') && errors.wasReached(error)
 }
 
 function linkRequired(server: string, what: string, pages: RequiredPage[]): BridgeError {

@@ -1,4 +1,4 @@
-// The HTTP status behind an error of a request.
+// What an error of a request tells of the server's response: its HTTP status, and whether it was a message at all.
 import { messageOf } from '../../errors.ts'
 
 /** Undefined where there is none. */
@@ -12,6 +12,11 @@ export function statusOf(error: unknown): number | undefined {
     if (posted) return Number(posted[1])
   }
   return undefined
+}
+
+/** The client package's schema refused a message of the server. Its error lists every rule of the schema. */
+export function isInvalidMessage(error: unknown): boolean {
+  return error instanceof Error && error.name.endsWith('ZodError')
 }
 
 /** An error and its causes, outermost first; the client package keeps some causes under `data`. */

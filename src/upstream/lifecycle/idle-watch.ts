@@ -19,6 +19,7 @@ export class IdleWatch {
   readonly #isProcess: boolean
   readonly #hearer: Idle
   #useCount = 0
+  #onUnused: (() => void) | undefined
   #timer: NodeJS.Timeout | undefined
 
   constructor(place: Pick<UpstreamPlace, 'idleMs' | 'now'>, isProcess: boolean, hearer: Idle) {
@@ -31,6 +32,12 @@ export class IdleWatch {
     return this.#useCount > 0
   }
 
+  /** Resolves when nothing uses the server, nor waits for its start. Only one caller may wait at a time. */
+  unused(): Promise<void> {
+    if (!this.isInUse) return Promise.resolve()
+    return new Promise((resolve) => (this.#onUnused = resolve))
+  }
+
   enter(): void {
     this.#useCount += 1
   }
@@ -38,6 +45,7 @@ export class IdleWatch {
   leave(connection: Connection | undefined): void {
     this.#useCount -= 1
     this.touch(connection)
+    if (!this.isInUse) this.#onUnused?.()
   }
 
   /** @param connection missing while the server does not run */

@@ -92,9 +92,10 @@ export class ManagedUpstream {
     })
     this.#circuit = new Circuit({ server: definition.name, now: place.now, random: place.random })
     this.#tools = new ToolCache({
-      onList: ({ tools, skippedCount, isCut }) => {
+      onList: ({ tools, skippedCount, isCut, isCircular }) => {
         const reports = this.#reports
         if (isCut) reports.log('warning', 'Truncated a tool list that is too long', { toolCount: tools.length })
+        if (isCircular) reports.log('warning', 'A page of a tool list links to an earlier one')
         if (skippedCount > 0) reports.log('warning', 'Skipped tools that cannot be called', { skippedCount })
         hearer.onTools(tools, this.#instructions)
       },
@@ -168,8 +169,9 @@ export class ManagedUpstream {
     if (connection) await this.#drop(connection)
   }
 
-  /** Closes it when its open calls have ended: its definition was removed or changed. */
+  /** Closes it when its open calls have ended, and those that wait for its start: its definition has changed. */
   async retire(): Promise<void> {
+    await this.#idleness.unused()
     await this.#connection?.idle()
     await this.close()
   }

@@ -42,6 +42,12 @@ interface Approach {
   era: Era
 }
 
+/**
+ * How long a remote server may take to say which eras it supports. Some older servers never answer a request before
+ * `initialize`.
+ */
+const PROBE_MS = 5_000
+
 const INSTALL_LIMITS = { firstMs: 30_000, quietMs: 30_000, maxMs: 15 * 60_000, lookMs: 1000 }
 
 /**
@@ -100,9 +106,14 @@ async function openIn(
   remembered: NegotiatedTransport | undefined,
   installation: Installation | undefined,
 ): Promise<Connection> {
+  const left = inOrder(options.transport.type, remembered)
+  const timeoutMs = timeoutOf(options.definition, options.place)
   let first: Failure | undefined
-  for (const approach of inOrder(options.transport.type, remembered)) {
-    const outcome = await attempt(options, approach, installation)
+  let probe: Failure | undefined
+  for (let approach = left.shift(); approach; approach = left.shift()) {
+    const hasWaited = probe?.error.code === 'UPSTREAM_TIMEOUT'
+    const limitMs = hasWaited ? timeoutMs - probeLimit(timeoutMs) : timeoutMs
+    const outcome = await attempt(options, approach, installation, limitMs)
     if ('connection' in outcome) {
       const found: NegotiatedTransport = { via: approach.via, era: outcome.connection.era }
       if (found.via !== remembered?.via || found.era !== remembered.era)
@@ -110,12 +121,25 @@ async function openIn(
       return outcome.connection
     }
     if (options.signal.aborted) throw shuttingDown()
+    const { failure } = outcome
+    if (failure.ofProbe && approach.era === 'auto') {
+      // The server may still answer `initialize`, whose failure would be the more useful one.
+      probe = failure
+      left.unshift({ via: 'http', era: 'legacy' })
+      continue
+    }
     // The first refusal is more useful than those of eras and transports that the server may not support.
-    first ??= outcome.failure
-    if (!outcome.failure.refused)
-      throw new StartFailedError(first.refused && outcome.failure !== first ? first : outcome.failure)
+    first ??= failure
+    if (!failure.refused && !probe?.refused)
+      throw new StartFailedError(first.refused && failure !== first ? first : failure)
+    // It answers by now, as a slow server of the modern era would.
+    if (hasWaited && approach.via === 'http' && approach.era === 'legacy') left.unshift({ via: 'http', era: 'modern' })
   }
   throw new StartFailedError(first!)
+}
+
+function probeLimit(timeoutMs: number): number {
+  return Math.min(PROBE_MS, timeoutMs / 2)
 }
 
 function shuttingDown(): BridgeError {
@@ -124,7 +148,7 @@ function shuttingDown(): BridgeError {
 
 function inOrder(type: Via, remembered: NegotiatedTransport | undefined): Approach[] {
   const known = APPROACHES[type]
-  if (!remembered || !known.some(({ via }) => via === remembered.via)) return known
+  if (!remembered || !known.some(({ via }) => via === remembered.via)) return [...known]
   const same = ({ via, era }: Approach): boolean => via === remembered.via && era === remembered.era
   return [remembered, ...known.filter((approach) => !same(approach))]
 }
@@ -133,6 +157,7 @@ async function attempt(
   options: Opening,
   { via, era }: Approach,
   installation: Installation | undefined,
+  limitMs: number,
 ): Promise<{ connection: Connection } | { failure: Failure }> {
   const { definition, transport, place, reports, signal } = options
   const attempted = new Attempt({ definition, transport, place, reports, isRemote: via !== 'stdio', installation })
@@ -152,7 +177,8 @@ async function attempt(
       clientInfo: place.clientInfo,
       requests: reports.callTimeouts.pausedBy(place.requests(reports.callers)),
       cleanListing: createListingCleaner(transport),
-      timeoutMs: installation ? INSTALL_LIMITS.maxMs : timeoutMs,
+      timeoutMs: installation ? INSTALL_LIMITS.maxMs : limitMs,
+      probeMs: probeLimit(timeoutMs),
       expired: installation?.expired,
       signal,
       onToolsChanged: options.onToolsChanged,

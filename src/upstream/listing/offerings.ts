@@ -5,26 +5,30 @@ import { BridgeError } from '../../errors.ts'
 import { isRecord } from '../../util/json/json.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { LooseResult } from '../connection/sdk.ts'
-import type { GottenPrompt, Meta, ReadResource, UpstreamPrompt, UpstreamResource } from '../upstream.ts'
+import type { GottenPrompt, Meta, OnCut, ReadResource, UpstreamPrompt, UpstreamResource } from '../upstream.ts'
 
-/** Limits for a list that never ends. Further entries are dropped. */
-const MAX_PAGES = 50
+/** Limits for a list that never ends. Further entries are dropped, and `onCut` is told. */
+const MAX_PAGES = 1_000
 const MAX_ENTRIES = 10_000
 
 const METHOD_NOT_FOUND = /\(-32601\)/
 
 /** Resources, including a server's skills, and templates. @throws BridgeError */
-export async function listResources(connection: Connection, signal?: AbortSignal): Promise<UpstreamResource[]> {
+export async function listResources(
+  connection: Connection,
+  signal?: AbortSignal,
+  onCut?: OnCut,
+): Promise<UpstreamResource[]> {
   if (!connection.capabilities.resources) return []
-  const resources = await listAll(connection, 'resources/list', 'resources', signal)
+  const resources = await listAll(connection, 'resources/list', 'resources', signal, onCut)
   // Many servers have resources but do not support this method.
-  const templates = await listAll(connection, 'resources/templates/list', 'resourceTemplates', signal).catch(
+  const templates = await listAll(connection, 'resources/templates/list', 'resourceTemplates', signal, onCut).catch(
     (error: unknown) => {
       if (isUnknownMethod(error)) return []
       throw error
     },
   )
-  const skills = await listSkills(connection, signal)
+  const skills = await listSkills(connection, signal, onCut)
   const isSkill = new Set(skills.map(({ uri }) => uri))
   return [
     ...skills,
@@ -34,10 +38,14 @@ export async function listResources(connection: Connection, signal?: AbortSignal
 }
 
 /** Skills as resources: a skill's SKILL.md can be read as one. A failure to list them is ignored. */
-async function listSkills(connection: Connection, signal: AbortSignal | undefined): Promise<UpstreamResource[]> {
+async function listSkills(
+  connection: Connection,
+  signal: AbortSignal | undefined,
+  onCut: OnCut | undefined,
+): Promise<UpstreamResource[]> {
   const { extensions } = connection.capabilities
   if (!isRecord(extensions?.['io.modelcontextprotocol/skills'])) return []
-  const skills = await listAll(connection, 'skills/list', 'skills', signal).catch((error: unknown) => {
+  const skills = await listAll(connection, 'skills/list', 'skills', signal, onCut).catch((error: unknown) => {
     if (BridgeError.isInstance(error) && error.code === 'CANCELLED') throw error
     return []
   })
@@ -49,9 +57,13 @@ async function listSkills(connection: Connection, signal: AbortSignal | undefine
 }
 
 /** @throws BridgeError */
-export async function listPrompts(connection: Connection, signal?: AbortSignal): Promise<UpstreamPrompt[]> {
+export async function listPrompts(
+  connection: Connection,
+  signal?: AbortSignal,
+  onCut?: OnCut,
+): Promise<UpstreamPrompt[]> {
   if (!connection.capabilities.prompts) return []
-  const prompts = await listAll(connection, 'prompts/list', 'prompts', signal)
+  const prompts = await listAll(connection, 'prompts/list', 'prompts', signal, onCut)
   return prompts.filter((entry) => isText(entry.name)) as unknown as UpstreamPrompt[]
 }
 
@@ -107,22 +119,28 @@ async function listAll(
   method: string,
   key: string,
   signal: AbortSignal | undefined,
+  onCut: OnCut | undefined,
 ): Promise<LooseResult[]> {
   const found: LooseResult[] = []
   const words = key.replace(/[A-Z]/, (letter) => ` ${letter.toLowerCase()}`)
   const cursors = new Set<string>()
-  for (let cursor: string | undefined; cursors.size < MAX_PAGES && found.length < MAX_ENTRIES;) {
+  for (let cursor: string | undefined; ;) {
     const params = cursor === undefined ? {} : { cursor }
     const result = await connection.list(`the listing of its ${words}`, method, params, signal)
     const entries: unknown[] = Array.isArray(result[key]) ? result[key] : []
     for (const entry of entries)
       if (typeof entry === 'object' && entry !== null) found.push(connection.cleaned(entry as LooseResult))
     const next = result.nextCursor
-    if (!isText(next) || cursors.has(next)) break
+    const hasMore = isText(next) && !cursors.has(next)
+    if (found.length > MAX_ENTRIES || (hasMore && (found.length === MAX_ENTRIES || cursors.size + 1 >= MAX_PAGES))) {
+      found.splice(MAX_ENTRIES)
+      onCut?.(words)
+      return found
+    }
+    if (!hasMore) return found
     cursors.add(next)
     cursor = next
   }
-  return found.slice(0, MAX_ENTRIES)
 }
 
 function isUnknownMethod(error: unknown): boolean {

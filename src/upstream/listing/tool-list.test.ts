@@ -47,9 +47,19 @@ it('a tool list is read from every page, without tools that have no name of thei
 })
 
 it.each([
+  ['to themselves', { first: 'second', second: 'second' }],
+  ['to the first one with a cursor', { first: 'second', second: 'third', third: 'second' }],
+])('a tool list whose pages link %s is what was read of it', async (_what, next: Record<string, string>) => {
+  const { tools, isCircular } = await readToolList('s', async (cursor = 'first') => {
+    return { tools: [{ name: cursor }], nextCursor: next[cursor] }
+  })
+  expect(tools.map(({ name }) => name)).toEqual(Object.keys(next))
+  expect(isCircular).toBe(true)
+})
+
+it.each([
   ['is no list', async () => ({ tools: {} })],
   ['is missing', async () => ({})],
-  ['goes in a circle of one', async () => ({ tools: [], nextCursor: 'x' })],
   ['never ends', async (cursor?: string) => ({ tools: [], nextCursor: `${cursor}x` })],
   [
     'is far too long',

@@ -22,11 +22,13 @@ export interface ToolList {
   skippedCount: number
   /** The list exceeds the limits: these are its first tools. */
   isCut: boolean
+  /** A page links to an earlier one, so there may be tools that it does not lead to. */
+  isCircular?: true
 }
 
 /**
  * Reads the list with `request`, which fetches one page and returns the server's result unchanged.
- * @throws BridgeError UPSTREAM_PROTOCOL when the response is not a list, or the pages repeat or do not end.
+ * @throws BridgeError UPSTREAM_PROTOCOL when the response is not a list, or the pages do not end.
  */
 export async function readToolList(
   server: string,
@@ -37,6 +39,7 @@ export async function readToolList(
   let skippedCount = 0
   let chars = 0
   let cursor: string | undefined
+  const cursors = new Set<string>()
   for (let page = 0; page < MAX_PAGES; page += 1) {
     const result = await request(cursor)
     if (!Array.isArray(result.tools)) throw protocolError(server, 'its tool list is not a list')
@@ -56,7 +59,10 @@ export async function readToolList(
     if (typeof next !== 'string' || next === '') {
       return { tools: [...tools.values()], taskTools, skippedCount, isCut: false }
     }
-    if (next === cursor) throw protocolError(server, 'a page of its tool list links to itself as the next page')
+    if (cursors.has(next)) {
+      return { tools: [...tools.values()], taskTools, skippedCount, isCut: false, isCircular: true }
+    }
+    cursors.add(next)
     cursor = next
   }
   throw protocolError(server, `its tool list has more than ${MAX_PAGES} pages`)

@@ -1,11 +1,12 @@
 // Authorizes requests as a program instead of a user (OAuth client credentials grant, RFC 6749 section 4.4): no
 // browser, and the token stays in memory. The secret is sent to one authorization server only.
-import type { AuthProvider, OAuthClientProvider, OAuthTokens } from '@modelcontextprotocol/client'
+import type { OAuthClientProvider, OAuthTokens } from '@modelcontextprotocol/client'
 import { BridgeError, messageOf } from '../../errors.ts'
 import { redactStart } from '../../config/secrets/redact.ts'
 import { loadSdk } from '../connection/sdk.ts'
-import type { ClientCredentialsOptions } from '../oauth-part.ts'
+import type { ClientCredentialsOptions, ServerAuth } from '../oauth-part.ts'
 import { authorizationFetch, authorizationServerFailed } from './authorization-fetch.ts'
+import { SentTokens } from './sent-tokens.ts'
 
 /** Stop after this many new tokens in a row that the server refused at once; then only a changed definition helps. */
 const MAX_VAIN_TOKENS = 3
@@ -15,17 +16,18 @@ const AT_ONCE_MS = 30_000
  * @throws (from `onUnauthorized`) BridgeError UPSTREAM_AUTH_REQUIRED, or UPSTREAM_UNREACHABLE when the authorization
  * server fails
  */
-export function createClientCredentialsAuth(options: ClientCredentialsOptions): AuthProvider {
+export function createClientCredentialsAuth(options: ClientCredentialsOptions): ServerAuth {
   const { name, redact, now, limitMs } = options
   let tokens: OAuthTokens | undefined
   let takenAt = -Infinity
   let vainCount = 0
   let asking: Promise<void> | undefined
+  const sent = new SentTokens()
 
   const provider = providerFor(options)
 
-  const ask = async (context: Parameters<NonNullable<AuthProvider['onUnauthorized']>>[0]): Promise<void> => {
-    const isVain = tokens !== undefined && now() - takenAt < AT_ONCE_MS
+  const ask = async (context: Parameters<NonNullable<ServerAuth['onUnauthorized']>>[0]): Promise<void> => {
+    const isVain = tokens !== undefined && !sent.wasAccepted(tokens.access_token) && now() - takenAt < AT_ONCE_MS
     vainCount = isVain ? vainCount + 1 : 0
     if (vainCount >= MAX_VAIN_TOKENS) throw refused(name, 'the server does not accept the tokens')
     tokens = undefined
@@ -57,8 +59,12 @@ export function createClientCredentialsAuth(options: ClientCredentialsOptions): 
 
   return {
     token: () => Promise.resolve(tokens?.access_token),
+    onResponse: (authorization, response) => sent.note(authorization, response),
     onUnauthorized: (context) => {
-      // All requests that were refused with one token share the request for a new one.
+      // All requests that were refused with one token share the request for a new one. A refusal that arrives after it
+      // is about the old token.
+      const isCurrent = tokens === undefined || sent.refusedBy(context.response) === tokens.access_token
+      if (!asking && !isCurrent) return Promise.resolve()
       asking ??= ask(context).finally(() => (asking = undefined))
       return asking
     },

@@ -54,11 +54,12 @@ async function signedIn(token: RequestListener, limitMs = 300) {
     server: transport,
     store,
     redact: createRedactor(transport),
+    now: () => 0,
     limitMs,
   })
   const refused = async () => {
-    await auth.token()
     const response = new Response(null, { status: 401, headers: { 'www-authenticate': 'Bearer' } })
+    auth.onResponse!(`Bearer ${await auth.token()}`, response)
     await auth.onUnauthorized!({ response, serverUrl: new URL(url), fetchFn: http.fetch })
   }
   return { auth, refused, tokenCount: () => count }

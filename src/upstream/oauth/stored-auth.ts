@@ -3,13 +3,16 @@
 import type { AuthProvider } from '@modelcontextprotocol/client'
 import { authorizationFetch, authorizationServerFailed } from './authorization-fetch.ts'
 import { OAuthProvider, scopeUnion } from './oauth-provider.ts'
+import { SentTokens } from './sent-tokens.ts'
 import { loadSdk } from '../connection/sdk.ts'
 import type { ServerAuth, StoredAuthOptions } from '../oauth-part.ts'
 
 type UnauthorizedContext = Parameters<NonNullable<AuthProvider['onUnauthorized']>>[0]
 
-/** Stop after this many refreshes in a row that the server did not accept; then only another login helps. */
+/** Stop after this many new tokens in a row that the server refused at once; then another login is needed. */
 const MAX_VAIN_REFRESHES = 3
+/** A token that the server refuses later than this has expired, even if no request has used it before. */
+const AT_ONCE_MS = 30_000
 
 /** RFC 6749 section 3.3. */
 const SCOPE = /^[\x21\x23-\x5B\x5D-\x7E ]+$/
@@ -20,28 +23,25 @@ const MAX_SCOPE_CHARS = 1000
  * @throws (from `onUnauthorized`) UnauthorizedError of the MCP client package when a login is needed, or BridgeError:
  * UPSTREAM_AUTH_REQUIRED, or UPSTREAM_UNREACHABLE when the authorization server fails, which a login would not help
  */
-export function createStoredAuth({ name, server, store, redact, limitMs }: StoredAuthOptions): ServerAuth {
+export function createStoredAuth({ name, server, store, redact, now, limitMs }: StoredAuthOptions): ServerAuth {
   const { url: serverUrl, signIn: client } = server
-  let lastToken: string | undefined
+  const sent = new SentTokens()
+  let refreshedAt = -Infinity
   let vainRefreshes = 0
   let refreshing: Promise<void> | undefined
 
   const token = async (): Promise<string | undefined> => {
     const { byIssuer, latest } = await store.read(serverUrl)
-    const stored = latest === undefined ? undefined : byIssuer[latest]?.tokens?.access_token
-    lastToken = stored
-    return stored
+    return latest === undefined ? undefined : byIssuer[latest]?.tokens?.access_token
   }
 
   const refresh = async (refused: string | undefined, context: UnauthorizedContext): Promise<void> => {
     const sdk = await loadSdk()
     const { byIssuer, latest } = await store.read(serverUrl)
     const grant = latest === undefined ? undefined : byIssuer[latest]
-    // Another process has refreshed the token or logged in meanwhile.
-    if (grant?.tokens && grant.tokens.access_token !== refused) {
-      vainRefreshes = 0
-      return
-    }
+    // The token was refreshed, or the user logged in, while the request was under way.
+    if (grant?.tokens && grant.tokens.access_token !== refused) return
+    if (sent.wasAccepted(refused) || now() - refreshedAt >= AT_ONCE_MS) vainRefreshes = 0
     if (!grant?.tokens?.refresh_token || vainRefreshes >= MAX_VAIN_REFRESHES) throw new sdk.UnauthorizedError()
     // Only the client that received the token can refresh it; registering a new one would be useless.
     if (client?.clientId === undefined && !grant.client) throw new sdk.UnauthorizedError()
@@ -70,6 +70,7 @@ export function createStoredAuth({ name, server, store, redact, limitMs }: Store
         ...(scope !== undefined && { scope }),
       })
       if (outcome !== 'AUTHORIZED') throw new sdk.UnauthorizedError()
+      refreshedAt = now()
     } catch (error) {
       const trouble = authorization.trouble()
       if (trouble === undefined) throw error
@@ -91,9 +92,10 @@ export function createStoredAuth({ name, server, store, redact, limitMs }: Store
     // The error names the scope too, in case the token file cannot be written.
     onMissingScope: (scope) => remember(scope).catch(() => {}),
     token,
+    onResponse: (authorization, response) => sent.note(authorization, response),
     onUnauthorized: (context) => {
       // All requests that were refused with one token share one refresh.
-      const refused = lastToken
+      const refused = sent.refusedBy(context.response)
       refreshing ??= store
         .exclusively(serverUrl, () => refresh(refused, context))
         .finally(() => (refreshing = undefined))

@@ -3,7 +3,7 @@ import type { Transport } from '@modelcontextprotocol/client'
 import type { RemoteServer } from '../../config/entries/server-definition.ts'
 import type { Link } from '../dial.ts'
 import { createHttpFetch } from './http-fetch.ts'
-import { settleLostRequests } from './http-streams.ts'
+import { settleLostRequests, withRequestIds } from './http-streams.ts'
 import type { RemoteOptions } from '../remote-part.ts'
 import { failureOf } from './remote-failure.ts'
 import { remoteErrors } from './remote-errors.ts'
@@ -27,6 +27,7 @@ export function dialRemote(server: RemoteServer, via: 'http' | 'sse', options: R
     requestInit: { headers: server.headers },
     fetch: async (input: string | URL, requestInit?: RequestInit) => {
       const response = await http.fetch(input, requestInit)
+      options.authProvider?.onResponse?.(new Headers(requestInit?.headers).get('authorization'), response)
       const refusal = response.status === 403 ? options.sdk.extractWWWAuthenticateParams(response) : undefined
       if (refusal?.error === 'insufficient_scope') {
         await options.authProvider?.onMissingScope?.(refusal.scope ?? '')
@@ -34,8 +35,9 @@ export function dialRemote(server: RemoteServer, via: 'http' | 'sse', options: R
         if (via === 'sse') throw new options.sdk.InsufficientScopeError({ requiredScope: refusal.scope ?? '' })
       }
       // Only responses of the MCP server: those of an authorization server have other meanings.
-      const failure = new URL(input).pathname === url.pathname ? failureOf(response) : undefined
-      if (!failure) return response
+      if (new URL(input).pathname !== url.pathname) return response
+      const failure = failureOf(response)
+      if (!failure) return withRequestIds(response, requestInit)
       await response.body?.cancel()
       throw failure
     },

@@ -1,6 +1,7 @@
 // Ensures that every request over Streamable HTTP ends. The client package waits forever when the stream that should
 // carry the response ends without it, and leaves the stream of a cancelled request open.
 import type { MessageObserver } from '../connection/message-tap.ts'
+import { isRecord } from '../../util/json/json.ts'
 import { MESSAGE_TOO_LONG } from '../stdio/stdio-transport.ts'
 import { BodyRefusedError } from './bounded-body.ts'
 import { ANSWER_LOST } from '../failures/circumstances.ts'
@@ -40,6 +41,21 @@ export function settleLostRequests(takeTrouble: () => unknown): MessageObserver 
       if (!('method' in message)) open.delete(Number(message.id))
     },
   }
+}
+
+/**
+ * Gives an error without a request id the id of the request that it responds to. Servers send such errors for requests
+ * that they cannot read (JSON-RPC 2.0, section 5), and the client package refuses them.
+ */
+export function withRequestIds(response: Response, request: RequestInit | undefined): Response {
+  const read = response.json.bind(response)
+  const json = async (): Promise<unknown> => {
+    const reply: unknown = await read()
+    if (!isRecord(reply) || reply['id'] !== null || !isRecord(reply['error'])) return reply
+    const sent: unknown = typeof request?.body === 'string' ? JSON.parse(request.body) : undefined
+    return isRecord(sent) && sent['id'] !== undefined ? { ...reply, id: sent['id'] } : reply
+  }
+  return Object.assign(response, { json })
 }
 
 function lossOf(trouble: unknown): { code: number; message: string } {

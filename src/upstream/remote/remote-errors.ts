@@ -5,11 +5,12 @@ import { REMOTE_HINT, UNSURE, withQuotedTail, wordsOf } from '../failures/failur
 import { isSessionLost, statusOf } from '../failures/http-status.ts'
 import { BodyRefusedError } from './bounded-body.ts'
 import { loginNeeded } from './login-failure.ts'
-import { hadNoEffect, remoteReason, retryAfterOf } from './remote-failure.ts'
+import { hadNoEffect, remoteReason, retryAfterOf, wasReached } from './remote-failure.ts'
 
 export const remoteErrors: RemoteErrors = {
   reasonOf: remoteReason,
   retryAfterOf,
+  wasReached,
   loginNeeded,
   requestFailure,
 }
@@ -21,6 +22,9 @@ function requestFailure(error: unknown, what: string, about: Circumstances): Fai
   }
   const status = statusOf(error)
   const isRefusal = status !== undefined && status >= 300 && status < 500 && status !== 429
+  const { code } = error as { code?: unknown }
+  // A response is about this request: one tool that fails must not pause a server that others use.
+  const answered = (status !== undefined || code === 'CLIENT_HTTP_UNEXPECTED_CONTENT') && wasReached(error)
   const unknown = hadNoEffect(error) ? '' : UNSURE
   const why = withQuotedTail(remoteReason(error) ?? wordsOf(error, about), about)
   const text = `Server '${server}' failed during ${what}${unknown}: ${why}`
@@ -28,9 +32,9 @@ function requestFailure(error: unknown, what: string, about: Circumstances): Fai
   return {
     error: new BridgeError('UPSTREAM_UNREACHABLE', text, { hint }),
     sessionLost: isSessionLost(error),
-    answered: isRefusal,
+    answered,
     // Either the bridge closed the connection, or the next handshake shows whether the server is down.
-    isOutage: !isRefusal && (error as { code?: unknown }).code !== 'CONNECTION_CLOSED',
+    isOutage: !answered && code !== 'CONNECTION_CLOSED',
     retryAfterMs: retryAfterOf(error),
   }
 }

@@ -1,5 +1,5 @@
 // Explains to the user why a remote server could not be used. Never quotes a URL, a header or a body.
-import { causesOf, statusOf } from '../failures/http-status.ts'
+import { causesOf, isInvalidMessage, statusOf } from '../failures/http-status.ts'
 import { ADDRESS_REFUSED } from './address-guard.ts'
 import { BodyRefusedError } from './bounded-body.ts'
 
@@ -46,7 +46,8 @@ export function remoteReason(error: unknown): string | undefined {
     if (cause instanceof RemoteFailure || cause instanceof BodyRefusedError) return cause.message
     const words = WORDS[codeOf(cause)]
     if (words !== undefined) return words
-    if (cause.message.startsWith('the proxy ')) return cause.message
+    if (isInvalidMessage(cause)) return 'it sent a reply that is not JSON-RPC'
+    if (cause.message.startsWith(PROXY)) return cause.message
   }
   const status = statusOf(error)
   if (status !== undefined && status >= 300 && status < 400) {
@@ -65,6 +66,15 @@ export function hadNoEffect(error: unknown): boolean {
   return causesOf(error).some((cause) => codeOf(cause) in WORDS && !BROKEN_OFF.has(codeOf(cause)))
 }
 
+/** False when the server could not be reached, or takes no requests now. */
+export function wasReached(error: unknown): boolean {
+  const status = statusOf(error)
+  if (status !== undefined) return !UNREACHED.has(status)
+  return !causesOf(error).some(
+    (cause) => (codeOf(cause) in WORDS && !HUNG_UP.has(codeOf(cause))) || cause.message.startsWith(PROXY),
+  )
+}
+
 /** The wait that the server asked for, if that is why the request failed. */
 export function retryAfterOf(error: unknown): number | undefined {
   return causesOf(error).find((cause) => cause instanceof RemoteFailure)?.retryAfterMs
@@ -77,6 +87,15 @@ function codeOf(error: Error): string {
 }
 
 const NO_TLS = 'ERR_SSL_WRONG_VERSION_NUMBER'
+
+/** How errors of proxies begin. */
+const PROXY = 'the proxy '
+
+/** Statuses of a proxy that cannot reach the server, and of a server that takes no requests now. */
+const UNREACHED = new Set([429, 502, 503, 504])
+
+/** Codes of connections that the server ended. */
+const HUNG_UP = new Set(['ECONNRESET', 'EPIPE'])
 
 /** Codes of connections that broke when a request may already have been sent. */
 const BROKEN_OFF = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT'])
