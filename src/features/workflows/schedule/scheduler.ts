@@ -123,7 +123,8 @@ async function runUnwatched(
   if (isOther && bridge.rules.shared?.judgesFlow)
     return `Nothing was called: ${CHANGED}. Read it, and run it once in a terminal: sandbridge run-workflow ${name}`
   const journal = new RunJournal(settings.stateDir, workflow.name)
-  await journal.begin(workflow.version, args)
+  await journal.begin(workflow.version, args, WORKFLOW_TIMEOUT_MS)
+  let isOk = false
   const session = bridge.sessions.open()
   try {
     const { status, error, notes } = await bridge.cells.run(session, {
@@ -134,12 +135,14 @@ async function runUnwatched(
       workflow: watchedFlows(workflow, declared),
       run,
     })
-    if (status === 'ok') {
+    isOk = status === 'ok'
+    if (isOk) {
       await journal.end()
       return undefined
     }
     return error ? `${error.name}: ${error.message}` : `${status}. ${notes.join(' ')}`.trim()
   } finally {
+    if (!isOk) await journal.fail()
     await bridge.sessions.close(session)
   }
 }
