@@ -2,7 +2,7 @@
 // given, and that a failure to run is reported.
 import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished, vi } from 'vitest'
 import { timesBetween } from '../../../src/features/workflows/cron-times.ts'
 import { Scheduler } from '../../../src/features/workflows/schedule/scheduler.ts'
 import { ScheduleStore } from '../../../src/features/workflows/schedules.ts'
@@ -129,6 +129,18 @@ it('a scheduled run whose bridge has died does not hold up the next one', async 
   writeFileSync(file, readFileSync(file, 'utf8').replace(`"pid": ${process.pid}`, '"pid": 4194305'))
   await look(at('11:00:01'))
   expect((await runs(id)).map(({ outcome }) => outcome)).toEqual(['failed', 'skipped', 'ok'])
+})
+
+it('a schedule that the bridge cannot read is logged once, and the others run', async () => {
+  const { id } = await store().add({ ...EVERY_HOUR, words: [], zone: 'Mars/Olympus' }, at('08:30:00'))
+  await store().add(EVERY_HOUR, at('08:30:00'))
+  const logged = vi.spyOn(observed.bridge.log, 'error')
+  onTestFinished(() => logged.mockRestore())
+  const scheduler = new Scheduler(observed.bridge)
+  await look(at('09:00:01'), scheduler)
+  await look(at('09:00:20'), scheduler)
+  expect(lines()).toEqual(['week 9'])
+  expect(logged.mock.calls).toEqual([['A schedule cannot be run', expect.objectContaining({ schedule: id }) as object]])
 })
 
 it('a clock that is set back makes no scheduled run twice', async () => {

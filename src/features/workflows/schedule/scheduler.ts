@@ -20,7 +20,8 @@ export class Scheduler {
   readonly #store: ScheduleStore
   readonly #running = new Set<Promise<void>>()
   #timer: NodeJS.Timeout | undefined
-  #lastFailure = ''
+  /** What could not be read or run, as last logged: by schedule, and '' for all of them. */
+  #failures = new Map<string, string>()
 
   constructor(bridge: Bridge) {
     this.#bridge = bridge
@@ -43,20 +44,29 @@ export class Scheduler {
   }
 
   async look(now = new Date()): Promise<void> {
+    const failures = new Map<string, unknown>()
     try {
-      for (const due of await this.#store.claim(now)) {
+      for (const due of await this.#store.claim(now, (id, error) => failures.set(id, error))) {
         if (due.run.outcome !== undefined) this.#tellNotRun(due)
         else {
           const running = this.#run(due).finally(() => this.#running.delete(running))
           this.#running.add(running)
         }
       }
-      this.#lastFailure = ''
     } catch (error) {
-      // Log the same failure once, not every few seconds.
-      if (messageOf(error) !== this.#lastFailure) this.#bridge.log.error('Schedules cannot be run', { error })
-      this.#lastFailure = messageOf(error)
+      failures.set('', error)
     }
+    this.#tellFailures(failures)
+  }
+
+  /** Logs the same failure once, not every few seconds. */
+  #tellFailures(failures: Map<string, unknown>): void {
+    for (const [id, error] of failures) {
+      if (this.#failures.get(id) === messageOf(error)) continue
+      if (id === '') this.#bridge.log.error('Schedules cannot be run', { error })
+      else this.#bridge.log.error('A schedule cannot be run', { schedule: id, error })
+    }
+    this.#failures = new Map([...failures].map(([id, error]) => [id, messageOf(error)]))
   }
 
   async #run({ id, schedule, run }: Due): Promise<void> {
