@@ -75,6 +75,9 @@ export interface Due {
 /** Is told of a schedule that cannot be read here, for example in a time zone that this Node does not know. */
 type ReportUnreadable = (id: string, error: unknown) => void
 
+/** The age in milliseconds of a run of this bridge, by its due time; Infinity for others. */
+type OwnAge = (due: string) => number
+
 export interface Added {
   /** The workflow's name, with a number when that is taken. */
   id: string
@@ -86,8 +89,8 @@ export interface Added {
 
 export class ScheduleStore {
   readonly #record: JsonRecord<Schedules>
-  /** Runs that were claimed here and have not ended. */
-  readonly #own = new Set<string>()
+  /** Runs that were claimed here and have not ended, with their start on a clock that stands still with the machine. */
+  readonly #own = new Map<string, number>()
 
   constructor(store: Store) {
     this.#record = new JsonRecord<Schedules>({
@@ -135,7 +138,7 @@ export class ScheduleStore {
   async claim(now: Date, report: ReportUnreadable = () => {}): Promise<Due[]> {
     const takeOne = (id: string, one: Schedule): Due[] => {
       try {
-        return take(id, one, now, (due) => this.#own.has(keyOf(id, due)))
+        return take(id, one, now, (due) => performance.now() - (this.#own.get(keyOf(id, due)) ?? -Infinity))
       } catch (error) {
         report(id, error)
         return []
@@ -148,7 +151,8 @@ export class ScheduleStore {
     if (JSON.stringify(listed) === before) return []
     let due: Due[] = []
     await this.#record.update((all) => void (due = takeAll(all)))
-    for (const { id, run: claimed } of due) if (claimed.outcome === undefined) this.#own.add(keyOf(id, claimed.due))
+    for (const { id, run: claimed } of due)
+      if (claimed.outcome === undefined) this.#own.set(keyOf(id, claimed.due), performance.now())
     return due
   }
 
@@ -194,14 +198,14 @@ function dueTimes(
  * Changes the schedule: marks its times up to now as handled, begins the newest one or lets it wait, and gives every
  * other one its outcome.
  */
-function take(id: string, one: Schedule, now: Date, isOwn: (due: string) => boolean): Due[] {
+function take(id: string, one: Schedule, now: Date, ownAge: OwnAge): Due[] {
   const isLate = (due: string): boolean => now.getTime() - Date.parse(due) > GRACE_MS
   const { times, isCut } = dueTimes(one, now)
   const missed = times.filter(isLate)
   const fresh = times.slice(missed.length)
   const waiting = one.runs.find(({ waitsFor, outcome }) => waitsFor !== undefined && outcome === undefined)
   const last = fresh.pop()
-  const before = last !== undefined || waiting ? unfinished(one, now, isOwn) : undefined
+  const before = last !== undefined || waiting ? unfinished(one, now, ownAge) : undefined
   const taken: Due[] = []
   const tell = (told: ScheduledRun, count = 1): void => void taken.push({ id, schedule: one, run: told, count })
   const add = (added: ScheduledRun): ScheduledRun => {
@@ -254,16 +258,16 @@ function missedMessage(count: number, isCut: boolean): string {
 }
 
 /**
- * The run in progress. A run whose bridge has died has ended. So has one that is older than any run gets, unless it is
- * one of this bridge: its time limit does not count while the machine sleeps.
+ * The run in progress. A run whose bridge has died has ended, and one that is older than any run gets. The age of a run
+ * of this bridge leaves out the time in which the machine slept, as its time limit does.
  */
-function unfinished({ runs }: Schedule, now: Date, isOwn: (due: string) => boolean): ScheduledRun | undefined {
+function unfinished({ runs }: Schedule, now: Date, ownAge: OwnAge): ScheduledRun | undefined {
   for (const one of runs) {
     const { by, due, outcome, startedAt = '' } = one
     if (outcome !== undefined || !by) continue
     const hasDied = stillRuns(by) === false
-    const isHere = by.pid === process.pid && isOwn(due)
-    const mayGoOn = isHere || now.getTime() - Date.parse(startedAt) < WORKFLOW_TIMEOUT_MS + GRACE_MS
+    const age = now.getTime() - Date.parse(startedAt)
+    const mayGoOn = Math.min(age, by.pid === process.pid ? ownAge(due) : age) < WORKFLOW_TIMEOUT_MS + GRACE_MS
     if (!hasDied && mayGoOn) return one
     const message = hasDied ? 'The bridge that ran it has died.' : 'Its bridge has not recorded its end.'
     Object.assign(one, { outcome: 'failed', message })
