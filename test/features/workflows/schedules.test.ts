@@ -68,6 +68,19 @@ async function look(now: Date, scheduler = new Scheduler(observed.bridge)): Prom
 
 const runs = async (id = 'weekly-report') => (await store().list())[id]!.runs
 
+it('auto is the date in the time zone of the schedule', async () => {
+  // 23:00 on the last day of February in UTC, and already March in Berlin.
+  await observed.run(SAVE.replace('week: int', 'date: str').replace('week {week}', '{date}').replace('weekly', 'daily'))
+  const due = new Date('2027-02-28T23:00:00Z')
+  for (const zone of ['Europe/Berlin', 'America/New_York'])
+    await store().add(
+      { ...EVERY_HOUR, workflow: 'daily-report', zone, words: ['--date', 'auto'] },
+      new Date(due.getTime() - 1_000),
+    )
+  await look(due)
+  expect(lines().toSorted((a, b) => a.localeCompare(b))).toEqual(['2027-02-28', '2027-03-01'])
+})
+
 it('a scheduled workflow that is due runs once, and the record has the run', async () => {
   await store().add(EVERY_HOUR, at('08:30:00'))
   await look(at('08:59:59'))

@@ -117,13 +117,13 @@ export class Scheduler {
  */
 async function runUnwatched(
   bridge: Bridge,
-  { workflow: name, words, version, sha256, allowed }: Schedule,
+  { workflow: name, words, zone, version, sha256, allowed }: Schedule,
   due: Date,
   run: RunOrigin,
 ): Promise<string | undefined> {
   const { own, catalog, settings } = bridge
   const workflow = asWorkflow(await own.savedTools.find(functionName(name)))
-  const args = parseArguments(words, workflow.workflow.parameters, due)
+  const args = parseArguments(words, workflow.workflow.parameters, due, zone)
   const { gone } = await driftOf(workflow.workflow, catalog, settings.packages)
   if (gone.length > 0) return `Nothing was called. ${gone.join(' ')}`
   const flows = await DeclaredFlows.of(bridge, workflow)
