@@ -245,7 +245,7 @@ describe('a workflow that has failed', () => {
   })
 })
 
-it('a workflow resumes the run that was killed, and not while that goes on, whatever other runs do meanwhile', async () => {
+it('a workflow resumes a killed run, not one that goes on, whatever other runs do meanwhile', async () => {
   mark('silent')
   const killed = spawn(process.execPath, [CLI, 'run-workflow', 'weekly-report', '--week', '1'], {
     env: bridgeEnv(home),
