@@ -3,16 +3,17 @@
 import { Cron } from 'croner'
 import { BridgeError, messageOf } from '../../errors.ts'
 
-/** Maximum number of missed times that are reported. */
-const MAX_TIMES = 1_000
+/** Maximum number of times that are counted: each takes a part of a millisecond, in which the bridge stands still. */
+export const MAX_TIMES = 200
 
-/** The times after `since` and up to `now`, oldest first. */
+/** The times after `since` and up to `now`, oldest first. Of more than MAX_TIMES, the newest. */
 export function timesBetween(when: string, zone: string, since: Date, now: Date): Date[] {
   const cron = read(when, zone)
   const times: Date[] = []
   for (let next = cron.nextRun(since); next !== null && next <= now; next = cron.nextRun(next)) {
+    // Counted from the other end, `now` included.
+    if (times.length === MAX_TIMES) return cron.previousRuns(MAX_TIMES, new Date(now.getTime() + 1)).toReversed()
     times.push(next)
-    if (times.length > MAX_TIMES) times.shift()
   }
   return times
 }

@@ -16,12 +16,14 @@ interface PropertySchema {
 /**
  * Parses `--week 47`, `--week=47`, `--dry` and `--no-dry` into arguments by name. `auto` takes the value from the
  * current time, for parameters with these names: `week` (ISO 8601), `day`, `month`, `year`, `date`.
+ * @param zone of these values; missing: that of this process
  * @throws BridgeError TOOL_ARGUMENTS_INVALID that names the parameter and the allowed values
  */
 export function parseArguments(
   words: readonly string[],
   parameters: readonly Parameter[],
   moment = new Date(),
+  zone?: string,
 ): Record<string, unknown> {
   const given: Record<string, unknown> = {}
   for (let at = 0; at < words.length; at += 1) {
@@ -45,7 +47,7 @@ export function parseArguments(
       if (text === undefined) throw wrong(`--${option} needs a value`, parameters)
       if (inline === undefined) at += 1
       given[parameter.name] = valueOf(
-        (text === 'auto' ? ofMoment(parameter.name, moment) : undefined) ?? text,
+        (text === 'auto' ? ofMoment(parameter.name, moment, zone) : undefined) ?? text,
         parameter,
       )
     }
@@ -75,10 +77,13 @@ export function inputSchemaOf(parameters: readonly Parameter[]): {
   }
 }
 
-/** In the time zone of this process. */
-function ofMoment(name: string, moment: Date): string | undefined {
+function ofMoment(name: string, moment: Date, timeZone: string | undefined): string | undefined {
   const pad = (value: number): string => String(value).padStart(2, '0')
-  const [year, month, day] = [moment.getFullYear(), moment.getMonth() + 1, moment.getDate()]
+  const format = { timeZone, year: 'numeric', month: 'numeric', day: 'numeric' } as const
+  const parts = new Intl.DateTimeFormat('en-US', format).formatToParts(moment)
+  const [year, month, day] = (['year', 'month', 'day'] as const).map((part) =>
+    Number(parts.find(({ type }) => type === part)!.value),
+  ) as [number, number, number]
   const all: Record<string, string> = {
     week: String(isoWeek(year, month, day)),
     day: String(day),

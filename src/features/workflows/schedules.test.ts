@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { fileStore } from '../../keep/files/file-store.ts'
+import { hostId, startTime } from '../../util/process/process-id.ts'
 import { ScheduleStore } from './schedules.ts'
 
 async function scheduled(when: string, since: string) {
@@ -22,21 +23,47 @@ async function scheduled(when: string, since: string) {
 
 const at = (time: string) => new Date(`2027-03-01T${time}Z`)
 
+const OTHER_MACHINE = { host: 'another-machine', pid: process.pid }
+/** As older versions recorded it, and where the system does not tell the start of a process. */
+const OF_UNKNOWN_START = { host: hostId(), pid: process.pid }
+const EARLIER_WITH_THIS_ID = { ...OF_UNKNOWN_START, started: 'another boot 1' }
+
 it.each([
-  ['an hour or less ago counts as running: the next run waits', '09:55:00', undefined],
-  ['longer ago than any run takes counts as failed: the next run begins', '08:00:00', 'failed'],
-])('a run of a bridge on another machine that began %s', async (_what, startedAt, outcome) => {
+  [
+    'on another machine that began an hour or less ago is in progress: the next run waits',
+    OTHER_MACHINE,
+    '09:55',
+    true,
+  ],
+  ['on another machine that began longer ago than any run takes has failed', OTHER_MACHINE, '08:00', false],
+  ['on this machine that began an hour or less ago is in progress', OF_UNKNOWN_START, '09:55', true],
+  ['on this machine that began longer ago than any run takes has failed', OF_UNKNOWN_START, '08:00', false],
+  ['whose process id belongs to another process by now has failed', EARLIER_WITH_THIS_ID, '09:55', false],
+])('a run of a bridge %s', async (_what, by, began, isRunning) => {
+  if (by === EARLIER_WITH_THIS_ID && startTime(process.pid) === undefined) return
   const { store, schedules } = await scheduled('0 * * * *', '09:30:00')
-  const by = { host: 'another-machine', pid: process.pid }
+  const startedAt = at(`${began}:00`).toISOString()
   await store.document('schedules.json').update(async (read) => {
     const all = JSON.parse((await read())!) as { report: { runs: object[] } }
-    all.report.runs.push({ due: at(startedAt).toISOString(), startedAt: at(startedAt).toISOString(), by })
+    all.report.runs.push({ due: startedAt, startedAt, by })
     return JSON.stringify(all)
   })
   const claimed = await schedules.claim(at('10:00:30'))
   const [before] = (await schedules.list())['report']!.runs
-  expect(claimed).toHaveLength(outcome === undefined ? 0 : 1)
-  expect(before).toMatchObject({ by, ...(outcome !== undefined && { outcome }) })
+  expect(claimed).toHaveLength(isRunning ? 0 : 1)
+  expect(before).toMatchObject({ by, ...(!isRunning && { outcome: 'failed' }) })
+})
+
+it('a run that goes on in this bridge after a long sleep of the machine holds up the next one', async () => {
+  const { schedules, store, runs } = await scheduled('0 * * * *', '07:30:00')
+  const [first] = await schedules.claim(at('08:00:05'))
+  expect(await schedules.claim(at('11:00:05'))).toMatchObject([{ run: { outcome: 'missed' } }])
+  // Another bridge cannot know.
+  const [next] = await new ScheduleStore(store).claim(at('11:00:06'))
+  expect(next).toMatchObject({ run: { due: at('11:00:00').toISOString() } })
+  expect((await runs())[0]).toBe('08:00 failed Its bridge has not recorded its end.')
+  await schedules.end('report', first!.run, { outcome: 'ok' }, at('11:00:10'))
+  expect((await runs()).map((told) => told.slice(0, 12))).toEqual(['08:00 ok ', '10:00 missed', '11:00 undefi'])
 })
 
 it('a run that is due while its bridge was paused in the run before begins late, when that has ended', async () => {
@@ -93,4 +120,67 @@ it('a schedule that is added again keeps its runs, and stands in place of all th
   expect(Object.keys(await schedules.list())).toEqual(['report', 'report-3'])
   expect((await schedules.list())['report']).toMatchObject({ version: 2 })
   expect(await runs()).toEqual(['10:00 undefined '])
+})
+
+it('a run that takes longer than twenty others are due is not forgotten', async () => {
+  const { schedules, runs } = await scheduled('* * * * *', '09:00:05')
+  const begun: string[] = []
+  for (let minute = 1; minute < 45; minute += 1)
+    for (const { run } of await schedules.claim(at(`09:${String(minute).padStart(2, '0')}:05`)))
+      if (run.outcome === undefined) begun.push(run.due)
+  expect(begun).toEqual([at('09:01:00').toISOString()])
+  expect((await runs())[0]).toMatch(/^09:01 undefined/)
+  // The run itself, and the one that waits for it.
+  expect((await runs()).length).toBeLessThanOrEqual(22)
+})
+
+/** Looks in each minute, and ends each run at once. @returns the due times that were run */
+async function runMinutes(schedules: ScheduleStore, minutes: number[]): Promise<string[]> {
+  const made: string[] = []
+  for (const minute of minutes)
+    for (const { run } of await schedules.claim(at(`09:${String(minute).padStart(2, '0')}:05`))) {
+      if (run.outcome !== undefined) continue
+      made.push(run.due.slice(11, 16))
+      await schedules.end('report', run, { outcome: 'ok' }, at('09:00:00'))
+    }
+  return made
+}
+const upTo = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, index) => first + index)
+
+it('a clock that is set back by any number of runs repeats none', async () => {
+  const { schedules } = await scheduled('* * * * *', '09:09:05')
+  expect(await runMinutes(schedules, upTo(10, 50))).toHaveLength(41)
+  // Times that were never run are run now.
+  expect(await runMinutes(schedules, upTo(5, 40))).toEqual(['09:05', '09:06', '09:07', '09:08', '09:09'])
+  expect(await runMinutes(schedules, upTo(41, 52))).toEqual(['09:51', '09:52'])
+  expect(await runMinutes(schedules, upTo(5, 53))).toEqual(['09:53'])
+})
+
+it('times that a clock was ahead of are run when they come', async () => {
+  const { schedules } = await scheduled('* * * * *', '09:09:05')
+  expect(await runMinutes(schedules, upTo(10, 11))).toEqual(['09:10', '09:11'])
+  expect(await runMinutes(schedules, [50])).toEqual(['09:50'])
+  expect(await runMinutes(schedules, upTo(12, 14))).toEqual(['09:12', '09:13', '09:14'])
+})
+
+it('after a long break, the missed times are counted up to a limit', async () => {
+  const { schedules, runs } = await scheduled('* * * * *', '00:00:30')
+  expect(await schedules.claim(at('15:56:30'))).toHaveLength(3)
+  expect(await runs()).toEqual([
+    expect.stringMatching(/^15:54 missed .* At least 197 times before it were missed, too\.$/),
+    '15:55 skipped The run of 2027-03-01T15:56:00.000Z replaces it.',
+    '15:56 undefined ',
+  ])
+})
+
+it('a schedule that this bridge cannot read stops no other one, and is reported', async () => {
+  const { schedules, store } = await scheduled('0 * * * *', '09:30:00')
+  await store.document('schedules.json').update(async (read) => {
+    const { report } = JSON.parse((await read())!) as { report: object }
+    return JSON.stringify({ first: { ...report, zone: 'Mars/Olympus' }, report, last: { ...report, when: 'soon' } })
+  })
+  const reported: string[] = []
+  const claimed = await schedules.claim(at('10:00:30'), (id) => void reported.push(id))
+  expect(claimed.map(({ id }) => id)).toEqual(['report'])
+  expect([...new Set(reported)]).toEqual(['first', 'last'])
 })

@@ -1,10 +1,10 @@
 // The schedules of workflows, in one document that several bridges share. A bridge claims a run in it first, so that
 // only one bridge makes the run.
 import * as z from 'zod'
-import { hostId, isRunning } from '../../util/process/process-id.ts'
+import { stillRuns, thisProcess } from '../../util/process/process-id.ts'
 import { JsonRecord } from '../../keep/json-record.ts'
 import type { Store } from '../../keep/store.ts'
-import { timesBetween } from './cron-times.ts'
+import { MAX_TIMES, timesBetween } from './cron-times.ts'
 
 /**
  * A due run may start this much later: the machine was busy or asleep, the run before had not ended, or the bridge that
@@ -12,6 +12,7 @@ import { timesBetween } from './cron-times.ts'
  */
 const GRACE_MS = 2 * 60_000
 const MAX_KEPT_RUNS = 20
+const MAX_STRETCHES = 20
 /** The timeout of a run, the same as in a terminal. */
 export const WORKFLOW_TIMEOUT_MS = 3_600_000
 
@@ -29,7 +30,7 @@ const run = z.object({
   /** The due time of the run whose end it waits for. */
   waitsFor: z.string().optional(),
   /** The process that makes the run. */
-  by: z.object({ host: z.string(), pid: z.int() }).optional(),
+  by: z.object({ host: z.string(), pid: z.int(), started: z.string().optional() }).optional(),
 })
 
 const schedule = z.object({
@@ -51,6 +52,11 @@ const schedule = z.object({
   /** Times up to this one have been handled. */
   considered: z.string(),
   runs: z.array(run),
+  /**
+   * Due times from one to another that all have had a run or an outcome, also those that `runs` no longer has. A break
+   * or a clock that is set begins a new stretch.
+   */
+  handled: z.array(z.object({ from: z.string(), to: z.string() })).optional(),
 })
 
 export type Schedule = z.infer<typeof schedule>
@@ -66,6 +72,12 @@ export interface Due {
   count: number
 }
 
+/** Is told of a schedule that cannot be read here, for example in a time zone that this Node does not know. */
+type ReportUnreadable = (id: string, error: unknown) => void
+
+/** The age in milliseconds of a run of this bridge, by its due time; Infinity for others. */
+type OwnAge = (due: string) => number
+
 export interface Added {
   /** The workflow's name, with a number when that is taken. */
   id: string
@@ -77,6 +89,8 @@ export interface Added {
 
 export class ScheduleStore {
   readonly #record: JsonRecord<Schedules>
+  /** Runs that were claimed here and have not ended, with their start on a clock that stands still with the machine. */
+  readonly #own = new Map<string, number>()
 
   constructor(store: Store) {
     this.#record = new JsonRecord<Schedules>({
@@ -92,7 +106,7 @@ export class ScheduleStore {
   }
 
   /** Adds a schedule, or replaces those of the same workflow, time and parameters: each would run beside the others. */
-  async add(added: Omit<Schedule, 'considered' | 'runs'>, now: Date): Promise<Added> {
+  async add(added: Omit<Schedule, 'considered' | 'runs' | 'handled'>, now: Date): Promise<Added> {
     let result: Added = { id: added.workflow, replaced: [], others: [] }
     await this.#record.update((all) => {
       const ids = Object.keys(all).filter((id) => all[id]!.workflow === added.workflow)
@@ -101,8 +115,9 @@ export class ScheduleStore {
       let id = first ?? added.workflow
       if (first === undefined)
         for (let number = 2; Object.hasOwn(all, id); number += 1) id = `${added.workflow}-${number}`
-      const { considered, runs } = first === undefined ? { considered: now.toISOString(), runs: [] } : all[first]!
-      all[id] = { ...added, considered, runs }
+      const { considered, runs, handled } =
+        first === undefined ? { considered: now.toISOString(), runs: [], handled: [] } : all[first]!
+      all[id] = { ...added, considered, runs, handled }
       for (const double of doubles) delete all[double]
       result = { id, replaced, others: ids.filter((other) => !replaced.includes(other)) }
     })
@@ -119,15 +134,25 @@ export class ScheduleStore {
     return isThere
   }
 
-  /** Claims the due runs: no other bridge gets them. */
-  async claim(now: Date): Promise<Due[]> {
-    const takeAll = (all: Schedules): Due[] => Object.entries(all).flatMap(([id, one]) => take(id, one, now))
+  /** Claims the due runs: no other bridge gets them. A schedule that cannot be read holds up no other one. */
+  async claim(now: Date, report: ReportUnreadable = () => {}): Promise<Due[]> {
+    const takeOne = (id: string, one: Schedule): Due[] => {
+      try {
+        return take(id, one, now, (due) => performance.now() - (this.#own.get(keyOf(id, due)) ?? -Infinity))
+      } catch (error) {
+        report(id, error)
+        return []
+      }
+    }
+    const takeAll = (all: Schedules): Due[] => Object.entries(all).flatMap(([id, one]) => takeOne(id, one))
     const listed = await this.list()
     const before = JSON.stringify(listed)
     takeAll(listed)
     if (JSON.stringify(listed) === before) return []
     let due: Due[] = []
     await this.#record.update((all) => void (due = takeAll(all)))
+    for (const { id, run: claimed } of due)
+      if (claimed.outcome === undefined) this.#own.set(keyOf(id, claimed.due), performance.now())
     return due
   }
 
@@ -138,9 +163,11 @@ export class ScheduleStore {
     ended: Pick<ScheduledRun, 'outcome' | 'message'>,
     now: Date,
   ): Promise<void> {
+    this.#own.delete(keyOf(id, due))
     await this.#record.update((all) => {
       const found = all[id]?.runs.find((one) => one.due === due)
-      if (found) Object.assign(found, ended, { endedAt: now.toISOString() })
+      // Not with the message of a run that another bridge took for ended.
+      if (found) Object.assign(found, { message: undefined, ...ended, endedAt: now.toISOString() })
     })
   }
 }
@@ -152,31 +179,40 @@ function runsTheSame(one: Plan, other: Plan): boolean {
   return key(one) === key(other)
 }
 
-/** A clock that was set back repeats no time: a time that has a run is done. */
-function dueTimes({ when, zone, considered, runs }: Schedule, now: Date): Date[] {
+const keyOf = (id: string, due: string): string => `${due} ${id}`
+
+/** The times since the last look. `isCut`: there were more of them. */
+function dueTimes(
+  { when, zone, considered, runs, handled = [] }: Schedule,
+  now: Date,
+): { times: string[]; isCut: boolean } {
   const since = new Date(considered) <= now ? new Date(considered) : new Date(now.getTime() - GRACE_MS)
-  return timesBetween(when, zone, since, now).filter((time) => runs.every(({ due }) => due !== time.toISOString()))
+  const found = timesBetween(when, zone, since, now).map((time) => time.toISOString())
+  // A clock that was set back repeats no time.
+  const isDone = (time: string): boolean =>
+    runs.some(({ due }) => due === time) || handled.some(({ from, to }) => from <= time && time <= to)
+  return { times: found.filter((time) => !isDone(time)), isCut: found.length === MAX_TIMES }
 }
 
 /**
  * Changes the schedule: marks its times up to now as handled, begins the newest one or lets it wait, and gives every
  * other one its outcome.
  */
-function take(id: string, one: Schedule, now: Date): Due[] {
+function take(id: string, one: Schedule, now: Date, ownAge: OwnAge): Due[] {
   const isLate = (due: string): boolean => now.getTime() - Date.parse(due) > GRACE_MS
-  const times = dueTimes(one, now).map((time) => time.toISOString())
+  const { times, isCut } = dueTimes(one, now)
   const missed = times.filter(isLate)
   const fresh = times.slice(missed.length)
   const waiting = one.runs.find(({ waitsFor, outcome }) => waitsFor !== undefined && outcome === undefined)
   const last = fresh.pop()
-  const before = last !== undefined || waiting ? unfinished(one, now) : undefined
+  const before = last !== undefined || waiting ? unfinished(one, now, ownAge) : undefined
   const taken: Due[] = []
   const tell = (told: ScheduledRun, count = 1): void => void taken.push({ id, schedule: one, run: told, count })
   const add = (added: ScheduledRun): ScheduledRun => {
-    one.runs = [...one.runs, added].slice(-MAX_KEPT_RUNS)
+    one.runs = cut([...one.runs, added])
     return added
   }
-  const started = { startedAt: now.toISOString(), by: { host: hostId(), pid: process.pid } }
+  const started = { startedAt: now.toISOString(), by: thisProcess() }
   if (waiting && (last !== undefined || isLate(waiting.due))) {
     tell(Object.assign(waiting, { outcome: 'skipped', message: notEnded(waiting.waitsFor!) }))
   } else if (waiting && !before) {
@@ -184,7 +220,7 @@ function take(id: string, one: Schedule, now: Date): Due[] {
     tell(Object.assign(waiting, started))
   }
   if (missed.length > 0)
-    tell(add({ due: missed.at(-1)!, outcome: 'missed', message: missedMessage(missed.length) }), missed.length)
+    tell(add({ due: missed.at(-1)!, outcome: 'missed', message: missedMessage(missed.length, isCut) }), missed.length)
   for (const due of fresh) {
     tell(add({ due, outcome: 'skipped', message: before ? notEnded(before.due) : `The run of ${last} replaces it.` }))
   }
@@ -192,26 +228,49 @@ function take(id: string, one: Schedule, now: Date): Due[] {
     if (before) add({ due: last, waitsFor: before.due })
     else tell(add({ due: last, ...started }))
   }
-  if (times.length > 0) one.considered = now.toISOString()
+  if (times.length > 0) {
+    const isBreak = missed.length > 0 || new Date(one.considered) > now
+    one.handled = withStretch(one.handled, times.slice(Math.max(0, missed.length - 1)), isBreak)
+    one.considered = now.toISOString()
+  }
   return taken
+}
+
+/** A run without an outcome still counts, however many came after it. */
+function cut(runs: ScheduledRun[]): ScheduledRun[] {
+  return runs.filter(({ outcome }, at) => outcome === undefined || at >= runs.length - MAX_KEPT_RUNS)
+}
+
+/** @param times those that were handled now, oldest first; of missed times, the one that is recorded */
+function withStretch(before: Schedule['handled'] = [], times: string[], isBreak: boolean): Schedule['handled'] {
+  const [from, to] = [times[0]!, times.at(-1)!]
+  const last = before.at(-1)
+  if (last && !isBreak) return [...before.slice(0, -1), { from: last.from, to }]
+  return [...before, { from, to }].slice(-MAX_STRETCHES)
 }
 
 const notEnded = (due: string): string => `The run of ${due} had not ended.`
 
-function missedMessage(count: number): string {
-  const earlier = count === 1 ? '' : ` The ${count - 1} times before it were missed, too.`
-  return `No bridge served HTTP within ${GRACE_MS / 60_000} minutes of that time, or it was paused.${earlier}`
+function missedMessage(count: number, isCut: boolean): string {
+  const earlier = `${isCut ? 'At least' : 'The'} ${count - 1} times before it were missed, too.`
+  const why = `No bridge served HTTP within ${GRACE_MS / 60_000} minutes of that time, or it was paused.`
+  return count === 1 ? why : `${why} ${earlier}`
 }
 
-/** The run in progress. A run whose bridge has died has ended. */
-function unfinished({ runs }: Schedule, now: Date): ScheduledRun | undefined {
+/**
+ * The run in progress. A run whose bridge has died has ended, and one that is older than any run gets. The age of a run
+ * of this bridge leaves out the time in which the machine slept, as its time limit does.
+ */
+function unfinished({ runs }: Schedule, now: Date, ownAge: OwnAge): ScheduledRun | undefined {
   for (const one of runs) {
-    const { by, outcome, startedAt = '' } = one
+    const { by, due, outcome, startedAt = '' } = one
     if (outcome !== undefined || !by) continue
-    // A process on another machine cannot be checked.
-    const mayGoOn = now.getTime() - Date.parse(startedAt) < WORKFLOW_TIMEOUT_MS + GRACE_MS
-    if (by.host === hostId() ? isRunning(by.pid) : mayGoOn) return one
-    Object.assign(one, { outcome: 'failed', message: 'The bridge that ran it has died.' })
+    const hasDied = stillRuns(by) === false
+    const age = now.getTime() - Date.parse(startedAt)
+    const mayGoOn = Math.min(age, by.pid === process.pid ? ownAge(due) : age) < WORKFLOW_TIMEOUT_MS + GRACE_MS
+    if (!hasDied && mayGoOn) return one
+    const message = hasDied ? 'The bridge that ran it has died.' : 'Its bridge has not recorded its end.'
+    Object.assign(one, { outcome: 'failed', message })
   }
   return undefined
 }

@@ -51,3 +51,42 @@ export function startTime(pid: number): string | undefined {
     return undefined
   }
 }
+
+/** Tells this boot of the machine from others. @throws what node:fs throws, without /proc */
+export function bootId(): string {
+  return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
+}
+
+/** A process in a record that outlives it. */
+export interface RecordedProcess {
+  host: string
+  pid: number
+  /** Boot and start. Missing without /proc, and in records of older versions. */
+  started?: string | undefined
+}
+
+/** This process, for a record. */
+export function thisProcess(): RecordedProcess {
+  const started = startOf(process.pid)
+  return { host: hostId(), pid: process.pid, ...(started !== undefined && { started }) }
+}
+
+/**
+ * Whether a recorded process still runs. Its id may belong to another process by now.
+ * @returns undefined if that cannot be known: a process of another machine, or of unknown start
+ */
+export function stillRuns({ host, pid, started }: RecordedProcess): boolean | undefined {
+  if (host !== hostId()) return undefined
+  if (!isRunning(pid)) return false
+  const now = startOf(pid)
+  return started === undefined || now === undefined ? undefined : started === now
+}
+
+function startOf(pid: number): string | undefined {
+  const ticks = startTime(pid)
+  try {
+    return ticks === undefined ? undefined : `${bootId()} ${ticks}`
+  } catch {
+    return undefined
+  }
+}

@@ -2,7 +2,7 @@
 // given, and that a failure to run is reported.
 import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished, vi } from 'vitest'
 import { timesBetween } from '../../../src/features/workflows/cron-times.ts'
 import { Scheduler } from '../../../src/features/workflows/schedule/scheduler.ts'
 import { ScheduleStore } from '../../../src/features/workflows/schedules.ts'
@@ -68,6 +68,19 @@ async function look(now: Date, scheduler = new Scheduler(observed.bridge)): Prom
 
 const runs = async (id = 'weekly-report') => (await store().list())[id]!.runs
 
+it('auto is the date in the time zone of the schedule', async () => {
+  // 23:00 on the last day of February in UTC, and already March in Berlin.
+  await observed.run(SAVE.replace('week: int', 'date: str').replace('week {week}', '{date}').replace('weekly', 'daily'))
+  const due = new Date('2027-02-28T23:00:00Z')
+  for (const zone of ['Europe/Berlin', 'America/New_York'])
+    await store().add(
+      { ...EVERY_HOUR, workflow: 'daily-report', zone, words: ['--date', 'auto'] },
+      new Date(due.getTime() - 1_000),
+    )
+  await look(due)
+  expect(lines().toSorted((a, b) => a.localeCompare(b))).toEqual(['2027-02-28', '2027-03-01'])
+})
+
 it('a scheduled workflow that is due runs once, and the record has the run', async () => {
   await store().add(EVERY_HOUR, at('08:30:00'))
   await look(at('08:59:59'))
@@ -129,6 +142,18 @@ it('a scheduled run whose bridge has died does not hold up the next one', async 
   writeFileSync(file, readFileSync(file, 'utf8').replace(`"pid": ${process.pid}`, '"pid": 4194305'))
   await look(at('11:00:01'))
   expect((await runs(id)).map(({ outcome }) => outcome)).toEqual(['failed', 'skipped', 'ok'])
+})
+
+it('a schedule that the bridge cannot read is logged once, and the others run', async () => {
+  const { id } = await store().add({ ...EVERY_HOUR, words: [], zone: 'Mars/Olympus' }, at('08:30:00'))
+  await store().add(EVERY_HOUR, at('08:30:00'))
+  const logged = vi.spyOn(observed.bridge.log, 'error')
+  onTestFinished(() => logged.mockRestore())
+  const scheduler = new Scheduler(observed.bridge)
+  await look(at('09:00:01'), scheduler)
+  await look(at('09:00:20'), scheduler)
+  expect(lines()).toEqual(['week 9'])
+  expect(logged.mock.calls).toEqual([['A schedule cannot be run', expect.objectContaining({ schedule: id }) as object]])
 })
 
 it('a clock that is set back makes no scheduled run twice', async () => {

@@ -1,8 +1,10 @@
 // This file verifies that work in a cell can be saved as a workflow and run again without a model: the same calls, none
 // of them twice, and none at all when the servers have changed.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { bridgeEnv, CLI, fixtureServer, makeHome } from '../../support/bridge-process.ts'
 import { inTerminal } from '../../support/in-terminal.ts'
 import { runCommand } from '../../support/run-program.ts'
@@ -228,14 +230,40 @@ describe('a workflow that has failed', () => {
   })
 
   it('a workflow does not repeat a call that may or may not have taken effect', async () => {
-    const file = path.join(home, 'MCPs/.sandbridge/workflows/weekly_report/unfinished.jsonl')
+    const folder = path.join(home, 'MCPs/.sandbridge/workflows/weekly_report')
+    const file = path.join(
+      folder,
+      readdirSync(folder).find((name) => name.startsWith('unfinished'))!,
+    )
     // The bridge was killed before the first reply arrived.
-    writeFileSync(file, `${readFileSync(file, 'utf8').split('\n').slice(0, 2).join('\n')}\n`)
+    const left = readFileSync(file, 'utf8').split('\n').slice(0, 2).join('\n')
+    writeFileSync(file, `${left.replace(/"pid":\d+/, '"pid":4194305')}\n`)
     const resumed = await run('--week', '47', '--resume')
     expect(resumed.code).toBe(1)
     expect(resumed.stdout + resumed.stderr).toContain('it may or may not have taken effect')
     expect(lines()).toEqual(['first Report 47'])
   })
+})
+
+it('a workflow resumes a killed run, not one that goes on, whatever other runs do meanwhile', async () => {
+  mark('silent')
+  const killed = spawn(process.execPath, [CLI, 'run-workflow', 'weekly-report', '--week', '1'], {
+    env: bridgeEnv(home),
+    cwd: home,
+    stdio: 'ignore',
+  })
+  const exited = once(killed, 'exit')
+  onTestFinished(() => void killed.kill('SIGKILL'))
+  await expect.poll(lines, { timeout: 60_000 }).toEqual(['first Report 1'])
+  rmSync(`${ledger}.silent`)
+  expect((await run('--week', '2')).code).toBe(0)
+  const refused = await run('--week', '1', '--resume')
+  expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('has not ended')])
+  killed.kill('SIGKILL')
+  await exited
+  const resumed = await run('--resume', '--unanswered', 'again')
+  expect(resumed.code, resumed.stderr).toBe(0)
+  expect(lines()).toEqual(['first Report 1', 'first Report 2', 'second Report 2', 'first Report 1', 'second Report 1'])
 })
 
 it('a workflow makes no call that a rule of today does not allow', async () => {

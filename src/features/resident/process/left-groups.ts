@@ -6,7 +6,7 @@ import path from 'node:path'
 import { isRecord } from '../../../util/json/json.ts'
 import { replaceFileSync } from '../../../util/files/replace-file.ts'
 import { watchGroups } from '../../../util/process/process-group.ts'
-import { startTime } from '../../../util/process/process-id.ts'
+import { bootId, startTime } from '../../../util/process/process-id.ts'
 
 const FILE = 'groups.json'
 /** Many start at once. */
@@ -49,10 +49,6 @@ function leftIn(home: string): [number, string][] {
   } catch {
     return []
   }
-}
-
-function bootId(): string {
-  return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
 }
 
 /** Signals to groups 0 and 1 would reach other processes of this user. */

@@ -9,7 +9,14 @@ import { type DeclaredFlow, flowLines, type WatchedFlows } from '../../../config
 import { CHANGED, DeclaredFlows } from '../declared-flows.ts'
 import { FixtureFile, recording, replaying, type Fixture } from '../replay/fixture.ts'
 import { type OwnOptions, parseTyped } from '../own-options.ts'
-import { checkResumable, type DecideUnanswered, type EarlierRun, RunJournal } from '../replay/run-journal.ts'
+import {
+  type DecideUnanswered,
+  type EarlierRun,
+  failedWith,
+  findResumable,
+  newestOf,
+  RunJournal,
+} from '../replay/run-journal.ts'
 import { driftOf } from '../used-tools.ts'
 import { WORKFLOW_TIMEOUT_MS } from '../schedules.ts'
 import { asWorkflow, codeFor, functionName, watchedFlows, type Workflow } from '../workflow-cell.ts'
@@ -53,12 +60,10 @@ export async function runWorkflow(
     const journal = new RunJournal(bridge.settings.stateDir, workflow.name)
     const earlier = await journal.earlier()
     // So does a run that is resumed: it uses those of the run that failed.
-    const isResumed = options.resume === true && words.length === 0 && earlier !== undefined
+    const resumed = options.resume && words.length === 0 ? newestOf(earlier) : undefined
     const args = isRecorded
       ? fixture.args
-      : isResumed
-        ? earlier.args
-        : parseTyped(words, workflow.workflow.parameters, await own())
+      : (resumed?.args ?? parseTyped(words, workflow.workflow.parameters, await own()))
 
     const flows = await DeclaredFlows.of(bridge, workflow)
     const { flows: declared, hasChanged } = await flows.read()
@@ -130,7 +135,7 @@ interface RealRun {
   flows: DeclaredFlows
   watched: WatchedFlows
   journal: RunJournal
-  earlier: EarlierRun | undefined
+  earlier: readonly EarlierRun[]
 }
 
 async function runForReal(
@@ -141,24 +146,30 @@ async function runForReal(
   options: RunOptions,
 ): Promise<void> {
   const { version } = workflow
-  const resumed = options.resume ? checkResumable(earlier, version, args) : undefined
-  const done = [...(earlier?.effects.values() ?? [])].filter((effect) => 'result' in effect).length
-  if (resumed) tell(`Resuming the run of ${resumed.startedAt}: ${count(done, 'call')} of it will not be made again.`)
-  else if (earlier && done > 0)
-    tell(
-      `The run of ${earlier.startedAt} failed after ${count(done, 'call')} with an effect; --resume would go on with it.`,
-    )
-  await journal.begin(version, args, resumed)
-  const calls: Parameters<typeof recording>[1] = []
+  const timeoutMs = timeoutOf(options)
   const bar = new ProgressBar(process.stderr)
   const decide = decisionFrom(options.unanswered) ?? askForDecision(bar)
+  const resumed = options.resume ? await journal.resume(findResumable(earlier, version, args), timeoutMs) : undefined
+  const before = resumed ?? failedWith(earlier, args)
+  const done = [...(before?.effects.values() ?? [])].filter((effect) => 'result' in effect).length
+  if (resumed) tell(`Resuming the run of ${resumed.startedAt}: ${count(done, 'call')} of it will not be made again.`)
+  else if (before && done > 0)
+    tell(
+      `The run of ${before.startedAt} failed after ${count(done, 'call')} with an effect; --resume would go on with it.`,
+    )
+  if (!resumed) await journal.begin(version, args, timeoutMs)
+  const calls: Parameters<typeof recording>[1] = []
   const upstreams = recording(journal.watch(bridge.upstreams, bridge.catalog, resumed, decide), calls)
-  const ended = await run(workflow, args, bridge, { upstreams, watched }, options, bar)
-  if (!ended) {
-    process.exitCode = FAILED
-    const effects = (await journal.earlier())?.effects.size ?? 0
+  let ended = false
+  try {
+    ended = await run(workflow, args, bridge, { upstreams, watched }, options, bar)
+  } finally {
+    const effects = ended ? 0 : await journal.fail()
     if (effects > 0)
       tell(`${count(effects, 'call')} with an effect were made. Go on with --resume, and they are not made again.`)
+  }
+  if (!ended) {
+    process.exitCode = FAILED
     return
   }
   await journal.end()
@@ -172,18 +183,22 @@ async function run(
   args: Record<string, unknown>,
   bridge: Bridge,
   { upstreams, watched }: { upstreams: Upstreams; watched: WatchedFlows },
-  { json, images = '.', timeout }: RunOptions,
+  options: RunOptions,
   bar = new ProgressBar(process.stderr),
 ): Promise<boolean> {
-  const seconds = Number(timeout ?? WORKFLOW_TIMEOUT_MS / 1000)
-  if (!(seconds > 0 && seconds <= 86_400)) {
-    throw new BridgeError('TOOL_ARGUMENTS_INVALID', '--timeout is a number of seconds, at most 86400', { hint: '' })
-  }
-  const timeoutMs = seconds * 1000
+  const { json, images = '.' } = options
+  const timeoutMs = timeoutOf(options)
   const timeLimit = new TimeLimit(timeoutMs)
   const request = { code: codeFor(workflow, args), timeoutMs, timeLimit, upstreams, workflow: watched }
   const shown = { bar, json: json === true, images, endsSession: true }
   return runInTerminal(bridge, bridge.sessions.open(), request, shown)
+}
+
+/** @throws BridgeError TOOL_ARGUMENTS_INVALID */
+function timeoutOf({ timeout }: RunOptions): number {
+  const seconds = Number(timeout ?? WORKFLOW_TIMEOUT_MS / 1000)
+  if (seconds > 0 && seconds <= 86_400) return seconds * 1000
+  throw new BridgeError('TOOL_ARGUMENTS_INVALID', '--timeout is a number of seconds, at most 86400', { hint: '' })
 }
 
 /** @throws BridgeError TOOL_ARGUMENTS_INVALID */

@@ -20,7 +20,8 @@ export class Scheduler {
   readonly #store: ScheduleStore
   readonly #running = new Set<Promise<void>>()
   #timer: NodeJS.Timeout | undefined
-  #lastFailure = ''
+  /** What could not be read or run, as last logged: by schedule, and '' for all of them. */
+  #failures = new Map<string, string>()
 
   constructor(bridge: Bridge) {
     this.#bridge = bridge
@@ -43,20 +44,29 @@ export class Scheduler {
   }
 
   async look(now = new Date()): Promise<void> {
+    const failures = new Map<string, unknown>()
     try {
-      for (const due of await this.#store.claim(now)) {
+      for (const due of await this.#store.claim(now, (id, error) => failures.set(id, error))) {
         if (due.run.outcome !== undefined) this.#tellNotRun(due)
         else {
           const running = this.#run(due).finally(() => this.#running.delete(running))
           this.#running.add(running)
         }
       }
-      this.#lastFailure = ''
     } catch (error) {
-      // Log the same failure once, not every few seconds.
-      if (messageOf(error) !== this.#lastFailure) this.#bridge.log.error('Schedules cannot be run', { error })
-      this.#lastFailure = messageOf(error)
+      failures.set('', error)
     }
+    this.#tellFailures(failures)
+  }
+
+  /** Logs the same failure once, not every few seconds. */
+  #tellFailures(failures: Map<string, unknown>): void {
+    for (const [id, error] of failures) {
+      if (this.#failures.get(id) === messageOf(error)) continue
+      if (id === '') this.#bridge.log.error('Schedules cannot be run', { error })
+      else this.#bridge.log.error('A schedule cannot be run', { schedule: id, error })
+    }
+    this.#failures = new Map([...failures].map(([id, error]) => [id, messageOf(error)]))
   }
 
   async #run({ id, schedule, run }: Due): Promise<void> {
@@ -107,13 +117,13 @@ export class Scheduler {
  */
 async function runUnwatched(
   bridge: Bridge,
-  { workflow: name, words, version, sha256, allowed }: Schedule,
+  { workflow: name, words, zone, version, sha256, allowed }: Schedule,
   due: Date,
   run: RunOrigin,
 ): Promise<string | undefined> {
   const { own, catalog, settings } = bridge
   const workflow = asWorkflow(await own.savedTools.find(functionName(name)))
-  const args = parseArguments(words, workflow.workflow.parameters, due)
+  const args = parseArguments(words, workflow.workflow.parameters, due, zone)
   const { gone } = await driftOf(workflow.workflow, catalog, settings.packages)
   if (gone.length > 0) return `Nothing was called. ${gone.join(' ')}`
   const flows = await DeclaredFlows.of(bridge, workflow)
@@ -123,7 +133,8 @@ async function runUnwatched(
   if (isOther && bridge.rules.shared?.judgesFlow)
     return `Nothing was called: ${CHANGED}. Read it, and run it once in a terminal: sandbridge run-workflow ${name}`
   const journal = new RunJournal(settings.stateDir, workflow.name)
-  await journal.begin(workflow.version, args)
+  await journal.begin(workflow.version, args, WORKFLOW_TIMEOUT_MS)
+  let isOk = false
   const session = bridge.sessions.open()
   try {
     const { status, error, notes } = await bridge.cells.run(session, {
@@ -134,12 +145,14 @@ async function runUnwatched(
       workflow: watchedFlows(workflow, declared),
       run,
     })
-    if (status === 'ok') {
+    isOk = status === 'ok'
+    if (isOk) {
       await journal.end()
       return undefined
     }
     return error ? `${error.name}: ${error.message}` : `${status}. ${notes.join(' ')}`.trim()
   } finally {
+    if (!isOk) await journal.fail()
     await bridge.sessions.close(session)
   }
 }
