@@ -45,12 +45,12 @@ function isPlainText(block: unknown): block is { text: string } {
   return type === 'text' && typeof text === 'string' && Object.keys(block).length === 2
 }
 
-const BASE64 = /^[A-Za-z0-9+/_\r\n-]*={0,2}\s*$/
+/** Its parts share no character: a server can write any text there. */
+const BASE64 = /^[A-Za-z0-9+/_\r\n-]*(?:={1,2}\s*|[^\S\r\n]\s*)?$/
 
 /** Images and sounds (`data`) and binary resources (`blob`) of MCP. */
 function isBytesOf(key: string, block: object): boolean {
   if (key !== 'blob' && !(key === 'data' && 'mimeType' in block)) return false
   const value = (block as Record<string, unknown>)[key]
-  // A server can write any text there.
   return typeof value === 'string' && BASE64.test(value)
 }

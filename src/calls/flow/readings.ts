@@ -32,9 +32,15 @@ export interface Readings {
 }
 
 export function readingsOf(text: string): Readings {
-  const found: Readings = { texts: [text], isPartial: false }
-  if (mayBeEncoded(text)) decode(text, found, 0)
-  return found
+  if (!mayBeEncoded(text)) return { texts: [text], isPartial: false }
+  const found = { texts: new Set([text]), isPartial: false }
+  decode(text, found, 0)
+  return { texts: [...found.texts], isPartial: found.isPartial }
+}
+
+interface Found {
+  texts: Set<string>
+  isPartial: boolean
 }
 
 const MAY_BE_ENCODED =
@@ -72,19 +78,19 @@ function mayBeEncoded(text: string): boolean {
   return (runs === 1 || run === MIN_RUN) && MAY_BE_ENCODED.test(text)
 }
 
-function decode(text: string, found: Readings, depth: number): void {
+function decode(text: string, found: Found, depth: number): void {
   if (text.length > MAX_CHARS) {
     found.isPartial = true
     return
   }
   for (const decoded of decodings(text, found)) {
-    if (decoded === text || found.texts.includes(decoded)) continue
-    found.texts.push(decoded)
+    if (found.texts.has(decoded)) continue
+    found.texts.add(decoded)
     if (depth + 1 < MAX_DEPTH) decode(decoded, found, depth + 1)
   }
 }
 
-function* decodings(text: string, found: Readings): Generator<string> {
+function* decodings(text: string, found: Found): Generator<string> {
   if (text.includes('%')) yield text.replaceAll(/(?:%[0-9A-Fa-f]{2})+/g, percentDecoded)
   if (QUOTED.test(text)) yield text.replaceAll(/=\r?\n/g, '').replaceAll(/(?:=[0-9A-Fa-f]{2})+/g, percentDecoded)
   if (text.includes('\\')) yield text.replaceAll(ESCAPE, unescaped)

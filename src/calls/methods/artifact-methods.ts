@@ -51,7 +51,8 @@ export const artifactMethods = {
 /** Node's decoder silently skips characters that are not base64, and would return wrong bytes. */
 export function fromBase64(text: string): Buffer {
   const data = Buffer.from(text, 'base64')
-  if (data.length !== (text.length / 4) * 3 - (/=*$/.exec(text)?.[0].length ?? 0)) {
+  const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0
+  if (data.length !== (text.length / 4) * 3 - padding) {
     throw new BridgeError('PROXY_ARGUMENTS_INVALID', 'data: must be base64')
   }
   return data

@@ -75,9 +75,12 @@ export function passedOn(args: Readonly<Record<string, unknown>>, facts: FlowFac
 /** Names of arguments that say where something goes or to whom, or who gets access. */
 const DESTINATION =
   /^(for|via)$|(^|_)(to|cc|bcc)$|assignee|reviewer|subscriber|recipient|receiver|attendee|participant|invitee|member|user|people|person|contact|e_?mail|phone|address|url|uri|link|host|domain|endpoint|webhook|callback|server|path|file|folder|dir|dest|target|channel|room|chat|conversation|account|iban|wallet|payee|beneficiary|owner|org|repo|passw|secret|token|permission|role|branch|project|table|database|bucket|(^|_)ids?$|[a-z]Ids?$/i
-/** Values that are addresses, whatever their argument is called. */
+/**
+ * Values that are addresses, whatever their argument is called. A cell chooses them, so no part can match the same text
+ * in two ways.
+ */
 const ADDRESS =
-  /^\s*(?:(?:mailto:|tel:)\S+|[^\s@]+@[^\s@]+\.[^\s@]+|[a-z][a-z0-9+.-]*:\/\/\S+|(?:www\.)\S+|[A-Z]{2}\d{2}(?:\s?[A-Z0-9]){11,30}|\+\d[\d ()-]{6,})\s*$/i
+  /^(?:(?:mailto:|tel:)\S+|[^\s@]+@[^\s@][^\s@.]*\.[^\s@]+|[a-z][a-z0-9+.-]*:\/\/\S+|(?:www\.)\S+|[A-Z]{2}\d{2}(?:\s?[A-Z0-9]){11,30}|\+\d[\d ()-]{6,})$/i
 /** As in `sendTo`. */
 const CAMEL_TO = /[a-z](To|Cc|Bcc)$/
 /** Says when, and names nothing: `2026-11-26T10:00:00Z`. */
@@ -134,7 +137,7 @@ export function targetsOf(args: Readonly<Record<string, unknown>>): Target[] {
         // Nobody reads a question about so many: they count as destinations.
         const named = isNamed || (!isList && (DESTINATION.test(key) || CAMEL_TO.test(key))) || left <= 0
         pending.push({ path: isList ? `${path}[${key}]` : path ? `${path}.${key}` : key, value: inner, isNamed: named })
-        if (!isList && ADDRESS.test(key)) found.push({ path: `${path}.${key}`, value: key, isName: false })
+        if (!isList && ADDRESS.test(key.trim())) found.push({ path: `${path}.${key}`, value: key, isName: false })
       }
       continue
     }
@@ -154,7 +157,7 @@ function looksLikeName(text: string): boolean {
 
 /** Also of several addresses, and with names: `Ann <ann@acme.example>, bob@acme.example`. */
 function isAddress(text: string): boolean {
-  if (ADDRESS.test(text)) return true
+  if (ADDRESS.test(text.trim())) return true
   if (text.length > MAX_ADDRESSES_CHARS || !text.includes('@')) return false
-  return text.split(/[,;]/).every((one) => ADDRESS.test(one.replace(/^[^<>]*<([^<>]*)>\s*$/, '$1')))
+  return text.split(/[,;]/).every((one) => ADDRESS.test(one.replace(/^[^<>]*<([^<>]*)>\s*$/, '$1').trim()))
 }
