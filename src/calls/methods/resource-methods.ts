@@ -7,7 +7,7 @@ import { promptTexts } from '../catalog/model/catalog-offering.ts'
 import type { CatalogTool } from '../catalog/model/catalog-tool.ts'
 import { splitPrompt } from '../catalog/model/server-methods.ts'
 import { BridgeError } from '../../errors.ts'
-import type { OnCut, ToolResult } from '../../upstream/upstream.ts'
+import type { OnCut, ToolResult, UpstreamPrompt, UpstreamResource } from '../../upstream/upstream.ts'
 import type { Admitted } from '../permissions/cell-permissions.ts'
 import { observed } from '../observed-call.ts'
 import type { CallContext } from './method.ts'
@@ -37,7 +37,7 @@ const MAX_NAME_CHARS = 8_192
  * Lets the rules decide on a call, and the user where they ask.
  * @throws BridgeError PERMISSION_DENIED or CANCELLED
  */
-export type Admit = (tool: CatalogTool, args: Record<string, unknown>) => Promise<Admitted | Pick<Admitted, 'args'>>
+export type Admit = (tool: CatalogTool, args: Record<string, unknown>) => Promise<AdmittedCall>
 
 type MethodContext = CallContext & { admit: Admit }
 
@@ -49,10 +49,10 @@ type Serve = (
   context: MethodContext,
 ) => Promise<unknown>
 
-const resources: Serve = async (method, args, kwargs, raw, { catalog, upstreams, signal, admit, notes }) => {
-  await admit(method, bindArguments(method, args, kwargs))
-  const found = await upstreams.listResources(method.server, signal, notedCut(method.server, notes))
-  catalog.offeringsChanged(method.server, { resources: found })
+const resources: Serve = async (method, args, kwargs, raw, context) => {
+  const admitted = await context.admit(method, bindArguments(method, args, kwargs))
+  const found = await listedResources(method.server, admitted, context)
+  context.catalog.offeringsChanged(method.server, { resources: found })
   if (!raw) return list(found)
   const isTemplate = ({ uri }: { uri?: string }): boolean => uri === undefined
   return { resources: found.filter((entry) => !isTemplate(entry)), resourceTemplates: found.filter(isTemplate) }
@@ -70,10 +70,10 @@ const readResource: Serve = async (method, args, kwargs, raw, context) => {
   return { content: result.contents.map((resource) => ({ type: 'resource', resource })) } satisfies ToolResult
 }
 
-const prompts: Serve = async (method, args, kwargs, raw, { catalog, upstreams, signal, admit, notes }) => {
-  await admit(method, bindArguments(method, args, kwargs))
-  const found = await upstreams.listPrompts(method.server, signal, notedCut(method.server, notes))
-  catalog.offeringsChanged(method.server, { prompts: found })
+const prompts: Serve = async (method, args, kwargs, raw, context) => {
+  const admitted = await context.admit(method, bindArguments(method, args, kwargs))
+  const found = await listedPrompts(method.server, admitted, context)
+  context.catalog.offeringsChanged(method.server, { prompts: found })
   return raw ? { prompts: found } : list(found)
 }
 
@@ -96,6 +96,26 @@ const listTools: Serve = async (method, args, kwargs, raw, { catalog, signal }) 
   bindArguments(method, args, kwargs)
   if (!raw) return { docs: await catalog.docs(method.server, {}, signal) }
   return { tools: (await catalog.shownTools(method.server, signal)).map(({ definition }) => definition) }
+}
+
+type AdmittedCall = Admitted | Pick<Admitted, 'args'>
+
+/** Asks the server for its resources, which counts as a call and is reported as one. */
+export function listedResources(
+  server: string,
+  admitted: AdmittedCall,
+  context: CallContext,
+): Promise<UpstreamResource[]> {
+  const { upstreams, signal, notes } = context
+  const call = { kind: 'resources', server, name: 'resources', ...admitted } as const
+  return observed(context, call, () => upstreams.listResources(server, signal, notedCut(server, notes)))
+}
+
+/** Asks the server for its prompts, which counts as a call and is reported as one. */
+export function listedPrompts(server: string, admitted: AdmittedCall, context: CallContext): Promise<UpstreamPrompt[]> {
+  const { upstreams, signal, notes } = context
+  const call = { kind: 'prompts', server, name: 'prompts', ...admitted } as const
+  return observed(context, call, () => upstreams.listPrompts(server, signal, notedCut(server, notes)))
 }
 
 function notedCut(server: string, notes: Set<string>): OnCut {

@@ -2,9 +2,9 @@
 // makes it. Waiting calls of one tool with the same argument names form one question, and questions are asked one at a
 // time. Anything but a clear yes in time counts as a no. A yes is for the calls that were shown.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Allowed, type CallFlow, ofCell } from '../../observe/events/event.ts'
+import { type Allowed, type CallFlow, type CallKind, ofCell } from '../../observe/events/event.ts'
 import { newId } from '../../observe/events/new-id.ts'
-import type { CatalogTool } from '../catalog/model/catalog-tool.ts'
+import type { CatalogTool, ServerMethod } from '../catalog/model/catalog-tool.ts'
 import { BridgeError } from '../../errors.ts'
 import type { Counts } from '../../config/rules/limits.ts'
 import type { TrustedText } from '../../config/rules/permissions-schema.ts'
@@ -24,6 +24,16 @@ type Arguments = Record<string, unknown>
 interface Cancellable {
   readonly signal: AbortSignal
 }
+
+/** What a call is in events. Of a list of tools there is none. */
+const KINDS = {
+  call_tool: 'tool',
+  list_tools: 'tool',
+  get_prompt: 'prompt',
+  read_resource: 'resource',
+  prompts: 'prompts',
+  resources: 'resources',
+} as const satisfies Record<ServerMethod | 'call_tool', CallKind>
 
 /** An allowed call: its arguments, what allowed it, and its event id if events exist already. */
 export interface Admitted {
@@ -192,7 +202,7 @@ export class CellPermissions {
   ): string {
     const { events, origin } = this.#cell
     if (!events.active) return id
-    const kind = tool.method === undefined ? 'tool' : tool.method === 'get_prompt' ? 'prompt' : 'resource'
+    const kind = KINDS[tool.method ?? 'call_tool']
     const named = kind === 'prompt' ? args['name'] : kind === 'resource' ? args['uri'] : undefined
     events.emit({
       type: 'call.decided',

@@ -4,6 +4,9 @@
 import * as z from 'zod'
 import { isPlainlySeen } from '../../util/text/server-words.ts'
 import type { CatalogTool } from '../../calls/catalog/model/catalog-tool.ts'
+import { serverMethod } from '../../calls/catalog/model/server-methods.ts'
+import { listedPrompts, listedResources } from '../../calls/methods/resource-methods.ts'
+import type { Admitted } from '../../calls/permissions/cell-permissions.ts'
 import { observed } from '../../calls/observed-call.ts'
 import { type CallContext, tellingMethod } from '../../calls/methods/method.ts'
 import { withUser } from '../../calls/questions/with-user.ts'
@@ -28,8 +31,10 @@ const MAX_CHARS = 1_000
 
 /** @throws BridgeError as the call itself would */
 export async function completedArgument(server: string, open: OpenArgument, context: CallContext): Promise<string[]> {
-  const { catalog, signal } = context
+  const { catalog, signal, permissions } = context
+  await permissions?.ready(server, { signal })
   const tool = catalog.knownTool(server, open.tool) ?? (await catalog.findTool(server, open.tool, signal))
+  permissions?.refuseDenied(tool)
   const found =
     tool.method === 'read_resource'
       ? await uris(tool, open.value, context)
@@ -51,14 +56,14 @@ async function promptTexts(tool: CatalogTool, { prompt, argument, value, given }
     )
   }
   if (argument !== 'name') return []
-  const prompts = await context.upstreams.listPrompts(tool.server, context.signal)
+  const prompts = await listed(tool, 'prompts', listedPrompts, context)
   return prompts.map(({ name }) => name).filter((name) => name.startsWith(value))
 }
 
 async function uris(tool: CatalogTool, value: string, context: CallContext): Promise<string[]> {
-  const listed = await context.upstreams.listResources(tool.server, context.signal)
-  const found = listed.flatMap(({ uri }) => (uri?.startsWith(value) ? [uri] : []))
-  for (const { uriTemplate } of listed) {
+  const resources = await listed(tool, 'resources', listedResources, context)
+  const found = resources.flatMap(({ uri }) => (uri?.startsWith(value) ? [uri] : []))
+  for (const { uriTemplate } of resources) {
     const open = uriTemplate === undefined ? undefined : openVariable(uriTemplate, value)
     if (open === undefined) continue
     if (open.name === undefined) found.push(open.before)
@@ -70,6 +75,20 @@ async function uris(tool: CatalogTool, value: string, context: CallContext): Pro
       found.push(...values.map((one) => open.before + one))
     }
   }
+  return found
+}
+
+/** Lists as the method of that name does: the rules decide first, and what comes back is the server's. */
+async function listed<T>(
+  { server, serverAlias }: CatalogTool,
+  name: 'resources' | 'prompts',
+  list: (server: string, admitted: Pick<Admitted, 'args'>, context: CallContext) => Promise<T>,
+  context: CallContext,
+): Promise<T> {
+  const { permissions, signal, flow } = context
+  const method = serverMethod(server, serverAlias, `_${name}`)!
+  const found = await list(server, (await permissions?.admit(method, {}, { signal })) ?? { args: {} }, context)
+  flow?.returned({ server, name }, found)
   return found
 }
 

@@ -28,7 +28,8 @@ interface EventError {
 }
 
 /** What a call requests. */
-export type CallKind = 'tool' | 'resource' | 'prompt' | 'completion'
+/** The last two list what a server offers. */
+export type CallKind = 'tool' | 'resource' | 'prompt' | 'completion' | 'resources' | 'prompts'
 
 /** A client's request to run Python arrived. */
 export interface RunStarted extends About {

@@ -4,4 +4,6 @@ export const MCP_METHODS = {
   resource: 'resources/read',
   prompt: 'prompts/get',
   completion: 'completion/complete',
+  resources: 'resources/list',
+  prompts: 'prompts/list',
 } as const

@@ -141,7 +141,7 @@ export class Spans {
   #callEnded(event: EventOf<'call.ended'>): Span | undefined {
     const { kind, server, name, outcome, error, result } = event
     // Without a resource's URI: names must have few distinct values.
-    const title = kind === 'resource' ? MCP_METHODS[kind] : `${MCP_METHODS[kind]} ${name}`
+    const title = kind === 'resource' || name === kind ? MCP_METHODS[kind] : `${MCP_METHODS[kind]} ${name}`
     const type = errorType(outcome, error?.code)
     const failure = type && (error?.message ?? 'The result is marked as an error')
     const content = this.#options.capturesContent && this.#content(server, result)
