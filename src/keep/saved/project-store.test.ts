@@ -40,6 +40,12 @@ it('a project keeps files and folders, and reports changes', async () => {
   expect(store.list()).toEqual([])
 })
 
+it('a project keeps a file that is called __proto__, and says so', async () => {
+  const { store } = newStore()
+  expect(Object.keys((await write(store, '__proto__', 'x')).kept)).toEqual(['__proto__'])
+  expect(await text(store, '__proto__')).toBe('x')
+})
+
 it.each(['../x', '/etc/x', 'a/../../x', 'a//x', '.', '..', 'a/..', 'a\\x', 'C:x', 'a\0b', '', 'con', 'x\n', 'a/'])(
   'a project refuses the path %j',
   async (wanted) => {

@@ -27,6 +27,15 @@ describe('one client cannot take up everything', () => {
     expect(await status({ body: padded(2_000_000), headers: chunked })).toBe(413)
   })
 
+  it('a request body is limited in its parts, which take time, and one that is nested too deeply is no error of the bridge', async () => {
+    const { status } = await serve()
+    const withExtra = (extra: string) => INITIALIZE.replace('"params":{', `"params":{"_meta":{"x":${extra}},`)
+    expect(await status({ body: withExtra(`[${'1,'.repeat(90_000)}1]`) })).toBe(200)
+    expect(await status({ body: withExtra(`[${'1,'.repeat(110_000)}1]`) })).toBe(413)
+    expect(await status({ body: withExtra(`"${'[,]'.repeat(110_000)}"`) })).toBe(200)
+    expect(await status({ body: '['.repeat(2_000_000) })).toBe(413)
+  })
+
   it.each([{}, { 'transfer-encoding': 'chunked' }])(
     'a refusal reaches a client that is still sending, and closes its connection: %j',
     async (headers) => {

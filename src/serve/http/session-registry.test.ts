@@ -28,8 +28,9 @@ function setUp(max: number) {
       return { session, handle: handle!()! }
     })
   const goOn = (handle: string) => handles.use(handle, async (session) => session)
-  const hold = (expendable = false) =>
+  const hold = (expendable = false, user?: string) =>
     registry.hold({
+      ...(user !== undefined && { user }),
       kept: keptForClient('/project'),
       idleMs: () => IDLE_MS,
       isExpendable: () => expendable,
@@ -124,6 +125,19 @@ describe('when there are as many sessions as there may be', () => {
     await expect(newOf('dora')()).rejects.toMatchObject({ code: 'SESSION_LIMIT' })
     await ann()
     expect(closed.slice(2)).toEqual([anns.session])
+  })
+
+  it('a session without variables is ended for a user who has fewer, and for no one else', async () => {
+    const { hold, newOf, closed } = setUp(3)
+    const ann = newOf('ann')
+    const ofBob = hold(true, 'bob')
+    await ann()
+    await ann()
+    await ann()
+    expect(closed).toHaveLength(1)
+    expect(closed).not.toContain(ofBob.session)
+    hold(true, 'eve')
+    expect(closed.slice(1)).toEqual([ofBob.session])
   })
 
   it('a session in use, or with variables that a client came back to, is never ended for a new one', async () => {

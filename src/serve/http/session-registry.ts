@@ -85,7 +85,8 @@ export class SessionRegistry {
 
 /**
  * Ends sessions without variables first, then those that their holder calls expendable, and no others. Of other
- * users, it is one who has most, and who is left with no fewer than the user who asks.
+ * users, it is one who has most: more than the user who asks, and for a session with variables so many more that no
+ * fewer are left.
  * @param all least recently used first
  */
 function makeRoom(all: readonly HeldSession[], asking: string | undefined, problem: string, setting: string): void {
@@ -93,12 +94,13 @@ function makeRoom(all: readonly HeldSession[], asking: string | undefined, probl
   const counts = new Map<string | undefined, number>()
   const countOf = (user: string | undefined): number => counts.get(user) ?? 0
   for (const { user } of all) counts.set(user, countOf(user) + 1)
-  const expendable = idle.filter(
-    ({ isExpendable, user }) => isExpendable && (user === asking || countOf(user) > countOf(asking) + 1),
-  )
+  const mayEnd = ({ user }: HeldSession, more: number): boolean =>
+    user === asking || countOf(user) >= countOf(asking) + more
+  const ofMost = (held: readonly HeldSession[]): HeldSession | undefined =>
+    held.toSorted((one, other) => countOf(other.user) - countOf(one.user))[0]
   const leaver =
-    idle.find((held) => !held.hasVariables) ??
-    expendable.toSorted((one, other) => countOf(other.user) - countOf(one.user))[0]
+    ofMost(idle.filter((held) => !held.hasVariables && mayEnd(held, 1))) ??
+    ofMost(idle.filter((held) => held.isExpendable && mayEnd(held, 2)))
   if (leaver) return void leaver.end()
   throw new BridgeError('SESSION_LIMIT', `${problem}, and all of them are in use or hold variables`, {
     hint: `Retry when one of them has ended, or raise ${setting}.`,
