@@ -127,12 +127,12 @@ export class ProjectStore {
   /** Apply the changes that fit the limits. @throws BridgeError STATE_UNWRITABLE if none could be applied */
   async keep({ files, folders, removed }: ProjectChanges): Promise<ProjectReport> {
     // Not by assignment: a file may be called `__proto__`.
-    const [kept, refused] = [new Map<string, string>(), new Map<string, string>()]
+    const [kept, failed] = [new Map<string, string>(), new Map<string, string>()]
     const each = async (wanted: string, work: () => Promise<string>): Promise<void> => {
       try {
         kept.set(wanted, await work())
       } catch (error) {
-        refused.set(wanted, messageOf(error))
+        failed.set(wanted, messageOf(error))
       }
     }
     try {
@@ -151,7 +151,7 @@ export class ProjectStore {
       const reason = writeFailure(cause, () => messageOf(cause))
       throw new BridgeError('STATE_UNWRITABLE', `/projects cannot be saved: ${reason}`, { cause })
     }
-    return { kept: Object.fromEntries(kept), refused: Object.fromEntries(refused) }
+    return { kept: Object.fromEntries(kept), refused: Object.fromEntries(failed) }
   }
 
   /** Delete a file, or a folder and its content. @throws BridgeError STATE_NOT_FOUND, STATE_REFUSED for a bad path */
