@@ -110,7 +110,7 @@ export class OpenRequests {
 
   /**
    * The resident is lost.
-   * @param mayHaveRun whether it had begun to serve the client
+   * @param mayHaveRun whether it may have begun calls that it has not answered
    * @returns what the client is told: no more questions, then what became of its calls
    */
   lost(mayHaveRun: boolean): string[] {

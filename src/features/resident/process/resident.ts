@@ -2,6 +2,7 @@
 // says hello, and ends some time after the last one has gone.
 import { createServer as createSocketServer, type Server, type Socket } from 'node:net'
 import { createLineSplitter } from '../../../util/bytes/line-splitter.ts'
+import { MAX_PAUSE_MS } from '../../../cell/time-limit.ts'
 import type { Log } from '../../../util/log.ts'
 import { VERSION } from '../../../util/version.ts'
 import {
@@ -30,6 +31,7 @@ const HELLO_MS = 5_000
 /** A relay that started this resident connects within this time. */
 const FIRST_CLIENT_MS = 15_000
 const WATCH_MS = 1_000
+const POLL_MS = 50
 
 /** One client, as long as it is connected. */
 export interface ServedClient {
@@ -39,6 +41,11 @@ export interface ServedClient {
   receive(line: string): void
   /** Another line of a command. */
   told(said: Record<string, unknown>): void
+  /**
+   * From now on begins no call of the client. Missing for a command, which ends with the resident.
+   * @returns how many of its calls and cells are open
+   */
+  drain?(): number
   /** The client has disconnected. Resolves when everything of it has ended. */
   end(): Promise<void>
 }
@@ -46,7 +53,7 @@ export interface ServedClient {
 interface ResidentOptions {
   /** How long it waits for the next client after the last one. */
   idleMs: number
-  /** How long a cell may run, for which its end waits. */
+  /** How long a cell may run. */
   maxTimeoutMs: number
   /** Of its relays. It may run from a copy of the package, and its own would be another. */
   key: Pick<ResidentKey, 'name' | 'text'>
@@ -59,8 +66,8 @@ interface ResidentOptions {
   serve: (hello: Hello, socket: Socket, tell: (said: FromResident) => void) => ServedClient
   /** Why a client cannot be served here: then its relay serves it, and reports the reason as without a resident. */
   refuses: (hello: Hello) => Promise<string | undefined>
-  /** Whether a cell runs. */
-  isBusy: () => boolean
+  /** How many cells run or wait. */
+  openCells: () => number
   /** Whether its page is open in a browser: then it stays without clients. */
   isWatched: () => boolean
   /** Ends the bridge. */
@@ -144,6 +151,8 @@ export class Resident {
       const reason =
         hello.key === this.#options.key.text ? await this.#options.refuses(hello) : 'its settings are others'
       if (reason !== undefined) return refuse(reason)
+      // Its relay goes on to the next resident.
+      if (this.#isEnding) socket.destroy()
       if (socket.destroyed) return
       socket.write(controlLine({ welcome: { pid: process.pid } }))
       client = this.#options.serve(hello, socket, (said) => tell(socket, said))
@@ -220,17 +229,46 @@ export class Resident {
     return { pid: process.pid, version: VERSION, startedAt: this.#startedAt, log: this.#options.place.log, clients }
   }
 
-  /** Takes no new clients, waits for the cells that run, and ends the process. A second call does not wait. */
+  /** Lets each client go on at the next resident as soon as its calls are answered. @returns how many are open */
+  #drain(): number {
+    let open = this.#options.openCells()
+    for (const [socket, one] of this.#clients) {
+      const calls = one?.client.drain?.()
+      if (calls === undefined || socket.writableEnded || socket.destroyed) continue
+      open += calls
+      if (calls === 0) socket.end(controlLine({ done: true }))
+    }
+    return open
+  }
+
+  /**
+   * Waits for the cells that run, and for those behind them in their sessions. Each has its own time limit, which a
+   * question to the user pauses. So one is stuck once none has ended for as long as that.
+   */
+  async #cellsEnd(): Promise<void> {
+    let fewest = Infinity
+    let until = 0
+    for (let open = this.#drain(); open > 0; open = this.#drain()) {
+      const now = performance.now()
+      if (open < fewest) until = now + this.#options.maxTimeoutMs + MAX_PAUSE_MS
+      else if (now > until) return
+      fewest = Math.min(fewest, open)
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+    }
+  }
+
+  /**
+   * Takes no new clients and begins no more calls of those it has, waits for the cells that have begun, and ends the
+   * process. A second call does not wait.
+   */
   async end(reason: string): Promise<void> {
-    const { place, log, isBusy, close, maxTimeoutMs } = this.#options
+    const { place, log, close } = this.#options
     const wasEnding = this.#isEnding
     this.#isEnding = true
     // In this order: on Windows, any user may take the name of a pipe that was closed.
     if (this.#holder !== undefined) displace(place.home, this.#holder)
     this.#server.close()
-    const until = performance.now() + maxTimeoutMs
-    const mayWait = (): boolean => !wasEnding && isBusy() && performance.now() < until
-    while (mayWait()) await new Promise((resolve) => setTimeout(resolve, 50))
+    if (!wasEnding) await this.#cellsEnd()
     log.info('The resident bridge ends', { reason })
     for (const socket of this.#clients.keys()) socket.end()
     await Promise.allSettled(this.#ending)
