@@ -23,6 +23,8 @@ import { displace, holderOf, type ResidentPlace } from '../run-folder.ts'
 import { leavesUnread } from './socket-transport.ts'
 
 const MAX_CLIENTS = 64
+/** Connections that have said nothing yet. */
+const MAX_SILENT = 64
 /** With those that have not said hello, or are refused. Each holds a file of this process open. */
 const MAX_CONNECTIONS = 4 * MAX_CLIENTS
 /** Environments are larger than any other hello. */
@@ -85,6 +87,8 @@ export class Resident {
   readonly #options: ResidentOptions
   readonly #server: Server
   readonly #clients = new Map<Socket, Connected | undefined>()
+  /** Those that have said nothing yet, oldest first. */
+  readonly #silent = new Set<Socket>()
   readonly #startedAt = Date.now()
   readonly #ending = new Set<Promise<unknown>>()
   #holder: bigint | undefined
@@ -133,15 +137,11 @@ export class Resident {
       // It may keep its half open.
       setTimeout(() => socket.destroy(), HELLO_MS).unref()
     }
-    if (this.#clients.size >= MAX_CLIENTS) return refuse(`it serves ${MAX_CLIENTS} clients`)
     if (!this.#hasName) return void socket.destroy()
     this.#clients.set(socket, undefined)
     clearTimeout(this.#idle)
-    const late = setTimeout(() => {
-      // Now, not at `close`, which comes after connections that wait are taken: they would find no place.
-      this.#clients.delete(socket)
-      socket.destroy()
-    }, HELLO_MS)
+    this.#makeRoom(socket)
+    const late = setTimeout(() => socket.destroy(), HELLO_MS)
     let client: ServedClient | undefined
     /** What the client said before it was welcome. */
     let early: string[] | undefined
@@ -151,6 +151,7 @@ export class Resident {
       const reason =
         hello.key === this.#options.key.text ? await this.#options.refuses(hello) : 'its settings are others'
       if (reason !== undefined) return refuse(reason)
+      if (this.#clientCount >= MAX_CLIENTS) return refuse(`it serves ${MAX_CLIENTS} clients`)
       // Its relay goes on to the next resident.
       if (this.#isEnding) socket.destroy()
       if (socket.destroyed) return
@@ -176,6 +177,7 @@ export class Resident {
         const hello = early ? undefined : helloOf(said)
         if (!hello) return
         clearTimeout(late)
+        this.#silent.delete(socket)
         void welcome(hello)
       },
       onTooLong: () => socket.destroy(),
@@ -204,8 +206,22 @@ export class Resident {
     socket.once('close', () => {
       over()
       this.#clients.delete(socket)
+      this.#silent.delete(socket)
       this.#waitForClients()
     })
+  }
+
+  /** A relay or command says at once what it wants, so the connection that has said nothing for longest is neither. */
+  #makeRoom(socket: Socket): void {
+    this.#silent.add(socket)
+    const [oldest] = this.#silent
+    if (!oldest || this.#silent.size <= MAX_SILENT) return
+    this.#silent.delete(oldest)
+    oldest.destroy()
+  }
+
+  get #clientCount(): number {
+    return [...this.#clients.values()].filter((one) => one !== undefined).length
   }
 
   #waitForClients(): void {
