@@ -77,8 +77,14 @@ export class OpenSessions {
     this.#open.delete(session)
   }
 
+  /** Like `close`, when another bridge goes on with the session: leaves it a durable sandbox. */
+  async leave(session: Session): Promise<void> {
+    await session.leave('The bridge was shut down')
+    this.#open.delete(session)
+  }
+
   async closeAll(): Promise<void> {
-    await Promise.allSettled([...this.#open].map((session) => session.leave('The bridge was shut down')))
+    await Promise.allSettled([...this.#open].map((session) => this.leave(session)))
     this.#texts.close()
   }
 

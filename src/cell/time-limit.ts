@@ -1,7 +1,7 @@
 // The time limit of a cell. It pauses while the user answers a question, up to a limit.
 
 /** Longest total pause. */
-const MAX_PAUSE_MS = 10 * 60_000
+export const MAX_PAUSE_MS = 10 * 60_000
 
 export class TimeLimit {
   #leftMs: number

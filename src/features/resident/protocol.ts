@@ -78,6 +78,8 @@ export type FromRelay =
 
 export type FromResident =
   | { welcome: { pid: number } }
+  /** The resident ends, and has answered every call that it has begun: it has begun none of the others. */
+  | { done: true }
   /** The relay serves its client itself. */
   | { refused: string }
   | { pong: true }

@@ -50,7 +50,11 @@ export async function stop(): Promise<void> {
   const found = await findResidents(readSettings(process.env).stateDir)
   if (found.length === 0) return printEmpty(await noneText())
   const answers = await Promise.all(found.map(({ socket }) => askResident(socket, { stop: true })))
-  const silent = found.filter((_, index) => answers[index] === 'silent')
+  // One that nobody reaches any more has ended.
+  const silent = found.filter((_, index) => {
+    const answer = answers[index]
+    return answer === 'silent' || (answer !== undefined && answer['pong'] !== true)
+  })
   const stopped = found.length - silent.length
   const isUsed = found.some(({ status: now }) => now !== undefined && now.clients.length > 0)
   const next = isUsed ? ' Clients that are connected go on in new sessions.' : ''

@@ -18,6 +18,7 @@ import {
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { BUILT_CLI, CLI, fixtureServer, ROOT } from '../../support/bridge-process.ts'
 import { needsBubblewrap, needsLinux, needsPosix, needsProgram, skip } from '../../support/needs.ts'
@@ -250,7 +251,7 @@ describe('a resident', () => {
       const server = await pidOf(ann)
       await ann.run('kept = 1')
       const open = ann.run('import time\nprint("began")\ntime.sleep(30)')
-      await new Promise((resolve) => setTimeout(resolve, 500))
+      await sleep(500)
       kill(residents()[0]!, 'SIGKILL')
       expect(await open).toMatch(/resident bridge ended while this code ran.*may or may not have taken effect/)
       expect(await ann.run('print("kept" in globals())')).toBe('False')
@@ -597,7 +598,7 @@ describe('sandbridge status and stop', () => {
         stdout.match(/^ {2}who +running +1 client: \d+ in \S+ +it starts in the folder of its client/gm),
       ).toHaveLength(2)
       const open = ann.run('import time\ntime.sleep(3)\nprint("whole")')
-      await new Promise((resolve) => setTimeout(resolve, 500))
+      await sleep(500)
       expect(command('stop')).toMatchObject({
         code: 0,
         stdout:
@@ -609,6 +610,30 @@ describe('sandbridge status and stop', () => {
       expect(await bob.run('print(2)')).toBe('2')
     },
   )
+
+  it('a call that comes after `stop` is made by the next resident, also of a client whose cell runs', async () => {
+    const { connect, command, residents } = residentHome({})
+    const [ann, bob] = await Promise.all([connect('ann'), connect('bob')])
+    for (const one of [ann, bob]) await one.run('kept = 1')
+    const open = ann.run('import time\ntime.sleep(4)\nprint("whole", kept)')
+    await sleep(500)
+    expect(command('stop').code).toBe(0)
+    const isKept = 'print("kept" in globals())'
+    const later = [ann.run(isKept), ann.run(isKept), bob.run(isKept)]
+    expect(await open).toBe('whole 1')
+    expect(await Promise.all(later)).toEqual(['False', 'False', 'False'])
+    expect(residents()).toHaveLength(2)
+  }, 120_000)
+
+  it('a cell that waited for its turn when `stop` came has all of its time', { timeout: 120_000 }, async () => {
+    const { connect, command } = residentHome({}, { MCP_BRIDGE_MAX_TIMEOUT: '5', MCP_BRIDGE_TIMEOUT: '5' })
+    const ann = await connect('ann')
+    await ann.run('import asyncio')
+    const both = [1, 2].map((count) => ann.run(`await asyncio.sleep(4)\nprint("whole", ${count})`))
+    await sleep(500)
+    expect(command('stop').code).toBe(0)
+    expect(await Promise.all(both)).toEqual(['whole 1', 'whole 2'])
+  })
 })
 
 describe('without a setting', () => {

@@ -41,6 +41,42 @@ it('a call that no resident has welcomed is made at the next', () => {
   expect(answered(open, '1')).toBe(true)
 })
 
+const cancelled = (requestId: unknown): Buffer => line({ method: 'notifications/cancelled', params: { requestId } })
+
+it('a call that its client has cancelled is not made at the next resident', () => {
+  const open = openRequests()
+  const text = line({ id: '2', method: 'tools/call', params: { name: 'run_python' } })
+  for (const one of [INITIALIZE, INITIALIZED, CALL, text]) open.fromClient(one)
+  // A resident that is connected hears of it.
+  expect(open.fromClient(cancelled(2))).toBe(true)
+  // Control: an id that is text is another one.
+  expect(open.again()).toEqual([INITIALIZE, INITIALIZED, text])
+  // An answer that was on its way is passed on.
+  expect(answered(open, '2')).toBe(true)
+})
+
+it('a call that its client has cancelled is not answered when its resident is lost', () => {
+  const open = openRequests()
+  for (const one of [INITIALIZE, INITIALIZED]) open.fromClient(one)
+  answered(open, '1')
+  for (const one of [CALL, cancelled(2)]) open.fromClient(one)
+  expect(open.lost(true)).toEqual([])
+})
+
+it('a handshake cannot be cancelled, nor a request that has its answer', () => {
+  const open = openRequests({ 'tools/list': '{"tools":[]}' })
+  for (const one of [INITIALIZE, LIST, cancelled(1), cancelled('l')]) open.fromClient(one)
+  expect(open.again()).toEqual([INITIALIZE, LIST])
+  // The client has had this answer.
+  expect(answered(open, '"l"', { tools: [] })).toBe(false)
+})
+
+it.each([undefined, null, {}, { requestId: {} }])('a cancellation of nothing changes nothing: %j', (params) => {
+  const open = openRequests()
+  for (const one of [INITIALIZE, CALL, line({ method: 'notifications/cancelled', params })]) open.fromClient(one)
+  expect(open.again()).toEqual([INITIALIZE, CALL])
+})
+
 it('a client that has a kept answer is not answered again, and the resident hears the request all the same', () => {
   const told: unknown[] = []
   const open = openRequests({ initialize: '{"kept":1}', 'tools/list': '{"tools":[]}' }, told)

@@ -1,6 +1,8 @@
 // What is open between one client and its resident, what the client is told before the resident answers, and what is
 // said again to the next resident when one is lost. Pure.
 
+import { isRecord } from '../../../util/json/json.ts'
+
 /** A client's request without an answer. */
 interface OpenRequest {
   method: string
@@ -53,6 +55,7 @@ export class OpenRequests {
     // An answer to a question of this resident; one of an earlier resident has ended.
     if (typeof method !== 'string') return id !== undefined && this.#resident.delete(id)
     if (method === 'notifications/initialized') this.#initialized = line
+    if (method === 'notifications/cancelled') this.#cancelled(params)
     if (id === undefined) return true
     const question = this.#kept.questionOf(method, params)
     const told = question === undefined ? undefined : this.#kept.find(question)
@@ -65,6 +68,18 @@ export class OpenRequests {
     if (method === 'tools/list') this.#list = { id, line }
     if (told !== undefined) this.#tell(`{"jsonrpc":"2.0","id":${id},"result":${told}}\n`)
     return true
+  }
+
+  /**
+   * Forgets a request that its client has cancelled: no later resident makes it, and its end is not told. A resident
+   * that is connected may still answer it, which the client ignores. A handshake cannot be cancelled. The answer to a
+   * request that the client was told is still expected: a second one must not reach the client.
+   */
+  #cancelled(params: unknown): void {
+    if (!isRecord(params) || params['requestId'] === undefined) return
+    const id = JSON.stringify(params['requestId'])
+    const request = this.#client.get(id)
+    if (request?.told === undefined && request?.method !== 'initialize') this.#client.delete(id)
   }
 
   /** @returns whether the client gets this answer */
@@ -95,7 +110,7 @@ export class OpenRequests {
 
   /**
    * The resident is lost.
-   * @param mayHaveRun whether it had begun to serve the client
+   * @param mayHaveRun whether it may have begun calls that it has not answered
    * @returns what the client is told: no more questions, then what became of its calls
    */
   lost(mayHaveRun: boolean): string[] {

@@ -77,6 +77,8 @@ export class Relay {
   #socket: Socket | undefined
   #isConnected = false
   #isWelcome = false
+  /** The resident has begun none of the calls that are open. */
+  #isDone = false
   #withoutSince: number | undefined
   #startedAt = -Infinity
   #pinging: NodeJS.Timeout | undefined
@@ -131,6 +133,7 @@ export class Relay {
     const { place, context, key } = this.#options
     this.#isConnected = false
     this.#isWelcome = false
+    this.#isDone = false
     let holder: bigint | undefined
     let late: NodeJS.Timeout | undefined
     const lines = createLineSplitter({
@@ -197,7 +200,8 @@ export class Relay {
     this.#toClient(Buffer.concat([line, NEWLINE]))
   }
 
-  #control({ welcome, refused, log, keep }: Record<string, unknown>): void {
+  #control({ welcome, refused, log, keep, done }: Record<string, unknown>): void {
+    if (done === true) this.#isDone = true
     if (isRecord(keep)) this.#kept.keep(keep)
     if (typeof log === 'string') this.#options.log(log)
     if (typeof refused === 'string') this.#giveUp(refused)
@@ -223,7 +227,7 @@ export class Relay {
     this.#isConnected = false
     if (this.#isEnding) return
     if (wasConnected) {
-      for (const line of this.#open.lost(this.#isWelcome)) this.#toClient(line)
+      for (const line of this.#open.lost(this.#isWelcome && !this.#isDone)) this.#toClient(line)
       this.#options.input.resume()
     }
     const now = performance.now()

@@ -2,6 +2,7 @@
 // says hello, and ends some time after the last one has gone.
 import { createServer as createSocketServer, type Server, type Socket } from 'node:net'
 import { createLineSplitter } from '../../../util/bytes/line-splitter.ts'
+import { MAX_PAUSE_MS } from '../../../cell/time-limit.ts'
 import type { Log } from '../../../util/log.ts'
 import { VERSION } from '../../../util/version.ts'
 import {
@@ -22,6 +23,8 @@ import { displace, holderOf, type ResidentPlace } from '../run-folder.ts'
 import { leavesUnread } from './socket-transport.ts'
 
 const MAX_CLIENTS = 64
+/** Connections that have said nothing yet. */
+const MAX_SILENT = 64
 /** With those that have not said hello, or are refused. Each holds a file of this process open. */
 const MAX_CONNECTIONS = 4 * MAX_CLIENTS
 /** Environments are larger than any other hello. */
@@ -30,6 +33,7 @@ const HELLO_MS = 5_000
 /** A relay that started this resident connects within this time. */
 const FIRST_CLIENT_MS = 15_000
 const WATCH_MS = 1_000
+const POLL_MS = 50
 
 /** One client, as long as it is connected. */
 export interface ServedClient {
@@ -39,6 +43,11 @@ export interface ServedClient {
   receive(line: string): void
   /** Another line of a command. */
   told(said: Record<string, unknown>): void
+  /**
+   * From now on begins no call of the client. Missing for a command, which ends with the resident.
+   * @returns how many of its calls and cells are open
+   */
+  drain?(): number
   /** The client has disconnected. Resolves when everything of it has ended. */
   end(): Promise<void>
 }
@@ -46,7 +55,7 @@ export interface ServedClient {
 interface ResidentOptions {
   /** How long it waits for the next client after the last one. */
   idleMs: number
-  /** How long a cell may run, for which its end waits. */
+  /** How long a cell may run. */
   maxTimeoutMs: number
   /** Of its relays. It may run from a copy of the package, and its own would be another. */
   key: Pick<ResidentKey, 'name' | 'text'>
@@ -59,8 +68,8 @@ interface ResidentOptions {
   serve: (hello: Hello, socket: Socket, tell: (said: FromResident) => void) => ServedClient
   /** Why a client cannot be served here: then its relay serves it, and reports the reason as without a resident. */
   refuses: (hello: Hello) => Promise<string | undefined>
-  /** Whether a cell runs. */
-  isBusy: () => boolean
+  /** How many cells run or wait. */
+  openCells: () => number
   /** Whether its page is open in a browser: then it stays without clients. */
   isWatched: () => boolean
   /** Ends the bridge. */
@@ -78,6 +87,8 @@ export class Resident {
   readonly #options: ResidentOptions
   readonly #server: Server
   readonly #clients = new Map<Socket, Connected | undefined>()
+  /** Those that have said nothing yet, oldest first. */
+  readonly #silent = new Set<Socket>()
   readonly #startedAt = Date.now()
   readonly #ending = new Set<Promise<unknown>>()
   #holder: bigint | undefined
@@ -126,15 +137,11 @@ export class Resident {
       // It may keep its half open.
       setTimeout(() => socket.destroy(), HELLO_MS).unref()
     }
-    if (this.#clients.size >= MAX_CLIENTS) return refuse(`it serves ${MAX_CLIENTS} clients`)
     if (!this.#hasName) return void socket.destroy()
     this.#clients.set(socket, undefined)
     clearTimeout(this.#idle)
-    const late = setTimeout(() => {
-      // Now, not at `close`, which comes after connections that wait are taken: they would find no place.
-      this.#clients.delete(socket)
-      socket.destroy()
-    }, HELLO_MS)
+    this.#makeRoom(socket)
+    const late = setTimeout(() => socket.destroy(), HELLO_MS)
     let client: ServedClient | undefined
     /** What the client said before it was welcome. */
     let early: string[] | undefined
@@ -144,6 +151,9 @@ export class Resident {
       const reason =
         hello.key === this.#options.key.text ? await this.#options.refuses(hello) : 'its settings are others'
       if (reason !== undefined) return refuse(reason)
+      if (this.#clientCount >= MAX_CLIENTS) return refuse(`it serves ${MAX_CLIENTS} clients`)
+      // Its relay goes on to the next resident.
+      if (this.#isEnding) socket.destroy()
       if (socket.destroyed) return
       socket.write(controlLine({ welcome: { pid: process.pid } }))
       client = this.#options.serve(hello, socket, (said) => tell(socket, said))
@@ -167,6 +177,7 @@ export class Resident {
         const hello = early ? undefined : helloOf(said)
         if (!hello) return
         clearTimeout(late)
+        this.#silent.delete(socket)
         void welcome(hello)
       },
       onTooLong: () => socket.destroy(),
@@ -195,8 +206,22 @@ export class Resident {
     socket.once('close', () => {
       over()
       this.#clients.delete(socket)
+      this.#silent.delete(socket)
       this.#waitForClients()
     })
+  }
+
+  /** A relay or command says at once what it wants, so the connection that has said nothing for longest is neither. */
+  #makeRoom(socket: Socket): void {
+    this.#silent.add(socket)
+    const [oldest] = this.#silent
+    if (!oldest || this.#silent.size <= MAX_SILENT) return
+    this.#silent.delete(oldest)
+    oldest.destroy()
+  }
+
+  get #clientCount(): number {
+    return [...this.#clients.values()].filter((one) => one !== undefined).length
   }
 
   #waitForClients(): void {
@@ -220,17 +245,46 @@ export class Resident {
     return { pid: process.pid, version: VERSION, startedAt: this.#startedAt, log: this.#options.place.log, clients }
   }
 
-  /** Takes no new clients, waits for the cells that run, and ends the process. A second call does not wait. */
+  /** Lets each client go on at the next resident as soon as its calls are answered. @returns how many are open */
+  #drain(): number {
+    let open = this.#options.openCells()
+    for (const [socket, one] of this.#clients) {
+      const calls = one?.client.drain?.()
+      if (calls === undefined || socket.writableEnded || socket.destroyed) continue
+      open += calls
+      if (calls === 0) socket.end(controlLine({ done: true }))
+    }
+    return open
+  }
+
+  /**
+   * Waits for the cells that run, and for those behind them in their sessions. Each has its own time limit, which a
+   * question to the user pauses. So one is stuck once none has ended for as long as that.
+   */
+  async #cellsEnd(): Promise<void> {
+    let fewest = Infinity
+    let until = 0
+    for (let open = this.#drain(); open > 0; open = this.#drain()) {
+      const now = performance.now()
+      if (open < fewest) until = now + this.#options.maxTimeoutMs + MAX_PAUSE_MS
+      else if (now > until) return
+      fewest = Math.min(fewest, open)
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+    }
+  }
+
+  /**
+   * Takes no new clients and begins no more calls of those it has, waits for the cells that have begun, and ends the
+   * process. A second call does not wait.
+   */
   async end(reason: string): Promise<void> {
-    const { place, log, isBusy, close, maxTimeoutMs } = this.#options
+    const { place, log, close } = this.#options
     const wasEnding = this.#isEnding
     this.#isEnding = true
     // In this order: on Windows, any user may take the name of a pipe that was closed.
     if (this.#holder !== undefined) displace(place.home, this.#holder)
     this.#server.close()
-    const until = performance.now() + maxTimeoutMs
-    const mayWait = (): boolean => !wasEnding && isBusy() && performance.now() < until
-    while (mayWait()) await new Promise((resolve) => setTimeout(resolve, 50))
+    if (!wasEnding) await this.#cellsEnd()
     log.info('The resident bridge ends', { reason })
     for (const socket of this.#clients.keys()) socket.end()
     await Promise.allSettled(this.#ending)

@@ -14,6 +14,7 @@ import { loadSettings, settingsFile } from '../../../config/settings/file/load-s
 import type { NamedSetting } from '../../../config/settings/setting-kinds.ts'
 import { namedSettings, settingContext, type Settings, settingsOf } from '../../../config/settings/settings.ts'
 import { messageOf } from '../../../errors.ts'
+import type { Session } from '../../../cell/session/session.ts'
 import type { Conversation } from '../../../serve/mcp/run-python.ts'
 import { oneSession } from '../../../serve/mcp/sessions.ts'
 import type { FromResident, Hello } from '../protocol.ts'
@@ -91,7 +92,7 @@ export async function serveResident(name: string): Promise<void> {
       }
     },
     serve: (hello, socket, tell) => serveClient(hello, socket, tell, { settings, own: own.get(hello.env)!, bridge }),
-    isBusy: () => (opened?.cells.count ?? 0) > 0,
+    openCells: () => opened?.cells.count ?? 0,
     isWatched: () => opened?.page.service?.isOpen === true,
     close: async () => (await opening)?.close(),
   })
@@ -156,6 +157,9 @@ function serveClient(
   // Of its own entry: another client's may be right.
   for (const warning of own.warnings) log.warning(warning)
   let servers: ClientServers | undefined
+  let session: Session | undefined
+  /** The client goes on at the next resident. */
+  let goesOn = false
   const open = async (): Promise<Conversation> => {
     const [shared, { keptForClient }] = await Promise.all([bridge(), import('../../../cell/session/kept-for.ts')])
     // What features offer may change at any time.
@@ -167,7 +171,7 @@ function serveClient(
         if (isFixed && text === served.behind()) tell({ keep: places })
       },
     })
-    const session = shared.sessions.open(keptForClient(cwd), servers)
+    session = shared.sessions.open(keptForClient(cwd), servers)
     return { bridge: shared, sessions: oneSession(session), servers }
   }
   const transport = new SocketTransport(socket)
@@ -176,10 +180,16 @@ function serveClient(
     servers: () => servers?.sharing() ?? [],
     receive: (line) => transport.receive(line),
     told: () => {},
+    drain: () => {
+      const count = transport.drain() + (session?.isBusy ? 1 : 0)
+      goesOn = count === 0
+      return count
+    },
     end: async () => {
       const opened = await served.opened()
       if (opened) {
-        for (const session of opened.sessions.readable()) await opened.bridge.sessions.close(session)
+        const { sessions } = opened.bridge
+        for (const one of opened.sessions.readable()) await (goesOn ? sessions.leave(one) : sessions.close(one))
         await opened.servers?.close()
       }
       await served.close()

@@ -21,6 +21,9 @@ export class SocketTransport implements Transport {
   readonly #mark = randomBytes(6).toString('base64url')
   /** Lines that came before the server listened. */
   #early: string[] | undefined = []
+  /** The ids of calls that have begun and are not answered. */
+  readonly #calls = new Set<unknown>()
+  #isDraining = false
 
   constructor(socket: Socket) {
     this.#socket = socket
@@ -43,12 +46,30 @@ export class SocketTransport implements Transport {
       // Not JSON, or not JSON-RPC: as over stdio, the client gets no answer.
       return this.onerror?.(error instanceof Error ? error : new Error(String(error)))
     }
+    if ('method' in message && !this.#takes(message)) return
     if ('method' in message || !('id' in message)) return this.onmessage?.(message)
     const own = this.#unmarked(message.id)
     if (own !== undefined) this.onmessage?.({ ...message, id: own })
   }
 
+  /** From now on begins no call, and never answers those that come. @returns how many of the earlier ones are open */
+  drain(): number {
+    this.#isDraining = true
+    return this.#calls.size
+  }
+
+  /** @returns whether the server gets this message, which may begin or cancel a call */
+  #takes(message: Extract<JSONRPCMessage, { method: string }>): boolean {
+    if (message.method === 'notifications/cancelled') this.#calls.delete(message.params?.['requestId'])
+    if (message.method !== 'tools/call' || !('id' in message)) return true
+    // A call with a state goes on with one that has begun: it brings the answer to a question.
+    if (this.#isDraining && message.params?.['requestState'] === undefined) return false
+    this.#calls.add(message.id)
+    return true
+  }
+
   send(message: JSONRPCMessage): Promise<void> {
+    if (!('method' in message)) this.#calls.delete(message.id)
     // Not only when it says something: it may have asked for all of this at once.
     if (leavesUnread(this.#socket)) this.#socket.destroy()
     if (this.#socket.destroyed) return Promise.reject(new Error('The client has disconnected'))
