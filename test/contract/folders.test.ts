@@ -63,7 +63,7 @@ describe.each(['pyodide', 'bubblewrap', 'bubblewrap-image', 'podman', 'docker'] 
 
 describe.each(['bubblewrap', 'bubblewrap-image', 'podman', 'docker'] as const)('%s', (runtime) => {
   it(
-    'the sandbox shows a mounted folder by the name that the user gave, to read and not to write',
+    'a mounted folder has the name that the user gave, and is read-only without :rw',
     { timeout: 120_000 },
     async () => {
       await providerOrSkip(runtime)
