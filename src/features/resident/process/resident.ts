@@ -129,7 +129,6 @@ export class Resident {
     if (this.#clients.size >= MAX_CLIENTS) return refuse(`it serves ${MAX_CLIENTS} clients`)
     if (!this.#hasName) return void socket.destroy()
     this.#clients.set(socket, undefined)
-    clearTimeout(this.#idle)
     const late = setTimeout(() => {
       // Now, not at `close`, which comes after connections that wait are taken: they would find no place.
       this.#clients.delete(socket)
@@ -144,6 +143,8 @@ export class Resident {
       const reason =
         hello.key === this.#options.key.text ? await this.#options.refuses(hello) : 'its settings are others'
       if (reason !== undefined) return refuse(reason)
+      // Its relay goes on to the next resident.
+      if (this.#isEnding) socket.destroy()
       if (socket.destroyed) return
       socket.write(controlLine({ welcome: { pid: process.pid } }))
       client = this.#options.serve(hello, socket, (said) => tell(socket, said))
@@ -167,6 +168,8 @@ export class Resident {
         const hello = early ? undefined : helloOf(said)
         if (!hello) return
         clearTimeout(late)
+        clearTimeout(this.#idle)
+        this.#idle = undefined
         void welcome(hello)
       },
       onTooLong: () => socket.destroy(),
@@ -201,9 +204,9 @@ export class Resident {
 
   #waitForClients(): void {
     if (this.#clients.size > 0 || this.#isEnding) return
-    clearTimeout(this.#idle)
     if (!this.#hasName) return void this.end('its name was taken')
-    this.#idle = setTimeout(() => this.#endUnwatched(), this.#options.idleMs)
+    // A connection that said no hello, as of `sandbridge status`, has not stopped the time.
+    this.#idle ??= setTimeout(() => this.#endUnwatched(), this.#options.idleMs)
   }
 
   #endUnwatched(): void {
