@@ -138,7 +138,7 @@ describe('what is missing', () => {
     await openPool()
     await expect(start({ warmPool: 'other' })).rejects.toMatchObject({
       code: 'CONFIG_INVALID',
-      message: `MCP_BRIDGE_KUBERNETES_WARM_POOL: SandboxWarmPool "other" not found in namespace ${cluster.namespace}`,
+      message: `MCP_BRIDGE_KUBERNETES=warmPool: SandboxWarmPool "other" not found in namespace ${cluster.namespace}`,
     })
     await until(() => cluster.claims?.list().length === 0)
   })

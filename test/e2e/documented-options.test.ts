@@ -4,8 +4,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { commandLine } from '../../src/cli/program.ts'
-import { idOf } from '../../src/config/settings/setting-kinds.ts'
-import { namedSettings } from '../../src/config/settings/settings.ts'
+import { idOf, type Setting } from '../../src/config/settings/setting-kinds.ts'
+import { namedSettings, settingContext } from '../../src/config/settings/settings.ts'
 import { FEATURES } from '../../src/features.ts'
 import { ROOT } from '../support/bridge-process.ts'
 
@@ -17,6 +17,14 @@ const PAGE = readFileSync(path.join(ROOT, 'docs/configuration.md'), 'utf8')
 function optionsIn(text: string): string[] {
   const found = [...text.matchAll(/(?<![\w-])--[a-z][a-z-]*/g)].map(([option]) => option)
   return [...new Set(found)].filter((option) => option !== '--help').toSorted()
+}
+
+/** docs/configuration.md says by it that former variables are still read. */
+const FORMER_EXAMPLE = 'MCP_BRIDGE_POOL_MAX'
+
+/** Whether a word is a value of a setting. */
+function isValue(setting: Setting<unknown>, word: string): boolean {
+  return setting.member === undefined && setting.parse(word, settingContext({})) !== undefined
 }
 
 it('docs/configuration.md has an entry for every setting under its heading, and no other', () => {
@@ -32,6 +40,26 @@ it('docs/configuration.md has an entry for every setting under its heading, and 
     return `${heading} - **\`${idOf(setting)}\`**${inFile}: ${meaning} Default: ${defaultText}. Allowed: ${allowed}.`
   })
   expect(entries.toSorted()).toEqual(expected.toSorted())
+})
+
+it('every page names only variables, and parts of variables, that are settings', () => {
+  const settings = namedSettings().map(({ setting }) => setting)
+  const inDocs = readdirSync(path.join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
+  const problems = [...readdirSync(ROOT), ...inDocs.map((file) => path.join('docs', file))]
+    // These two tell of the past.
+    .filter(
+      (file) => file.endsWith('.md') && file !== 'CHANGELOG.md' && !file.startsWith(path.join('docs', 'decisions')),
+    )
+    .flatMap((page) => {
+      const text = readFileSync(path.join(ROOT, page), 'utf8')
+      const found = text.matchAll(/(?<![\w$])(MCP_BRIDGE_[A-Z_*]+)(?:=(\w+)(?=`))?/g)
+      return Array.from(found, ([whole, variable, word]) => {
+        const own = settings.filter((one) => one.variable === variable)
+        const isWord = word === undefined || own.some((one) => one.member === word || isValue(one, word))
+        return (own.length > 0 && isWord) || whole === FORMER_EXAMPLE ? [] : [`${page}: ${whole}`]
+      })
+    })
+  expect(problems.flat()).toEqual([])
 })
 
 it.each([

@@ -1,10 +1,12 @@
 // This file verifies that a command whose output is cut off by its reader, as by `| head -1`, ends without a stack
-// trace.
-import { spawn } from 'node:child_process'
+// trace, and that one whose output cannot be written says why.
+import { spawn, spawnSync } from 'node:child_process'
+import { closeSync, existsSync, openSync } from 'node:fs'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { expect, it } from 'vitest'
 import { bridgeEnv, CLI, makeHome } from '../support/bridge-process.ts'
+import { skip } from '../support/needs.ts'
 
 /** Runs a command and closes its stdout after the first piece of output, or before it. */
 async function cutShort(home: string, args: string[], readsFirst: boolean) {
@@ -25,6 +27,24 @@ it.each([
   ['exec', ['exec', '-c', 'while True: print("x" * 10_000)', '-t', '100'], true],
 ])('sandbridge %s ends when the reader of its output is gone', { timeout: 120_000 }, async (_, args, readsFirst) => {
   const { code, stderr } = await cutShort(makeHome(), args, readsFirst)
-  expect(stderr).not.toMatch(/EPIPE|at .*\.js:\d+/)
+  expect(stderr).not.toMatch(/EPIPE|cannot be written|at .*\.js:\d+/)
   expect([141, 143]).toContain(code)
+})
+
+it.each([
+  ['servers', ['servers', '--sources']],
+  ['doctor', ['doctor']],
+  ['exec', ['exec', '-c', 'print("x" * 10_000)\nimport time\ntime.sleep(60)']],
+])('sandbridge %s fails and names the cause when the disk of its output is full', { timeout: 120_000 }, (_, args) => {
+  if (!existsSync('/dev/full')) skip('this system has no /dev/full')
+  const full = openSync('/dev/full', 'w')
+  const { status, stderr } = spawnSync(process.execPath, [CLI, ...args], {
+    env: bridgeEnv(makeHome()),
+    stdio: ['ignore', full, 'pipe'],
+    encoding: 'utf8',
+  })
+  closeSync(full)
+  expect(stderr.match(/^sandbridge: the output cannot be written: .*no space left on device.*$/gm)).toHaveLength(1)
+  expect(stderr).not.toMatch(/at .*\.js:\d+/)
+  expect(status).toBe(1)
 })

@@ -24,7 +24,8 @@ interface Mount {
 
 const mount: Setting<Mount | undefined> = {
   variable: 'MCP_BRIDGE_MOUNT',
-  meaning: 'A host folder that cells can read. With `:rw` at the end they can write to it.',
+  meaning:
+    'A host folder that cells can read, below `/mnt`. With `:rw` at the end they can write to it. Its name may contain letters, digits, spaces and `.` `_` `-`; a symbolic link with such a name works, too.',
   defaultText: 'none',
   allowed: 'an absolute path, optionally followed by :ro or :rw',
   json: TEXT,

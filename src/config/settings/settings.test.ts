@@ -248,6 +248,17 @@ describe('readSettings', () => {
       expect(() => read({ MCP_BRIDGE_METRICS: address })).toThrow('MCP_BRIDGE_METRICS')
   })
 
+  it('a record that is required cannot be off', () => {
+    expect(() => read({ MCP_BRIDGE_AUDIT: 'off required=1' })).toThrow(
+      'MCP_BRIDGE_AUDIT=required=1 needs a record, and MCP_BRIDGE_AUDIT is off.',
+    )
+    expect(read({ MCP_BRIDGE_AUDIT: 'off required=0' }).audit).toBe('off')
+    expect(read({ MCP_BRIDGE_AUDIT: 'required=1' }).auditRequired).toBe(true)
+    const place = 'settings.json, line 1, observability.auditRequired'
+    const texts = new Map([['MCP_BRIDGE_AUDIT=required', { text: '1', place }]])
+    expect(() => readSettings({ MCP_BRIDGE_AUDIT: 'off' }, linux, { texts, problems: [], warnings: [] })).toThrow(place)
+  })
+
   it('servers run in pods only where sandboxes do, and are stopped when idle there', () => {
     expect(() => read({ MCP_BRIDGE_UPSTREAMS: 'pods' })).toThrow(
       'MCP_BRIDGE_KUBERNETES=servers=pods needs MCP_BRIDGE_RUNTIME=kubernetes',

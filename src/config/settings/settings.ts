@@ -150,6 +150,11 @@ export function readSettings(
     const reached = `MCP_BRIDGE_METRICS: other machines can reach ${values.metrics.host}`
     problems.push(`${reached}. Set MCP_BRIDGE_METRICS_TOKEN, which Prometheus sends, or use 127.0.0.1.`)
   }
+  if (values.auditRequired && values.audit === 'off') {
+    const place = texts.get('MCP_BRIDGE_AUDIT=required')?.place ?? 'MCP_BRIDGE_AUDIT'
+    const wanted = place === 'MCP_BRIDGE_AUDIT=required' ? `${place}=1` : place
+    problems.push(`${wanted} needs a record, and MCP_BRIDGE_AUDIT is off. Unset one of them.`)
+  }
   if (values.upstreams === 'pods' && values.runtime !== 'kubernetes') {
     problems.push(
       `MCP_BRIDGE_KUBERNETES=servers=pods needs MCP_BRIDGE_RUNTIME=kubernetes, and it is ${values.runtime}.`,

@@ -90,7 +90,11 @@ export async function init(options: InitOptions): Promise<void> {
     await listNewServers(bridge, options.yes ?? false)
     if (mayAsk && settings.flow !== 'off') await askWhoseText(bridge)
   })
-  if (!mayAsk) for (const note of otherClientsNote(others)) print(note)
+  if (!mayAsk) {
+    // Servers may have moved.
+    const now = written.length > 0 ? await discoverServers({ ...processContext(), settings }) : discovered
+    for (const note of otherClientsNote(otherClientFiles(now.servers))) print(note)
+  }
   const steps = nextSteps(plan, written, [command.command, ...command.args])
   if (steps.length > 0 && settings.packages.length === 0)
     steps.push('For work with data, give cells pandas and charts: sandbridge packages add pandas matplotlib')

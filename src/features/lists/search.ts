@@ -3,6 +3,7 @@ import { firstSentence } from '../../util/text/one-line.ts'
 import type { ToolDoc } from '../../calls/catalog/arguments/tool-doc.ts'
 import type { Wordings } from '../../calls/catalog/search/wordings.ts'
 import { searchWithSaved } from '../../calls/search-with-saved.ts'
+import { limitOf } from '../../cli/terminal/limit-option.ts'
 import { withServers } from '../../cli/terminal/open-bridge.ts'
 import { noServers, unsearchedLines, untrustedNote } from '../../cli/terminal/server-notes.ts'
 import type { Terminal } from '../../cli/terminal/terminal.ts'
@@ -16,13 +17,13 @@ interface SearchOptions {
 
 export async function search(wordings: readonly string[], options: SearchOptions, terminal: Terminal): Promise<void> {
   const { tell, printEmpty, printJson } = terminal
+  const limit = limitOf(options.limit)
   await withServers(terminal, async (bridge) => {
     const { catalog, own } = bridge
-    const limit = options.limit === undefined ? {} : { limit: Number(options.limit) }
     const { learned } = bridge.users.of(undefined)
     const { docs, broken } = await searchWithSaved(
       asWordings(wordings),
-      { ...limit, learned },
+      { ...(limit !== undefined && { limit }), learned },
       catalog,
       own.loadableTools,
     )

@@ -27,15 +27,28 @@ export async function resolveMount(
     if (isInside(source, real) || isInside(real, source))
       throw refused(`${mount.path} would expose the bridge's own files in ${folder}`)
   }
-  const name = path.basename(source)
-  // Engines separate the parts of a mount with commas. Models must be able to type the name.
-  if (!/^[\w.\- ]+$/.test(name) || /[,"\n]/.test(source))
-    throw refused(`${mount.path} has a character that cannot be mounted`)
+  // The name that the user wrote, as in docs and the tool's description: the folder behind a link may have another.
+  const name = path.basename(path.resolve(mount.path))
+  if (name === '') throw refused(`${mount.path} has no name, which the sandbox needs`, 'Use a folder in it.')
+  // Models must be able to type the name.
+  const odd = /[^\p{L}\p{M}\p{N}_.\- ]/u.exec(name)?.[0]
+  if (odd !== undefined)
+    throw refused(
+      `the name of ${mount.path} contains ${JSON.stringify(odd)}`,
+      `${ALLOWED}. Mount a symbolic link with such a name to it.`,
+    )
+  // Engines separate the parts of a mount with commas.
+  const apart = /[,"\n]/.exec(source)?.[0]
+  if (apart !== undefined)
+    throw refused(
+      `the path of ${source} contains ${JSON.stringify(apart)}, which cannot be mounted`,
+      'Rename the folder, or use another.',
+    )
   return { source, target: `/mnt/${name}`, mode: mount.mode }
 }
 
-function refused(reason: string): BridgeError {
-  return new BridgeError('CONFIG_INVALID', `MCP_BRIDGE_MOUNT: ${reason}`, {
-    hint: 'Use a folder that holds only files for cells.',
-  })
+const ALLOWED = 'A name may contain letters, digits, spaces and . _ -'
+
+function refused(reason: string, hint = 'Use a folder that holds only files for cells.'): BridgeError {
+  return new BridgeError('CONFIG_INVALID', `MCP_BRIDGE_MOUNT: ${reason}`, { hint })
 }

@@ -1,11 +1,21 @@
-// Ends a command quietly when the reader of its output has closed the pipe, as in `sandbridge artifacts | head -1`.
+// Ends a command whose output can go nowhere: quietly when its reader has closed the pipe, as in
+// `sandbridge artifacts | head -1`, and with the cause otherwise, such as a full disk.
 
 /** The shell's code for SIGPIPE: 128 + its number. */
 const EXIT_CODE = 141
+/** A pipe whose reader is gone; the last two on Windows. */
+const IS_CLOSED = new Set(['EPIPE', 'ECONNRESET', 'EOF'])
 
 /** Call before anything is written, for every command. */
 export function endWithoutReader(): void {
-  process.stdout.on('error', () => {
+  let isTold = false
+  process.stdout.on('error', ({ code = '', message }: NodeJS.ErrnoException) => {
+    if (!IS_CLOSED.has(code) && !isTold) {
+      isTold = true
+      process.stderr.write(`sandbridge: the output cannot be written: ${message}\n`)
+      // Whatever ends the process.
+      process.on('exit', () => (process.exitCode = 1))
+    }
     // `run` handles this error itself.
     if (process.stdout.listenerCount('error') > 1) return
     // Stop what the command started, as on a signal.

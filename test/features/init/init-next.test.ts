@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { bridgeEnv, CLI, fixtureServer, makeHome } from '../../support/bridge-process.ts'
+import { bridgeEnv, BUILT_CLI, fixtureServer, makeHome } from '../../support/bridge-process.ts'
 import { inTerminal, needsTerminal, type Step } from '../../support/in-terminal.ts'
 import { runProgram } from '../../support/run-program.ts'
 import { tellers } from '../../support/telling-bridge.ts'
@@ -15,9 +15,9 @@ function homeWithCursor() {
   const file = path.join(home, '.cursor/mcp.json')
   mkdirSync(path.dirname(file))
   writeFileSync(file, JSON.stringify({ mcpServers: { jira: fixtureServer('raw.mjs', 'named', 'create_issue') } }))
-  const sandbridge = (...args: string[]) => runProgram(process.execPath, [CLI, ...args], bridgeEnv(home))
+  const sandbridge = (...args: string[]) => runProgram(process.execPath, [BUILT_CLI, ...args], bridgeEnv(home))
   const atTerminal = (args: string[], steps: Step[]) =>
-    inTerminal([process.execPath, CLI, ...args], bridgeEnv(home, { TERM: 'dumb' }), { steps })
+    inTerminal([process.execPath, BUILT_CLI, ...args], bridgeEnv(home, { TERM: 'dumb' }), { steps })
   return { home, file, sandbridge, atTerminal }
 }
 
@@ -40,6 +40,17 @@ it('after init --yes, the first search finds tools, and init says what to do nex
   expect((await sandbridge('config', 'permissions.flow', 'ask')).code).toBe(0)
   // Nothing is asked a second time.
   expect((await sandbridge('init', '--yes')).stdout).not.toMatch(/2 tools|Restart/)
+})
+
+it('init --move says nothing of the client from which it has moved the servers', async () => {
+  const { home, sandbridge } = homeWithCursor()
+  const other = path.join(home, '.gemini/settings.json')
+  mkdirSync(path.dirname(other))
+  writeFileSync(other, JSON.stringify({ mcpServers: { wiki: fixtureServer('raw.mjs', 'good') } }))
+  const { stdout } = await sandbridge('init', '--yes', '--move', '--client', 'cursor')
+  expect(stdout).toContain(
+    `Cells can also call the servers in files of other MCP clients: gemini-cli (${other}): wiki.`,
+  )
 })
 
 it('init --undo asks first, and names each file once', async () => {
@@ -94,14 +105,14 @@ it(
     })
     writeFileSync(path.join(home, 'MCPs/servers.json'), JSON.stringify({ mcpServers: servers }))
     const env = { MCP_BRIDGE_FLOW: 'ask', TERM: 'dumb' }
-    const init = (steps: Step[]) => inTerminal([process.execPath, CLI, 'init'], bridgeEnv(home, env), { steps })
+    const init = (steps: Step[]) => inTerminal([process.execPath, BUILT_CLI, 'init'], bridgeEnv(home, env), { steps })
     const trust = () => {
       const file = path.join(home, 'MCPs/permissions.json')
       const text = existsSync(file) ? readFileSync(file, 'utf8') : '{}'
       return ((JSON.parse(text) as { trust?: { server: string }[] }).trust ?? []).map(({ server }) => server)
     }
     // Never without being asked.
-    expect((await runProgram(process.execPath, [CLI, 'init', '--yes'], bridgeEnv(home, env))).code).toBe(0)
+    expect((await runProgram(process.execPath, [BUILT_CLI, 'init', '--yes'], bridgeEnv(home, env))).code).toBe(0)
     expect(trust()).toEqual([])
     const screen = await init([
       ['notes: it runs on this machine, and says of 3 tools that they reach nothing outside', ''],

@@ -208,6 +208,15 @@ describe('in a terminal', () => {
     expect((await run(['index', 'good'])).stderr).toBe('')
   })
 
+  it.each(['search', 'find'])('%s takes only a limit that it can keep to', async (command) => {
+    for (const limit of ['abc', '0', '-3', '1.5', '101'])
+      expect(await run([command, 'an issue', `--limit=${limit}`]), limit).toMatchObject({
+        code: 2,
+        stdout: '',
+        stderr: 'sandbridge: --limit is a whole number from 1 to 100\n',
+      })
+  })
+
   it('a command in a terminal says what to do where there are no servers', async () => {
     const empty = makeHome()
     for (const args of [['servers'], ['index'], ['search', 'x']]) {

@@ -20,6 +20,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { findResidents } from '../../../src/features/resident/ask-resident.ts'
 import { BUILT_CLI, CLI, fixtureServer, ROOT } from '../../support/bridge-process.ts'
 import { needsBubblewrap, needsLinux, needsPosix, needsProgram, skip } from '../../support/needs.ts'
 import { until } from '../../support/processes.ts'
@@ -213,6 +214,20 @@ describe('a resident', () => {
     await until(() => !isAlive(resident!))
     expect(readdirSync(folder).filter((name) => !name.endsWith('.log'))).toEqual([])
     expect(isAlive(server)).toBe(false)
+  })
+
+  it('ends without clients although its status is asked for all the time', { timeout: 120_000 }, async () => {
+    const { connect, residents, home } = residentHome({})
+    const ann = await connect('ann')
+    ann.process.stdin!.end()
+    expect(await ann.exited).toBe(0)
+    const [resident] = residents()
+    // Several at once, so that hardly a moment is without a question.
+    const ask = async (): Promise<void> => {
+      while (isAlive(resident!)) await findResidents(path.join(home, 'MCPs'))
+    }
+    await Promise.all([ask(), ask()])
+    expect((await findResidents(path.join(home, 'MCPs'))).length).toBe(0)
   })
 
   it(

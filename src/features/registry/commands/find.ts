@@ -1,10 +1,10 @@
 // `sandbridge find`: finds MCP servers in the registries by what they do. Adds and starts nothing.
 import { loadSettings } from '../../../config/settings/file/load-settings.ts'
-import { BridgeError } from '../../../errors.ts'
 import { createLog, SILENT } from '../../../util/log.ts'
 import { summaryLine, summaryOf } from '../describe-server.ts'
 import { openRegistries } from '../open-registries.ts'
 import { count } from '../../../util/text/count.ts'
+import { limitOf } from '../../../cli/terminal/limit-option.ts'
 import { print, printEmpty, printJson, printSummary, printTable, tell } from '../../../cli/terminal/print.ts'
 import { ProgressBar } from '../../../cli/terminal/progress-bar.ts'
 
@@ -15,13 +15,9 @@ interface FindOptions {
 }
 
 const DEFAULT_LIMIT = 10
-const MAX_LIMIT = 100
 
 export async function find(query: string, options: FindOptions): Promise<void> {
-  const limit = Number(options.limit ?? DEFAULT_LIMIT)
-  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LIMIT) {
-    throw new BridgeError('TOOL_ARGUMENTS_INVALID', `--limit is a whole number from 1 to ${MAX_LIMIT}`, { hint: '' })
-  }
+  const limit = limitOf(options.limit) ?? DEFAULT_LIMIT
   const bar = new ProgressBar(process.stderr)
   const onProgress = (servers: number): void =>
     bar.listeners.onPreparing(`reading the registry: ${count(servers, 'server')}`)

@@ -139,7 +139,6 @@ export class Resident {
     }
     if (!this.#hasName) return void socket.destroy()
     this.#clients.set(socket, undefined)
-    clearTimeout(this.#idle)
     this.#makeRoom(socket)
     const late = setTimeout(() => socket.destroy(), HELLO_MS)
     let client: ServedClient | undefined
@@ -178,6 +177,8 @@ export class Resident {
         if (!hello) return
         clearTimeout(late)
         this.#silent.delete(socket)
+        clearTimeout(this.#idle)
+        this.#idle = undefined
         void welcome(hello)
       },
       onTooLong: () => socket.destroy(),
@@ -226,9 +227,9 @@ export class Resident {
 
   #waitForClients(): void {
     if (this.#clients.size > 0 || this.#isEnding) return
-    clearTimeout(this.#idle)
     if (!this.#hasName) return void this.end('its name was taken')
-    this.#idle = setTimeout(() => this.#endUnwatched(), this.#options.idleMs)
+    // A connection that said no hello, as of `sandbridge status`, has not stopped the time.
+    this.#idle ??= setTimeout(() => this.#endUnwatched(), this.#options.idleMs)
   }
 
   #endUnwatched(): void {

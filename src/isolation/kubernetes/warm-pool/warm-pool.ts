@@ -65,7 +65,7 @@ async function boundPod(cluster: Cluster, { name, pool, timeoutMs }: TakeOptions
 }
 
 function notThere({ namespace }: Cluster, { message }: ClaimStatus): BridgeError {
-  return new BridgeError('CONFIG_INVALID', `MCP_BRIDGE_KUBERNETES_WARM_POOL: ${message} in namespace ${namespace}`, {
+  return new BridgeError('CONFIG_INVALID', `MCP_BRIDGE_KUBERNETES=warmPool: ${message} in namespace ${namespace}`, {
     hint: `Create it there, with \`kubectl apply --kustomize deploy/agent-sandbox\`, or unset the setting. ${SEE_DOCS}`,
   })
 }
