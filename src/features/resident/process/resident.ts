@@ -157,6 +157,8 @@ export class Resident {
       socket.write(controlLine({ welcome: { pid: process.pid } }))
       client = this.#options.serve(hello, socket, (said) => tell(socket, said))
       this.#clients.set(socket, { hello, connectedAt: Date.now(), client })
+      clearTimeout(this.#idle)
+      this.#idle = undefined
       for (const line of early) client.receive(line)
       if (hasEnded) over()
     }
@@ -177,8 +179,6 @@ export class Resident {
         if (!hello) return
         clearTimeout(late)
         this.#silent.delete(socket)
-        clearTimeout(this.#idle)
-        this.#idle = undefined
         void welcome(hello)
       },
       onTooLong: () => socket.destroy(),
@@ -226,9 +226,9 @@ export class Resident {
   }
 
   #waitForClients(): void {
-    if (this.#clients.size > 0 || this.#isEnding) return
+    if (this.#clientCount > 0 || this.#isEnding) return
     if (!this.#hasName) return void this.end('its name was taken')
-    // A connection that said no hello, as of `sandbridge status`, has not stopped the time.
+    // A connection that is no client's, as of `sandbridge status`, does not stop the time.
     this.#idle ??= setTimeout(() => this.#endUnwatched(), this.#options.idleMs)
   }
 
