@@ -185,9 +185,9 @@ it('a coroutine of the cell that is not awaited is reported with its place, and 
   const kernel = await startKernel()
   const { stderr } = await kernel.run('async def f(): pass\nf()\n1')
   expect(stderr).toMatch(/^Cell 1:2: RuntimeWarning: coroutine 'f' was never awaited/)
-  const late = await kernel.run('async def g(): pass\nx = g()\ng()')
+  const late = await kernel.run('async def g(): pass\nx = [g()]\ng()')
   const next = await kernel.run('del x\n1')
-  expect(next.stderr).toMatch(/^Cell 3:1: RuntimeWarning: coroutine 'g'/)
+  expect(next.stderr).toMatch(/^Cell 2:2: RuntimeWarning: coroutine 'g'/)
   for (const text of [stderr, late.stderr, next.stderr]) expect(text).not.toMatch(/sandbridge|unawaited/)
 })
 
