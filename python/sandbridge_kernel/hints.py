@@ -106,12 +106,24 @@ def _coroutine(error: BaseException) -> _Advice:
     return {"hint": "This value is a coroutine, not a result: write `await` before the call that made it."}
 
 
+# "object list can't be used in 'await' expression", and since Python 3.14 "'list' object can't be awaited".
+_AWAITED = re.compile(r"(?:object )?'?(\w+)'? (?:object )?can't be ")
+_MANY = frozenset(("list", "tuple", "set", "generator"))
+_UNCALLED = frozenset(("function", "method", "ToolProxy"))
+
+
 def _plain_call(error: BaseException) -> _Advice:
     if not isinstance(error, TypeError) or not re.search(r"can't be (used in 'await' expression|awaited)", str(error)):
         return None
-    return {
-        "hint": "This call is not async; remove `await`. In runtime, discovered_servers, describe_server and names ending in _sync are plain calls."
-    }
+    kind = _AWAITED.search(str(error))
+    if kind and kind[1] in _UNCALLED:
+        return {"hint": "The function after `await` is not called: write `await name(…)`."}
+    plain = "In runtime, discovered_servers, describe_server and names ending in _sync are plain calls."
+    if kind and kind[1] in _MANY:
+        return {
+            "hint": f"A {kind[1]} cannot be awaited. If it holds calls: `await asyncio.gather(*calls)`; else remove `await`. {plain}"
+        }
+    return {"hint": f"This call is not async; remove `await`. {plain}"}
 
 
 _RESULT_KEY = re.compile(
@@ -184,6 +196,8 @@ def _module(error: BaseException) -> _Advice:
         return {"hint": f"The Python of this sandbox has no {root}."}
     if root in sys.modules:
         return None
+    if hint := _own_name(root):
+        return {"hint": hint}
     from difflib import get_close_matches
 
     names = _packages()
@@ -193,6 +207,26 @@ def _module(error: BaseException) -> _Advice:
         + f"{root} is not in this sandbox. {_why_missing(root) or _installing(names, _DISTRIBUTIONS.get(root, root))}"
     }
     return told | ({"search": "fetch web page url"} if root in _NETWORK_MODULES else {})
+
+
+def _own_name(root: str) -> str | None:
+    """The hint for an import of what every cell has as a name. It is never to be a package: anyone may register one."""
+    if root == "runtime":
+        return "Cells have runtime without an import. A module has it with `from mcp import runtime`."
+    if root == "mcp_servers":
+        return "Cells have mcp_servers without an import. A module imports servers: `from mcp.servers import NAME`."
+    if not root.startswith("mcp_"):
+        return None
+    from .api.errors import ServerNotFound
+    from .api.servers import registry
+
+    alias = root.removeprefix("mcp_")
+    if alias not in registry.by_alias:
+        return registry.not_found(alias, ServerNotFound).hint
+    return (
+        f"Cells have {root} without an import: `await {root}.TOOL(…)`. "
+        f"To import its tools: `from mcp.servers.{alias} import TOOL`."
+    )
 
 
 def _memory(error: BaseException) -> _Advice:

@@ -1,7 +1,8 @@
 """Reports calls whose `await` was forgotten: a note with their names, instead of Python's warning in the cell's stderr.
 
-Python's warning stays for a cell's own coroutines, with the place in the cell.
 A variable may keep a call beyond its cell. The note belongs to that cell, and not to the later one that frees the call.
+The same holds for a cell's own coroutines. Python's warning stays for those that are dropped, or kept in a list, where
+a later cell may run them; it has the place that created the coroutine.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from .api import runtime
 from .api.servers import CALL_CODE
+from .function_source import SAVED
 
 if TYPE_CHECKING:
     from types import CodeType, FrameType
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 _MAX_SHOWN = 5
 _COROUTINE = 0x80
 _KERNEL = os.path.dirname(os.path.abspath(__file__)) + os.sep
+
+_OF_CELLS = ("Cell ", SAVED)  # what the file names of a cell's own code begin with
 
 _forgotten: dict[str, int] = {}  # name of what was not awaited -> how often
 _ours: dict[CodeType, str] = {}  # code of calls -> what their names begin with
@@ -42,11 +46,15 @@ def install() -> None:
             _ours[code] = "runtime."
 
     def note(coroutine: CoroutineType[Any, Any, Any]) -> None:
-        if coroutine.cr_code not in _ours:
-            _warn(coroutine, sys._getframe(1))  # noqa: SLF001
-        elif not isinstance(coroutine.__qualname__, _Told):
+        if isinstance(coroutine.__qualname__, _Told):
+            return
+        if coroutine.cr_code in _ours:
             _forget(coroutine)
+        else:
+            _warn(coroutine, sys._getframe(1))  # noqa: SLF001
 
+    # A warning then knows the cell that created the coroutine: another one may free it.
+    sys.set_coroutine_origin_tracking_depth(1)
     warnings._warn_unawaited_coroutine = note  # type: ignore[attr-defined]  # noqa: SLF001
 
 
@@ -57,11 +65,15 @@ def _forget(coroutine: CoroutineType[Any, Any, Any]) -> None:
 
 
 def _warn(coroutine: CoroutineType[Any, Any, Any], frame: FrameType | None) -> None:
-    """Python's own warning, for the cell's line that dropped the coroutine, else for its definition."""
+    """Python's own warning, for the cell's line that created the coroutine, else for the one that dropped it, else for
+    its definition."""
     while frame is not None and not frame.f_code.co_filename.startswith("Cell "):
         frame = frame.f_back
     code = coroutine.cr_code
     filename, number = (frame.f_code.co_filename, frame.f_lineno) if frame else (code.co_filename, code.co_firstlineno)
+    origin = coroutine.cr_origin
+    if origin and origin[0][0].startswith("Cell "):
+        filename, number = origin[0][:2]
     if not filename.startswith(_KERNEL):
         warnings.warn_explicit(
             f"coroutine '{coroutine.__qualname__}' was never awaited", RuntimeWarning, filename, number, "__main__"
@@ -71,37 +83,52 @@ def _warn(coroutine: CoroutineType[Any, Any, Any], frame: FrameType | None) -> N
 def notes(namespace: dict[str, Any]) -> list[str]:
     """Returns notes about calls that were forgotten since the last time, or that a variable keeps and nothing has
     started."""
-    kept = []
+    kept, own = [], []
     for name, value in list(namespace.items()):
         if _is_news(value):
-            value.__qualname__ = _Told(value.__qualname__)
-            kept.append(name)
+            (kept if value.cr_code in _ours else own).append(name)
+            _mark_told(value)
     shown_value: Any = getattr(builtins, "_", None)
+    of_value = []
     if _is_news(shown_value):
-        _forget(shown_value)
-        shown_value.__qualname__ = _Told(shown_value.__qualname__)
-    return _of_kept(kept) + _of_forgotten()
+        if shown_value.cr_code in _ours:
+            _forget(shown_value)
+        else:
+            name = shown_value.__qualname__.rpartition("<locals>.")[2]
+            of_value.append(f"{name}(…) was not awaited: it did not run. Write `await {name}(…)`.")
+        _mark_told(shown_value)
+    return (
+        _of_kept(kept, "call", "nothing was called")
+        + _of_kept(own, "coroutine", "it did not run" if len(own) == 1 else "they did not run")
+        + of_value
+        + _of_forgotten()
+    )
+
+
+def _mark_told(coroutine: CoroutineType[Any, Any, Any]) -> None:
+    coroutine.__qualname__ = _Told(coroutine.__qualname__)
 
 
 def _is_news(value: Any) -> bool:
     return (
         type(value) is CoroutineType
-        and value.cr_code in _ours
+        and (value.cr_code in _ours or value.cr_code.co_filename.startswith(_OF_CELLS))
         and getcoroutinestate(value) == CORO_CREATED
         and not isinstance(value.__qualname__, _Told)
     )
 
 
-def _of_kept(names: list[str]) -> list[str]:
+def _of_kept(names: list[str], kind: str, effect: str) -> list[str]:
+    """A note about variables, each of which keeps a call or a coroutine. `effect`: what that means."""
     if not names:
         return []
     if len(names) == 1:
-        subject = f"`{names[0]}` is a call that was not awaited"
+        subject = f"`{names[0]}` is a {kind} that was not awaited"
     else:
         shown = ", ".join(f"`{name}`" for name in names[: min(_MAX_SHOWN, len(names) - 1)])
         last = f"`{names[-1]}`" if len(names) <= _MAX_SHOWN + 1 else f"{len(names) - _MAX_SHOWN} more"
-        subject = f"{shown} and {last} are calls that were not awaited"
-    return [f"{subject}: nothing was called. Write `await {names[0]}`."]
+        subject = f"{shown} and {last} are {kind}s that were not awaited"
+    return [f"{subject}: {effect}. Write `await {names[0]}`."]
 
 
 def _of_forgotten() -> list[str]:

@@ -184,8 +184,12 @@ export class Cells {
     // The files are those of the bridge's owner. A command has told its own user.
     if (request.asker !== undefined && request.run?.user === undefined && !forPerson)
       for (const note of await this.#news.next(set)) notes.add(note)
-    const done = ran.status === 'error' || ran.status === 'killed' ? cell.called.beforeError() : undefined
+    const isFailed = ran.status === 'error' || ran.status === 'killed'
+    const done = isFailed ? cell.called.beforeError() : undefined
     if (done !== undefined) notes.add(done)
+    // A time limit or an interrupt has told of its open calls already.
+    const cutOff = isFailed || ran.status === 'ok' ? cell.called.cutOff() : undefined
+    if (cutOff !== undefined) notes.add(cutOff)
     if (ran.status === 'timeout')
       for (const note of await unansweredNotes(cell.called, set.connected.upstreams, cell.flow)) notes.add(note)
     // A command tells its user itself, after the last lines could not be written.

@@ -91,6 +91,7 @@ function callTool(params: unknown, context: CellContext, cancellation: Cancellat
     context.flow?.sent(serverName, admitted.args)
     const isNamed = namesOf(found.inputSchema)
     const call = { kind: 'tool', server: serverName, name: found.name, isNamed, ...admitted } as const
+    let isSent = false
     const sent = observed(context, call, ({ meta, onProgress: tell }) => {
       const options: CallOptions = { signal: cancellation, ...(meta && { meta }) }
       const { onUpstreamProgress } = listeners ?? {}
@@ -100,21 +101,25 @@ function callTool(params: unknown, context: CellContext, cancellation: Cancellat
           tell?.({ done: progress, ...rest })
         }
       }
+      context.called.begun(found)
+      isSent = true
       return upstreams.callTool(serverName, found.name, call.args, options)
     })
     let result: ToolResult
     try {
       result = await sent
     } catch (error) {
+      // A cancelled call may have taken effect.
+      if (isSent && !cancellation.aborted) context.called.answered(found, true)
       context.learned?.noteError(context, found, call.args, error)
       throw error
     }
+    context.called.answered(found, result.isError === true)
     context.flow?.returned({ server: serverName, name: found.name }, result)
     const forbidden = forbiddenResults.note(session, found, result)
     if (forbidden) context.notes.add(forbidden)
     catalog.learn(serverName, found.name, result)
     context.learned?.noteResult(context, found, call.args, result.isError === true)
-    if (result.isError !== true) context.called.done(found)
     await context.apps?.keep(found, call.args, result, { ...context, signal: cancellation.signal })
     const reply = resultForSandbox(found, result, raw)
     const rounded = roundedNote(found, reply)

@@ -158,6 +158,16 @@ results = await asyncio.gather(mcp_missing.x(), *(mcp_good.echo(text=str(n)) for
   expect(await bridge.run(code)).toMatch(/Error', True\]/)
 })
 
+it.for([
+  ['fails', 't = asyncio.create_task(mcp_deaf.hang())\nawait mcp_deaf.pid()\n1 / 0'],
+  ['ends well', 't = asyncio.create_task(mcp_deaf.hang())\nawait mcp_deaf.pid()'],
+  ['gave up the wait', 'await mcp_deaf.pid()\nawait asyncio.wait_for(mcp_deaf.hang(), 0.3)'],
+  ['gave up the wait and goes on', 'await asyncio.wait([asyncio.create_task(mcp_deaf.hang())], timeout=0.3)'],
+])('a cell that %s names its calls that are still open', async ([, code]) => {
+  const text = await shared().run(`import asyncio\n${code}`)
+  expect(text).toContain('Cut off, may or may not have taken effect: deaf.hang.')
+})
+
 it('a cell that waits for a server that answers nothing more says so, and the next one gets a new process', async () => {
   const bridge = shared()
   const first = await bridge.run('await mcp_deaf.pid()')

@@ -207,8 +207,36 @@ n=$(mcp github create_issue --title=-x); echo "got $n"`,
     const onCall: RunOptions['onCall'] = ({ method }) =>
       method === 'call_tool' ? { error: { ...error, data: { isUnlisted: true } } } : { value: [CREATE_ISSUE] }
     const { stderr } = await bash(kernel, 'mcp github create_issue --colour red', { servers: GITHUB, onCall })
-    expect(stderr).toBe("mcp: unknown argument. To send it all the same: --json '{…}'\n")
+    expect(stderr).toBe(
+      "mcp: unknown argument. To send it all the same: --json '{…}'. What it takes: mcp github create_issue --help\n",
+    )
   })
+
+  it.for([
+    ['PROXY_TOOL_UNKNOWN', 'no tool', 'Its tools: await runtime.list_tools("github")', 'Its tools: mcp github --help'],
+    [
+      'PROXY_TOOL_UNKNOWN',
+      'no tool',
+      'Did you mean create_issue or get? await mcp_github.create_issue(*, title: str)',
+      'Did you mean create_issue or get? mcp github create_issue --help',
+    ],
+    ['PROXY_TOOL_UNKNOWN', 'no tool', 'The server has no tools.', 'The server has no tools.'],
+    [
+      'PROXY_ARGUMENTS_INVALID',
+      'n must be int. Signature: mcp_github.x(*, n: int)',
+      'Compare the call with the tool’s signature.',
+      'What it takes: mcp github "a tool" --help'.replaceAll('"', "'"),
+    ],
+  ] as const)(
+    'the mcp command gives the advice of an error as a command: %s',
+    async ([code, message, hint, expected]) => {
+      const kernel = await startKernel()
+      const onCall: RunOptions['onCall'] = () => ({ error: { code, message, hint } })
+      const { stderr } = await bash(kernel, "mcp GitHub x; mcp github 'a tool' --n 1", { servers: GITHUB, onCall })
+      expect(stderr).toContain(`mcp: ${message.split('. Signature')[0]}. ${expected}\n`)
+      expect(stderr).not.toContain('await ')
+    },
+  )
 
   it('the mcp command reads the values of properties in parts of a schema, and shows that a tool takes others', async () => {
     const kernel = await startKernel()

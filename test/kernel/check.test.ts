@@ -254,6 +254,60 @@ print("done")`
   expect(await kernel.run(code, judging())).not.toHaveProperty('notes')
 })
 
+it("a cell's own coroutine that is not awaited has its note in its own cell", async () => {
+  const kernel = await startKernel()
+  const told = async (code: string) => {
+    const { notes, stderr } = await kernel.run(code, judging())
+    return { notes, stderr }
+  }
+  const quiet = { notes: undefined, stderr: '' }
+  const define = 'async def job(): return 1\n'
+  expect(await told(`${define}job()`)).toEqual({
+    notes: ['job(…) was not awaited: it did not run. Write `await job(…)`.'],
+    stderr: '',
+  })
+  expect(await told('j = job()')).toEqual({
+    notes: ['`j` is a coroutine that was not awaited: it did not run. Write `await j`.'],
+    stderr: '',
+  })
+  expect(await told('a, b = job(), job()\nc = mcp_github.ok()')).toEqual({
+    notes: [
+      '`c` is a call that was not awaited: nothing was called. Write `await c`.',
+      '`a` and `b` are coroutines that were not awaited: they did not run. Write `await a`.',
+    ],
+    stderr: '',
+  })
+  expect(await told('def make():\n    async def inner(): pass\n    return inner()\nmake()')).toEqual({
+    notes: ['inner(…) was not awaited: it did not run. Write `await inner(…)`.'],
+    stderr: '',
+  })
+  expect(await told('await j\na = b = c = j = None\n1')).toEqual(quiet)
+  expect(await told('2')).toEqual(quiet)
+})
+
+it("a cell's own coroutine that is kept on purpose has no note, and the warning about it has the place that created it", async () => {
+  const kernel = await startKernel()
+  const code = `import asyncio
+async def job(): return 1
+many = [job() for _ in range(2)]
+task = asyncio.create_task(job())
+late = asyncio.create_task(job())
+both = asyncio.gather(job(), job())
+one = job()
+unused = job()
+unused.close()
+waited = asyncio.wait_for(job(), 1)
+await asyncio.gather(task, one, waited)
+print("done")`
+  const first = await kernel.run(code, judging())
+  expect((first.notes ?? []).join()).not.toMatch(/was not awaited|were not awaited|never awaited/)
+  expect(first.stderr).toBe('')
+  expect((await kernel.run('sum(await asyncio.gather(*many))', judging())).stderr).toBe('')
+  await kernel.run('1\nlost = [job()]', judging())
+  const { stderr } = await kernel.run('lost = None', judging())
+  expect(stderr).toMatch(/^Cell 3:2: RuntimeWarning: coroutine 'job' was never awaited\n +lost = \[job\(\)\]/)
+})
+
 describe('what the bridge is told', () => {
   it('the bridge gets the arguments of a call to check, with the values of literals', async () => {
     const kernel = await startKernel()

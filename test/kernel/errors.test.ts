@@ -185,9 +185,9 @@ it('a coroutine of the cell that is not awaited is reported with its place, and 
   const kernel = await startKernel()
   const { stderr } = await kernel.run('async def f(): pass\nf()\n1')
   expect(stderr).toMatch(/^Cell 1:2: RuntimeWarning: coroutine 'f' was never awaited/)
-  const late = await kernel.run('async def g(): pass\nx = g()\ng()')
+  const late = await kernel.run('async def g(): pass\nx = [g()]\ng()')
   const next = await kernel.run('del x\n1')
-  expect(next.stderr).toMatch(/^Cell 3:1: RuntimeWarning: coroutine 'g'/)
+  expect(next.stderr).toMatch(/^Cell 2:2: RuntimeWarning: coroutine 'g'/)
   for (const text of [stderr, late.stderr, next.stderr]) expect(text).not.toMatch(/sandbridge|unawaited/)
 })
 
@@ -276,6 +276,48 @@ it('a failed import of a configured package says why the package is missing', as
   )
   // The control: the reason belongs to that package alone.
   expect((await kernel.run('import no_such_other')).error!.hint).toMatch(/`sandbridge packages add no_such_other`/)
+})
+
+it('a failed import of a name that cells have says so, and names no package to install', async () => {
+  const kernel = await startKernel()
+  const hint = async (code: string) => (await kernel.run(code, { servers: GITHUB })).error!.hint!
+  for (const code of ['import runtime', 'from runtime import search_tool_docs'])
+    expect(await hint(code), code).toMatch(/^Cells have runtime without an import\..*`from mcp import runtime`/)
+  expect(await hint('import mcp_servers')).toMatch(/^Cells have mcp_servers without an import/)
+  for (const code of ['import mcp_github', 'from mcp_github import ok', 'import mcp_github.ok'])
+    expect(await hint(code), code).toBe(
+      'Cells have mcp_github without an import: `await mcp_github.TOOL(…)`. ' +
+        'To import its tools: `from mcp.servers.github import TOOL`.',
+    )
+  expect(await hint('import mcp_gihub')).toBe('Did you mean github? Available: github')
+  for (const name of ['runtime', 'mcp_servers', 'mcp_github', 'mcp_gihub', 'mcp_anything'])
+    expect(await hint(`import ${name}`), name).not.toMatch(/packages/)
+  const { stdout } = await kernel.run('try:\n    import mcp_github\nexcept ImportError as error: print(error)')
+  expect(stdout).toMatch(/Cells have mcp_github/)
+  // What the hints say works.
+  const said = 'from mcp import runtime as r\nfrom mcp.servers import github\nfrom mcp.servers.github import ok'
+  expect((await kernel.run(said, { servers: GITHUB })).status).toBe('ok')
+})
+
+it.for([
+  ['a list', '[mcp_github.ok() for _ in "ab"]', /^A list cannot be awaited.*`await asyncio\.gather\(\*calls\)`/],
+  ['a tuple', '(mcp_github.ok(), mcp_github.ok())', /^A tuple cannot be awaited.*gather/],
+  ['a set', '{mcp_github.ok()}', /^A set cannot be awaited.*gather/],
+  ['a generator', '(mcp_github.ok() for _ in "ab")', /^A generator cannot be awaited.*gather/],
+  ['a tool', 'mcp_github.ok', /not called: write `await name\(…\)`/],
+  ['a function', 'main', /not called: write/],
+  ['a method', 'mcp_github.ok.raw', /not called: write/],
+  [
+    'a plain call',
+    'runtime.discovered_servers()',
+    /^A list cannot be awaited.*; else remove `await`.*discovered_servers/,
+  ],
+  ['a value', 'len("")', /^This call is not async; remove `await`/],
+] as const)('the hint for an await of %s says what to write', async ([, awaited, expected]) => {
+  const kernel = await startKernel()
+  const code = `async def main(): pass\nawait (${awaited})`
+  const onCall = () => ({ value: [] })
+  expect((await kernel.run(code, { servers: GITHUB, onCall })).error!.hint).toMatch(expected)
 })
 
 it('a MemoryError says how the sandbox gets more memory', async () => {

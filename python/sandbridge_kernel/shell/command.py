@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from ..api import bridge
-from ..api.errors import MCPError
+from ..api.errors import ArgumentsError, MCPError, ToolNotFound
 from ..api.servers import registry, server_alias, server_description, server_name
 from ..values import Media, native
 from .arguments import UsageError, parse
@@ -49,9 +49,25 @@ async def run(words: list[str], data: bytes, is_shown: bool) -> Reply:
     except UsageError as error:
         return Reply(err=f"mcp: {error}\nSee mcp --help.\n", status=2)
     except MCPError as error:
-        if isinstance(error.data, dict) and error.data.get("isUnlisted") and error.hint:
-            error.hint = "To send it all the same: --json '{…}'"
+        _advise(error, words)
         return Reply(err=f"mcp: {error}\n", status=1)
+
+
+def _advise(error: MCPError, words: list[str]) -> None:
+    """Replaces what an error says for Python by the same for this command."""
+    if len(words) < 2 or words[0] not in {*registry, *registry.by_alias}:
+        return
+    server = f"mcp {server_alias(registry[words[0]])}"
+    if isinstance(error, ToolNotFound) and "await " in error.hint:
+        meant = re.match(r"(Did you mean (\w+)[\w ]*\?) ", error.hint)
+        error.hint = f"{meant[1]} {server} {meant[2]} --help" if meant else f"Its tools: {server} --help"
+    elif isinstance(error, ArgumentsError):
+        from shlex import quote
+
+        error.message = error.message.partition(". Signature: ")[0]
+        is_unlisted = isinstance(error.data, dict) and error.data.get("isUnlisted")
+        anyway = "To send it all the same: --json '{…}'. " if is_unlisted and error.hint else ""
+        error.hint = f"{anyway}What it takes: {server} {quote(words[1])} --help"
 
 
 async def _run(words: list[str], data: bytes, is_shown: bool) -> Reply:

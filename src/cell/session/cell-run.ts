@@ -258,11 +258,15 @@ export class CellRun {
     return [
       ...(this.#timeInCalls ? [this.#timeInCalls] : []),
       ...(malformed > 0 ? [describeMalformed(malformed, this.#kernel.channel.malformedReason)] : []),
-      ...(this.#droppedDisplays > 0
-        ? [`${this.#droppedDisplays} displayed values exceed the limit and were dropped.`]
-        : []),
+      ...(this.#droppedDisplays > 0 ? [describeDropped(this.#droppedDisplays)] : []),
     ]
   }
+}
+
+function describeDropped(count: number): string {
+  const dropped = count === 1 ? '1 displayed value was' : `${count} displayed values were`
+  const room = `${MAX_DISPLAYS}, of ${MAX_DISPLAY_CHARS >> 20} MiB together`
+  return `${dropped} dropped: a cell can display ${room}. Use \`print\` for many texts.`
 }
 
 function describeMalformed(count: number, reason: string): string {

@@ -194,7 +194,20 @@ describe('Session', () => {
     sandbox.send(display('x'.repeat(20_000_000)), display('y'.repeat(20_000_000)), display('small'), done(1))
     const { displays, notes } = await run
     expect(displays.length).toBe(1)
-    expect(notes).toEqual(['2 displayed values exceed the limit and were dropped.'])
+    expect(notes).toEqual([
+      '2 displayed values were dropped: a cell can display 100, of 32 MiB together. ' + 'Use `print` for many texts.',
+    ])
+  })
+
+  it('a session says how many displays a cell can have', async () => {
+    const { sandboxes, session } = open()
+    const run = session.run(request())
+    const sandbox = await started(sandboxes)
+    const display = (text: string) => ({ type: 'display', cell: 1, data: { 'text/plain': text } })
+    sandbox.send(...Array.from({ length: 101 }, (_, index) => display(`${index}`)), done(1))
+    const { displays, notes } = await run
+    expect(displays.length).toBe(100)
+    expect(notes).toEqual([expect.stringMatching(/^1 displayed value was dropped: a cell can display 100,/)])
   })
 
   it('a session says where the time went when a cell is interrupted', async () => {

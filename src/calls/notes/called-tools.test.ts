@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest'
+import { CatalogTool } from '../catalog/model/catalog-tool.ts'
+import { CalledTools } from './called-tools.ts'
+
+const tool = (name: string, annotations?: object) =>
+  new CatalogTool('hub', 'hub', name, { name, ...(annotations && { annotations }) })
+
+it('a call that began and has no answer is cut off, whatever other calls of its tool did', () => {
+  const called = new CalledTools()
+  const [create, send, failed] = [tool('create'), tool('send'), tool('failed')]
+  for (let n = 0; n < 3; n += 1) called.begun(create)
+  called.answered(create, false)
+  for (const one of [send, failed]) called.begun(one)
+  called.answered(send, false)
+  called.answered(failed, true)
+  expect(called.cutOff()).toBe('Cut off, may or may not have taken effect: hub.create (2 times).')
+  expect(called.beforeError()).toBe('Called before the error, and not undone: hub.create, hub.send.')
+})
+
+it('read-only tools are left out, and many tools are counted', () => {
+  const called = new CalledTools()
+  called.begun(tool('get', { readOnlyHint: true }))
+  expect(called.cutOff()).toBeUndefined()
+  for (let n = 0; n < 10; n += 1) called.begun(tool(`send_${n}`))
+  expect(called.cutOff()).toMatch(/: hub\.send_0, .*hub\.send_7 and 2 more tools\.$/)
+  expect(called.beforeError()).toBeUndefined()
+})
