@@ -50,7 +50,7 @@ from .outputs import grep, output
 from .progress import progress
 from .registry import find_servers, request_server
 from .saved_tools import delete_tool, list_saved_tools, save_tool, show_tool
-from .servers import ServerProxy, registry
+from .servers import ServerProxy, registry, server_name
 from .session_info import packages, reset, session
 from .workflows import save_workflow, workflows
 
@@ -274,7 +274,14 @@ def _call(server: str, tool: str | ToolDoc, arguments: dict[str, Any] | None, ra
         raise ArgumentsError(f"arguments must be a dict, not {type(arguments).__name__}")
     tool = tool["tool"] if isinstance(tool, ToolDoc) else tool
     kwargs = arguments or {}
-    return {"server": _name(server), "tool": tool, "args": [], "kwargs": kwargs, "raw": True if raw else None, "exact": True}
+    return {
+        "server": _name(server),
+        "tool": tool,
+        "args": [],
+        "kwargs": kwargs,
+        "raw": True if raw else None,
+        "exact": True,
+    }
 
 
 def _result(result: object, call: dict[str, Any], raw: bool) -> object:
@@ -282,7 +289,7 @@ def _result(result: object, call: dict[str, Any], raw: bool) -> object:
 
 
 def _name(server: str | ServerProxy) -> str:
-    return server._server if isinstance(server, ServerProxy) else server
+    return server_name(server) if isinstance(server, ServerProxy) else server
 
 
 def _server_names(servers: Any) -> list[str] | None:
