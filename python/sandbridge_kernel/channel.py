@@ -67,8 +67,11 @@ class Channel:
         """The bridge drops the open calls of a cell that has ended. Threads that still wait get an error."""
         self.running = False
         error: ReplyError = {"code": "CANCELLED", "message": "The cell ended before the call did"}
+        arrived: _Arrived = {}
         for number in list(self._waiters):
-            self._accept({"type": "reply", "id": number, "error": error}, {})
+            self._accept({"type": "reply", "id": number, "error": error}, arrived)
+        for loop, batch in arrived.items():
+            _settle_in(loop, batch)
 
     # ---- sending
 
@@ -300,11 +303,8 @@ class Channel:
         for loop, batch in arrived.items():
             if loop is self._interrupts.loop and not in_handler:
                 _settle(batch)  # this thread's loop, which is not waiting
-                continue
-            try:
-                loop.call_soon_threadsafe(_settle, batch)
-            except RuntimeError:
-                pass  # that loop is closed, so no call waits
+            else:
+                _settle_in(loop, batch)
         return interrupted
 
     def _accept(self, frame: RunFrame | ReplyFrame, arrived: _Arrived) -> None:
@@ -325,6 +325,14 @@ class Channel:
         self._sending.after_fork()
         self._reading.after_fork()
         self._outbox.clear()
+
+
+def _settle_in(loop: asyncio.AbstractEventLoop, batch: list[tuple[asyncio.Future[ReplyFrame], ReplyFrame]]) -> None:
+    """Settle the futures of a loop, from any thread."""
+    try:
+        loop.call_soon_threadsafe(_settle, batch)
+    except RuntimeError:
+        pass  # that loop is closed, so no call waits
 
 
 def _settle(batch: list[tuple[asyncio.Future[ReplyFrame], ReplyFrame]]) -> None:

@@ -7,6 +7,7 @@ does not affect the others. Names what is lost, such as functions and classes of
 from __future__ import annotations
 
 import pickle
+import signal
 import sys
 from base64 import b64decode, b64encode
 from time import monotonic
@@ -18,19 +19,31 @@ from .api.workflows import Workflows
 from .values import Record
 
 if TYPE_CHECKING:
-    from typing import Any
+    from collections.abc import Callable
+    from typing import Any, TypeVar
 
     from .channel import Channel
     from .interrupts import Interrupts
 
+    _T = TypeVar("_T")
+
 _MAX_BYTES = 16 << 20
-_MAX_SECONDS = 1.0  # for each of up to three tries
+_MAX_SECONDS = 1.0  # for each of up to three tries, and then for each value that alone exceeds it
+_MAX_SLOW = 2  # values that may exceed it, before there is no time for the others
+_SLOW = "it takes too long"
 _MAX_NAMES = 1_000
 _OWN = frozenset(("mcp", "runtime", "LOADED_MCP_SERVERS"))
+_NOT_KEPT = "The variables could not be kept for a restart"
 _FILES = "/workspace/"  # empty in the next sandbox
 # For types of these modules, and plain ones, everything that can be pickled can be loaded.
 _SURE = frozenset(("builtins", "collections", "datetime", "decimal", "fractions", "pathlib", "uuid", Record.__module__))
-_PROBLEMS = (Exception, SystemExit)  # raised by code of the values
+
+
+class _TooSlow(BaseException):
+    """Raised in the code of a value. Not an Exception, which that code might catch."""
+
+
+_PROBLEMS = (Exception, SystemExit, _TooSlow)  # raised by code of the values
 
 _tried: set[type] = set()  # other types, of which this kernel has pickled and loaded a value
 
@@ -47,7 +60,7 @@ class _Sink:
         if self.size > _MAX_BYTES:
             raise pickle.PicklingError(f"more than {_MAX_BYTES >> 20} MiB")
         if monotonic() > self.deadline:
-            raise pickle.PicklingError("it takes too long")
+            raise pickle.PicklingError(_SLOW)
         self.parts.append(bytes(data))
 
 
@@ -73,17 +86,20 @@ def _is_of_a_file(module: object) -> bool:
     return str(getattr(module, "__file__", "")).startswith(_FILES)
 
 
-def hand_over(channel: Channel, interrupts: Interrupts, namespace: dict[str, Any]) -> str | None:
-    """After a cell: send the variables to the bridge, within the cell's time limit. Returns one sentence about a failure, or None."""
+def hand_over(channel: Channel, interrupts: Interrupts, namespace: dict[str, Any]) -> tuple[str | None, bool]:
+    """After a cell: send the variables to the bridge, within the cell's time limit. Returns (one sentence about a failure or
+    None, whether an interrupt ended it)."""
     try:
         try:
             interrupts.arm()
             reply = channel.call_sync("save_checkpoint", take(namespace))
         finally:
             interrupts.disarm()
+    except KeyboardInterrupt:
+        return f"{_NOT_KEPT}: the cell's time was over", True
     except BaseException as error:
-        return f"The variables could not be kept for a restart: {_words(error)}"
-    return f"The variables could not be kept for a restart: {reply['error']['message']}" if "error" in reply else None
+        return f"{_NOT_KEPT}: {_words(error)}", False
+    return (f"{_NOT_KEPT}: {reply['error']['message']}" if "error" in reply else None), False
 
 
 def take(namespace: dict[str, Any]) -> dict[str, Any]:
@@ -132,13 +148,15 @@ def _sorted_out(namespace: dict[str, Any]) -> tuple[dict[str, str], dict[str, An
 
 def _each(values: dict[str, Any]) -> tuple[dict[str, bytes], list[str]]:
     """Pickle each value separately. Also returns the reasons for those that fail."""
-    deadline = monotonic() + _MAX_SECONDS
+    deadline, slow = monotonic() + _MAX_SECONDS, 0
     apart, lost = {}, []
     for name, value in values.items():
         try:
             apart[name], _ = _loadable(value, deadline)
         except _PROBLEMS as error:
             lost.append(f"{name} ({type(value).__name__}: {_words(error)})")
+            if monotonic() > deadline and slow < _MAX_SLOW:
+                deadline, slow = monotonic() + _MAX_SECONDS, slow + 1
     return apart, lost
 
 
@@ -155,6 +173,35 @@ def _smallest(apart: dict[str, bytes], room: int) -> dict[str, bytes]:
 
 def _loadable(value: object, deadline: float) -> tuple[bytes, bool]:
     """Return (pickle of the value, whether every such pickle loads). Raises if it does not load; tests each type once."""
+    return _within(deadline - monotonic(), lambda: _tested(value, deadline))
+
+
+def _within(seconds: float, work: Callable[[], _T]) -> _T:
+    """Do what executes the code of values, which may block. Raises _TooSlow in it, if this system can."""
+    if not hasattr(signal, "setitimer"):
+        return work()
+    if seconds <= 0:
+        raise _TooSlow(_SLOW)
+    is_over = False
+
+    def ring(_number: int, _frame: object) -> None:
+        if not is_over:
+            raise _TooSlow(_SLOW)
+
+    # The cell may have an alarm and a handler of its own.
+    handler, began = signal.signal(signal.SIGALRM, ring), monotonic()
+    rest, interval = signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        try:
+            return work()
+        finally:
+            is_over = True
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, max(0.001, rest - (monotonic() - began)) if rest else 0, interval)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL if handler is None else handler)
+
+
+def _tested(value: object, deadline: float) -> tuple[bytes, bool]:
     sink = _Sink(deadline)
     pickler = _Pickler(sink)
     pickler.dump(value)

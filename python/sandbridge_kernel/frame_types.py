@@ -143,6 +143,7 @@ class _DoneFrame(Outcome):
 
 class DoneFrame(_DoneFrame, total=False):
     notes: list[str]
+    uninterrupted: bool
 
 
 KernelFrame = ReadyFrame | OutputFrame | DisplayFrame | CallFrame | CancelFrame | ProgressFrame | DoneFrame

@@ -27,6 +27,7 @@ class Interrupts:
         self._pending = False
         self._armed = False
         self._handling = False
+        self.raised = False  # an interrupt was raised since this was set to False
         # The cell's own signal handlers, deferred because their signals arrived inside a gate.
         self._deferred: deque[tuple[_Handler, int, FrameType | None]] = deque()
         # The session's event loop, its code, and the files of event loop code. Set by the session.
@@ -78,6 +79,7 @@ class Interrupts:
         """Raise the pending interrupt, if it can be raised here."""
         if self._pending and self._armed and not self._depth.get(self._main):
             self._pending = False
+            self.raised = True
             raise KeyboardInterrupt
 
     def is_main(self) -> bool:

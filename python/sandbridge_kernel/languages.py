@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from .display import Display
     from .frame_types import Outcome
     from .interrupts import Interrupts
+    from .output import Output
 
     class LanguageCells(Protocol):
         """A session's cells in one language."""
@@ -44,8 +45,8 @@ _LANGUAGES = {
 class OtherLanguages:
     """A session's state for cells that are not Python."""
 
-    def __init__(self, interrupts: Interrupts, display: Display) -> None:
-        self._interrupts, self._display = interrupts, display
+    def __init__(self, interrupts: Interrupts, display: Display, output: Output) -> None:
+        self._interrupts, self._display, self._output = interrupts, display, output
         self._cells: dict[str, LanguageCells] = {}
 
     async def run(self, key: str, number: int, source: str) -> Outcome:
@@ -76,7 +77,7 @@ class OtherLanguages:
         if key == "bash":
             from .shell.cell import ShellCells
 
-            return ShellCells(self._interrupts)
+            return ShellCells(self._interrupts, self._output)
         from .javascript.cell import JavaScriptCells
 
         return JavaScriptCells(self._interrupts, self._display)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 _BATCH_CHARS = 16 * 1024
 _FRAME_CHARS = 1 << 20  # longer texts are split, so that no frame comes near the limit
 _BATCH_SECONDS = 0.05
+_END_CHARS = 4_000
 
 
 class Output:
@@ -40,6 +41,7 @@ class Output:
         self.parts: deque[tuple[Stream, str]] = deque()  # (stream, text)
         self.chars = 0
         self.due = 0.0
+        self.stderr_end = ""  # the end of what this cell wrote to stderr
         self.before_batch: Callable[[], None] | None = None  # set by capture.py
         self.stdout = TextStream(self, "stdout", 1)
         self.stderr = TextStream(self, "stderr", 2)
@@ -66,6 +68,12 @@ class Output:
         if self.before_batch and not self._interrupts.inside_gate():
             self.before_batch()
 
+    def end_of_stderr(self) -> str:
+        """The last characters that this cell and its programs have written to stderr."""
+        self.begin_batch()
+        self.flush()
+        return self.stderr_end
+
     def _flush(self) -> None:
         parts = self.parts
         with self._flushing:
@@ -86,6 +94,8 @@ class Output:
         if self._channel.detached:
             os.write(1 if stream == "stdout" else 2, text.encode("utf-8", "replace"))
             return
+        if stream == "stderr":
+            self.stderr_end = (self.stderr_end + text[-_END_CHARS:])[-_END_CHARS:]
         for start in range(0, len(text), _FRAME_CHARS):
             piece = text[start : start + _FRAME_CHARS]
             self._channel.send({"type": "output", "cell": self._channel.cell, "stream": stream, "text": piece})

@@ -131,11 +131,16 @@ def serve_cells(
         if projects is None and isinstance(revision, str):
             projects = files_to_keep(channel, interrupts)
         brought = projects and projects.bring(revision)
+        interrupts.raised = False
         done = session.run(frame["cell"], frame["code"], frame.get("json") is True, frame.get("language", "python"))
-        failed = frame.get("checkpoint") and carry_over().hand_over(channel, interrupts, session.namespace)
-        not_kept = projects and projects.hand_over(done["status"] == "interrupted")
+        is_own_end, failed, late = not interrupts.raised, None, False
+        if frame.get("checkpoint"):
+            failed, late = carry_over().hand_over(channel, interrupts, session.namespace)
+        not_kept = projects and projects.hand_over(late or done["status"] == "interrupted")
         if notes := [note for note in (restored, brought, failed, not_kept) if note]:
             done["notes"] = notes + done.get("notes", [])
+        if is_own_end and (projects or frame.get("checkpoint")):
+            done["uninterrupted"] = True
         output.flush()
         if channel.detached:
             os._exit(0)  # a forked child that reached the end of the cell: only the parent continues

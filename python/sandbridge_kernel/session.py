@@ -68,6 +68,7 @@ class Session:
         """Run a cell and return its `done` frame. `with_json`: also send values as JSON, if they have a JSON form."""
         self._display.with_json = with_json
         sys.stdout, sys.stderr = self._output.stdout, self._output.stderr  # the cell before may have replaced them
+        self._output.stderr_end = ""
         self._output.due = 0.0  # its first line is sent at once: it may compute for long after it
         self._ensure_loop()
         self._ends = math.inf
@@ -129,7 +130,7 @@ class Session:
             if self._others is None:
                 from .languages import OtherLanguages  # imported only if used
 
-                self._others = OtherLanguages(self._interrupts, self._display)
+                self._others = OtherLanguages(self._interrupts, self._display, self._output)
             outcome, interrupted = self._await(self._others.run(language, number, source), grace=None)
         except BaseException as problem:
             return _failure("interrupted" if isinstance(problem, KeyboardInterrupt) else "error", problem)

@@ -266,6 +266,22 @@ repr(other["server"]) == repr(mcp_github), callable(other["server"].list), calla
   })
 })
 
+it('a server itself does where a function takes its name, and calls none of its tools', async () => {
+  const kernel = await startKernel()
+  const calls: Call[] = []
+  const options = bridge(calls)
+  await kernel.value('await runtime.call_tool(mcp_github, "list"), runtime.call_tool_sync(mcp_github, "list")', options)
+  await kernel.value('await runtime.list_tools(mcp_github), runtime.list_tools_sync(mcp_github)', options)
+  await kernel.value('await runtime.query_tool_docs(mcp_github), runtime.query_tool_docs_sync(mcp_github)', options)
+  await kernel.value('runtime.describe_server(mcp_github)', options)
+  expect(calls.map(({ params }) => params['server'])).toEqual(Array.from({ length: 7 }, () => 'github'))
+  await kernel.value('await runtime.search_tool_docs("a", servers=mcp_github)', options)
+  await kernel.value('runtime.search_tool_docs_sync("a", servers=[mcp_github, "other"])', options)
+  expect(calls.slice(7).map(({ params }) => params['servers'])).toEqual([['github'], ['github', 'other']])
+  const { error } = await kernel.run('await mcp_github.list(server=mcp_github)', options)
+  expect(error?.message).toMatch(/ServerProxy has no form in JSON/)
+})
+
 describe('the list of servers', () => {
   const FILES = [{ name: 'my-files', alias: 'my_files' }]
 

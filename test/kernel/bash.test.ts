@@ -94,6 +94,10 @@ describe('a bash cell', () => {
     const missing = await bash(kernel, 'echo 1\nno-such-program --x')
     expect(missing.stderr).toBe('Cell 1: line 2: no-such-program: command not found\n')
     expect(missing.error).toMatchObject({ message: '127', hint: expect.stringContaining('mcp search') })
+    for (const code of ['nosuch 2>&1 >/dev/null | cat >&2; (exit 127)', 'exec nosuch', './nosuch'])
+      expect((await bash(kernel, code)).error).toMatchObject({ message: '127', hint: expect.any(String) })
+    // Of the cell's own choice, although an earlier cell lacked a program.
+    expect((await bash(kernel, 'f() { echo oh >&2; return 127; }; f')).error).not.toHaveProperty('hint')
     const wrong = await bash(kernel, 'if then')
     expect(wrong).toMatchObject({ status: 'error', stderr: expect.stringContaining('syntax error') })
   })

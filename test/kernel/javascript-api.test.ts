@@ -33,6 +33,18 @@ const all = await Promise.all([mcp_github.createIssue({}), mcp_servers['github']
     expect(asked()).toEqual([['create_issue', [], { size: 1e20, ids: [2 ** 60, 2 ** 53 - 1], low: -(2 ** 53) }]])
   })
 
+  it('the API of JavaScript cells says when it rounds an integer, and only then', async () => {
+    const kernel = await startKernel()
+    const told = async (text: string) =>
+      (await js(kernel, 'await github.create_issue()', github({ content: [{ type: 'text', text }] }).options)).notes
+    expect(await told('{"rows": [{"id": -12345678901234567890}, {"id": 9007199254740992}]}')).toEqual([
+      expect.stringMatching(
+        /^A call returned \S+, and JavaScript rounds integers beyond 2\*\*53 - 1\. Take it from the text/,
+      ),
+    ])
+    expect(await told('{"id": 9007199254740991, "name": "12345678901234567890", "big": 1e20}')).toBeUndefined()
+  })
+
   it('the API of JavaScript cells returns texts, images and bytes', async () => {
     const kernel = await startKernel()
     const plain = github({ content: [{ type: 'text', text: 'plain € text' }] })

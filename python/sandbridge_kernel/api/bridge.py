@@ -88,12 +88,13 @@ def _unsendable(problem: BaseException) -> MCPError:
 
 def plain(value: Any) -> object:
     """Values that have one obvious form in JSON."""
+    kind = type(value)  # an object such as a server may have every attribute
     if isinstance(value, (set, frozenset)):
         return list(value)
-    if hasattr(value, "isoformat"):  # dates and times
+    if hasattr(kind, "isoformat"):  # dates and times
         return value.isoformat()
-    if hasattr(value, "__fspath__"):
+    if hasattr(kind, "__fspath__"):
         return value.__fspath__()
-    if hasattr(value, "tolist"):  # numpy arrays and scalars
+    if hasattr(kind, "tolist"):  # numpy arrays and scalars
         return value.tolist()
-    raise TypeError(f"{type(value).__name__} has no form in JSON")
+    raise TypeError(f"{kind.__name__} has no form in JSON")

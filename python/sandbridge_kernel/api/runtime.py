@@ -50,7 +50,7 @@ from .outputs import grep, output
 from .progress import progress
 from .registry import find_servers, request_server
 from .saved_tools import delete_tool, list_saved_tools, save_tool, show_tool
-from .servers import registry
+from .servers import ServerProxy, registry, server_name
 from .session_info import packages, reset, session
 from .workflows import save_workflow, workflows
 
@@ -153,7 +153,7 @@ def list_servers_sync() -> list[str]:
 
 def describe_server(name: str) -> Record:
     """One server: name, alias, description, instructions, configured cwd and its tools with their input schemas."""
-    found: Record = bridge.ask_sync("describe_server", server=name)
+    found: Record = bridge.ask_sync("describe_server", server=_name(name))
     return found
 
 
@@ -164,12 +164,12 @@ def capability_summary() -> str:
 
 async def list_tools(server: str) -> ToolDocs:
     """The tools of a server, one line each when printed."""
-    return server_tools(await bridge.ask("list_tools", server=server))
+    return server_tools(await bridge.ask("list_tools", server=_name(server)))
 
 
 def list_tools_sync(server: str) -> ToolDocs:
     """The tools of a server, one line each when printed."""
-    return server_tools(bridge.ask_sync("list_tools", server=server))
+    return server_tools(bridge.ask_sync("list_tools", server=_name(server)))
 
 
 async def query_tool_docs(
@@ -184,7 +184,7 @@ async def query_tool_docs(
     params, an example, returns and the schemas. The fields are keys and attributes of each doc.
     """
     names = _names(tools or tool)
-    found = await bridge.ask("query_tool_docs", server=server, tools=names, detail=detail)
+    found = await bridge.ask("query_tool_docs", server=_name(server), tools=names, detail=detail)
     return tool_docs(found) if names else server_tools(found)
 
 
@@ -195,7 +195,7 @@ def query_tool_docs_sync(
     tools: str | list[str] | None = None,
 ) -> ToolDocs:
     names = _names(tools or tool)
-    found = bridge.ask_sync("query_tool_docs", server=server, tools=names, detail=detail)
+    found = bridge.ask_sync("query_tool_docs", server=_name(server), tools=names, detail=detail)
     return tool_docs(found) if names else server_tools(found)
 
 
@@ -274,11 +274,27 @@ def _call(server: str, tool: str | ToolDoc, arguments: dict[str, Any] | None, ra
         raise ArgumentsError(f"arguments must be a dict, not {type(arguments).__name__}")
     tool = tool["tool"] if isinstance(tool, ToolDoc) else tool
     kwargs = arguments or {}
-    return {"server": server, "tool": tool, "args": [], "kwargs": kwargs, "raw": True if raw else None, "exact": True}
+    return {
+        "server": _name(server),
+        "tool": tool,
+        "args": [],
+        "kwargs": kwargs,
+        "raw": True if raw else None,
+        "exact": True,
+    }
 
 
 def _result(result: object, call: dict[str, Any], raw: bool) -> object:
     return result if raw else native(result, f"{call['server']}.{call['tool']}")
+
+
+def _name(server: str | ServerProxy) -> str:
+    return server_name(server) if isinstance(server, ServerProxy) else server
+
+
+def _server_names(servers: Any) -> list[str] | None:
+    found = [servers] if isinstance(servers, ServerProxy) else _names(servers)
+    return None if found is None else [_name(one) for one in found]
 
 
 def _names(names: str | list[str] | None) -> list[str] | None:
@@ -299,7 +315,7 @@ def _search_params(
     wordings: list[str], limit: int, detail: str, servers: str | list[str] | None, separate: bool
 ) -> dict[str, Any]:
     query = wordings[0] if len(wordings) == 1 else wordings
-    params = {"query": query, "limit": limit, "detail": detail, "servers": _names(servers)}
+    params = {"query": query, "limit": limit, "detail": detail, "servers": _server_names(servers)}
     return {**params, "separate": True} if separate else params
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -23,10 +24,12 @@ from .commands_socket import CommandSocket
 if TYPE_CHECKING:
     from ..frame_types import CellError, Outcome
     from ..interrupts import Interrupts
+    from ..output import Output
 
 _END_SECONDS = 0.4  # for an interrupted shell and its traps; less than the session's grace for cancelled work
 _MAX_STATE_BYTES = 16 << 20
 _WHOLE = b"#whole\n"
+_MISSING = re.compile("not found|No such file")  # any command may end with the status of a missing program
 
 # The state may contain lines that bash does not accept, such as its own read-only variables: these fail, and are
 # skipped.
@@ -53,8 +56,8 @@ set -- "$?"; __sandbridge_save; exit "$1"
 class ShellCells:
     """The bash cells of a session."""
 
-    def __init__(self, interrupts: Interrupts) -> None:
-        self._interrupts = interrupts
+    def __init__(self, interrupts: Interrupts, output: Output) -> None:
+        self._interrupts, self._output = interrupts, output
         self._folder = tempfile.mkdtemp(prefix="bash-")
         self.notes: list[str] = []
         self._prepare()
@@ -77,7 +80,7 @@ class ShellCells:
         commands = CommandSocket(self._path("socket"), command.run)
         await commands.open()
         try:
-            error = _failure(await self._status(number))
+            error = _failure(await self._status(number), self._output)
             return {"status": "error", "error": error} if error else {"status": "ok"}
         finally:
             await commands.close()
@@ -133,12 +136,12 @@ class ShellCells:
             file.write(text)
 
 
-def _failure(status: int) -> CellError | None:
+def _failure(status: int, output: Output) -> CellError | None:
     if status == 0:
         return None
     failure: CellError = {"name": "ExitStatus", "message": str(status), "traceback": f"Exit status {status}."}
     killed = -status if status < 0 else status - 128
-    if status == 127:
+    if status == 127 and _MISSING.search(output.end_of_stderr()):
         failure["hint"] = "Only programs of the sandbox's image are here. `mcp search WORDS` finds tools of servers."
     elif killed in (signal.SIGKILL, signal.SIGSEGV, signal.SIGABRT):
         failure["hint"] = f"{signal.Signals(killed).name} ended it; the reason may be that the memory was used up."

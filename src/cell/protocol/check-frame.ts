@@ -69,7 +69,7 @@ function progress({ cell, done: reached, total, message }: Fields): KernelFrame 
   }
 }
 
-function done({ cell, status, value, error, notes }: Fields): DoneFrame | string {
+function done({ cell, status, value, error, notes, uninterrupted }: Fields): DoneFrame | string {
   if (!isCount(cell, 0)) return NO_CELL
   if (status !== 'ok' && status !== 'error' && status !== 'interrupted') return 'status: not a known one'
   const frame: DoneFrame = { type: 'done', cell, status }
@@ -88,6 +88,10 @@ function done({ cell, status, value, error, notes }: Fields): DoneFrame | string
     if (notes.length > MAX_NOTES) return `notes: more than ${MAX_NOTES} items`
     if (!notes.every((note) => typeof note === 'string')) return 'notes: an item is not a text'
     frame.notes = notes
+  }
+  if (uninterrupted !== undefined) {
+    if (typeof uninterrupted !== 'boolean') return 'uninterrupted: not a boolean'
+    frame.uninterrupted = uninterrupted
   }
   return frame
 }

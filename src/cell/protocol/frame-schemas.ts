@@ -59,6 +59,7 @@ const doneFrame = z.object({
     })
     .optional(),
   notes: boundedList(z.string(), MAX_NOTES).optional(),
+  uninterrupted: z.boolean().optional(),
 })
 
 export const kernelFrame = z.discriminatedUnion('type', [

@@ -3,7 +3,8 @@ import type { LeftBehind, MissingPackage } from '../../isolation/provider.ts'
 import type { CellResult } from '../cell-result.ts'
 import { count } from '../../util/text/count.ts'
 import { firstOf } from '../../util/text/first-of.ts'
-import type { Restorable, SessionNews } from '../session/session-news.ts'
+import type { Restorable } from '../session/checkpoint.ts'
+import type { SessionNews } from '../session/session-news.ts'
 
 /** Most variables that a note names. */
 const MAX_NAMED = 30
@@ -21,7 +22,7 @@ const NOTES: { [W in SessionNews['what']]: (news: NewsOf<W>) => string } = {
   closed: ({ why }) => `${why} while this cell ran. Output up to then is kept; the variables are lost.`,
   reset: () => 'The session was reset: the next cell has no variables, and an empty /workspace.',
   restores: ({ restorable }) =>
-    `The next cell restores these as they were before this cell: ${firstOf(restorable.kept, MAX_NAMED)}.${losses(restorable)}`,
+    `The next cell restores these as they were ${momentOf(restorable) ?? 'before this cell'}: ${firstOf(restorable.kept, MAX_NAMED)}.${losses(restorable)}`,
   'guest-cells': ({ first, last, count: ran }) =>
     ran === 1
       ? `The user ran cell ${first} in this session, so variables may have changed.`
@@ -51,7 +52,14 @@ export function leftNews({ number: cell, isLate, droppedBytes: bytes }: LeftBehi
 /** After a kernel ended between two cells. The kernel that restores the variables names them. */
 function afterLoss(restorable: Restorable | undefined): string {
   if (!restorable) return 'variables of earlier cells are gone.'
-  return `its files are gone; the next cell restores the variables that were kept.${losses(restorable)}`
+  const moment = momentOf(restorable)
+  const kept = moment === undefined ? 'that were kept' : `as they were ${moment}`
+  return `its files are gone; the next cell restores the variables ${kept}.${losses(restorable)}`
+}
+
+/** The moment of a checkpoint that is not the last cell's. */
+function momentOf({ since }: Restorable): string | undefined {
+  return since === undefined ? undefined : `after cell ${since} (later changes are lost)`
 }
 
 function losses({ lost }: Restorable): string {

@@ -222,8 +222,10 @@ export class CellRun {
   }
 
   #finished(done: DoneFrame, durationMs: number): CellResult {
-    // A cell that finishes after an interrupt caught the KeyboardInterrupt. It still reached its limit.
-    const result = this.#result(this.#stop ?? done.status, durationMs, (done.notes ?? []).map(kernelNote))
+    // A cell that finishes after an interrupt caught the KeyboardInterrupt. It still reached its limit, unless it had
+    // ended before, and only its variables were still being sent.
+    const status = done.uninterrupted ? done.status : (this.#stop ?? done.status)
+    const result = this.#result(status, durationMs, (done.notes ?? []).map(kernelNote))
     if (done.value && result.status === 'ok') result.value = done.value
     if (done.error) result.error = done.error
     return result

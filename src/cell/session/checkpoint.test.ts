@@ -22,6 +22,20 @@ it('a checkpoint says what comes back and what is lost', () => {
   expect(note(keeper)).toMatch(/v29, … \(40 in all\)/)
 })
 
+it('a checkpoint that is not of the last cell says whose it is', () => {
+  const keeper = new CheckpointKeeper()
+  keeper.keep(taken())
+  keeper.cellEnded(3)
+  expect(note(keeper)).toMatch(/as they were before this cell: x/)
+  keeper.cellEnded(4)
+  expect(note(keeper)).toMatch(/as they were after cell 3 \(later changes are lost\): x/)
+  expect(sessionNote({ what: 'idle', seconds: 1, restorable: keeper.restorable })).toMatch(
+    /restores the variables as they were after cell 3 \(later changes are lost\)\./,
+  )
+  keeper.keep(taken())
+  expect(note(keeper)).toMatch(/as they were before this cell: x/)
+})
+
 it('a checkpoint is handed out until a kernel keeps a newer one, and given up when kernels keep dying of it', () => {
   const keeper = new CheckpointKeeper()
   keeper.keep(taken())

@@ -18,16 +18,34 @@ export const checkpoint = z.object({
 
 export type Checkpoint = z.infer<typeof checkpoint>
 
+/** What the next kernel restores of the variables. */
+export interface Restorable extends Pick<Checkpoint, 'kept' | 'lost'> {
+  /** The variables of later cells than this one could not be kept; missing: they are those of the last cell. */
+  since?: number
+}
+
 const MAX_RESTORES = 3
 
 export class CheckpointKeeper {
   #latest: Checkpoint | undefined
   /** How often the latest checkpoint was handed out. */
   #restores = 0
+  /** The cell that it came with; undefined until that cell has ended. */
+  #cell: number | undefined
+  /** Cells have ended since then without a newer one. */
+  #isStale = false
 
   keep(latest: Checkpoint): void {
     this.#latest = latest
     this.#restores = 0
+    this.#cell = undefined
+    this.#isStale = false
+  }
+
+  /** A cell has ended and left its variables. Call after each. */
+  cellEnded(cell: number | undefined): void {
+    this.#isStale = this.#cell !== undefined
+    this.#cell ??= cell
   }
 
   drop(): void {
@@ -45,9 +63,9 @@ export class CheckpointKeeper {
   }
 
   /** What the next kernel restores; undefined when nothing. */
-  get restorable(): Pick<Checkpoint, 'kept' | 'lost'> | undefined {
+  get restorable(): Restorable | undefined {
     if (!this.#latest || this.#restores >= MAX_RESTORES || this.#latest.kept.length === 0) return undefined
     const { kept, lost } = this.#latest
-    return { kept, lost }
+    return { kept, lost, ...(this.#isStale && this.#cell !== undefined && { since: this.#cell }) }
   }
 }

@@ -47,6 +47,21 @@ describe('OutputStore', () => {
     expect(BridgeError.isInstance(error) && error.hint).toMatch(/cells 7/)
   })
 
+  it('the error for an unknown output names every output there is, as ranges', () => {
+    const store = new OutputStore(texts())
+    const hint = () => {
+      try {
+        return store.read(9_999)
+      } catch (thrown) {
+        return BridgeError.isInstance(thrown) ? thrown.hint : undefined
+      }
+    }
+    for (const cell of [1, 2, 3, 5, 7, 8]) store.keep(cell, 'x')
+    expect(hint()).toMatch(/^Kept: cells 1–3, 5, 7–8\. Run/)
+    for (let cell = 10; cell <= 200; cell += 2) store.keep(cell, 'x')
+    expect(hint()).toMatch(/^Kept: older ones, and cells 162, 164, .*, 198, 200\. Run/)
+  })
+
   it('the output store recognises its own URIs only', () => {
     const [store, other] = [new OutputStore(texts()), new OutputStore(texts())]
     for (const uri of [

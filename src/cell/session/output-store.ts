@@ -12,6 +12,9 @@ const MAX_TEXTS = 1_000
 /** Most characters that one call returns to a cell. As JSON with every character escaped, they still fit one frame. */
 const SLICE_CHARS = 4 * 1024 * 1024
 
+/** Most ranges of cells that an error names. */
+const MAX_RANGES = 20
+
 export const OUTPUT_URI_TEMPLATE = 'sandbridge://output/{session}/{cell}'
 
 export class OutputStore {
@@ -55,8 +58,7 @@ export class OutputStore {
     const cells = [...this.#kept.keys()]
     const message = wanted === undefined ? 'No cell has output yet' : `No output of cell ${wanted} is kept`
     throw new BridgeError('OUTPUT_UNKNOWN', message, {
-      hint:
-        cells.length === 0 ? '' : `Kept: cells ${cells.slice(-20).join(', ')}. Run the cell again for other output.`,
+      hint: cells.length === 0 ? '' : `Kept: ${named(cells)}. Run the cell again for other output.`,
     })
   }
 
@@ -87,6 +89,18 @@ export class OutputStore {
     this.#kept.delete(cell)
     this.#size -= length
   }
+}
+
+/** Names cells as ranges: `cells 1–3, 5`. */
+function named(cells: readonly number[]): string {
+  const ranges: { first: number; last: number }[] = []
+  for (const cell of cells.toSorted((a, b) => a - b)) {
+    const range = ranges.at(-1)
+    if (range && cell === range.last + 1) range.last = cell
+    else ranges.push({ first: cell, last: cell })
+  }
+  const texts = ranges.slice(-MAX_RANGES).map(({ first, last }) => (first === last ? `${first}` : `${first}–${last}`))
+  return `${ranges.length > MAX_RANGES ? 'older ones, and ' : ''}cells ${texts.join(', ')}`
 }
 
 function bounded(text: string): string {

@@ -2,10 +2,7 @@
 import type { MissingPackage } from '../../isolation/provider.ts'
 import type { CellResult } from '../cell-result.ts'
 import type { LostReason } from '../protocol/frames.ts'
-import type { Checkpoint } from './checkpoint.ts'
-
-/** What the next kernel restores of the variables. */
-export type Restorable = Pick<Checkpoint, 'kept' | 'lost'>
+import type { Restorable } from './checkpoint.ts'
 
 export type SessionNews =
   /** A sentence of other code. */

@@ -105,6 +105,16 @@ describe('Session', () => {
     expect(sandbox.disposed).toBe(false)
   })
 
+  it('a cell that had ended before its time limit counts as ended, while its variables were still being sent', async () => {
+    const { sandboxes, session } = open()
+    const result = session.run(request({ timeoutMs: 30 }))
+    const sandbox = await started(sandboxes)
+    await expect.poll(() => sandbox.interrupts).toBe(1)
+    const value = { 'text/plain': '1' }
+    sandbox.send(done(1, { value, uninterrupted: true }))
+    expect(await result).toMatchObject({ status: 'ok', value, stateLost: false })
+  })
+
   it('a session ends a kernel that does not stop, reports the lost state, and continues with a fresh one', async () => {
     const { sandboxes, session } = open()
     const run = session.run(request({ timeoutMs: 30 }))

@@ -208,6 +208,7 @@ export class Session {
     }
     const ran = await new CellRun(kernel, request, options, this.#events).result()
     this.#kernel.running = undefined
+    if (!request.aside && !ran.stateLost) this.#checkpoints.cellEnded(ran.cell)
     const result = request.aside && !ran.stateLost ? ran : this.#withNews(ran, request)
     if (result.stateLost) {
       this.#kernel.current = undefined

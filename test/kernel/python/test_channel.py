@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import threading
 import time
 import unittest
 
@@ -52,7 +53,7 @@ class WholePort(FakePort):
         return len(data)
 
 
-class Calling(unittest.TestCase):
+class CallingAtOnce(unittest.TestCase):
     def setUp(self):
         self.port, self.interrupts = WholePort(), Interrupts()
         self.channel = Channel(self.port, self.interrupts)
@@ -65,6 +66,7 @@ class Calling(unittest.TestCase):
             self.interrupts.loop = asyncio.get_running_loop()
             tasks = [asyncio.ensure_future(one) for one in work(self.channel)]
             await asyncio.sleep(0)
+            await asyncio.sleep(0)  # tasks that these have started
             self.channel.send_rest()
             for task in tasks:
                 task.cancel()
@@ -93,6 +95,22 @@ class Calling(unittest.TestCase):
         sent = [frame for write in self.port.writes for frame in write]
         ids = [(frame["type"], frame["id"]) for frame in sent]
         self.assertEqual(ids[:3], [("call", 1), ("call", 2), ("cancel", 2)])
+
+    def test_a_call_of_another_threads_loop_ends_with_its_cell(self):
+        outcome, sent = [], threading.Event()
+
+        async def call():
+            task = asyncio.ensure_future(self.channel.call("m", {}))
+            await asyncio.sleep(0)
+            sent.set()
+            outcome.append(await task)
+
+        thread = threading.Thread(target=lambda: asyncio.run(call()), daemon=True)
+        thread.start()
+        sent.wait()
+        self.channel.end_cell()
+        thread.join(10)
+        self.assertEqual([reply["error"]["code"] for reply in outcome], ["CANCELLED"])
 
 
 class Reading(unittest.TestCase):

@@ -3,10 +3,13 @@
 import collections
 import copyreg
 import os
+import signal
 import sys
 import tempfile
+import time
 import types
 import unittest
+import unittest.mock
 import urllib.error
 from base64 import b64decode
 
@@ -76,6 +79,28 @@ class Restored(unittest.TestCase):
             self.addCleanup(copyreg.dispatch_table.pop, types.SimpleNamespace, None)
             taken, restored, _ = carried({"a": 1, "leaves": types.SimpleNamespace()})
             self.assertEqual((taken["kept"], restored), (["a"], {"a": 1}))
+
+    @unittest.skipUnless(hasattr(signal, "setitimer"), "this system cannot bound the code of a value")
+    def test_a_value_whose_own_code_takes_too_long_is_named_and_takes_no_other_with_it(self):
+        def wait(value):
+            try:
+                time.sleep(600)
+            except Exception:
+                pass
+
+        copyreg.pickle(types.SimpleNamespace, wait)
+        self.addCleanup(copyreg.dispatch_table.pop, types.SimpleNamespace)
+        before = signal.signal(signal.SIGALRM, lambda *_: None)
+        self.addCleanup(signal.signal, signal.SIGALRM, before)
+        self.addCleanup(signal.setitimer, signal.ITIMER_REAL, 0)
+        mine = signal.getsignal(signal.SIGALRM)
+        signal.setitimer(signal.ITIMER_REAL, 500)
+        with unittest.mock.patch.object(checkpoint, "_MAX_SECONDS", 0.2):
+            taken, restored, _ = carried({"a": 1, "slow": types.SimpleNamespace(), "b": [2]})
+        self.assertEqual((taken["kept"], restored), (["a", "b"], {"a": 1, "b": [2]}))
+        self.assertEqual(taken["lost"], ["slow (SimpleNamespace: it takes too long)"])
+        self.assertIs(signal.getsignal(signal.SIGALRM), mine)
+        self.assertGreater(signal.getitimer(signal.ITIMER_REAL)[0], 400)
 
     def test_values_of_common_types_are_pickled_once_and_others_twice(self):
         def size(value):
