@@ -150,7 +150,7 @@ async function runForReal(
     )
   await journal.begin(version, args, resumed)
   const calls: Parameters<typeof recording>[1] = []
-  const bar = new ProgressBar(process.stderr)
+  const bar = new ProgressBar(process.stderr, process.env)
   const decide = decisionFrom(options.unanswered) ?? askForDecision(bar)
   const upstreams = recording(journal.watch(bridge.upstreams, bridge.catalog, resumed, decide), calls)
   const ended = await run(workflow, args, bridge, { upstreams, watched }, options, bar)
@@ -173,7 +173,7 @@ async function run(
   bridge: Bridge,
   { upstreams, watched }: { upstreams: Upstreams; watched: WatchedFlows },
   { json, images = '.', timeout }: RunOptions,
-  bar = new ProgressBar(process.stderr),
+  bar = new ProgressBar(process.stderr, process.env),
 ): Promise<boolean> {
   const seconds = Number(timeout ?? WORKFLOW_TIMEOUT_MS / 1000)
   if (!(seconds > 0 && seconds <= 86_400)) {
