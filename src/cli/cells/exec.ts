@@ -26,7 +26,7 @@ interface ExecOptions {
 /** Sets the exit code to 0 when the cell succeeded and to 1 otherwise. */
 export async function exec(file: string | undefined, options: ExecOptions, terminal: Terminal): Promise<void> {
   const code = await readCode(file, options.code, terminal)
-  const bar = new ProgressBar(terminal.stderr)
+  const bar = new ProgressBar(terminal.stderr, terminal.context.env)
   let timeLimit: TimeLimit | undefined
   const inTerminal = askInTerminal(terminal)
   const ask: AskInput | undefined =

@@ -4,7 +4,7 @@ import { whileAsking } from './ask-in-terminal.ts'
 import { ProgressBar } from './progress-bar.ts'
 
 it('the terminal asks one question at a time, also after one that failed', async () => {
-  const bar = new ProgressBar({ isTTY: true, write: () => {} })
+  const bar = new ProgressBar({ isTTY: true, write: () => {} }, {})
   const told: string[] = []
   const ask = (name: string) =>
     whileAsking({ bar }, async () => {
@@ -19,7 +19,7 @@ it('the terminal asks one question at a time, also after one that failed', async
 
 it('the terminal draws the progress bar again when the question is over, and not before', async () => {
   const written: string[] = []
-  const bar = new ProgressBar({ isTTY: true, write: (text) => written.push(text) })
+  const bar = new ProgressBar({ isTTY: true, write: (text) => written.push(text) }, {})
   bar.listeners.onProgress({ type: 'progress', cell: 1, done: 1, total: 2 })
   await whileAsking({ bar }, async () => {
     written.length = 0

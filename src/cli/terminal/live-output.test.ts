@@ -6,7 +6,7 @@ import { ProgressBar } from './progress-bar.ts'
 function open(isTTY: boolean) {
   const shown = { text: '' }
   const output = { isTTY, write: (text: string) => void (shown.text += text) }
-  const bar = new ProgressBar({ isTTY: false, write: () => {} })
+  const bar = new ProgressBar({ isTTY: false, write: () => {} }, {})
   return { shown, bar, live: new LiveOutput(bar, { stdout: output, stderr: output }) }
 }
 

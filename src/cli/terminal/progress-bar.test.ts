@@ -2,9 +2,9 @@ import { expect, it } from 'vitest'
 import type { ProgressFrame } from '../../cell/protocol/frames.ts'
 import { ProgressBar } from './progress-bar.ts'
 
-function open(isTTY: boolean) {
+function open(isTTY: boolean, TERM = 'xterm') {
   const terminal = { isTTY, columns: 40, written: '', write: (text: string) => void (terminal.written += text) }
-  return { terminal, bar: new ProgressBar(terminal) }
+  return { terminal, bar: new ProgressBar(terminal, { TERM }) }
 }
 
 const progress = (fields: Partial<ProgressFrame>): ProgressFrame => ({ type: 'progress', cell: 1, done: 0, ...fields })
@@ -29,8 +29,12 @@ it('the progress bar makes room for output, and comes back below whole lines onl
   expect(terminal.written).toBe('\r\x1b[Kout\n\r\x1b[K1\r\x1b[Khalf')
 })
 
-it('the progress bar writes nothing into a pipe', () => {
-  const { terminal, bar } = open(false)
+it.each([
+  ['into a pipe', false, 'xterm'],
+  ['to a terminal that cannot erase a line', true, 'dumb'],
+])('the progress bar writes nothing %s', (_, isTTY, term) => {
+  const { terminal, bar } = open(isTTY, term)
+  bar.waitFor('starting github (1 s)')
   bar.listeners.onProgress(progress({ done: 1, total: 2 }))
   bar.around(() => {}, true)
   bar.clear()

@@ -1,5 +1,5 @@
-// Shows a cell's progress in a line at the bottom of a terminal. Writes only to a terminal, and makes room for the
-// cell's output.
+// Shows a cell's progress in a line at the bottom of a terminal. Writes only to a terminal that can erase the line, and
+// makes room for the cell's output.
 import { describeUpstreamProgress } from '../../cell/upstream-progress.ts'
 import { shortNumber } from '../../util/text/short-number.ts'
 import { shownText } from '../../util/text/terminal-text.ts'
@@ -16,6 +16,7 @@ interface Terminal {
 
 export class ProgressBar {
   readonly #terminal: Terminal
+  readonly #isDumb: boolean
   #line = ''
   /** What the command waits for; takes precedence over the cell's progress. */
   #waiting = ''
@@ -26,8 +27,10 @@ export class ProgressBar {
   /** The questions that are asked at the moment. */
   asking: Promise<unknown> = Promise.resolve()
 
-  constructor(terminal: Terminal) {
+  /** @param env of the user who sits at the terminal */
+  constructor(terminal: Terminal, env: Readonly<Record<string, string | undefined>>) {
     this.#terminal = terminal
+    this.#isDumb = env['TERM'] === 'dumb'
   }
 
   /** Pass these when running a cell. */
@@ -85,7 +88,7 @@ export class ProgressBar {
 
   #draw(): void {
     const line = this.#waiting || this.#line
-    if (!this.#terminal.isTTY || !line || this.#hidings > 0) return
+    if (!this.#terminal.isTTY || this.#isDumb || !line || this.#hidings > 0) return
     // A line that wraps could not be cleared.
     this.#terminal.write(CLEAR_LINE + line.slice(0, (this.#terminal.columns ?? 80) - 1))
     this.#isShown = true

@@ -5,6 +5,7 @@ import type { MediaBlock } from '../../cell/render/bundle.ts'
 import { joinParts, type Part } from '../../cell/render/parts.ts'
 import { renderResult, type ShownResult, withParts } from '../../cell/render/render-result.ts'
 import type { Session } from '../../cell/session/session.ts'
+import { shellWord } from '../../config/secrets/command-line.ts'
 import type { CommandBridge } from './command-bridge.ts'
 import { inlineImage } from './inline-image.ts'
 import { LiveOutput } from './live-output.ts'
@@ -68,7 +69,7 @@ export async function runInTerminal(
   }
   await showMedia(media, saved, terminal)
   for (const { name, version } of artifacts)
-    terminal.tell(`Kept ${name}, version ${version}. Show it: sandbridge artifacts ${name}`)
+    terminal.tell(`Kept ${name}, version ${version}. Show it: sandbridge artifacts ${shellWord(name)}`)
   return !isError
 }
 

@@ -5,6 +5,17 @@ const url = 'https://s.example/mcp'
 const plain = { type: 'http', url, headers: {} }
 const client = { grant: 'client_credentials', clientId: 'a', clientSecret: '${SECRET}' }
 
+it.each(['inheritEnv', 'env_vars', 'env_keys'])(
+  'a wrong list of variables has the name that its file has for it: %s',
+  (name) => {
+    // As readers for the clients with other names pass it on.
+    const entry = { command: 'x', [name]: 'A', inheritEnv: 'A' }
+    expect(toServerBody(entry)).toEqual({ reason: `has invalid ${name}: expected a list` })
+    const listed = { command: 'x', [name]: [{}], inheritEnv: [{}] }
+    expect(toServerBody(listed)).toEqual({ reason: `has a non-text value in an item of ${name}` })
+  },
+)
+
 describe('client credentials in an entry', () => {
   it('client credentials are read from an entry with all of their fields', () => {
     const oauth = { clientId: 'a', clientSecret: '${SECRET}', scope: 'read', issuer: 'https://auth.example' }

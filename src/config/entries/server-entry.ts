@@ -193,24 +193,29 @@ function permissionsOf(value: unknown): ServerDefinition['permissions'] {
 
 /** Field names in reasons, where the client's name differs from ours. */
 const LABELS: Record<string, string> = {
-  inheritEnv: 'env_vars',
   includeTools: 'the list of tools to include',
   excludeTools: 'the list of tools to exclude',
   startTimeoutMs: 'start timeout',
   callTimeoutMs: 'timeout',
 }
 
+/** Names in clients' files, which readers leave in the entry. */
+const CLIENTS_NAMES: Record<string, readonly string[]> = { inheritEnv: ['env_vars', 'env_keys'] }
+
 /** @throws EntryInvalid with the first problem of a value */
 function check<T>(schema: z.ZodType<T>, value: unknown, ...at: string[]): T {
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
   const [issue] = parsed.error.issues
-  throw new EntryInvalid((issue?.message ?? '').replace('{field}', () => fieldName([...at, ...(issue?.path ?? [])])))
+  const name = fieldName([...at, ...(issue?.path ?? [])], value)
+  throw new EntryInvalid((issue?.message ?? '').replace('{field}', () => name))
 }
 
-function fieldName(path: readonly PropertyKey[]): string {
+function fieldName(path: readonly PropertyKey[], value: unknown): string {
   const keys = path.filter((key) => typeof key !== 'number').map(String)
-  const name = LABELS[keys.join('.')] ?? keys.join('.')
+  const own = keys.join('.')
+  const written = CLIENTS_NAMES[own]?.find((name) => isRecord(value) && isGiven(value[name]))
+  const name = written ?? LABELS[own] ?? own
   return keys.length < path.length ? `an item of ${name}` : name
 }
 

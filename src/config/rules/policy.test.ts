@@ -203,14 +203,15 @@ describe('conditions', () => {
 
 it('a policy decides what is certain about a tool before its arguments are known', async () => {
   const some = await policy({
-    deny: ['a__no', { tool: 'a__maybe', when: 'args.x == 1' }],
-    ask: ['a__ask', { tool: 'a__may_ask', when: 'args.x == 1' }],
+    deny: ['a__no', { tool: 'a__maybe', when: 'args.x == 1' }, { tool: 'a__ask_or_no', when: 'args.x == 1' }],
+    ask: ['a__ask', 'a__ask_or_no', { tool: 'a__may_ask', when: 'args.x == 1' }],
   })
   const standing = (tool: string) => some.standing(call('a', tool))
-  expect(['no', 'maybe', 'ask', 'may_ask', 'yes'].map(standing)).toEqual([
+  expect(['no', 'maybe', 'ask', 'ask_or_no', 'may_ask', 'yes'].map(standing)).toEqual([
     'denied',
     'depends',
     'asks',
+    'depends',
     'depends',
     'allowed',
   ])

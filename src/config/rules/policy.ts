@@ -141,7 +141,8 @@ export class Policy {
     const all = [...byVerdict.deny, ...byVerdict.ask, ...byVerdict.allow, ...answered]
     const decision = validate(this, { ...subject, args: {} })
     const isOpen = all.some(({ condition }) => condition !== undefined) || (this.judgesFlow && !hints.readOnlyHint)
-    if (isOpen && !byVerdict.ask.some(isCertain)) return 'depends'
+    // Denied without arguments is one that a condition, which cannot be judged yet, may deny.
+    if (isOpen && (decision.verdict === 'deny' || !byVerdict.ask.some(isCertain))) return 'depends'
     return decision.verdict === 'ask' ? 'asks' : 'allowed'
   }
 }

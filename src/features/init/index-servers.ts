@@ -121,7 +121,7 @@ interface Terminal {
   write(text: string): unknown
 }
 
-/** Writes nothing without a terminal. */
+/** Writes nothing without a terminal that can move its cursor. */
 class LiveLines {
   readonly #terminal: Terminal
   #shownCount = 0
@@ -132,7 +132,7 @@ class LiveLines {
 
   /** Replaces the lines at the bottom. Lines that do not fit are left out. */
   show(lines: readonly string[]): void {
-    if (!this.#terminal.isTTY) return
+    if (!this.#terminal.isTTY || process.env['TERM'] === 'dumb') return
     const { columns = 80, rows = 24 } = this.#terminal
     // A line that wraps or has scrolled away could not be erased.
     const shown = lines.slice(0, Math.max(1, rows - 2)).map((line) => visibleInline(line).slice(0, columns - 1))

@@ -110,7 +110,7 @@ async function tryPackages(settings: Settings, words: readonly string[]): Promis
   // The user may have fixed the cause of an earlier failure.
   for (const folder of ['packages', path.join('pyodide', 'packages')])
     await forgetMissing(path.join(settings.cacheDir, folder))
-  const bar = new ProgressBar(process.stderr)
+  const bar = new ProgressBar(process.stderr, process.env)
   const bridge = await Bridge.open({ ...settings, packages: words, poolCount: 0, sources: [] }, SILENT, {})
   try {
     const { provider } = await bridge.findProvider(bar.listeners.onPreparing)

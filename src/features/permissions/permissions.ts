@@ -147,6 +147,9 @@ async function allowTools(names: readonly string[], options: { json?: boolean })
     const shown = asking.map((tool) => `${tool.server}__${tool.name}`)
     if (options.json) return printJson({ allowed: shown })
     print(shown.length === 0 ? 'Nothing to do: it is allowed already.' : `Allowed from now on: ${shown.join(', ')}`)
+    for (const tool of tools)
+      for (const rule of policy?.rulesFor(rules.subject(tool)).byVerdict.deny ?? [])
+        print(`Calls of ${tool.server}__${tool.name} that this rule denies stay denied: ${ruleName(rule)}`)
   })
 }
 

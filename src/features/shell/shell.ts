@@ -28,7 +28,11 @@ export async function shell(options: { images?: string }, terminal: Terminal): P
       hint: 'Use `sandbridge exec -c CODE`, or `sandbridge exec -` for code from a pipe.',
     })
   }
-  const shown: Shown = { bar: new ProgressBar(terminal.stderr), images: options.images ?? '.', terminal }
+  const shown: Shown = {
+    bar: new ProgressBar(terminal.stderr, terminal.context.env),
+    images: options.images ?? '.',
+    terminal,
+  }
   const bridge = await openServers(terminal, askWithin(shown))
   // Ctrl-C interrupts the cell.
   terminal.onEnd(() => closeBridge(bridge, terminal), ['SIGTERM', 'SIGHUP'])

@@ -75,3 +75,14 @@ it('sandbridge index of one server ends with its line, and of several with their
   expect(await shown('good')).toMatch(/good +2 tools {2}[\d.]+ s\n[^\n]*$/)
   expect(await shown()).toContain('2 servers ready with 4 tools')
 })
+
+it('sandbridge index in a terminal that cannot move its cursor shows only the servers that are finished', async () => {
+  needsTerminal()
+  const home = makeHome({ good: fixtureServer('raw.mjs', 'good'), named: fixtureServer('raw.mjs', 'named', 'x') })
+  const show = (TERM: string) => inTerminal([process.execPath, CLI, 'index'], bridgeEnv(home, { TERM }))
+  const screen = await show('dumb')
+  expect(screen).not.toMatch(/<\d|starting/)
+  for (const line of [/^good +2 tools/m, /^named +1 tool/m]) expect(screen).toMatch(line)
+  // The control.
+  expect(await show('xterm')).toMatch(/<\dA/)
+})

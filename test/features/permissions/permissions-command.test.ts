@@ -53,6 +53,19 @@ it('sandbridge permissions allows a tool permanently that asks, and none that is
   })
 })
 
+it('sandbridge permissions --allow names a rule that still denies some calls', async () => {
+  writePermissions(home, { ask: ['hub'], deny: [{ tool: 'hub__delete_repo', when: 'args.id > 3' }] })
+  const { stdout } = await cli('permissions', '--allow', 'hub__delete_repo', 'hub__get_issue')
+  expect(stdout).toBe(
+    'Allowed from now on: hub__delete_repo, hub__get_issue\n' +
+      'Calls of hub__delete_repo that this rule denies stay denied: ' +
+      'deny {"tool":"hub__delete_repo","when":"args.id > 3"} (permissions.json, line 1)\n',
+  )
+  // The control.
+  expect((await cli('permissions', 'hub__delete_repo', '{"id": 4}')).stdout).toMatch(/^deny: /)
+  expect((await cli('permissions', 'hub__delete_repo', '{"id": 3}')).stdout).toMatch(/^allow: /)
+})
+
 it('sandbridge permissions explains the decision on a call', async () => {
   writePermissions(home, { ask: [{ tool: 'hub__create_issue', when: 'args.id > 3' }] })
   expect((await cli('permissions', 'hub__create_issue', '{"id": 4}')).stdout).toMatch(/^ask: ask .*\n.*args\.id > 3/)

@@ -78,7 +78,7 @@ async function withPackage(
 ): Promise<void> {
   const pack = mcpbOf(found, as)
   if (!pack) return void (await work(undefined))
-  const bar = new ProgressBar(process.stderr)
+  const bar = new ProgressBar(process.stderr, process.env)
   bar.waitFor(`fetching ${visibleInline(pack.identifier)}`)
   const place = { parent: store.unpackedOf(name), env: process.env }
   const unpacked = await unpackMcpb(pack, place).finally(() => bar.clear())
@@ -151,7 +151,7 @@ async function findServer(
     })
   }
   if (from === undefined) {
-    const bar = new ProgressBar(process.stderr)
+    const bar = new ProgressBar(process.stderr, process.env)
     const onProgress = (servers: number): void =>
       bar.listeners.onPreparing(`reading the registry: ${count(servers, 'server')}`)
     return registries.get(name!, { onProgress }).finally(() => bar.clear())
@@ -213,7 +213,7 @@ async function started(
   answers: ReadonlyMap<string, string>,
   { log, servers: { jailPlace: jail } }: Bridge,
 ): Promise<UpstreamTool[]> {
-  const bar = new ProgressBar(process.stderr)
+  const bar = new ProgressBar(process.stderr, process.env)
   bar.waitFor(`starting ${addition.name}`)
   return tryServer(addition, { clientInfo: CLIENT_INFO, log, context: processContext(), jail, answers }).finally(() =>
     bar.clear(),

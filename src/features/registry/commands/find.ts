@@ -18,7 +18,7 @@ const DEFAULT_LIMIT = 10
 
 export async function find(query: string, options: FindOptions): Promise<void> {
   const limit = limitOf(options.limit) ?? DEFAULT_LIMIT
-  const bar = new ProgressBar(process.stderr)
+  const bar = new ProgressBar(process.stderr, process.env)
   const onProgress = (servers: number): void =>
     bar.listeners.onPreparing(`reading the registry: ${count(servers, 'server')}`)
   const settings = await loadSettings()

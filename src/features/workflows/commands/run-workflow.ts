@@ -147,7 +147,7 @@ async function runForReal(
 ): Promise<void> {
   const { version } = workflow
   const timeoutMs = timeoutOf(options)
-  const bar = new ProgressBar(process.stderr)
+  const bar = new ProgressBar(process.stderr, process.env)
   const decide = decisionFrom(options.unanswered) ?? askForDecision(bar)
   const resumed = options.resume ? await journal.resume(findResumable(earlier, version, args), timeoutMs) : undefined
   const before = resumed ?? failedWith(earlier, args)
@@ -184,7 +184,7 @@ async function run(
   bridge: Bridge,
   { upstreams, watched }: { upstreams: Upstreams; watched: WatchedFlows },
   options: RunOptions,
-  bar = new ProgressBar(process.stderr),
+  bar = new ProgressBar(process.stderr, process.env),
 ): Promise<boolean> {
   const { json, images = '.' } = options
   const timeoutMs = timeoutOf(options)
