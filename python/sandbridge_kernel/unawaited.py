@@ -83,7 +83,8 @@ def _warn(coroutine: CoroutineType[Any, Any, Any], frame: FrameType | None) -> N
 def notes(namespace: dict[str, Any]) -> list[str]:
     """Returns notes about calls that were forgotten since the last time, or that a variable keeps and nothing has
     started."""
-    kept, own = [], []
+    kept: list[str] = []
+    own: list[str] = []
     for name, value in list(namespace.items()):
         if _is_news(value):
             (kept if value.cr_code in _ours else own).append(name)

@@ -205,7 +205,7 @@ describe('Session', () => {
     const { displays, notes } = await run
     expect(displays.length).toBe(1)
     expect(notes).toEqual([
-      '2 displayed values were dropped: a cell can display 100, of 32 MiB together. ' + 'Use `print` for many texts.',
+      '2 displayed values were dropped: a cell can display 100, of 32 MiB together. Use `print` for many texts.',
     ])
   })
 

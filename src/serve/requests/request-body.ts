@@ -17,8 +17,8 @@ export class BodyError extends Error {
 const MAX_STRUCTURE = 100_000
 
 /**
- * @throws BodyError 413 for more than `maxBytes`, or more lists, objects and members than a request has; 400 for invalid
- * JSON or a body that the sender aborted
+ * @throws BodyError 413 for more than `maxBytes`, or more lists, objects and members than a request has; 400 for
+ * invalid JSON or a body that the sender aborted
  */
 export async function readJsonBody(request: IncomingMessage, maxBytes: number): Promise<unknown> {
   const bytes = await readBytes(request, maxBytes)

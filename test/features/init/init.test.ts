@@ -271,9 +271,9 @@ describe('editDocument', () => {
     ['yaml', 'a: null # mine\nb: 1\n'],
   ] as const)(
     'an edit puts an object in the place of null in %s, and keeps what is beside it',
-    async (format, text) => {
+    async (format, before) => {
       const edits = ['x', 'y'].map((name) => ({ path: ['a', name], value: { command: name } }))
-      const edited = await editDocument(text, format, edits)
+      const edited = await editDocument(before, format, edits)
       const after = 'text' in edited ? edited.text : edited.reason
       expect(after).toContain('mine')
       expect(await parseDocument(after, format)).toMatchObject({
@@ -288,10 +288,10 @@ describe('editDocument', () => {
     ['yaml', 'a: mine\n'],
     ['toml', 'a = "mine"\n'],
     ['toml', '[[a]]\nname = "mine"\n'],
-  ] as const)('an edit puts nothing in the place of another value: %s %s', async (format, text) => {
+  ] as const)('an edit puts nothing in the place of another value: %s %s', async (format, before) => {
     const edits = [{ path: ['a', 'x'], value: { command: 'x' } }]
-    expect(await editDocument(text, format, edits)).toEqual({ reason: 'has no object as a; edit it by hand' })
-    expect(await editDocument(text, format, [{ path: ['a', 'x'] }])).toEqual({ text })
+    expect(await editDocument(before, format, edits)).toEqual({ reason: 'has no object as a; edit it by hand' })
+    expect(await editDocument(before, format, [{ path: ['a', 'x'] }])).toEqual({ text: before })
   })
 
   const NEIGHBOURS = {
