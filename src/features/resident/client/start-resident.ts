@@ -24,7 +24,8 @@ export function mayStart({ starting }: ResidentPlace): boolean {
     // Another relay starts it, or began to.
   }
   try {
-    if (Date.now() - statSync(starting).mtimeMs < STARTING_MS) return false
+    // A time in the future was written before the clock was set back.
+    if (Math.abs(Date.now() - statSync(starting).mtimeMs) < STARTING_MS) return false
     utimesSync(starting, new Date(), new Date())
   } catch {
     // It has just been published.
