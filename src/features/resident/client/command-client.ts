@@ -160,9 +160,14 @@ class RunningCommand {
   #exit(code: number): void {
     if (this.#isOver) return
     this.#isOver = true
-    process.stdout.write('', (failed) =>
-      process.stderr.write('', () => process.exit(this.#endCode ?? (failed ? SIGNAL_EXIT_CODES.SIGTERM : code))),
-    )
+    process.stdout.write('', (failed) => {
+      const end = (): void => {
+        process.stderr.write('', () => process.exit(this.#endCode ?? (failed ? SIGNAL_EXIT_CODES.SIGTERM : code)))
+      }
+      // The event of the error, which says why, comes after this.
+      if (failed) setImmediate(end)
+      else end()
+    })
   }
 }
 
