@@ -20,7 +20,10 @@ from .values import Record
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import FrameType
     from typing import Any, TypeVar
+
+    from _typeshed import TraceFunction
 
     from .channel import Channel
     from .interrupts import Interrupts
@@ -177,11 +180,11 @@ def _loadable(value: object, deadline: float) -> tuple[bytes, bool]:
 
 
 def _within(seconds: float, work: Callable[[], _T]) -> _T:
-    """Do what executes the code of values, which may block. Raises _TooSlow in it, if this system can."""
-    if not hasattr(signal, "setitimer"):
-        return work()
+    """Do what executes the code of values, which may never end. Raises _TooSlow in it."""
     if seconds <= 0:
         raise _TooSlow(_SLOW)
+    if not hasattr(signal, "setitimer"):
+        return _watched(monotonic() + seconds, work)
     is_over = False
 
     def ring(_number: int, _frame: object) -> None:
@@ -199,6 +202,22 @@ def _within(seconds: float, work: Callable[[], _T]) -> _T:
     finally:
         signal.setitimer(signal.ITIMER_REAL, max(0.001, rest - (monotonic() - began)) if rest else 0, interval)
         signal.signal(signal.SIGALRM, signal.SIG_DFL if handler is None else handler)
+
+
+def _watched(deadline: float, work: Callable[[], _T]) -> _T:
+    """The same without a timer: looks at the time at every line of Python."""
+
+    def look(_frame: FrameType, _event: str, _argument: object) -> TraceFunction:
+        if monotonic() > deadline:
+            raise _TooSlow(_SLOW)
+        return look
+
+    before = sys.gettrace()
+    sys.settrace(look)
+    try:
+        return work()
+    finally:
+        sys.settrace(before)
 
 
 def _tested(value: object, deadline: float) -> tuple[bytes, bool]:

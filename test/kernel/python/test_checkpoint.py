@@ -102,6 +102,21 @@ class Restored(unittest.TestCase):
         self.assertIs(signal.getsignal(signal.SIGALRM), mine)
         self.assertGreater(signal.getitimer(signal.ITIMER_REAL)[0], 400)
 
+    def test_code_of_values_ends_without_a_timer_too(self):
+        def forever():
+            while True:
+                pass
+
+        def mine(_frame, _event, _argument):
+            return None
+
+        self.addCleanup(sys.settrace, sys.gettrace())
+        sys.settrace(mine)
+        with self.assertRaises(checkpoint._TooSlow):
+            checkpoint._watched(time.monotonic() + 0.05, forever)
+        self.assertIs(sys.gettrace(), mine)
+        self.assertEqual(checkpoint._watched(time.monotonic() + 50, lambda: 1), 1)
+
     def test_values_of_common_types_are_pickled_once_and_others_twice(self):
         def size(value):
             return len(b64decode(checkpoint.take({"value": value})["data"]))
