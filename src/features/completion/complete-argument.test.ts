@@ -11,7 +11,12 @@ function context(values: string[], denies = false) {
   const refuse = () => Promise.reject(new Error('denied'))
   const parts = {
     catalog: { knownTool: (server: string, tool: string) => serverMethod(server, 's', tool) },
-    permissions: { admit: (_: unknown, args: object) => (denies ? refuse() : Promise.resolve({ args })) },
+    permissions: {
+      ready: () => undefined,
+      refuseDenied: () => {},
+      admit: (_: unknown, args: object) => (denies ? refuse() : Promise.resolve({ args })),
+    },
+    notes: new Set<string>(),
     events: { active: false },
     origin: { trace: undefined },
     upstreams: {
