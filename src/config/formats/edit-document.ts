@@ -106,14 +106,12 @@ function possibleEdit(document: ConfigObject, edit: Edit): Edit | { reason: stri
   return { path: path.slice(0, depth), value: nested }
 }
 
+/** Takes possible edits only: a value that is to be removed has its parents. */
 function change(document: ConfigObject, { path, value }: Edit): void {
   const last = path.at(-1) ?? ''
   let at = document
   for (const key of path.slice(0, -1)) {
-    if (!isRecord(valueAt(at, key))) {
-      if (value === undefined) return
-      at[key] = {}
-    }
+    if (!isRecord(valueAt(at, key))) at[key] = {}
     at = valueAt(at, key) as ConfigObject
   }
   if (value === undefined) delete at[last]

@@ -63,9 +63,9 @@ export async function init(options: InitOptions): Promise<void> {
   let plan = await planWithout([])
   if (plan.skipped.some(({ kind }) => kind === 'unread')) process.exitCode = 1
   if (options.json) return printJson(await asJson(plan, { ...options, stateDir }))
-  const others = otherClientFiles(discovered.servers)
   const mayAsk = hasTerminal() && !options.yes && !options.dryRun
-  const leftOut = mayAsk && plan.changes.length > 0 ? await askWhichToLeaveOut(others) : []
+  const leftOut =
+    mayAsk && plan.changes.length > 0 ? await askWhichToLeaveOut(otherClientFiles(discovered.servers)) : []
   if (leftOut.length > 0) plan = await planWithout(leftOut)
   printSkipped(plan.skipped)
   for (const client of plan.registered) print(`${client}: registered already`)

@@ -16,6 +16,9 @@ const MAX_STRETCHES = 20
 /** The timeout of a run, the same as in a terminal. */
 export const WORKFLOW_TIMEOUT_MS = 3_600_000
 
+/** The process that makes a run. */
+export const maker = z.object({ host: z.string(), pid: z.int(), started: z.string().optional() })
+
 const run = z.object({
   /** Due time and start time. */
   due: z.string(),
@@ -29,8 +32,7 @@ const run = z.object({
   message: z.string().optional(),
   /** The due time of the run whose end it waits for. */
   waitsFor: z.string().optional(),
-  /** The process that makes the run. */
-  by: z.object({ host: z.string(), pid: z.int(), started: z.string().optional() }).optional(),
+  by: maker.optional(),
 })
 
 const schedule = z.object({

@@ -15,6 +15,7 @@ import { isRecord, parseJson } from '../../../util/json/json.ts'
 import { sortedJson } from '../../../util/json/sorted-json.ts'
 import { stillRuns, thisProcess } from '../../../util/process/process-id.ts'
 import type { ToolResult, Upstreams } from '../../../upstream/upstream.ts'
+import { maker } from '../schedules.ts'
 import { keyOf } from './fixture.ts'
 import { tappedUpstreams, type ToolCall } from './tapped-upstreams.ts'
 
@@ -26,10 +27,7 @@ const MAX_FAILED = 20
 const GRACE_MS = 2 * 60_000
 
 /** Who makes the run, and until when at most. */
-const owner = z.object({
-  by: z.object({ host: z.string(), pid: z.int(), started: z.string().optional() }),
-  until: z.string(),
-})
+const owner = z.object({ by: maker, until: z.string() })
 type Owner = z.infer<typeof owner>
 
 /** The first line. */
