@@ -51,6 +51,14 @@ describe('a masker', () => {
       '--set=password=correct-horse {a: {token: "correct-horse"}}',
       '--set=password=[SECRET_1] {a: {token: "[SECRET_1]"}}',
     ],
+    [`'password' => 'correct-horse'`, `'password' => '[SECRET_1]'`],
+    ['secret := "correct-horse"', 'secret := "[SECRET_1]"'],
+    [
+      'keys.map((key) => 1) token => token.length token=>token.length',
+      'keys.map((key) => 1) token => token.length token=>token.length',
+    ],
+    ['<db:password>hunt3r</db:password>', '<db:password>[SECRET_1]</db:password>'],
+    ['<token>a b</token> <password>\nhunter22', '<token>a b</token> <password>\nhunter22'],
     ['password=[SECRET_7] password=********', 'password=[SECRET_7] password=********'],
     ['"api_key": "${API_KEY}", token="[TOKEN]"', '"api_key": "${API_KEY}", token="[TOKEN]"'],
     [

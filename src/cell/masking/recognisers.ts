@@ -255,12 +255,15 @@ const SHORT_SECRET = /^(?=.*\d)(?=.*[A-Za-z])[\w!@#$%^&*?+~-]{6,7}$/
 
 /**
  * Looks at the value but does not take it: a name may be in another's value, as in `--set=password=…`. A value ends at
- * the quotes that it began with, which may be escaped, as in JSON within JSON.
+ * the quotes that it began with, which may be escaped, as in JSON within JSON. After `=>`, which also begins the body
+ * of a function, it has quotes.
  */
 const NAMED_VALUE = new RegExp(
   [
-    String.raw`(?<![\w-])(?<name>[\w-]{2,64})(?:\\{0,4}["'])?\s?[:=]\s?(?:\\{0,4}["'])?(?=(?<value>`,
-    String.raw`(?<=\\["'])[^\s"'\\]{6,200}`,
+    String.raw`(?<![\w-])(?<name>[\w-]{2,64})(?:\\{0,4}["'])?`,
+    String.raw`(?:\s?(?:(?:=>|:=)\s?\\{0,4}["']|[:=](?!>)\s?(?:\\{0,4}["'])?)|(?<=[<:]\k<name>)>(?=[^\s<>]{6,200}<\/))`,
+    String.raw`(?=(?<value>(?<=>)[^\s<>"']+(?=<\/)`,
+    String.raw`|(?<=\\["'])[^\s"'\\]{6,200}`,
     String.raw`|(?<=")(?:[^\s"\\]|\\\S){6,200}(?=")`,
     String.raw`|(?<=')(?:[^\s'\\]|\\\S){6,200}(?=')`,
     String.raw`|[^\s"',;}]{6,200}))`,
