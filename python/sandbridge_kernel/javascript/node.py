@@ -38,10 +38,7 @@ _RING_FOR = 1.4
 _BREATH = 0.02
 _PING_EVERY = 0.05
 _HEAP_SHARE = 0.6  # of a sandbox process's memory limit, so that Node ends itself before the sandbox is ended
-# Node 25 and newer make room for 512 MiB of machine code at once, and end where a process may not have that much
-# memory.
-_RESERVES_CODE = (25, 0)
-_CODE_BYTES = 640 << 20
+_MOST_TRIED = 256 << 20
 
 
 class Node:
@@ -216,13 +213,20 @@ def _memory_flags() -> list[str]:
         return []
     heap = f"--max-old-space-size={int(limit * _HEAP_SHARE) >> 20}"
     # Without machine code, JavaScript takes several times as long, and there is no WebAssembly.
-    return [heap, "--jitless"] if limit < _CODE_BYTES and _installed() >= _RESERVES_CODE else [heap]
+    return [heap] if _has_room(min(limit // 4, _MOST_TRIED)) else [heap, "--jitless"]
 
 
 @functools.cache
-def _installed() -> tuple[int, int]:
-    """Returns the version of the Node that would start, asked once in a kernel. Raises FileNotFoundError if there is none."""
-    asked = subprocess.run(
-        [PROGRAM, "--version"], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+def _has_room(size: int) -> bool:
+    """Try once in a kernel whether Node starts and has so many bytes left. Raises FileNotFoundError if there is none.
+
+    Some versions from 24 on reserve 512 MiB for machine code, and end where a process may not have that much memory.
+    """
+    tried = subprocess.run(
+        [PROGRAM, "--eval", f"Buffer.alloc({size})"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        check=False,
     )
-    return _numbers(asked.stdout.strip().removeprefix("v"))
+    return tried.returncode == 0

@@ -1,4 +1,4 @@
-"""The flags that Node starts with, by its version and the memory that a process may have."""
+"""The flags that Node starts with, by the memory that a process may have and whether it starts with that."""
 
 import resource
 import subprocess
@@ -10,25 +10,30 @@ from sandbridge_kernel.javascript import node
 MIB = 1 << 20
 
 
-def flags(limit, version):
-    with patch.object(resource, "getrlimit", lambda _: (limit, limit)), patch.object(node, "_installed", lambda: version):
-        return node._memory_flags()
-
-
 class NodeFlags(unittest.TestCase):
-    def test_node_25_and_newer_do_without_machine_code_in_little_memory(self):
-        self.assertEqual(flags(448 * MIB, (26, 10)), ["--max-old-space-size=268", "--jitless"])
-        self.assertEqual(flags(448 * MIB, (25, 0)), ["--max-old-space-size=268", "--jitless"])
+    def setUp(self):
+        node._has_room.cache_clear()
+        self.addCleanup(node._has_room.cache_clear)
 
-    def test_older_ones_and_those_with_more_memory_have_it(self):
-        self.assertEqual(flags(448 * MIB, (24, 9)), ["--max-old-space-size=268"])
-        self.assertEqual(flags(640 * MIB, (26, 10)), ["--max-old-space-size=384"])
-        self.assertEqual(flags(resource.RLIM_INFINITY, (26, 10)), [])
+    def flags(self, limit, ends_with):
+        self.run_program = Mock(return_value=Mock(returncode=ends_with))
+        with (
+            patch.object(resource, "getrlimit", lambda _: (limit, limit)),
+            patch.object(subprocess, "run", self.run_program),
+        ):
+            return [node._memory_flags(), node._memory_flags()][1]
 
-    def test_node_is_asked_for_its_version_once(self):
-        run = Mock(return_value=Mock(stdout="v26.10.1\n"))
-        node._installed.cache_clear()
-        self.addCleanup(node._installed.cache_clear)
-        with patch.object(subprocess, "run", run):
-            self.assertEqual([node._installed(), node._installed()], [(26, 10), (26, 10)])
-        self.assertEqual(run.call_count, 1)
+    def test_a_node_that_ends_in_little_memory_does_without_machine_code_and_is_tried_once(
+        self,
+    ):
+        self.assertEqual(
+            self.flags(448 * MIB, -5), ["--max-old-space-size=268", "--jitless"]
+        )
+        self.assertEqual(self.run_program.call_count, 1)
+
+    def test_a_node_that_starts_in_it_has_machine_code(self):
+        self.assertEqual(self.flags(448 * MIB, 0), ["--max-old-space-size=268"])
+
+    def test_without_a_limit_it_is_not_tried(self):
+        self.assertEqual(self.flags(resource.RLIM_INFINITY, -5), [])
+        self.assertEqual(self.run_program.call_count, 0)
