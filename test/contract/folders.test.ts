@@ -95,14 +95,18 @@ it('the embedded sandbox refuses a mount, and says why wheels are missing', asyn
   const empty = temporaryFolder()
   const damaged = wheelFile({ name: 'broken', record: (text) => text.replace('sha256=', 'sha256=x') })
   const absent = path.join(empty, 'absent-1.0-py3-none-any.whl')
-  const packages = [folder, empty, absent, damaged, wheelFile()].join(' ')
+  // pip would run its code on this machine.
+  const source = path.join(empty, 'source-1.0.tar.gz')
+  writeFileSync(source, '')
+  const packages = [folder, empty, absent, damaged, source, wheelFile()].join(' ')
   const provider = await provide('pyodide', { MCP_BRIDGE_PACKAGES: packages })
   const cells = await startCells(provider)
   const missing = Object.fromEntries(provider.missingPackages!.map(({ name, reason }) => [name, reason]))
   expect(missing).toEqual({
     native: expect.stringContaining('its name says another Python version or platform'),
-    [path.basename(empty)]: 'the folder has no wheel',
-    absent: expect.stringContaining('cannot be read'),
+    [path.basename(empty)]: 'it is neither a wheel nor a folder that has one',
+    'source-1.0.tar.gz': 'it is neither a wheel nor a folder that has one',
+    absent: expect.stringContaining('cannot be used: ENOENT'),
     broken: expect.stringContaining('RECORD'),
   })
   // The control: the good wheel is there.

@@ -52,8 +52,19 @@ const image: Setting<string | undefined> = {
   },
 }
 
-/** Never an option: the words are passed to an installer's command line. */
-export const PACKAGE_WORD = /^[^-\s]\S*$/
+/**
+ * A path, a wheel, or a requirement such as `pandas[excel]>=2`. The words are passed to an installer's command line:
+ * never an option, and never a URL, a repository or an archive, whose code pip runs on this machine in spite of
+ * `--only-binary`.
+ */
+export const PACKAGE_WORD = new RegExp(
+  [
+    String.raw`^(?:(?:~?[/\\]|\.{1,2}[/\\]|[A-Za-z]:[/\\])\S*`,
+    String.raw`|[^\s:-][^\s:]*\.whl`,
+    String.raw`|(?![^;]*\.(?:zip|t[a-z]z|tar(?:\.\w+)?)(?:;|$))`,
+    String.raw`[A-Za-z0-9][\w.-]*(?:\[[\w.,-]*\])?(?:[<>=!~][\w.*+!,<>=~-]*)?(?:;\S+)?)$`,
+  ].join(''),
+)
 
 const RUNTIMES = ['auto', 'podman', 'docker', 'bubblewrap', 'pyodide', 'kubernetes'] as const
 const runtimeByName = choice(

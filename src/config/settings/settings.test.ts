@@ -141,6 +141,11 @@ describe('readSettings', () => {
     ['MCP_BRIDGE_MOUNT', '/data:rw', { mount: { path: '/data', mode: 'rw' } }],
     ['MCP_BRIDGE_MOUNT', '~/data:ro', { mount: { path: '/home/ann/data', mode: 'ro' } }],
     ['MCP_BRIDGE_PACKAGES', 'numpy pandas>=2,<3', { packages: ['numpy', 'pandas>=2,<3'] }],
+    [
+      'MCP_BRIDGE_PACKAGES',
+      'openpyxl[a,b]==3.* x~=1!2.0+l;python_version<"4" /w/a.tar ~/w C:\\w tinypkg-1.0-py3-none-any.whl zip tarfile.z',
+      { packages: expect.toSatisfy(({ length }: string[]) => length === 8) },
+    ],
     ['MCP_SERVERS_CONFIG', '/a.json:~/b.json:', { serversConfig: ['/a.json', '/home/ann/b.json'] }],
     [
       'MCP_BRIDGE_STORAGE',
@@ -155,7 +160,7 @@ describe('readSettings', () => {
     expect(read({ [variable]: value })).toMatchObject(expected)
   })
 
-  it.each([
+  it.each<[string, string, string]>([
     ['MCP_BRIDGE_RUNTIME', 'kvm', 'auto, podman, docker, bubblewrap, pyodide'],
     ['MCP_BRIDGE_TIMEOUT', '0', 'seconds, 1 to 86400'],
     ['MCP_BRIDGE_TIMEOUT', '-1', 'seconds, 1 to 86400'],
@@ -179,7 +184,19 @@ describe('readSettings', () => {
     ['MCP_BRIDGE_CACHE_DIR', '/proc/nope', 'a path outside of /proc'],
     ['MCP_BRIDGE_STATE_DIR', '/dev/fd/nope', 'a path outside of /proc'],
     ['MCP_BRIDGE_MOUNT', 'data', 'an absolute path'],
-    ['MCP_BRIDGE_PACKAGES', 'numpy --index-url=http://evil', 'requirements, wheel files or folders'],
+    ...[
+      'numpy --index-url=http://evil',
+      'git+https://host.example/evil',
+      'http://host.example/evil-1.0.tar.gz',
+      'evil@http://host.example/evil-1.0.tar.gz',
+      'file:///tmp/evil',
+      'evil[a]@file:///tmp/evil',
+      'evil-1.0.tar.gz',
+      'evil.zip',
+      'evil.tgz;python_version>"3"',
+      'folder/evil',
+      'https://host.example/evil-1.0-py3-none-any.whl',
+    ].map((word): [string, string, string] => ['MCP_BRIDGE_PACKAGES', word, 'requirements, wheel files or folders']),
   ])('the setting %s=%s is refused', (variable, value, allowed) => {
     needsPosixPaths(variable, value)
     const { code, message } = errorOf({ [variable]: value })

@@ -7,12 +7,15 @@ import path from 'node:path'
 import { BridgeError, messageOf } from '../../errors.ts'
 import type { MissingPackage } from '../provider.ts'
 import type { PackageFile } from '../packages-part.ts'
-import { isPureWheel, unpackWheel } from './wheel.ts'
+import { isPureWheel, refuseAddresses, unpackWheel } from './wheel.ts'
 
 export interface Wheel {
   fileName: string
   data: Buffer
 }
+
+/** Source code among them: pip would run it on this machine. */
+const NO_WHEEL = 'it is neither a wheel nor a folder that has one'
 
 export interface RequestedPackages {
   wheels: Wheel[]
@@ -31,7 +34,7 @@ export async function findWheels(words: readonly string[]): Promise<{ wheels: st
   const missing: MissingPackage[] = []
   for (const word of words) {
     const files = isPath(word) ? await wheelFiles(word) : [word]
-    if (files.length === 0) missing.push({ word, name: path.basename(word), reason: 'the folder has no wheel' })
+    if (files.length === 0) missing.push({ word, name: path.basename(word), reason: NO_WHEEL })
     found.push(...files)
   }
   return { wheels: [...new Set(found)], missing }
@@ -86,16 +89,18 @@ export function isPath(word: string): boolean {
 
 async function wheelFiles(word: string): Promise<string[]> {
   const place = path.resolve(word.replace(/^~(?=[/\\])/, homedir()))
-  if (!(await stat(place).catch(() => undefined))?.isDirectory()) return [place]
+  if (!(await stat(place).catch(() => undefined))?.isDirectory()) return place.endsWith('.whl') ? [place] : []
   const names = (await readdir(place).catch(() => [])).filter((name) => name.endsWith('.whl'))
   return names.map((name) => path.join(place, name))
 }
 
 async function read(file: string): Promise<Buffer> {
   try {
-    return await readFile(file)
+    const data = await readFile(file)
+    await refuseAddresses(data)
+    return data
   } catch (cause) {
-    throw invalid(`The wheel ${path.basename(file)} cannot be read: ${messageOf(cause)}`, cause)
+    throw invalid(`The wheel ${path.basename(file)} cannot be used: ${messageOf(cause)}`, cause)
   }
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { makeWheel, makeZip } from '../../../test/support/make-wheel.ts'
-import { isPureWheel, unpackWheel } from './wheel.ts'
+import { isPureWheel, refuseAddresses, unpackWheel } from './wheel.ts'
 import { type ZipEntry, zipEntries } from '../../util/bytes/zip-archive.ts'
 
 const unpack = async (options?: Parameters<typeof makeWheel>[0]) =>
@@ -32,6 +32,15 @@ it.each(['../evil.py', 'a/../../evil.py', '/etc/evil', 'a\\..\\evil', 'C:evil', 
   'a wheel is refused when it has %s',
   async (path) => {
     await expect(unpack({ files: { [path]: 'x' } })).rejects.toThrow(/outside its folder/)
+  },
+)
+
+it.each(['evil @ https://host.example/evil.tar.gz', 'evil@file:///evil', 'evil[a]\n  @ git+https://host.example/evil'])(
+  'a wheel is refused when it needs a package by its address: %s',
+  async (address) => {
+    const { data } = makeWheel({ requires: ['numpy', address] })
+    await expect(refuseAddresses(data)).rejects.toThrow(/needs a package by its address \(Requires-Dist: evil/)
+    await refuseAddresses(makeWheel({ requires: ['numpy>=2; extra == "a@b"'] }).data)
   },
 )
 

@@ -37,6 +37,19 @@ export async function unpackWheel(archive: Buffer): Promise<PackageFile[]> {
   return files
 }
 
+/**
+ * Refuses a wheel that needs a package by its address: pip would run the code of what is there on this machine.
+ * (Dependency specifiers: https://packaging.python.org/specifications/dependency-specifiers/)
+ * @throws Error that names the wheel's line
+ */
+export async function refuseAddresses(archive: Buffer): Promise<void> {
+  for await (const { name, data } of zipEntries(archive, MAX_UNPACKED_BYTES)) {
+    if (!/^[^/]+\.dist-info\/METADATA$/.test(name)) continue
+    const [line] = /^Requires-Dist:(?:[^;@\r\n]|\r?\n[ \t])*@.*/im.exec(data.toString()) ?? []
+    if (line !== undefined) throw new Error(`it needs a package by its address (${line.slice(0, 200)})`)
+  }
+}
+
 /** Returns where a file goes. Drops scripts, headers and data files, which sandboxes do not need. */
 function installedPath(name: string): string | undefined {
   const [, kind, path] = /^[^/]+\.data\/([^/]+)\/(.+)$/.exec(name) ?? []
