@@ -58,8 +58,9 @@ class _Sink:
         self.parts: list[bytes] = []
         self.size, self.deadline = 0, deadline
 
-    def write(self, data: bytes) -> None:
-        self.size += len(data)
+    def write(self, data: bytes | pickle.PickleBuffer) -> None:
+        """Large values of some types, such as arrays, come as buffers."""
+        self.size += memoryview(data).nbytes
         if self.size > _MAX_BYTES:
             raise pickle.PicklingError(f"more than {_MAX_BYTES >> 20} MiB")
         if monotonic() > self.deadline:

@@ -97,6 +97,14 @@ describe('what may not be kept', () => {
     expect(existsSync(path.join(bridge.home, 'MCPs/.sandbridge/servers.json'))).toBe(false)
   })
 
+  it('a file in the current folder is saved by its name', async () => {
+    const code = 'open("here.csv", "w").write("a,b"); runtime.save_artifact("h.csv", "here.csv")'
+    expect(await bridge.run(`${code}; runtime.open_artifact("h.csv").text()`)).toBe("'a,b'")
+    expect(await bridge.run('runtime.save_artifact("h.csv", "there.csv"); runtime.open_artifact("h.csv").text()')).toBe(
+      "'there.csv'",
+    )
+  })
+
   it.each([
     ['a name of 5 kB', '"x" * 5_000, "d"', /too long \(5000/],
     ['a name that is no text', '5, "d"', /is a str, not int/],

@@ -44,8 +44,8 @@ class ArtifactFile(io.BytesIO):
 
 
 def save_artifact(name: str, data: object) -> Artifact:
-    """Keep a file for the user and for later sessions. `data`: bytes, text, a pathlib.Path or the path of a file under
-    /workspace, /projects or /tmp, or a value that has a form in JSON. A name that is there already gets another version."""
+    """Keep a file for the user and for later sessions. `data`: bytes, text, a pathlib.Path or the path of a file,
+    or a value that has a form in JSON. Text that names a file counts as its path. A name that is there already gets another version."""
     if not isinstance(name, str):
         raise ArgumentsError(f"the name of an artifact is a str, not {type(name).__name__}")
     upload = None
@@ -97,8 +97,8 @@ def _pieces(data: object) -> Iterator[bytes | memoryview]:
 def _path(data: Any) -> Any:
     if isinstance(data, os.PathLike):
         return os.fspath(data)
-    is_path = isinstance(data, str) and data.startswith(_FOLDERS) and "\n" not in data and len(data) < 1_000
-    return data if is_path else None
+    may_be_path = isinstance(data, str) and "\n" not in data and len(data) < 1_000
+    return data if may_be_path and (data.startswith(_FOLDERS) or os.path.isfile(data)) else None
 
 
 def _content(data: Any) -> bytes | bytearray | memoryview:

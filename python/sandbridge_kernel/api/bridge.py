@@ -82,8 +82,15 @@ def _unsendable(problem: BaseException) -> MCPError:
         return ArgumentsError(
             "Python's recursion limit was reached while the arguments were encoded", hint="They are nested too deeply."
         )
-    hint = "Send str, numbers, bool, None, lists and dicts."
+    hint = "Send str, finite numbers, bool, None, lists and dicts: None for what is missing."
     return ArgumentsError(f"The arguments cannot be sent as JSON: {problem}", hint=hint)
+
+
+def _in_microseconds(value: Any) -> Any:
+    """Of times of numpy, because those in nanoseconds would be listed as integers."""
+    dtype = getattr(value, "dtype", None)
+    kind = {"M": "datetime64", "m": "timedelta64"}.get(getattr(dtype, "kind", ""))
+    return value if kind is None or getattr(dtype, "tz", None) is not None else value.astype(f"{kind}[us]")
 
 
 def plain(value: Any) -> object:
@@ -91,10 +98,12 @@ def plain(value: Any) -> object:
     kind = type(value)  # an object such as a server may have every attribute
     if isinstance(value, (set, frozenset)):
         return list(value)
-    if hasattr(kind, "isoformat"):  # dates and times
-        return value.isoformat()
+    if hasattr(kind, "isoformat"):  # dates and times; pandas has a missing one
+        return value.isoformat() if value == value else None
     if hasattr(kind, "__fspath__"):
         return value.__fspath__()
     if hasattr(kind, "tolist"):  # numpy arrays and scalars
-        return value.tolist()
+        listed = _in_microseconds(value).tolist()
+        if type(listed) is not kind:  # as a longdouble is
+            return listed
     raise TypeError(f"{kind.__name__} has no form in JSON")

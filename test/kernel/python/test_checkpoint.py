@@ -3,6 +3,7 @@
 import collections
 import copyreg
 import os
+import pickle
 import signal
 import sys
 import tempfile
@@ -22,6 +23,16 @@ def carried(namespace):
     taken = checkpoint.take(namespace)
     restored = {}
     return taken, restored, checkpoint.restore(restored, taken["data"])
+
+
+class Buffered:
+    """As large arrays of numpy do."""
+
+    def __init__(self, data):
+        self.data = data
+
+    def __reduce_ex__(self, protocol):
+        return Buffered, (pickle.PickleBuffer(self.data),)
 
 
 def http_error():
@@ -149,6 +160,11 @@ class Restored(unittest.TestCase):
         for _ in range(3):
             checkpoint.take({"value": types.SimpleNamespace()})
         self.assertEqual(len(loads), 1)
+
+    def test_a_value_that_pickles_as_a_buffer_comes_back(self):
+        taken, restored, said = carried({"array": Buffered(bytearray(b"x" * 100_000)), "small": 1})
+        self.assertEqual((taken["lost"], said), ([], "Restored from before the restart: array, small."))
+        self.assertEqual(bytes(restored["array"].data), b"x" * 100_000)
 
     def test_what_no_bridge_should_take_is_cut(self):
         taken, restored, _ = carried({"n" * 300: 1, **{f"f{index}": open for index in range(3)}})
