@@ -346,6 +346,22 @@ mcp github create_issue --title=--help; mcp github create_issue -- --help; mcp g
     expect([cell.stdout.trim(), calls.length]).toEqual(['12', 12])
   })
 
+  it('the mcp command that is interrupted in several calls leaves no report of asyncio', async () => {
+    const kernel = await startKernel()
+    let open = 0
+    const cell = await bash(kernel, 'for n in 1 2 3; do mcp github create_issue --title $n & done; wait', {
+      servers: GITHUB,
+      onCall: ({ method }) => {
+        if (method === 'query_tool_docs') return { value: [CREATE_ISSUE] }
+        if (++open === 3) setTimeout(() => kernel.sandbox.interrupt(), 60)
+        return undefined
+      },
+    })
+    expect(cell).toMatchObject({ status: 'interrupted' })
+    const next = await kernel.run('import gc; _ = gc.collect()')
+    expect([cell, next].map(({ stderr }) => stderr).join('')).not.toMatch(/Task exception|Traceback/)
+  })
+
   it('the mcp command stops working when its cell has ended', async () => {
     const kernel = await startKernel()
     const { options, calls } = github()
