@@ -22,15 +22,31 @@ const all = await Promise.all([mcp_github.createIssue({}), mcp_servers['github']
     expect(calls.map(({ params }) => params['exact'] === true)).toEqual([false, false, false, true, true, false])
   })
 
-  it('the API of JavaScript cells sends large numbers as the doubles that they are', async () => {
+  it('the API of JavaScript cells sends large round numbers, and numbers of typed arrays', async () => {
     const kernel = await startKernel()
     const { options, asked } = github()
-    await value(
-      kernel,
-      'await github.create_issue({ size: 1e20, ids: [2 ** 60, 2 ** 53 - 1], low: -(2 ** 53) })',
-      options,
-    )
-    expect(asked()).toEqual([['create_issue', [], { size: 1e20, ids: [2 ** 60, 2 ** 53 - 1], low: -(2 ** 53) }]])
+    const numbers = '{ size: 1e20, far: 2 ** 80, ids: [2 ** 53 - 1], at: -1767225600123e6'
+    await value(kernel, `await github.create_issue(${numbers}, some: new Float64Array([1.5]) })`, options)
+    const sent = { size: 1e20, far: 2 ** 80, ids: [2 ** 53 - 1], at: -1_767_225_600_123e6, some: [1.5] }
+    expect(asked()).toEqual([['create_issue', [], sent]])
+  })
+
+  it.each([
+    ['1234567890123456789', 'the integer 1234567890123456800 in .* is beyond .* write it as a string'],
+    ['[2 ** 60]', "in '0' is beyond"],
+    ['-(2 ** 53)', 'the integer -9007199254740992'],
+    ['NaN', "NaN in 'id' has no form in JSON: send null"],
+    ['new Map([["deep", -Infinity]])', "-Infinity in 'deep'"],
+    ['Buffer.from("x")', "Buffer in 'id' has no form in JSON: send its .toString"],
+    ['[new Uint8Array(1).buffer]', "ArrayBuffer in '0'"],
+    ['new TypeError("x")', "TypeError in 'id' has no form in JSON: send its message"],
+    ['2n ** 64n', 'BigInt'],
+  ])('the API of JavaScript cells sends nothing that JSON would change: %s', async (given, expected) => {
+    const kernel = await startKernel()
+    const { options, asked } = github()
+    const { error } = await js(kernel, `await github.create_issue({ id: ${given} })`, options)
+    expect(error?.message).toMatch(new RegExp(`The arguments cannot be sent as JSON: .*${expected}`))
+    expect(asked()).toEqual([])
   })
 
   it('the API of JavaScript cells says when it rounds an integer, and only then', async () => {

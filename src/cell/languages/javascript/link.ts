@@ -110,11 +110,36 @@ function parsed(line: string): Told | ReplyMessage | undefined {
   }
 }
 
-/** Converts values with one obvious JSON form that JSON.stringify does not support. */
-function plain(_key: string, value: unknown): unknown {
+/**
+ * Converts values with one obvious JSON form that JSON.stringify does not support.
+ * @throws TypeError for what it would send as something else
+ */
+function plain(this: Record<string, unknown>, key: string, value: unknown): unknown {
+  if (typeof value === 'number') checkNumber(key, value)
   if (value instanceof Map) return Object.fromEntries(value)
   if (value instanceof Set) return [...value]
+  // What it was before its toJSON, which a Buffer has.
+  const given = this[key]
+  const isBytes = given instanceof Uint8Array || given instanceof ArrayBuffer || given instanceof DataView
+  if (isBytes || given instanceof Error) {
+    const hint = isBytes ? "send its .toString('base64') or [...its numbers]" : 'send its message'
+    throw new TypeError(`${given.constructor.name} in '${key}' has no form in JSON: ${hint}`)
+  }
+  if (ArrayBuffer.isView(given)) return Array.from(given as unknown as Iterable<unknown>)
   return typeof value === 'bigint' && Number.isSafeInteger(Number(value)) ? Number(value) : value
+}
+
+function checkNumber(key: string, value: number): void {
+  if (!Number.isFinite(value))
+    throw new TypeError(`${value} in '${key}' has no form in JSON: send null for what is missing`)
+  // A round number such as 1e20 is an amount. Above 1e21, JavaScript writes no integer any more.
+  const isLong =
+    Number.isInteger(value) && Math.abs(value) < 1e21 && /[1-9]\d{15}/.test(String(value).replace(/0+$/, ''))
+  if (isLong && !Number.isSafeInteger(value)) {
+    throw new TypeError(
+      `the integer ${value} in '${key}' is beyond 2**53, where JavaScript rounds: write it as a string`,
+    )
+  }
 }
 
 function unsendable(error: unknown): MCPError {
