@@ -8,7 +8,7 @@ import type { RulesOfFile } from './rules/read-rules.ts'
 import type { RuleEntry, Verdict } from './rules/rule.ts'
 import { withFileLock } from '../util/files/file-lock.ts'
 import { replaceFile } from '../util/files/replace-file.ts'
-import { nodeFileSystem, readFileText } from './config-file.ts'
+import { nodeFileSystem, readFileOrLink } from './config-file.ts'
 import { permissionsFile } from './permission-files.ts'
 
 /**
@@ -58,7 +58,7 @@ async function changeFile(
   const file = permissionsFile(stateDir)
   await mkdir(stateDir, { recursive: true, mode: 0o700 })
   await withFileLock(path.join(stateDir, '.sandbridge', 'permissions.lock'), async () => {
-    const read = await readFileText(nodeFileSystem, file)
+    const read = await readFileOrLink(nodeFileSystem, file)
     if ('reason' in read) throw refused(`${file}: ${read.reason}`)
     const before = 'text' in read ? read.text : '{\n  "permissions": {}\n}\n'
     const after = await change(before, await contentOf(before, file))
