@@ -342,6 +342,11 @@ it('a workflow is a tool and a prompt of its own where MCP_BRIDGE_EXPOSE says so
     other.client.callTool({ name, arguments: { ...args } }, { timeout: 120_000 })
   expect(JSON.stringify(await call('weekly-report', { week: 3 }))).toContain('added second Report 3, int')
   expect(await call('weekly-report', {})).toMatchObject({ isError: true })
+  const text = await call('weekly-report', { week: '3' })
+  expect([text.isError, JSON.stringify(text)]).toEqual([
+    true,
+    expect.stringContaining("takes a whole number as 'week'"),
+  ])
   expect(JSON.stringify(await call('count-lines', {}))).toContain('2')
   expect(await call('no-such', {})).toMatchObject({ isError: true })
   const { prompts } = await other.client.listPrompts()
