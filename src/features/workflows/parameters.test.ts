@@ -55,3 +55,20 @@ it('an argument without a parameter and a missing one are refused', () => {
   expect(() => checkArguments({ m: 1 }, [parameter('int')], 'pay')).toThrow("pay has no parameter 'm'")
   expect(() => checkArguments({}, [parameter('int', { required: true })], 'pay')).toThrow("pay needs 'n'")
 })
+
+it.each([
+  ['größe', ['--größe', '3']],
+  ['größe', ['--größe=3']],
+  // Some keyboards and file names have the letter and its dots as two characters.
+  ['größe', ['--gro\u0308ße', '3']],
+  ['数_量', ['--数-量', '3']],
+])('a parameter may have letters beyond ASCII: %s', (name, words) => {
+  expect(parseArguments(words, [{ name, type: 'int', required: true }])).toEqual({ [name]: 3 })
+})
+
+it('a flag may have letters beyond ASCII, and signs are no letters', () => {
+  const parameters = [{ name: 'öffentlich', type: 'bool', required: false }]
+  expect(parseArguments(['--no-öffentlich'], parameters)).toEqual({ öffentlich: false })
+  for (const word of ['--', '--3', '--a.b', '-öffentlich', '--→'])
+    expect(() => parseArguments([word], parameters)).toThrow(`'${word}' is not a parameter`)
+})

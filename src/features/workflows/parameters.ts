@@ -28,10 +28,11 @@ export function parseArguments(
 ): Record<string, unknown> {
   const given: Record<string, unknown> = {}
   for (let at = 0; at < words.length; at += 1) {
-    const match = /^--([a-zA-Z_][\w-]*)(?:=(.*))?$/s.exec(words[at] ?? '')
+    const match = /^--([\p{ID_Start}_][\p{ID_Continue}-]*)(?:=(.*))?$/su.exec(words[at] ?? '')
     if (!match) throw wrong(`'${words[at]}' is not a parameter`, parameters)
     const [, option = '', inline] = match
-    const name = option.replaceAll('-', '_')
+    // As Python spells it.
+    const name = option.normalize('NFKC').replaceAll('-', '_')
     const negated = parameters.find((one) => `no_${one.name}` === name && kindOf(one.type) === 'boolean')
     if (negated && inline === undefined) {
       given[negated.name] = false
