@@ -227,6 +227,8 @@ describe('a workflow that has failed', () => {
     expect(resumed.code, resumed.stderr).toBe(0)
     expect(lines()).toEqual(['first Report 47', 'second Report 47'])
     expect((await run('--week', '47', '--resume')).stderr).toContain('There is nothing to resume')
+    // Without the arguments, too, which the run that failed would have.
+    expect((await run('--resume')).stderr).toContain('There is nothing to resume: the last run ended well')
   })
 
   it('a workflow does not repeat a call that may or may not have taken effect', async () => {
