@@ -315,7 +315,14 @@ it('a workflow has versions, and is refused where it could not be called from ou
   expect(await bridge.run('def f(*rest): pass\nruntime.save_workflow("f", f)')).toContain(
     'the parameter rest has no name',
   )
-  expect(await bridge.run('def f(): pass\nruntime.save_workflow("../f", f)')).toContain('lower-case letters')
+  for (const name of ['../f', '1x', '-f'])
+    expect(await bridge.run(`def f(): pass\nruntime.save_workflow("${name}", f)`)).toContain(
+      'ArgumentsError: the name of a workflow has lower-case letters, digits and - only, and starts with a letter',
+    )
+  expect(await bridge.run('runtime.save_workflow("class", f)')).toContain(
+    "ArgumentsError: a workflow cannot be called 'class', which is a keyword of Python",
+  )
+  expect(await bridge.run('runtime.save_workflow("match", f)')).toContain('await workflows.match()')
 })
 
 it('a workflow is a tool and a prompt of its own where MCP_BRIDGE_EXPOSE says so', async () => {
