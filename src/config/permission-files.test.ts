@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
@@ -66,6 +75,17 @@ it('rules behind a broken symbolic link are an error, of every file and of a fol
   rmSync(stateDir)
   symlinkSync('state-away', stateDir)
   expect(await files.read()).toBeUndefined()
+})
+
+it('an answer that is remembered goes into the file that a link leads to', async () => {
+  needsPosix('links of files take a privilege on Windows')
+  const { stateDir } = setUp()
+  const [own, target] = ['permissions.json', 'kept.json'].map((name) => path.join(stateDir, name)) as [string, string]
+  writeFileSync(target, '{"permissions": {"deny": ["a__b"]}}')
+  symlinkSync('kept.json', own)
+  await rememberRules(stateDir, [{ verdict: 'allow', rule: 'a__c' }])
+  expect(readlinkSync(own)).toBe('kept.json')
+  expect(JSON.parse(readFileSync(target, 'utf8'))).toEqual({ permissions: { deny: ['a__b'], allow: ['a__c'] } })
 })
 
 it('a running bridge notices that the target of its rules is gone, and that it is back', async () => {

@@ -1,6 +1,6 @@
 // Adds answers to the user's permissions.json, and takes trust back: under a lock, atomically, and only if the file is
 // valid. Comments and order are kept.
-import { mkdir } from 'node:fs/promises'
+import { mkdir, realpath } from 'node:fs/promises'
 import path from 'node:path'
 import { BridgeError } from '../errors.ts'
 import type { TrustedText } from './rules/permissions-schema.ts'
@@ -64,7 +64,8 @@ async function changeFile(
     const after = await change(before, await contentOf(before, file))
     if (after === before) return
     await contentOf(after, file)
-    await replaceFile(file, after)
+    // A link stays one: a rule that its user adds to their own file later must count, too.
+    await replaceFile('text' in read ? await realpath(file) : file, after)
   })
 }
 
