@@ -46,11 +46,18 @@ export class Command extends Commander {
     return this.addOption(option)
   }
 
+  /** As it is typed, such as `sandbridge token create`. */
+  get #typed(): string {
+    const names = [this.name()]
+    for (let { parent } = this; parent; { parent } = parent) names.unshift(parent.name())
+    return names.join(' ')
+  }
+
   /** Before its action. @throws BridgeError TOOL_ARGUMENTS_INVALID */
   check({ json }: { json?: boolean }): void {
-    const hint = `See \`sandbridge ${this.name()} --help\`.`
+    const hint = `See \`${this.#typed} --help\`.`
     if (json && this.#json === undefined) {
-      throw new BridgeError('TOOL_ARGUMENTS_INVALID', `\`sandbridge ${this.name()}\` prints no JSON`, { hint })
+      throw new BridgeError('TOOL_ARGUMENTS_INVALID', `\`${this.#typed}\` prints no JSON`, { hint })
     }
     const alone = this.#instead.find((option) => this.getOptionValue(option.attributeName()) !== undefined)
     if (alone && this.args.length > 0) {

@@ -1,6 +1,7 @@
 // Reads the text of one config file, whatever is at its path. A file that cannot be read gives a reason, never an
 // exception. config-document.ts and the readers interpret the text.
-import { readdirSync } from 'node:fs'
+import { existsSync, lstatSync, readdirSync, type Stats } from 'node:fs'
+import path from 'node:path'
 import { NotOrdinary, readOrdinarySync } from '../util/files/read-ordinary.ts'
 
 /** The file system functions that configuration needs. Paths are absolute. Both throw what node:fs throws. */
@@ -36,6 +37,39 @@ export async function readFileText(fileSystem: ConfigFileSystem, file: string): 
     return { text: decode(bytes) }
   } catch (error) {
     return whyNot(error)
+  }
+}
+
+/**
+ * As `readFileText`, but a file behind a broken symbolic link, in its own place or in that of a folder above, gives a
+ * reason. For files without which something would be allowed, and for those that are written: what the link led to,
+ * such as a disk that is not mounted, may hold them.
+ */
+export async function readFileOrLink(fileSystem: ConfigFileSystem, file: string): Promise<FileText> {
+  const read = await readFileText(fileSystem, file)
+  const link = 'absent' in read ? brokenLinkOf(file) : undefined
+  if (link === undefined) return read
+  return {
+    reason: link === file ? 'is a broken symbolic link' : `cannot be reached: ${link} is a broken symbolic link`,
+  }
+}
+
+/** The broken link on the way to a file that is absent. */
+function brokenLinkOf(file: string): string | undefined {
+  let place = file
+  let found = entryAt(place)
+  while (!found && path.dirname(place) !== place) {
+    place = path.dirname(place)
+    found = entryAt(place)
+  }
+  return found?.isSymbolicLink() && !existsSync(place) ? place : undefined
+}
+
+function entryAt(place: string): Stats | undefined {
+  try {
+    return lstatSync(place, { throwIfNoEntry: false })
+  } catch {
+    return undefined
   }
 }
 

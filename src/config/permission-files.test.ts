@@ -1,9 +1,20 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { PermissionFiles } from './permission-files.ts'
+import { rememberRules } from './remember-rule.ts'
+import { UserRules } from './user-rules.ts'
 import { needsPosix } from '../../test/support/needs.ts'
 
 /** A project and a state folder. */
@@ -39,6 +50,56 @@ it('invalid rules of a project are an error, since skipping them would allow mor
   const { files, rules } = setUp()
   writeFileSync(rules, '{')
   await expect(files.read()).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
+})
+
+it('rules behind a broken symbolic link are an error, of every file and of a folder above it', async () => {
+  needsPosix('links of files take a privilege on Windows')
+  const { files, rules, stateDir } = setUp('work')
+  const own = path.join(stateDir, 'permissions.json')
+  for (const place of [own, path.join(stateDir, 'permissions-work.json'), rules]) {
+    symlinkSync('gone.json', place)
+    await expect(files.read()).rejects.toThrow(`${place}: is a broken symbolic link`)
+    expect(files.hasChanged()).toBe(true)
+    rmSync(place)
+  }
+  expect(await files.read()).toBeUndefined()
+
+  symlinkSync('gone.json', own)
+  await expect(new UserRules(stateDir).read()).rejects.toThrow(`${own}: is a broken symbolic link`)
+  await expect(rememberRules(stateDir, [{ verdict: 'allow', rule: 'a__b' }])).rejects.toThrow('broken symbolic link')
+  rmSync(own)
+
+  renameSync(stateDir, `${stateDir}-away`)
+  symlinkSync('state-gone', stateDir)
+  await expect(files.read()).rejects.toThrow(`${own}: cannot be reached: ${stateDir} is a broken symbolic link`)
+  rmSync(stateDir)
+  symlinkSync('state-away', stateDir)
+  expect(await files.read()).toBeUndefined()
+})
+
+it('an answer that is remembered goes into the file that a link leads to', async () => {
+  needsPosix('links of files take a privilege on Windows')
+  const { stateDir } = setUp()
+  const [own, target] = ['permissions.json', 'kept.json'].map((name) => path.join(stateDir, name)) as [string, string]
+  writeFileSync(target, '{"permissions": {"deny": ["a__b"]}}')
+  symlinkSync('kept.json', own)
+  await rememberRules(stateDir, [{ verdict: 'allow', rule: 'a__c' }])
+  expect(readlinkSync(own)).toBe('kept.json')
+  expect(JSON.parse(readFileSync(target, 'utf8'))).toEqual({ permissions: { deny: ['a__b'], allow: ['a__c'] } })
+})
+
+it('a running bridge notices that the target of its rules is gone, and that it is back', async () => {
+  needsPosix('links of files take a privilege on Windows')
+  const { files, stateDir } = setUp()
+  const target = path.join(stateDir, '..', 'kept.json')
+  writeFileSync(target, '{"permissions": {"deny": ["a__b"]}}')
+  symlinkSync(target, path.join(stateDir, 'permissions.json'))
+  expect(await files.read()).toBeDefined()
+  renameSync(target, `${target}.away`)
+  expect(files.hasChanged()).toBe(true)
+  await expect(files.read()).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
+  renameSync(`${target}.away`, target)
+  expect(await files.read()).toBeDefined()
 })
 
 it('a profile trusts no text, because --distrust could not take that back', async () => {

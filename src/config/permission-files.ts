@@ -7,7 +7,7 @@ import type { MaskPattern, TrustedText } from './rules/permissions-schema.ts'
 import type { Policy } from './rules/policy.ts'
 import type { RuleProblem, RulesOfFile } from './rules/read-rules.ts'
 import type { Origin, Rule } from './rules/rule.ts'
-import { type ConfigFileSystem, nodeFileSystem, readFileText } from './config-file.ts'
+import { type ConfigFileSystem, nodeFileSystem, readFileOrLink } from './config-file.ts'
 import { PERMISSIONS_FILE, SETTINGS_FILE } from './readers/own-places.ts'
 import { PlacesSeen } from './places-seen.ts'
 import type { FoundServer } from './entries/server-definition.ts'
@@ -126,7 +126,7 @@ export async function readRulesFile(
   skip?: (warning: string) => void,
 ): Promise<RulesOfFile> {
   const { file } = origin
-  const read = await readFileText(files, file)
+  const read = await readFileOrLink(files, file)
   if ('absent' in read) return NO_RULES
   if ('reason' in read && read.isOrdinary === false && skip) {
     skip(`${file} ${read.reason}. Its rules are skipped.`)

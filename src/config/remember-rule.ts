@@ -1,6 +1,6 @@
 // Adds answers to the user's permissions.json, and takes trust back: under a lock, atomically, and only if the file is
 // valid. Comments and order are kept.
-import { mkdir } from 'node:fs/promises'
+import { mkdir, realpath } from 'node:fs/promises'
 import path from 'node:path'
 import { BridgeError } from '../errors.ts'
 import type { TrustedText } from './rules/permissions-schema.ts'
@@ -8,7 +8,7 @@ import type { RulesOfFile } from './rules/read-rules.ts'
 import type { RuleEntry, Verdict } from './rules/rule.ts'
 import { withFileLock } from '../util/files/file-lock.ts'
 import { replaceFile } from '../util/files/replace-file.ts'
-import { nodeFileSystem, readFileText } from './config-file.ts'
+import { nodeFileSystem, readFileOrLink } from './config-file.ts'
 import { permissionsFile } from './permission-files.ts'
 
 /**
@@ -58,13 +58,14 @@ async function changeFile(
   const file = permissionsFile(stateDir)
   await mkdir(stateDir, { recursive: true, mode: 0o700 })
   await withFileLock(path.join(stateDir, '.sandbridge', 'permissions.lock'), async () => {
-    const read = await readFileText(nodeFileSystem, file)
+    const read = await readFileOrLink(nodeFileSystem, file)
     if ('reason' in read) throw refused(`${file}: ${read.reason}`)
     const before = 'text' in read ? read.text : '{\n  "permissions": {}\n}\n'
     const after = await change(before, await contentOf(before, file))
     if (after === before) return
     await contentOf(after, file)
-    await replaceFile(file, after)
+    // A link stays one: a rule that its user adds to their own file later must count, too.
+    await replaceFile('text' in read ? await realpath(file) : file, after)
   })
 }
 

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { foldName } from '../util/text/python-name.ts'
 import type { ClientContext } from './settings/client-context.ts'
-import { nodeFileSystem, readFileText } from './config-file.ts'
+import { nodeFileSystem, readFileOrLink } from './config-file.ts'
 import { discoverServers } from './discover.ts'
 import { parseEnvFile } from './entries/expand.ts'
 import { PlacesSeen } from './places-seen.ts'
@@ -66,7 +66,7 @@ export class UserDefinitions {
       fileSystem,
       ...(ownPort !== undefined && { ownPort }),
     })
-    const env = await readFileText(fileSystem, path.join(folder, ENV_FILE))
+    const env = await readFileOrLink(fileSystem, path.join(folder, ENV_FILE))
     this.#isSignedIn = this.#hasSignIns()
     this.env = 'text' in env ? parseEnvFile(env.text) : {}
     this.hasOwn = own.files.length > 0 || own.skipped.length > 0 || !('absent' in env) || this.#isSignedIn

@@ -6,6 +6,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readFileSync,
+  readlinkSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -199,6 +200,21 @@ describe('in place of settings.json', () => {
     const { home, file } = makeHome()
     execFileSync('mkfifo', [file])
     expect(await problemOf(home)).toContain('is not an ordinary file')
+  })
+
+  it('a broken link is an error, and config leaves it as it is', async () => {
+    needsPosix('Windows has no modes, and links take a privilege')
+    const { home, file } = makeHome()
+    symlinkSync('gone.json', file)
+    expect(await problemOf(home)).toContain(`${file} is a broken symbolic link`)
+    const context = settingContext({}, { home })
+    await expect(editSetting(findSetting('output.tokens'), '7000', context)).rejects.toThrow('broken symbolic link')
+    expect(readlinkSync(file)).toBe('gone.json')
+    rmSync(path.dirname(file), { recursive: true })
+    symlinkSync('gone', path.dirname(file))
+    expect(await problemOf(home)).toContain(
+      `${file} cannot be reached: ${path.dirname(file)} is a broken symbolic link`,
+    )
   })
 
   it('a link to itself and a device are errors', async () => {

@@ -79,6 +79,9 @@ it('--json may stand anywhere after the command, is in the help of what prints J
   const refused = await sandbridge('stop', '--json')
   expect(refused).toMatchObject({ code: 2, stdout: '' })
   expect(refused.stderr).toMatch(/^sandbridge: `sandbridge stop` prints no JSON\nSee `sandbridge stop --help`\.\n/)
+  expect((await sandbridge('token', 'create', 'ann', '--json')).stderr).toMatch(
+    /^sandbridge: `sandbridge token create` prints no JSON\nSee `sandbridge token create --help`\.\n/,
+  )
 })
 
 it('an option that stands in place of arguments is refused beside one', async () => {

@@ -2,6 +2,8 @@
 
 import ast
 import json
+import keyword
+import re
 from collections.abc import Callable, Coroutine
 from typing import Any
 
@@ -10,8 +12,6 @@ from ..values import Listed
 from . import bridge
 from .errors import ArgumentsError, MCPError
 from .saved_tools import SavedTool, describe_tool, load
-
-_CHARACTERS = "abcdefghijklmnopqrstuvwxyz0123456789-"
 
 
 class Workflow(SavedTool):
@@ -27,10 +27,13 @@ class WorkflowList(Listed[Workflow]):
 def save_workflow(name: str, func: Callable[..., Any], description: str | None = None) -> Workflow:
     """Keep a function as a workflow: `await workflows.weekly_report(week=47)` in any cell, `sandbridge run-workflow weekly-report
     --week 47` without a model. Its parameters come from the signature, its description from the docstring."""
-    if not isinstance(name, str) or not name or set(name) - set(_CHARACTERS):
+    if not isinstance(name, str) or not re.fullmatch("[a-z][a-z0-9-]*", name):
         raise ArgumentsError(
-            "the name of a workflow has lower-case letters, digits and - only", hint="Such as weekly-report."
+            "the name of a workflow has lower-case letters, digits and - only, and starts with a letter",
+            hint="Such as weekly-report.",
         )
+    if keyword.iskeyword(name):
+        raise ArgumentsError(f"a workflow cannot be called {name!r}, which is a keyword of Python")
     tool = describe_tool(func, description)
     own, alias = str(tool["name"]), name.replace("-", "_")
     if alias != own:

@@ -31,6 +31,8 @@ interface LearnedType {
 export interface ServerError {
   /** For people. Contains no secrets. */
   reason: string
+  /** What the server was called then. */
+  server?: string
   /** What the user can do about it. */
   hint?: string
   /** The server's last output, redacted. */
@@ -241,9 +243,10 @@ function parse(value: Record<string, unknown>): CachedServer {
 
 function parseError(value: unknown): ServerError | undefined {
   if (!isRecord(value) || typeof value['at'] !== 'number') return undefined
-  const { reason, hint, log, at } = value
+  const { reason, server, hint, log, at } = value
   return {
     reason: String(reason),
+    ...(typeof server === 'string' && { server }),
     ...(typeof hint === 'string' && { hint }),
     ...(typeof log === 'string' && { log }),
     at,

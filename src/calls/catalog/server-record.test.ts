@@ -66,3 +66,30 @@ it('a list that was read again and stayed the same is not saved each time', () =
   update('a', 'b')
   expect(saved.at(-1)).toBe(now)
 })
+
+it('a failure of a server that was renamed since names it as it is called now', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'sb-record-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const recordOf = (name: string): ServerRecord => {
+    const definition: ServerDefinition = {
+      name,
+      transport: { type: 'stdio', command: 'issues', args: [], env: {} },
+      source: { client: 'c', file: 'f' },
+    }
+    const options = { cache: new DiskCache(folder), now: () => 1, inputs: () => 'x', isShown: () => true, home: '/' }
+    return new ServerRecord(definition, name, options)
+  }
+  const old = recordOf('old')
+  const hint = 'Read its full output with `sandbridge servers old --log`.'
+  old.fail({ reason: "Server 'old' could not be started: Server 'old' is gone", hint })
+  old.erred({ reason: "Server 'old' exited with code 1", hint })
+  old.flush()
+  const asNew = 'Read its full output with `sandbridge servers "a new" --log`.'
+  expect(recordOf('a new').failure).toMatchObject({
+    // What the server itself wrote stays as it is.
+    reason: "Server 'a new' could not be started: Server 'old' is gone",
+    hint: asNew,
+  })
+  expect(recordOf('a new').lastError).toMatchObject({ reason: "Server 'a new' exited with code 1", hint: asNew })
+  expect(recordOf('old').failure?.hint).toBe(hint)
+})

@@ -20,6 +20,7 @@ import {
   type Failure,
   type ServerError,
 } from './disk-cache.ts'
+import { shellWord } from '../../config/secrets/command-line.ts'
 import { isRecord } from '../../util/json/json.ts'
 import { isPlainText, isTextBox, mergeShapes, shapeOfResult, type Shape } from './model/learned-types.ts'
 import { oneLine } from '../../util/text/one-line.ts'
@@ -118,12 +119,13 @@ export class ServerRecord {
   /** The last failure, unless its inputs have changed since. */
   get failure(): Failure | undefined {
     const { failure } = this.#load()
-    return failure && failure.inputs === this.#options.inputs() ? failure : undefined
+    return failure && failure.inputs === this.#options.inputs() ? underName(failure, this.name) : undefined
   }
 
   /** The last failed start or unexpected exit, even if the server has worked since. */
   get lastError(): ServerError | undefined {
-    return this.#load().lastError
+    const { lastError } = this.#load()
+    return lastError && underName(lastError, this.name)
   }
 
   /** The server's instructions; undefined when it has none. */
@@ -268,15 +270,16 @@ export class ServerRecord {
 
   /** Records a failed listing. */
   fail(failure: Pick<Failure, 'reason' | 'hint' | 'log'>): void {
+    const { name: server } = this
     const inputs = this.#options.inputs()
     const count = (this.failure?.count ?? 0) + 1
-    this.#load().failure = { ...failure, ...(inputs && { inputs }), at: this.#options.now(), count }
+    this.#load().failure = { ...failure, server, ...(inputs && { inputs }), at: this.#options.now(), count }
     this.#save()
   }
 
   /** Records why a server in use failed to start or exited. The known tools are kept. */
   erred(error: Omit<ServerError, 'at'>): void {
-    this.#load().lastError = { ...error, at: this.#options.now() }
+    this.#load().lastError = { ...error, server: this.name, at: this.#options.now() }
     this.#saveSoon()
   }
 
@@ -331,5 +334,19 @@ export class ServerRecord {
     this.#saving = undefined
     this.#savedListing = this.#load().fetchedAt
     this.#options.cache?.write(this.key, this.#load())
+  }
+}
+
+/** An error of a definition under its name of today: what is known of a definition outlasts its name. */
+function underName<T extends ServerError>(error: T, name: string): T {
+  const { server, reason, hint } = error
+  if (server === undefined || server === name) return error
+  const start = `Server '${server}' `
+  const commandOf = (one: string): string => `sandbridge servers ${shellWord(one)}`
+  return {
+    ...error,
+    server: name,
+    ...(reason.startsWith(start) && { reason: `Server '${name}' ${reason.slice(start.length)}` }),
+    ...(hint !== undefined && { hint: hint.replace(commandOf(server), () => commandOf(name)) }),
   }
 }

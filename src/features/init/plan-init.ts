@@ -1,12 +1,11 @@
 // Plans what `sandbridge init` would change, and describes it without secrets. Writes nothing.
-import { lstat } from 'node:fs/promises'
 import path from 'node:path'
 import { BridgeError } from '../../errors.ts'
 import type { ConfigFormat, ConfigObject } from '../../config/formats/config-document.ts'
 import { parseDocument, valueAt } from '../../config/formats/config-document.ts'
 import { fieldsOf, isRecord } from '../../util/json/json.ts'
 import type { ConfigFileSystem, FileText } from '../../config/config-file.ts'
-import { nodeFileSystem, readFileText } from '../../config/config-file.ts'
+import { nodeFileSystem, readFileOrLink, readFileText } from '../../config/config-file.ts'
 import { mcps } from '../../config/readers/own-places.ts'
 import type { HostPaths } from '../../config/readers/reader.ts'
 import { entriesOf, join, TableRefused } from '../../config/readers/reader.ts'
@@ -152,17 +151,11 @@ async function planOne(target: Target, options: PlanInitOptions, plan: InitPlan)
 
 async function fileOf(target: Target, fileSystem: ConfigFileSystem): Promise<{ file: string; read: FileText }> {
   for (const file of target.files) {
-    const read = await readWhole(fileSystem, file)
+    // Writing a file in place of a broken link would lose the link.
+    const read = await readFileOrLink(fileSystem, file)
     if (!('absent' in read)) return { file, read }
   }
   return { file: target.files[0], read: { absent: true } }
-}
-
-/** Writing a file in place of a broken link would lose the link. */
-async function readWhole(fileSystem: ConfigFileSystem, file: string): Promise<FileText> {
-  const read = await readFileText(fileSystem, file)
-  const found = 'absent' in read ? await lstat(file).catch(() => undefined) : undefined
-  return found?.isSymbolicLink() ? { reason: 'is a broken symbolic link' } : read
 }
 
 /** The user's servers in a client's file that could be started, without those of single projects. */
@@ -194,7 +187,7 @@ async function planDestination(
 ): Promise<{ change: PlannedChange; names: string[] } | undefined> {
   if (servers.size === 0) return undefined
   const file = join(place, place.stateDir, movedServersFile(client))
-  const read = await readWhole(fileSystem, file)
+  const read = await readFileOrLink(fileSystem, file)
   const before = 'text' in read ? read.text : undefined
   const parsed = 'reason' in read ? read : await parseDocument(before ?? '', 'jsonc')
   if ('reason' in parsed) {

@@ -5,7 +5,7 @@ import { BridgeError } from '../../errors.ts'
 import { withFileLock } from '../../util/files/file-lock.ts'
 import { replaceFile } from '../../util/files/replace-file.ts'
 import { nearestName } from '../../util/text/did-you-mean.ts'
-import { nodeFileSystem, readFileText } from '../../config/config-file.ts'
+import { nodeFileSystem, readFileOrLink } from '../../config/config-file.ts'
 import { editDocument } from '../../config/formats/edit-document.ts'
 import {
   idOf,
@@ -54,7 +54,7 @@ export async function editSetting(
   const value = text === undefined ? undefined : jsonOf(text.trim(), setting)
   try {
     const isChanged = await withFileLock(path.join(folder, '.sandbridge', 'settings.lock'), async () => {
-      const read = await readFileText(nodeFileSystem, file)
+      const read = await readFileOrLink(nodeFileSystem, file)
       if ('reason' in read) throw invalid(`${file} ${read.reason}`)
       const before = 'text' in read && read.text.trim() !== '' ? read.text : NEW_FILE
       const edited = await editDocument(before, 'jsonc', [{ path: [group, key], value }])

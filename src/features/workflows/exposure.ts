@@ -1,7 +1,6 @@
 // Workflows as separate tools and prompts, for clients that do not use `run_python`, and saved tools as prompts. The
 // annotations of a workflow are derived from the tools that it calls; the worst is assumed where these are unknown.
 import { hash } from 'node:crypto'
-import { BridgeError } from '../../errors.ts'
 import {
   type SavedTool,
   savedToolCall,
@@ -11,7 +10,7 @@ import {
 import { type SkillFrontmatter, skillFrontmatter, skillText } from '../../keep/saved/skill-text.ts'
 import type { SavedToolStore } from '../../keep/saved/saved-tool-store.ts'
 import { oneLine, paragraphs } from '../../util/text/one-line.ts'
-import { inputSchemaOf } from './parameters.ts'
+import { checkArguments, inputSchemaOf } from './parameters.ts'
 import { codeFor, functionName, type Workflow } from './workflow-cell.ts'
 
 const MAX_DESCRIPTION_CHARS = 2_000
@@ -112,13 +111,8 @@ export class ExposedWorkflows {
     const workflow = await this.#find(name)
     if (!workflow) return undefined
     const given = (args ?? {}) as Record<string, unknown>
-    const { parameters, title } = workflow.workflow
-    const surplus = Object.keys(given).find((key) => !parameters.some((one) => one.name === key))
-    const missing = parameters.find((one) => one.required && !Object.hasOwn(given, one.name))
-    if (surplus === undefined && !missing) return codeFor(workflow, given)
-    const problem = missing ? `needs '${missing.name}'` : `has no parameter '${oneLine(surplus, 100)}'`
-    const names = parameters.map((one) => one.name).join(', ')
-    throw new BridgeError('TOOL_ARGUMENTS_INVALID', `${title} ${problem}`, { hint: `Parameters: ${names || 'none'}.` })
+    checkArguments(given, workflow.workflow.parameters, workflow.workflow.title)
+    return codeFor(workflow, given)
   }
 
   async #all(): Promise<Workflow[]> {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { parseArguments } from './parameters.ts'
+import { checkArguments, inputSchemaOf, parseArguments } from './parameters.ts'
 
 const PARAMETERS = ['week', 'day', 'month', 'year', 'date', 'title'].map((name) => ({
   name,
@@ -15,4 +15,60 @@ it.each([
 ])('auto is the date in the given time zone: %s', (zone, expected) => {
   const moment = new Date(zone === 'Pacific/Pago_Pago' ? '2026-12-31T10:30:00Z' : '2026-12-31T12:00:00Z')
   expect(parseArguments(AUTO, PARAMETERS, moment, zone)).toEqual({ ...expected, title: 'auto' })
+})
+
+const parameter = (type: string, more: { required?: boolean; default?: null | string } = {}) => ({
+  name: 'n',
+  type,
+  required: false,
+  ...more,
+})
+
+it.each([
+  ['int', { type: 'integer' }, [5, 5.0], ['5', 2.5, null, true, [1]], 'a whole number'],
+  ['float', { type: 'number' }, [5, 2.5], ['5', null, true], 'a number'],
+  ['bool', { type: 'boolean' }, [true], [1, 'true', null], 'true or false'],
+  ['str', { type: 'string' }, ['', 'x'], [5, null], 'a text'],
+  ["Literal['test', 'real']", { type: 'string', enum: ['test', 'real'] }, ['real'], ['tset', null, 1], 'test or real'],
+  ["Literal['a]|b']", { type: 'string', enum: ['a]|b'] }, ['a]|b'], ['a'], 'a]|b'],
+  ['list[int | str]', { type: 'array' }, [[], [1]], ['x', {}, null], 'a list'],
+  ['Dict[str, int]', { type: 'object' }, [{}], ['x', [], null], 'an object'],
+  ['int | None', { type: ['integer', 'null'] }, [5, null], ['5'], 'a whole number or null'],
+  ['Optional[list]', { type: ['array', 'null'] }, [[1], null], ['5'], 'a list or null'],
+  ["Optional[Literal['a']]", { type: ['string', 'null'], enum: ['a', null] }, ['a', null], ['b'], 'a or null'],
+  ['list[int] | dict[str, int]', {}, [[], {}, 'x', null], [], ''],
+  ['datetime.date', {}, ['2026-01-01', 5, null], [], ''],
+])('a client gives what the schema of %s allows', (type, schema, allowed, refused, what) => {
+  expect(inputSchemaOf([parameter(type)]).properties).toEqual({ n: schema })
+  for (const n of allowed) checkArguments({ n }, [parameter(type)], 'pay')
+  for (const n of refused)
+    expect(() => checkArguments({ n }, [parameter(type)], 'pay')).toThrow(`pay takes ${what} as 'n'`)
+})
+
+it('null is allowed where it is the default', () => {
+  const parameters = [parameter('dict', { default: null })]
+  expect(inputSchemaOf(parameters).properties).toEqual({ n: { type: ['object', 'null'], default: null } })
+  checkArguments({ n: null }, parameters, 'pay')
+})
+
+it('an argument without a parameter and a missing one are refused', () => {
+  expect(() => checkArguments({ m: 1 }, [parameter('int')], 'pay')).toThrow("pay has no parameter 'm'")
+  expect(() => checkArguments({}, [parameter('int', { required: true })], 'pay')).toThrow("pay needs 'n'")
+})
+
+it.each([
+  ['größe', ['--größe', '3']],
+  ['größe', ['--größe=3']],
+  // Some keyboards and file names have the letter and its dots as two characters.
+  ['größe', ['--gro\u0308ße', '3']],
+  ['数_量', ['--数-量', '3']],
+])('a parameter may have letters beyond ASCII: %s', (name, words) => {
+  expect(parseArguments(words, [{ name, type: 'int', required: true }])).toEqual({ [name]: 3 })
+})
+
+it('a flag may have letters beyond ASCII, and signs are no letters', () => {
+  const parameters = [{ name: 'öffentlich', type: 'bool', required: false }]
+  expect(parseArguments(['--no-öffentlich'], parameters)).toEqual({ öffentlich: false })
+  for (const word of ['--', '--3', '--a.b', '-öffentlich', '--→'])
+    expect(() => parseArguments([word], parameters)).toThrow(`'${word}' is not a parameter`)
 })

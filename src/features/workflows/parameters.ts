@@ -3,14 +3,15 @@
 import { BridgeError } from '../../errors.ts'
 import type { WorkflowDetails } from '../../keep/saved/saved-tool.ts'
 import { didYouMeanText } from '../../util/text/did-you-mean.ts'
-import { parseJson } from '../../util/json/json.ts'
+import { isRecord, parseJson } from '../../util/json/json.ts'
+import { oneLine } from '../../util/text/one-line.ts'
 
 type Parameter = WorkflowDetails['parameters'][number]
 
 interface PropertySchema {
   [key: string]: NonNullable<Parameter['default']> | null
   type?: string | string[]
-  enum?: string[]
+  enum?: (string | null)[]
 }
 
 /**
@@ -27,10 +28,11 @@ export function parseArguments(
 ): Record<string, unknown> {
   const given: Record<string, unknown> = {}
   for (let at = 0; at < words.length; at += 1) {
-    const match = /^--([a-zA-Z_][\w-]*)(?:=(.*))?$/s.exec(words[at] ?? '')
+    const match = /^--([\p{ID_Start}_][\p{ID_Continue}-]*)(?:=(.*))?$/su.exec(words[at] ?? '')
     if (!match) throw wrong(`'${words[at]}' is not a parameter`, parameters)
     const [, option = '', inline] = match
-    const name = option.replaceAll('-', '_')
+    // As Python spells it.
+    const name = option.normalize('NFKC').replaceAll('-', '_')
     const negated = parameters.find((one) => `no_${one.name}` === name && kindOf(one.type) === 'boolean')
     if (negated && inline === undefined) {
       given[negated.name] = false
@@ -67,7 +69,7 @@ export function inputSchemaOf(parameters: readonly Parameter[]): {
   const required = parameters.filter((one) => one.required).map(({ name }) => name)
   const properties = parameters.map((one): [string, PropertySchema] => [
     one.name,
-    { ...schemaOf(one.type), ...(one.default !== undefined && { default: one.default }) },
+    { ...schemaOf(one), ...(one.default !== undefined && { default: one.default }) },
   ])
   return {
     type: 'object',
@@ -75,6 +77,51 @@ export function inputSchemaOf(parameters: readonly Parameter[]): {
     ...(required.length > 0 && { required }),
     additionalProperties: false,
   }
+}
+
+/**
+ * Checks the arguments of a client against the published schema: names, and the type of each value.
+ * @param title of the workflow
+ * @throws BridgeError TOOL_ARGUMENTS_INVALID that names the parameter and what it takes
+ */
+export function checkArguments(
+  given: Readonly<Record<string, unknown>>,
+  parameters: readonly Parameter[],
+  title: string,
+): void {
+  const refuse = (problem: string): BridgeError => {
+    const names = parameters.map(({ name }) => name).join(', ')
+    return new BridgeError('TOOL_ARGUMENTS_INVALID', `${title} ${problem}`, {
+      hint: `Parameters: ${names || 'none'}.`,
+    })
+  }
+  const missing = parameters.find(({ name, required }) => required && !Object.hasOwn(given, name))
+  if (missing) throw refuse(`needs '${missing.name}'`)
+  for (const [name, value] of Object.entries(given)) {
+    const parameter = parameters.find((one) => one.name === name)
+    if (!parameter) throw refuse(`has no parameter '${oneLine(name, 100)}'`)
+    const schema = schemaOf(parameter)
+    if (!fits(value, schema)) throw refuse(`takes ${takenBy(schema)} as '${name}'`)
+  }
+}
+
+const TYPES: Record<string, { what: string; has: (value: unknown) => boolean }> = {
+  integer: { what: 'a whole number', has: Number.isInteger },
+  number: { what: 'a number', has: Number.isFinite },
+  boolean: { what: 'true or false', has: (value) => typeof value === 'boolean' },
+  string: { what: 'a text', has: (value) => typeof value === 'string' },
+  array: { what: 'a list', has: Array.isArray },
+  object: { what: 'an object', has: isRecord },
+  null: { what: 'null', has: (value) => value === null },
+}
+
+function fits(value: unknown, { type, enum: choices }: PropertySchema): boolean {
+  if (choices) return choices.some((choice) => choice === value)
+  return type === undefined || [type].flat().some((one) => TYPES[one]!.has(value))
+}
+
+function takenBy({ type = [], enum: choices }: PropertySchema): string {
+  return (choices?.map(String) ?? [type].flat().map((one) => TYPES[one]!.what)).join(' or ')
 }
 
 function ofMoment(name: string, moment: Date, timeZone: string | undefined): string | undefined {
@@ -109,13 +156,25 @@ const KINDS: Record<string, Kind> = { int: 'integer', float: 'number', bool: 'bo
 function kindOf(type: string): Kind {
   const plain = withoutNone(type)
   if (Object.hasOwn(KINDS, plain)) return KINDS[plain]!
-  if (/^(list|dict|tuple|set|List|Dict|Sequence|Mapping)\b/.test(plain)) return 'json'
-  return literals(plain) ? 'string' : 'any'
+  if (literals(plain)) return 'string'
+  const isJson = /^(list|dict|tuple|set|List|Dict|Sequence|Mapping)\b/.test(plain) && !isUnion(plain)
+  return isJson ? 'json' : 'any'
 }
 
 function withoutNone(type: string): string {
   const optional = /^Optional\[(.*)\]$/.exec(type)
   return (optional?.[1] ?? type).replace(/\s*\|\s*None$/, '').replace(/^None\s*\|\s*/, '')
+}
+
+/** Whether a type is one such as `list[int] | dict`. */
+function isUnion(type: string): boolean {
+  let depth = 0
+  for (const char of type) {
+    if (char === '[') depth += 1
+    else if (char === ']') depth -= 1
+    else if (char === '|' && depth === 0) return true
+  }
+  return false
 }
 
 /** The texts of `Literal['a', 'b']`. */
@@ -156,12 +215,18 @@ function valueOf(text: string, { name, type }: Parameter): unknown {
   }
 }
 
-function schemaOf(type: string): PropertySchema {
-  const choices = literals(withoutNone(type))
-  if (choices) return { type: 'string', enum: choices }
+/** Null is also allowed where it is the default, as in `tags: list = None`. */
+function schemaOf({ type, default: whenMissing }: Parameter): PropertySchema {
+  const plain = withoutNone(type)
+  const isNullable = plain !== type || whenMissing === null
+  const choices = literals(plain)
   const kind = kindOf(type)
-  if (kind === 'json') return /^(dict|Dict|Mapping)/.test(withoutNone(type)) ? { type: 'object' } : { type: 'array' }
-  return kind === 'any' ? {} : { type: withoutNone(type) === type ? kind : [kind, 'null'] }
+  if (kind === 'any') return {}
+  const name = kind === 'json' ? (/^(dict|Dict|Mapping)/.test(plain) ? 'object' : 'array') : kind
+  return {
+    type: isNullable ? [name, 'null'] : name,
+    ...(choices && { enum: isNullable ? [...choices, null] : choices }),
+  }
 }
 
 function wrong(message: string, parameters: readonly Parameter[], name?: string): BridgeError {

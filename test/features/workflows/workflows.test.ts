@@ -227,6 +227,8 @@ describe('a workflow that has failed', () => {
     expect(resumed.code, resumed.stderr).toBe(0)
     expect(lines()).toEqual(['first Report 47', 'second Report 47'])
     expect((await run('--week', '47', '--resume')).stderr).toContain('There is nothing to resume')
+    // Without the arguments, too, which the run that failed would have.
+    expect((await run('--resume')).stderr).toContain('There is nothing to resume: the last run ended well')
   })
 
   it('a workflow does not repeat a call that may or may not have taken effect', async () => {
@@ -313,7 +315,14 @@ it('a workflow has versions, and is refused where it could not be called from ou
   expect(await bridge.run('def f(*rest): pass\nruntime.save_workflow("f", f)')).toContain(
     'the parameter rest has no name',
   )
-  expect(await bridge.run('def f(): pass\nruntime.save_workflow("../f", f)')).toContain('lower-case letters')
+  for (const name of ['../f', '1x', '-f'])
+    expect(await bridge.run(`def f(): pass\nruntime.save_workflow("${name}", f)`)).toContain(
+      'ArgumentsError: the name of a workflow has lower-case letters, digits and - only, and starts with a letter',
+    )
+  expect(await bridge.run('runtime.save_workflow("class", f)')).toContain(
+    "ArgumentsError: a workflow cannot be called 'class', which is a keyword of Python",
+  )
+  expect(await bridge.run('runtime.save_workflow("match", f)')).toContain('await workflows.match()')
 })
 
 it('a workflow is a tool and a prompt of its own where MCP_BRIDGE_EXPOSE says so', async () => {
@@ -342,6 +351,11 @@ it('a workflow is a tool and a prompt of its own where MCP_BRIDGE_EXPOSE says so
     other.client.callTool({ name, arguments: { ...args } }, { timeout: 120_000 })
   expect(JSON.stringify(await call('weekly-report', { week: 3 }))).toContain('added second Report 3, int')
   expect(await call('weekly-report', {})).toMatchObject({ isError: true })
+  const text = await call('weekly-report', { week: '3' })
+  expect([text.isError, JSON.stringify(text)]).toEqual([
+    true,
+    expect.stringContaining("takes a whole number as 'week'"),
+  ])
   expect(JSON.stringify(await call('count-lines', {}))).toContain('2')
   expect(await call('no-such', {})).toMatchObject({ isError: true })
   const { prompts } = await other.client.listPrompts()

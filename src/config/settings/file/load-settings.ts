@@ -3,7 +3,7 @@
 import { type Environment, processContext } from '../client-context.ts'
 import { statSync } from 'node:fs'
 import path from 'node:path'
-import { type ConfigFileSystem, nodeFileSystem, readFileText } from '../../config-file.ts'
+import { type ConfigFileSystem, nodeFileSystem, readFileOrLink } from '../../config-file.ts'
 import { SETTINGS_FILE } from '../../readers/own-places.ts'
 import type { FileSettings } from '../given-texts.ts'
 import { idOf, type SettingContext } from '../setting-kinds.ts'
@@ -35,7 +35,7 @@ export async function readSettingsFile(
   fileSystem: ConfigFileSystem = nodeFileSystem,
   knowsAll = true,
 ): Promise<FileSettings> {
-  const read = await readFileText(fileSystem, file)
+  const read = await readFileOrLink(fileSystem, file)
   if ('absent' in read) return { texts: new Map(), problems: [], warnings: [] }
   const reason = 'reason' in read ? read.reason : read.text.length > MAX_CHARS ? 'is larger than 1 MiB' : undefined
   if (reason !== undefined || 'reason' in read)

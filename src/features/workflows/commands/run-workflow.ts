@@ -15,6 +15,7 @@ import {
   failedWith,
   findResumable,
   newestOf,
+  noneToResume,
   RunJournal,
 } from '../replay/run-journal.ts'
 import { driftOf } from '../used-tools.ts'
@@ -60,7 +61,9 @@ export async function runWorkflow(
     const journal = new RunJournal(bridge.settings.stateDir, workflow.name)
     const earlier = await journal.earlier()
     // So does a run that is resumed: it uses those of the run that failed.
-    const resumed = options.resume && words.length === 0 ? newestOf(earlier) : undefined
+    const takesResumed = options.resume === true && words.length === 0 && !isRecorded
+    const resumed = takesResumed ? newestOf(earlier) : undefined
+    if (takesResumed && !resumed) throw noneToResume()
     const args = isRecorded
       ? fixture.args
       : (resumed?.args ?? parseTyped(words, workflow.workflow.parameters, await own()))

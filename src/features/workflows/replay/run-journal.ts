@@ -234,10 +234,15 @@ export function findResumable(runs: readonly EarlierRun[], version: number, args
   if (!found && running?.owner) throw stillRunning(running.startedAt, running.owner)
   if (!found && runs.some((run) => run.owner === undefined))
     throw nothingToResume('the run that failed had other arguments')
-  if (!found) throw nothingToResume('the last run ended well, or there was none')
+  if (!found) throw noneToResume()
   if (found.version !== version)
     throw nothingToResume(`the run that failed was of version ${found.version}, and this is ${version}`)
   return found
+}
+
+/** No run of the workflow has failed. */
+export function noneToResume(): BridgeError {
+  return nothingToResume('the last run ended well, or there was none')
 }
 
 function nothingToResume(reason: string): BridgeError {
