@@ -26,6 +26,9 @@ export interface Protected {
     grantedScope?: string
     /** Do not return the scope of a token. */
     silentScope?: boolean
+    /** What differs in the metadata, and in every token. */
+    metadata?: Record<string, unknown>
+    token?: Record<string, unknown>
     /** The status of every response of the token endpoint. */
     tokenStatus?: number
     /** The resource that tokens are for, if it is not this server. */
@@ -66,7 +69,14 @@ export async function protectedServer(): Promise<Protected> {
     refreshTokens.add(refresh)
     granted.set(access, scope).set(refresh, scope)
     const named = twist.silentScope || !scope ? {} : { scope }
-    json(response, { access_token: access, refresh_token: refresh, token_type: 'Bearer', expires_in: 3600, ...named })
+    json(response, {
+      access_token: access,
+      refresh_token: refresh,
+      token_type: 'Bearer',
+      expires_in: 3600,
+      ...named,
+      ...twist.token,
+    })
   }
 
   /** Whether a token request authenticates its client, RFC 6749 section 2.3.1. */
@@ -97,6 +107,7 @@ export async function protectedServer(): Promise<Protected> {
         code_challenge_methods_supported: ['S256'],
         token_endpoint_auth_methods_supported: ['none', 'client_secret_basic'],
         authorization_response_iss_parameter_supported: true,
+        ...twist.metadata,
         ...(twist.documents && { client_id_metadata_document_supported: true }),
       }),
     '/register': (_request, response, _url, body) => {

@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createLog } from '../../src/util/log.ts'
+import { openCallback as openCallbackAt } from '../../src/upstream/oauth/callback.ts'
 import { createTokenStore } from '../../src/upstream/auth/token-store.ts'
 import { protectedServer, refuseLate, type Protected } from './authorization-server.ts'
 import { bodyOf, listen, passOn, remote } from './remote-server.ts'
@@ -216,6 +217,91 @@ it('a login can be cancelled while the user thinks', async () => {
   const abort = new AbortController()
   const outcome = logIn(server, file, { showPage: () => abort.abort(), signal: abort.signal })
   await expect(outcome).rejects.toMatchObject({ code: 'CANCELLED' })
+})
+
+it('of two first logins at once both work, and the newer client is kept with its own tokens', async () => {
+  const [server, file] = [await protectedServer(), await tokenFile()]
+  let second: Promise<unknown> | undefined
+  const first = logIn(server, file, {
+    showPage: async (page) => {
+      // The other one is complete before this one has its answer.
+      second = logIn(server, file)
+      await second
+      await browse(page)
+    },
+  })
+  expect(await first).toEqual({ wasNeeded: true })
+  expect(await second).toEqual({ wasNeeded: true })
+  server.valid.clear()
+  expect(textOf(await echo(bridge(server, file)))).toBe('hi')
+  expect(server.counts).toMatchObject({ register: 2, refresh: 1 })
+})
+
+it('a login that is given up leaves the sign-in as it was', async () => {
+  const [server, file] = [await protectedServer(), await tokenFile()]
+  await logIn(server, file)
+  const before = await readFile(file, 'utf8')
+  const openCallback = () => openCallbackAt(undefined, 0)
+  const abort = new AbortController()
+  const showPage = () => abort.abort()
+  const more = logIn(server, file, { scope: 'more', openCallback, showPage, signal: abort.signal })
+  await expect(more).rejects.toMatchObject({ code: 'CANCELLED' })
+  expect(await readFile(file, 'utf8')).toBe(before)
+})
+
+it('a login at another redirect address registers another client', async () => {
+  const [server, file] = [await protectedServer(), await tokenFile()]
+  await logIn(server, file)
+  server.valid.clear()
+  server.refreshTokens.clear()
+  // As after a change of the bridge's public address, which mostly has the same port.
+  const openCallback = async (_: string | undefined, port: number) => {
+    const callback = await openCallbackAt(undefined, port)
+    return { ...callback, url: callback.url.replace('/callback', '/moved') }
+  }
+  const clients: (string | null)[] = []
+  const abort = new AbortController()
+  const showPage = (page: URL) => {
+    clients.push(page.searchParams.get('client_id'))
+    abort.abort()
+  }
+  await expect(logIn(server, file, { openCallback, showPage, signal: abort.signal })).rejects.toThrow(/cancelled/)
+  expect(clients).toEqual(['client-2'])
+})
+
+it('a login whose page was not answered registers another client the next time, where no token can be refreshed', async () => {
+  const [server, file] = [await protectedServer(), await tokenFile()]
+  server.twist.token = { refresh_token: undefined }
+  await logIn(server, file)
+  server.valid.clear()
+  const abort = new AbortController()
+  const clients: (string | null)[] = []
+  const showPage = (page: URL) => {
+    clients.push(page.searchParams.get('client_id'))
+    abort.abort()
+  }
+  await expect(logIn(server, file, { showPage, signal: abort.signal })).rejects.toMatchObject({ code: 'CANCELLED' })
+  await logIn(server, file)
+  expect([...clients, ...server.asked.map(({ clientId }) => clientId)]).toEqual(['client-1', 'client-1', 'client-2'])
+})
+
+it.each(['', 'a\nb', 'tökén'])('a login refuses a token that no request can carry: %j', async (access) => {
+  const [server, file] = [await protectedServer(), await tokenFile()]
+  server.twist.token = { access_token: access }
+  await expect(logIn(server, file)).rejects.toThrow(/sent an access token that no request can carry/)
+})
+
+it.each([
+  ['metadata', { token_endpoint: undefined }, 'token_endpoint'],
+  ['metadata', { authorization_endpoint: 5 }, 'authorization_endpoint'],
+  ['token', { token_type: undefined }, 'token_type'],
+] as const)('a login says that its authorization server is wrong: %s without %j', async (where, change, field) => {
+  const [server, file] = [await protectedServer(), await tokenFile()]
+  server.twist[where] = change
+  await expect(logIn(server, file)).rejects.toMatchObject({
+    code: 'UPSTREAM_AUTH_REQUIRED',
+    message: `The login at server 'r' failed: its authorization server sent an invalid answer (${field})`,
+  })
 })
 
 it('a login at a server that is not there reports that', async () => {

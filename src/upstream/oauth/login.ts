@@ -11,7 +11,8 @@ import type { Callback, LoginOptions } from '../oauth-part.ts'
 import { OAuthProvider, scopeUnion } from './oauth-provider.ts'
 import { untilAborted } from '../../util/async/wait.ts'
 import { createRedactor, redactStart } from '../../config/secrets/redact.ts'
-import { statusOf } from '../failures/http-status.ts'
+import { causesOf, isInvalidMessage, statusOf } from '../failures/http-status.ts'
+import { oneLine } from '../../util/text/one-line.ts'
 import { remoteReason } from '../remote/remote-failure.ts'
 import { loadSdk, type Sdk } from '../connection/sdk.ts'
 
@@ -30,20 +31,26 @@ export async function login(options: LoginOptions): Promise<{ wasNeeded: boolean
   const callback = await listen(options)
   const redact = createRedactor(server, options.env)
   const authorization = authorizationFetch(http.fetch, redact, options.limitMs)
+  /** Whether the last request went to the MCP server, and not to its authorization server. */
+  let wasServer = true
   const fetch: FetchLike = (url, init) => {
-    const isServer = new URL(url).href === new URL(server.url).href
-    return isServer ? http.fetch(url, init) : authorization.fetch(url, init)
+    wasServer = new URL(url).href === new URL(server.url).href
+    return wasServer ? http.fetch(url, init) : authorization.fetch(url, init)
   }
+  let unanswered: OAuthProvider | undefined
   const wait = new AbortController()
   const signal = AbortSignal.any([options.signal, wait.signal])
   try {
     const wanted = await widerScope(options)
-    const provider = new OAuthProvider({
+    const provider: OAuthProvider = new OAuthProvider({
       name,
       store,
       serverUrl: server.url,
       callback,
-      redirect: options.showPage,
+      redirect: (page) => {
+        unanswered = provider
+        return options.showPage(page)
+      },
       client: server.signIn,
       scope: scopeUnion(server.signIn?.scope, wanted) || undefined,
     })
@@ -70,6 +77,7 @@ export async function login(options: LoginOptions): Promise<{ wasNeeded: boolean
     }
     const answers = [answer, ...(options.pastedAddress ? [options.pastedAddress(signal).then(parametersOf)] : [])]
     const parameters = await untilAborted(Promise.race(answers), options.signal)
+    unanswered = undefined
     // Check the state first: a response with another state belongs to another login.
     if (parameters.get('state') !== provider.expectedState) {
       throw new BridgeError(
@@ -87,20 +95,32 @@ export async function login(options: LoginOptions): Promise<{ wasNeeded: boolean
     if (BridgeError.isInstance(error)) throw error
     const trouble = authorization.trouble()
     if (trouble !== undefined) throw authorizationServerFailed(name, redact(trouble))
+    if (!wasServer && causesOf(error).some(isInvalidMessage)) throw invalidAnswer(name, error)
     // Either text may come from a server, and some servers quote the request.
     const reason = remoteReason(error)
     if (reason !== undefined)
       throw new BridgeError('UPSTREAM_UNREACHABLE', `Server '${name}' could not be reached: ${redact(reason)}`)
     throw new BridgeError(
       'UPSTREAM_AUTH_REQUIRED',
-      `The login at server '${name}' failed: ${redactStart(redact, messageOf(error), 500)}`,
+      `The login at server '${name}' failed: ${oneLine(redactStart(redact, messageOf(error), 500), 500)}`,
       { hint: hintFor(name, error, callback) },
     )
   } finally {
     wait.abort()
     callback.close()
     http.close()
+    await unanswered?.forgetClient()
   }
+}
+
+function invalidAnswer(name: string, error: unknown): BridgeError {
+  const { issues } = causesOf(error).find(isInvalidMessage) as { issues?: { path: PropertyKey[] }[] }
+  const fields = [...new Set(issues?.map(({ path }) => String(path[0] ?? '')).filter(Boolean))].slice(0, 5)
+  return new BridgeError(
+    'UPSTREAM_AUTH_REQUIRED',
+    `The login at server '${name}' failed: its authorization server sent an invalid answer${fields.length > 0 ? ` (${oneLine(fields.join(', '), 200)})` : ''}`,
+    { hint: 'Report it to the operator of the server.' },
+  )
 }
 
 type TransportOptions = NonNullable<ConstructorParameters<typeof StreamableHTTPClientTransport>[1]>

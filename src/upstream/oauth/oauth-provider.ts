@@ -35,6 +35,11 @@ export class OAuthProvider implements OAuthClientProvider {
   #codeVerifier = ''
   #requestedScope: string | undefined
   #discovery: OAuthDiscoveryState | undefined
+  /**
+   * A client that this sign-in has registered. It is stored with its tokens only: another sign-in may be under way, and
+   * this one may be given up.
+   */
+  #registered: { client: StoredOAuthClientInformation; issuer: string | undefined } | undefined
 
   constructor(options: OAuthProviderOptions) {
     this.#options = options
@@ -65,35 +70,37 @@ export class OAuthProvider implements OAuthClientProvider {
   async clientInformation(context?: OAuthClientInformationContext): Promise<StoredOAuthClientInformation | undefined> {
     const { client, callback } = this.#options
     if (client?.clientId !== undefined) return registeredClient(this.#options, client, context?.issuer)
+    if (this.#registered && (context?.issuer ?? this.#registered.issuer) === this.#registered.issuer)
+      return this.#registered.client
     const grant = await this.#grant(context?.issuer)
     // A client is registered with its redirect address, including the port.
-    return grant.port === callback.port ? grant.client : undefined
+    const isForHere = redirectAddresses(grant.client)?.includes(callback.url) ?? grant.port === callback.port
+    return isForHere ? grant.client : undefined
   }
 
-  async saveClientInformation(
-    client: StoredOAuthClientInformation,
-    context?: OAuthClientInformationContext,
-  ): Promise<void> {
+  saveClientInformation(client: StoredOAuthClientInformation, context?: OAuthClientInformationContext): void {
     // Client data in a definition is read from there; its secret is not stored a second time.
     if (this.#options.client?.clientId !== undefined) return
-    await this.#change(context?.issuer ?? client.issuer, (grant) => {
-      grant.client = client
-      grant.port = this.#options.callback.port
-    })
+    this.#registered = { client, issuer: context?.issuer ?? client.issuer }
   }
 
   async tokens(context?: OAuthClientInformationContext): Promise<StoredOAuthTokens | undefined> {
     return (await this.#grant(context?.issuer)).tokens
   }
 
-  saveTokens(tokens: StoredOAuthTokens, context?: OAuthClientInformationContext): Promise<void> {
+  /** @throws Error for a token that no request can carry, RFC 6750 section 2.1 */
+  async saveTokens(tokens: StoredOAuthTokens, context?: OAuthClientInformationContext): Promise<void> {
     const { callback } = this.#options
-    return this.#change(
+    if (!/^[\x21-\x7e]+$/.test(tokens.access_token)) {
+      throw new Error('its authorization server sent an access token that no request can carry')
+    }
+    await this.#change(
       context?.issuer ?? tokens.issuer,
       (grant) => {
         // A missing scope means the requested one, RFC 6749 section 5.1, or on a refresh the previous one.
         const scope = tokens.scope ?? this.#requestedScope ?? grant.tokens?.scope
         grant.tokens = { ...tokens, ...(scope !== undefined && { scope }) }
+        if (this.#registered) Object.assign(grant, { client: this.#registered.client, port: callback.port })
         grant.port ??= callback.port
       },
       true,
@@ -139,12 +146,23 @@ export class OAuthProvider implements OAuthClientProvider {
   async invalidateCredentials(scope: 'all' | 'client' | 'tokens' | 'verifier' | 'discovery'): Promise<void> {
     if (scope === 'verifier' || scope === 'all') this.#codeVerifier = ''
     if (scope === 'discovery' || scope === 'all') this.#discovery = undefined
+    if (scope === 'client' || scope === 'all') this.#registered = undefined
     if (scope === 'verifier' || scope === 'discovery') return
     await this.#options.store.update(this.#options.serverUrl, (grants) => {
       for (const grant of Object.values(grants.byIssuer)) {
         if (scope !== 'tokens') delete grant.client
         if (scope !== 'client') delete grant.tokens
       }
+    })
+  }
+
+  /**
+   * After a sign-in without an answer: the authorization server may no longer know the client, and have told so to the
+   * user only. A client with a refresh token stays, as the server knew it then.
+   */
+  async forgetClient(): Promise<void> {
+    await this.#options.store.update(this.#options.serverUrl, ({ byIssuer }) => {
+      for (const grant of Object.values(byIssuer)) if (!grant.tokens?.refresh_token) delete grant.client
     })
   }
 
@@ -199,6 +217,12 @@ function registeredClient(
     ...(clientSecret !== undefined && { client_secret: clientSecret }),
     ...(bound !== undefined && { issuer: bound }),
   }
+}
+
+/** What a client was registered with, where the authorization server said so. */
+export function redirectAddresses(client: StoredOAuthClientInformation | undefined): string[] | undefined {
+  const { redirect_uris: addresses } = (client ?? {}) as { redirect_uris?: unknown }
+  return Array.isArray(addresses) && addresses.length > 0 ? addresses.map(String) : undefined
 }
 
 /** Each scope once, in the order given. */

@@ -2,7 +2,7 @@
 // may run unattended.
 import type { AuthProvider } from '@modelcontextprotocol/client'
 import { authorizationFetch, authorizationServerFailed } from './authorization-fetch.ts'
-import { OAuthProvider, scopeUnion } from './oauth-provider.ts'
+import { OAuthProvider, redirectAddresses, scopeUnion } from './oauth-provider.ts'
 import { SentTokens } from './sent-tokens.ts'
 import { loadSdk } from '../connection/sdk.ts'
 import type { ServerAuth, StoredAuthOptions } from '../oauth-part.ts'
@@ -50,8 +50,9 @@ export function createStoredAuth({ name, server, store, redact, now, limitMs }: 
       throw new sdk.UnauthorizedError()
     }
     const port = grant.port ?? 0
-    // A refresh does not use it.
-    const callback = { url: `http://127.0.0.1:${port}/callback`, port }
+    // A refresh does not use it, but takes the client that is registered with it.
+    const [url = `http://127.0.0.1:${port}/callback`] = redirectAddresses(grant.client) ?? []
+    const callback = { url, port }
     const provider = new OAuthProvider({
       name,
       store,
