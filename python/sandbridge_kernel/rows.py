@@ -23,7 +23,8 @@ def rows_in(text: str) -> list[dict[str, str]] | None:
     """The rows of a text that has one of the formats throughout, or a Markdown table somewhere; None for any other text."""
     if not text.strip():
         return []
-    lines = [line.rstrip() for line in text.strip("\r\n").splitlines()]
+    # Not `splitlines`: it also splits at characters inside of values.
+    lines = [line.rstrip() for line in re.split(r"\r?\n", text.strip("\r\n"))]
     return _tagged(lines) or _table(lines) or _blocks(lines) or _separated(text, lines)
 
 
@@ -100,12 +101,13 @@ def _blocks(lines: list[str]) -> list[dict[str, str]] | None:
 def _separated(text: str, lines: list[str]) -> list[dict[str, str]] | None:
     """CSV with a header, of commas, tabs or semicolons."""
     import csv
+    import io
 
     delimiter = max(_DELIMITERS, key=lines[0].count)
     if len(lines) < 2 or delimiter not in lines[0]:
         return None
     try:
-        records = list(csv.reader(text.strip("\r\n").splitlines(keepends=True), delimiter=delimiter, strict=True))
+        records = list(csv.reader(io.StringIO(text.strip("\r\n"), newline=""), delimiter=delimiter, strict=True))
     except csv.Error:
         return None
     names = records[0]

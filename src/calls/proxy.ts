@@ -28,7 +28,7 @@ import { RepeatedErrors } from './notes/repeated-errors.ts'
 import { forPerson } from './person-hint.ts'
 import { BrokenServers, unsearchedNote } from './notes/unsearched-note.ts'
 import { sessionMethods } from './methods/session-methods.ts'
-import { resultForSandbox, roundedNote } from './tool-result.ts'
+import { leftOutNote, resultForSandbox, roundedNote } from './tool-result.ts'
 import { withUser } from './questions/with-user.ts'
 
 const detail = z.enum(['summary', 'full']).default('summary')
@@ -83,7 +83,7 @@ function callTool(params: unknown, context: CellContext, cancellation: Cancellat
       bound = bindArguments(found, args, kwargs, { exact })
     } catch {
       const { signal } = cancellation
-      bound = await repeatedErrors.shortened(session, found, () =>
+      bound = await repeatedErrors.shortened(context.notes, found, () =>
         catalog.bindCall(found, args, kwargs, { exact }, signal),
       )
     }
@@ -122,8 +122,7 @@ function callTool(params: unknown, context: CellContext, cancellation: Cancellat
     context.learned?.noteResult(context, found, call.args, result.isError === true)
     await context.apps?.keep(found, call.args, result, { ...context, signal: cancellation.signal })
     const reply = resultForSandbox(found, result, raw)
-    const rounded = roundedNote(found, reply)
-    if (rounded) context.notes.add(rounded)
+    for (const note of [roundedNote(found, reply), leftOutNote(found, reply)]) if (note) context.notes.add(note)
     return reply
   })
 }

@@ -3,7 +3,7 @@ import type { ToolResult, UpstreamTool } from '../upstream/upstream.ts'
 import { shapeOfResult } from './catalog/model/learned-types.ts'
 import type { CatalogTool } from './catalog/model/catalog-tool.ts'
 import { encodeFrame } from '../cell/protocol/codec.ts'
-import { resultForSandbox, roundedNote } from './tool-result.ts'
+import { leftOutNote, resultForSandbox, roundedNote } from './tool-result.ts'
 
 const hello = { type: 'text', text: 'hello' }
 const given = (result: unknown, outputSchema?: unknown): ToolResult => {
@@ -34,6 +34,14 @@ describe('results of servers that do not keep to the specification', () => {
     expect(given({ content: [hello], isError: 'false' })).toEqual({ content: [hello] })
     expect(() => given({ content: [hello], isError: true })).toThrow('hello')
   })
+
+  it('an error without a text says what its files and its data say', () => {
+    const file = { type: 'resource', resource: { uri: 'a://b', text: 'the table is locked' } }
+    const structuredContent = { error: 'quota exceeded' }
+    expect(() => given({ content: [file], structuredContent, isError: true })).toThrow(/^the table is locked$/)
+    expect(() => given({ content: [], structuredContent, isError: true })).toThrow('{"error":"quota exceeded"}')
+    expect(() => given({ content: [], isError: true })).toThrow('s.t failed without a message')
+  })
 })
 
 it('structured content that looks like a box is whole where the output schema has other fields, too', () => {
@@ -53,6 +61,20 @@ it('structured content that looks like a box is whole where the output schema ha
   expect(isWhole(box, { type: 'object' })).toBe(false)
   expect(isWhole(box)).toBe(false)
   expect(isWhole({ content: [1], nextCursor: 'a' }, page)).toBe(false)
+})
+
+it('links and files beside structured content are told of, unless it has them, too', () => {
+  const tool = { server: 's', name: 't' } as CatalogTool
+  const link = { type: 'resource_link', uri: 'a://link', name: 'l' }
+  const file = { type: 'resource', resource: { uri: 'a://file', text: 'x' } }
+  const noteOf = (structuredContent: unknown, ...content: unknown[]) =>
+    leftOutNote(tool, given({ content, structuredContent }))
+  expect(noteOf({ rows: 3 }, hello, link, file)).toBe(
+    's.t returned links or files beside its data, which only raw=True has (2).',
+  )
+  expect(noteOf({ result: [link, file] }, link, file)).toBeUndefined()
+  expect(noteOf({ rows: 3 }, hello)).toBeUndefined()
+  expect(leftOutNote(tool, given({ content: [link] }))).toBeUndefined()
 })
 
 it('a text that repeats structured content is left out', () => {

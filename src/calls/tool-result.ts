@@ -30,7 +30,7 @@ export function resultForSandbox(
   const content = blocksOf(result.content)
   const structuredContent = structuredOf(result, isRecord(definition.outputSchema))
   if (result.isError === true) {
-    throw new BridgeError('TOOL_FAILED', failureMessage(server, tool, content), {
+    throw new BridgeError('TOOL_FAILED', failureMessage(server, tool, content, structuredContent), {
       hint: '',
       data: { server, tool, content, ...(structuredContent !== undefined && { structuredContent }) },
     })
@@ -51,6 +51,24 @@ export function roundedNote({ server, name }: CatalogTool, reply: ToolResult): s
   if (sourceOf(reply) !== undefined || !hasRoundedInteger(reply)) return undefined
   const tool = onOneLine(`${server}.${name}`).slice(0, MAX_NAME_CHARS)
   return `Integers beyond 2**53 in a result of ${tool} were rounded: do not use them as ids. Its texts, if any, have them exactly: raw=True.`
+}
+
+/** Links and files beside structured content are no part of the value that code gets, unless both have them. */
+export function leftOutNote(
+  { server, name }: CatalogTool,
+  { content, structuredContent }: ToolResult,
+): string | undefined {
+  if (structuredContent === undefined) return undefined
+  const addresses = blocksOf(content).flatMap((block) => {
+    const { uri } = isRecord(block) ? (isRecord(block['resource']) ? block['resource'] : block) : {}
+    return typeof uri === 'string' ? [uri] : []
+  })
+  if (addresses.length === 0) return undefined
+  const json = JSON.stringify(structuredContent)
+  const leftOut = addresses.filter((uri) => !json.includes(JSON.stringify(uri)))
+  if (leftOut.length === 0) return undefined
+  const tool = onOneLine(`${server}.${name}`).slice(0, MAX_NAME_CHARS)
+  return `${tool} returned links or files beside its data, which only raw=True has (${leftOut.length}).`
 }
 
 /**
@@ -84,8 +102,14 @@ function boxedJson(
   return isEach && inside.every((item, index) => repeats(item, texts[index])) ? box(`[${texts.join(',')}]`) : undefined
 }
 
-function failureMessage(server: string, tool: string, content: unknown[]): string {
-  const text = content.flatMap((block) => (isText(block) ? [block.text] : [])).join('\n')
+/** Of its texts; without one, of the files and the data that say it. */
+function failureMessage(server: string, tool: string, content: unknown[], structured: unknown): string {
+  const texts = content.flatMap((block) => (isText(block) ? [block.text] : []))
+  const files = content.map((block) =>
+    isRecord(block) && isRecord(block['resource']) ? block['resource']['text'] : '',
+  )
+  const data = structured === undefined ? '' : JSON.stringify(structured)
+  const [text = ''] = [texts, files, [data]].map((parts) => parts.join('\n')).filter((joined) => joined.trim() !== '')
   const words = text.length > MAX_MESSAGE_CHARS ? `${text.slice(0, MAX_MESSAGE_CHARS)}…` : text
   return cleanWords(words) || `${server}.${tool} failed without a message`
 }

@@ -168,4 +168,6 @@ it('an error that repeats in a loop is reported without the signature', async ()
   // Another error is reported in full.
   const other = code.replace('{"a": 1}', '{"b": 1}').replace('range(3)', 'range(1)')
   expect(await bridge.run(other)).toMatch(/^get_sum: a is missing\. Signature: /)
+  // A cell that catches an error may show nothing of it, so the next one has all of it.
+  expect(await bridge.run(code)).toMatch(/^get_sum: b is missing\. Signature: /)
 })

@@ -215,7 +215,7 @@ repr(other["server"]) == repr(mcp_github), callable(other["server"].list), calla
     expect(await kernel.value(code, bridge([]))).toBe("(True, True, True, 'mcp.servers.github')")
   })
 
-  it('a proxy fetches its docs when they are asked for, once', async () => {
+  it('a proxy fetches its docs when they are asked for, once a cell', async () => {
     const kernel = await startKernel()
     const calls: Call[] = []
     const options = bridge(calls)
@@ -234,6 +234,8 @@ repr(other["server"]) == repr(mcp_github), callable(other["server"].list), calla
     )
     expect((await kernel.run('help(mcp_github)', options)).stdout).toContain(DOCS[1]!.line)
     expect(await value('from mcp.servers.github import *\nawait create_issue()')).toBe("'called'")
+    calls.length = 0
+    expect(await value('dir(mcp_github), dir(mcp_github)\nawait mcp_github.create_issue()')).toBe("'called'")
     expect(calls.map((call) => call.method)).toEqual(['query_tool_docs', 'call_tool'])
     expect(calls[0]!.params).toEqual({ server: 'github', detail: 'full' })
   })
@@ -356,6 +358,15 @@ it('the packages begin with those that models expect and that are not there, and
       ? /^Python /
       : new RegExp(`^Not here: ${missing.join(', ')}.*sandbridge packages add ${missing.join(' ')}`),
   )
+})
+
+it('what a session knows of the tools of a server is asked for again in the next cell', async () => {
+  const kernel = await startKernel()
+  const doc = (name: string) => ({ server: 'git-hub', tool: name, toolAlias: name, line: name })
+  const names = async (tool: string) =>
+    (await kernel.run('print(dir(mcp_github))', { servers: GITHUB, onCall: () => ({ value: [doc(tool)] }) })).stdout
+  expect(await names('before')).toContain('before')
+  expect(await names('after')).toContain('after')
 })
 
 describe('help()', () => {

@@ -220,7 +220,9 @@ class Registry(Mapping[str, ServerProxy]):
         self._listed: list[VisibleServer] | None = None
 
     def update(self, servers: "list[VisibleServer] | None") -> bool:
-        """Take a new list of servers (None: the one before). False when nothing changes."""
+        """Take a new list of servers (None: the one before). False when nothing changes. Called before each cell."""
+        for proxy in self._by_name.values():
+            proxy._docs = None  # the tools of a server may have changed since the cell before
         if servers is None and self._listed is not None:
             return False
         listed = list(servers or ())

@@ -1,9 +1,9 @@
 // The columns of the rows in a text, as python/sandbridge_kernel/rows.py finds them; test/fixtures/rows.json holds both
 // to each other. Pure.
 
-const TAGGED = /^\[[A-Z][A-Z0-9_ -]{0,30}\] +\S.*$/
+const TAGGED = /^\[[A-Z][A-Z0-9_ -]{0,30}\] +\S.*$/s
 const SIZED = /\S {2,}\d[\d.,]* ?(?:[KMGTP]i?)?B$/
-const FIELD = /^[-*]? ?([A-Za-z][\w .()/-]{0,40}):(?: +\S.*)?$/
+const FIELD = /^[-*]? ?([A-Za-z][\w .()/-]{0,40}):(?: +\S.*)?$/s
 /** Spaces that two parts of a pattern could share would take quadratic time. */
 const RULE = /^ *(?:\| *)?:?-{3,}:? *(?:\| *:?-+:? *)*(?:\| *)?$/
 const HEADER = /^[\w.()%$#/][\w .()%$#/-]{0,39}$/
