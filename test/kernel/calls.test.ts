@@ -94,7 +94,7 @@ describe('a call', () => {
     const code = `
 import asyncio, os, threading
 loop, seen, (r, w) = asyncio.get_running_loop(), [], os.pipe()
-loop.add_reader(r, lambda: (os.read(r, 1), loop.remove_reader(r), seen.append('descriptor')))
+loop.add_reader(r, lambda: (os.read(r, 1), loop.remove_reader(r), seen.append('descriptor'), print('seen')))
 async def task(event): seen.append(await event.wait() and 'task')
 event = asyncio.Event()
 waiting = asyncio.create_task(task(event))
@@ -102,9 +102,11 @@ await asyncio.sleep(0)
 threading.Timer(0.03, loop.call_soon_threadsafe, (event.set,)).start()
 threading.Timer(0.06, os.write, (w, b'x')).start()
 [await mcp_github.x(), *seen]`
+    let reply = (_: ReturnType<typeof text>) => {}
     const outcome = kernel.value(code, {
       servers: GITHUB,
-      onCall: () => new Promise((resolve) => setTimeout(resolve, 300, text('reply'))),
+      onCall: () => new Promise((resolve) => (reply = resolve)),
+      onFrame: ({ type }) => type === 'output' && reply(text('reply')),
     })
     expect(await outcome).toBe("['reply', 'task', 'descriptor']")
   })

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import { mediaOf, textOf } from './bundle.ts'
 
 const PNG = 'iVBORw0KGgo='
+const PNG_START = 'iVBORw'
 
 it.each([
   [{ 'text/plain': '42' }, '42'],
@@ -27,7 +28,8 @@ it('mediaOf takes the best image of each bundle, and each image once', () => {
 
 it.each([
   ['not base64 at all!', /not base64/],
-  ['abc', /not base64/],
+  ['abcde', /not base64/],
+  ['aGVsbG8=', /no PNG, JPEG, WebP or GIF/],
   ['A'.repeat(5_000_004), /5.0 MB as base64.*make it smaller/],
 ])('mediaOf leaves out media that a client would refuse, and says so', (data, reason) => {
   const { blocks, notes } = mediaOf([{ 'image/png': data }])
@@ -35,9 +37,30 @@ it.each([
   expect(notes[0]).toMatch(reason)
 })
 
+it.each([
+  ['image/png', '/9j/4AAQ', '/9j/4AAQ', 'image/jpeg'],
+  ['image/jpeg', 'R0lGODlh', 'R0lGODlh', 'image/gif'],
+  ['IMAGE/PNG; charset=binary', 'UklGRiQAAABXRUJQ', 'UklGRiQAAABXRUJQ', 'image/webp'],
+  ['image/bmp', 'iVBORw0KGgo', PNG, 'image/png'],
+  ['image/png', 'iVBORw0K_-8', 'iVBORw0K/+8=', 'image/png'],
+])('an image is of the type that it is, not of the one it is given: %s with %s', (named, given, data, mimeType) => {
+  expect(mediaOf([{ [named]: given }])).toEqual({ blocks: [{ type: 'image', data, mimeType }], notes: [] })
+})
+
+it('an image that models do not take is told of, unless the bundle has another form', () => {
+  expect(mediaOf([{ 'image/bmp': 'Qk1GAAAA' }])).toEqual({
+    blocks: [],
+    notes: ['An image or audio item (image/bmp) is not shown: it is no PNG, JPEG, WebP or GIF.'],
+  })
+  expect(mediaOf([{ 'image/svg+xml': '<svg/>', 'text/plain': 'a' }])).toEqual({ blocks: [], notes: [] })
+  expect(mediaOf([{ 'image/bmp': 'Qk1GAAAA', 'image/png': PNG }]).notes).toEqual([])
+})
+
 it('mediaOf limits the number and the size of all media together', () => {
   const images = (count: number, size: number) =>
-    Array.from({ length: count }, (_, index) => ({ 'image/png': String(index).padStart(8, 'A') + 'B'.repeat(size) }))
+    Array.from({ length: count }, (_, index) => ({
+      'image/png': `${PNG_START}${String(index).padStart(6, 'A')}${'B'.repeat(size)}`,
+    }))
   expect(mediaOf(images(30, 4))).toMatchObject({ blocks: { length: 20 }, notes: [/at most 20/] })
   expect(mediaOf(images(10, 4_000_000)).blocks.length).toBe(4)
 })

@@ -15,8 +15,15 @@ const MAX_MEDIA_CHARS = 5_000_000
 const MAX_ALL_MEDIA_CHARS = 20_000_000
 const MAX_MEDIA = 20
 
-/** Image types that models support, best first. */
-const IMAGE_TYPES = ['image/png', 'image/jpeg', 'image/webp', 'image/gif']
+/** Image types that models support, best first, and how their base64 begins. */
+const IMAGE_TYPES = new Map([
+  ['image/png', /^iVBORw/],
+  ['image/jpeg', /^\/9j\//],
+  ['image/webp', /^UklGR.{7}RUJQ/],
+  ['image/gif', /^R0lGOD/],
+])
+/** SVG is text, and stands beside others. */
+const MEDIA = /^(?:audio|image(?!\/svg))\/[\w.+-]{1,50}$/
 /** Shown when the plain text is useless. */
 const SPEAKING_TYPES = ['text/html', 'text/latex', 'application/json', 'image/svg+xml']
 /** The default repr of an object. */
@@ -39,12 +46,14 @@ export function mediaOf(bundles: MimeBundle[]): { blocks: MediaBlock[]; notes: s
   const notes: string[] = []
   const seen = new Set<string>()
   let chars = 0
-  for (const { data, mimeType } of bundles.flatMap(mediaIn)) {
+  for (const { data, mimeType: named } of bundles.flatMap(mediaIn)) {
     if (seen.has(data)) continue
     seen.add(data)
-    const problem = problemOf(data, chars, blocks.length)
-    if (problem) {
-      notes.push(`An image or audio item (${mimeType}) is not shown: ${problem}.`)
+    // A model's provider refuses a request with a picture of another type than it says, and so all that follow.
+    const mimeType = named.startsWith('audio/') ? named : typeOfImage(data)
+    const problem = problemOf(data, chars, blocks.length) ?? (mimeType ? undefined : NO_IMAGE)
+    if (problem || !mimeType) {
+      notes.push(`An image or audio item (${named}) is not shown: ${problem}.`)
       continue
     }
     chars += data.length
@@ -53,11 +62,23 @@ export function mediaOf(bundles: MimeBundle[]): { blocks: MediaBlock[]; notes: s
   return { blocks, notes: [...new Set(notes)] }
 }
 
+const NO_IMAGE = 'it is no PNG, JPEG, WebP or GIF'
+
+function typeOfImage(data: string): string | undefined {
+  return [...IMAGE_TYPES].find(([, start]) => start.test(data))?.[0]
+}
+
 function mediaIn(bundle: MimeBundle): { data: string; mimeType: string }[] {
-  const types = [...IMAGE_TYPES, ...Object.keys(bundle).filter((type) => /^audio\/[\w.+-]{1,50}$/.test(type))]
-  const mimeType = types.find((type) => typeof bundle[type] === 'string')
-  // Python often breaks base64 into lines, which MCP does not allow.
-  return mimeType === undefined ? [] : [{ data: (bundle[mimeType] as string).replace(/\s/g, ''), mimeType }]
+  const media = new Map<string, string>()
+  for (const [type, content] of Object.entries(bundle)) {
+    const mimeType = type.toLowerCase().replace(/\s*;.*$/s, '')
+    if (typeof content === 'string' && MEDIA.test(mimeType)) media.set(mimeType, content)
+  }
+  const [mimeType] = [...IMAGE_TYPES.keys(), ...media.keys()].filter((type) => media.has(type))
+  // Python often breaks base64 into lines, which MCP does not allow; some servers write that of URLs.
+  if (mimeType === undefined) return []
+  const data = media.get(mimeType)!.replace(/\s/g, '').replaceAll('-', '+').replaceAll('_', '/')
+  return [{ data: data.padEnd(Math.ceil(data.length / 4) * 4, '='), mimeType }]
 }
 
 function problemOf(data: string, chars: number, count: number): string | undefined {

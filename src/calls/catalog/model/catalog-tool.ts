@@ -1,7 +1,7 @@
 // One tool of one server, with its Python name. The signature is computed on first use. Pure.
 import type { UpstreamTool } from '../../../upstream/upstream.ts'
 import { isRecord } from '../../../util/json/json.ts'
-import { pythonNames } from '../../../util/text/python-name.ts'
+import { pythonName, pythonNames } from '../../../util/text/python-name.ts'
 import { signatureOf, type Signature } from '../signature/signature.ts'
 import { DESCRIPTION_LIMIT, oneLine } from '../../../util/text/one-line.ts'
 
@@ -50,6 +50,18 @@ export class CatalogTool {
   }
 }
 
+/** Attributes of a server in Python that are no tools: a tool of such a name could not be called by it. */
+export const OWN_ATTRIBUTES = [
+  '_alias',
+  '_description',
+  '_docs',
+  '_server',
+  '_tool_docs',
+  '_tools',
+  'TOOLS',
+  'TOOL_MAP',
+] as const
+
 /**
  * The tools of a server with their Python names, in list order. Entries without a name are skipped; of duplicates the
  * first counts.
@@ -60,6 +72,6 @@ export function catalogTools(server: string, alias: string, definitions: readonl
     if (!isRecord(definition) || typeof definition.name !== 'string' || definition.name === '') continue
     if (!byName.has(definition.name)) byName.set(definition.name, definition)
   }
-  const names = pythonNames(byName.keys(), 'tool')
+  const names = pythonNames(byName.keys(), 'tool', pythonName, new Set(OWN_ATTRIBUTES))
   return [...byName].map(([name, definition]) => new CatalogTool(server, alias, names.get(name)!, definition))
 }
