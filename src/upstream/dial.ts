@@ -19,7 +19,7 @@ export interface Link {
   observer?: MessageObserver
   /** How the process exited, once it has. */
   exit?: () => ProcessExit | undefined
-  /** What the process sent that made the bridge end it. */
+  /** What the process did that made the bridge end it. */
   endedFor?: () => string | undefined
   /** A position in the server's output outside the protocol. */
   said?: () => OutputMark

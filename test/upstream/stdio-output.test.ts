@@ -74,6 +74,19 @@ describe('what servers write', () => {
     }
   })
 
+  it('a request of a server with a very long id is ignored', async () => {
+    expect(textOf(await open([raw('long-ids')]).callTool('long-ids', 'x', {}))).toBe('1')
+  })
+
+  it('a server that does not read what it is answered is stopped', { timeout: 60_000 }, async () => {
+    await expect(open([raw('reads-nothing')]).callTool('reads-nothing', 'x', {})).rejects.toMatchObject({
+      code: 'FRAME_TOO_LARGE',
+      message:
+        "Server 'reads-nothing' was stopped during the call of 'x', which may or may not have taken effect: " +
+        'it left more than 134217728 bytes of its input unread',
+    })
+  })
+
   it('requests of a server before its handshake is over are answered, and unknown ones refused', async () => {
     const [tool] = await open([raw('early')]).listTools('early')
     expect(tool?.name).toBe('answers-3')

@@ -3,6 +3,7 @@
 import { expect, it } from 'vitest'
 import { targetsOf } from '../../config/rules/flow.ts'
 import { fromBase64 } from '../methods/artifact-methods.ts'
+import { EACH_ENCODING } from '../../../test/support/each-encoding.ts'
 import { eachText } from './leaves.ts'
 import { readingsOf } from './readings.ts'
 
@@ -56,4 +57,12 @@ it('many words in base64 are all read', { timeout: 60_000 }, () => {
   const words = Array.from({ length: 150_000 }, (_, index) => `word${String(index).padStart(8, '0')}`)
   const { texts } = readingsOf(words.map((word) => Buffer.from(word).toString('base64')).join(' '))
   expect(texts.filter((text) => text.startsWith('word0') && text.length === 12).length).toBe(words.length)
+})
+
+it.each([
+  ['after one of each encoding', `${EACH_ENCODING}${'some words of a page '.repeat(10_000)}`],
+  ['full of encodings', EACH_ENCODING.repeat(1_000)],
+])('a text %s makes few readings', (_what, text) => {
+  const { texts } = readingsOf(text)
+  expect(texts.reduce((sum, { length }) => sum + length, 0)).toBeLessThan(30 * text.length)
 })

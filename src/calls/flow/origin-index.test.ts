@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { literalsOf } from './literals.ts'
 import { OriginIndex } from './origin-index.ts'
+import { EACH_ENCODING } from '../../../test/support/each-encoding.ts'
 
 const MAIL = { server: 'mail', name: 'read_email' }
 
@@ -58,6 +59,20 @@ const CHANGES: Record<string, (value: string) => unknown> = {
   'full width': (one) => one.replaceAll(/[!-~]/g, (char) => String.fromCodePoint((char.codePointAt(0) ?? 0) + 0xfe_e0)),
 }
 
+const halfOf = (one: string, encode: (code: string) => string) =>
+  one.replaceAll(/[!-/:-@]|[b-m0-4]/g, (char) => encode(char.charCodeAt(0).toString(16).padStart(2, '0')))
+
+const ENCODINGS: Record<string, (value: string) => string> = {
+  'URL encoding': (one) => halfOf(one, (code) => `%${code}`),
+  'escapes of JSON': (one) => halfOf(one, (code) => `\\u00${code}`),
+  'escapes of Python': (one) => halfOf(one, (code) => `\\x${code}`),
+  'escapes of HTML': (one) => halfOf(one, (code) => `&#x${code};`),
+  'quoted-printable': (one) => `${halfOf(one, (code) => `=${code.toUpperCase()}`)}=\n`,
+  tags: (one) => one.replaceAll(/[b-m]/g, '<b>$&</b>'),
+  'invisible characters': (one) => one.replaceAll(/[b-m]/g, '$&\u200b'),
+  base64: (one) => Buffer.from(one).toString('base64'),
+}
+
 describe('the origin of a value', () => {
   for (const [carrier, carry] of Object.entries(CARRIERS))
     for (const [change, apply] of Object.entries(CHANGES))
@@ -72,6 +87,18 @@ describe('the origin of a value', () => {
           { numRuns: 40 },
         )
       })
+
+  describe('is found behind one of each encoding, which has nothing to do with it', () => {
+    const changes = Object.entries(ENCODINGS).flatMap(([outer, apply]) =>
+      Object.entries(ENCODINGS).map(([inner, first]) => [inner, outer, (one: string) => apply(first(one))] as const),
+    )
+    it.each(changes)('after %s and %s', (_inner, _outer, change) => {
+      for (const one of fc.sample(fc.oneof(address, url, iban), { numRuns: 20, seed: 1 }))
+        expect(serversOf(indexOf(CARRIERS['a line of text']!(one)), `${EACH_ENCODING}${change(one)}`), one).toEqual([
+          'mail',
+        ])
+    })
+  })
 
   it('is not found for unrelated values: fewer than 1 in 1,000', () => {
     const index = new OriginIndex()

@@ -4,6 +4,11 @@
 
 /** Encodings in encodings that are followed. */
 const MAX_DEPTH = 3
+/** Decoders that can change what stands around an encoding, so that each text is read with and without them. */
+const QUOTED_PRINTABLE = 1
+const ESCAPES = 2
+const TAGS = 4
+const ALL_OPTIONAL = QUOTED_PRINTABLE | ESCAPES | TAGS
 /** Longer texts are not decoded as a whole; `isPartial` says so. */
 const MAX_CHARS = 4 << 20
 /** In a text; shorter where it is the whole of it. */
@@ -83,22 +88,68 @@ function decode(text: string, found: Found, depth: number): void {
     found.isPartial = true
     return
   }
-  for (const decoded of decodings(text, found)) {
-    if (found.texts.has(decoded)) continue
-    found.texts.add(decoded)
-    if (depth + 1 < MAX_DEPTH) decode(decoded, found, depth + 1)
+  const readings = new Set([text])
+  for (const decoder of DECODERS) readings.add(decoder(text))
+  for (let optional = 0; optional <= ALL_OPTIONAL; optional += 1) addCombined(text, optional, readings)
+  for (const reading of readings) found.texts.add(reading)
+  for (const reading of readings)
+    for (const inner of innerTexts(reading, found)) {
+      if (found.texts.has(inner)) continue
+      found.texts.add(inner)
+      if (depth + 1 < MAX_DEPTH && mayBeEncoded(inner)) decode(inner, found, depth + 1)
+    }
+}
+
+/**
+ * Adds what a text is when decoders are applied together, again and again. What they change in a result without need,
+ * they change in its copy as well, so that both stay the same. A reading for each sequence of decoders would make more
+ * than a hundred of a text that begins with one of each encoding.
+ */
+function addCombined(text: string, optional: number, readings: Set<string>): void {
+  let last = text
+  // The sign of it is gone after the first time.
+  let isQuoted = false
+  for (let depth = 0; depth < MAX_DEPTH; depth += 1) {
+    isQuoted ||= (optional & QUOTED_PRINTABLE) > 0 && QUOTED.test(last)
+    let next = isQuoted ? unquoted(last) : last
+    // First: an address in angle brackets is none before it is decoded.
+    if (optional & TAGS) next = withoutTags(next)
+    next = withoutPercent(next.replaceAll(INVISIBLE, ''))
+    if (optional & ESCAPES) next = withoutEscapes(next)
+    next = withoutEntities(next)
+    next = withPlainNumbers(next)
+    if (next === last) return
+    readings.add(next)
+    last = next
   }
 }
 
-function* decodings(text: string, found: Found): Generator<string> {
-  if (text.includes('%')) yield text.replaceAll(/(?:%[0-9A-Fa-f]{2})+/g, percentDecoded)
-  if (QUOTED.test(text)) yield text.replaceAll(/=\r?\n/g, '').replaceAll(/(?:=[0-9A-Fa-f]{2})+/g, percentDecoded)
-  if (text.includes('\\')) yield text.replaceAll(ESCAPE, unescaped)
-  if (text.includes('&')) yield text.replaceAll(/&(?:#(\d{1,7})|#[xX]([0-9A-Fa-f]{1,6})|([a-z]{2,4}));/g, entity)
-  if (text.includes('<')) yield text.replaceAll(TAG, '')
-  yield text.replaceAll(EXPONENT, withoutExponent)
-  yield text.replaceAll(PADDED, '')
-  yield text.replaceAll(INVISIBLE, '')
+const withoutPercent = (text: string): string =>
+  text.includes('%') ? text.replaceAll(/(?:%[0-9A-Fa-f]{2})+/g, percentDecoded) : text
+
+const unquoted = (text: string): string =>
+  text.replaceAll(/=\r?\n/g, '').replaceAll(/(?:=[0-9A-Fa-f]{2})+/g, percentDecoded)
+
+const withoutEscapes = (text: string): string => (text.includes('\\') ? text.replaceAll(ESCAPE, unescaped) : text)
+
+const withoutEntities = (text: string): string =>
+  text.includes('&') ? text.replaceAll(/&(?:#(\d{1,7})|#[xX]([0-9A-Fa-f]{1,6})|([a-z]{2,4}));/g, entity) : text
+
+const withoutTags = (text: string): string => (text.includes('<') ? text.replaceAll(TAG, '') : text)
+
+const withPlainNumbers = (text: string): string => text.replaceAll(EXPONENT, withoutExponent).replaceAll(PADDED, '')
+
+const DECODERS = [
+  withoutPercent,
+  (text: string): string => (QUOTED.test(text) ? unquoted(text) : text),
+  withoutEscapes,
+  withoutEntities,
+  withoutTags,
+  (text: string): string => withPlainNumbers(text.replaceAll(INVISIBLE, '')),
+]
+
+/** The texts that a text has in base64 and in hexadecimal digits. */
+function* innerTexts(text: string, found: Found): Generator<string> {
   // Mail has its base64 in lines.
   const joined = /^[A-Za-z0-9+/_-]{16,}[\r\n]/m.test(text) ? text.replaceAll(/[\r\n]+/g, '') : text
   for (const [run] of joined.matchAll(BASE64_RUN)) {

@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto'
 import type { Call } from '../../config/rules/policy.ts'
 import { sortedJson } from '../../util/json/sorted-json.ts'
-import { visibleInline } from '../../util/text/visible.ts'
+import { withVisibleBlanks } from '../../util/text/visible.ts'
 
 /** Longest text that any place shows. Lines are made up to this length: a longer question is not asked. */
 export const MAX_SHOWN_CHARS = 500_000
@@ -15,6 +15,8 @@ const PLACE =
 /** Arguments that say where, to whom, and how much. */
 const TELLING =
   /url|uri|host|domain|endpoint|server|path|file|dir|folder|dest|target|source|recipient|email|phone|user|account|channel|owner|org|repo|branch|project|table|database|amount|price|total|currency|quantity|count|limit|command|cmd|script|sql|query|force|recursive|permission|role|public/i
+/** As in indented text. Behind more, a line of a form would hide what follows. */
+const MAX_SPACES = 8
 /** Other names are quoted, so that a name cannot look like a value or a second argument. */
 const PLAIN_NAME = /^[A-Za-z_][\w-]*$/
 
@@ -57,7 +59,7 @@ export function argumentsHash(args: Readonly<Record<string, unknown>>): string {
 /** @returns the characters that are left */
 function collect(value: unknown, { path, rank }: Omit<Shown, 'text'>, into: Shown[], room: number): number {
   if (typeof value !== 'object' || value === null || Object.keys(value).length === 0) {
-    const text = visibleInline(JSON.stringify(value))
+    const text = visibleBlanks(JSON.stringify(value))
     into.push({ path, rank, text })
     return room - path.length - text.length
   }
@@ -72,8 +74,13 @@ function collect(value: unknown, { path, rank }: Omit<Shown, 'text'>, into: Show
   return left
 }
 
+/** On one line, without anything that hides text. */
+export function visibleBlanks(text: string): string {
+  return withVisibleBlanks(text, MAX_SPACES)
+}
+
 function shownName(name: string): string {
-  return PLAIN_NAME.test(name) ? name : visibleInline(JSON.stringify(name))
+  return PLAIN_NAME.test(name) ? name : visibleBlanks(JSON.stringify(name))
 }
 
 function rankOf(name: string): number {

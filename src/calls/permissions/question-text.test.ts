@@ -101,3 +101,17 @@ it('a question about a call before its cell runs says what is not known yet', ()
   const { text } = callsText([shown({ id: 1 }), shown({}, false)], 'cell')
   expect(text).toContain('2. mail.send: (arguments that are not known yet')
 })
+
+it('a question hides nothing behind blanks, neither in a value nor in a name', () => {
+  for (const blank of [' '.repeat(900), '\u00a0', '\u2003'.repeat(9), '\u3000']) {
+    const { text } = callsText([shown({ to: `a@x.org${blank}, b@x.org`, [`c${blank}`]: 1 })], 'calls')
+    expect(text).not.toContain(blank)
+    expect(text).toMatch(/a@x\.org(\\u[0-9a-f]{4}(\{900\})?)+, b@x\.org/)
+  }
+  const value = `a@x.org${' '.repeat(900)}, b@x.org`
+  const flow = { values: [{ path: 'to', value, names: ['mail.get'] }], from: ['mail'], all: ['mail'], seen: [] }
+  const asked: Decision = { verdict: 'ask', by: 'flow', limits: [], flow }
+  expect(callsText([{ ...shown({ to: value }), decision: asked }], 'calls').text).not.toContain(' '.repeat(900))
+  // Those of an indented text stay as they are.
+  expect(callsText([shown({ body: 'a  b\n        c' })], 'calls').text).toContain('"a  b\\n        c"')
+})

@@ -3,7 +3,7 @@ import type { Decision } from '../../config/rules/policy.ts'
 import { flowText } from '../../config/rules/flow.ts'
 import { ruleName } from '../../config/rules/rule.ts'
 import { visibleInline } from '../../util/text/visible.ts'
-import { argumentLine, argumentLines } from './call-text.ts'
+import { argumentLine, argumentLines, visibleBlanks } from './call-text.ts'
 import type { GrantableCall } from './grants.ts'
 
 export interface ShownCall {
@@ -67,7 +67,7 @@ export function withoutOpening(text: string): string {
 /** Quoted unless plain, so that a tool's name cannot look like an argument. */
 function nameOf({ call }: ShownCall): string {
   const name = `${call.server}.${call.tool}`
-  return /^[\w.@/-]+$/.test(name) ? name : visibleInline(JSON.stringify(name))
+  return /^[\w.@/-]+$/.test(name) ? name : visibleBlanks(JSON.stringify(name))
 }
 
 const UNKNOWN = '(arguments that are not known yet: you are asked again when they are)'
@@ -75,7 +75,7 @@ const UNKNOWN = '(arguments that are not known yet: you are asked again when the
 function reasonOf({ decision }: ShownCall): string {
   const reason = decision.by === 'flow' ? '' : ruleReason(decision)
   if (!decision.flow) return reason
-  const flow = visibleInline(`Asked because of what it uses (MCP_BRIDGE_FLOW): ${flowText(decision.flow)}.`)
+  const flow = visibleBlanks(`Asked because of what it uses (MCP_BRIDGE_FLOW): ${flowText(decision.flow)}.`)
   return reason === '' ? flow : `${reason}\n${flow}`
 }
 

@@ -23,7 +23,7 @@ export interface Circumstances {
   /** Its definition has client credentials. */
   usesClientCredentials?: boolean
   exit?: ProcessExit | undefined
-  /** What it sent that made the bridge end it. */
+  /** What it did that made the bridge end it. */
   endedFor?: string | undefined
   /** The server's output, not redacted. */
   stderrTail?: string | undefined

@@ -138,7 +138,7 @@ export function requestFailure(error: unknown, what: string, about: Circumstance
   }
   if (errors) return errors.requestFailure(error, what, about)
   if (about.endedFor !== undefined) {
-    const text = `was stopped during ${what}${UNSURE}: it sent ${about.endedFor}, without a request id`
+    const text = `was stopped during ${what}${UNSURE}: it ${about.endedFor}`
     return fail('FRAME_TOO_LARGE', text)
   }
   const ended = about.exit ? describeExit(about.exit) : 'lost its connection'

@@ -7,8 +7,8 @@ import type { UpstreamTool } from '../upstream.ts'
 /** Changes come in bursts: the list is read again this long after the first announcement. */
 const RELIST_DELAY_MS = 200
 /**
- * Some servers announce a change with every listing. While nothing uses such a server and its list stays the same, each
- * delay is twice the one before, up to this.
+ * Some servers announce a change with every listing. While nothing uses such a server, each delay is twice the one
+ * before, up to this, also if its list is another one each time.
  */
 const MAX_RELIST_DELAY_MS = 60_000
 
@@ -33,8 +33,6 @@ export class ToolCache {
   isOutdated = false
   #timer: NodeJS.Timeout | undefined
   #delayMs = RELIST_DELAY_MS
-  /** The last list of this connection. */
-  #lastTools: UpstreamTool[] | undefined
 
   constructor(options: ToolCacheOptions) {
     this.#options = options
@@ -48,13 +46,12 @@ export class ToolCache {
     this.#connection = undefined
     this.#tools = undefined
     this.#listing = undefined
-    this.#lastTools = undefined
     this.#delayMs = RELIST_DELAY_MS
     clearTimeout(this.#timer)
     this.#timer = undefined
   }
 
-  /** An announced change is read soon: something uses the server, or its list has become another one. */
+  /** An announced change is read soon: something uses the server. */
   hurry(): void {
     if (this.#delayMs === RELIST_DELAY_MS) return
     this.#delayMs = RELIST_DELAY_MS
@@ -107,14 +104,10 @@ export class ToolCache {
   }
 
   async #readAgain(connection: Connection): Promise<void> {
-    const before = this.#lastTools
-    let isNew = false
     try {
-      const tools = await this.#listed(connection)
-      isNew = JSON.stringify(tools) !== JSON.stringify(before)
+      await this.#listed(connection)
     } finally {
-      if (isNew) this.hurry()
-      else if (this.#connection === connection) this.#delayMs = Math.min(2 * this.#delayMs, MAX_RELIST_DELAY_MS)
+      if (this.#connection === connection) this.#delayMs = Math.min(2 * this.#delayMs, MAX_RELIST_DELAY_MS)
     }
   }
 
@@ -132,7 +125,6 @@ export class ToolCache {
       // changes all the time sends no other.
       if (number > this.#reported) {
         this.#reported = number
-        if (this.#connection === connection) this.#lastTools = list.tools
         this.#options.onList(list)
       }
       return list.tools

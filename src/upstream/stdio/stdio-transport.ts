@@ -13,6 +13,10 @@ import type { ProcessExit, ServerProcess } from './server-process.ts'
 
 /** The size of the longest frame to a kernel: a longer message could not be passed on. */
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024
+/** Each answer to a request of the server repeats its id. */
+const MAX_ID_CHARS = 1_000
+/** A server that leaves more of its input unread is stopped: the rest waits in the memory of the bridge. */
+const MAX_UNREAD_BYTES = 2 * MAX_MESSAGE_BYTES
 /** More is kept than shown: a secret that is cut at the beginning could not be recognised and must not be shown. */
 const KEPT_STDERR_BYTES = 16 * 1024
 const KEPT_STRAY_BYTES = 2 * 1024
@@ -40,7 +44,7 @@ export class StdioTransport implements Transport {
   onmessage?: (message: JSONRPCMessage) => void
   /** Set once the process has exited. */
   exit: ProcessExit | undefined
-  /** What the process sent that made the bridge end it. Callers that wait for it cannot be identified. */
+  /** What the process did that made the bridge end it. Callers that wait for it cannot be identified. */
   endedFor: string | undefined
 
   readonly #open: () => ServerProcess
@@ -99,6 +103,10 @@ export class StdioTransport implements Transport {
   write(message: JSONRPCMessage, onError: (error: Error) => void, onWritten?: () => void): void {
     const stdin = this.#process?.stdin
     if (!stdin || this.#closeReported) return queueMicrotask(() => onError(new Error('the server has exited')))
+    if (stdin.writableLength > MAX_UNREAD_BYTES) {
+      this.#endFor(`left more than ${MAX_UNREAD_BYTES} bytes of its input unread`)
+      return queueMicrotask(() => onError(new Error('the server has been stopped')))
+    }
     writeBatched(stdin, `${JSON.stringify(message)}\n`, (error) => {
       // The broken pipe comes before the exit and the last stderr output, which explain it. Wait, to report those.
       if (error) this.#whenClosed(AFTER_BROKEN_PIPE_MS, () => onError(error))
@@ -164,7 +172,11 @@ export class StdioTransport implements Transport {
       return
     }
     this.onerror?.(new Error(text))
-    this.endedFor = text
+    this.#endFor(`sent ${text}, without a request id`)
+  }
+
+  #endFor(what: string): void {
+    this.endedFor ??= what
     void this.close()
   }
 
@@ -198,5 +210,6 @@ export class StdioTransport implements Transport {
 }
 
 function isMessage(value: unknown): value is JSONRPCMessage {
-  return typeof value === 'object' && value !== null && 'jsonrpc' in value
+  if (typeof value !== 'object' || value === null || !('jsonrpc' in value)) return false
+  return !('id' in value && typeof value.id === 'string' && value.id.length > MAX_ID_CHARS)
 }

@@ -23,13 +23,14 @@ export function visibleInline(text: string): string {
 /**
  * Also escapes blanks that a line would hide text behind: runs of spaces, as one space with their number, and
  * characters that look like none.
+ * @param plain so many spaces in a row stay
  */
-export function withVisibleBlanks(line: string): string {
+export function withVisibleBlanks(line: string, plain = 1): string {
   return visibleInline(line)
     .replace(/[\p{Zs}\p{Default_Ignorable_Code_Point}\u2800]/gu, (blank) =>
       blank === ' ' ? blank : escapedUnits(blank),
     )
-    .replace(/ {2,}/g, (run) => `\\u0020{${run.length}}`)
+    .replace(/ {2,}/g, (run) => (run.length > plain ? `\\u0020{${run.length}}` : run))
 }
 
 /** The code units of a character as JSON escapes. */

@@ -1,7 +1,7 @@
 // This file verifies that a terminal and a cell can find servers of a registry, and what is reported when a registry
 // fails.
 import { expect, it, onTestFinished } from 'vitest'
-import { bridgeEnv, CLI, makeHome } from '../../support/bridge-process.ts'
+import { bridgeEnv, CLI, fixtureServer, makeHome } from '../../support/bridge-process.ts'
 import { FakeRegistry, listed } from '../../support/fake-registry.ts'
 import { runProgram } from '../../support/run-program.ts'
 import { startBridge } from '../../support/start-bridge.ts'
@@ -44,6 +44,21 @@ it('a cell finds the same servers as sandbridge find, and sees what is wrong wit
   const { text } = await second.call({ code: 'print(await runtime.find_servers("forecast"))' })
   expect(text).toContain(LINE)
   expect(text).toContain('returned a web page instead of a list')
+})
+
+it('what publishers say of their servers counts as read text, as that of a server does', async () => {
+  const registry = await startRegistry()
+  const bridge = await startBridge({
+    servers: { a: fixtureServer('raw.mjs', 'good') },
+    env: { MCP_BRIDGE_REGISTRIES: registry.address, MCP_BRIDGE_FLOW: 'deny' },
+  })
+  const call = 'print((await mcp_a.echo(text="x")))'
+  const find = (shown: string) => `found = await runtime.find_servers("forecast")\nprint(${shown})`
+  // Control: nothing of it is shown.
+  expect(await bridge.run(`${find('len(found)')}\n${call}`)).not.toContain('has read')
+  expect(await bridge.run(call)).not.toContain('has read')
+  await bridge.run(find('found[0]["description"]'))
+  expect(await bridge.run(call)).toContain('the model has read text of registries')
 })
 
 it('a cell cannot search for servers when registries are switched off', async () => {
