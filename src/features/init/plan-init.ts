@@ -104,25 +104,36 @@ async function planOne(target: Target, options: PlanInitOptions, plan: InitPlan)
   if ('reason' in parsed) return skip(parsed.reason, { kind: 'unread' })
 
   const table = target.table(parsed.document)
+  const allowing = allowingEdit(target, parsed.document)
   let servers: Map<string, ServerBody>
+  let switchedOff: Map<string, ServerBody>
   try {
-    servers = serversOf(target, parsed.document, place)
+    // As it will be: a list of allowed servers that lacks the bridge does not mean that the user has switched it off.
+    const document = allowing === undefined ? parsed.document : withValue(parsed.document, allowing)
+    ;({ servers, switchedOff } = serversOf(target, document, place))
   } catch (error) {
     if (error instanceof TableRefused) return skip(error.message, { kind: 'unread' })
     throw error
   }
   const edits: Edit[] = []
   const ownPaths = [...(options.ownPaths ?? []), ...command.args]
-  const own = [...servers].filter(([, body]) => launchesBridge(body.transport, ownPaths))
+  const isOwn = ([, body]: [string, ServerBody]): boolean => launchesBridge(body.transport, ownPaths)
+  const own = [...servers].filter(isOwn)
+  const [off] = [...switchedOff].filter(isOwn)
   const mine = own.find(([name]) => name === BRIDGE_NAME)?.[1]
   if (own.length > 0 && !(mine && (await startsMissingFile(mine, fileSystem)))) {
-    plan.registered.push(client)
+    if (mine && allowing) edits.push(allowing)
+    else plan.registered.push(client)
+  } else if (own.length === 0 && off !== undefined) {
+    return skip('is Sandbridge, switched off in this file; switch it on there first', { name: shownName(off[0]) })
+  } else if (isExcluded(target, parsed.document)) {
+    return skip(`is in the list ${target.lists?.excluded.join('.')}; take it out first`, { name: BRIDGE_NAME })
   } else if (own.length === 0 && valueAt(parsed.document, ...table, BRIDGE_NAME) !== undefined) {
     return skip('is the name of another server; rename that one first', { name: BRIDGE_NAME })
   } else {
     // The user may have added fields to an entry that is repaired.
     const entry = { ...fieldsOf(valueAt(parsed.document, ...table, BRIDGE_NAME)), ...target.entry(command, table) }
-    edits.push({ path: [...table, BRIDGE_NAME], value: entry })
+    edits.push({ path: [...table, BRIDGE_NAME], value: entry }, ...(allowing ? [allowing] : []))
   }
 
   // Servers of clients without a reader are not moved.
@@ -158,17 +169,41 @@ async function fileOf(target: Target, fileSystem: ConfigFileSystem): Promise<{ f
   return { file: target.files[0], read: { absent: true } }
 }
 
-/** The user's servers in a client's file that could be started, without those of single projects. */
-function serversOf(target: Target, document: ConfigObject, place: HostPaths): Map<string, ServerBody> {
+/** Adds the bridge to a client's list of the only servers that it starts; undefined when it has no need to. */
+function allowingEdit({ lists }: Target, document: ConfigObject): Edit | undefined {
+  if (lists === undefined) return undefined
+  const allowed = valueAt(document, ...lists.allowed)
+  if (!Array.isArray(allowed) || allowed.includes(BRIDGE_NAME)) return undefined
+  return { path: lists.allowed, value: [...(allowed as unknown[]), BRIDGE_NAME] }
+}
+
+function isExcluded({ lists }: Target, document: ConfigObject): boolean {
+  const excluded = lists && valueAt(document, ...lists.excluded)
+  return Array.isArray(excluded) && excluded.includes(BRIDGE_NAME)
+}
+
+/** A copy of a document that has another value at a path. */
+function withValue(document: ConfigObject, { path: keys, value }: Edit): ConfigObject {
+  const [key = '', ...rest] = keys
+  return { ...document, [key]: rest.length === 0 ? value : withValue(fieldsOf(document[key]), { path: rest, value }) }
+}
+
+/** The user's servers in a client's file, on and switched off, without those of single projects. */
+function serversOf(
+  target: Target,
+  document: ConfigObject,
+  place: HostPaths,
+): { servers: Map<string, ServerBody>; switchedOff: Map<string, ServerBody> } {
   const table = valueAt(document, ...target.table(document))
-  const bodies = new Map<string, ServerBody>()
+  const [servers, switchedOff] = [new Map<string, ServerBody>(), new Map<string, ServerBody>()]
   const entries = target.reader?.entries(document, { ...place, cwd: '' }) ?? entriesOf(table, {}, withoutList)
   for (const { name, entry } of entries ?? []) {
     if (entry === undefined || !isRecord(table) || !Object.hasOwn(table, name)) continue
-    const made = toServerBody(entry)
-    if ('body' in made) bodies.set(name, made.body)
+    const isOff = entry.disabled === true || entry.enabled === false
+    const made = toServerBody(isOff ? { ...entry, disabled: undefined, enabled: undefined } : entry)
+    if ('body' in made) (isOff ? switchedOff : servers).set(name, made.body)
   }
-  return bodies
+  return { servers, switchedOff }
 }
 
 /** Splits a command that a client stores as one list of program and arguments. */
