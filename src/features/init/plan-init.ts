@@ -7,7 +7,7 @@ import { fieldsOf, isRecord } from '../../util/json/json.ts'
 import type { ConfigFileSystem, FileText } from '../../config/config-file.ts'
 import { nodeFileSystem, readFileOrLink, readFileText } from '../../config/config-file.ts'
 import { mcps } from '../../config/readers/own-places.ts'
-import type { HostPaths } from '../../config/readers/reader.ts'
+import type { HostPaths, Reader } from '../../config/readers/reader.ts'
 import { entriesOf, join, TableRefused } from '../../config/readers/reader.ts'
 import { launchesBridge } from '../../config/entries/self-server.ts'
 import type { RemoteServer, SkippedEntry } from '../../config/entries/server-definition.ts'
@@ -17,6 +17,7 @@ import { BAD_NAME, isServerName, shownName } from '../../config/entries/server-e
 import { createRedactor } from '../../config/secrets/redact.ts'
 import type { Edit } from '../../config/formats/edit-document.ts'
 import { editDocument } from '../../config/formats/edit-document.ts'
+import { firstOf } from '../../util/text/first-of.ts'
 import { lineDiff } from './line-diff.ts'
 import type { BridgeCommand, Target } from './targets.ts'
 import { BRIDGE_NAME, movedServersFile, targetsOf } from './targets.ts'
@@ -141,6 +142,7 @@ async function planOne(target: Target, options: PlanInitOptions, plan: InitPlan)
   const beside = [...servers.keys()].filter((name) => !own.some(([ownName]) => ownName === name))
   if (isMovable && !options.move && beside.length > 0) plan.beside.push({ client, names: beside })
   if (isMovable && options.move) {
+    await tellUnmoved({ target, file, ownPaths }, options, plan)
     const moved = new Map(beside.map((name) => [name, servers.get(name)!]))
     const destination = await planDestination({ client, file, servers: moved }, options, plan)
     for (const name of destination?.names ?? []) {
@@ -153,7 +155,9 @@ async function planOne(target: Target, options: PlanInitOptions, plan: InitPlan)
   if ('reason' in edited) {
     // A move is atomic: if the server cannot be removed here, it is not added there.
     plan.changes = plan.changes.filter((change) => change.client !== destinationClient(client))
-    return skip(edited.reason)
+    const isMissing = edits.some(({ path: keys }) => keys.at(-1) === BRIDGE_NAME)
+    const wanted = isMissing ? `: ${entryByHand(table, target.entry(command, table), format)}` : ''
+    return skip(`${edited.reason}${wanted}`)
   }
   const after = before === undefined && !edited.text.endsWith('\n') ? `${edited.text}\n` : edited.text
   const diff = shownDiff(before, after, servers.values())
@@ -167,6 +171,53 @@ async function fileOf(target: Target, fileSystem: ConfigFileSystem): Promise<{ f
     if (!('absent' in read)) return { file, read }
   }
   return { file: target.files[0], read: { absent: true } }
+}
+
+/** What the user writes into a file that cannot be edited. It has no values of the file. */
+function entryByHand(table: readonly string[], entry: ConfigObject, format: ConfigFormat): string {
+  // YAML takes JSON, too.
+  const written =
+    format === 'toml' ? `${BRIDGE_NAME} = ${inlineToml(entry)}` : `"${BRIDGE_NAME}": ${JSON.stringify(entry)}`
+  return `${table.join('.')} needs ${written}`
+}
+
+/** A value in one line. */
+function inlineToml(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(inlineToml).join(', ')}]`
+  if (!isRecord(value)) return JSON.stringify(value)
+  const pairs = Object.entries(value).map(([key, one]) => `${key} = ${inlineToml(one)}`)
+  return `{ ${pairs.join(', ')} }`
+}
+
+/** Names the servers in other files of a client, such as that of its early versions: they stay there. */
+async function tellUnmoved(
+  { target: { reader, files }, file: changed, ownPaths }: { target: Target; file: string; ownPaths: readonly string[] },
+  { place, fileSystem = nodeFileSystem }: PlanInitOptions,
+  plan: InitPlan,
+): Promise<void> {
+  for (const { path: file, scope, kind, format } of reader?.locations(place) ?? []) {
+    if (scope !== 'user' || kind === 'folder' || files.includes(file)) continue
+    const read = await readFileText(fileSystem, file)
+    const parsed = 'text' in read ? await parseDocument(read.text, format ?? reader!.format) : undefined
+    // A file that cannot be read is reported where servers are read.
+    if (parsed === undefined || 'reason' in parsed) continue
+    const names = namesOf(reader!, parsed.document, place, ownPaths)
+    if (names.length === 0) continue
+    plan.skipped.push({ file, reason: `keeps its servers, because --move changes only ${changed}: ${firstOf(names)}` })
+  }
+}
+
+/** The names of servers that could be started, without the bridge. */
+function namesOf(reader: Reader, document: ConfigObject, place: HostPaths, ownPaths: readonly string[]): string[] {
+  try {
+    return (reader.entries(document, { ...place, cwd: '' }) ?? []).flatMap(({ name, entry }) => {
+      const made = entry && toServerBody(entry)
+      return made && 'body' in made && !launchesBridge(made.body.transport, ownPaths) ? shownName(name) : []
+    })
+  } catch (error) {
+    if (error instanceof TableRefused) return []
+    throw error
+  }
 }
 
 /** Adds the bridge to a client's list of the only servers that it starts; undefined when it has no need to. */

@@ -244,6 +244,34 @@ describe('planInit', () => {
     })
   })
 
+  it.each([
+    ['.codex/config.toml', 'mcp_servers = { a = { command = "a" } }\n', 'mcp_servers needs sandbridge = '],
+    [
+      '.config/zed/settings.json',
+      '{"context_servers": {}, "context_servers": {}}',
+      'context_servers needs "sandbridge": ',
+    ],
+  ])('init says what to write into a file that it cannot edit: %s', async (file, before, said) => {
+    await write(file, before)
+    const { changes, skipped } = await plan(true)
+    expect(changes).toEqual([])
+    const [start, entry = ''] = skipped[0]!.reason.split(said)
+    expect(start).toBe('cannot be edited safely; edit it by hand: ')
+    const read = file.endsWith('.toml') ? parseToml(`x = ${entry}`)['x'] : (JSON.parse(entry) as unknown)
+    expect(read).toMatchObject(COMMAND)
+  })
+
+  it('init --move names servers that stay because they are in another file of the client', async () => {
+    await write('.config/Code/User/mcp.json', '{"servers": {"a": {"command": "a"}}}')
+    const self = '"sandbridge": {"command": "npx", "args": ["sandbridge"]}'
+    await write('.config/Code/User/settings.json', `{"mcp": {"servers": {"b": {"command": "b"}, ${self}}}}`)
+    const { changes, skipped } = await plan(true)
+    expect(changes.map(({ client }) => client)).toEqual(['mcps:vscode', 'vscode'])
+    const reason = `keeps its servers, because --move changes only ${at('.config/Code/User/mcp.json')}: b`
+    expect(skipped).toEqual([{ file: at('.config/Code/User/settings.json'), reason }])
+    expect((await plan()).skipped).toEqual([])
+  })
+
   it('init does not register where a list excludes its name', async () => {
     await write('.qwen/settings.json', '{"mcpServers": {"q": {"command": "q"}}, "mcp": {"excluded": ["sandbridge"]}}')
     const reason = 'is in the list mcp.excluded; take it out first'
