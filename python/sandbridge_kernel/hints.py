@@ -83,6 +83,7 @@ def found_for(error: BaseException) -> dict[str, str]:
             _server_name,
             _lost_name,
             _module,
+            _time_zones,
             _memory,
             _program,
             _network,
@@ -207,6 +208,16 @@ def _module(error: BaseException) -> _Advice:
         + f"{root} is not in this sandbox. {_why_missing(root) or _installing(names, _DISTRIBUTIONS.get(root, root))}"
     }
     return told | ({"search": "fetch web page url"} if root in _NETWORK_MODULES else {})
+
+
+def _time_zones(error: BaseException) -> _Advice:
+    """A sandbox without the system's files of time zones takes them from a package. With either, the name is wrong."""
+    zoneinfo = sys.modules.get("zoneinfo")
+    if zoneinfo is None or not isinstance(error, zoneinfo.ZoneInfoNotFoundError):
+        return None
+    if any(map(os.path.isdir, zoneinfo.TZPATH)) or sys.modules.get("tzdata"):
+        return None
+    return {"hint": f"This sandbox has no time zones. {_why_missing('tzdata') or _installing(wanted='tzdata')}"}
 
 
 def _own_name(root: str) -> str | None:

@@ -21,6 +21,7 @@ _MAX_CELLS = 1 << 20
 
 def rows_in(text: str) -> list[dict[str, str]] | None:
     """The rows of a text that has one of the formats throughout, or a Markdown table somewhere; None for any other text."""
+    text = text.removeprefix("\ufeff")  # Excel begins a CSV with it
     if not text.strip():
         return []
     # Not `splitlines`: it also splits at characters inside of values.

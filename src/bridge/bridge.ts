@@ -262,7 +262,7 @@ export class Bridge {
         await Promise.all([connected.catalog.readAhead(), learned?.ready()])
         this.#keepBehind(servers)
         if (this.settings.load !== 'explicit') connected.catalog.indexAhead()
-        for (const warning of rules.unmatched()) (servers?.log ?? this.log).warning(warning)
+        for (const { message } of rules.unmatched()) (servers?.log ?? this.log).warning(message)
       }
       // A mistake in the config files shows in the first cell.
       readAhead().catch(() => {})

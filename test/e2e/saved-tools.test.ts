@@ -273,6 +273,8 @@ it('sandbridge saved lists and shows saved functions', async () => {
   expect(stdout).toMatch(/^broken +unloadable: .*no_such_module/m)
   expect((await sandbridge('tools', 'saved')).stdout).toBe(stdout)
   expect((await sandbridge('saved', 'twice', '1')).stdout).toBe('def twice(x): return x * 2\n')
+  // As workflows are called.
+  expect((await sandbridge('saved', 'letter-entropy')).stdout).toContain('def letter_entropy(')
   expect((await sandbridge('saved', 'nowhere')).stderr).toMatch(/There is no saved tool or workflow 'nowhere'/)
   expect((await sandbridge('saved', 'twice', 'x')).stderr).toMatch(/'x' is not a version/)
 })

@@ -91,6 +91,19 @@ it('a hint about the network is given for what sockets answer in every sandbox, 
   expect(await hint('raise PermissionError(errno.EPERM, "Operation not permitted")')).toBeUndefined()
 })
 
+it('a hint names the package of time zones, where the sandbox has none', async () => {
+  const kernel = await startKernel()
+  const bad = (await kernel.run('import zoneinfo, sys\nsys.modules["tzdata"] = None\nzoneinfo.ZoneInfo("No/Zone")'))
+    .error!
+  expect(bad.name).toBe('ZoneInfoNotFoundError')
+  // The embedded sandbox has no files of time zones.
+  const { error } = await kernel.run('zoneinfo.reset_tzpath([])\nzoneinfo.ZoneInfo("Europe/Berlin")')
+  expect(error!.hint).toMatch(/^This sandbox has no time zones\. .*`sandbridge packages add tzdata`/)
+  // With the package, only the name is wrong.
+  await kernel.run('import types\nsys.modules["tzdata"] = types.ModuleType("tzdata")')
+  expect((await kernel.run('zoneinfo.ZoneInfo("No/Zone")')).error!.hint).toBeUndefined()
+})
+
 it('a hint names the alternative to a missing module, a program or a home folder', async () => {
   const kernel = await startKernel()
   const told = async (code: string) => (await kernel.run(code)).error!

@@ -17,7 +17,7 @@ import type { TrustedText } from '../../config/rules/permissions-schema.ts'
 import { CallLimits, type Counts, type LimitReached } from '../../config/rules/limits.ts'
 import type { Policy, Standing, Subject } from '../../config/rules/policy.ts'
 import { type Rule, ruleFor } from '../../config/rules/rule.ts'
-import { unmatchedRules } from '../../config/rules/unmatched-rules.ts'
+import { type UnmatchedRule, unmatchedRules } from '../../config/rules/unmatched-rules.ts'
 import type { Upstreams } from '../../upstream/upstream.ts'
 import type { AnswerPage } from './answer-page.ts'
 import { KeptQuestions } from './kept-questions.ts'
@@ -110,8 +110,8 @@ export class Permissions {
     this.#newTrust = []
   }
 
-  /** One sentence for each rule that matches no known tool. */
-  unmatched(): string[] {
+  /** The rules that match no known tool. */
+  unmatched(): UnmatchedRule[] {
     if (!this.#shared) return []
     const { catalog } = this.options
     const known = catalog

@@ -13,11 +13,17 @@ export interface KnownServer {
 /** Methods of every server beside its tools; see docs/permissions.md. */
 const METHODS = ['resources', 'read_resource', 'prompts', 'get_prompt', 'list_tools']
 
+/** A rule that matches nothing, and the sentence that says so, with suggestions. */
+export interface UnmatchedRule {
+  verdict: Rule['verdict']
+  message: string
+}
+
 /**
- * Returns a sentence, with suggestions, for each rule that matches nothing. A rule for a server whose tools are unknown
+ * The rules that match nothing. A rule for a server whose tools are unknown
  * is not reported.
  */
-export function unmatchedRules(rules: readonly Rule[], servers: readonly KnownServer[]): string[] {
+export function unmatchedRules(rules: readonly Rule[], servers: readonly KnownServer[]): UnmatchedRule[] {
   const names = servers.flatMap(({ name, tools = [] }) => [
     name,
     ...[...tools, ...METHODS].map((tool) => `${name}__${tool}`),
@@ -31,6 +37,6 @@ export function unmatchedRules(rules: readonly Rule[], servers: readonly KnownSe
     if (isMatched) return []
     const [{ server, tool }] = rule.target.readings as [(typeof rule.target.readings)[number]]
     const hint = didYouMeanText(tool === '*' ? server : `${server}__${tool}`, names)
-    return [`No known tool matches the rule ${ruleName(rule)}. ${hint}`.trim()]
+    return [{ verdict: rule.verdict, message: `No known tool matches the rule ${ruleName(rule)}. ${hint}`.trim() }]
   })
 }

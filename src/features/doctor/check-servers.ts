@@ -1,5 +1,7 @@
-// Starts every server and lists its tools: reports how long that takes, or why it fails.
+// Starts every server and lists its tools: reports how long that takes, or why it fails. Without a start, reports those
+// that failed when they were last asked.
 import type { Bridge } from '../../bridge/bridge.ts'
+import type { KnownServer } from '../../calls/catalog/known-server.ts'
 import { shellWord } from '../../config/secrets/command-line.ts'
 import { messageOf } from '../../errors.ts'
 import { mapFew } from '../../util/async/map-few.ts'
@@ -16,7 +18,18 @@ export async function checkServers({ upstreams, discovered }: Bridge): Promise<F
       return { check: 'servers', level: 'ok', message: `${name}: ${count(tools.length, 'tool')} in ${seconds()}.` }
     } catch (error) {
       const message = `${name} failed after ${seconds()}: ${shortReason(name, messageOf(error))}`
-      return { check: 'servers', level: 'warning', message, advice: `sandbridge servers ${shellWord(name)} --log` }
+      return { check: 'servers', level: 'warning', message, advice: logOf(name) }
     }
   })
 }
+
+/** Starts nothing. */
+export function failedServers(servers: readonly KnownServer[]): Finding[] {
+  return servers.flatMap(({ name, problem }): Finding[] => {
+    if (problem === undefined) return []
+    const message = `${name}: ${shortReason(name, problem)}`
+    return [{ check: 'servers', level: 'warning', message, advice: logOf(name) }]
+  })
+}
+
+const logOf = (name: string): string => `sandbridge servers ${shellWord(name)} --log`

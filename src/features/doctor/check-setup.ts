@@ -1,4 +1,5 @@
-// Checks that this installation is supported, and that the config files that were read define any servers.
+// Checks that this installation is supported, that the config files that were read define any servers, and that rules
+// match.
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { Bridge } from '../../bridge/bridge.ts'
@@ -27,6 +28,17 @@ function isAtLeast(version: string, oldest: string): boolean {
 /** Files that cannot be read or parsed. */
 export function checkUnread({ discovered }: Pick<Bridge, 'discovered'>): Finding[] {
   return unreadFiles(discovered.skipped).map((message) => ({ check: 'unread', level: 'warning', message }))
+}
+
+/** Rules that were meant to stop calls, and match no tool. One that allows nothing does no harm. */
+export function checkRules({ rules }: Pick<Bridge, 'rules'>): Finding[] {
+  const stopping = rules.unmatched().filter(({ verdict }) => verdict !== 'allow')
+  return stopping.map(({ message }) => ({
+    check: 'permissions',
+    level: 'warning',
+    message,
+    advice: 'Correct or remove it.',
+  }))
 }
 
 /**

@@ -19,12 +19,12 @@ import { VERSION } from '../../util/version.ts'
 import { features } from '../../cli/feature.ts'
 import { withBridge } from '../../cli/terminal/open-bridge.ts'
 import { print, printJson, printTable } from '../../cli/terminal/print.ts'
-import { shortReason, untrustedNote } from '../../cli/terminal/server-notes.ts'
+import { untrustedNote } from '../../cli/terminal/server-notes.ts'
 import { checkClock, checkFolders, checkSnapshot } from './check-folders.ts'
-import { checkNode, checkSources, checkUnread } from './check-setup.ts'
+import { checkNode, checkRules, checkSources, checkUnread } from './check-setup.ts'
 import { checkPackages, packagesText } from './check-packages.ts'
 import { checkSandbox } from './check-sandbox.ts'
-import { checkServers } from './check-servers.ts'
+import { checkServers, failedServers } from './check-servers.ts'
 import type { Finding } from '../../cli/finding.ts'
 
 interface DoctorOptions {
@@ -49,7 +49,9 @@ export async function doctor(options: DoctorOptions): Promise<void> {
     ])
     const used = await usedProvider(bridge)
     const packages = await checkPackages(bridge)
-    const findings = [...(await findingsOf(bridge, trial)), ...snapshot, ...walls, ...packages, ...servers]
+    const findings = [...(await findingsOf(bridge, trial)), ...snapshot, ...walls, ...packages]
+    // `--deep` has just asked each.
+    findings.push(...(options.deep ? servers : failedServers(catalog.servers())))
     const fixed = options.fix ? await fixAll(findings) : []
     const open = findings.filter((finding) => !fixed.includes(finding))
     process.exitCode = exitCodeOf(open)
@@ -69,7 +71,7 @@ export async function doctor(options: DoctorOptions): Promise<void> {
       problems,
       settings: remarks,
       packages: settings.packages,
-      permissions: unmatched,
+      permissions: unmatched.map(({ message }) => message),
       sources: discovered.files.map(({ client, file, serverCount, trusted }) => ({
         client,
         file,
@@ -98,7 +100,7 @@ export async function doctor(options: DoctorOptions): Promise<void> {
     const aboutPackages = packagesText(settings, trial.hasPandas)
     if (aboutPackages !== undefined) print(aboutPackages)
     for (const remark of remarks) print(`  setting: ${remark}`)
-    for (const warning of unmatched) print(`  permissions: ${warning}`)
+    for (const { verdict, message } of unmatched) if (verdict === 'allow') print(`  permissions: ${message}`)
     print(serversText(catalog.servers()))
     for (const text of jailTexts(jails)) print(text)
     for (const note of untrustedNote(bridge)) print(note)
@@ -106,8 +108,6 @@ export async function doctor(options: DoctorOptions): Promise<void> {
     const skippedCount = discovered.skipped.filter(({ kind }) => kind === undefined).length
     if (skippedCount > 0)
       print(`${count(skippedCount, 'entry', 'entries')} skipped: see \`sandbridge servers --sources\`.`)
-    // `--deep` has just asked each: its findings say it.
-    for (const { name, problem } of options.deep ? [] : problems) print(`  ${name}: ${shortReason(name, problem!)}`)
     printFindings(open, fixed)
     if (options.report !== undefined) print(`\nReport: ${options.report}`)
   })
@@ -151,6 +151,7 @@ async function findingsOf(bridge: Bridge, trial: Trial): Promise<Finding[]> {
     ...quick.flat(),
     ...checkUnread(bridge),
     ...checkSources(bridge),
+    ...checkRules(bridge),
     ...(await features.findings(bridge)),
   ]
 }

@@ -72,6 +72,6 @@ async function inverseOf({ before, format, edits }: PlannedChange): Promise<Undo
   const document = 'document' in parsed ? parsed.document : {}
   return edits.toReversed().map(({ path: keys, value: wrote }) => {
     const value = valueAt(document, ...keys)
-    return value === undefined ? { path: keys, wrote } : { path: keys, value }
+    return { path: keys, value, wrote }
   })
 }

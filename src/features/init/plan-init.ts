@@ -7,7 +7,7 @@ import { fieldsOf, isRecord } from '../../util/json/json.ts'
 import type { ConfigFileSystem, FileText } from '../../config/config-file.ts'
 import { nodeFileSystem, readFileOrLink, readFileText } from '../../config/config-file.ts'
 import { mcps } from '../../config/readers/own-places.ts'
-import type { HostPaths } from '../../config/readers/reader.ts'
+import type { HostPaths, Reader } from '../../config/readers/reader.ts'
 import { entriesOf, join, TableRefused } from '../../config/readers/reader.ts'
 import { launchesBridge } from '../../config/entries/self-server.ts'
 import type { RemoteServer, SkippedEntry } from '../../config/entries/server-definition.ts'
@@ -17,6 +17,7 @@ import { BAD_NAME, isServerName, shownName } from '../../config/entries/server-e
 import { createRedactor } from '../../config/secrets/redact.ts'
 import type { Edit } from '../../config/formats/edit-document.ts'
 import { editDocument } from '../../config/formats/edit-document.ts'
+import { firstOf } from '../../util/text/first-of.ts'
 import { lineDiff } from './line-diff.ts'
 import type { BridgeCommand, Target } from './targets.ts'
 import { BRIDGE_NAME, movedServersFile, targetsOf } from './targets.ts'
@@ -104,25 +105,36 @@ async function planOne(target: Target, options: PlanInitOptions, plan: InitPlan)
   if ('reason' in parsed) return skip(parsed.reason, { kind: 'unread' })
 
   const table = target.table(parsed.document)
+  const allowing = allowingEdit(target, parsed.document)
   let servers: Map<string, ServerBody>
+  let switchedOff: Map<string, ServerBody>
   try {
-    servers = serversOf(target, parsed.document, place)
+    // As it will be: a list of allowed servers that lacks the bridge does not mean that the user has switched it off.
+    const document = allowing === undefined ? parsed.document : withValue(parsed.document, allowing)
+    ;({ servers, switchedOff } = serversOf(target, document, place))
   } catch (error) {
     if (error instanceof TableRefused) return skip(error.message, { kind: 'unread' })
     throw error
   }
   const edits: Edit[] = []
   const ownPaths = [...(options.ownPaths ?? []), ...command.args]
-  const own = [...servers].filter(([, body]) => launchesBridge(body.transport, ownPaths))
+  const isOwn = ([, body]: [string, ServerBody]): boolean => launchesBridge(body.transport, ownPaths)
+  const own = [...servers].filter(isOwn)
+  const [off] = [...switchedOff].filter(isOwn)
   const mine = own.find(([name]) => name === BRIDGE_NAME)?.[1]
   if (own.length > 0 && !(mine && (await startsMissingFile(mine, fileSystem)))) {
-    plan.registered.push(client)
+    if (mine && allowing) edits.push(allowing)
+    else plan.registered.push(client)
+  } else if (own.length === 0 && off !== undefined) {
+    return skip('is Sandbridge, switched off in this file; switch it on there first', { name: shownName(off[0]) })
+  } else if (isExcluded(target, parsed.document)) {
+    return skip(`is in the list ${target.lists?.excluded.join('.')}; take it out first`, { name: BRIDGE_NAME })
   } else if (own.length === 0 && valueAt(parsed.document, ...table, BRIDGE_NAME) !== undefined) {
     return skip('is the name of another server; rename that one first', { name: BRIDGE_NAME })
   } else {
     // The user may have added fields to an entry that is repaired.
     const entry = { ...fieldsOf(valueAt(parsed.document, ...table, BRIDGE_NAME)), ...target.entry(command, table) }
-    edits.push({ path: [...table, BRIDGE_NAME], value: entry })
+    edits.push({ path: [...table, BRIDGE_NAME], value: entry }, ...(allowing ? [allowing] : []))
   }
 
   // Servers of clients without a reader are not moved.
@@ -130,6 +142,7 @@ async function planOne(target: Target, options: PlanInitOptions, plan: InitPlan)
   const beside = [...servers.keys()].filter((name) => !own.some(([ownName]) => ownName === name))
   if (isMovable && !options.move && beside.length > 0) plan.beside.push({ client, names: beside })
   if (isMovable && options.move) {
+    await tellUnmoved({ target, file, ownPaths }, options, plan)
     const moved = new Map(beside.map((name) => [name, servers.get(name)!]))
     const destination = await planDestination({ client, file, servers: moved }, options, plan)
     for (const name of destination?.names ?? []) {
@@ -142,7 +155,9 @@ async function planOne(target: Target, options: PlanInitOptions, plan: InitPlan)
   if ('reason' in edited) {
     // A move is atomic: if the server cannot be removed here, it is not added there.
     plan.changes = plan.changes.filter((change) => change.client !== destinationClient(client))
-    return skip(edited.reason)
+    const isMissing = edits.some(({ path: keys }) => keys.at(-1) === BRIDGE_NAME)
+    const wanted = isMissing ? `: ${entryByHand(table, target.entry(command, table), format)}` : ''
+    return skip(`${edited.reason}${wanted}`)
   }
   const after = before === undefined && !edited.text.endsWith('\n') ? `${edited.text}\n` : edited.text
   const diff = shownDiff(before, after, servers.values())
@@ -158,17 +173,88 @@ async function fileOf(target: Target, fileSystem: ConfigFileSystem): Promise<{ f
   return { file: target.files[0], read: { absent: true } }
 }
 
-/** The user's servers in a client's file that could be started, without those of single projects. */
-function serversOf(target: Target, document: ConfigObject, place: HostPaths): Map<string, ServerBody> {
+/** What the user writes into a file that cannot be edited. It has no values of the file. */
+function entryByHand(table: readonly string[], entry: ConfigObject, format: ConfigFormat): string {
+  // YAML takes JSON, too.
+  const written =
+    format === 'toml' ? `${BRIDGE_NAME} = ${inlineToml(entry)}` : `"${BRIDGE_NAME}": ${JSON.stringify(entry)}`
+  return `${table.join('.')} needs ${written}`
+}
+
+/** A value in one line. */
+function inlineToml(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(inlineToml).join(', ')}]`
+  if (!isRecord(value)) return JSON.stringify(value)
+  const pairs = Object.entries(value).map(([key, one]) => `${key} = ${inlineToml(one)}`)
+  return `{ ${pairs.join(', ')} }`
+}
+
+/** Names the servers in other files of a client, such as that of its early versions: they stay there. */
+async function tellUnmoved(
+  { target: { reader, files }, file: changed, ownPaths }: { target: Target; file: string; ownPaths: readonly string[] },
+  { place, fileSystem = nodeFileSystem }: PlanInitOptions,
+  plan: InitPlan,
+): Promise<void> {
+  for (const { path: file, scope, kind, format } of reader?.locations(place) ?? []) {
+    if (scope !== 'user' || kind === 'folder' || files.includes(file)) continue
+    const read = await readFileText(fileSystem, file)
+    const parsed = 'text' in read ? await parseDocument(read.text, format ?? reader!.format) : undefined
+    // A file that cannot be read is reported where servers are read.
+    if (parsed === undefined || 'reason' in parsed) continue
+    const names = namesOf(reader!, parsed.document, place, ownPaths)
+    if (names.length === 0) continue
+    plan.skipped.push({ file, reason: `keeps its servers, because --move changes only ${changed}: ${firstOf(names)}` })
+  }
+}
+
+/** The names of servers that could be started, without the bridge. */
+function namesOf(reader: Reader, document: ConfigObject, place: HostPaths, ownPaths: readonly string[]): string[] {
+  try {
+    return (reader.entries(document, { ...place, cwd: '' }) ?? []).flatMap(({ name, entry }) => {
+      const made = entry && toServerBody(entry)
+      return made && 'body' in made && !launchesBridge(made.body.transport, ownPaths) ? shownName(name) : []
+    })
+  } catch (error) {
+    if (error instanceof TableRefused) return []
+    throw error
+  }
+}
+
+/** Adds the bridge to a client's list of the only servers that it starts; undefined when it has no need to. */
+function allowingEdit({ lists }: Target, document: ConfigObject): Edit | undefined {
+  if (lists === undefined) return undefined
+  const allowed = valueAt(document, ...lists.allowed)
+  if (!Array.isArray(allowed) || allowed.includes(BRIDGE_NAME)) return undefined
+  return { path: lists.allowed, value: [...(allowed as unknown[]), BRIDGE_NAME] }
+}
+
+function isExcluded({ lists }: Target, document: ConfigObject): boolean {
+  const excluded = lists && valueAt(document, ...lists.excluded)
+  return Array.isArray(excluded) && excluded.includes(BRIDGE_NAME)
+}
+
+/** A copy of a document that has another value at a path. */
+function withValue(document: ConfigObject, { path: keys, value }: Edit): ConfigObject {
+  const [key = '', ...rest] = keys
+  return { ...document, [key]: rest.length === 0 ? value : withValue(fieldsOf(document[key]), { path: rest, value }) }
+}
+
+/** The user's servers in a client's file, on and switched off, without those of single projects. */
+function serversOf(
+  target: Target,
+  document: ConfigObject,
+  place: HostPaths,
+): { servers: Map<string, ServerBody>; switchedOff: Map<string, ServerBody> } {
   const table = valueAt(document, ...target.table(document))
-  const bodies = new Map<string, ServerBody>()
+  const [servers, switchedOff] = [new Map<string, ServerBody>(), new Map<string, ServerBody>()]
   const entries = target.reader?.entries(document, { ...place, cwd: '' }) ?? entriesOf(table, {}, withoutList)
   for (const { name, entry } of entries ?? []) {
     if (entry === undefined || !isRecord(table) || !Object.hasOwn(table, name)) continue
-    const made = toServerBody(entry)
-    if ('body' in made) bodies.set(name, made.body)
+    const isOff = entry.disabled === true || entry.enabled === false
+    const made = toServerBody(isOff ? { ...entry, disabled: undefined, enabled: undefined } : entry)
+    if ('body' in made) (isOff ? switchedOff : servers).set(name, made.body)
   }
-  return bodies
+  return { servers, switchedOff }
 }
 
 /** Splits a command that a client stores as one list of program and arguments. */

@@ -33,6 +33,8 @@ export interface Target {
   /** Keys of the table of servers. */
   table: (document: ConfigObject) => string[]
   entry: (command: BridgeCommand, table: string[]) => ConfigObject
+  /** Keys of the lists of the only servers that the client starts, and of those that it never starts. */
+  lists?: { allowed: string[]; excluded: string[] }
   /**
    * Shows that the client is on the machine when its file does not exist yet; undefined when other clients share the
    * folder.
@@ -60,6 +62,10 @@ const FOLDERS: Record<string, (place: HostPaths) => string | undefined> = {
   'claude-code': (place) => join(place, place.home, '.claude'),
   'gemini-cli': () => undefined,
 }
+
+/** Clients with lists of the servers that they start. */
+const LISTING_CLIENTS = ['gemini-cli', 'qwen-code']
+const LISTS = { allowed: ['mcp', 'allowed'], excluded: ['mcp', 'excluded'] }
 
 /** The library's name of a client, if it differs from ours. */
 const LIBRARY_NAMES: Record<string, string> = { 'copilot-cli': 'github-copilot-cli', kiro: 'kiro-cli' }
@@ -97,7 +103,8 @@ export function targetsOf(place: HostPaths): Target[] {
     if (shape === undefined || files === undefined) return []
     library.delete(name)
     const folder = Object.hasOwn(FOLDERS, client) ? FOLDERS[client]?.(place) : join(place, files[0], '..')
-    return [{ ...shape, client, reader, format, files, folder }]
+    const lists = LISTING_CLIENTS.includes(client) ? { lists: LISTS } : {}
+    return [{ ...shape, ...lists, client, reader, format, files, folder }]
   })
   // The library knows only the paths of this machine and its user.
   if (place.platform !== process.platform || place.home !== homedir()) return known

@@ -131,7 +131,7 @@ async function undoOne(done: Done): Promise<string | undefined> {
   if ('reason' in parsed) return parsed.reason
   const edits = done.undo.filter(({ path: keys, value, wrote }) => {
     const current = valueAt(parsed.document, ...keys)
-    if (value !== undefined) return current === undefined
+    if (value !== undefined) return isDeepStrictEqual(current, wrote)
     // A moved server that was edited since stays in its new place: the edit would be lost.
     return current !== undefined && (keys.at(-1) === BRIDGE_NAME || isDeepStrictEqual(current, wrote))
   })

@@ -22,8 +22,8 @@ export async function saved(
   options: SavedOptions,
   terminal: Terminal,
 ): Promise<void> {
-  if (options.remove !== undefined) await removeSaved(options.remove, options, terminal)
-  else if (name !== undefined) await showSaved(name, version, options, terminal)
+  if (options.remove !== undefined) await removeSaved(functionName(options.remove), options, terminal)
+  else if (name !== undefined) await showSaved(functionName(name), version, options, terminal)
   else await listSaved(options, terminal)
 }
 
@@ -61,6 +61,9 @@ async function removeSaved(name: string, { json }: SavedOptions, { print, printJ
   if (json) printJson({ removed: name })
   else print(`Deleted '${name}' with all its versions.`)
 }
+
+/** Other commands call a workflow by its own name, such as weekly-report. */
+const functionName = (name: string): string => name.replaceAll('-', '_')
 
 async function openStore(): Promise<SavedToolStore> {
   return new SavedToolStore(await ownStore())

@@ -45,7 +45,7 @@ export async function permissions(
 async function listPermissions(options: { json?: boolean }): Promise<void> {
   await withBridge(async (bridge) => {
     const tools = toolPermissions(bridge)
-    const unmatched = bridge.rules.unmatched()
+    const unmatched = bridge.rules.unmatched().map(({ message }) => message)
     const trusted = trustedTexts(bridge)
     if (options.json) return printJson({ preset: bridge.settings.permissions, tools, unmatched, trusted })
     for (const { server, counts } of trusted)

@@ -161,6 +161,11 @@ function kindOf(type: string): Kind {
   return isJson ? 'json' : 'any'
 }
 
+/** Whether Python expects a float, which JavaScript cannot tell from a whole number. */
+export function isFloat({ type }: Parameter): boolean {
+  return kindOf(type) === 'number'
+}
+
 function withoutNone(type: string): string {
   const optional = /^Optional\[(.*)\]$/.exec(type)
   return (optional?.[1] ?? type).replace(/\s*\|\s*None$/, '').replace(/^None\s*\|\s*/, '')

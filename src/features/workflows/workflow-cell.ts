@@ -1,7 +1,8 @@
 // Makes the cell that runs a workflow, and defines the rules for workflow names. Pure.
 import type { WatchedFlows } from '../../config/rules/declared-flows.ts'
 import { BridgeError } from '../../errors.ts'
-import type { SavedTool, SavedToolContent, WorkflowDetails } from '../../keep/saved/saved-tool.ts'
+import type { SavedTool, WorkflowDetails } from '../../keep/saved/saved-tool.ts'
+import { isFloat } from './parameters.ts'
 
 export type Workflow = SavedTool & { workflow: WorkflowDetails }
 
@@ -24,7 +25,11 @@ export function asWorkflow(tool: SavedTool): Workflow {
  * of it is code.
  */
 export function loadedJson(value: unknown): string {
-  const text = JSON.stringify(JSON.stringify(value)).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')
+  return loadedText(JSON.stringify(value))
+}
+
+function loadedText(json: string): string {
+  const text = JSON.stringify(json).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')
   return `_json.loads(${text})`
 }
 
@@ -36,13 +41,16 @@ export function watchedFlows(
   return { title, source, declared, taken: [] }
 }
 
-export function codeFor(
-  { name, version }: SavedToolContent & { version: number },
-  args: Record<string, unknown>,
-): string {
+/** The code of a cell that calls a workflow. A whole number is written as `3.0` for a parameter that is a float. */
+export function codeFor({ name, version, workflow }: Workflow, args: Record<string, unknown>): string {
+  const floats = new Set(workflow.parameters.filter(isFloat).map((one) => one.name))
+  const pairs = Object.entries(args).map(([key, value]) => {
+    const json = JSON.stringify(value)
+    return `${JSON.stringify(key)}:${floats.has(key) && /^-?\d+$/.test(json) ? `${json}.0` : json}`
+  })
   return [
     `# ${name}, version ${version}`,
     'import json as _json',
-    `await workflows.${name}(**${loadedJson(args)})`,
+    `await workflows.${name}(**${loadedText(`{${pairs.join(',')}}`)})`,
   ].join('\n')
 }

@@ -67,6 +67,29 @@ it('doctor finds servers that are listed twice and folders that others may read,
   expect(statSync(own).mode & 0o777).toBe(0o700)
 })
 
+it('doctor warns of servers that failed when last asked, and of denials that match no tool', async () => {
+  const { home, doctor } = doctorIn({
+    good: fixtureServer('raw.mjs', 'good'),
+    broken: fixtureServer('raw.mjs', 'exit'),
+  })
+  const rules = { deny: ['good__delte'], ask: ['god'], allow: ['good__creat'] }
+  writeFileSync(path.join(home, 'MCPs/permissions.json'), JSON.stringify({ permissions: rules }))
+  await runProgram(process.execPath, [CLI, 'index'], bridgeEnv(home))
+  const { code, findings } = await doctor()
+  const told = findings.filter(({ check }) => check === 'servers' || check === 'permissions')
+  expect(told.map(({ level, message, advice }) => `${level} ${message} ${advice}`)).toEqual([
+    expect.stringMatching(/^warning No known tool matches the rule deny "good__delte" .*Correct or remove it/),
+    expect.stringMatching(/^warning No known tool matches the rule ask "god" .*Correct or remove it/),
+    expect.stringMatching(/^warning broken: .*exited with code \d+.* sandbridge servers broken --log$/s),
+  ])
+  expect(code).toBe(1)
+  // A rule that allows nothing does no harm.
+  const { code: shown, stdout } = await runProgram(process.execPath, [CLI, 'doctor'], bridgeEnv(home))
+  expect(shown).toBe(1)
+  expect(stdout).toMatch(/^ {2}permissions: No known tool matches the rule allow "good__creat"/m)
+  expect(stdout.match(/good__delte/g)).toHaveLength(1)
+})
+
 it('doctor --thorough tries the walls of the sandbox and every server', async () => {
   const { doctor } = doctorIn(
     {

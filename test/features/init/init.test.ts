@@ -197,6 +197,87 @@ describe('planInit', () => {
     ])
   })
 
+  it.each(['gemini-cli', 'qwen-code'])('init adds itself to the only servers that %s starts', async (client) => {
+    const file = client === 'gemini-cli' ? '.gemini/settings.json' : '.qwen/settings.json'
+    const before = '{"mcpServers": {"g": {"command": "g"}, "h": {"command": "h"}}, "mcp": {"allowed": ["g"]}}'
+    await write(file, before)
+    await applyInit((await plan(true)).changes, stateDir)
+    expect(JSON.parse(await text(file))).toEqual({
+      mcpServers: { h: { command: 'h' }, sandbridge: expect.objectContaining(COMMAND) },
+      mcp: { allowed: ['g', 'sandbridge'] },
+    })
+    expect(await plan(true)).toMatchObject({ changes: [], skipped: [], registered: [client] })
+
+    // Undo takes it out of the list also when the client has changed the file since.
+    await writeFile(at(file), (await text(file)).replace('{', '{"theme": "dark", '))
+    expect((await undoInit(paths())).skipped).toEqual([])
+    expect(JSON.parse(await text(file))).toEqual({ theme: 'dark', ...(JSON.parse(before) as object) })
+  })
+
+  it('init adds an entry to the list of allowed servers that an earlier init left out of it', async () => {
+    const entry = JSON.stringify({ mcpServers: { sandbridge: COMMAND }, mcp: { allowed: [] } })
+    await write('.gemini/settings.json', entry)
+    const { changes, skipped, registered } = await plan()
+    expect([skipped, registered]).toEqual([[], []])
+    await applyInit(changes, stateDir)
+    expect(JSON.parse(await text('.gemini/settings.json'))).toMatchObject({ mcp: { allowed: ['sandbridge'] } })
+  })
+
+  it.each([
+    ['.gemini/settings.json', { mcpServers: { sandbridge: COMMAND }, mcp: { excluded: ['sandbridge'] } }],
+    ['.kiro/settings/mcp.json', { mcpServers: { sandbridge: { ...COMMAND, disabled: true } } }],
+    ['.config/goose/config.yaml', { extensions: { sandbridge: { cmd: 'npx', args: ['sandbridge'], enabled: false } } }],
+    [
+      '.config/opencode/opencode.json',
+      { mcp: { sandbridge: { type: 'local', command: ['npx', 'sandbridge'], enabled: false } } },
+    ],
+  ])('init neither switches Sandbridge on in %s nor moves servers out of there', async (file, config) => {
+    const table = Object.values(config)[0] as Record<string, unknown>
+    table['other'] = { ...(table['sandbridge'] as object), enabled: true, disabled: false, command: 'x', cmd: 'x' }
+    await write(file, JSON.stringify(config))
+    const reason = 'is Sandbridge, switched off in this file; switch it on there first'
+    expect(await plan(true)).toMatchObject({
+      changes: [],
+      registered: [],
+      beside: [],
+      skipped: [{ file: at(file), name: 'sandbridge', reason }],
+    })
+  })
+
+  it.each([
+    ['.codex/config.toml', 'mcp_servers = { a = { command = "a" } }\n', 'mcp_servers needs sandbridge = '],
+    [
+      '.config/zed/settings.json',
+      '{"context_servers": {}, "context_servers": {}}',
+      'context_servers needs "sandbridge": ',
+    ],
+  ])('init says what to write into a file that it cannot edit: %s', async (file, before, said) => {
+    await write(file, before)
+    const { changes, skipped } = await plan(true)
+    expect(changes).toEqual([])
+    const [start, entry = ''] = skipped[0]!.reason.split(said)
+    expect(start).toBe('cannot be edited safely; edit it by hand: ')
+    const read = file.endsWith('.toml') ? parseToml(`x = ${entry}`)['x'] : (JSON.parse(entry) as unknown)
+    expect(read).toMatchObject(COMMAND)
+  })
+
+  it('init --move names servers that stay because they are in another file of the client', async () => {
+    await write('.config/Code/User/mcp.json', '{"servers": {"a": {"command": "a"}}}')
+    const self = '"sandbridge": {"command": "npx", "args": ["sandbridge"]}'
+    await write('.config/Code/User/settings.json', `{"mcp": {"servers": {"b": {"command": "b"}, ${self}}}}`)
+    const { changes, skipped } = await plan(true)
+    expect(changes.map(({ client }) => client)).toEqual(['mcps:vscode', 'vscode'])
+    const reason = `keeps its servers, because --move changes only ${at('.config/Code/User/mcp.json')}: b`
+    expect(skipped).toEqual([{ file: at('.config/Code/User/settings.json'), reason }])
+    expect((await plan()).skipped).toEqual([])
+  })
+
+  it('init does not register where a list excludes its name', async () => {
+    await write('.qwen/settings.json', '{"mcpServers": {"q": {"command": "q"}}, "mcp": {"excluded": ["sandbridge"]}}')
+    const reason = 'is in the list mcp.excluded; take it out first'
+    expect(await plan(true)).toMatchObject({ changes: [], skipped: [{ name: 'sandbridge', reason }] })
+  })
+
   it('init keeps comments, indentation and line ends', async () => {
     const before = '{\r\n\t// mine\r\n\t"mcpServers": {\r\n\t\t"a": { "command": "x" } // keep\r\n\t}\r\n}\r\n'
     await write('.cursor/mcp.json', before)

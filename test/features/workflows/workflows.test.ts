@@ -213,7 +213,7 @@ describe('a workflow that has failed', () => {
     mark('refuse')
     const refused = await run('--week', '47')
     expect(refused.code).toBe(1)
-    expect(refused.stderr).toContain('Go on with --resume')
+    expect(refused.stderr).toContain('This run made 1 call with an effect. Go on with --resume, which repeats none.')
     expect(lines()).toEqual(['first Report 47'])
   })
   beforeEach(() => {
@@ -243,6 +243,10 @@ describe('a workflow that has failed', () => {
     const resumed = await run('--week', '47', '--resume')
     expect(resumed.code).toBe(1)
     expect(resumed.stdout + resumed.stderr).toContain('it may or may not have taken effect')
+    expect(resumed.stderr).toMatch(/^Resuming the run of [-\d:.TZ]+, in which no call was answered\.$/m)
+    const open = '1 call with an effect was never answered: see what it did before you go on with --resume.'
+    expect(resumed.stderr).toContain(open)
+    expect(resumed.stderr).not.toContain('This run made')
     expect(lines()).toEqual(['first Report 47'])
   })
 })

@@ -17,6 +17,8 @@ export function columnsOf(text: string): string[] | undefined {
   // A first line that is longer has no end there.
   const start = text.length > MAX_CHARS ? text.slice(0, Math.max(0, text.lastIndexOf('\n', MAX_CHARS))) : text
   const lines = start
+    // Excel begins a CSV with it.
+    .replace(/^\uFEFF/, '')
     .replace(/^[\r\n]+|(?<![\r\n])[\r\n]+$/g, '')
     .split(/\r?\n/)
     .slice(0, MAX_LINES)

@@ -17,6 +17,7 @@ import {
   newestOf,
   noneToResume,
   RunJournal,
+  countEffects,
 } from '../replay/run-journal.ts'
 import { driftOf } from '../used-tools.ts'
 import { WORKFLOW_TIMEOUT_MS } from '../schedules.ts'
@@ -154,12 +155,14 @@ async function runForReal(
   const decide = decisionFrom(options.unanswered) ?? askForDecision(bar)
   const resumed = options.resume ? await journal.resume(findResumable(earlier, version, args), timeoutMs) : undefined
   const before = resumed ?? failedWith(earlier, args)
-  const done = [...(before?.effects.values() ?? [])].filter((effect) => 'result' in effect).length
-  if (resumed) tell(`Resuming the run of ${resumed.startedAt}: ${count(done, 'call')} of it will not be made again.`)
-  else if (before && done > 0)
-    tell(
-      `The run of ${before.startedAt} failed after ${count(done, 'call')} with an effect; --resume would go on with it.`,
-    )
+  const { answered: done, unanswered } = countEffects(before)
+  if (resumed && done === 0) tell(`Resuming the run of ${resumed.startedAt}, in which no call was answered.`)
+  else if (resumed)
+    tell(`Resuming the run of ${resumed.startedAt}: ${count(done, 'call')} of it will not be made again.`)
+  else if (before && done + unanswered > 0) {
+    const made = count(done + unanswered, 'call')
+    tell(`The run of ${before.startedAt} failed after ${made} with an effect; --resume would go on with it.`)
+  }
   if (!resumed) await journal.begin(version, args, timeoutMs)
   const calls: Parameters<typeof recording>[1] = []
   const upstreams = recording(journal.watch(bridge.upstreams, bridge.catalog, resumed, decide), calls)
@@ -167,9 +170,7 @@ async function runForReal(
   try {
     ended = await run(workflow, args, bridge, { upstreams, watched }, options, bar)
   } finally {
-    const effects = ended ? 0 : await journal.fail()
-    if (effects > 0)
-      tell(`${count(effects, 'call')} with an effect were made. Go on with --resume, and they are not made again.`)
+    if (!ended) tellEffects(await journal.fail())
   }
   if (!ended) {
     process.exitCode = FAILED
@@ -179,6 +180,15 @@ async function runForReal(
   if (!watched.declared && bridge.rules.shared?.followsFlow === true)
     for (const line of flowLines(await flows.add(watched.taken))) tell(`From now on, ${line}.`)
   if (options.record || isFirst) await fixtures.write({ version, args, calls })
+}
+
+/** What a run that failed has done, and how to go on. */
+function tellEffects({ answered, unanswered }: { answered: number; unanswered: number }): void {
+  if (answered > 0)
+    tell(`This run made ${count(answered, 'call')} with an effect. Go on with --resume, which repeats none.`)
+  if (unanswered === 0) return
+  const open = `${count(unanswered, 'call')} with an effect ${unanswered === 1 ? 'was' : 'were'} never answered`
+  tell(`${open}: see what ${unanswered === 1 ? 'it' : 'they'} did before you go on with --resume.`)
 }
 
 async function run(

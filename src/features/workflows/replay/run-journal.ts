@@ -118,12 +118,12 @@ export class RunJournal {
 
   /**
    * The run failed, and can be resumed from now on. Never throws.
-   * @returns how many calls with an effect it made
+   * @returns how many calls with an effect were answered, and how many were not
    */
-  async fail(): Promise<number> {
+  async fail(): Promise<{ answered: number; unanswered: number }> {
     // On a full disk, the run counts as failed once this process has ended.
     await this.#add({ failed: true }).catch(() => {})
-    return (await readRun(this.#file))?.effects.size ?? 0
+    return countEffects(await readRun(this.#file))
   }
 
   /** Upstreams whose effects are journaled, and replayed from the earlier run where it has them. */
@@ -179,6 +179,13 @@ export class RunJournal {
   #alone<T>(work: () => Promise<T>): Promise<T> {
     return withFileLock(path.join(this.#folder, 'unfinished.lock'), work)
   }
+}
+
+/** A call without an answer may or may not have taken effect. */
+export function countEffects(run: EarlierRun | undefined): { answered: number; unanswered: number } {
+  const effects = [...(run?.effects.values() ?? [])]
+  const answered = effects.filter((one) => 'result' in one).length
+  return { answered, unanswered: effects.length - answered }
 }
 
 /** Returns undefined if there is no journal. A truncated line is skipped. */
