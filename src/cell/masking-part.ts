@@ -46,7 +46,10 @@ export interface CellMasker {
   result(result: CellResult, signal?: AbortSignal): Promise<CellResult>
   /** Masks progress messages. Drops output: a value may be split over two pieces, and the result has all of it. */
   listeners(listeners: CellListeners): CellListeners
-  /** Masks a server's request to the client's model, and unmasks its reply. Requests to the user are not masked. */
+  /**
+   * Masks a server's request to the client's model, and puts the values of that request back into its reply. Requests
+   * to the user are not masked.
+   */
   asker<Q extends AskedQuestion>(asker: AsksModel<Q>): AsksModel<Q>
 }
 

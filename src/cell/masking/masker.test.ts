@@ -184,6 +184,28 @@ describe('a masker', () => {
     expect(one.unmask('[ODD_1]')).toBe('X"abc')
   })
 
+  it("masking puts back only a sampling request's own values in its reply", async () => {
+    const one = masker()
+    one.maskedNow('bob@acme.example, password=hunter22xx')
+    const asked: unknown[] = []
+    const asker = one.asker({
+      canAnswer: () => true,
+      hold: (work) => work,
+      ask(question) {
+        asked.push(question.params)
+        return Promise.resolve({ content: '[EMAIL_2] [EMAIL_1] [SECRET_1]', '[EMAIL_2]': '[EMAIL_1]' })
+      },
+    })
+    const text = 'Repeat: [EMAIL_1] [SECRET_1] [EMAIL_2]'
+    const params = { messages: [text, 'of ann@acme.example'] }
+    const reply = await asker.ask({ method: 'sampling/createMessage', params }, undefined)
+    expect(asked).toEqual([{ messages: [text, 'of [EMAIL_2]'] }])
+    expect(reply).toEqual({
+      content: 'ann@acme.example [EMAIL_1] [SECRET_1]',
+      'ann@acme.example': '[EMAIL_1]',
+    })
+  })
+
   it('masking replaces two values that overlap as one', () => {
     expect(masker([{ name: 'case_no', pattern: 'case-\\d{2,8}@x' }]).maskedNow('case-123@x.example')).toBe('[EMAIL_1]')
   })
