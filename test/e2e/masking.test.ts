@@ -104,6 +104,15 @@ describe('a masked value', () => {
     expect(kept).not.toContain('canary.person')
   })
 
+  it('a masked value does not reach the model in what a saved tool says of itself', async () => {
+    expect(await bridge.run('print(email)')).toBe('[EMAIL_1]')
+    await bridge.run('def mail_them(to="[EMAIL_1]"):\n    """Mails [EMAIL_1]."""\nruntime.save_tool(mail_them)')
+    const uri = 'resource://mcp-server-code-execution-mode/capabilities'
+    const text = JSON.stringify(await bridge.client.readResource({ uri }))
+    expect(text).toContain('Mails [EMAIL_1]')
+    expect(text).not.toContain('canary.person')
+  })
+
   it('images are reported as not searched for masked values', async () => {
     const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
     const code = `class Picture:\n    def _repr_mimebundle_(self, **_):\n        return {"image/png": "${png}", "text/plain": email}\ndisplay(Picture())`

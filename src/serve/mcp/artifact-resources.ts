@@ -1,6 +1,7 @@
 // Artifacts as MCP resources. The list shows the newest version of each; every version can be read by its URI.
 import type { ReadResourceResult, Resource } from '@modelcontextprotocol/server'
 import type { Bridge } from '../../bridge/bridge.ts'
+import type { Mask } from '../../cell/masking-part.ts'
 import type { Artifact, ArtifactStore } from '../../keep/saved/artifact-store.ts'
 import { artifactUri, parseArtifactUri } from '../../keep/saved/artifact-store.ts'
 import { isTextType } from '../../keep/saved/content-type.ts'
@@ -10,8 +11,8 @@ import type { Sessions } from './sessions.ts'
 const MAX_LISTED = 200
 
 /** Replaces personal data with tokens in what the model reads, and turns tokens in names back into the names. */
-interface ReadMasker {
-  masked<T>(work: (mask: (text: string) => string) => T): Promise<T>
+export interface ReadMasker {
+  masked<T>(work: (mask: Mask) => T): Promise<T>
   unmask(text: string): string
 }
 
