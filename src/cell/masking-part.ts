@@ -23,6 +23,8 @@ export interface MaskedData {
 export interface Maskers {
   /** Returns a session's masker; always the same one. */
   of(session: object): CellMasker
+  /** Returns the masker of what several sessions may read; always the same one. No session puts its tokens back. */
+  shared(readers: object): CellMasker
 }
 
 /** Masks one text. In data, `key` is the key whose value the text is. */

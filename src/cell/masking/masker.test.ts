@@ -217,6 +217,19 @@ it('a custom pattern is masked under its name', () => {
   )
 })
 
+it('values that several sessions may read have tokens that no session puts back', async () => {
+  const maskers = createMaskers({ kinds: MASK_KINDS, patterns: [{ name: 'a'.repeat(32), pattern: 'EMP-[0-9]{6}' }] })
+  const readers = {}
+  const text = await maskers
+    .shared(readers)
+    .masked((mask) => [mask('bob@acme.example EMP-123456'), mask('hunter2', 'password')])
+  expect(text).toEqual([`[EMAIL_SHARED_1] [${'A'.repeat(25)}_SHARED_1]`, '[SECRET_SHARED_1]'])
+  expect(maskers.shared(readers).unmask(text.join(' '))).toBe('bob@acme.example EMP-123456 hunter2')
+  const session = maskers.of(readers)
+  expect(session.maskedNow('ann@acme.example')).toBe('[EMAIL_1]')
+  expect(session.unmask(text[0]!)).toBe(text[0])
+})
+
 it.each([
   'KEY-[A-Z0-9]+',
   'KEY-[A-Z0-9]{3,}',

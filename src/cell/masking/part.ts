@@ -4,7 +4,7 @@ import type { CellMasker, Mask, MaskedData, Maskers, AskedQuestion, AsksModel } 
 import { customRecogniser, MAX_PATTERNS } from './custom-pattern.ts'
 import { maskResult } from './mask-result.ts'
 import { maskData, Masker, type NameFinder, newTokens } from './masker.ts'
-import { RECOGNISERS } from './recognisers.ts'
+import { type Match, type Recogniser, RECOGNISERS } from './recognisers.ts'
 import type { CellListeners } from '../session/cell-run.ts'
 import { plainText } from '../../util/text/terminal-text.ts'
 
@@ -14,13 +14,47 @@ export function createMaskers({ kinds = [], patterns = [], endpoint }: MaskedDat
     throw new BridgeError('CONFIG_INVALID', `There are more than ${MAX_PATTERNS} mask patterns`)
   const recognisers = [...patterns.map(customRecogniser), ...kinds.map((kind) => RECOGNISERS[kind])]
   const findNames = endpoint === undefined ? undefined : nameFinder(endpoint)
-  const bySession = new WeakMap<object, CellMasker>()
   return {
-    of(session) {
-      const masker = bySession.get(session) ?? new SessionMasker(recognisers, findNames)
-      bySession.set(session, masker)
-      return masker
-    },
+    of: oncePerObject(() => new SessionMasker(recognisers, findNames)),
+    shared: oncePerObject(
+      () => new SessionMasker(recognisers.map(sharedRecogniser), findNames && sharedNames(findNames)),
+    ),
+  }
+}
+
+/** Calls `make` once for each object. */
+function oncePerObject<T>(make: () => T): (holder: object) => T {
+  const made = new WeakMap<object, T>()
+  return (holder) => {
+    const found = made.get(holder) ?? make()
+    made.set(holder, found)
+    return found
+  }
+}
+
+const SHARED = '_SHARED'
+/** Longer ones would make no token. */
+const MAX_LABEL_CHARS = 32
+
+/** The label in tokens that no session has: `EMAIL_SHARED` for `EMAIL`. */
+function sharedLabel(label: string): string {
+  return `${label.slice(0, MAX_LABEL_CHARS - SHARED.length)}${SHARED}`
+}
+
+const sharedMatch = (match: Match): Match => ({ ...match, label: sharedLabel(match.label) })
+
+function sharedRecogniser(recogniser: Recogniser): Recogniser {
+  return {
+    ...recogniser,
+    label: sharedLabel(recogniser.label),
+    find: (text) => recogniser.find(text).map(sharedMatch),
+  }
+}
+
+function sharedNames(find: NameFinder): NameFinder {
+  return async (texts, signal) => {
+    const found = await find(texts, signal)
+    return new Map([...found].map(([text, matches]) => [text, matches.map(sharedMatch)]))
   }
 }
 

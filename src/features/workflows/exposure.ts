@@ -49,7 +49,7 @@ export interface ExposedSkill {
 }
 
 /** Masks texts for the model. @throws BridgeError MASK_UNAVAILABLE */
-export interface ShownMasker {
+interface ShownMasker {
   masked<T>(work: (mask: Mask) => T): Promise<T>
 }
 
