@@ -23,6 +23,8 @@ export interface MaskedData {
 export interface Maskers {
   /** Returns a session's masker; always the same one. */
   of(session: object): CellMasker
+  /** Returns the masker of what several sessions may read; always the same one. No session puts its tokens back. */
+  shared(readers: object): CellMasker
 }
 
 /** Masks one text. In data, `key` is the key whose value the text is. */
@@ -46,7 +48,10 @@ export interface CellMasker {
   result(result: CellResult, signal?: AbortSignal): Promise<CellResult>
   /** Masks progress messages. Drops output: a value may be split over two pieces, and the result has all of it. */
   listeners(listeners: CellListeners): CellListeners
-  /** Masks a server's request to the client's model, and unmasks its reply. Requests to the user are not masked. */
+  /**
+   * Masks a server's request to the client's model, and puts the values of that request back into its reply. Requests
+   * to the user are not masked.
+   */
   asker<Q extends AskedQuestion>(asker: AsksModel<Q>): AsksModel<Q>
 }
 

@@ -4,7 +4,7 @@ import type { LimitReached } from '../../config/rules/limits.ts'
 import type { Decision, Subject } from '../../config/rules/policy.ts'
 import type { WatchedFlows } from '../../config/rules/declared-flows.ts'
 import { conditionFor, type FlowReason, flowText } from '../../config/rules/flow.ts'
-import { type Rule, ruleName } from '../../config/rules/rule.ts'
+import { type Rule, ruleName, ruleReason } from '../../config/rules/rule.ts'
 import { shortName } from '../../util/text/short-name.ts'
 import { visibleInline } from '../../util/text/visible.ts'
 
@@ -78,7 +78,8 @@ function nameOf({ server, tool }: Name): string {
   return `${shortName(server)}.${shortName(tool)}`
 }
 
-function said({ reason }: Rule): string {
+function said(rule: Rule): string {
+  const reason = ruleReason(rule)
   return reason === undefined ? '' : `: ${reason}`
 }
 

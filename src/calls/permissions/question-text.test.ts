@@ -97,6 +97,15 @@ it('the reason of a rule is one line of the question', () => {
   expect(text.split('\n')).toHaveLength(3)
 })
 
+it.each([
+  ['user', 'Asked because of the rule ask "x" (p.json). Check "who".'],
+  ['project', 'Asked because of the rule ask "x" (p.json). Its file says: "Check \\"who\\"."'],
+] as const)('the reason of a rule is quoted unless it is the own rule of the user: %s', (scope, line) => {
+  const rule = { text: '"x"', verdict: 'ask', origin: { shown: 'p.json', scope }, reason: 'Check "who".' } as Rule
+  const { text } = callsText([{ ...shown({ id: 1 }), decision: { ...decision, by: 'rule', rule } }], 'calls')
+  expect(text.split('\n').at(-1)).toBe(line)
+})
+
 it('a question about a call before its cell runs says what is not known yet', () => {
   const { text } = callsText([shown({ id: 1 }), shown({}, false)], 'cell')
   expect(text).toContain('2. mail.send: (arguments that are not known yet')

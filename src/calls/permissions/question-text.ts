@@ -1,7 +1,7 @@
 // The text of a question about calls. The bridge writes all of it, or shows it as data. Pure.
 import type { Decision } from '../../config/rules/policy.ts'
 import { flowText } from '../../config/rules/flow.ts'
-import { ruleName } from '../../config/rules/rule.ts'
+import { ruleName, ruleReason } from '../../config/rules/rule.ts'
 import { visibleInline } from '../../util/text/visible.ts'
 import { argumentLine, argumentLines, visibleBlanks } from './call-text.ts'
 import type { GrantableCall } from './grants.ts'
@@ -73,16 +73,15 @@ function nameOf({ call }: ShownCall): string {
 const UNKNOWN = '(arguments that are not known yet: you are asked again when they are)'
 
 function reasonOf({ decision }: ShownCall): string {
-  const reason = decision.by === 'flow' ? '' : ruleReason(decision)
+  const reason = decision.by === 'flow' ? '' : askedBecause(decision)
   if (!decision.flow) return reason
   const flow = visibleBlanks(`Asked because of what it uses (MCP_BRIDGE_FLOW): ${flowText(decision.flow)}.`)
   return reason === '' ? flow : `${reason}\n${flow}`
 }
 
-function ruleReason({ by, rule }: Decision): string {
+function askedBecause({ by, rule }: Decision): string {
   if (by === 'change') return 'Asked because the tool has changed since it was first listed: sandbridge servers diff'
   if (rule === undefined) return 'Asked because the tool is not marked read-only (MCP_BRIDGE_PERMISSIONS=careful).'
-  return visibleInline(
-    `Asked because of the rule ${ruleName(rule)}.${rule.reason === undefined ? '' : ` ${rule.reason}`}`,
-  )
+  const reason = ruleReason(rule)
+  return visibleInline(`Asked because of the rule ${ruleName(rule)}.${reason === undefined ? '' : ` ${reason}`}`)
 }

@@ -221,3 +221,69 @@ it('the texts of a question are cleaned, and a question whose choices cannot be 
   ])
   expect(JSON.stringify(logged)).toContain('invisible characters')
 })
+
+it("a server's questions beyond 64 open ones of a cell are declined, and other cells and servers are not affected", async () => {
+  const { logged, questions } = logging()
+  const waiting: (() => void)[] = []
+  const slow = (): Asker & { asked: number } => ({
+    asked: 0,
+    canAnswer: () => true,
+    hold: (work) => work,
+    ask() {
+      this.asked += 1
+      return new Promise((resolve) => waiting.push(() => resolve({ action: 'accept' })))
+    },
+  })
+  const [asker, another] = [slow(), slow()]
+  questions.clientOffers(['elicitation/create', 'sampling/createMessage', 'roots/list'])
+  const { elicit: ask, sample, roots } = questions.requests(callersOf('s'))
+  const session = {}
+  await call(questions, 's', { asker, session }, async () => {
+    const open = Array.from({ length: 64 }, () => ask!('s', { message: 'Which?' }, signal()))
+    expect(await ask!('s', { message: 'Which?' }, signal())).toEqual({ action: 'decline' })
+    await expect(sample!('s', { messages: [] }, signal())).rejects.toThrow('64 requests of the server are open')
+    expect(asker.asked).toBe(64)
+    expect(logged).toContainEqual(expect.objectContaining({ reason: expect.stringContaining('64') as string }))
+    // Nobody is shown a request for folders.
+    open.push(roots!('s') as never)
+    expect(asker.asked).toBe(65)
+    await call(questions, 's', { asker: another, session }, async () => {
+      open.push(ask!('s', { message: 'Which?' }, signal()))
+      expect(another.asked).toBe(1)
+      await Promise.resolve()
+    })
+    await call(questions, 'other', { asker, session }, async () => {
+      open.push(questions.requests(callersOf('other')).elicit!('other', { message: 'Which?' }, signal()))
+      expect(asker.asked).toBe(66)
+      await Promise.resolve()
+    })
+    for (const answer of waiting.splice(0)) answer()
+    await Promise.all(open)
+    const later = ask!('s', { message: 'Which?' }, signal())
+    for (const answer of waiting) answer()
+    expect(await later).toEqual({ action: 'accept' })
+  })
+})
+
+it.each([
+  ['elicitation/create', 100_000],
+  ['sampling/createMessage', 10_000_000],
+])('a request of a server for %s is declined when it is longer than %i characters', async (method, most) => {
+  const { questions } = logging()
+  const asker = new FakeAsker()
+  questions.clientOffers(['elicitation/create', 'sampling/createMessage'])
+  const { elicit: ask, sample } = questions.requests(callersOf('s'))
+  const send = (length: number) => {
+    const text = 'x'.repeat(length)
+    if (method === 'elicitation/create') return ask!('s', { message: text }, signal())
+    const declined = { action: 'decline' }
+    return sample!('s', { messages: [{ role: 'user', content: { type: 'text', text } }] }, signal()).catch(
+      () => declined,
+    )
+  }
+  await call(questions, 's', { asker, session: {} }, async () => {
+    expect(await send(most - 1_000)).toEqual({ action: 'accept' })
+    expect(await send(most)).toEqual({ action: 'decline' })
+  })
+  expect(asker.asked).toBe(1)
+})

@@ -40,9 +40,19 @@ interface OpenCall {
   caller: Caller
 }
 
+/** Most questions of one server that the client of one cell has open at once. A client may show each to its user. */
+const MAX_OPEN = 64
+/** Most characters of a request's params, as JSON. The completion that a server asks for may hold images. */
+const MAX_CHARS: Partial<Record<QuestionMethod, number>> = {
+  'elicitation/create': 100_000,
+  'sampling/createMessage': 10_000_000,
+}
+
 export class Questions {
   /** Open calls of cells by server, latest last. */
   readonly #calls = new Map<string, Set<OpenCall>>()
+  /** How many questions are open at the client of a cell, by server. */
+  readonly #open = new WeakMap<Asker, Map<string, number>>()
   /** What any client has declared; servers are told that the bridge supports it. */
   readonly offered = new Set<Ability>()
   /** Identifies a session where servers are called. */
@@ -172,8 +182,12 @@ export class Questions {
     declined?: Record<string, unknown>,
   ): Promise<Record<string, unknown>> {
     const { server } = source
-    const found = this.#askerFor(source, question)
-    if (typeof found !== 'string') return this.ask(found.asker, { server, origin: found.origin }, question, signal)
+    const found = tooLong(question) ?? this.#askerFor(source, question)
+    if (typeof found !== 'string') {
+      const { asker, origin } = found
+      this.#count(asker, server, 1)
+      return this.ask(asker, { server, origin }, question, signal).finally(() => this.#count(asker, server, -1))
+    }
     this.#tellDeclined(source, { server, method: question.method, reason: found })
     if (declined) return Promise.resolve(declined)
     return Promise.reject(
@@ -192,7 +206,15 @@ export class Questions {
     const askers = calls.flatMap(({ asker, origin }) => (asker ? { asker, origin } : []))
     if (askers.length === 0) return "no active cell's client supports this request"
     const able = askers.findLast(({ asker }) => asker.canAnswer(question))
-    return able ?? "the cell's client does not support this request"
+    if (!able) return "the cell's client does not support this request"
+    // Clients answer requests for folders themselves.
+    if (question.method === 'roots/list' || (this.#open.get(able.asker)?.get(server) ?? 0) < MAX_OPEN) return able
+    return `${MAX_OPEN} requests of the server are open`
+  }
+
+  #count(asker: Asker, server: string, by: 1 | -1): void {
+    const counts = this.#open.get(asker) ?? new Map<string, number>()
+    this.#open.set(asker, counts.set(server, (counts.get(server) ?? 0) + by))
   }
 
   #callsOf(server: string, caller: object | 'none'): OpenCall[] {
@@ -214,6 +236,12 @@ interface Source {
 }
 
 const UNSEEN_CHOICES = 'a field or choice of its form has invisible characters'
+
+/** Why a request is too long to be passed on; undefined when it is not. */
+function tooLong({ method, params }: Question): string | undefined {
+  const most = MAX_CHARS[method] ?? Infinity
+  return JSON.stringify(params).length > most ? `the request is longer than ${most} characters` : undefined
+}
 
 function textOf(value: unknown): string {
   return typeof value === 'string' ? cleanWords(value) : ''

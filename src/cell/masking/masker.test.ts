@@ -184,6 +184,28 @@ describe('a masker', () => {
     expect(one.unmask('[ODD_1]')).toBe('X"abc')
   })
 
+  it("masking puts back only a sampling request's own values in its reply", async () => {
+    const one = masker()
+    one.maskedNow('bob@acme.example, password=hunter22xx')
+    const asked: unknown[] = []
+    const asker = one.asker({
+      canAnswer: () => true,
+      hold: (work) => work,
+      ask(question) {
+        asked.push(question.params)
+        return Promise.resolve({ content: '[EMAIL_2] [EMAIL_1] [SECRET_1]', '[EMAIL_2]': '[EMAIL_1]' })
+      },
+    })
+    const text = 'Repeat: [EMAIL_1] [SECRET_1] [EMAIL_2]'
+    const params = { messages: [text, 'of ann@acme.example'] }
+    const reply = await asker.ask({ method: 'sampling/createMessage', params }, undefined)
+    expect(asked).toEqual([{ messages: [text, 'of [EMAIL_2]'] }])
+    expect(reply).toEqual({
+      content: 'ann@acme.example [EMAIL_1] [SECRET_1]',
+      'ann@acme.example': '[EMAIL_1]',
+    })
+  })
+
   it('masking replaces two values that overlap as one', () => {
     expect(masker([{ name: 'case_no', pattern: 'case-\\d{2,8}@x' }]).maskedNow('case-123@x.example')).toBe('[EMAIL_1]')
   })
@@ -193,6 +215,19 @@ it('a custom pattern is masked under its name', () => {
   expect(masker([{ name: 'employee', pattern: '\\bEMP-[0-9]{6}\\b' }]).maskedNow('by EMP-123456')).toBe(
     'by [EMPLOYEE_1]',
   )
+})
+
+it('values that several sessions may read have tokens that no session puts back', async () => {
+  const maskers = createMaskers({ kinds: MASK_KINDS, patterns: [{ name: 'a'.repeat(32), pattern: 'EMP-[0-9]{6}' }] })
+  const readers = {}
+  const text = await maskers
+    .shared(readers)
+    .masked((mask) => [mask('bob@acme.example EMP-123456'), mask('hunter2', 'password')])
+  expect(text).toEqual([`[EMAIL_SHARED_1] [${'A'.repeat(25)}_SHARED_1]`, '[SECRET_SHARED_1]'])
+  expect(maskers.shared(readers).unmask(text.join(' '))).toBe('bob@acme.example EMP-123456 hunter2')
+  const session = maskers.of(readers)
+  expect(session.maskedNow('ann@acme.example')).toBe('[EMAIL_1]')
+  expect(session.unmask(text[0]!)).toBe(text[0])
 })
 
 it.each([

@@ -106,20 +106,24 @@ export class Masker {
     return this.#replaced(code, (value) => PLAIN_IN_SOURCE.test(value))
   }
 
-  /** The same for data; returns the same object if there are no tokens. */
-  unmaskData(data: unknown): unknown {
+  /**
+   * The same for data; returns the same object if there are no tokens.
+   * @param only the tokens to replace; missing for all
+   */
+  unmaskData(data: unknown, only?: ReadonlySet<string>): unknown {
     if (this.#valueOf.size === 0) return data
-    if (typeof data === 'string') return this.unmask(data)
-    if (Array.isArray(data)) return data.map((item) => this.unmaskData(item))
+    const unmask = (text: string): string => this.#replaced(text, (_, token) => !only || only.has(token))
+    if (typeof data === 'string') return unmask(data)
+    if (Array.isArray(data)) return data.map((item) => this.unmaskData(item, only))
     if (!isRecord(data)) return data
-    return Object.fromEntries(Object.entries(data).map(([key, value]) => [this.unmask(key), this.unmaskData(value)]))
+    return Object.fromEntries(Object.entries(data).map(([key, value]) => [unmask(key), this.unmaskData(value, only)]))
   }
 
-  #replaced(text: string, mayReplace: (value: string) => boolean): string {
+  #replaced(text: string, mayReplace: (value: string, token: string) => boolean): string {
     if (this.#valueOf.size === 0 || !text.includes('[')) return text
     return text.replace(TOKEN, (token) => {
       const value = this.#valueOf.get(token)
-      return value !== undefined && mayReplace(value) ? value : token
+      return value !== undefined && mayReplace(value, token) ? value : token
     })
   }
 
@@ -152,6 +156,13 @@ function matchesWithin(text: string, find: (seen: string) => Match[]): Match[] {
   }
   add(text.length)
   return find(seen).map(({ start, end, label }) => ({ start: places[start]!, end: places[end - 1]! + 1, label }))
+}
+
+/** Returns the tokens of a masked text that its original does not hold: those that masking it put there. */
+export function newTokens(masked: string, original: string): string[] {
+  if (masked === original) return []
+  const before = new Set<string>(original.match(TOKEN))
+  return (masked.match(TOKEN) ?? []).filter((token) => !before.has(token))
 }
 
 const mayHoldName = (masked: string): boolean => MAY_HOLD_NAME.test(masked.replaceAll(TOKEN, ''))

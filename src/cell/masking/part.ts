@@ -1,10 +1,10 @@
 // What the core uses of masking: the maskers of a bridge, one for each session, each made at its first cell.
 import { BridgeError } from '../../errors.ts'
-import type { CellMasker, MaskedData, Maskers, AskedQuestion, AsksModel } from '../masking-part.ts'
+import type { CellMasker, Mask, MaskedData, Maskers, AskedQuestion, AsksModel } from '../masking-part.ts'
 import { customRecogniser, MAX_PATTERNS } from './custom-pattern.ts'
 import { maskResult } from './mask-result.ts'
-import { maskData, Masker, type NameFinder } from './masker.ts'
-import { RECOGNISERS } from './recognisers.ts'
+import { maskData, Masker, type NameFinder, newTokens } from './masker.ts'
+import { type Match, type Recogniser, RECOGNISERS } from './recognisers.ts'
 import type { CellListeners } from '../session/cell-run.ts'
 import { plainText } from '../../util/text/terminal-text.ts'
 
@@ -14,13 +14,47 @@ export function createMaskers({ kinds = [], patterns = [], endpoint }: MaskedDat
     throw new BridgeError('CONFIG_INVALID', `There are more than ${MAX_PATTERNS} mask patterns`)
   const recognisers = [...patterns.map(customRecogniser), ...kinds.map((kind) => RECOGNISERS[kind])]
   const findNames = endpoint === undefined ? undefined : nameFinder(endpoint)
-  const bySession = new WeakMap<object, CellMasker>()
   return {
-    of(session) {
-      const masker = bySession.get(session) ?? new SessionMasker(recognisers, findNames)
-      bySession.set(session, masker)
-      return masker
-    },
+    of: oncePerObject(() => new SessionMasker(recognisers, findNames)),
+    shared: oncePerObject(
+      () => new SessionMasker(recognisers.map(sharedRecogniser), findNames && sharedNames(findNames)),
+    ),
+  }
+}
+
+/** Calls `make` once for each object. */
+function oncePerObject<T>(make: () => T): (holder: object) => T {
+  const made = new WeakMap<object, T>()
+  return (holder) => {
+    const found = made.get(holder) ?? make()
+    made.set(holder, found)
+    return found
+  }
+}
+
+const SHARED = '_SHARED'
+/** Longer ones would make no token. */
+const MAX_LABEL_CHARS = 32
+
+/** The label in tokens that no session has: `EMAIL_SHARED` for `EMAIL`. */
+function sharedLabel(label: string): string {
+  return `${label.slice(0, MAX_LABEL_CHARS - SHARED.length)}${SHARED}`
+}
+
+const sharedMatch = (match: Match): Match => ({ ...match, label: sharedLabel(match.label) })
+
+function sharedRecogniser(recogniser: Recogniser): Recogniser {
+  return {
+    ...recogniser,
+    label: sharedLabel(recogniser.label),
+    find: (text) => recogniser.find(text).map(sharedMatch),
+  }
+}
+
+function sharedNames(find: NameFinder): NameFinder {
+  return async (texts, signal) => {
+    const found = await find(texts, signal)
+    return new Map([...found].map(([text, matches]) => [text, matches.map(sharedMatch)]))
   }
 }
 
@@ -59,18 +93,32 @@ function maskedListeners(listeners: CellListeners, masker: Masker): CellListener
   }
 }
 
-/** Masks a server's request to the client's model, and unmasks its reply. Requests to the user are not masked. */
+/**
+ * Masks a server's request to the client's model, and puts the values back into its reply. Requests to the user are not
+ * masked.
+ */
 function maskedAsker<Q extends AskedQuestion>(asker: AsksModel<Q>, masker: Masker): AsksModel<Q> {
   return {
     canAnswer: (question) => asker.canAnswer(question),
     hold: (work) => asker.hold(work),
     async ask(question, signal) {
       if (question.method !== 'sampling/createMessage') return asker.ask(question, signal)
+      // The server gets only values that it sent itself. With all values of the session, it could ask the model to
+      // repeat tokens, and read what other servers returned.
+      const own = new Set<string>()
+      const masked = await masker.masked((mask) => {
+        const collecting: Mask = (text, key) => {
+          const result = mask(text, key)
+          for (const token of newTokens(result, text)) own.add(token)
+          return result
+        }
+        return maskData(question.params, collecting)
+      }, signal)
       // maskData turns records into records.
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-      const params = (await masker.masked((mask) => maskData(question.params, mask), signal)) as Record<string, unknown>
+      const params = masked as Record<string, unknown>
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-      return masker.unmaskData(await asker.ask({ ...question, params }, signal)) as Record<string, unknown>
+      return masker.unmaskData(await asker.ask({ ...question, params }, signal), own) as Record<string, unknown>
     },
   }
 }

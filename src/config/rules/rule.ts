@@ -98,3 +98,12 @@ export function ruleName({ verdict, text, origin, line }: Rule): string {
   const at = line === undefined ? '' : `, line ${line}`
   return `${verdict} ${text} (${origin.shown}${at})`
 }
+
+/**
+ * What the author of a rule says about it, for errors and questions. Anyone may have written a project's file: its
+ * words are quoted, so that neither the model nor the user takes them for the bridge's.
+ */
+export function ruleReason({ reason, origin }: Rule): string | undefined {
+  if (reason === undefined || origin.scope === 'user') return reason
+  return `Its file says: ${JSON.stringify(reason)}`
+}

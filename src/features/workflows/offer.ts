@@ -52,9 +52,15 @@ function exposedWorkflows(
       import('../../keep/saved/saved-tool-store.ts'),
       import('../../keep/open-stores.ts'),
     ])
-    // Listing tools does not wait for the bridge, except where only the bridge is connected to the storage.
+    // Only a tool that is offered waits for the bridge, which masks its texts.
     const stores = settings.storage === undefined ? await openStores(settings) : (await getConversation()).bridge.stores
-    return new Exposed(expose, new SavedToolStore(stores.of(user)))
+    return new Exposed(expose, new SavedToolStore(stores.of(user)), async () => {
+      const [{ bridge, sessions }, { maskerFor }] = await Promise.all([
+        getConversation(),
+        import('../../serve/mcp/artifact-resources.ts'),
+      ])
+      return maskerFor(bridge, sessions)
+    })
   }
   return () => (loading ??= load())
 }

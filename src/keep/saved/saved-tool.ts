@@ -87,7 +87,12 @@ export interface SavedTool extends SavedToolContent {
 export const SAVED_TOOLS_MODULE = 'user_tools'
 
 /** Returns code to paste, which imports and calls the tool, with its signature in place of arguments. */
-export function savedToolCall({ name, signature, isAsync, ...tool }: SavedToolContent): string {
+export function savedToolCall({
+  name,
+  signature,
+  isAsync,
+  ...tool
+}: Pick<SavedToolContent, 'name' | 'signature' | 'isAsync' | 'workflow'>): string {
   const call = `${name}${oneLine(signature, 300)}`
   if (tool.workflow) return `await workflows.${call}`
   return `from ${SAVED_TOOLS_MODULE} import ${name}; ${isAsync ? 'await ' : ''}${call}`

@@ -11,11 +11,17 @@ export interface SkillFrontmatter {
 }
 
 /** Returns the front matter of its SKILL.md. */
-export function skillFrontmatter({ description }: SavedToolContent, { title }: WorkflowDetails): SkillFrontmatter {
+export function skillFrontmatter(
+  { description }: Pick<SavedToolContent, 'description'>,
+  { title }: WorkflowDetails,
+): SkillFrontmatter {
   return { name: title, description: oneLine(description, MAX_DESCRIPTION_CHARS) || `Runs the workflow ${title}.` }
 }
 
-export function skillText(content: SavedToolContent, workflow: WorkflowDetails): string {
+export function skillText(
+  content: Pick<SavedToolContent, 'name' | 'signature' | 'description'>,
+  workflow: WorkflowDetails,
+): string {
   const { name, signature, description } = content
   const { title, parameters, uses, packages } = workflow
   const { description: about } = skillFrontmatter(content, workflow)

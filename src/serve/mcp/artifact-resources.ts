@@ -1,6 +1,7 @@
 // Artifacts as MCP resources. The list shows the newest version of each; every version can be read by its URI.
 import type { ReadResourceResult, Resource } from '@modelcontextprotocol/server'
 import type { Bridge } from '../../bridge/bridge.ts'
+import type { Mask } from '../../cell/masking-part.ts'
 import type { Artifact, ArtifactStore } from '../../keep/saved/artifact-store.ts'
 import { artifactUri, parseArtifactUri } from '../../keep/saved/artifact-store.ts'
 import { isTextType } from '../../keep/saved/content-type.ts'
@@ -11,14 +12,29 @@ const MAX_LISTED = 200
 
 /** Replaces personal data with tokens in what the model reads, and turns tokens in names back into the names. */
 interface ReadMasker {
-  masked<T>(work: (mask: (text: string) => string) => T): Promise<T>
-  unmask(text: string): string
+  /** @throws BridgeError MASK_UNAVAILABLE */
+  masked<T>(work: (mask: Mask) => T): Promise<T>
+  /** What a text with tokens can mean: one text, or several when tokens may be those of several sessions. */
+  meanings(text: string): readonly string[]
 }
 
-/** The masker of the reader's session, which knows the tokens; undefined when nothing is masked. */
+/**
+ * Returns what masks for the readers of these sessions; undefined when nothing is masked. A client that names a session
+ * with each call may use a token in any of them, where it stands for another value. Such a client gets tokens that no
+ * session has.
+ */
 export function maskerFor({ maskers }: Bridge, sessions: Sessions): ReadMasker | undefined {
-  const [session] = sessions.readable()
-  return maskers?.of(session ?? {})
+  if (!maskers) return undefined
+  const { only } = sessions
+  const own = only ? maskers.of(only) : maskers.shared(sessions)
+  return {
+    masked: (work) => own.masked(work),
+    meanings(text) {
+      // Results of cells name artifacts with the tokens of their session.
+      const all = [own, ...[...sessions.readable()].map((session) => maskers.of(session))]
+      return [...new Set(all.map((one) => one.unmask(text)))]
+    },
+  }
 }
 
 /** Newest first. @throws BridgeError MASK_UNAVAILABLE */
@@ -41,13 +57,26 @@ export async function readArtifactResource(
   uri: string,
   masker?: ReadMasker,
 ): Promise<{ read: ReadResourceResult; data: Buffer; sha256: string } | undefined> {
-  const wanted = parseArtifactUri(masker ? masker.unmask(uri) : uri)
+  const wanted = await wantedArtifact(artifacts, uri, masker)
   if (!wanted) return undefined
-  const { artifact, data } = await artifacts.read(masker ? masker.unmask(wanted.name) : wanted.name, wanted.version)
+  const { artifact, data } = await artifacts.read(wanted.name, wanted.version)
   const { contentType: mimeType, sha256 } = artifact
   const masked = (text: string): Promise<string> | string => (masker ? masker.masked((mask) => mask(text)) : text)
   const content = isTextType(mimeType) ? { text: await masked(data.toString()) } : { blob: data.toString('base64') }
   return { read: { contents: [{ uri, mimeType, ...content }] }, data, sha256 }
+}
+
+/**
+ * The artifact that a URI names, with tokens in place of personal data; undefined when the URI is not an artifact's. A
+ * name that fits several artifacts stays as it is, and is then not found.
+ */
+async function wantedArtifact(artifacts: ArtifactStore, uri: string, masker: ReadMasker | undefined) {
+  const given = parseArtifactUri(uri)
+  if (!given || !masker) return given
+  const names = new Set(masker.meanings(given.name))
+  if (names.size === 1) return { ...given, name: [...names][0]! }
+  const saved = (await artifacts.list()).filter(({ name }) => names.has(name))
+  return saved.length === 1 ? { ...given, name: saved[0]!.name } : given
 }
 
 function describe({ name, contentType, sizeBytes, version, createdAt }: Artifact): Resource {

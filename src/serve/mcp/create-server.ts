@@ -284,8 +284,10 @@ export function createServer(parts: ServerParts): Server {
     if (uri !== CAPABILITIES_RESOURCE.uri) {
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown resource '${shortName(uri)}'`, { uri })
     }
-    const { bridge, servers } = await getConversation()
-    const text = await bridge.capabilitySummary(parts.user, servers)
+    const { bridge, sessions, servers } = await getConversation()
+    const summary = await bridge.capabilitySummary(parts.user, servers)
+    // Cells write the descriptions of saved tools.
+    const text = (await maskerFor(bridge, sessions)?.masked((mask) => mask(summary))) ?? summary
     return { contents: [{ uri, mimeType: CAPABILITIES_RESOURCE.mimeType, text }] }
   })
 

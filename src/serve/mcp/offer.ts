@@ -3,7 +3,9 @@
 import type { ReadResourceResult, Resource, Server, ServerCapabilities, Tool } from '@modelcontextprotocol/server'
 import type { Bridge } from '../../bridge/bridge.ts'
 import type { Settings } from '../../config/settings/settings.ts'
+import type { Sessions } from './sessions.ts'
 
+/** Its texts go to the model. A cell may have written them, so the offer masks them: see `maskerFor`. */
 export interface Offer {
   /** Added to those of the server. */
   capabilities: ServerCapabilities
@@ -23,7 +25,7 @@ export interface OfferParts {
   /** The user of the client's token; missing for the owner of the bridge. */
   user?: string | undefined
   /** Loads the bridge at its first call. */
-  getConversation: () => Promise<{ bridge: Bridge }>
+  getConversation: () => Promise<{ bridge: Bridge; sessions: Sessions }>
 }
 
 /** @returns undefined where the settings ask for nothing of it */

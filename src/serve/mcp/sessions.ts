@@ -16,6 +16,8 @@ export interface Sessions {
    * `work` throws
    */
   use<T>(handle: string | undefined, work: (session: Session, newHandle?: NewHandle) => Promise<T>): Promise<T>
+  /** The session of all requests; missing where a client names a session with each call. */
+  readonly only?: Session
   /** Sessions whose output the client may read. */
   readable(): Iterable<Session>
   /** Servers whose text the client's models have read: nobody knows that another session has another reader. */
@@ -24,5 +26,5 @@ export interface Sessions {
 
 /** One session for all requests. */
 export function oneSession(session: Session): Sessions {
-  return { use: (_handle, work) => work(session), readable: () => [session], seen: new Set() }
+  return { only: session, use: (_handle, work) => work(session), readable: () => [session], seen: new Set() }
 }

@@ -61,6 +61,53 @@ it.each(['legacy', 'modern'] as const)('an exposed workflow is a skill for a %s 
   }
 })
 
+it('masked values of an exposed workflow do not reach the model in its tool, prompt and skill', async () => {
+  const env = { MCP_BRIDGE_EXPOSE: 'report,notify', MCP_BRIDGE_MASK: 'email,secret' }
+  const first = await startBridge({ env })
+  expect(await first.run('print("bob" + "@acme.example")')).toBe('[EMAIL_1]')
+  await first.run(`
+async def report(to: str = "[EMAIL_1]", password="hunter22xx", week: int = 7, more=["[EMAIL_1]"]) -> int:
+    """Report to [EMAIL_1].
+
+    Ask [EMAIL_1] first."""
+    return to.count("b")
+def notify():
+    """Mails [EMAIL_1]."""
+runtime.save_workflow("report", report)
+runtime.save_tool(notify)`)
+  const second = await startBridge({ home: first.home, env })
+  for (const { client } of [first, second]) {
+    const { tools } = await client.listTools()
+    const { prompts } = await client.listPrompts()
+    const texts = [
+      tools,
+      prompts,
+      await client.getPrompt({ name: 'report' }),
+      await client.getPrompt({ name: 'notify' }),
+      (await client.listResources()).resources,
+    ]
+    expect(JSON.stringify(texts)).not.toMatch(/acme|hunter22/)
+    // A default that the model may not see is left out: without the argument, the workflow takes it.
+    expect(tools.find(({ name }) => name === 'report')).toMatchObject({
+      description: 'Report to [EMAIL_1].\n\nAsk [EMAIL_1] first.',
+      inputSchema: { properties: { to: { type: 'string' }, password: {}, week: { type: 'integer', default: 7 } } },
+    })
+    expect(prompts.map(({ description }) => description)).toEqual([
+      'Report to [EMAIL_1]. Ask [EMAIL_1] first.',
+      'Mails [EMAIL_1].',
+    ])
+    const skills = new SkillsClient(client)
+    const { skills: listed } = await skills.list()
+    const { verified, body } = await skills.read(listed[0]!)
+    expect(verified).toBe(true)
+    expect(body).toContain('Ask [EMAIL_1] first.')
+    expect(body).not.toMatch(/acme|hunter22/)
+    expect(JSON.stringify(listed)).not.toContain('acme')
+    const answer = JSON.stringify(await client.callTool({ name: 'report', arguments: {} }))
+    expect(answer).toContain('"2"')
+  }
+})
+
 it('skills are not offered where no workflow is exposed', async () => {
   const { client } = await startBridge()
   expect(new SkillsClient(client).supported).toBe(false)
