@@ -290,7 +290,7 @@ export class Cells {
     const { session, scope, masker, log, origin, interrupt } = cell
     const { language } = request
     const { projects } = cell.user.state
-    const code = masker ? masker.unmaskSource(request.code) : request.code
+    const code = masker ? masker.unmaskSource(request.code, language) : request.code
     cell.flow?.wrote(code, language === 'bash')
     // What its code has was there when its flows were declared.
     if (request.workflow?.declared) cell.flow?.wrote(request.workflow.source)

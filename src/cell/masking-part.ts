@@ -1,4 +1,5 @@
 // Masking of personal data, as far as the core knows it.
+import type { OtherLanguage } from '../config/settings/cells.ts'
 import type { MaskKind } from '../config/settings/sandbox.ts'
 import { Part } from '../util/part.ts'
 import type { CellResult } from './cell-result.ts'
@@ -42,7 +43,8 @@ export interface CellMasker {
   /** Masks every text and number of data. @throws BridgeError MASK_UNAVAILABLE */
   maskedData(data: unknown): Promise<unknown>
   unmask(text: string): string
-  unmaskSource(code: string): string
+  /** @param language undefined for Python */
+  unmaskSource(code: string, language: OtherLanguage | undefined): string
   unmaskData(data: unknown): unknown
   /** Masks a result. If it cannot be searched, removes everything that the cell produced. Never rejects. */
   result(result: CellResult, signal?: AbortSignal): Promise<CellResult>

@@ -1,7 +1,7 @@
 // The user's own patterns. Some JavaScript expressions take exponential time on some texts; only patterns with bounded
 // time are accepted. Pure.
 import { BridgeError } from '../../errors.ts'
-import type { Recogniser } from './recognisers.ts'
+import type { Recogniser } from './by-patterns.ts'
 
 export interface CustomPattern {
   /** Name used in tokens: letters, digits and _. */

@@ -51,6 +51,33 @@ describe('a masker', () => {
       '--set=password=correct-horse {a: {token: "correct-horse"}}',
       '--set=password=[SECRET_1] {a: {token: "[SECRET_1]"}}',
     ],
+    ["Customer(name='A. Smith', mail='bob@acme.com')", "Customer(name='A. Smith', mail='[EMAIL_1]')"],
+    ['user=bob@acme.com --to=bob@acme.com', 'user=[EMAIL_1] --to=[EMAIL_1]'],
+    ['https://x.example/?a=1&to=bob@acme.com', 'https://x.example/?a=1&to=[EMAIL_1]'],
+    ['Smith|bob@acme.com|/home/bob@acme.com', 'Smith|[EMAIL_1]|/home/[EMAIL_1]'],
+    ["O'Neil@acme.com R&D@acme.com {bob@acme.com}", '[EMAIL_1] [EMAIL_2] {[EMAIL_3]}'],
+    ['x+ann=a.example@list.org list-return-1-ann=a.example@list.org', '[EMAIL_1] [EMAIL_2]'],
+    ['token=abcdef123456&page=2 password=ab&cd1234', 'token=[SECRET_1]&page=2 password=[SECRET_2]'],
+    [
+      '(password=hunter22xx) [token=abcdef123456]] secret=a(b)c)d123',
+      '(password=[SECRET_1]) [token=[SECRET_2]]] secret=[SECRET_3]',
+    ],
+    [
+      'password     = "hunter33yy"\nDB_PASSWORD\t=  hunter44yy',
+      'password     = "[SECRET_1]"\nDB_PASSWORD\t=  [SECRET_2]',
+    ],
+    [
+      'Authorization: Basic YW5uOmh1bnRlcjI= Basic understanding-of-things',
+      'Authorization: Basic [SECRET_1] Basic understanding-of-things',
+    ],
+    [
+      '-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n\nMIIE\n-----END RSA PRIVATE KEY-----\nafter',
+      '[SECRET_1]\nafter',
+    ],
+    [
+      `-----BEGIN PGP PRIVATE KEY BLOCK-----\n${'A'.repeat(20_000)}\n-----END PGP PRIVATE KEY BLOCK-----\nafter`,
+      '[SECRET_1]\nafter',
+    ],
     [`'password' => 'correct-horse'`, `'password' => '[SECRET_1]'`],
     ['secret := "correct-horse"', 'secret := "[SECRET_1]"'],
     [
@@ -158,6 +185,23 @@ describe('a masker', () => {
     expect(one.unmaskData({ text: '[SECRET_2]' })).toEqual({ text: 'correct-horse' })
   })
 
+  it('masking replaces secrets in lists under such a key, and those whose name stands beside them', () => {
+    const data = {
+      passwords: ['correct-horse'],
+      env: [
+        { name: 'DB_PASSWORD', value: 'hunter22' },
+        { name: 'HOST', value: 'a-long-name' },
+      ],
+    }
+    expect(maskData(data, (text, key) => masker().maskedNow(text, key)!)).toEqual({
+      passwords: ['[SECRET_1]'],
+      env: [
+        { name: 'DB_PASSWORD', value: '[SECRET_1]' },
+        { name: 'HOST', value: 'a-long-name' },
+      ],
+    })
+  })
+
   it('masking leaves the values of such keys alone where secrets are not masked', () => {
     const one = createMaskers({ kinds: ['email'] }).of({})
     const data = { password: 'correct-horse' }
@@ -180,9 +224,29 @@ describe('a masker', () => {
   it('masking keeps a token in source code where its value could end a literal', () => {
     const one = masker([{ name: 'odd', pattern: 'X".{3}' }])
     one.maskedNow('X"abc a@x.example')
-    expect(one.unmaskSource('f("[ODD_1]", "[EMAIL_1]")')).toBe('f("[ODD_1]", "a@x.example")')
+    expect(one.unmaskSource('f("[ODD_1]", "[EMAIL_1]")', undefined)).toBe('f("[ODD_1]", "a@x.example")')
     expect(one.unmask('[ODD_1]')).toBe('X"abc')
   })
+
+  it.each([
+    ['bash', 'a`id`@x.example', false],
+    ['bash', 'a$IFS@x.example', false],
+    ['bash', '4111 1111 1111 1111', false],
+    ['bash', 'ann+1@x.example', true],
+    ['javascript', 'a`+b+`@x.example', false],
+    ['javascript', '${a}@x.example', false],
+    ['javascript', "o'neil@x.example", false],
+    ['javascript', '4111 1111 1111 1111', true],
+    [undefined, 'a`id`$IFS@x.example', true],
+    [undefined, "a'b@x.example", false],
+  ] as const)(
+    'masking keeps a token in source code of %s where %j could change the program',
+    (language, value, isPlain) => {
+      const one = masker([{ name: 'odd', pattern: 'X.{1,60}Y' }])
+      one.maskedNow(`X${value}Y`)
+      expect(one.unmaskSource('f("[ODD_1]")', language)).toBe(isPlain ? `f("X${value}Y")` : 'f("[ODD_1]")')
+    },
+  )
 
   it("masking puts back only a sampling request's own values in its reply", async () => {
     const one = masker()

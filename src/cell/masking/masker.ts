@@ -1,11 +1,12 @@
 // Replaces personal data with tokens on its way to the model, and puts it back on the way from the model. One per
 // session. Pure.
 import { BridgeError } from '../../errors.ts'
+import type { OtherLanguage } from '../../config/settings/cells.ts'
 import { isSecret } from '../../config/secrets/secret-names.ts'
 import { isRecord } from '../../util/json/json.ts'
 import type { Mask } from '../masking-part.ts'
 import { plainNumbers } from './plain-numbers.ts'
-import type { Match, Recogniser } from './recognisers.ts'
+import type { Match, Recogniser } from './by-patterns.ts'
 
 /** Beyond this, values are still replaced but cannot be put back. */
 const MAX_TOKENS = 100_000
@@ -13,8 +14,13 @@ const TOKEN = /\[[A-Z][A-Z0-9_]{0,31}_\d{1,6}\]/g
 const MAX_TOKEN_CHARS = 48
 /** Most passes over the work: masking a text may reveal or build another text to search. */
 const MAX_ROUNDS = 5
-/** Values that are safe anywhere in Python source. */
-const PLAIN_IN_SOURCE = /^[^'"\\{}\r\n\0]*$/
+/** Values that cannot change a program where they stand in a literal, by its language. */
+const PLAIN_IN_SOURCE: Record<OtherLanguage | 'python', RegExp> = {
+  python: /^[^'"\\{}\r\n\0]*$/,
+  javascript: /^[^'"`$\\{}\r\n\u2028\u2029\0]*$/,
+  // Without quotes as well, where a word must stay one, and be no option of a command.
+  bash: /^[\p{L}\p{M}\p{N}@+_][\p{L}\p{M}\p{N}@.,:+_/%-]*$/u,
+}
 
 const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}]+/u
 
@@ -101,9 +107,10 @@ export class Masker {
     return this.#replaced(text, () => true)
   }
 
-  /** The same for Python source. A value that could end a literal stays a token until it is passed as an argument. */
-  unmaskSource(code: string): string {
-    return this.#replaced(code, (value) => PLAIN_IN_SOURCE.test(value))
+  /** The same for source. A value that could change the program stays a token until it is passed as an argument. */
+  unmaskSource(code: string, language: OtherLanguage | undefined): string {
+    const plain = PLAIN_IN_SOURCE[language ?? 'python']
+    return this.#replaced(code, (value) => plain.test(value))
   }
 
   /**
@@ -178,9 +185,14 @@ export function maskData(data: unknown, mask: Mask, key?: string): unknown {
     const masked = mask(String(data), key !== undefined && isSecret(key, data) ? key : undefined)
     return masked === String(data) ? data : masked
   }
-  if (Array.isArray(data)) return data.map((item) => maskData(item, mask))
+  if (Array.isArray(data)) return data.map((item) => maskData(item, mask, key))
   if (!isRecord(data)) return data
-  return Object.fromEntries(Object.entries(data).map(([name, value]) => [mask(name), maskData(value, mask, name)]))
+  // As in lists of variables: `{"name": "DB_PASSWORD", "value": …}`.
+  const named = data['name'] ?? data['key']
+  const keyOf = (name: string): string => (name === 'value' && typeof named === 'string' ? named : name)
+  return Object.fromEntries(
+    Object.entries(data).map(([name, value]) => [mask(name), maskData(value, mask, keyOf(name))]),
+  )
 }
 
 /** Returns the parts of a match outside of tokens, trimmed, so that a name has the same token everywhere. */

@@ -4,7 +4,8 @@ import type { CellMasker, Mask, MaskedData, Maskers, AskedQuestion, AsksModel } 
 import { customRecogniser, MAX_PATTERNS } from './custom-pattern.ts'
 import { maskResult } from './mask-result.ts'
 import { maskData, Masker, type NameFinder, newTokens } from './masker.ts'
-import { type Match, type Recogniser, RECOGNISERS } from './recognisers.ts'
+import type { Match, Recogniser } from './by-patterns.ts'
+import { RECOGNISERS } from './recognisers.ts'
 import type { CellListeners } from '../session/cell-run.ts'
 import { plainText } from '../../util/text/terminal-text.ts'
 

@@ -2,16 +2,9 @@
 // Every pattern is bounded and starts at something rare, so that the time taken is linear in the text, even in a
 // hostile one.
 import { isIPv4, isIPv6 } from 'node:net'
-import { hasSecretPart } from '../../config/secrets/secret-names.ts'
 import type { MaskKind } from '../../config/settings/sandbox.ts'
-
-/** A range of a text, and the kind of data in it. */
-export interface Match {
-  start: number
-  end: number
-  /** Label in tokens. */
-  label: string
-}
+import { byPatterns, type Match, readingNumbers, type Recogniser } from './by-patterns.ts'
+import { secret } from './secret-recogniser.ts'
 
 /** ISO 13616: length of the account number by country. */
 const IBAN_LENGTHS = new Map(
@@ -19,51 +12,6 @@ const IBAN_LENGTHS = new Map(
     .split(' ')
     .map((entry) => [entry.slice(0, 2), Number(entry.slice(2))]),
 )
-
-export interface Recogniser {
-  label: string
-  find(text: string): Match[]
-  /** It finds numbers in groups, so spaces, hyphens and digits of any script are to be those of ASCII. */
-  readsNumbers?: boolean
-  /** In data: whether the key marks the whole value as such data. */
-  isValueOf?: (key: string, value: string) => boolean
-}
-
-interface Pattern {
-  /** Has the flag g. The candidate is its first group, or the whole match if it has no group. */
-  expression: RegExp
-  /** A fast test: the text has no match unless this matches. */
-  needs?: RegExp
-  /** Whether the group `name` marks the group `value` as such data. */
-  isName?: (name: string) => boolean
-  /** Returns how many characters of a candidate count. Missing: all of them. */
-  check?: (candidate: string) => number
-}
-
-function byPatterns(label: string, patterns: readonly Pattern[]): Recogniser {
-  return {
-    label,
-    find: (text) =>
-      patterns.flatMap(({ expression, needs, isName, check }) => {
-        if (needs && !needs.test(text)) return []
-        const matches: Match[] = []
-        for (const { 0: whole, 1: group, groups, index } of text.matchAll(expression)) {
-          if (isName && !isName(groups!['name']!)) continue
-          const candidate = groups?.['value'] ?? group ?? whole
-          const length = check ? check(candidate) : candidate.length
-          // A named value follows the match.
-          const start = index + whole.length - (groups ? 0 : candidate.length)
-          if (length > 0) matches.push({ start, end: start + length, label })
-        }
-        return matches
-      }),
-  }
-}
-
-const readingNumbers = (label: string, patterns: readonly Pattern[]): Recogniser => ({
-  ...byPatterns(label, patterns),
-  readsNumbers: true,
-})
 
 const MAX_LOCAL_CHARS = 64
 const LETTER = /[\p{L}\p{M}\p{N}_]/u
@@ -86,6 +34,7 @@ const email: Recogniser = {
       while (start > from && at - start < MAX_LOCAL_CHARS && isLocalPart(text, start - 1)) start -= 1
       // Quotes and punctuation around an address are not part of it.
       while (start < at && SIGNS.has(text[start]!)) start += 1
+      start = localPartFrom(text, start, at)
       if (start === at) start = quotedFrom(text, at, from)
       if (start === at) continue
       DOMAIN.lastIndex = after
@@ -96,6 +45,22 @@ const email: Recogniser = {
     }
     return matches
   },
+}
+
+/**
+ * Returns where a local part begins: not with a path, a cell of a table or a name such as `to=` before it. Some signs
+ * of these may stand in an address (RFC 5322, section 3.2.3), but only `=` does, where another address is inside.
+ */
+function localPartFrom(text: string, start: number, at: number): number {
+  const local = text.slice(start, at)
+  // O'Neil's has a letter before it.
+  const [before = ''] = /^.*(?:[`|/?{}]|(?<![\p{L}\p{N}])')/su.exec(local) ?? []
+  const [key = ''] = /^.*=/s.exec(local.slice(before.length)) ?? []
+  const name = key.slice(key.lastIndexOf('&') + 1)
+  const isBounced = /\+|-.*-/.test(name)
+  const [signs = ''] = /^[^\p{L}\p{M}\p{N}_]*/u.exec(local.slice(before.length + (isBounced ? 0 : key.length))) ?? []
+  const from = start + before.length + (isBounced ? 0 : key.length) + signs.length
+  return from < at ? from : start
 }
 
 /**
@@ -241,70 +206,6 @@ const ip = byPatterns('IP', [
     check: (candidate) => (/\d/.test(candidate) && isIPv6(candidate) ? candidate.length : 0),
   },
 ])
-
-/** What stands in place of a secret: a token, a variable's name, or a row of stars. */
-const NO_SECRET = /^(?:\[[A-Za-z][A-Za-z0-9_]{0,31}\]|\$\{[\w:.-]+\}|([^A-Za-z0-9])\1*)$/
-
-/** Whether a value of a name that marks secrets can be one. The same in text and in data. */
-function isSecretValue(value: string): boolean {
-  return (value.length >= 8 || SHORT_SECRET.test(value)) && !NO_SECRET.test(value)
-}
-
-/** Names of types and variables in code, and counts, are as short as this but have no letters beside digits. */
-const SHORT_SECRET = /^(?=.*\d)(?=.*[A-Za-z])[\w!@#$%^&*?+~-]{6,7}$/
-
-/**
- * Looks at the value but does not take it: a name may be in another's value, as in `--set=password=…`. A value ends at
- * the quotes that it began with, which may be escaped, as in JSON within JSON. After `=>`, which also begins the body
- * of a function, it has quotes.
- */
-const NAMED_VALUE = new RegExp(
-  [
-    String.raw`(?<![\w-])(?<name>[\w-]{2,64})(?:\\{0,4}["'])?`,
-    String.raw`(?:\s?(?:(?:=>|:=)\s?\\{0,4}["']|[:=](?!>)\s?(?:\\{0,4}["'])?)|(?<=[<:]\k<name>)>(?=[^\s<>]{6,200}<\/))`,
-    String.raw`(?=(?<value>(?<=>)[^\s<>"']+(?=<\/)`,
-    String.raw`|(?<=\\["'])[^\s"'\\]{6,200}`,
-    String.raw`|(?<=")(?:[^\s"\\]|\\\S){6,200}(?=")`,
-    String.raw`|(?<=')(?:[^\s'\\]|\\\S){6,200}(?=')`,
-    String.raw`|[^\s"',;}]{6,200}))`,
-  ].join(''),
-  'g',
-)
-
-/**
- * Keys in their issuers' formats, private keys, passwords in URLs, and values of variables whose names mark them as
- * secret.
- */
-const secretTexts = byPatterns('SECRET', [
-  {
-    expression: /\b(?:gh[opusr]|npm|glpat|[srp]k|hf|dop_v1|shpat|xox[abeoprs]|github_pat)[-_][A-Za-z0-9_-]{16,255}/g,
-    needs: /[-_][A-Za-z0-9_-]{16}/,
-  },
-  { expression: /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g, needs: /AKIA|ASIA/ },
-  { expression: /\bAIza[A-Za-z0-9_-]{35}/g, needs: /AIza/ },
-  {
-    expression: /\beyJ[A-Za-z0-9_-]{10,2000}\.[A-Za-z0-9_-]{10,4000}\.[A-Za-z0-9_-]{10,1000}/g,
-    needs: /eyJ[A-Za-z0-9_-]{10,2000}\./,
-  },
-  {
-    expression: /-----BEGIN [A-Z ]{0,20}PRIVATE KEY-----[^-]{0,10000}(?:-----END [A-Z ]{0,20}PRIVATE KEY-----)?/g,
-    needs: /PRIVATE KEY-/,
-  },
-  { expression: /:\/\/[^\s:/@]{0,64}:([^\s:/@]{3,128})(?=@)/g, needs: /:\/\// },
-  {
-    expression: NAMED_VALUE,
-    needs: /pass|secret|token|key|pwd|credential|cookie/i,
-    isName: hasSecretPart,
-    check: (candidate) => (isSecretValue(candidate) ? candidate.length : 0),
-  },
-  { expression: /\bBearer ([A-Za-z0-9._~+/-]{16,2000})/g, needs: /Bearer / },
-])
-
-/** Data has no `:` or quotes between a key and its value, but the text that it becomes has. */
-const secret: Recogniser = {
-  ...secretTexts,
-  isValueOf: (key, value) => /^\S+$/.test(value) && hasSecretPart(key) && isSecretValue(value),
-}
 
 export const RECOGNISERS: Record<MaskKind, Recogniser> = { email, phone, card, iban, ip, secret }
 

@@ -1,7 +1,7 @@
 // Builds requests in the format of Presidio Analyzer and reads the responses. A response is untrusted: one invalid part
 // makes all of it invalid. Pure.
 import { isRecord } from '../../../util/json/json.ts'
-import type { Match } from '../recognisers.ts'
+import type { Match } from '../by-patterns.ts'
 
 /** Longest text of one request; a longer text is cut at a space. */
 const MAX_REQUEST_CHARS = 100_000

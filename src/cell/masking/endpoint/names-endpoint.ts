@@ -5,7 +5,7 @@ import { lineCost } from '../../../util/json/line-cost.ts'
 import { parseJson } from '../../../util/json/json.ts'
 import { readAtMost } from '../../../util/bytes/read-at-most.ts'
 import type { NameFinder } from '../masker.ts'
-import type { Match } from '../recognisers.ts'
+import type { Match } from '../by-patterns.ts'
 import { type AnalyzeRequest, packed, readMatches } from './analyze-request.ts'
 
 const REQUEST_TIMEOUT_MS = 10_000

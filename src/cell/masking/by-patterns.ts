@@ -1,0 +1,54 @@
+// A kind of personal data, and the way to recognise one by regular expressions. Pure.
+
+/** A range of a text, and the kind of data in it. */
+export interface Match {
+  start: number
+  end: number
+  /** Label in tokens. */
+  label: string
+}
+
+export interface Recogniser {
+  label: string
+  find(text: string): Match[]
+  /** It finds numbers in groups, so spaces, hyphens and digits of any script are to be those of ASCII. */
+  readsNumbers?: boolean
+  /** In data: whether the key marks the whole value as such data. */
+  isValueOf?: (key: string, value: string) => boolean
+}
+
+interface Pattern {
+  /** Has the flag g. The candidate is its first group, or the whole match if it has no group. */
+  expression: RegExp
+  /** A fast test: the text has no match unless this matches. */
+  needs?: RegExp
+  /** Whether the group `name` marks the group `value` as such data. */
+  isName?: (name: string) => boolean
+  /** Returns how many characters of a candidate count. Missing: all of them. */
+  check?: (candidate: string) => number
+}
+
+export function byPatterns(label: string, patterns: readonly Pattern[]): Recogniser {
+  return {
+    label,
+    find: (text) =>
+      patterns.flatMap(({ expression, needs, isName, check }) => {
+        if (needs && !needs.test(text)) return []
+        const matches: Match[] = []
+        for (const { 0: whole, 1: group, groups, index } of text.matchAll(expression)) {
+          if (isName && !isName(groups!['name']!)) continue
+          const candidate = groups?.['value'] ?? group ?? whole
+          const length = check ? check(candidate) : candidate.length
+          // A named value follows the match.
+          const start = index + whole.length - (groups ? 0 : candidate.length)
+          if (length > 0) matches.push({ start, end: start + length, label })
+        }
+        return matches
+      }),
+  }
+}
+
+export const readingNumbers = (label: string, patterns: readonly Pattern[]): Recogniser => ({
+  ...byPatterns(label, patterns),
+  readsNumbers: true,
+})
