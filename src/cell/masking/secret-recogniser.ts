@@ -1,4 +1,4 @@
-// Recognises secrets: keys in their issuers' formats, and values by the names before them. Each pattern is linear. Pure.
+// Recognises secrets: keys in their issuers' formats, and values by the names before them. All is linear. Pure.
 import { hasSecretPart } from '../../config/secrets/secret-names.ts'
 import { byPatterns, type Recogniser } from './by-patterns.ts'
 
