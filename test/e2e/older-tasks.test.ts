@@ -94,6 +94,14 @@ it('a cancelled task interrupts its cell, and has no result', async () => {
   expect((await call('1'))['task']).toMatchObject({ status: 'working' })
 })
 
+it('tasks that have ended make room for others', async () => {
+  const { send, call } = await connect()
+  for (let count = 1; count <= 66; count += 1) {
+    const { task } = await call(`print(${count})`)
+    expect((await send('tasks/result', { taskId: task.taskId }))['result'].content[0].text).toBe(String(count))
+  }
+})
+
 it('over HTTP, a task outlives the connection that waits for its result, and is nobody else’s', async () => {
   const { url, token } = await startHttpBridge()
   let count = 0

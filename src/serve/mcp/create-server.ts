@@ -33,7 +33,7 @@ import { runRequest } from './observed-run.ts'
 import { nextWithin } from './runs/late-results.ts'
 import { abilitiesOf, isRunState, type OpenRun, type RunEvent } from './runs/open-run.ts'
 import { OLDER_TASKS, serveOlderTasks } from './runs/older-tasks.ts'
-import { serveTasks, TASKS_EXTENSION } from './runs/task-runs.ts'
+import { MAX_TASKS, serveTasks, TASKS_EXTENSION } from './runs/task-runs.ts'
 import { OpenRuns } from './runs/open-runs.ts'
 import { OUTPUT_TEMPLATE, readOutputResource } from './output-resource.ts'
 import { rehearse } from './rehearse.ts'
@@ -159,7 +159,14 @@ export function createServer(parts: ServerParts): Server {
       )
     }
     const quirks = quirksFor(context)
-    const wantsTask = task !== undefined && openTask !== undefined && runs.tasks.hasRoom
+    const wantsTask = task !== undefined && openTask !== undefined
+    if (wantsTask && !runs.tasks.hasRoom) {
+      // A client that asked for a task cannot read the answer of another call.
+      throw new ProtocolError(
+        ProtocolErrorCode.InternalError,
+        `${MAX_TASKS} tasks are running. No code ran. Call again when one has ended, or cancel one.`,
+      )
+    }
     let run: OpenRun
     try {
       const send = wantsTask ? undefined : sendQuestion(server, context)

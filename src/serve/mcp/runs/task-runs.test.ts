@@ -19,15 +19,40 @@ async function ended(runs: OpenRuns, chars: number): Promise<string> {
 
 it('small results of tasks are all kept', async () => {
   const runs = new OpenRuns()
-  const ids = []
+  const ids: string[] = []
   for (let count = 0; count < 64; count += 1) ids.push(await ended(runs, 1_000))
-  for (const id of ids) expect(runs.tasks.get(id)).toMatchObject({ status: 'completed' })
+  for (const id of ids) expect(runs.tasks.stateOf(id)).toMatchObject({ status: 'completed' })
+  expect(runs.tasks.serves(EXTENSION)).toBe(true)
+})
+
+it('a task that its client has fetched makes room first, then the one that ended first', async () => {
+  const runs = new OpenRuns()
+  const ids: string[] = []
+  for (let count = 0; count < 64; count += 1) ids.push(await ended(runs, 1_000))
+  runs.tasks.get(ids[5]!)
+  const dropped = () => ids.map((id, at) => (runs.tasks.has(id) ? [] : at)).flat()
+  await ended(runs, 1_000)
+  expect(dropped()).toEqual([5])
+  await ended(runs, 1_000)
+  expect(dropped()).toEqual([0, 5])
+})
+
+it('tasks that run make no room for another', () => {
+  const runs = new OpenRuns()
+  const ids: string[] = []
+  for (let count = 0; count < 64; count += 1) {
+    const run = new OpenRun({})
+    run.start(new Promise(() => {}))
+    expect(runs.tasks.serves(EXTENSION)).toBe(true)
+    ids.push(runs.tasks.open(run))
+  }
   expect(runs.tasks.serves(EXTENSION)).toBe(false)
+  for (const id of ids) expect(runs.tasks.stateOf(id)).toMatchObject({ status: 'working' })
 })
 
 it('large results of tasks make room for later ones, and the last one stays', async () => {
   const runs = new OpenRuns()
-  const ids = []
+  const ids: string[] = []
   for (let count = 0; count < 8; count += 1) ids.push(await ended(runs, 20_000_000))
   for (const id of ids.slice(0, 5)) expect(() => runs.tasks.get(id)).toThrow('Unknown or expired task')
   for (const id of ids.slice(-3)) expect(runs.tasks.get(id)).toMatchObject({ status: 'completed' })
