@@ -45,7 +45,7 @@ export interface ServedClient {
   told(said: Record<string, unknown>): void
   /**
    * From now on begins no call of the client. Missing for a command, which ends with the resident.
-   * @returns how many of its calls and cells are open
+   * @returns how many of its calls and cells are open, and how many results of its tasks it has not fetched
    */
   drain?(): number
   /** The client has disconnected. Resolves when everything of it has ended. */

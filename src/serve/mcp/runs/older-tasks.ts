@@ -44,7 +44,7 @@ export function serveOlderTasks(server: Server, tasks: TaskRuns): (run: OpenRun)
     if (status === 'completed' || status === 'cancelled')
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `The task has ended: it is ${status}`)
     tasks.cancel(taskId)
-    return { ...stateOf(taskId), status: 'cancelled' }
+    return stateOf(taskId)
   })
   server.setRequestHandler('tasks/result', { params }, async ({ taskId }, context) => {
     const result = await tasks.resultOf(taskId, context.mcpReq.signal, (question) => ask(taskId, question, context))

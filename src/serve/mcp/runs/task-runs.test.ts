@@ -1,6 +1,6 @@
 // This file verifies that what tasks keep for their clients is bounded.
 import type { CallToolResult } from '@modelcontextprotocol/server'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { OpenRun } from './open-run.ts'
 import { OpenRuns } from './open-runs.ts'
 
@@ -35,6 +35,45 @@ it('a task that its client has fetched makes room first, then the one that ended
   expect(dropped()).toEqual([5])
   await ended(runs, 1_000)
   expect(dropped()).toEqual([0, 5])
+})
+
+it('a cancelled task stays cancelled while its cell goes on, and whoever waits for its result is told', async () => {
+  const runs = new OpenRuns()
+  const run = new OpenRun({})
+  let end = (): void => {}
+  run.start(new Promise((resolve) => (end = () => resolve({ content: [] }))))
+  const id = runs.tasks.open(run)
+  const result = runs.tasks.resultOf(id, new AbortController().signal, () => Promise.resolve({}))
+  const told = expect(result).rejects.toThrow('The task was cancelled')
+  runs.tasks.cancel(id)
+  await told
+  const cancelled = runs.tasks.get(id)
+  expect(cancelled).toMatchObject({ status: 'cancelled' })
+  end()
+  await run.ended()
+  await new Promise(setImmediate)
+  expect(runs.tasks.get(id)).toEqual(cancelled)
+})
+
+it('a task is unfetched until its client has its result, for a minute after its end at most', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const runs = new OpenRuns()
+  const running = new OpenRun({})
+  running.start(new Promise(() => {}))
+  const id = runs.tasks.open(running)
+  const [first, second] = [await ended(runs, 1_000), await ended(runs, 1_000)]
+  expect(runs.tasks.unfetchedCount).toBe(3)
+  runs.tasks.stateOf(first)
+  expect(runs.tasks.unfetchedCount).toBe(3)
+  runs.tasks.get(first)
+  await runs.tasks.resultOf(second, new AbortController().signal, () => Promise.resolve({}))
+  expect(runs.tasks.unfetchedCount).toBe(1)
+  runs.tasks.cancel(id)
+  await ended(runs, 1_000)
+  expect(runs.tasks.unfetchedCount).toBe(1)
+  vi.setSystemTime(Date.now() + 61_000)
+  expect(runs.tasks.unfetchedCount).toBe(0)
 })
 
 it('tasks that run make no room for another', () => {

@@ -26,6 +26,8 @@ const TTL_MS = 60 * 60_000
 const POLL_MS = 1_000
 /** That run, and that are kept. */
 export const MAX_TASKS = 64
+/** How long after its end a client is expected to fetch a result. */
+const FETCH_MS = 60_000
 /** Of all kept results, as JSON. Images of one result may take a third of it. */
 const MAX_RESULT_CHARS = 64_000_000
 
@@ -129,6 +131,15 @@ export class TaskRuns {
     return id
   }
 
+  /** How many tasks run, or have ended a moment ago with a result that their client has not fetched. */
+  get unfetchedCount(): number {
+    const since = Date.now() - FETCH_MS
+    return [...this.#tasks.values()].filter(
+      ({ result, isFetched, isCancelled, changedAt }) =>
+        !isFetched && !isCancelled && (!result || changedAt.getTime() > since),
+    ).length
+  }
+
   has(id: string): boolean {
     return this.#tasks.has(id)
   }
@@ -144,7 +155,7 @@ export class TaskRuns {
   ): Promise<CallToolResult> {
     const task = this.#find(id)
     const over = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
-    while (!task.result && !signal.aborted) {
+    while (!task.result && !task.isCancelled && !signal.aborted) {
       for (const [key, question] of Object.entries(task.run.openQuestions)) {
         if (task.asked.has(key)) continue
         task.asked.add(key)
@@ -180,7 +191,7 @@ export class TaskRuns {
   stateOf(id: string): Result {
     const task = this.#find(id)
     const { run, result } = task
-    if (result) return stateOf(id, task)
+    if (result || task.isCancelled) return stateOf(id, task)
     const statusMessage = run.progress.takeNews()
     if (statusMessage) run.onShown?.(statusMessage)
     const inputRequests = run.openQuestions
@@ -195,19 +206,25 @@ export class TaskRuns {
     onAnswer?.()
   }
 
-  /** Interrupts the cell; does nothing to one that has ended. @throws ProtocolError for an unknown id */
+  /**
+   * Interrupts the cell; does nothing to one that has ended. The task is cancelled at once and stays so (MCP
+   * 2025-11-25, Tasks, Task Cancellation), although its cell may take a moment.
+   * @throws ProtocolError for an unknown id
+   */
   cancel(id: string): void {
     const task = this.#find(id)
-    if (task.result) return
+    if (task.result || task.isCancelled) return
     task.isCancelled = true
+    task.changedAt = new Date()
     task.run.cancel()
+    tell(task)
   }
 
   async #follow(id: string, task: Task): Promise<void> {
     const { run } = task
     while (!task.result) {
       const event = await run.next()
-      task.changedAt = new Date()
+      if (!task.isCancelled) task.changedAt = new Date()
       if ('result' in event) {
         this.#keep(id, task, event.result)
         tell(task)
@@ -271,7 +288,7 @@ function tell({ onEvent }: Task): void {
 
 function stateOf(taskId: string, { run, result, isCancelled, createdAt, changedAt }: Task) {
   const isAsked = Object.keys(run.openQuestions).length > 0
-  const status = result ? (isCancelled ? 'cancelled' : 'completed') : isAsked ? 'input_required' : 'working'
+  const status = isCancelled ? 'cancelled' : result ? 'completed' : isAsked ? 'input_required' : 'working'
   return {
     taskId,
     status,
