@@ -4,7 +4,7 @@
 import type { Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
 import type { ClientContext } from '../../../config/settings/client-context.ts'
-import { MAX_LINE_BYTES } from '../../../serve/client-lines.ts'
+import { MAX_LINE_BYTES, openBatch } from '../../../serve/client-lines.ts'
 import { createLineSplitter } from '../../../util/bytes/line-splitter.ts'
 import { isRecord } from '../../../util/json/json.ts'
 import { KeptAnswers } from './kept-answers.ts'
@@ -118,6 +118,10 @@ export class Relay {
   }
 
   #clientLine(line: Buffer): void {
+    const batch = openBatch(line, this.#open.takesBatches)
+    // Before a resident has welcomed the client, what serves it in its place refuses the batch again.
+    for (const one of batch?.refusals ?? []) this.#toClient(`${JSON.stringify(one)}\n`)
+    if (batch) return batch.messages.forEach((one) => this.#clientLine(Buffer.from(`${JSON.stringify(one)}\n`)))
     if (isControl(line) || !this.#open.fromClient(line)) return
     // Without a connection, requests are sent with the handshake of the next.
     if (!this.#isConnected || this.#socket?.write(line) !== false) return
