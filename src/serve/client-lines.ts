@@ -1,5 +1,5 @@
-// The lines of a client, over stdio or through its relay: batches, and requests that are not valid. Loads no MCP package,
-// because a relay has none. Pure.
+// The lines of a client, over stdio or through its relay: batches, and requests that are not valid. Loads no MCP
+// package, because a relay has none. Pure.
 import { isRecord, parseJson } from '../util/json/json.ts'
 
 /** Of one message. A longer one ends the connection. */
@@ -33,8 +33,8 @@ export function opensBatches({ method, params }: Record<string, unknown>): boole
 }
 
 /**
- * Takes a batch apart. Each of its requests gets a response of its own: JSON-RPC recommends one array of all, but a call
- * that takes long would hold up the others.
+ * Takes a batch apart. Each of its requests gets a response of its own: JSON-RPC recommends one array of all, but a
+ * call that takes long would hold up the others.
  * @param isAllowed whether the client's revision has batches
  * @returns undefined for a line that is no batch
  */
