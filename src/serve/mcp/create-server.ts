@@ -116,7 +116,7 @@ export function createServer(parts: ServerParts): Server {
       marked(tool, parts.settings),
     )
     const callable = openTask ? own.map((tool) => ({ ...tool, execution: { taskSupport: 'optional' as const } })) : own
-    const all = [...callable, ...(await Promise.all(offers.map((offer) => offer.tools()))).flat()]
+    const all = [...callable, ...(await offeredTools())]
     return {
       tools: showsApps(capabilities)
         ? [...all.map(forModelOnly), byHandle ? SHOW_APP_TOOL_WITH_SESSION : SHOW_APP_TOOL]
@@ -133,6 +133,8 @@ export function createServer(parts: ServerParts): Server {
     return listedLanguages(parts.settings).map((language) => languageTool(language, byHandle))
   }
 
+  const offeredTools = async () => (await Promise.all(offers.map((offer) => offer.tools()))).flat()
+
   for (const offer of offers) offer.answer(server)
 
   server.setRequestHandler('tools/call', (request, context) => runs.answer(() => callTool(request.params, context)))
@@ -148,7 +150,11 @@ export function createServer(parts: ServerParts): Server {
     if (!isRunPython && !language && !offer) {
       throw new ProtocolError(
         ProtocolErrorCode.InvalidParams,
-        `Unknown tool '${shortName(name)}'; ${languages.length === 0 ? 'the only one is run_python' : `there are ${[RUN_PYTHON_TOOL.name, ...languages.map(toolOf)].join(' and ')}`}`,
+        `Unknown tool '${shortName(name)}'; ${toolsText([
+          RUN_PYTHON_TOOL.name,
+          ...languages.map(toolOf),
+          ...(await offeredTools()).map((tool) => tool.name),
+        ])}`,
       )
     }
     const state = context.mcpReq.requestState<string>()
@@ -297,6 +303,12 @@ export function createServer(parts: ServerParts): Server {
   })
 
   return server
+}
+
+/** Says which tools a client may call. */
+function toolsText(names: string[]): string {
+  if (names.length === 1) return `the only one is ${names[0]}`
+  return `there are ${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
 }
 
 const lateAnswers = () => import('./runs/late-answers.ts')
