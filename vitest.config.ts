@@ -16,6 +16,7 @@ const REPLACES_MODULES = [
  * The residents of Windows have tests of their own.
  */
 const BOTH_WAYS = [
+  'batches',
   'client-log',
   'config',
   'denials-record',

@@ -36,6 +36,27 @@ it('a bridge that gets SIGTERM in the middle of a cell answers over stdio before
   expect(JSON.stringify(answer?.['result'])).toMatch(TOLD)
 })
 
+it('a message of many megabytes is answered, and one that is too long ends the bridge with a message', async () => {
+  const child = spawn(process.execPath, [CLI], { env: bridgeEnv(makeHome()), stdio: 'pipe' })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  child.stdin.on('error', () => {})
+  let said = ''
+  child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()))
+  const client = rawClient(child)
+  const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo }
+  client.send({ id: 1, method: 'initialize', params })
+  const ping = (id: number, megabytes: number): void => {
+    client.send({ id, method: 'ping', params: { _meta: { padding: 'a'.repeat(megabytes * 2 ** 20) } } })
+  }
+  ping(2, 12)
+  await client.until(({ id }) => id === 2)
+  const exited = once(child, 'exit')
+  ping(3, 33)
+  // Its input stays open: the bridge ends by itself.
+  expect(await exited).toEqual([1, null])
+  expect(said).toMatch(/a message of the client is too long/i)
+})
+
 const clientInfo = { name: 'raw', version: '1' }
 
 type Message = Record<string, unknown>

@@ -7,6 +7,7 @@ import { loadLiveSettings } from '../../config/settings/file/live-settings.ts'
 import { BridgeError } from '../../errors.ts'
 import { createLog } from '../../util/log.ts'
 import type { Conversation } from '../../serve/mcp/run-python.ts'
+import { MAX_LINE_BYTES } from '../../serve/client-lines.ts'
 import { StdioTransport } from '../../serve/mcp/stdio-transport.ts'
 import { oneSession } from '../../serve/mcp/sessions.ts'
 import { onShutdown } from '../../util/process/shutdown.ts'
@@ -53,9 +54,13 @@ export async function run({ http, ui, ...flags }: Partial<HttpFlags>): Promise<v
     await page?.serve(bridge)
     return { bridge, sessions: oneSession(bridge.sessions.open(keptForClient(context.cwd))) }
   }
-  const served = serveConnection({ settings, log, context, transport: new StdioTransport(), open })
+  const transport = new StdioTransport(() => {
+    log.error('A message of the client is too long', { maxBytes: MAX_LINE_BYTES })
+    void shutDown(1)
+  })
+  const served = serveConnection({ settings, log, context, transport, open })
   if (page) void served.getConversation()
-  onShutdown(async () => {
+  const shutDown = onShutdown(async () => {
     page?.close()
     await served
       .opened()

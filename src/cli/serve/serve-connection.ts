@@ -24,6 +24,8 @@ export interface ServedConnection {
   behind: () => string
   /** What was opened; undefined when nothing was, or when that failed. */
   opened: () => Promise<Conversation | undefined>
+  /** How many tasks of the client run, or have a result that it has not fetched. */
+  unfetchedTasks: () => number
   /** Call when its cells have ended. */
   close: () => Promise<void>
 }
@@ -63,6 +65,7 @@ export function serveConnection({ settings, log, context, transport, open }: Cli
   return {
     getConversation,
     behind: () => told ?? '',
+    unfetchedTasks: () => runs.tasks.unfetchedCount,
     opened: async () => conversation?.catch(() => undefined),
     close: async () => {
       // Cells that have ended with their sandbox still return their result.

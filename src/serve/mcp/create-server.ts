@@ -33,7 +33,7 @@ import { runRequest } from './observed-run.ts'
 import { nextWithin } from './runs/late-results.ts'
 import { abilitiesOf, isRunState, type OpenRun, type RunEvent } from './runs/open-run.ts'
 import { OLDER_TASKS, serveOlderTasks } from './runs/older-tasks.ts'
-import { serveTasks, TASKS_EXTENSION } from './runs/task-runs.ts'
+import { MAX_TASKS, serveTasks, TASKS_EXTENSION } from './runs/task-runs.ts'
 import { OpenRuns } from './runs/open-runs.ts'
 import { OUTPUT_TEMPLATE, readOutputResource } from './output-resource.ts'
 import { rehearse } from './rehearse.ts'
@@ -116,7 +116,7 @@ export function createServer(parts: ServerParts): Server {
       marked(tool, parts.settings),
     )
     const callable = openTask ? own.map((tool) => ({ ...tool, execution: { taskSupport: 'optional' as const } })) : own
-    const all = [...callable, ...(await Promise.all(offers.map((offer) => offer.tools()))).flat()]
+    const all = [...callable, ...(await offeredTools())]
     return {
       tools: showsApps(capabilities)
         ? [...all.map(forModelOnly), byHandle ? SHOW_APP_TOOL_WITH_SESSION : SHOW_APP_TOOL]
@@ -133,6 +133,8 @@ export function createServer(parts: ServerParts): Server {
     return listedLanguages(parts.settings).map((language) => languageTool(language, byHandle))
   }
 
+  const offeredTools = async () => (await Promise.all(offers.map((offer) => offer.tools()))).flat()
+
   for (const offer of offers) offer.answer(server)
 
   server.setRequestHandler('tools/call', (request, context) => runs.answer(() => callTool(request.params, context)))
@@ -148,7 +150,11 @@ export function createServer(parts: ServerParts): Server {
     if (!isRunPython && !language && !offer) {
       throw new ProtocolError(
         ProtocolErrorCode.InvalidParams,
-        `Unknown tool '${shortName(name)}'; ${languages.length === 0 ? 'the only one is run_python' : `there are ${[RUN_PYTHON_TOOL.name, ...languages.map(toolOf)].join(' and ')}`}`,
+        `Unknown tool '${shortName(name)}'; ${toolsText([
+          RUN_PYTHON_TOOL.name,
+          ...languages.map(toolOf),
+          ...(await offeredTools()).map((tool) => tool.name),
+        ])}`,
       )
     }
     const state = context.mcpReq.requestState<string>()
@@ -159,7 +165,14 @@ export function createServer(parts: ServerParts): Server {
       )
     }
     const quirks = quirksFor(context)
-    const wantsTask = task !== undefined && openTask !== undefined && runs.tasks.hasRoom
+    const wantsTask = task !== undefined && openTask !== undefined
+    if (wantsTask && !runs.tasks.hasRoom) {
+      // A client that asked for a task cannot read the answer of another call.
+      throw new ProtocolError(
+        ProtocolErrorCode.InternalError,
+        `${MAX_TASKS} tasks are running. No code ran. Call again when one has ended, or cancel one.`,
+      )
+    }
     let run: OpenRun
     try {
       const send = wantsTask ? undefined : sendQuestion(server, context)
@@ -292,6 +305,12 @@ export function createServer(parts: ServerParts): Server {
   })
 
   return server
+}
+
+/** Says which tools a client may call. */
+function toolsText(names: string[]): string {
+  if (names.length === 1) return `the only one is ${names[0]}`
+  return `there are ${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
 }
 
 const lateAnswers = () => import('./runs/late-answers.ts')

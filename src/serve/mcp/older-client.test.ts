@@ -4,6 +4,8 @@ import { devNull } from 'node:os'
 import { expect, it } from 'vitest'
 import { fixtureServer } from '../../../test/support/bridge-process.ts'
 import { openObserved } from '../../../test/support/observed-bridge.ts'
+import { OpenRun } from './runs/open-run.ts'
+import { OpenRuns } from './runs/open-runs.ts'
 
 const hub = { ...fixtureServer('ruled.mjs', devNull), permissions: { ask: ['create_issue'] } }
 
@@ -41,4 +43,18 @@ it.each([
   )
   expect(JSON.stringify(content)).toMatch(expected)
   expect(question).toBe(outcome)
+})
+
+it('an older client that asks for a task gets an error, and no code runs, where too many tasks run', async () => {
+  const runs = new OpenRuns()
+  for (let count = 0; count < 64; count += 1) {
+    const endless = new OpenRun({})
+    endless.start(new Promise(() => {}))
+    runs.tasks.open(endless)
+  }
+  const { client, run } = await openObserved({ runs })
+  const params = { name: 'run_python', arguments: { code: 'ran = True' }, task: {} }
+  await expect(client.callTool(params)).rejects.toThrow('64 tasks are running. No code ran.')
+  // Other calls need no task.
+  expect(JSON.stringify(await run('"ran" in globals()'))).toContain('False')
 })

@@ -17,11 +17,14 @@ interface ShutdownOptions {
   drain?: () => Promise<void>
 }
 
-/** Calls `end` once, at the first event, then exits: with 0 if stdin closed, else with 128 + the signal's number. */
+/**
+ * Calls `end` once, at the first event, then exits: with 0 if stdin closed, else with 128 + the signal's number.
+ * @returns what shuts down for another reason, with the given exit code
+ */
 export function onShutdown(
   end: () => Promise<void>,
   { watchStdin = true, signals = ['SIGINT', 'SIGTERM', 'SIGHUP'], drain }: ShutdownOptions = {},
-): void {
+): (exitCode: number) => Promise<void> {
   let ending = false
   const shutDown = async (exitCode: number) => {
     if (ending) return
@@ -42,9 +45,10 @@ export function onShutdown(
     await shutDown(SIGNAL_EXIT_CODES[signal])
   }
   for (const signal of signals) process.on(signal, () => void onSignal(signal))
-  if (!watchStdin) return
+  if (!watchStdin) return shutDown
   process.stdin.on('end', () => void shutDown(0))
   process.stdin.on('close', () => void shutDown(0))
   // A client that is gone can also show as a broken pipe at the next write.
   process.stdout.on('error', () => void shutDown(0))
+  return shutDown
 }

@@ -640,6 +640,20 @@ describe('sandbridge status and stop', () => {
     expect(residents()).toHaveLength(2)
   }, 120_000)
 
+  it('the result of a task can be fetched from a resident that `stop` has told to end', async () => {
+    const { connect, command, residents } = residentHome({})
+    const ann = await connect('ann')
+    const args = { name: 'run_python', arguments: { code: 'import time\ntime.sleep(3)\nprint("whole")' } }
+    const { result } = (await ann.ask('tools/call', { ...args, task: {} })) as { result: { task: { taskId: string } } }
+    const { taskId } = result.task
+    expect(command('stop').code).toBe(0)
+    await until(async () => JSON.stringify(await ann.ask('tasks/get', { taskId })).includes('"completed"'))
+    // A resident that ends looks several times meanwhile whether it may.
+    await sleep(500)
+    expect(JSON.stringify(await ann.ask('tasks/result', { taskId }))).toContain('whole')
+    await until(() => residents().every((pid) => !isAlive(pid)))
+  }, 120_000)
+
   it('a cell that waited for its turn when `stop` came has all of its time', { timeout: 120_000 }, async () => {
     const { connect, command } = residentHome({}, { MCP_BRIDGE_MAX_TIMEOUT: '5', MCP_BRIDGE_TIMEOUT: '5' })
     const ann = await connect('ann')

@@ -362,6 +362,7 @@ it('a workflow is a tool and a prompt of its own where MCP_BRIDGE_EXPOSE says so
   ])
   expect(JSON.stringify(await call('count-lines', {}))).toContain('2')
   expect(await call('no-such', {})).toMatchObject({ isError: true })
+  await expect(call('weekly_report', {})).rejects.toThrow('there are run_python, weekly-report, count-lines and sly')
   const { prompts } = await other.client.listPrompts()
   expect(prompts.map(({ name }) => name)).toEqual(['weekly-report', 'count-lines', 'sly'])
   const got = await other.client.getPrompt({ name: 'weekly-report', arguments: { week: '5' } })

@@ -1,6 +1,7 @@
 // What is open between one client and its resident, what the client is told before the resident answers, and what is
 // said again to the next resident when one is lost. Pure.
 
+import { opensBatches } from '../../../serve/client-lines.ts'
 import { isRecord } from '../../../util/json/json.ts'
 
 /** A client's request without an answer. */
@@ -34,6 +35,7 @@ export class OpenRequests {
   readonly #swallowed = new Set<string>()
   #initialize: { id: string; line: Buffer } | undefined
   #isInitialized = false
+  #takesBatches = false
   #initialized: Buffer | undefined
   #logLevel: { id: string; line: Buffer } | undefined
   #list: { id: string; line: Buffer } | undefined
@@ -46,7 +48,12 @@ export class OpenRequests {
     this.#tell = tell
   }
 
-  /** @returns whether the resident gets this line of the client */
+  /** Whether the client may send batches. */
+  get takesBatches(): boolean {
+    return this.#takesBatches
+  }
+
+  /** @returns whether the resident gets this line of the client, which is no batch */
   fromClient(line: Buffer): boolean {
     const message = parsed(line)
     if (!message) return true
@@ -54,6 +61,7 @@ export class OpenRequests {
     const { method, params } = message
     // An answer to a question of this resident; one of an earlier resident has ended.
     if (typeof method !== 'string') return id !== undefined && this.#resident.delete(id)
+    this.#takesBatches = opensBatches(message) ?? this.#takesBatches
     if (method === 'notifications/initialized') this.#initialized = line
     if (method === 'notifications/cancelled') this.#cancelled(params)
     if (id === undefined) return true
@@ -147,7 +155,7 @@ export class OpenRequests {
 function parsed(text: Buffer): Record<string, unknown> | undefined {
   try {
     const message: unknown = JSON.parse(text.toString())
-    // A batch, or anything else, is for the resident to refuse.
+    // Anything else is for the resident to refuse.
     return typeof message === 'object' && message !== null && !Array.isArray(message)
       ? (message as Record<string, unknown>)
       : undefined

@@ -4,6 +4,7 @@
 import type { Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
 import type { ClientContext } from '../../../config/settings/client-context.ts'
+import { MAX_LINE_BYTES, openBatch } from '../../../serve/client-lines.ts'
 import { createLineSplitter } from '../../../util/bytes/line-splitter.ts'
 import { isRecord } from '../../../util/json/json.ts'
 import { KeptAnswers } from './kept-answers.ts'
@@ -24,8 +25,6 @@ const SLOW_RETRY_MS = 25
 const START_AGAIN_MS = 3_000
 /** A client waits about this long before it kills the process. */
 const END_MS = 2_500
-/** As the resident accepts them. */
-export const MAX_LINE_BYTES = 32 * 2 ** 20
 const MAX_ANSWER_BYTES = 2 ** 29
 const IS_WINDOWS = process.platform === 'win32'
 /** Why a connection cannot be made where another resident would not help. A new one has another pipe. */
@@ -119,6 +118,10 @@ export class Relay {
   }
 
   #clientLine(line: Buffer): void {
+    const batch = openBatch(line, this.#open.takesBatches)
+    // Before a resident has welcomed the client, what serves it in its place refuses the batch again.
+    for (const one of batch?.refusals ?? []) this.#toClient(`${JSON.stringify(one)}\n`)
+    if (batch) return batch.messages.forEach((one) => this.#clientLine(Buffer.from(`${JSON.stringify(one)}\n`)))
     if (isControl(line) || !this.#open.fromClient(line)) return
     // Without a connection, requests are sent with the handshake of the next.
     if (!this.#isConnected || this.#socket?.write(line) !== false) return

@@ -3,6 +3,7 @@
 import { createServer as createSocketServer, type Server, type Socket } from 'node:net'
 import { createLineSplitter } from '../../../util/bytes/line-splitter.ts'
 import { MAX_PAUSE_MS } from '../../../cell/time-limit.ts'
+import { MAX_LINE_BYTES } from '../../../serve/client-lines.ts'
 import type { Log } from '../../../util/log.ts'
 import { VERSION } from '../../../util/version.ts'
 import {
@@ -17,7 +18,6 @@ import {
 } from '../protocol.ts'
 import { publish, removeKilled } from './publish.ts'
 import { endLeftGroups, recordGroups } from './left-groups.ts'
-import { MAX_LINE_BYTES } from '../client/relay.ts'
 import type { ResidentKey } from '../resident-key.ts'
 import { displace, holderOf, type ResidentPlace } from '../run-folder.ts'
 import { leavesUnread } from './socket-transport.ts'
@@ -45,7 +45,7 @@ export interface ServedClient {
   told(said: Record<string, unknown>): void
   /**
    * From now on begins no call of the client. Missing for a command, which ends with the resident.
-   * @returns how many of its calls and cells are open
+   * @returns how many of its calls and cells are open, and how many results of its tasks it has not fetched
    */
   drain?(): number
   /** The client has disconnected. Resolves when everything of it has ended. */

@@ -181,7 +181,8 @@ function serveClient(
     receive: (line) => transport.receive(line),
     told: () => {},
     drain: () => {
-      const count = transport.drain() + (session?.isBusy ? 1 : 0)
+      // Another resident does not know its tasks.
+      const count = transport.drain() + (session?.isBusy ? 1 : 0) + served.unfetchedTasks()
       goesOn = count === 0
       return count
     },

@@ -2,7 +2,9 @@
 // counts from 0, and a late answer to a question of an earlier resident must not answer another question.
 import { randomBytes } from 'node:crypto'
 import type { Socket } from 'node:net'
-import { deserializeMessage, type JSONRPCMessage, type Transport } from '@modelcontextprotocol/server'
+import { type JSONRPCMessage, parseJSONRPCMessage, type Transport } from '@modelcontextprotocol/server'
+import { refusalOf } from '../../../serve/client-lines.ts'
+import { parseJson } from '../../../util/json/json.ts'
 import { messageLine } from '../protocol.ts'
 
 /** Beyond this, the relay is lost or its client stopped reading for good. */
@@ -36,14 +38,17 @@ export class SocketTransport implements Transport {
     return Promise.resolve()
   }
 
-  /** A line of the client. */
+  /** A line of the client. Its relay has taken batches apart. */
   receive(line: string): void {
     if (this.#early) return void this.#early.push(line)
+    const given = parseJson(line)
     let message: JSONRPCMessage
     try {
-      message = deserializeMessage(line)
+      message = parseJSONRPCMessage(given)
     } catch (error) {
-      // Not JSON, or not JSON-RPC: as over stdio, the client gets no answer.
+      // What is no request with an id gets no answer, as over stdio.
+      const refused = refusalOf(given)
+      if (refused && !this.#socket.destroyed) this.#socket.write(messageLine(refused))
       return this.onerror?.(error instanceof Error ? error : new Error(String(error)))
     }
     if ('method' in message && !this.#takes(message)) return

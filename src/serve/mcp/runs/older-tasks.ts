@@ -24,7 +24,14 @@ export function serveOlderTasks(server: Server, tasks: TaskRuns): (run: OpenRun)
   /** Of this connection: no other one learns an id. */
   const own = new Set<string>()
   const stateOf = (id: string): Result => {
-    const { status, statusMessage, createdAt, lastUpdatedAt, ttlMs: ttl, pollIntervalMs: pollInterval } = tasks.get(id)
+    const {
+      status,
+      statusMessage,
+      createdAt,
+      lastUpdatedAt,
+      ttlMs: ttl,
+      pollIntervalMs: pollInterval,
+    } = tasks.stateOf(id)
     const said = statusMessage === undefined ? {} : { statusMessage }
     return { taskId: id, status, ...said, createdAt, lastUpdatedAt, ttl, pollInterval }
   }
@@ -33,11 +40,11 @@ export function serveOlderTasks(server: Server, tasks: TaskRuns): (run: OpenRun)
     tasks: [...own].filter((id) => tasks.has(id)).map(stateOf),
   }))
   server.setRequestHandler('tasks/cancel', { params }, ({ taskId }) => {
-    const { status } = tasks.get(taskId)
+    const { status } = tasks.stateOf(taskId)
     if (status === 'completed' || status === 'cancelled')
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `The task has ended: it is ${status}`)
     tasks.cancel(taskId)
-    return { ...stateOf(taskId), status: 'cancelled' }
+    return stateOf(taskId)
   })
   server.setRequestHandler('tasks/result', { params }, async ({ taskId }, context) => {
     const result = await tasks.resultOf(taskId, context.mcpReq.signal, (question) => ask(taskId, question, context))
@@ -51,6 +58,7 @@ export function serveOlderTasks(server: Server, tasks: TaskRuns): (run: OpenRun)
 
   return (run) => {
     const id = tasks.open(run)
+    for (const one of own) if (!tasks.has(one)) own.delete(one)
     own.add(id)
     // The package sends no answer of tools/call that has no content. Any result may have more fields than its own.
     return { content: [], task: stateOf(id) }

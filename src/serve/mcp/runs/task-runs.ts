@@ -24,8 +24,10 @@ const PATIENCE_MS = 3_000
 /** How long a task and its result are kept, at least, if its result is not among too many large ones. */
 const TTL_MS = 60 * 60_000
 const POLL_MS = 1_000
-/** Further calls are answered as for other clients. */
-const MAX_TASKS = 64
+/** That run, and that are kept. */
+export const MAX_TASKS = 64
+/** How long after its end a client is expected to fetch a result. */
+const FETCH_MS = 60_000
 /** Of all kept results, as JSON. Images of one result may take a third of it. */
 const MAX_RESULT_CHARS = 64_000_000
 
@@ -69,6 +71,10 @@ interface Task {
   changedAt: Date
   result?: CallToolResult
   resultChars?: number
+  /** The client has got the result. */
+  isFetched?: boolean
+  /** Removes it. */
+  timer?: NodeJS.Timeout
   /** The client has cancelled it. */
   isCancelled?: boolean
   /** Called when the client has answered something. */
@@ -102,8 +108,9 @@ export class TaskRuns {
     return knowsTasks(capabilities) && this.hasRoom
   }
 
+  /** Whether another task may run. Those that have ended make room. */
   get hasRoom(): boolean {
-    return this.#tasks.size < MAX_TASKS
+    return [...this.#tasks.values()].filter(({ result }) => !result).length < MAX_TASKS
   }
 
   /** Turns a run into a task. @returns the answer to its call */
@@ -117,10 +124,20 @@ export class TaskRuns {
     const id = randomUUID()
     const now = new Date()
     const task: Task = { run, createdAt: now, changedAt: now, onEvent: new Set(), asked: new Set() }
+    this.#makeRoom()
     this.#tasks.set(id, task)
-    setTimeout(() => this.#expire(id, task), TTL_MS).unref()
+    this.#expireLater(id, task)
     void this.#follow(id, task)
     return id
+  }
+
+  /** How many tasks run, or have ended a moment ago with a result that their client has not fetched. */
+  get unfetchedCount(): number {
+    const since = Date.now() - FETCH_MS
+    return [...this.#tasks.values()].filter(
+      ({ result, isFetched, isCancelled, changedAt }) =>
+        !isFetched && !isCancelled && (!result || changedAt.getTime() > since),
+    ).length
   }
 
   has(id: string): boolean {
@@ -138,7 +155,7 @@ export class TaskRuns {
   ): Promise<CallToolResult> {
     const task = this.#find(id)
     const over = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
-    while (!task.result && !signal.aborted) {
+    while (!task.result && !task.isCancelled && !signal.aborted) {
       for (const [key, question] of Object.entries(task.run.openQuestions)) {
         if (task.asked.has(key)) continue
         task.asked.add(key)
@@ -155,15 +172,26 @@ export class TaskRuns {
       await Promise.race([new Promise<void>((resolve) => task.onEvent.add((wake = resolve))), over])
       task.onEvent.delete(wake)
     }
-    if (task.result && !task.isCancelled) return task.result
+    if (task.result && !task.isCancelled) {
+      task.isFetched = true
+      return task.result
+    }
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, task.isCancelled ? 'The task was cancelled' : 'Cancelled')
   }
 
-  /** The answer to `tasks/get`. @throws ProtocolError for an unknown id */
+  /** The state of a task, and its result once it has one. @throws ProtocolError for an unknown id */
   get(id: string): Result {
     const task = this.#find(id)
+    if (!task.result || task.isCancelled) return this.stateOf(id)
+    task.isFetched = true
+    return { ...this.stateOf(id), result: task.result }
+  }
+
+  /** The state of a task without its result. @throws ProtocolError for an unknown id */
+  stateOf(id: string): Result {
+    const task = this.#find(id)
     const { run, result } = task
-    if (result) return { ...stateOf(id, task), ...(!task.isCancelled && { result }) }
+    if (result || task.isCancelled) return stateOf(id, task)
     const statusMessage = run.progress.takeNews()
     if (statusMessage) run.onShown?.(statusMessage)
     const inputRequests = run.openQuestions
@@ -178,19 +206,25 @@ export class TaskRuns {
     onAnswer?.()
   }
 
-  /** Interrupts the cell; does nothing to one that has ended. @throws ProtocolError for an unknown id */
+  /**
+   * Interrupts the cell; does nothing to one that has ended. The task is cancelled at once and stays so (MCP
+   * 2025-11-25, Tasks, Task Cancellation), although its cell may take a moment.
+   * @throws ProtocolError for an unknown id
+   */
   cancel(id: string): void {
     const task = this.#find(id)
-    if (task.result) return
+    if (task.result || task.isCancelled) return
     task.isCancelled = true
+    task.changedAt = new Date()
     task.run.cancel()
+    tell(task)
   }
 
   async #follow(id: string, task: Task): Promise<void> {
     const { run } = task
     while (!task.result) {
       const event = await run.next()
-      task.changedAt = new Date()
+      if (!task.isCancelled) task.changedAt = new Date()
       if ('result' in event) {
         this.#keep(id, task, event.result)
         tell(task)
@@ -207,6 +241,19 @@ export class TaskRuns {
     this.#waits.delete(run)
   }
 
+  /** Drops an ended task if too many are kept: one whose result its client has, else the one that ended first. */
+  #makeRoom(): void {
+    if (this.#tasks.size < MAX_TASKS) return
+    const ended = [...this.#tasks].filter(([, { result }]) => result)
+    const [id, task] = ended.find(([, { isFetched, isCancelled }]) => isFetched || isCancelled) ?? ended[0] ?? []
+    if (id !== undefined) this.#drop(id, task!)
+  }
+
+  #drop(id: string, { timer }: Task): void {
+    clearTimeout(timer)
+    this.#tasks.delete(id)
+  }
+
   /** The results that ended first make room. */
   #keep(id: string, task: Task, result: CallToolResult): void {
     task.result = result
@@ -215,9 +262,10 @@ export class TaskRuns {
     this.#tasks.delete(id)
     this.#tasks.set(id, task)
     let chars = 0
-    for (const [kept, { resultChars = 0 }] of [...this.#tasks].toReversed()) {
+    for (const [kept, other] of [...this.#tasks].toReversed()) {
+      const { resultChars = 0 } = other
       chars += resultChars
-      if (resultChars > 0 && chars > MAX_RESULT_CHARS) this.#tasks.delete(kept)
+      if (resultChars > 0 && chars > MAX_RESULT_CHARS) this.#drop(kept, other)
     }
   }
 
@@ -228,9 +276,9 @@ export class TaskRuns {
   }
 
   /** A cell that is still running keeps its task. */
-  #expire(id: string, task: Task): void {
-    if (task.result) this.#tasks.delete(id)
-    else setTimeout(() => this.#expire(id, task), TTL_MS).unref()
+  #expireLater(id: string, task: Task): void {
+    const expire = (): void => (task.result ? this.#drop(id, task) : this.#expireLater(id, task))
+    task.timer = setTimeout(expire, TTL_MS).unref()
   }
 }
 
@@ -240,7 +288,7 @@ function tell({ onEvent }: Task): void {
 
 function stateOf(taskId: string, { run, result, isCancelled, createdAt, changedAt }: Task) {
   const isAsked = Object.keys(run.openQuestions).length > 0
-  const status = result ? (isCancelled ? 'cancelled' : 'completed') : isAsked ? 'input_required' : 'working'
+  const status = isCancelled ? 'cancelled' : result ? 'completed' : isAsked ? 'input_required' : 'working'
   return {
     taskId,
     status,
