@@ -142,7 +142,11 @@ export class SignInPages implements SignInPage {
     // Accept one response only, whatever it says.
     this.#waiting.delete(state)
     const isRefused = parameters.has('error')
-    show(response, 200, isRefused ? 'The sign-in was refused.' : 'Sandbridge has received the response. You can close this page.')
+    show(
+      response,
+      200,
+      isRefused ? 'The sign-in was refused.' : 'Sandbridge has received the response. You can close this page.',
+    )
     onAnswer(parameters)
   }
 
