@@ -102,7 +102,7 @@ await asyncio.sleep(0)
 threading.Timer(0.03, loop.call_soon_threadsafe, (event.set,)).start()
 threading.Timer(0.06, os.write, (w, b'x')).start()
 [await mcp_github.x(), *seen]`
-    let reply = (_: ReturnType<typeof text>) => {}
+    let reply: (value: ReturnType<typeof text>) => void = () => {}
     const outcome = kernel.value(code, {
       servers: GITHUB,
       onCall: () => new Promise((resolve) => (reply = resolve)),
