@@ -7,6 +7,7 @@ import { addDailyCosts } from '../../src/observe/costs/daily-costs.ts'
 import { published } from '../support/bridge-process.ts'
 import { goTo, openPage } from '../support/browser-page.ts'
 import { needsLinux } from '../support/needs.ts'
+import { protectedServer } from '../upstream/authorization-server.ts'
 
 // A browser, a sandbox and a bridge share the machine with other tests.
 vi.setConfig({ testTimeout: 90_000 })
@@ -41,6 +42,34 @@ describe('the page (needs Chromium)', () => {
     const page = await context.newPage()
     await page.goto(service.newLink())
     await page.getByText('live', { exact: true }).waitFor()
+  })
+
+  it('the page says why a sign-in failed, and has no link to it once it has ended', async () => {
+    const server = await protectedServer()
+    const { page, problems } = await openPage({ servers: { r: { url: server.url } } })
+    await goTo(page, 'Servers')
+    await page.getByRole('link', { name: /^r/ }).click()
+    const link = page.getByRole('link', { name: /Sign in at/ })
+    /** Opens the link as a user would, whose browser follows every redirect. */
+    const signIn = async () => {
+      await page.getByRole('button', { name: 'Sign in' }).click()
+      await fetch((await link.getAttribute('href'))!)
+    }
+    const said = page.locator('.details [role=alert]')
+    server.twist.error = 'access_denied'
+    await signIn()
+    await said.getByText(/access_denied/).waitFor()
+    expect(await link.count()).toBe(0)
+    delete server.twist.error
+    server.twist.tokenStatus = 500
+    await signIn()
+    await said.getByText(/500/).waitFor()
+    expect(await link.count()).toBe(0)
+    delete server.twist.tokenStatus
+    await signIn()
+    await link.waitFor({ state: 'detached' })
+    expect(await said.count()).toBe(0)
+    expect(problems).toEqual([])
   })
 
   it('the page interrupts a cell', async () => {
