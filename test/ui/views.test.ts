@@ -219,6 +219,25 @@ describe('the page (needs Chromium)', () => {
     expect(problems).toEqual([])
   })
 
+  it('the page says that it shows the beginning of a long file', async () => {
+    const { page, run, problems } = await openPage()
+    await run('await runtime.save_artifact("long.txt", "beginning: " + "é" * 100_000)')
+    await goTo(page, 'Kept')
+    await page.getByRole('link', { name: /long\.txt/ }).click()
+    await page.getByText(/The first 64.0 KiB of 195.3 KiB./).waitFor()
+    expect(await page.locator('.details').innerText()).not.toContain('\uFFFD')
+    expect(problems).toEqual([])
+  })
+
+  it('the page opens where its address is damaged', async () => {
+    const { page, problems } = await openPage({ servers: everything })
+    await page.evaluate("location.hash = '#/servers/%'")
+    await page.getByRole('heading', { name: 'Servers' }).waitFor()
+    await page.reload()
+    await page.getByRole('link', { name: /everything/ }).waitFor()
+    expect(problems.filter((one) => !one.includes('404'))).toEqual([])
+  })
+
   it('the page shows a page of HTML that a cell saved as text, and does not run it', async () => {
     const { page, run, problems } = await openPage()
     await run('runtime.show_app("<b id=app>bold</b><script>document.title = \\"mine\\"</script>")')
