@@ -6,7 +6,7 @@ import type { SecureContextOptions } from 'node:tls'
 import { BridgeError } from '../../../errors.ts'
 import type { Log } from '../../../util/log.ts'
 import type { Address, TlsFiles } from '../../http-part.ts'
-import { type ConnectionLimits, Connections } from './connections.ts'
+import { type ConnectionLimits, Connections } from '../../requests/connections.ts'
 import { readTls, watchTls } from './tls-files.ts'
 import type { TrustedProxies } from './trusted-proxies.ts'
 
