@@ -216,7 +216,7 @@ export class Cells {
 
   /**
    * The app of a tool with its newest call; undefined without one.
-   * @throws BridgeError PERMISSION_DENIED if a rule denies its page by now
+   * @throws BridgeError PERMISSION_DENIED if a rule denies its page by now, or flow rules refuse the app
    */
   async appOf(
     session: Session,
@@ -232,19 +232,31 @@ export class Cells {
     const { validate } = await import('../config/rules/policy.ts')
     const decision = validate(policy, { ...subject, args: { uri: app.uri }, flow })
     if (decision.verdict === 'deny') throw deniedByRule(subject, decision, [])
+    if (flow) {
+      const { refuseApp } = await import('../calls/permissions/refuse-app.ts')
+      refuseApp(policy, JSON.stringify([app.html, app.args, app.result]), flow, app.server)
+    }
     return app
   }
 
-  /** A client reads what sessions kept, and may show it to its model. */
+  /**
+   * A client reads what sessions kept, and may show it to its model.
+   * @param app the page, where it is shown to the user as an app
+   * @throws BridgeError PERMISSION_DENIED if flow rules refuse the app
+   */
   async read(
     client: Pick<RunOrigin, 'user' | 'servers'> & { seen: Set<string> },
     place: string,
     kept: KeptContent,
+    app?: string,
   ): Promise<void> {
     const set = await this.#serversOf(client)
     const { rules, state } = this.#options.users.of(client.user)
-    if (!(await set.rules.readPolicyOf(rules))?.followsFlow) return
-    await readKept(place, kept, { set, state, seen: client.seen })
+    const policy = await set.rules.readPolicyOf(rules)
+    if (!policy?.followsFlow) return
+    const { refuseApp } = await import('../calls/permissions/refuse-app.ts')
+    const judge = app === undefined ? undefined : (flow: SessionFlow) => refuseApp(policy, app, flow)
+    await readKept(place, kept, { set, state, seen: client.seen, judge })
   }
 
   async #serversOf({ servers, user }: Pick<RunOrigin, 'user' | 'servers'> = {}): Promise<ServerSet> {

@@ -41,18 +41,23 @@ export class SessionFlows {
   }
 }
 
-/** A client reads what sessions kept, and may show it to its model. */
+/**
+ * A client reads what sessions kept, and may show it to its model.
+ * @param reader.judge throws where it may not
+ */
 export async function readKept(
   place: string,
   kept: KeptContent,
-  { set, state, seen }: { set: ServerSet; state: UserState; seen: Set<string> },
+  reader: { set: ServerSet; state: UserState; seen: Set<string>; judge?: ((flow: SessionFlow) => void) | undefined },
 ): Promise<void> {
+  const { set, state, seen, judge } = reader
   const flow = await newFlow(set, state, seen)
   if ('names' in kept) {
     await flow.lists(place, kept.names)
     flow.shown({ text: kept.names.join('\n'), hasMedia: false })
   } else {
     await flow.opens(place, [kept.data], { sha256: kept.sha256 })
+    judge?.(flow)
     flow.shown(asShown(kept.content))
   }
 }

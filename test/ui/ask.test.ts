@@ -150,6 +150,18 @@ describe('the view Ask (needs Chromium)', () => {
   })
 })
 
+it('a question in a cell of the page fits on a phone (needs Chromium)', async () => {
+  const { page } = await openPage({ servers: ruledServer().servers, width: 360 })
+  await goTo(page, 'Cells')
+  await page.locator('.cm-content').click()
+  await page.keyboard.insertText(
+    'await mcp_hub.create_issue(title="z" * 3000 + " and " + "x y " * 20, id=1, owner="acme")',
+  )
+  await page.keyboard.press('Control+Enter')
+  await page.getByRole('button', { name: 'yes, this once' }).waitFor()
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360)
+})
+
 it('an answer from the page needs the cookie, the key and the origin of the page', async () => {
   const { run, asked, answer, pass, reached } = await openApi()
   await run(call(1))

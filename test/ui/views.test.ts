@@ -7,6 +7,7 @@ import { addDailyCosts } from '../../src/observe/costs/daily-costs.ts'
 import { published } from '../support/bridge-process.ts'
 import { goTo, openPage } from '../support/browser-page.ts'
 import { needsLinux } from '../support/needs.ts'
+import { protectedServer } from '../upstream/authorization-server.ts'
 
 // A browser, a sandbox and a bridge share the machine with other tests.
 vi.setConfig({ testTimeout: 90_000 })
@@ -41,6 +42,34 @@ describe('the page (needs Chromium)', () => {
     const page = await context.newPage()
     await page.goto(service.newLink())
     await page.getByText('live', { exact: true }).waitFor()
+  })
+
+  it('the page says why a sign-in failed, and has no link to it once it has ended', async () => {
+    const server = await protectedServer()
+    const { page, problems } = await openPage({ servers: { r: { url: server.url } } })
+    await goTo(page, 'Servers')
+    await page.getByRole('link', { name: /^r/ }).click()
+    const link = page.getByRole('link', { name: /Sign in at/ })
+    /** Opens the link as a user would, whose browser follows every redirect. */
+    const signIn = async () => {
+      await page.getByRole('button', { name: 'Sign in' }).click()
+      await fetch((await link.getAttribute('href'))!)
+    }
+    const said = page.locator('.details [role=alert]')
+    server.twist.error = 'access_denied'
+    await signIn()
+    await said.getByText(/access_denied/).waitFor()
+    expect(await link.count()).toBe(0)
+    delete server.twist.error
+    server.twist.tokenStatus = 500
+    await signIn()
+    await said.getByText(/500/).waitFor()
+    expect(await link.count()).toBe(0)
+    delete server.twist.tokenStatus
+    await signIn()
+    await link.waitFor({ state: 'detached' })
+    expect(await said.count()).toBe(0)
+    expect(problems).toEqual([])
   })
 
   it('the page interrupts a cell', async () => {
@@ -188,6 +217,25 @@ describe('the page (needs Chromium)', () => {
     await page.getByRole('link', { name: /report\.csv/ }).click()
     await page.getByText('a,b').waitFor()
     expect(problems).toEqual([])
+  })
+
+  it('the page says that it shows the beginning of a long file', async () => {
+    const { page, run, problems } = await openPage()
+    await run('await runtime.save_artifact("long.txt", "beginning: " + "é" * 100_000)')
+    await goTo(page, 'Kept')
+    await page.getByRole('link', { name: /long\.txt/ }).click()
+    await page.getByText(/The first 64.0 KiB of 195.3 KiB./).waitFor()
+    expect(await page.locator('.details').innerText()).not.toContain('\uFFFD')
+    expect(problems).toEqual([])
+  })
+
+  it('the page opens where its address is damaged', async () => {
+    const { page, problems } = await openPage({ servers: everything })
+    await page.evaluate("location.hash = '#/servers/%'")
+    await page.getByRole('heading', { name: 'Servers' }).waitFor()
+    await page.reload()
+    await page.getByRole('link', { name: /everything/ }).waitFor()
+    expect(problems.filter((one) => !one.includes('404'))).toEqual([])
   })
 
   it('the page shows a page of HTML that a cell saved as text, and does not run it', async () => {

@@ -2,12 +2,20 @@
 // sends the request.
 const KEY_NAME = 'sandbridge-key'
 
-/** Takes the key from the URL that the link opened, and removes it there. */
-export function takeKey(): void {
+/**
+ * Takes the key from the URL that the link opened, and removes it there. Any page can open such a URL, with a key that
+ * it made up, so a key that the bridge refuses does not replace the one that is there.
+ */
+export async function takeKey(): Promise<void> {
   const [, key, view = 'now'] = /^#key=([\w-]+)(?:&at=(ask))?$/.exec(location.hash) ?? []
   if (key === undefined) return
-  localStorage.setItem(KEY_NAME, key)
   history.replaceState(null, '', `${location.pathname}#/${view}`)
+  const isRefused = (): Promise<boolean> =>
+    requestWith(key, 'folders').then(
+      ({ status }) => status === 401,
+      () => false,
+    )
+  if (localStorage.getItem(KEY_NAME) === null || !(await isRefused())) localStorage.setItem(KEY_NAME, key)
 }
 
 /** The bridge refused or failed; `message` is for the user. */
@@ -23,7 +31,10 @@ export class ApiError extends Error {
 }
 
 export function request(path: string, init: RequestInit = {}): Promise<Response> {
-  const key = localStorage.getItem(KEY_NAME) ?? ''
+  return requestWith(localStorage.getItem(KEY_NAME) ?? '', path, init)
+}
+
+function requestWith(key: string, path: string, init: RequestInit = {}): Promise<Response> {
   return fetch(`api/${path}`, { ...init, headers: { 'x-sandbridge-key': key }, cache: 'no-store' })
 }
 

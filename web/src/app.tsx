@@ -108,7 +108,12 @@ function ConnectionState({ connection }: { connection: Connection }): JSX.Elemen
 }
 
 function decoded(part: string | undefined): string | undefined {
-  return part === undefined ? undefined : decodeURIComponent(part)
+  try {
+    return part === undefined ? undefined : decodeURIComponent(part)
+  } catch {
+    // The user has changed the address, or it was cut.
+    return undefined
+  }
 }
 
 function skip(event: Event): void {

@@ -5,7 +5,7 @@ import { App } from './app.tsx'
 import { store } from './store.ts'
 import { applyChosenTheme } from './theme.tsx'
 
-takeKey()
+await takeKey()
 applyChosenTheme()
 void store.follow()
 render(<App />, document.querySelector('#page')!)

@@ -1,5 +1,6 @@
 // The page's state of its bridge, updated by events. After a change, views are redrawn at most once per frame.
 import { useEffect, useState } from 'preact/hooks'
+import type { SignInEnd } from '../../src/serve/page/state/page-event.ts'
 import type { PageMessage } from '../../src/serve/page/state/page-message.ts'
 import { applyEvent, type CellView, emptyState, type PageState } from '../../src/serve/page/state/page-state.ts'
 import { ApiError, request } from './api.ts'
@@ -15,6 +16,8 @@ class Store {
   state: PageState = emptyState()
   /** Increases when servers have changed. */
   serverChanges = 0
+  /** How the last sign-in to each server has ended, while the page was open. */
+  readonly signIns = new Map<string, SignInEnd>()
   /** Increases with every change. */
   version = 0
   readonly #listeners = new Set<() => void>()
@@ -74,7 +77,10 @@ class Store {
       this.serverChanges += 1
     } else {
       for (const event of content) {
-        if (event.type === 'servers.changed') this.serverChanges += 1
+        if (event.type === 'servers.changed') {
+          this.serverChanges += 1
+          if (event.signIn) this.signIns.set(event.signIn.server, event.signIn)
+        }
         applyEvent(this.state, event)
       }
       const { cells } = this.state

@@ -117,7 +117,8 @@ export class Permissions {
     const known = catalog
       .servers()
       .map(({ name }) => ({ name, tools: catalog.of(name).tools?.map((tool) => tool.name) }))
-    return unmatchedRules(this.#shared.rules, known)
+    // Rules about flows can name it; see refuse-app.ts.
+    return unmatchedRules(this.#shared.rules, [...known, { name: 'sandbridge', tools: ['show_app'] }])
   }
 
   async close(): Promise<void> {

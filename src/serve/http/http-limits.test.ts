@@ -12,6 +12,7 @@ import {
   TOKEN,
   useHttpBridge,
 } from '../../../test/support/raw-http.ts'
+import { NamedTokens } from './access/named-tokens.ts'
 
 const { serve, bridge } = useHttpBridge()
 
@@ -125,6 +126,44 @@ describe('one client cannot take up everything', () => {
     await new Promise((resolve) => socket.once('readable', resolve))
     expect(await status()).toBe(503)
     while ((await status()) !== 200) await new Promise((resolve) => setTimeout(resolve, 100))
+  })
+})
+
+describe('one user cannot take up the places of others', () => {
+  /** Opens connections of another user than that of `serve`'s requests, each with the same first bytes. */
+  async function flood(port: number, count: number, beginningFor: (token: string) => string): Promise<() => number> {
+    const names = new NamedTokens(bridge().stores.of(undefined))
+    const token = await names.create('ann')
+    onTestFinished(() => names.revoke('ann'))
+    let answered = 0
+    for (let opened = 0; opened < count; opened += 1) {
+      const socket = await openSocket(port, beginningFor(token))
+      socket.once('data', () => (answered += 1))
+    }
+    return () => answered
+  }
+
+  it('with requests that never arrive completely', async () => {
+    const { port, status } = await serve({ openRequests: 10 })
+    const answered = await flood(
+      port,
+      30,
+      (token) =>
+        `POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\nContent-Length: 100\r\n\r\n{`,
+    )
+    await expect.poll(answered).toBeGreaterThanOrEqual(20)
+    for (let attempt = 0; attempt < 5; attempt += 1) expect(await status()).toBe(200)
+  })
+
+  it('with connections that stay open', async () => {
+    const { port, status } = await serve({ connections: 10 })
+    const answered = await flood(
+      port,
+      20,
+      (token) => `PUT /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\n\r\n`,
+    )
+    await expect.poll(answered).toBe(20)
+    for (let attempt = 0; attempt < 5; attempt += 1) expect(await status()).toBe(200)
   })
 })
 

@@ -12,6 +12,7 @@ import { createFindClient } from './access/find-client.ts'
 import { createGuard } from './access/guard.ts'
 import { createHealth, HEALTH_PATHS } from './health.ts'
 import { openListener } from './sockets/listener.ts'
+import { Shares } from '../requests/shares.ts'
 import { NamedTokens } from './access/named-tokens.ts'
 import { AccessTokens } from './oauth/access-tokens.ts'
 import type { BearerRefusal } from './oauth/bearer-refusal.ts'
@@ -34,7 +35,7 @@ type ServerRequest = IncomingMessage & { method: string; url: string }
 /** Limits on what clients can use up. */
 export const HTTP_LIMITS = {
   bodyBytes: 4 * 1024 * 1024,
-  /** Open requests, including streams. */
+  /** Open requests, including streams, and connections: `Shares` divides both between users. */
   openRequests: 256,
   connections: 512,
   /** Connections that have not sent the token yet, and how long each may take. */
@@ -56,8 +57,11 @@ export const HTTP_LIMITS = {
   lostMs: 30_000,
 }
 
-/** Per session: its stream, a cell and one more request, each on a connection that the client may not share. */
-const OF_A_SESSION = { openRequests: 3, connections: 4, newcomers: 1 }
+/**
+ * Per session: its stream, a cell and one more request, each on a connection that the client may not share. Twice as
+ * many, because one user, who may have all sessions, gets half of them.
+ */
+const OF_A_SESSION = { openRequests: 6, connections: 8, newcomers: 1 }
 
 /** Raises the limits to fit this many sessions. */
 function httpLimits(sessionCount: number): typeof HTTP_LIMITS {
@@ -103,6 +107,7 @@ export async function serveHttp(
   const guard = createGuard({ host, publicUrl: settings.publicUrl, proxies, findClient, challenge, log })
   const answerHealth = createHealth({ findProvider: () => bridge.findProvider(), isDraining: () => isDraining })
   const openAnswers = new Set<ServerResponse>()
+  const requests = new Shares(limits.openRequests)
   let isClosing = false
   let isDraining = false
 
@@ -124,17 +129,22 @@ export async function serveHttp(
     if (path !== PATH) return refuse(response, 404, `The address ends in ${PATH}`)
     const client = await guard.letIn(request, response)
     if (!client) return
-    if (!listener.admit(request.socket)) return refuse(response, 503, 'Too many connections are open', { close: true })
+    const group = groups.of(client)
+    if (!listener.admit(request.socket, group))
+      return refuse(response, 503, 'Too many connections are open', { close: true })
     if (!METHODS.includes(request.method)) {
       response.setHeader('allow', METHODS.join(', '))
       return refuse(response, 405, 'Method not allowed')
     }
     if (isClosing) return refuse(response, 503, 'The bridge is shutting down', { close: true })
-    if (openAnswers.size >= limits.openRequests) return refuse(response, 503, 'Too many requests are open')
+    if (!requests.take(group)) return refuse(response, 503, 'Too many requests are open')
     openAnswers.add(response)
-    response.once('close', () => openAnswers.delete(response))
+    response.once('close', () => {
+      openAnswers.delete(response)
+      requests.giveBack(group)
+    })
     const body = request.method === 'POST' ? await readJsonBody(request, limits.bodyBytes) : undefined
-    await groups.of(client).answer(request, response, body)
+    await group.answer(request, response, body)
   }
 
   /** Starts a sign-in for the user of the token. */

@@ -1,5 +1,6 @@
 // Answers the page's requests: access, files, queries and the event stream.
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Bridge } from '../../bridge/bridge.ts'
 import { BridgeError, messageOf } from '../../errors.ts'
 import { isLoopbackName, hostOf } from '../requests/origin-headers.ts'
@@ -51,8 +52,11 @@ export class PageHandler {
   readonly #pages: LivePages
   readonly #questions: QuestionLinks
   readonly #routes: ReturnType<typeof createRoutes>
+  readonly #admit: (socket: Socket) => boolean
 
-  constructor(bridge: Bridge) {
+  /** @param admit the page has sent this connection's request; false when too many such connections are open */
+  constructor(bridge: Bridge, admit: (socket: Socket) => boolean) {
+    this.#admit = admit
     this.#pages = new LivePages(bridge)
     this.#routes = createRoutes(bridge, this.#pages.history)
     this.#questions = new QuestionLinks(bridge.settings.stateDir)
@@ -136,6 +140,7 @@ export class PageHandler {
     if (!this.access.hasPass(request, portOf(request))) {
       return sendJson(response, 401, { error: 'The access of this page has ended. Open a new link.' })
     }
+    if (!this.#admit(request.socket)) return sendJson(response, 503, { error: 'Too many connections are open' })
     if (place === 'events') {
       if (!this.#pages.open(response)) sendJson(response, 503, { error: 'Too many pages are open' })
       return

@@ -4,22 +4,26 @@ import type { AddressInfo } from 'node:net'
 import type { Bridge } from '../../bridge/bridge.ts'
 import { BridgeError } from '../../errors.ts'
 import type { AnswerPage } from '../../calls/permissions/answer-page.ts'
+import { Connections } from '../requests/connections.ts'
 import { PAGE_PATH, PageHandler } from './page-handler.ts'
 
 const HOST = '127.0.0.1'
-const MAX_CONNECTIONS = 512
 const REQUEST_MS = 30_000
+/** As over HTTP: any program of this machine can connect, also one of another user. */
+const CONNECTIONS = { connections: 512, strangers: 64, strangerMs: 10_000, newcomers: 512, newcomerMs: 2_000 }
 
 /** @param port 0 means any free port. @throws BridgeError CONFIG_INVALID when it cannot be listened on */
 export async function servePage(bridge: Bridge, port: number): Promise<AnswerPage> {
-  const handler = new PageHandler(bridge)
-  const server = createServer({ requestTimeout: REQUEST_MS, headersTimeout: REQUEST_MS }, (request, response) => {
+  const connections = new Connections(CONNECTIONS)
+  const handler = new PageHandler(bridge, (socket) => connections.admit(socket))
+  const timeouts = { requestTimeout: REQUEST_MS, headersTimeout: REQUEST_MS, connectionsCheckingInterval: 1_000 }
+  const server = createServer(timeouts, (request, response) => {
     handler.answer(request, response).catch((error: unknown) => {
       bridge.log.error('Answering the page failed', { error })
       response.destroy()
     })
   })
-  server.maxConnections = MAX_CONNECTIONS
+  server.on('connection', (socket) => connections.add(socket))
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause) => {
       const message = `The page cannot be served at ${HOST}:${port}: ${cause.message}`

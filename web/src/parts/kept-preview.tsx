@@ -5,12 +5,15 @@ import { useState } from 'preact/hooks'
 import type { SavedTool, WorkflowDetails } from '../../../src/keep/saved/saved-tool.ts'
 import { visible, visibleInline } from '../../../src/util/text/visible.ts'
 import { useAnswer } from '../use-answer.ts'
-import { plural } from '../words.ts'
+import { bytes, plural } from '../words.ts'
 import { Code } from './code.tsx'
 import { Printed } from './output.tsx'
 
 interface Opened extends Partial<SavedTool> {
   text?: string
+  /** Of `sizeBytes`, where `text` is the beginning. */
+  shownBytes?: number
+  sizeBytes?: number
   image?: { type: string; data: string }
   contentType?: string
 }
@@ -53,6 +56,12 @@ export function KeptPreview({ kind, name, versions }: KeptPreviewProps): JSX.Ele
       {value && <Facts value={value} />}
       {value?.image && <img src={`data:${value.image.type};base64,${value.image.data}`} alt={visible(name)} />}
       {value?.source !== undefined && <Code code={sourceOf(value)} label="Source" />}
+      {value?.shownBytes !== undefined && (
+        <p class="note">
+          The first {bytes(value.shownBytes)} of {bytes(value.sizeBytes ?? 0)}. `sandbridge artifacts` has the whole
+          file.
+        </p>
+      )}
       {value?.text !== undefined && <Printed text={value.text} kind="stdout" />}
       {value && !value.image && value.source === undefined && value.text === undefined && (
         <p class="hint">There is no preview of this type: {visibleInline(value.contentType ?? '')}</p>

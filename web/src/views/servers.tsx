@@ -1,6 +1,6 @@
 // Servers: the list, their state, and their tools.
 import type { JSX } from 'preact'
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { visible, visibleInline } from '../../../src/util/text/visible.ts'
 import type { ServerDetailsView, ServerListView, ServerRow } from '../../../src/serve/page/views/server-views.ts'
 import { tell } from '../api.ts'
@@ -101,6 +101,13 @@ function ServerDetails({ name, changes }: { name: string; changes: number }): JS
   const [busy, setBusy] = useState<string>()
   const [problem, setProblem] = useState<string>()
   const [signInUrl, setSignInUrl] = useState<string>()
+  const signedIn = useStore().signIns.get(name)
+  useEffect(() => {
+    // Without a link, the sign-in began elsewhere.
+    if (!signedIn || signInUrl === undefined) return
+    setSignInUrl(undefined)
+    setProblem(signedIn.problem && `The sign-in failed: ${signedIn.problem}`)
+  }, [signedIn])
   const { value: server, error } = useAnswer<ServerDetailsView>('server', { name }, `${changes} ${restarts}`)
   const act = (word: string, path: string, then: (answer: { url?: string }) => void): void => {
     setBusy(word)
@@ -183,7 +190,7 @@ function ServerDetails({ name, changes }: { name: string; changes: number }): JS
       </dl>
       {failure && (
         <div class="problem">
-          <strong>{server.problem ? 'It failed' : 'Its last error'}</strong>
+          <strong>{server.problem ? 'It failed' : `Its last error, at ${moment(server.lastError!.at)}`}</strong>
           <p>{visible(failure)}</p>
           {server.hint && <p>{visible(server.hint)}</p>}
         </div>

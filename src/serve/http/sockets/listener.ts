@@ -6,7 +6,7 @@ import type { SecureContextOptions } from 'node:tls'
 import { BridgeError } from '../../../errors.ts'
 import type { Log } from '../../../util/log.ts'
 import type { Address, TlsFiles } from '../../http-part.ts'
-import { type ConnectionLimits, Connections } from './connections.ts'
+import { type ConnectionLimits, Connections } from '../../requests/connections.ts'
 import { readTls, watchTls } from './tls-files.ts'
 import type { TrustedProxies } from './trusted-proxies.ts'
 
@@ -22,8 +22,12 @@ interface ListenerOptions extends Address {
 export interface Listener {
   /** Scheme, host and port; no path. */
   origin: string
-  /** The client of this request's socket has sent its token. @returns false when too many such connections are open */
-  admit(socket: Socket): boolean
+  /**
+   * The client of this request's socket has sent its token.
+   * @param user stands for the user of the token
+   * @returns false when too many such connections are open
+   */
+  admit(socket: Socket, user: object): boolean
   /** Stops accepting connections. */
   stop(): void
   /** Ends the open connections. */
@@ -62,7 +66,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
   const shownHost = host.includes(':') ? `[${host}]` : host
   return {
     origin: `${tls ? 'https' : 'http'}://${shownHost}:${(server.address() as AddressInfo).port}`,
-    admit: (socket) => connections.admit(raw.of(socket)),
+    admit: (socket, user) => connections.admit(raw.of(socket), user),
     stop: () => {
       unwatch?.()
       server.close()

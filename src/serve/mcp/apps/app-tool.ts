@@ -1,6 +1,6 @@
 // Apps for clients that can show them (MCP Apps, SEP-1865): one more tool, bound to one page of ours, the viewer. A
 // tool has the same page for all of its results, so the viewer gets the app itself with the result, and shows it in a
-// frame that has no network and no way to call tools. Other clients see nothing of it.
+// frame that loads nothing and cannot call tools. Other clients see nothing of it.
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import type { ClientCapabilities, ReadResourceResult } from '@modelcontextprotocol/server'
@@ -49,7 +49,7 @@ export function forModelOnly<T extends { _meta?: Record<string, unknown> | undef
   return { ...tool, _meta: { ...tool._meta, ui: { visibility: ['model'] } } }
 }
 
-/** Without `_meta.ui.csp` and `permissions`, so that no app gets network, camera or clipboard. */
+/** Without `_meta.ui.csp` and `permissions`, so that no app gets connections, camera or clipboard. */
 export function readViewer(): ReadResourceResult {
   const text = readFileSync(path.join(PACKAGE_ROOT, 'src/serve/mcp/apps/viewer.html'), 'utf8')
   return { contents: [{ uri: VIEWER_URI, mimeType: APP_TYPE, text }] }

@@ -43,10 +43,9 @@ export async function showApp(
         hint: 'Results of run_python say what can be shown.',
       })
     }
+    const limits = 'It cannot call tools or load anything, but its scripts can send text out in names of hosts.'
     return {
-      content: [
-        { type: 'text', text: `The user sees ${noteText(shown.what)}. It cannot call tools or reach the network.` },
-      ],
+      content: [{ type: 'text', text: `The user sees ${noteText(shown.what)}. ${limits}` }],
       _meta: { [APP_META]: shown.app },
     }
   } catch (error) {
@@ -71,7 +70,7 @@ async function artifactApp(name: string, { bridge, sessions, servers }: Conversa
   }
   const { data, sha256 } = found
   const reader = { user, servers, seen: sessions.seen }
-  await bridge.cells.read(reader, 'artifacts', { content: [{ type: 'text', text }], data, sha256 })
+  await bridge.cells.read(reader, 'artifacts', { content: [{ type: 'text', text }], data, sha256 }, data.toString())
   return { what: `the artifact ${name}`, app: { html: text } }
 }
 

@@ -9,6 +9,12 @@ export interface Shown {
   image?: { type: string; data: string } | undefined
 }
 
+export interface SignInEnd {
+  server: string
+  /** Why it failed; missing when it did not. */
+  problem?: string
+}
+
 type Of<T extends string, Fields> = { type: T; id: string } & Fields & Pick<Stamp, 'seq' | 'at' | 'mono'>
 
 export type PageEvent =
@@ -56,7 +62,8 @@ export type PageEvent =
     >
   | Of<'question.asked', { parent: string | undefined; server: string | undefined; message: string }>
   | Of<'question.answered', object>
-  | Of<'servers.changed', object>
+  /** With how a sign-in has ended, if one has. */
+  | Of<'servers.changed', { signIn?: SignInEnd }>
 
 const CODE_CHARS = 100_000
 const OUTPUT_CHARS = 64 * 1024
@@ -125,8 +132,12 @@ export function pageEvent(event: BridgeEvent): PageEvent | undefined {
     }
     case 'question.answered':
       return { type: event.type, ...stamp }
+    case 'sign-in': {
+      const { server, error } = event
+      const signIn = { server, ...(error && { problem: cut(error.message, CALL_CHARS) }) }
+      return { type: 'servers.changed', ...stamp, signIn }
+    }
     case 'server.state':
-    case 'sign-in':
     case 'config.changed':
       return { type: 'servers.changed', ...stamp }
     default:

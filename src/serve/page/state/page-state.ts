@@ -46,8 +46,11 @@ export interface CellView {
   value?: Shown | undefined
   raised?: { name: string; message: string } | undefined
   stateLost: boolean
+  /** The last ones, and those that were open when others were dropped. */
   calls: CallView[]
+  /** Of all calls, and of the denied ones. */
   callCount: number
+  deniedCount: number
 }
 
 export interface SessionView {
@@ -138,6 +141,7 @@ function startCell(state: PageState, event: PageEvent & { type: 'cell.started' }
     stateLost: false,
     calls: [],
     callCount: 0,
+    deniedCount: 0,
   })
   // The session may have begun before the state was created.
   const session = state.sessions.get(event.session) ?? newSession(event.session, event.at)
@@ -152,19 +156,26 @@ export const PAGE = 'page'
 
 function startCall(cell: CellView | undefined, event: PageEvent & { type: 'call.started' }): void {
   if (!cell) return
-  cell.callCount += 1
-  if (cell.calls.length >= MAX_CALLS) return
   const { id, kind, server, name, args, flow, mono } = event
-  cell.calls.push({ id, kind, server, name, args, flow, startMs: mono - cell.mono })
+  addCall(cell, { id, kind, server, name, args, flow, startMs: mono - cell.mono })
+}
+
+/** Drops the oldest call that has ended, if there are too many. */
+function addCall(cell: CellView, call: CallView): void {
+  cell.callCount += 1
+  cell.calls.push(call)
+  if (cell.calls.length <= MAX_CALLS) return
+  const ended = cell.calls.findIndex(({ durationMs }) => durationMs !== undefined)
+  // Where none but the new one has, the page shows the last ones of those that are open.
+  cell.calls.splice(ended === -1 || ended === MAX_CALLS ? 0 : ended, 1)
 }
 
 function addDenied(cell: CellView | undefined, event: PageEvent & { type: 'call.denied' }): void {
   if (!cell) return
-  cell.callCount += 1
-  if (cell.calls.length >= MAX_CALLS) return
+  cell.deniedCount += 1
   const { id, kind, server, name, mono, rule, flow } = event
   const about = { id, kind, server, name, args: '', flow, startMs: mono - cell.mono }
-  cell.calls.push({ ...about, durationMs: 0, outcome: 'denied', error: rule || 'It was not allowed.' })
+  addCall(cell, { ...about, durationMs: 0, outcome: 'denied', error: rule || 'It was not allowed.' })
 }
 
 function changeCall(cell: CellView | undefined, event: PageEvent & { type: 'call.progress' | 'call.ended' }): void {

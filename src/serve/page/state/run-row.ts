@@ -14,7 +14,7 @@ export interface RunRow extends RecordedRun {
 const ERROR_CHARS = 120
 
 export function rowOf(cell: CellView): RunRow {
-  const { id, at, session, client, number, status, durationMs, callCount, calls, code, raised } = cell
+  const { id, at, session, client, number, status, durationMs, callCount, deniedCount, calls, code, raised } = cell
   return {
     id,
     kind: 'run',
@@ -25,7 +25,7 @@ export function rowOf(cell: CellView): RunRow {
     status,
     ...(durationMs !== undefined && { durationMs }),
     callCount,
-    deniedCount: calls.filter(({ outcome }) => outcome === 'denied').length,
+    deniedCount,
     servers: [...new Set(calls.map(({ server }) => server))],
     isRemembered: true,
     title: firstLine(code),
@@ -37,7 +37,7 @@ export function isWanted(cell: CellView, { text, server, session, status, denied
   if (session !== undefined && !cell.session.startsWith(session)) return false
   if (status !== undefined && cell.status !== status) return false
   if (server !== undefined && !cell.calls.some((call) => call.server === server)) return false
-  if (denied && !cell.calls.some(({ outcome }) => outcome === 'denied')) return false
+  if (denied && cell.deniedCount === 0) return false
   if (since !== undefined && cell.at < since) return false
   const called = cell.calls.map((call) => `${call.server} ${call.name}`).join('\n')
   const whole = `${cell.code}\n${cell.client}\n${cell.status}\n${called}`.toLowerCase()

@@ -65,8 +65,12 @@ export async function keptArtifact(
   if (IMAGES.has(artifact.contentType) && data.length <= IMAGE_BYTES) {
     return { ...artifact, image: { type: artifact.contentType, data: data.toString('base64') } }
   }
-  const isText = !data.subarray(0, PREVIEW_BYTES).includes(0)
-  return { ...artifact, ...(isText && { text: data.subarray(0, PREVIEW_BYTES).toString() }) }
+  const shown = data.subarray(0, PREVIEW_BYTES)
+  if (shown.includes(0)) return artifact
+  const shownBytes = shown.length < data.length ? shown.length : undefined
+  // Without the beginning of a character that is cut.
+  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(shown, { stream: true })
+  return { ...artifact, text, ...(shownBytes !== undefined && { shownBytes }) }
 }
 
 /** @throws BridgeError when it does not exist */

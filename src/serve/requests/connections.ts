@@ -2,6 +2,7 @@
 // the expense of one that has. Clients that connect at the same moment are all strangers at first, so each has time to
 // send the token before it is closed in favour of others.
 import type { Socket } from 'node:net'
+import { Shares } from './shares.ts'
 
 export interface ConnectionLimits {
   /** Connections that have sent the token. */
@@ -26,10 +27,12 @@ export class Connections {
   /** In the order in which they connected. */
   readonly #strangers = new Map<Socket, Stranger>()
   readonly #known = new Set<Socket>()
+  readonly #shares: Shares
   #oldCount = 0
 
   constructor(limits: ConnectionLimits) {
     this.#limits = limits
+    this.#shares = new Shares(limits.connections)
   }
 
   add(socket: Socket): void {
@@ -43,17 +46,25 @@ export class Connections {
     this.#strangers.set(socket, stranger)
     socket.once('close', () => {
       this.#forgetStranger(socket)
-      this.#known.delete(socket)
     })
     if (this.#strangers.size > newcomers) this.#dropOldest()
   }
 
-  /** The connection has sent the token. @returns false when too many such connections are open */
-  admit(socket: Socket): boolean {
+  /**
+   * The connection has sent the token.
+   * @param user as in `Shares`; missing for a proxy, which sends requests of many
+   * @returns false when too many such connections are open
+   */
+  admit(socket: Socket, user?: object): boolean {
     if (this.#known.has(socket)) return true
-    if (this.#known.size >= this.#limits.connections) return false
+    // Its close event may be over, after which nothing would give the place back.
+    if (socket.destroyed || !this.#shares.take(user)) return false
     this.#forgetStranger(socket)
     this.#known.add(socket)
+    socket.once('close', () => {
+      this.#known.delete(socket)
+      this.#shares.giveBack(user)
+    })
     return true
   }
 

@@ -1,0 +1,43 @@
+// Flow rules for apps. An app cannot be kept from telling something to whoever wrote it: browsers look up the host of
+// an address that it navigates to, and connect, before they refuse the navigation. So showing one counts as a call that
+// sends the app out, and where it sends it is in the app.
+import type { FlowFacts } from '../../config/rules/flow.ts'
+import { Policy, validate } from '../../config/rules/policy.ts'
+import { deniedByAnswer, deniedByRule, flowRuleHint } from './denied.ts'
+
+/** How rules name it. */
+const APP = { server: 'sandbridge', tool: 'show_app', annotations: {}, definition: '', isProjects: false }
+
+/**
+ * Only rules about flows count. Presets are about what changes something, which an app does not.
+ * @param shown the page, with all that it shows
+ * @param author the server whose page it is; missing for a page of a cell
+ * @throws BridgeError PERMISSION_DENIED where they deny such a call, or ask about it: no client is asked here
+ */
+export function refuseApp({ rules, flow: preset }: Policy, shown: string, flow: FlowFacts, author?: string): void {
+  const aboutFlows = rules.filter(({ condition }) => condition?.usesFlow === true)
+  // The name counts as a destination.
+  const decision = validate(new Policy(aboutFlows, 'open', preset), {
+    ...APP,
+    args: { file: shown },
+    flow: author === undefined ? flow : writtenBy(author, flow),
+  })
+  if (decision.verdict === 'deny') throw deniedByRule(APP, decision, [])
+  if (decision.verdict !== 'ask') return
+  const hint = decision.flow && flowRuleHint(APP, decision.flow)
+  throw deniedByAnswer(APP, 'no question can be asked about it', hint ?? 'Ask the user to change the rule.', decision)
+}
+
+/** No cell got the page of a server, so its text is in no index. */
+function writtenBy(author: string, flow: FlowFacts): FlowFacts {
+  return {
+    seen: flow.seen,
+    isKnownWord: (word) => flow.isKnownWord(word),
+    isTrusted: (server) => flow.isTrusted(server),
+    originOf(value, isExact) {
+      const found = flow.originOf(value, isExact)
+      if (found.servers.includes(author)) return found
+      return { ...found, servers: [...found.servers, author], names: [...found.names, author] }
+    },
+  }
+}
