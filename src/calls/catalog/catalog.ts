@@ -328,11 +328,6 @@ export class Catalog {
     return this.#search.find(query, records, options)
   }
 
-  /** Further tools that a search may include: saved functions. */
-  setOtherTools(tools: readonly CatalogTool[]): void {
-    this.#search.setOtherTools(tools)
-  }
-
   /**
    * Lists servers now, whatever is known of them and however they failed before. Failures are in `servers()`.
    * @throws BridgeError CANCELLED when the catalog is closed, PROXY_SERVER_UNAVAILABLE for an unknown name
