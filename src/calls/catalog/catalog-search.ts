@@ -1,11 +1,12 @@
 // Searches all known tools, resources and prompts, and the saved tools of who asks. It keeps one index of the former,
 // built at the first search. It asks no server; the records hold what is known, and the index does the ranking.
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { CatalogTool } from './model/catalog-tool.ts'
 import { didYouMean } from '../../util/text/did-you-mean.ts'
 import { isOffering } from './look-up.ts'
 import type { Learned, LearnedTool } from '../learned-part.ts'
 import { toolFingerprint } from './disk-cache.ts'
-import { fuse } from './search/fuse.ts'
+import { fuse, type Ranking } from './search/fuse.ts'
 import { searchDocument } from './search/search-document.ts'
 import { bestOf, type Hit, type Ranked } from './search/ranked.ts'
 import { SearchIndex, type Reason } from './search/search-index.ts'
@@ -77,7 +78,10 @@ export class CatalogSearch {
     const index = this.#known(meanings)
     const ownIndex = others.length > 0 ? indexOf(others, meanings) : undefined
     let [fits, isGuess] = [false, true]
-    const rankings = wordings.map((wording, at) => {
+    const rankings: Ranking<CatalogTool>[] = []
+    for (const [at, wording] of wordings.entries()) {
+      // A search may have hundreds of wordings, and the bridge serves others meanwhile.
+      if (at > 0) await nextTurn()
       // Both count the words of both, so that their scores compare.
       const ranked = index.rank(wording, ownIndex?.rank(wording).frequencies)
       const own = ownIndex?.rank(wording, ranked.frequencies).best(depth)
@@ -88,8 +92,8 @@ export class CatalogSearch {
       const shown = found.slice(0, limit)
       fits ||= !isWeak(shown, given > 1 || at > 0)
       isGuess &&= !isSaid(shown)
-      return { items: found.map(({ item }) => item), say: 1 }
-    })
+      rankings.push({ items: found.map(({ item }) => item), say: 1 })
+    }
     const [mostAlike] = learned
     if (mostAlike) rankings.push({ items: learned.map(({ item }) => item), say: mostAlike.likeness })
     const tools = fuse(rankings, limit)
