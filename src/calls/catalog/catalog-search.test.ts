@@ -192,6 +192,27 @@ describe('search', () => {
     expect(turns).toBeGreaterThan(wordingsIn(texts).length / 2)
   }, 15_000)
 
+  it.each(['', '???', 'a to of', '🍕'])(
+    'a wording without words, such as %j, finds no fitting tool',
+    async (wording) => {
+      const known = catalog()
+      for (const doc of await known.search(wording)) expect(doc.weak).toBe(weakNote(3))
+      expect(await known.search([wording, wording])).not.toEqual([])
+      // Beside others it adds nothing.
+      const names = async (...wordings: string[]) =>
+        (await known.search(wordings, { limit: 10 })).map(({ tool }) => tool)
+      if (!/\w/.test(wording)) expect(await names('read a file', wording)).toEqual(await names('read a file'))
+      for (const doc of await known.search(['read a file', wording])) expect(doc).not.toHaveProperty('weak')
+    },
+  )
+
+  it('a name of words that occur everywhere finds its tool', async () => {
+    const tools = [...FILES, { name: 'to_do', inputSchema: { type: 'object' as const } }]
+    const known = catalog({ listTools: () => Promise.resolve({ tools }) })
+    expect(await known.search('to_do', { limit: 1 })).toEqual([expect.objectContaining({ tool: 'to_do' })])
+    expect((await known.search('to_do'))[0]).not.toHaveProperty('weak')
+  })
+
   it('the reason for a rank is that of the wording that the tool fits best', async () => {
     const known = catalog()
     const [alone] = await known.searchWithReasons('create an issue')

@@ -79,21 +79,31 @@ export class CatalogSearch {
     const ownIndex = others.length > 0 ? indexOf(others, meanings) : undefined
     let [fits, isGuess] = [false, true]
     const rankings: Ranking<CatalogTool>[] = []
+    /** Of wordings without a letter. */
+    const ofNothing: Ranking<CatalogTool>[] = []
     for (const [at, wording] of wordings.entries()) {
       // A search may have hundreds of wordings, and the bridge serves others meanwhile.
       if (at > 0) await nextTurn()
       // Both count the words of both, so that their scores compare.
       const ranked = index.rank(wording, ownIndex?.rank(wording).frequencies)
-      const own = ownIndex?.rank(wording, ranked.frequencies).best(depth)
-      const hits = own ? bestOf(depth, ranked.best(depth, isTool), own) : ranked.best(depth, isTool)
+      const own = ownIndex?.rank(wording, ranked.frequencies)
+      const hits = own ? bestOf(depth, ranked.best(depth, isTool), own.best(depth)) : ranked.best(depth, isTool)
+      if (ranked.isEmpty) {
+        ofNothing.push({ items: hits.map(({ item }) => item), say: 1 })
+        continue
+      }
       const least = isSaid(hits.slice(0, 1)) && limit <= BROAD ? hits[0]!.score * NEAR : 0
       const near = hits.filter(({ score }) => score >= least)
       const found = offering.size === 0 ? near : this.#withOfferings(ranked, near, depth, offering, least)
       const shown = found.slice(0, limit)
-      fits ||= !isWeak(shown, given > 1 || at > 0)
-      isGuess &&= !isSaid(shown)
+      // Similar names say little: `who is out` for `whos_out`.
+      if (!ranked.isOfNothing || own?.isOfNothing === false) {
+        fits ||= !isWeak(shown, given > 1 || at > 0)
+        isGuess &&= !isSaid(shown)
+      }
       rankings.push({ items: found.map(({ item }) => item), say: 1 })
     }
+    if (rankings.length === 0) rankings.push(...ofNothing)
     const [mostAlike] = learned
     if (mostAlike) rankings.push({ items: learned.map(({ item }) => item), say: mostAlike.likeness })
     const tools = fuse(rankings, limit)

@@ -21,6 +21,8 @@ export interface RankedDocument<T> {
 export interface Scores {
   /** The query as a folded name. */
   folded: string
+  /** Whether the query has a word to search for. */
+  hasWords: boolean
   /** 0 for a document that is not found. */
   scores: Float64Array
   /** The score of the words alone. */
@@ -49,6 +51,16 @@ export class Ranked<T> {
   constructor(documents: readonly RankedDocument<T>[], scores: Scores) {
     this.#documents = documents
     this.#scores = scores
+  }
+
+  /** Whether the query has no word to search for and is the name of no item: the best have similar names at most. */
+  get isOfNothing(): boolean {
+    return !this.#scores.hasWords && this.#scores.scores.every((score) => score === 0)
+  }
+
+  /** Whether the query has no letter that a name could have: any item is as good. */
+  get isEmpty(): boolean {
+    return !this.#scores.hasWords && this.#scores.folded === ''
   }
 
   /** For another index whose scores are compared with these. */

@@ -109,7 +109,16 @@ export class SearchIndex<T> {
     }
     for (const id of this.#byName.get(folded) ?? []) scores[id]! += EXACT_NAME * this.#factors[id]!
     const isJudged = this.#meanings !== undefined && concepts.length > 0
-    return { folded, scores, byWords, spoken, shares: isJudged ? shares : undefined, likeness, frequencies }
+    return {
+      folded,
+      hasWords: concepts.length > 0,
+      scores,
+      byWords,
+      spoken,
+      shares: isJudged ? shares : undefined,
+      likeness,
+      frequencies,
+    }
   }
 
   #foundFor({ own, ways }: Concept, id: number): Reason['concepts'][number] {
