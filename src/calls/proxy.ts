@@ -174,7 +174,7 @@ const ownMethods: Methods = {
       const options = { limit, servers: within, withSaved: !servers, detail: wanted }
       const search = (wordings: Wordings) => searchTools(wordings, options, context)
       const found = await (separate ? Promise.all([query].flat().map(search)) : search(query))
-      const news = brokenServers.news(session, within, catalog.unsearched(within))
+      const news = brokenServers.news(session, within, catalog.unsearched(within), Boolean(servers))
       for (const { name: server, reason } of news) context.flow?.returned({ server, name: 'start' }, reason)
       const note = unsearchedNote(news, servers ? [] : scope.unloaded)
       if (note) notes.add(note)
