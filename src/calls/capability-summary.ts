@@ -58,12 +58,13 @@ export function capabilitySummary({ servers, savedTools, facts, unloaded = [] }:
 /** The servers in scope, in the form the summary shows. */
 export function summarisedServers(catalog: Catalog, scope: Scope): SummarisedServer[] {
   const inScope = catalog.servers().filter((server) => scope.has(server.name))
-  return inScope.map(({ name, alias, description, problem, state }) => ({
+  return inScope.map(({ name, alias, description, problem, state, toolCount }) => ({
     name,
     alias,
     description,
     roots: catalog.of(name).roots,
-    isUnavailable: problem !== undefined && state !== 'running',
+    // A server may run and refuse to list its tools.
+    isUnavailable: problem !== undefined && (state !== 'running' || toolCount === undefined),
   }))
 }
 

@@ -16,7 +16,7 @@ import type { CallOptions, ToolResult } from '../upstream/upstream.ts'
 import { capabilitySummary, summarisedServers } from './capability-summary.ts'
 import { checkMethods } from './methods/check-calls.ts'
 import { checkToolCall } from './methods/check-tool-call.ts'
-import { type CellContext, method, tellingMethod, type Methods } from './methods/method.ts'
+import { type CellContext, method, resultsFor, tellingMethod, type Methods } from './methods/method.ts'
 import { languageMethods } from './methods/language-methods.ts'
 import { projectMethods } from './methods/project-methods.ts'
 import { type Admit, callServerMethod } from './methods/resource-methods.ts'
@@ -118,7 +118,7 @@ function callTool(params: unknown, context: CellContext, cancellation: Cancellat
     context.flow?.returned({ server: serverName, name: found.name }, result)
     const forbidden = forbiddenResults.note(session, found, result)
     if (forbidden) context.notes.add(forbidden)
-    catalog.learn(serverName, found.name, result)
+    catalog.learn(serverName, found.name, result, context.origin.user)
     context.learned?.noteResult(context, found, call.args, result.isError === true)
     await context.apps?.keep(found, call.args, result, { ...context, signal: cancellation.signal })
     const reply = resultForSandbox(found, result, raw)
@@ -143,7 +143,9 @@ const ownMethods: Methods = {
   list_tools: method(z.object({ server: name }), ({ server }, context) => {
     const { catalog, scope, signal } = context
     const serverName = allowedServer(server, catalog, scope)
-    return withUser(serverName, context, signal, () => catalog.docs(serverName, {}, signal))
+    return withUser(serverName, context, signal, () =>
+      catalog.docs(serverName, { resultsOf: resultsFor(context) }, signal),
+    )
   }),
 
   query_tool_docs: method(
@@ -151,7 +153,7 @@ const ownMethods: Methods = {
     ({ server, tool, tools = tool ? [tool] : undefined, detail: wanted }, context) => {
       const { catalog, scope, signal, learned } = context
       const serverName = allowedServer(server, catalog, scope)
-      const options = { ...(tools && { tools }), detail: wanted, learned }
+      const options = { ...(tools && { tools }), detail: wanted, learned, resultsOf: resultsFor(context) }
       return withUser(serverName, context, signal, () => catalog.docs(serverName, options, signal))
     },
   ),
@@ -171,7 +173,7 @@ const ownMethods: Methods = {
       const options = { limit, servers: within, withSaved: !servers, detail: wanted }
       const search = (wordings: Wordings) => searchTools(wordings, options, context)
       const found = await (separate ? Promise.all([query].flat().map(search)) : search(query))
-      const news = brokenServers.news(session, within, catalog.unsearched(within))
+      const news = brokenServers.news(session, within, catalog.unsearched(within), Boolean(servers))
       for (const { name: server, reason } of news) context.flow?.returned({ server, name: 'start' }, reason)
       const note = unsearchedNote(news, servers ? [] : scope.unloaded)
       if (note) notes.add(note)

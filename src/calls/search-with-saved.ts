@@ -17,8 +17,7 @@ export async function searchWithSaved(
 ): Promise<{ docs: ToolDoc[]; saved: SavedTool[]; broken: BrokenTool[] }> {
   const { tools, broken } = await loadableTools.list()
   const byName = new Map(tools.map((tool) => [tool.name, tool]))
-  catalog.setOtherTools(tools.map(asCatalogTool))
-  const found = await catalog.search(query, { ...options, withOthers: true }, signal)
+  const found = await catalog.search(query, { ...options, others: tools.map(asCatalogTool) }, signal)
   const saved: SavedTool[] = []
   const docs = found.map((doc) => {
     const tool = doc.server === SAVED_TOOLS_MODULE ? byName.get(doc.tool) : undefined

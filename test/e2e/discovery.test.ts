@@ -233,6 +233,28 @@ it('a server that cannot start is reported once, with its last stderr line, and 
   expect(await fresh.run('print(runtime.capability_summary())')).toMatch(/\n- mcp_broken: unavailable$/m)
 })
 
+it('a server that starts and refuses to list its tools is unavailable in the summary, and in each search that names it', async () => {
+  const script = `require('readline').createInterface({ input: process.stdin }).on('line', (line) => {
+    const { id, method, params } = JSON.parse(line)
+    if (id === undefined) return
+    const serverInfo = { name: 'crm', version: '1' }
+    const { protocolVersion } = params ?? {}
+    const answer = method === 'initialize'
+      ? { result: { protocolVersion, capabilities: { tools: {} }, serverInfo } }
+      : method === 'tools/list' ? { error: { code: -32603, message: 'database is down' } } : { result: {} }
+    console.log(JSON.stringify({ jsonrpc: '2.0', id, ...answer }))
+  })`
+  const fresh = await startBridge({
+    servers: { good: fixtureServer('raw.mjs', 'good'), crm: { command: process.execPath, args: ['-e', script] } },
+  })
+  const search = (more = '') => fresh.run(`print(await runtime.search_tool_docs("contacts"${more}))`)
+  expect(await search()).toContain('database is down')
+  expect(await search()).not.toContain('database is down')
+  for (let round = 0; round < 2; round += 1)
+    expect(await search(', servers=["crm"]')).toMatch(/Unavailable and not searched: crm \([^]*database is down/)
+  expect(await fresh.run('print(runtime.capability_summary())')).toMatch(/\n- mcp_crm: unavailable$/m)
+})
+
 describe('a wrong call', () => {
   it.each([
     ['an unknown tool', 'await mcp_everything.ecko(message="x")', /ecko[\s\S]*echo/],

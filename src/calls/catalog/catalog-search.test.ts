@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { BridgeError } from '../../errors.ts'
 import type { CatalogOptions } from './catalog.ts'
 import { weakNote } from './search/weak-answer.ts'
+import { wordingsIn } from './search/wordings.ts'
 import { asked, beginCatalogs, catalog, codeOf, definition, FILES } from '../../../test/support/catalog-tools.ts'
 
 beforeEach(beginCatalogs)
@@ -162,6 +163,54 @@ describe('search', () => {
     const known = catalog()
     for (const doc of await known.search(['send an email', 'compose a mail'])) expect(doc.weak).toBe(weakNote(3))
     for (const doc of await known.search(['book a flight', 'create an issue'])) expect(doc).not.toHaveProperty('weak')
+  })
+
+  it('pasted texts of unknown words do not keep the bridge busy: others get their turn at each wording', async () => {
+    let seed = 1
+    const below = (n: number): number => (seed = (seed * 48_271) % 2_147_483_647) % n
+    const letter = (at: number): string =>
+      (at % 2 === 0 ? 'bcdfghjklmnprstvz' : 'aeiou').charAt(below(at % 2 === 0 ? 17 : 5))
+    const word = (): string => Array.from({ length: 8 + below(4) }, (_, at) => letter(at)).join('')
+    const tools = Array.from({ length: 1_000 }, () => ({
+      name: `${word()}_${word()}`,
+      description: `Does ${word()}`,
+      inputSchema: { type: 'object' as const, properties: { [word()]: { type: 'string' } } },
+    }))
+    const known = catalog({ definitions: [definition('many')], listTools: () => Promise.resolve({ tools }) })
+    await known.search('anything')
+    const sentence = (): string => Array.from({ length: 20 }, word).join(' ')
+    const texts = Array.from({ length: 5 }, () => Array.from({ length: 9 }, sentence).join('. '))
+    let turns = 0
+    let isOver = false
+    const turn = (): void => {
+      turns += 1
+      if (!isOver) setImmediate(turn)
+    }
+    setImmediate(turn)
+    await known.search(texts)
+    isOver = true
+    expect(turns).toBeGreaterThan(wordingsIn(texts).length / 2)
+  }, 15_000)
+
+  it.each(['', '???', 'a to of', '🍕'])(
+    'a wording without words, such as %j, finds no fitting tool',
+    async (wording) => {
+      const known = catalog()
+      for (const doc of await known.search(wording)) expect(doc.weak).toBe(weakNote(3))
+      expect(await known.search([wording, wording])).not.toEqual([])
+      // Beside others it adds nothing.
+      const names = async (...wordings: string[]) =>
+        (await known.search(wordings, { limit: 10 })).map(({ tool }) => tool)
+      if (!/\w/.test(wording)) expect(await names('read a file', wording)).toEqual(await names('read a file'))
+      for (const doc of await known.search(['read a file', wording])) expect(doc).not.toHaveProperty('weak')
+    },
+  )
+
+  it('a name of words that occur everywhere finds its tool', async () => {
+    const tools = [...FILES, { name: 'to_do', inputSchema: { type: 'object' as const } }]
+    const known = catalog({ listTools: () => Promise.resolve({ tools }) })
+    expect(await known.search('to_do', { limit: 1 })).toEqual([expect.objectContaining({ tool: 'to_do' })])
+    expect((await known.search('to_do'))[0]).not.toHaveProperty('weak')
   })
 
   it('the reason for a rank is that of the wording that the tool fits best', async () => {

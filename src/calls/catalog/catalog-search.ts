@@ -1,13 +1,14 @@
-// Searches all known tools, resources and prompts, and tools that others add. It keeps one index, built at the first
-// search. It asks no server; the records hold what is known, and the index does the ranking.
+// Searches all known tools, resources and prompts, and the saved tools of who asks. It keeps one index of the former,
+// built at the first search. It asks no server; the records hold what is known, and the index does the ranking.
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { CatalogTool } from './model/catalog-tool.ts'
 import { didYouMean } from '../../util/text/did-you-mean.ts'
 import { isOffering } from './look-up.ts'
 import type { Learned, LearnedTool } from '../learned-part.ts'
 import { toolFingerprint } from './disk-cache.ts'
-import { fuse } from './search/fuse.ts'
+import { fuse, type Ranking } from './search/fuse.ts'
 import { searchDocument } from './search/search-document.ts'
-import type { Hit, Ranked } from './search/ranked.ts'
+import { bestOf, type Hit, type Ranked } from './search/ranked.ts'
 import { SearchIndex, type Reason } from './search/search-index.ts'
 import { type Meanings, readMeanings } from './search/meanings-part.ts'
 import { guessedNote, isSaid, isWeak, weakNote } from './search/weak-answer.ts'
@@ -16,8 +17,8 @@ import type { ServerRecord } from './server-record.ts'
 
 export interface FindOptions {
   limit?: number
-  /** Include the tools of `setOtherTools` in the ranking. */
-  withOthers?: boolean
+  /** Tools of who asks that are ranked among those of servers: saved functions. No other search sees them. */
+  others?: readonly CatalogTool[]
   /** What the user's earlier calls have taught. */
   learned?: Learned | undefined
 }
@@ -26,7 +27,7 @@ interface Found {
   tools: CatalogTool[]
   /** What the answer begins with, when no tool fits any of the wordings, or all are guesses. */
   weak: string | undefined
-  /** Why each tool has its rank: the score by the wording that it fits best. */
+  /** Why each tool of a server has its rank: the score by the wording that it fits best. */
   reasons: () => (Reason | undefined)[]
 }
 
@@ -49,8 +50,6 @@ export class CatalogSearch {
   readonly #records: ReadonlyMap<string, ServerRecord>
   readonly #isShown: (tool: CatalogTool) => boolean
   #index: SearchIndex<CatalogTool> | undefined
-  #others: readonly CatalogTool[] = []
-  #othersKey = '[]'
 
   /** @param isShown whether a tool may be found */
   constructor(records: ReadonlyMap<string, ServerRecord>, isShown: (tool: CatalogTool) => boolean = () => true) {
@@ -70,24 +69,41 @@ export class CatalogSearch {
     await options.learned?.ready()
     const learned = (options.learned?.ledTo(...wordings) ?? []).flatMap((one) => this.#learnedTool(one, records) ?? [])
     const within = new Set(records.map((record) => record.name))
-    const others = new Set(options.withOthers ? this.#others : [])
-    const accepts = (tool: CatalogTool) => others.has(tool) || (within.has(tool.server) && this.#isShown(tool))
+    const { others = [] } = options
+    const accepts = (tool: CatalogTool) => within.has(tool.server) && this.#isShown(tool)
     const isTool = (tool: CatalogTool): boolean => !isOffering(tool) && accepts(tool)
     const offering = new Set(records.filter((record) => record.offerings.length > 0).map((record) => record.name))
     const depth = wordings.length === 1 ? limit : Math.max(limit, FUSED)
-    const index = this.#known(await readMeanings())
+    const meanings = await readMeanings()
+    const index = this.#known(meanings)
+    const ownIndex = others.length > 0 ? indexOf(others, meanings) : undefined
     let [fits, isGuess] = [false, true]
-    const rankings = wordings.map((wording, at) => {
-      const ranked = index.rank(wording)
-      const hits = ranked.best(depth, isTool)
+    const rankings: Ranking<CatalogTool>[] = []
+    /** Of wordings without a letter. */
+    const ofNothing: Ranking<CatalogTool>[] = []
+    for (const [at, wording] of wordings.entries()) {
+      // A search may have hundreds of wordings, and the bridge serves others meanwhile.
+      if (at > 0) await nextTurn()
+      // Both count the words of both, so that their scores compare.
+      const ranked = index.rank(wording, ownIndex?.rank(wording).frequencies)
+      const own = ownIndex?.rank(wording, ranked.frequencies)
+      const hits = own ? bestOf(depth, ranked.best(depth, isTool), own.best(depth)) : ranked.best(depth, isTool)
+      if (ranked.isEmpty) {
+        ofNothing.push({ items: hits.map(({ item }) => item), say: 1 })
+        continue
+      }
       const least = isSaid(hits.slice(0, 1)) && limit <= BROAD ? hits[0]!.score * NEAR : 0
       const near = hits.filter(({ score }) => score >= least)
       const found = offering.size === 0 ? near : this.#withOfferings(ranked, near, depth, offering, least)
       const shown = found.slice(0, limit)
-      fits ||= !isWeak(shown, given > 1 || at > 0)
-      isGuess &&= !isSaid(shown)
-      return { items: found.map(({ item }) => item), say: 1 }
-    })
+      // Similar names say little: `who is out` for `whos_out`.
+      if (!ranked.isOfNothing || own?.isOfNothing === false) {
+        fits ||= !isWeak(shown, given > 1 || at > 0)
+        isGuess &&= !isSaid(shown)
+      }
+      rankings.push({ items: found.map(({ item }) => item), say: 1 })
+    }
+    if (rankings.length === 0) rankings.push(...ofNothing)
     const [mostAlike] = learned
     if (mostAlike) rankings.push({ items: learned.map(({ item }) => item), say: mostAlike.likeness })
     const tools = fuse(rankings, limit)
@@ -99,7 +115,8 @@ export class CatalogSearch {
       })
     }
     if (mostAlike || (fits && !isGuess) || tools.length === 0) return { tools, weak: undefined, reasons }
-    return { tools, weak: (fits ? guessedNote : weakNote)(this.#all().filter(isTool).length), reasons }
+    const searched = this.#all().filter(isTool).length + others.length
+    return { tools, weak: (fits ? guessedNote : weakNote)(searched), reasons }
   }
 
   /** Undefined for a tool that is not among `records`, is denied or has changed since. */
@@ -122,14 +139,6 @@ export class CatalogSearch {
       .rank(wrong)
       .matching(3, (tool) => tools.includes(tool))
     return [...new Set([...near, ...found.map(({ item }) => item)])].slice(0, 3)
-  }
-
-  setOtherTools(tools: readonly CatalogTool[]): void {
-    const key = JSON.stringify(tools.map(({ server, name, definition }) => [server, name, definition.description]))
-    if (key === this.#othersKey) return
-    this.#othersKey = key
-    this.#others = tools
-    this.#index = undefined
   }
 
   /** Indexes tools that were not known before. */
@@ -170,16 +179,17 @@ export class CatalogSearch {
   }
 
   #known(meanings: Meanings | undefined): SearchIndex<CatalogTool> {
-    if (this.#index === undefined) {
-      this.#index = new SearchIndex(meanings)
-      this.add(this.#all())
-    }
-    return this.#index
+    return (this.#index ??= indexOf(this.#all(), meanings))
   }
 
-  /** Everything that can be found. */
+  /** Everything of servers that can be found. */
   #all(): CatalogTool[] {
-    const known = [...this.#records.values()].flatMap((record) => [...(record.tools ?? []), ...record.offerings])
-    return [...known, ...this.#others]
+    return [...this.#records.values()].flatMap((record) => [...(record.tools ?? []), ...record.offerings])
   }
+}
+
+function indexOf(tools: readonly CatalogTool[], meanings: Meanings | undefined): SearchIndex<CatalogTool> {
+  const index = new SearchIndex<CatalogTool>(meanings)
+  for (const tool of tools) index.add(tool, searchDocument(tool))
+  return index
 }

@@ -170,11 +170,30 @@ describe('learned types', () => {
     const known = catalog()
     await known.tools('GitHub')
     known.learn('GitHub', 'create-issue', result)
-    const [doc] = await known.docs('GitHub', { tools: ['create_issue'] })
+    const owner = { tools: ['create_issue'], resultsOf: { user: undefined } }
+    const [doc] = await known.docs('GitHub', owner)
     expect(doc?.line).toContain('-> {number: int, title: str}  # observed; Create a new issue')
     known.close()
-    expect(await catalog().docs('GitHub', { tools: ['create_issue'] })).toEqual([doc])
+    expect(await catalog().docs('GitHub', owner)).toEqual([doc])
     expect(JSON.stringify(doc)).not.toContain('very private')
+  })
+
+  it('names in results are shown to the user whose calls returned them, and to no other', async () => {
+    const known = catalog()
+    await known.tools('GitHub')
+    known.learn('GitHub', 'create-issue', result, 'ann')
+    const lineFor = async (resultsOf?: { user: string | undefined }) =>
+      (await known.docs('GitHub', { tools: ['create_issue'], ...(resultsOf && { resultsOf }) }))[0]?.line
+    expect(await lineFor({ user: 'ann' })).toContain('-> {number: int, title: str}')
+    for (const other of [undefined, { user: undefined }, { user: 'bob' }])
+      expect(await lineFor(other)).not.toContain('number')
+    known.learn('GitHub', 'create-issue', result)
+    expect(await lineFor({ user: undefined })).toContain('-> {number: int, title: str}')
+    expect(await lineFor({ user: 'bob' })).not.toContain('number')
+    // Nobody's names: what kind of value it is says nothing.
+    expect(await lineFor()).toContain('-> dict  # observed')
+    known.toolsChanged('GitHub', [{ ...GITHUB[0]!, description: 'Different' }], undefined)
+    expect(await lineFor({ user: 'ann' })).not.toContain('observed')
   })
 
   it('learned types are forgotten when the tool changes', async () => {

@@ -328,11 +328,6 @@ export class Catalog {
     return this.#search.find(query, records, options)
   }
 
-  /** Further tools that a search may include: saved functions. */
-  setOtherTools(tools: readonly CatalogTool[]): void {
-    this.#search.setOtherTools(tools)
-  }
-
   /**
    * Lists servers now, whatever is known of them and however they failed before. Failures are in `servers()`.
    * @throws BridgeError CANCELLED when the catalog is closed, PROXY_SERVER_UNAVAILABLE for an unknown name
@@ -354,14 +349,14 @@ export class Catalog {
     return { ...this.#entry(record), about, tools: tools ?? [], instructions, fetchedAt, failure, lastError }
   }
 
-  /** The `await mcp_…` line of a tool. */
+  /** The `await mcp_…` line of a tool, for the owner of the bridge. */
   line(tool: CatalogTool): string {
-    return this.#docs.line(tool)
+    return this.#docs.line(tool, { resultsOf: { user: undefined } })
   }
 
-  /** Records the type of a result, never its values. */
-  learn(server: string, tool: string, result: ToolResult): void {
-    this.#records.byName.get(server)?.learn(tool, result)
+  /** Records the type of a result. @param user whose call it was; missing for the owner of the bridge */
+  learn(server: string, tool: string, result: ToolResult, user?: string): void {
+    this.#records.byName.get(server)?.learn(tool, result, user)
   }
 
   /** A server's tools were read: on connecting, or after it announced a change. */

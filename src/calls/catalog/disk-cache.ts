@@ -14,7 +14,7 @@ import type { UpstreamPrompt, UpstreamResource, UpstreamTool } from '../../upstr
 import { keptPrompts, keptResources } from './model/catalog-offering.ts'
 import { isRecord } from '../../util/json/json.ts'
 import { sortedJson } from '../../util/json/sorted-json.ts'
-import { isShape, mergeShapes, type Shape } from './model/learned-types.ts'
+import { hasFieldNames, isShape, mergeShapes, type Shape } from './model/learned-types.ts'
 import { makePrivateFolderSync } from '../../util/files/private-folder.ts'
 import { replaceFileSync } from '../../util/files/replace-file.ts'
 
@@ -23,7 +23,7 @@ const FORMAT = 2
 const MAX_FILE_BYTES = 64 * 1024 * 1024
 
 /** The result type of a tool. Valid while the tool's definition has this fingerprint. */
-interface LearnedType {
+export interface LearnedType {
   of: string
   shape: Shape
 }
@@ -228,7 +228,9 @@ function parse(value: Record<string, unknown>): CachedServer {
   if (Array.isArray(value['resources'])) result.resources = keptResources(value['resources'].filter(isRecord))
   if (Array.isArray(value['prompts'])) result.prompts = keptPrompts(value['prompts'].filter(isTool))
   if (isRecord(value['learned'])) {
-    const good = Object.entries(value['learned']).filter(([, one]) => isRecord(one) && isShape(one['shape']))
+    const good = Object.entries(value['learned']).filter(([, one]) => {
+      return isRecord(one) && isShape(one['shape']) && hasFieldNames(one['shape'])
+    })
     result.learned = Object.fromEntries(good) as unknown as Record<string, LearnedType>
   }
   const failed = parseError(failure)

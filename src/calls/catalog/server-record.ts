@@ -18,6 +18,7 @@ import {
   type CachedServer,
   type DiskCache,
   type Failure,
+  type LearnedType,
   type ServerError,
 } from './disk-cache.ts'
 import { shellWord } from '../../config/secrets/command-line.ts'
@@ -62,6 +63,8 @@ export class ServerRecord {
   #tools: CatalogTool[] | undefined
   #named: Map<string, CatalogTool> | undefined
   #offerings: CatalogOffering[] | undefined
+  /** By user and tool: what results of users other than the owner taught. It is not kept on disk. */
+  readonly #ofUsers = new Map<string, Map<string, LearnedType>>()
   #saving: NodeJS.Timeout | undefined
   /** `fetchedAt` as this process has saved it. */
   #savedListing: number | undefined
@@ -283,25 +286,33 @@ export class ServerRecord {
     this.#saveSoon()
   }
 
-  learnedShape(tool: string): Shape | undefined {
+  /** @param user whose results taught it; missing for the owner of the bridge */
+  learnedShape(tool: string, user?: string): Shape | undefined {
+    if (user !== undefined) return this.#ofUsers.get(user)?.get(tool)?.shape
     const learned = this.#load().learned
     return learned && Object.hasOwn(learned, tool) ? learned[tool]?.shape : undefined
   }
 
-  learn(toolName: string, result: ToolResult): void {
+  /** Learns from a result of this user's call. */
+  learn(toolName: string, result: ToolResult, user?: string): void {
     const tool = this.named(toolName)
     if (tool?.name !== toolName) return
     const { outputSchema } = tool.definition
     if (isRecord(outputSchema) && !isTextBox(outputSchema)) return
-    const before = this.learnedShape(toolName)
+    const before = this.learnedShape(toolName, user)
     // Nothing new; most tools return plain text.
     if (before?.type.includes('string') && isPlainText(result)) return
     const shape = shapeOfResult(result)
     if (shape === undefined) return
-    const known = this.#load()
     const merged = before === undefined ? shape : mergeShapes(before, shape)
     if (before !== undefined && JSON.stringify(before) === JSON.stringify(merged)) return
     const one = { of: toolFingerprint(tool.definition), shape: merged }
+    if (user !== undefined) {
+      const own = this.#ofUsers.get(user) ?? new Map<string, LearnedType>()
+      this.#ofUsers.set(user, own.set(toolName, one))
+      return
+    }
+    const known = this.#load()
     known.learned = Object.fromEntries([...Object.entries(known.learned ?? {}), [toolName, one]])
     this.#saveSoon()
   }
@@ -312,8 +323,11 @@ export class ServerRecord {
   }
 
   #forgetChanged(known: CachedServer): void {
-    if (known.learned === undefined || known.tools === undefined) return
+    if (known.tools === undefined) return
     const prints = new Map(known.tools.map((tool) => [tool.name, toolFingerprint(tool)]))
+    for (const own of this.#ofUsers.values())
+      for (const [name, one] of own) if (prints.get(name) !== one.of) own.delete(name)
+    if (known.learned === undefined) return
     known.learned = Object.fromEntries(
       Object.entries(known.learned).filter(([name, one]) => prints.get(name) === one.of),
     )

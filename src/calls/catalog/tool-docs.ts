@@ -5,6 +5,7 @@ import type { Learned } from '../learned-part.ts'
 import { offeringDoc, toolDoc, type ToolDoc } from './arguments/tool-doc.ts'
 import { toolLine, type Detail } from './arguments/tool-line.ts'
 import { isOffering, lookUp } from './look-up.ts'
+import { withoutNames } from './model/learned-types.ts'
 import type { CatalogTool } from './model/catalog-tool.ts'
 import type { ServerRecord } from './server-record.ts'
 
@@ -12,6 +13,11 @@ export interface DocOptions {
   detail?: Detail
   /** What the user's earlier calls have taught. */
   learned?: Learned | undefined
+  /**
+   * Whose results the types of results are from, and who is shown the names of their fields; without a user, the owner
+   * of the bridge. Missing where such names must not be read: the types are shown without them.
+   */
+  resultsOf?: { user: string | undefined } | undefined
 }
 
 export class ToolDocs {
@@ -31,8 +37,8 @@ export class ToolDocs {
   }
 
   /** The `await mcp_…` line of a tool. */
-  line(tool: CatalogTool): string {
-    return toolLine(tool, 'summary', ...this.#known(tool))
+  line(tool: CatalogTool, { resultsOf }: Pick<DocOptions, 'resultsOf'> = {}): string {
+    return toolLine(tool, 'summary', ...this.#known(tool, resultsOf))
   }
 
   /** @param weak what the answer of a search that found no fitting tool begins with */
@@ -40,18 +46,19 @@ export class ToolDocs {
     return { ...this.#docOf(tool, options), ...(weak !== undefined && { weak }) }
   }
 
-  #docOf(tool: CatalogTool, { detail = 'summary', learned }: DocOptions): ToolDoc {
+  #docOf(tool: CatalogTool, { detail = 'summary', learned, resultsOf }: DocOptions): ToolDoc {
     const record = this.#records.get(tool.server)
     if (isOffering(tool)) {
       const isTaken = record && lookUp(record, tool.alias)?.method === undefined
       return offeringDoc(tool, detail, isTaken ? `_${tool.alias}` : tool.alias)
     }
     const worked = record && learned?.workedCall(record.key, tool)
-    return { ...toolDoc(tool, detail, ...this.#known(tool)), ...(worked && { worked }) }
+    return { ...toolDoc(tool, detail, ...this.#known(tool, resultsOf)), ...(worked && { worked }) }
   }
 
   /** The type learned from its results, and whether the user is asked about each call. */
-  #known(tool: CatalogTool): [observed: unknown, asks: boolean] {
-    return [this.#records.get(tool.server)?.learnedShape(tool.name), this.#standing(tool) === 'asks']
+  #known(tool: CatalogTool, resultsOf: DocOptions['resultsOf']): [observed: unknown, asks: boolean] {
+    const shape = this.#records.get(tool.server)?.learnedShape(tool.name, resultsOf?.user)
+    return [shape && !resultsOf ? withoutNames(shape) : shape, this.#standing(tool) === 'asks']
   }
 }

@@ -99,6 +99,14 @@ export function method<T>(...of: Parameters<typeof tellingMethod<T>>): Handler {
   }
 }
 
+/**
+ * Whose results may name the fields of types in docs: the user's own. Where flows are followed, none, because docs
+ * count as nobody's text.
+ */
+export function resultsFor({ flow, origin }: CellContext): { user: string | undefined } | undefined {
+  return flow ? undefined : { user: origin.user }
+}
+
 async function told(flow: SessionFlow, reply: unknown): Promise<unknown> {
   const words = await reply
   flow.told(words)

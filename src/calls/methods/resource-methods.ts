@@ -10,7 +10,7 @@ import { BridgeError } from '../../errors.ts'
 import type { OnCut, ToolResult, UpstreamPrompt, UpstreamResource } from '../../upstream/upstream.ts'
 import type { Admitted } from '../permissions/cell-permissions.ts'
 import { observed } from '../observed-call.ts'
-import type { CallContext } from './method.ts'
+import { type CallContext, resultsFor } from './method.ts'
 
 /**
  * @param raw return the server's response unchanged
@@ -92,9 +92,10 @@ const getPrompt: Serve = async (method, args, kwargs, raw, context) => {
   return raw ? result : list(result.messages)
 }
 
-const listTools: Serve = async (method, args, kwargs, raw, { catalog, signal }) => {
+const listTools: Serve = async (method, args, kwargs, raw, context) => {
+  const { catalog, signal } = context
   bindArguments(method, args, kwargs)
-  if (!raw) return { docs: await catalog.docs(method.server, {}, signal) }
+  if (!raw) return { docs: await catalog.docs(method.server, { resultsOf: resultsFor(context) }, signal) }
   return { tools: (await catalog.shownTools(method.server, signal)).map(({ definition }) => definition) }
 }
 

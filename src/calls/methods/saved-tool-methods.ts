@@ -10,7 +10,7 @@ import { SAVED_TOOLS_MODULE, savedToolLine, type SavedTool, writtenText } from '
 import { type BrokenTool, parseSavedTool } from '../../keep/saved/saved-tool-store.ts'
 import { searchWithSaved } from '../search-with-saved.ts'
 import type { SessionFlow } from '../flow-part.ts'
-import { type CallContext, method, tellingMethod } from './method.ts'
+import { type CallContext, method, resultsFor, tellingMethod } from './method.ts'
 
 const name = z.string().max(1_000)
 const version = z.int().min(1).max(1_000_000_000).nullish()
@@ -66,7 +66,7 @@ export async function searchTools(
   context: CallContext,
 ): Promise<ToolDoc[]> {
   const { catalog, state, session, signal, learned, flow } = context
-  const { withSaved, ...rest } = { ...options, learned }
+  const { withSaved, ...rest } = { ...options, learned, resultsOf: resultsFor(context) }
   const { docs, saved, broken } = withSaved
     ? await searchWithSaved(query, rest, catalog, state.loadableTools, signal)
     : { docs: await catalog.search(query, rest, signal), saved: [], broken: [] }

@@ -40,7 +40,7 @@ function withReasons(servers: readonly Unsearched[]): string {
 
 /**
  * Remembers which broken servers a session was told about: each is named once, and again only after it has worked in
- * between.
+ * between, or in a search that names it.
  */
 export class BrokenServers {
   readonly #told = new WeakMap<Session, Set<string>>()
@@ -48,12 +48,18 @@ export class BrokenServers {
   /**
    * Those of `unsearched` to tell the session about: broken ones once, others every time.
    * @param within all servers of the search
+   * @param areNamed whether the search names them: it hears of each broken one, which would seem to have no tools
    */
-  news(session: Session, within: readonly string[], unsearched: readonly Unsearched[]): Unsearched[] {
+  news(
+    session: Session,
+    within: readonly string[],
+    unsearched: readonly Unsearched[],
+    areNamed: boolean,
+  ): Unsearched[] {
     const told = this.#told.get(session) ?? new Set()
     this.#told.set(session, told)
     const broken = new Set(unsearched.filter((server) => server.isBroken).map((server) => server.name))
-    const news = unsearched.filter((server) => !told.has(server.name) || !server.isBroken)
+    const news = unsearched.filter((server) => areNamed || !told.has(server.name) || !server.isBroken)
     for (const name of within) {
       if (broken.has(name)) told.add(name)
       else told.delete(name)

@@ -23,7 +23,7 @@ export async function search(wordings: readonly string[], options: SearchOptions
     const { learned } = bridge.users.of(undefined)
     const { docs, broken } = await searchWithSaved(
       asWordings(wordings),
-      { ...(limit !== undefined && { limit }), learned },
+      { ...(limit !== undefined && { limit }), learned, resultsOf: { user: undefined } },
       catalog,
       own.loadableTools,
     )

@@ -20,7 +20,8 @@ export async function tools(
     const { catalog } = bridge
     if (catalog.resolveServer(server) === undefined && server === SAVED) return false
     const name = namedServer(bridge, server)
-    const docs = await catalog.docs(name, tool === undefined ? {} : { tools: [tool], detail: 'full' })
+    const wanted = tool === undefined ? {} : { tools: [tool], detail: 'full' as const }
+    const docs = await catalog.docs(name, { ...wanted, resultsOf: { user: undefined } })
     if (options.json) printJson(docs)
     else if (docs.length === 0) printEmpty(`Server '${name}' has no tools.`)
     else if (tool === undefined && stdout.isTTY) printList(name, docs, terminal)

@@ -52,7 +52,11 @@ export function createRoutes(bridge: Bridge, history: History): Routes {
     }),
     get('search', z.object({ query: z.string() }), async ({ query }) => {
       const { catalog } = (await bridge.page.servers()).connected
-      const hits = await catalog.searchWithReasons(query, { limit: SEARCH_LIMIT, detail: 'full' })
+      const hits = await catalog.searchWithReasons(query, {
+        limit: SEARCH_LIMIT,
+        detail: 'full',
+        resultsOf: { user: undefined },
+      })
       return { hits, unsearched: catalog.unsearched(catalog.servers().map(({ name }) => name)) }
     }),
     get('notebook', z.object({}), () => ({ session: notebook.own.id })),

@@ -72,6 +72,16 @@ it.each([
   await expect(readToolList('s', request)).rejects.toMatchObject({ code: 'UPSTREAM_PROTOCOL' })
 })
 
+it('a list beyond the limits of the bridge is not called a fault of the server', async () => {
+  const many = async () => ({ tools: Array.from({ length: 10_001 }, (_, i) => ({ name: `t${i}` })) })
+  const endless = async (cursor?: string) => ({ tools: [], nextCursor: `${cursor}x` })
+  await expect(readToolList('s', many)).rejects.toMatchObject({ hint: expect.stringMatching(/10000 tools/) as string })
+  await expect(readToolList('s', endless)).rejects.toMatchObject({ hint: expect.stringMatching(/200 pages/) as string })
+  await expect(readToolList('s', async () => ({}))).rejects.toMatchObject({
+    hint: expect.stringMatching(/violated/) as string,
+  })
+})
+
 it('a tool list of many megabytes is cut, and the rest is not requested', async () => {
   let pageCount = 0
   const list = await readToolList('s', async () => {

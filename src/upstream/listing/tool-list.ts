@@ -54,7 +54,7 @@ export async function readToolList(
       tools.set(tool.name, tool)
       if (needsTask(entry)) taskTools.add(tool.name)
     }
-    if (tools.size > MAX_TOOLS) throw protocolError(server, `it lists more than ${MAX_TOOLS} tools`)
+    if (tools.size > MAX_TOOLS) throw protocolError(server, `it lists more than ${MAX_TOOLS} tools`, LIMITS)
     const next = result.nextCursor
     if (typeof next !== 'string' || next === '') {
       return { tools: [...tools.values()], taskTools, skippedCount, isCut: false }
@@ -65,11 +65,15 @@ export async function readToolList(
     cursors.add(next)
     cursor = next
   }
-  throw protocolError(server, `its tool list has more than ${MAX_PAGES} pages`)
+  throw protocolError(server, `its tool list has more than ${MAX_PAGES} pages`, LIMITS)
 }
 
-function protocolError(server: string, what: string): BridgeError {
-  return new BridgeError('UPSTREAM_PROTOCOL', `The tools of server '${server}' cannot be listed: ${what}`)
+const LIMITS = `The bridge reads up to ${MAX_TOOLS} tools in ${MAX_PAGES} pages. Configure the server to offer fewer tools.`
+
+/** @param hint missing where the server violates the protocol */
+function protocolError(server: string, what: string, hint?: string): BridgeError {
+  const message = `The tools of server '${server}' cannot be listed: ${what}`
+  return new BridgeError('UPSTREAM_PROTOCOL', message, hint === undefined ? {} : { hint })
 }
 
 /** Copies only the fields that are used. Schemas are not checked here; the catalog handles invalid ones. */

@@ -1,4 +1,5 @@
-// Learns result types from real results, for tools without an output schema: types and keys, never values.
+// Learns result types from real results, for tools without an output schema: types and the names of fields. In some
+// results such names are data, and they are text of the server: see `resultsOf` in tool-docs.ts for who reads them.
 // A shape is a small JSON Schema, so it is shown like any other. Limited in depth, keys and size, whatever a server
 // returns. Pure.
 import type { ToolResult } from '../../../upstream/upstream.ts'
@@ -73,6 +74,8 @@ function shapeOfParsed(text: string): Shape {
 function shapeOfText(text: string): Shape {
   const columns = columnsOf(text)
   if (!columns) return { type: ['string'] }
+  // The first line of a text is often no header, but a person or a sentence.
+  if (!columns.every(isFieldName)) return { type: ['Text'], items: { type: ['object'] } }
   const properties = Object.fromEntries(columns.map((name) => [name, { type: ['string'] }]))
   return withinSize({ type: ['Text'], items: { type: ['object'], properties, required: columns } })
 }
@@ -110,6 +113,25 @@ function isMedia(block: unknown): boolean {
 /** The shape that covers both. */
 export function mergeShapes(one: Shape, other: Shape): Shape {
   return withinSize(merge(one, other))
+}
+
+/** The same without the names of fields. */
+export function withoutNames({ type, items, additionalProperties }: Shape): Shape {
+  return {
+    type,
+    ...(items && { items: withoutNames(items) }),
+    ...(additionalProperties && { additionalProperties: withoutNames(additionalProperties) }),
+  }
+}
+
+/** Whether all names in a shape are names of fields. Earlier versions learned others. */
+export function hasFieldNames({ properties = {}, items, additionalProperties }: Shape): boolean {
+  const parts = [
+    ...Object.values(properties),
+    ...(items ? [items] : []),
+    ...(additionalProperties ? [additionalProperties] : []),
+  ]
+  return Object.keys(properties).every(isFieldName) && parts.every(hasFieldNames)
 }
 
 /** Whether a value read from a file is a valid shape. */

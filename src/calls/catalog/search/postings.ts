@@ -23,14 +23,23 @@ export interface Posting {
   count: number
 }
 
+/** A written word. */
+interface Spelling {
+  word: string
+  stem: string
+  /** See `lettersOf`. */
+  letters: number
+}
+
 /** The weight of a repeated word in one field, and the number of repetitions that count. */
 const REPEATED = 0.3
 const MAX_REPEATS = 4
 
 export class Postings {
   readonly #postings = new Map<string, Posting>()
-  /** Written words → stem, for correcting typos: stems of misspelt words differ more than the words. */
-  readonly #spellings = new Map<string, string>()
+  /** For correcting typos: stems of misspelt words differ more than the words. */
+  readonly #spelt = new Set<string>()
+  readonly #spellings: Spelling[][] = []
   /** Number of fields read so far, of all documents. */
   #fields = 0
 
@@ -46,8 +55,14 @@ export class Postings {
     return this.#postings
   }
 
-  get spellings(): ReadonlyMap<string, string> {
-    return this.#spellings
+  /** The written words of so many letters. */
+  spellings(length: number): readonly Spelling[] {
+    return this.#spellings[length] ?? []
+  }
+
+  /** Another number whenever documents were added. */
+  get version(): number {
+    return this.#fields
   }
 
   /** The number of documents that contain a term. */
@@ -122,8 +137,18 @@ export class Postings {
   }
 
   #spell({ word, stem: term }: Token): void {
-    if (word.length >= 4 && !this.#spellings.has(word) && !/\d/.test(word)) this.#spellings.set(word, term)
+    if (word.length < 4 || this.#spelt.has(word) || /\d/.test(word)) return
+    this.#spelt.add(word)
+    const alike = (this.#spellings[word.length] ??= [])
+    alike.push({ word, stem: term, letters: lettersOf(word) })
   }
+}
+
+/** The letters that a word has, one bit for each; letters other than a to z share those. */
+export function lettersOf(word: string): number {
+  let letters = 0
+  for (let at = 0; at < word.length; at += 1) letters |= 1 << (word.charCodeAt(at) & 31)
+  return letters
 }
 
 /** The longer a field, the less each of its words counts. */

@@ -1,6 +1,6 @@
 // Expands the words of a query: the words themselves, words of similar meaning, and corrections. Pure.
 import { editDistance } from '../../../util/text/did-you-mean.ts'
-import type { Postings } from './postings.ts'
+import { lettersOf, type Postings } from './postings.ts'
 import { byCodeUnit } from '../../../util/text/python-name.ts'
 import { chunksOf, isStopWord, stem } from './tokenize.ts'
 import type { Alternative, Neighbours } from './meanings-part.ts'
@@ -21,6 +21,9 @@ const MAX_QUERY_WORDS = 40
 /** `screen shot` for `screenshot`. */
 const WRITTEN_AS_ONE = 0.8
 const MAX_CORRECTIONS = 4
+/** Spellings that a word is compared with. Ten thousand tools have fewer that are near enough, except by intent. */
+const MAX_COMPARED = 2_000
+const CACHE_LIMIT = 2_000
 /** A word that exists may be misspelt, too: `reed` for `read`. */
 const CORRECTED_WORD = 0.4
 /** A word of so many letters may have two wrong ones. */
@@ -31,6 +34,9 @@ const CONTRACTED = /\b[a-z]+n['\u2019]t\b|['\u2019](?:s|re|ve|ll|d|m)\b/gi
 export class QueryReader {
   readonly #postings: Postings
   readonly #neighbours: Neighbours | undefined
+  /** By word: the wordings of one search have most of theirs in common. */
+  readonly #corrected = new Map<string, Alternative[]>()
+  #correctedFor = -1
 
   constructor(postings: Postings, neighbours: Neighbours | undefined) {
     this.#postings = postings
@@ -80,17 +86,37 @@ export class QueryReader {
 
   /** @param isWord whether the word exists, in the vocabulary of the word vectors */
   #corrections(term: string, word: string, isWord: boolean): Alternative[] {
+    if (word.length < 4) return []
+    const { version } = this.#postings
+    if (this.#correctedFor !== version || this.#corrected.size >= CACHE_LIMIT) this.#corrected.clear()
+    this.#correctedFor = version
+    let found = this.#corrected.get(word)
+    if (found === undefined) this.#corrected.set(word, (found = this.#correct(term, word, isWord)))
+    return found
+  }
+
+  #correct(term: string, word: string, isWord: boolean): Alternative[] {
     const limit = word.length >= LONG ? 2 : 1
-    const letters = consonants(word)
+    const reach = isWord ? 0 : limit
+    const letters = lettersOf(word)
+    const ownConsonants = consonants(word)
     const near: { word: string; stem: string; edits: number }[] = []
-    for (const [known, knownStem] of this.#postings.spellings) {
-      const longer = Math.abs(known.length - word.length)
-      if (word.length < 4 || longer > limit || (isWord && longer > 0) || knownStem === term) continue
-      const edits = editDistance(word, known, limit)
-      if (edits > limit) continue
-      // A slip adds or loses a letter, swaps letters or confuses vowels: `retoot` is not a misspelt `reboot`.
-      const isSlip = longer > 0 || letters === consonants(known) || (!isWord && edits === 1 && word.length >= LONG)
-      if (isSlip) near.push({ word: known, stem: knownStem, edits })
+    let compared = 0
+    for (let length = word.length - reach; length <= word.length + reach; length += 1) {
+      for (const known of this.#postings.spellings(length)) {
+        if (compared === MAX_COMPARED) break
+        // Each edit replaces one letter at most.
+        if (known.stem === term || bitsOf(letters ^ known.letters) > 2 * limit) continue
+        compared += 1
+        const edits = editDistance(word, known.word, limit)
+        if (edits > limit) continue
+        // A slip adds or loses a letter, swaps letters or confuses vowels: `retoot` is not a misspelt `reboot`.
+        const isSlip =
+          length !== word.length ||
+          ownConsonants === consonants(known.word) ||
+          (!isWord && edits === 1 && word.length >= LONG)
+        if (isSlip) near.push({ word: known.word, stem: known.stem, edits })
+      }
     }
     near.sort(
       (a, b) =>
@@ -103,6 +129,13 @@ export class QueryReader {
       weight: (edits === 1 ? 0.8 : 0.6) * (known[0] === word[0] ? 1 : 0.6) * (isWord ? CORRECTED_WORD : 1),
     }))
   }
+}
+
+/** How many bits of a number are set. */
+function bitsOf(number: number): number {
+  let bits = 0
+  for (let left = number; left !== 0; left &= left - 1) bits += 1
+  return bits
 }
 
 /** The consonants of a word in alphabetical order, so that swapped ones do not count. */

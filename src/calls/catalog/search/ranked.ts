@@ -21,6 +21,8 @@ export interface RankedDocument<T> {
 export interface Scores {
   /** The query as a folded name. */
   folded: string
+  /** Whether the query has a word to search for. */
+  hasWords: boolean
   /** 0 for a document that is not found. */
   scores: Float64Array
   /** The score of the words alone. */
@@ -31,6 +33,15 @@ export interface Scores {
   shares: Float64Array | undefined
   /** Similarity in meaning from 0 to 1. */
   likeness: Float64Array | undefined
+  frequencies: Frequencies
+}
+
+/** How rare the words of a query are. */
+export interface Frequencies {
+  /** The number of documents. */
+  count: number
+  /** By the stem of each word of the query, the number of documents that match it. */
+  reached: ReadonlyMap<string, number>
 }
 
 export class Ranked<T> {
@@ -40,6 +51,21 @@ export class Ranked<T> {
   constructor(documents: readonly RankedDocument<T>[], scores: Scores) {
     this.#documents = documents
     this.#scores = scores
+  }
+
+  /** Whether the query has no word to search for and is the name of no item: the best have similar names at most. */
+  get isOfNothing(): boolean {
+    return !this.#scores.hasWords && this.#scores.scores.every((score) => score === 0)
+  }
+
+  /** Whether the query has no letter that a name could have: any item is as good. */
+  get isEmpty(): boolean {
+    return !this.#scores.hasWords && this.#scores.folded === ''
+  }
+
+  /** For another index whose scores are compared with these. */
+  get frequencies(): Frequencies {
+    return this.#scores.frequencies
   }
 
   /** Returns the best `limit` items, best first; at least one when any is accepted. */
@@ -103,6 +129,13 @@ export class Ranked<T> {
       return (2 * common) / (pairs.size + wanted.size || 1) + 0.001 * (2 + safety)
     })
   }
+}
+
+/** The best `limit` hits of two indexes. Those that match no word count only where there are no others. */
+export function bestOf<T>(limit: number, one: readonly Hit<T>[], other: readonly Hit<T>[]): Hit<T>[] {
+  const all = [...one, ...other]
+  const matching = all.filter(({ score }) => score > 0)
+  return (matching.length > 0 ? matching.toSorted((a, b) => b.score - a.score) : all).slice(0, limit)
 }
 
 function pairsOf(text: string): Set<string> {

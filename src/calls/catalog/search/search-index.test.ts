@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { SearchDocument } from './fields.ts'
 import { SearchIndex } from './search-index.ts'
 import { stem, words } from './tokenize.ts'
@@ -192,4 +192,43 @@ it('words are found inside compound names, and compound names by their words', (
 it('a synonym in a name does not outweigh the word itself', () => {
   const tools = [document('a', 'remove', 'Gone for good'), document('b', 'act', 'Delete')]
   expect(indexOf(tools).rank('delete').best(1)[0]?.item).toBe('b.act')
+})
+
+describe('texts without spaces between words', () => {
+  const tools = [
+    document('地图', 'maps_weather', '根据城市名称或者标准adcode查询指定城市的天气'),
+    document('地图', 'maps_geo', '将详细的结构化地址转换为经纬度坐标'),
+    document('办公', 'todo', '为指定用户创建一条新的待办任务'),
+    document('办公', 'approve', '审批流程:同意或拒绝请假申请'),
+    document('calendar', 'events', 'カレンダーから今週の予定を取得します'),
+    document('calendar', 'remind', '指定した時間にリマインダーを送信します'),
+    document('bank', 'rates', 'ดูอัตราแลกเปลี่ยนเงินตราล่าสุด'),
+    document('bank', 'branches', 'ค้นหาสาขาธนาคารใกล้ฉัน'),
+    document('github', 'create_issue', 'Create a new issue in a repository'),
+  ]
+  const found = indexOf(tools)
+
+  it.each([
+    ['天气', 'maps_weather'],
+    ['查询城市的天气', 'maps_weather'],
+    ['地址转换为坐标', 'maps_geo'],
+    ['创建待办任务', 'todo'],
+    ['请假审批', 'approve'],
+    ['今週の予定', 'events'],
+    ['リマインダー', 'remind'],
+    ['อัตราแลกเปลี่ยน', 'rates'],
+    ['สาขาธนาคาร', 'branches'],
+    ['用adcode', 'maps_weather'],
+    ['create issue', 'create_issue'],
+  ])('the query %s finds %s', (query, expected) => {
+    expect(found.rank(query).best(1)[0]?.item).toMatch(new RegExp(`\\.${expected}$`))
+  })
+
+  it('each two characters that follow each other are a word, wherever a text is long', () => {
+    expect(words('查询天气')).toEqual(['查询', '询天', '天气'])
+    expect(words('用adcode查天气')).toEqual(['用', 'adcode', '查天', '天气'])
+    expect(words(`${'一'.repeat(100)}天气`).at(-1)).toBe('天气')
+    // Other scripts have spaces.
+    expect(words('поиск писем')).toEqual(['поиск', 'писем'])
+  })
 })

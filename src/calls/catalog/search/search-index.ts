@@ -6,7 +6,7 @@ import type { DocumentMeanings, Meanings } from './meanings-part.ts'
 import { Postings } from './postings.ts'
 import { foldName } from '../../../util/text/python-name.ts'
 import { QueryReader, type Concept } from './query-concepts.ts'
-import { Ranked, type RankedDocument, type Scores } from './ranked.ts'
+import { type Frequencies, Ranked, type RankedDocument, type Scores } from './ranked.ts'
 import { GUESSED, weightInFit } from './weak-answer.ts'
 
 /** The parts of an item's score. */
@@ -30,6 +30,7 @@ interface WordScores {
   shares: Float64Array
   /** The share that it has in the query's own words. */
   spoken: Float64Array
+  frequencies: Frequencies
 }
 
 const SATURATION = 2
@@ -71,8 +72,12 @@ export class SearchIndex<T> {
     this.#meanings?.add(document, texts)
   }
 
-  rank(query: string): Ranked<T> {
-    return new Ranked(this.#documents, this.#scores(query, this.#reader.read(query)))
+  /**
+   * @param beside of another index: words are as rare as if its documents were in this one, so that scores of both
+   * compare
+   */
+  rank(query: string, beside = ALONE): Ranked<T> {
+    return new Ranked(this.#documents, this.#scores(query, this.#reader.read(query), beside))
   }
 
   /** Why each item has its rank, by one query; undefined for one that is not in the index. */
@@ -92,8 +97,8 @@ export class SearchIndex<T> {
     })
   }
 
-  #scores(query: string, { concepts, words }: ReturnType<QueryReader['read']>): Scores {
-    const { byWords, shares, spoken } = this.#byWords(concepts)
+  #scores(query: string, { concepts, words }: ReturnType<QueryReader['read']>, beside = ALONE): Scores {
+    const { byWords, shares, spoken, frequencies } = this.#byWords(concepts, beside)
     const likeness = this.#meanings?.likeness(words)
     const folded = foldName(query)
     const scores = new Float64Array(this.#documents.length)
@@ -104,7 +109,16 @@ export class SearchIndex<T> {
     }
     for (const id of this.#byName.get(folded) ?? []) scores[id]! += EXACT_NAME * this.#factors[id]!
     const isJudged = this.#meanings !== undefined && concepts.length > 0
-    return { folded, scores, byWords, spoken, shares: isJudged ? shares : undefined, likeness }
+    return {
+      folded,
+      hasWords: concepts.length > 0,
+      scores,
+      byWords,
+      spoken,
+      shares: isJudged ? shares : undefined,
+      likeness,
+      frequencies,
+    }
   }
 
   #foundFor({ own, ways }: Concept, id: number): Reason['concepts'][number] {
@@ -119,17 +133,20 @@ export class SearchIndex<T> {
     return { asked: own, found, strength }
   }
 
-  #byWords(concepts: readonly Concept[]): WordScores {
+  #byWords(concepts: readonly Concept[], beside: Frequencies): WordScores {
     const count = this.#documents.length
     const [byWords, shares, spoken] = [new Float64Array(count), new Float64Array(count), new Float64Array(count)]
     /** Of one concept: the strength of its best alternative in each document, and the documents where it is not 0. */
     const best = new Float64Array(count)
     const found = new Int32Array(count)
+    const frequencies = { count, reached: new Map<string, number>() }
     let total = 0
     let whole = 0
     for (const concept of concepts) {
       const [said, reached] = this.#collect(concept, best, found)
-      const rarity = Math.log(1 + (count - reached + 0.5) / (reached + 0.5))
+      frequencies.reached.set(concept.own, reached)
+      const everywhere = reached + (beside.reached.get(concept.own) ?? 0)
+      const rarity = Math.log(1 + (count + beside.count - everywhere + 0.5) / (everywhere + 0.5))
       const weight = weightInFit(concept, rarity)
       total += rarity
       whole += weight
@@ -145,13 +162,13 @@ export class SearchIndex<T> {
         spoken[id]! += weight
       }
     }
-    if (total === 0) return { byWords, shares, spoken }
+    if (total === 0) return { byWords, shares, spoken, frequencies }
     for (let id = 0; id < count; id += 1) {
       byWords[id]! /= total
       shares[id]! /= whole
       spoken[id]! /= whole
     }
-    return { byWords, shares, spoken }
+    return { byWords, shares, spoken, frequencies }
   }
 
   /** @returns the weights of the word itself in the first documents of `found`, and how many documents were found */
@@ -170,6 +187,7 @@ export class SearchIndex<T> {
   }
 }
 
+const ALONE: Frequencies = { count: 0, reached: new Map() }
 const NOWHERE = { documents: [], weights: [] }
 
 /** A term that occurs everywhere in a document adds little over one that occurs once. */

@@ -1,5 +1,5 @@
 // Splits text and names into word stems: `createPullRequests`, `create-pull-request` and "creating pull requests" give
-// the same three. Pure.
+// the same three. Of scripts without spaces between words, each two characters that follow each other are a word. Pure.
 
 /** A word as it is written, in lower case, and its stem. */
 export interface Token {
@@ -42,16 +42,40 @@ export function tokens(text: string): Token[] {
 export function chunksOf(text: string): Chunk[] {
   const found: Chunk[] = []
   let start = -1
-  for (let at = 0; at < text.length; at += 1) {
-    if (isPartOfWord(text.charCodeAt(at))) {
+  let mayBeUnspaced = false
+  for (let at = 0; at <= text.length; at += 1) {
+    const code = at < text.length ? text.charCodeAt(at) : SPACE
+    if (isPartOfWord(code)) {
       if (start < 0) start = at
+      mayBeUnspaced ||= code >= FIRST_UNSPACED
     } else if (start >= 0) {
-      found.push(chunkOf(text.slice(start, at)))
+      const run = text.slice(start, at)
+      if (mayBeUnspaced && UNSPACED.test(run)) for (const part of partsOf(run)) found.push(chunkOf(part))
+      else found.push(chunkOf(run))
       start = -1
+      mayBeUnspaced = false
     }
   }
-  if (start >= 0) found.push(chunkOf(text.slice(start)))
   return found
+}
+
+const SPACE = 32
+/** The first character of Thai. */
+const FIRST_UNSPACED = 0x0e00
+/** Scripts that put no spaces between words. */
+const UNSPACED = /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}]/u
+const OF_ONE_KIND = new RegExp(`${UNSPACED.source}+|(?:(?!${UNSPACED.source})[\\p{L}\\p{N}])+`, 'gu')
+
+/** The runs of other scripts, and each pair of neighbours in those that put no spaces between words. */
+function partsOf(run: string): string[] {
+  const letters = run
+    .normalize('NFKD')
+    .replace(/[^\p{L}\p{N}\p{M}]+/gu, ' ')
+    .replace(/\p{M}/gu, '')
+  return (letters.match(OF_ONE_KIND) ?? []).flatMap((part) => {
+    const each = UNSPACED.test(part) ? Array.from(part) : [part]
+    return each.length === 1 ? each : each.slice(1).map((letter, at) => each[at]! + letter)
+  })
 }
 
 /** The words alone. */
