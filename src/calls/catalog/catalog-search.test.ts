@@ -190,7 +190,7 @@ describe('search', () => {
     await known.search(texts)
     isOver = true
     expect(turns).toBeGreaterThan(wordingsIn(texts).length / 2)
-  }, 15_000)
+  })
 
   it.each(['', '???', 'a to of', '🍕'])(
     'a wording without words, such as %j, finds no fitting tool',
