@@ -241,12 +241,18 @@ def _own_name(root: str) -> str | None:
 
 
 def _memory(error: BaseException) -> _Advice:
+    if isinstance(error, RuntimeError) and str(error) == "can't start new thread":
+        return {
+            "hint": "The sandbox has as many threads and processes as it may have, or no memory for another: use fewer. "
+            "The user can set MCP_BRIDGE_PIDS and MCP_BRIDGE_MEMORY."
+        }
     # numpy raises its own subclass.
     if not isinstance(error, MemoryError):
         return None
+    native = ", or use a native sandbox, which needs less of it" if sys.platform == "emscripten" else ""
     return {
         "hint": "The sandbox has no more memory. Read and compute in smaller pieces, or `del` large variables. "
-        "The user can set MCP_BRIDGE_MEMORY, such as 2g, or use a native sandbox, which needs less of it."
+        f"The user can set MCP_BRIDGE_MEMORY, such as 2g{native}."
     }
 
 

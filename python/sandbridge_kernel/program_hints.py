@@ -23,6 +23,11 @@ _SHELLS = frozenset(("sh", "bash", "/bin/sh", "/bin/bash"))
 
 def program_advice(error: BaseException, no_network: str, installing: Callable[[], str]) -> dict[str, str] | None:
     """Returns a dict with `hint`, and sometimes `search`, or None. `no_network` is advice about the network, `installing()` about packages."""
+    if isinstance(error, BlockingIOError) and _started(error.__traceback__) is not None:
+        return {
+            "hint": "This sandbox has as many processes as it may have. End those that earlier cells left running, from Python. "
+            "The user can set MCP_BRIDGE_PIDS."
+        }
     cannot_start = _cannot_start(error)
     if isinstance(error, CalledProcessError):
         command, is_missing = error.cmd, error.returncode == 127

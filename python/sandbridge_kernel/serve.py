@@ -28,11 +28,18 @@ if TYPE_CHECKING:
     from .projects import Projects
 
 
+_STACK_BYTES = 1 << 20
+
+
 def serve_pipes(bell: int | None = None) -> None:
     """Serve frames on file descriptors 0 and 1. Never returns."""
     import signal
+    import threading
 
     from .port_pipe import PipePort
+
+    # Of each thread from now on. By default, 8 MiB count as memory of the sandbox, of which it may have 448.
+    threading.stack_size(_STACK_BYTES)
 
     port = PipePort(bell)
     log = os.dup(2)

@@ -111,6 +111,11 @@ describe('what may not be kept', () => {
     ['a value without a form', '"x", object()', /cannot be saved as it is/],
     ['a file that is not there', '"x", __import__("os").path.abspath("none.csv")', /cannot be read: No such file/],
     ['a folder', '"x", __import__("os").getcwd() + "/"', /cannot be read: Is a directory/],
+    [
+      'a folder by its name',
+      '"x", __import__("os").makedirs("out", exist_ok=True) or "out"',
+      /cannot be read: Is a dir/,
+    ],
     ['41 MiB', '"x", bytes(41 << 20)', /40 MiB.*Save it in parts/],
   ])('an artifact is not kept: %s', async (_, args, expected) => {
     expect(await failure(`runtime.save_artifact(${args})`)).toMatch(expected)

@@ -1,6 +1,7 @@
 // This file verifies what an error has besides its traceback and values: a hint.
 import { describe, expect, it } from 'vitest'
 import { GITHUB, startKernel } from './drive.ts'
+import { skip } from '../support/needs.ts'
 
 it('a hint is given for errors that have one', async () => {
   const kernel = await startKernel()
@@ -335,7 +336,27 @@ it.for([
 
 it('a MemoryError says how the sandbox gets more memory', async () => {
   const kernel = await startKernel()
-  expect((await kernel.run('raise MemoryError')).error!.hint).toMatch(/smaller pieces.*MCP_BRIDGE_MEMORY/)
+  const { hint } = (await kernel.run('raise MemoryError')).error!
+  expect(hint).toMatch(/smaller pieces.*MCP_BRIDGE_MEMORY, such as 2g/)
+  // Only the embedded sandbox, which runs these tests where there is no Python, is not native.
+  expect(hint!.includes('native sandbox')).toBe((await kernel.value('__import__("sys").platform')) === "'emscripten'")
+  const threads = await kernel.run('raise RuntimeError("can\'t start new thread")')
+  expect(threads.error!.hint).toMatch(/as many threads.*MCP_BRIDGE_PIDS/)
+})
+
+it('a program that cannot be started for lack of processes says how to make room', async () => {
+  const kernel = await startKernel()
+  const code = 'import subprocess\ndef full(*a): raise BlockingIOError(11, "Resource temporarily unavailable")'
+  const start = 'subprocess.Popen._execute_child = full\nsubprocess.run(["ls"])'
+  expect((await kernel.run(`${code}\n${start}`)).error!.hint).toMatch(/as many processes.*from Python.*MCP_BRIDGE_PIDS/)
+  // Nothing else that would block.
+  expect((await kernel.run('raise BlockingIOError(11, "x")')).error!.hint ?? '').not.toContain('processes')
+})
+
+it('threads take little of the memory that a sandbox may have', async () => {
+  const kernel = await startKernel()
+  if ((await kernel.value('__import__("sys").platform')) === "'emscripten'") skip('the embedded sandbox has no threads')
+  expect(await kernel.value('import threading\nthreading.stack_size()')).toBe('1048576')
 })
 
 it('the NameError of a server that the run does not name says so', async () => {

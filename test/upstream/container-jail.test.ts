@@ -90,6 +90,17 @@ describe.each(ENGINES)('a server in a container of %s', (engine) => {
     expect(await run('return JSON.stringify(process.env)')).not.toContain('of-the-bridge')
   })
 
+  it(`a server in a container of ${engine} is killed when its container is removed, which a bridge that ends does not wait for`, async () => {
+    const { run } = start(intruder({}))
+    await run('return 1')
+    const asked = [containers(), '--format', '{{.Config.StopTimeout}}']
+    expect(
+      execFileSync(engine, ['inspect', ...asked])
+        .toString()
+        .trim(),
+    ).toBe('0')
+  })
+
   it(`a server in a container of ${engine} has no capabilities, no new privileges and a filter of system calls`, async () => {
     const { run } = start(intruder({}))
     const status = await run("return require('node:fs').readFileSync('/proc/self/status', 'utf8')")

@@ -97,8 +97,9 @@ def _pieces(data: object) -> Iterator[bytes | memoryview]:
 def _path(data: Any) -> Any:
     if isinstance(data, os.PathLike):
         return os.fspath(data)
+    # A folder, too: reading it is an error, and its name is not what was meant.
     may_be_path = isinstance(data, str) and "\n" not in data and len(data) < 1_000
-    return data if may_be_path and (data.startswith(_FOLDERS) or os.path.isfile(data)) else None
+    return data if may_be_path and (data.startswith(_FOLDERS) or os.path.exists(data)) else None
 
 
 def _content(data: Any) -> bytes | bytearray | memoryview:

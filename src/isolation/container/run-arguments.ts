@@ -50,6 +50,8 @@ export function runArguments(options: RunOptions): string[] {
     'run',
     '--interactive',
     '--rm',
+    // Podman's `rm --force` waits for so long, and a bridge that ends does not.
+    '--stop-timeout=0',
     '--name',
     options.name,
     ...Object.entries(options.labels).flatMap(([key, value]) => ['--label', `${key}=${value}`]),

@@ -65,6 +65,8 @@ export function containerArguments(
     'run',
     '--interactive',
     '--rm',
+    // Podman's `rm --force` waits for so long, and a bridge that ends does not.
+    '--stop-timeout=0',
     `--name=${options.name}`,
     ...Object.entries(options.labels).flatMap(([key, value]) => ['--label', `${key}=${value}`]),
     '--pull=never',
