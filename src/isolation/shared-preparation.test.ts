@@ -22,6 +22,14 @@ describe('SharedPreparation', () => {
     expect(tellers).toHaveLength(1)
   })
 
+  it('a shared preparation runs again, once for all, when its outcome is no longer good', async () => {
+    let runs = 0
+    const preparation = new SharedPreparation(() => Promise.resolve((runs += 1)))
+    const isGood = (run: number) => Promise.resolve(run === 2)
+    expect(await Promise.all([preparation.getGood(isGood), preparation.getGood(isGood)])).toEqual([2, 2])
+    expect(await preparation.getGood(isGood)).toBe(2)
+  })
+
   it('a shared preparation runs again after it has failed, and after its outcome was given up', async () => {
     let runs = 0
     const preparation = new SharedPreparation(() => {

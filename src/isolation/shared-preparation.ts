@@ -22,6 +22,16 @@ export class SharedPreparation<T> {
     return this.#prepared.finally(() => onProgress && this.#listeners.delete(onProgress))
   }
 
+  /** The result; what is no longer good is made again. */
+  async getGood(isGood: (result: T) => Promise<boolean>): Promise<T> {
+    const result = this.get()
+    const current = this.#prepared
+    if (await isGood(await result)) return result
+    // Not if another caller has noticed it before.
+    if (this.#prepared === current) this.forget()
+    return this.get()
+  }
+
   /** The result may be outdated: the next call starts the work again. */
   forget(): void {
     this.#prepared = undefined

@@ -1,6 +1,15 @@
 // This file verifies packages and folders of this machine that the user adds to a sandbox, the same for every provider
 // that supports them.
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -60,6 +69,20 @@ describe.each(['pyodide', 'bubblewrap', 'bubblewrap-image', 'podman', 'docker'] 
     expect((await (await startCells(provider)).run('import tinypkg\ntinypkg.ANSWER')).value).toBe('42')
   })
 })
+
+it.each(['pyodide', 'bubblewrap', 'bubblewrap-image'] as const)(
+  'a sandbox of %s starts after the cache was deleted, with all packages',
+  { timeout: 300_000 },
+  async (runtime) => {
+    await providerOrSkip(runtime)
+    const cache = path.join(temporaryFolder(), 'cache')
+    const provider = await provide(runtime, { MCP_BRIDGE_PACKAGES: wheelFile(), MCP_BRIDGE_CACHE_DIR: cache })
+    const answer = async () => (await (await startCells(provider)).run('import tinypkg\ntinypkg.ANSWER')).value
+    expect(await answer()).toBe('42')
+    renameSync(cache, `${cache}-deleted`)
+    expect(await Promise.all([answer(), answer()])).toEqual(['42', '42'])
+  },
+)
 
 describe.each(['bubblewrap', 'bubblewrap-image', 'podman', 'docker'] as const)('%s', (runtime) => {
   it(

@@ -60,6 +60,12 @@ export class ForkServers {
     }
   }
 
+  /** The next sandboxes are forked from a new one. Those before end when they are idle. */
+  renew(): void {
+    this.#current = undefined
+    this.#next = undefined
+  }
+
   #take(begin: () => ForkServerOptions): ForkServer {
     if (!this.#current || this.#current.left === 0) {
       this.#current = this.#next && this.#next.left > 0 ? this.#next : new ForkServer(begin())

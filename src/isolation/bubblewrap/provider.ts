@@ -1,6 +1,7 @@
 // Sandboxes in bubblewrap with this machine's python3 or that of an unpacked image: no engine, and ready in
 // milliseconds. Linux only. Memory and processes are limited by rlimits and by the sandbox's first process; where the
 // host allows it, also by a cgroup.
+import { access } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { randomBytes } from 'node:crypto'
 import { BridgeError } from '../../errors.ts'
@@ -95,7 +96,7 @@ export class BubblewrapProvider implements Provider {
   /** @throws BridgeError as `prepare` does, CONFIG_INVALID for a memory limit that is too low for Python */
   async start(limits: SandboxLimits): Promise<Sandbox> {
     checkMemoryLimit(limits)
-    const found = await this.#system.get()
+    const found = await this.#system.getGood((one) => this.#isThere(one))
     const cgroupParent = await found.cgroupParent
     const id = newId()
     const { memoryBytes } = limits
@@ -107,6 +108,25 @@ export class BubblewrapProvider implements Provider {
     const sandbox = forked ?? this.#spawn(start)
     if (cgroup) void sandbox.exited.then(() => cgroup.remove())
     return sandbox
+  }
+
+  /** The cache may be deleted at any time. A fork server would go on without what was in it. */
+  async #isThere({ system, folders }: Found): Promise<boolean> {
+    const { cacheDir } = this.#options
+    if (!cacheDir) return true
+    const places = [...system.binds, ...folders.map(({ source }) => source)].filter((one) => one.startsWith(cacheDir))
+    const isThere = (
+      await Promise.all(
+        places.map((place) =>
+          access(place).then(
+            () => true,
+            () => false,
+          ),
+        ),
+      )
+    ).every(Boolean)
+    if (!isThere) this.#forkServers.renew()
+    return isThere
   }
 
   /** Undefined if forking fails. */

@@ -90,7 +90,7 @@ export async function ensureBundle(options: BundleOptions): Promise<string> {
   const folder = join(cacheFolder, `pyodide-${sources.key}`)
   if (await exists(folder)) options.onFolder?.(folder)
   if (await isWhole(folder)) {
-    await utimes(folder, new Date(), new Date()).catch(() => {})
+    await keepBundle(folder)
     return folder
   }
   options.onProgress?.('Preparing the embedded Python sandbox (once, a few seconds)')
@@ -101,14 +101,24 @@ export async function ensureBundle(options: BundleOptions): Promise<string> {
   } finally {
     await rm(temporary, { recursive: true, force: true }).catch(() => {})
   }
-  // Bundles of other versions, and unfinished ones whose builder was killed. Each takes up to 45 MB, and a bridge that
-  // still needs one builds it again.
+  // Bundles of other versions, and unfinished ones whose builder was killed. Each takes up to 45 MB.
   removeUnused(cacheFolder, (name) => {
     if (!name.startsWith('pyodide-')) return undefined
     return /\.(?:tmp|old)$/.test(name) ? LONGEST_BUILD_MS : KEPT_UNUSED_MS
   })
   options.onFolder?.(folder)
   return folder
+}
+
+/** Says that a bundle is in use, so that no bridge removes it for weeks. Returns whether it is there. */
+export async function keepBundle(folder: string): Promise<boolean> {
+  try {
+    await utimes(folder, new Date(), new Date())
+    return true
+  } catch (error) {
+    // The folder of another user, or a disk that cannot be written to, may be used all the same.
+    return (error as NodeJS.ErrnoException).code !== 'ENOENT'
+  }
 }
 
 /** Returns the folder of the bundle for these options if it exists and is damaged. */

@@ -3,7 +3,7 @@
 import type { PackageFiles } from '../packages-part.ts'
 import type { MissingPackage, Provider, Sandbox, SandboxLimits } from '../provider.ts'
 import { SharedPreparation } from '../shared-preparation.ts'
-import { type BundleOptions, ensureBundle, findDamagedBundle } from './bundle.ts'
+import { type BundleOptions, ensureBundle, findDamagedBundle, keepBundle } from './bundle.ts'
 import { childArguments, nodeFlags, planMemory, underMemoryCap, type MemoryPlan } from './command.ts'
 import { findOuterLayer, type OuterLayer } from './outer-bubblewrap.ts'
 import { DEFAULT_MEMORY_BYTES } from '../../util/default-memory.ts'
@@ -39,7 +39,7 @@ export class PyodideProvider implements Provider {
 
   async start(limits: SandboxLimits): Promise<Sandbox> {
     const memory = planMemory(limits.memoryBytes)
-    const outer = await this.#prepared.get()
+    const outer = await this.#prepared.getGood(({ bundle }) => keepBundle(bundle))
     const { command, extraInput } = outer.wrap(sandboxCommand(outer.node, outer.bundle, memory))
     return spawnSandbox(underMemoryCap(command, memory), extraInput)
   }
