@@ -203,7 +203,8 @@ describe('readSettings', () => {
     expect(code).toBe('CONFIG_INVALID')
     expect(message).toContain(variable)
     expect(message).toContain(allowed)
-    expect(message).toContain(JSON.stringify(value.replace(/^mirror=/, '')))
+    const shown = value.replace(/^mirror=/, '').replace(/\/\/[^/@]*@/, '//[redacted]@')
+    expect(message).toContain(JSON.stringify(shown))
   })
 
   it('a memory limit that is set holds with packages, too', () => {

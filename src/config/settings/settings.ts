@@ -208,9 +208,15 @@ function readOne(setting: Setting<unknown>, given: Given, context: SettingContex
   return value
 }
 
+/** An address may have a password in it. */
+export function withoutCredentials(text: string): string {
+  return text.replaceAll(/\/\/[^/\s@]*@/g, '//[redacted]@')
+}
+
 /** A value that may contain a password is not repeated; a very long one is cut. */
 export function notAllowed(setting: Setting<unknown>, text: string): string {
-  const shown = setting.secret ? 'its value' : JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text)
+  const plain = withoutCredentials(text)
+  const shown = setting.secret ? 'its value' : JSON.stringify(plain.length > 80 ? `${plain.slice(0, 80)}…` : plain)
   return `${shown} is not allowed. Allowed: ${setting.allowed}.`
 }
 

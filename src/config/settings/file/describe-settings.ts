@@ -3,7 +3,7 @@ import { type Environment, processContext } from '../client-context.ts'
 import { givenTexts } from '../given-texts.ts'
 import { idOf } from '../setting-kinds.ts'
 import type { Machine } from '../settings.ts'
-import { namedSettings, readSettings, settingContext } from '../settings.ts'
+import { namedSettings, readSettings, settingContext, withoutCredentials } from '../settings.ts'
 import { readSettingsFile, settingsFile } from './load-settings.ts'
 
 export interface DescribedSetting {
@@ -47,14 +47,9 @@ export async function describeSettings(
     if (from === undefined) return { ...about, value: defaultText, source: 'default' }
     const source = from === variable || from === formerly ? 'variable' : 'file'
     const place = source === 'file' ? from.slice(0, from.lastIndexOf(': ')) : from
-    return { ...about, value: secret ? HIDDEN : shown(texts.get(variable)?.text ?? ''), source, place }
+    return { ...about, value: secret ? HIDDEN : withoutCredentials(texts.get(variable)?.text ?? ''), source, place }
   })
   return { file, settings, warnings }
 }
 
 const HIDDEN = '(set, not shown)'
-
-/** An address may have a password in it. */
-function shown(text: string): string {
-  return text.replaceAll(/\/\/[^/\s@]*@/g, '//[redacted]@')
-}
