@@ -161,13 +161,13 @@ describe('settings.json', () => {
   it('the list names each source and shows no secret', async () => {
     const { home, file } = makeHome({
       http: { token: SECRET },
-      sandbox: { maskEndpoint: `https://ann:${SECRET}@h/x` },
+      sandbox: { packages: [`./https://ann:${SECRET}@h/x.whl`] },
     })
     const described = await describeSettings({ MCP_BRIDGE_SIGN_IN_KEY: 'a'.repeat(64), MCP_BRIDGE_POOL: '2' }, { home })
     expect(JSON.stringify(described)).not.toMatch(/hunter2|aaaa/)
     const of = (name: string) => described.settings.find((one) => one.name === name)
     expect(of('http.token')).toMatchObject({ source: 'file', place: `${file}:3:5`, value: '(set, not shown)' })
-    expect(of('sandbox.maskEndpoint')).toMatchObject({ value: 'https://[redacted]@h/x' })
+    expect(of('sandbox.packages')).toMatchObject({ value: './https://[redacted]@h/x.whl' })
     expect(of('signIn.key')).toMatchObject({ source: 'variable', place: 'MCP_BRIDGE_SIGN_IN_KEY' })
     expect(of('sandbox.pool')).toMatchObject({ source: 'variable', value: '2' })
     expect(of('sandbox.memory')).toMatchObject({ source: 'default', value: '512m' })
