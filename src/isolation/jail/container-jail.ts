@@ -150,7 +150,17 @@ function allMounts(root: RootFolders | undefined, options: ContainerOptions): Mo
   const private_: Mount = { kind: 'write', ...home }
   const socket: Mount[] = proxySocket === undefined ? [] : [{ kind: 'read', source: proxySocket, target: INNER_SOCKET }]
   const byTarget = new Map([...shown, ...inside, ...needed, private_, ...socket].map((one) => [one.target, one]))
-  return [...byTarget.values()]
+  const all = [...byTarget.values()]
+  // In an empty folder is nothing to hide or to make read-only, and no place to mount anything.
+  const isIdle = (mount: Mount): boolean =>
+    (mount.kind.startsWith('hide') || inside.includes(mount)) && outerOf(mount, all)?.kind === 'hide-folder'
+  return all.filter((mount) => !isIdle(mount))
+}
+
+/** The innermost mount that has this one in it. */
+function outerOf({ target }: Mount, all: readonly Mount[]): Mount | undefined {
+  const outer = all.filter((one) => target.startsWith(`${one.target}/`))
+  return outer.toSorted((a, b) => b.target.length - a.target.length)[0]
 }
 
 const isShown = ({ source, target }: Mount): boolean =>
