@@ -24,8 +24,8 @@ interface Pattern {
   needs?: RegExp
   /** Whether the group `name` marks the group `value` as such data. */
   isName?: (name: string) => boolean
-  /** Returns how many characters of a candidate count. Missing: all of them. */
-  check?: (candidate: string) => number
+  /** Returns how many characters of a candidate at a position of the text count. Missing: all of them. */
+  check?: (candidate: string, text: string, start: number) => number
 }
 
 export function byPatterns(label: string, patterns: readonly Pattern[]): Recogniser {
@@ -38,9 +38,9 @@ export function byPatterns(label: string, patterns: readonly Pattern[]): Recogni
         for (const { 0: whole, 1: group, groups, index } of text.matchAll(expression)) {
           if (isName && !isName(groups!['name']!)) continue
           const candidate = groups?.['value'] ?? group ?? whole
-          const length = check ? check(candidate) : candidate.length
           // A named value follows the match.
           const start = index + whole.length - (groups ? 0 : candidate.length)
+          const length = check ? check(candidate, text, start) : candidate.length
           if (length > 0) matches.push({ start, end: start + length, label })
         }
         return matches

@@ -6,6 +6,8 @@ import { customRecogniser } from './custom-pattern.ts'
 import { maskData } from './masker.ts'
 import { EMPTY_RESULT } from '../../../test/support/empty-result.ts'
 
+const WEB_TOKEN = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTYifQ.dozjgNryP4J3jVmNHl0w5N'
+
 const masker = (patterns: { name: string; pattern: string }[] = []) =>
   createMaskers({ kinds: MASK_KINDS, patterns }).of({})
 
@@ -57,11 +59,42 @@ describe('a masker', () => {
     ['Smith|bob@acme.com|/home/bob@acme.com', 'Smith|[EMAIL_1]|/home/[EMAIL_1]'],
     ["O'Neil@acme.com R&D@acme.com {bob@acme.com}", '[EMAIL_1] [EMAIL_2] {[EMAIL_3]}'],
     ['x+ann=a.example@list.org list-return-1-ann=a.example@list.org', '[EMAIL_1] [EMAIL_2]'],
+    ['bounce-ann=a.example@list.org SRS0=HHH=TT=a.example=ann@list.org', '[EMAIL_1] [EMAIL_2]'],
+    ['smtp.mailfrom=bounces+ann=a.example@list.org', 'smtp.mailfrom=[EMAIL_1]'],
+    ['x-forwarded-email=bob@acme.com x-auth-user=bob.b@acme.com', 'x-forwarded-email=[EMAIL_1] x-auth-user=[EMAIL_2]'],
+    ['mail=r&d@acme.com ?q=a+b&to=r&d@acme.com x+=bob@acme.com', 'mail=[EMAIL_1] ?q=a+b&to=[EMAIL_1] x+=[EMAIL_2]'],
+    ['?to%3Dbob%40acme.com%3Ben%20bob%40acme.com', '?to%3D[EMAIL_1]%3Ben%20[EMAIL_1]'],
+    ["('o''neil@acme.com') jose\u0301's@acme.com b'bob@acme.com'", "('[EMAIL_1]') [EMAIL_2] b'[EMAIL_3]'"],
     ['token=abcdef123456&page=2 password=ab&cd1234', 'token=[SECRET_1]&page=2 password=[SECRET_2]'],
+    ['token=abcdef123456&amp;page=2', 'token=[SECRET_1]&amp;page=2'],
     [
-      '(password=hunter22xx) [token=abcdef123456]] secret=a(b)c)d123',
-      '(password=[SECRET_1]) [token=[SECRET_2]]] secret=[SECRET_3]',
+      '(password=hunter22xx) [(token=abcdef123456)]. secret=a(b)c)d123',
+      '(password=[SECRET_1]) [(token=[SECRET_2])]. secret=[SECRET_3]',
     ],
+    // Not opened before the value, or by it: the brackets may be its own.
+    ['password=abcdefg)', 'password=[SECRET_1]'],
+    ['()\n(\npassword=hunter2(ab)', '()\n(\npassword=[SECRET_1]'],
+    ['(password=hunter2(ab))', '(password=[SECRET_1])'],
+    ['(password=hunter22))', '(password=[SECRET_1])'],
+    ['password="ab12&cd=efgh))" password="abcdefgh&x=12 34"', 'password="[SECRET_1]" password="[SECRET_2] 34"'],
+    ['password=[x]hunter2222', 'password=[SECRET_1]'],
+    [
+      "{'passwords': ['hunter22xx', 'a b', 'hunter33yy'], 'tokens': {'ci': 'hunter44zz', 'n': 1}, 'tokens': ['international']}",
+      "{'passwords': ['[SECRET_1]', 'a b', '[SECRET_2]'], 'tokens': {'ci': '[SECRET_3]', 'n': 1}, 'tokens': ['international']}",
+    ],
+    [
+      String.raw`{\"secrets\": [\n \"hunter22xx\"]} secrets = ("hunter\"33yy",) secret = ["hunter22xx"]`,
+      String.raw`{\"secrets\": [\n \"[SECRET_1]\"]} secrets = ("[SECRET_2]",) secret = ["hunter22xx"]`,
+    ],
+    [
+      String.raw`{\"secrets\": [\"hunter22xx\"]} [{'name': 'DB_PASSWORD', 'value': 'hunter33yy'}]`,
+      String.raw`{\"secrets\": [\"[SECRET_1]\"]} [{'name': 'DB_PASSWORD', 'value': '[SECRET_2]'}]`,
+    ],
+    [
+      '- name: DB_PASSWORD\n  value: hunter33yy\n- name: HOST\n  value: a-long-name <add key="Secret" value="hunter22xx"/>',
+      '- name: DB_PASSWORD\n  value: [SECRET_1]\n- name: HOST\n  value: a-long-name <add key="Secret" value="[SECRET_2]"/>',
+    ],
+    [`session-${WEB_TOKEN} ${WEB_TOKEN}`, 'session-[SECRET_1] [SECRET_1]'],
     [
       'password     = "hunter33yy"\nDB_PASSWORD\t=  hunter44yy',
       'password     = "[SECRET_1]"\nDB_PASSWORD\t=  [SECRET_2]',
@@ -69,6 +102,18 @@ describe('a masker', () => {
     [
       'Authorization: Basic YW5uOmh1bnRlcjI= Basic understanding-of-things',
       'Authorization: Basic [SECRET_1] Basic understanding-of-things',
+    ],
+    [
+      String.raw`{\"Authorization\": \"Basic YW5uOmh1bnRlcjI=\"} authorization:  basic YW5uOmh1bnRlcjI=`,
+      String.raw`{\"Authorization\": \"Basic [SECRET_1]\"} authorization:  basic [SECRET_1]`,
+    ],
+    [
+      '-----BEGIN PRIVATE KEY-----" in text -- and code\n-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----',
+      '[SECRET_1]-- and code\n[SECRET_2]',
+    ],
+    [
+      '-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,2AF3\n\nMIIE -- cut',
+      '[SECRET_1]-- cut',
     ],
     [
       '-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n\nMIIE\n-----END RSA PRIVATE KEY-----\nafter',
@@ -202,6 +247,34 @@ describe('a masker', () => {
     })
   })
 
+  it.each([
+    { tokens: { ci: 'hunter33yy' } },
+    { secret: { value: 'hunter33yy', created: '2024-01-01T00:00:00Z' } },
+    { Key: 'DB_PASSWORD', Value: 'hunter33yy' },
+    { cookies: [{ name: 'sid-of-shop', value: 'hunter33yy', domain: 'shop.example' }] },
+    { headers: { Authorization: 'Basic hunter33yy' } },
+  ])('masking replaces only the secret of %j', (data) => {
+    const masked = maskData(data, (text, key) => masker().maskedNow(text, key)!)
+    expect(JSON.stringify(masked)).toBe(JSON.stringify(data).replace(/(?:Basic )?hunter33yy/, '[SECRET_1]'))
+  })
+
+  it.each([
+    ['names before brackets', `secret ${'aa='.repeat(66)}${')'.repeat(4_000_000)}x`, /^secret aa=.*x$/],
+    ['beginnings of tokens', 'eyJa'.repeat(4_000_000), /^eyJa/],
+    ['words that begin tokens', '-eyJa'.repeat(4_000_000), /^-eyJa/],
+    ['beginnings of keys', '-----BEGIN PRIVATE KEY-----'.repeat(200_000), /^\[SECRET_1\]/],
+    ['a key without its end', `-----BEGIN PRIVATE KEY-----${'MIIE\n'.repeat(4_000_000)}`, /^\[SECRET_1\]$/],
+    ['a token', WEB_TOKEN.replaceAll('.', 'x'.repeat(4_000_000) + '.'), /^\[SECRET_1\]$/],
+  ])('masking takes a time that grows no faster than the text, and no stack: %s', (_, text, masked) => {
+    const found = masker().maskedNow(text)!
+    expect(masked.test(found)).toBe(true)
+  })
+
+  it.each(['*'.repeat(30_000_000), `Basic ${'x'.repeat(30_000_000)}`])(
+    'masking reads values of any length under a key that names a secret',
+    (value) => expect(masker().maskedNow(value, 'authorization')).toBe('[SECRET_1]'),
+  )
+
   it('masking leaves the values of such keys alone where secrets are not masked', () => {
     const one = createMaskers({ kinds: ['email'] }).of({})
     const data = { password: 'correct-horse' }
@@ -236,6 +309,9 @@ describe('a masker', () => {
     ['javascript', 'a`+b+`@x.example', false],
     ['javascript', '${a}@x.example', false],
     ['javascript', "o'neil@x.example", false],
+    ['javascript', '*/wipe()/*', false],
+    ['javascript', '*//x', false],
+    ['javascript', '* /x', true],
     ['javascript', '4111 1111 1111 1111', true],
     [undefined, 'a`id`$IFS@x.example', true],
     [undefined, "a'b@x.example", false],

@@ -2,7 +2,7 @@
 // session. Pure.
 import { BridgeError } from '../../errors.ts'
 import type { OtherLanguage } from '../../config/settings/cells.ts'
-import { isSecret } from '../../config/secrets/secret-names.ts'
+import { hasSecretPart, isSecret } from '../../config/secrets/secret-names.ts'
 import { isRecord } from '../../util/json/json.ts'
 import type { Mask } from '../masking-part.ts'
 import { plainNumbers } from './plain-numbers.ts'
@@ -17,7 +17,8 @@ const MAX_ROUNDS = 5
 /** Values that cannot change a program where they stand in a literal, by its language. */
 const PLAIN_IN_SOURCE: Record<OtherLanguage | 'python', RegExp> = {
   python: /^[^'"\\{}\r\n\0]*$/,
-  javascript: /^[^'"`$\\{}\r\n\u2028\u2029\0]*$/,
+  // A comment, as around a function, ends at its first `*/`.
+  javascript: /^(?!.*\*\/)[^'"`$\\{}\r\n\u2028\u2029\0]*$/,
   // Without quotes as well, where a word must stay one, and be no option of a command.
   bash: /^[\p{L}\p{M}\p{N}@+_][\p{L}\p{M}\p{N}@.,:+_/%-]*$/u,
 }
@@ -185,14 +186,29 @@ export function maskData(data: unknown, mask: Mask, key?: string): unknown {
     const masked = mask(String(data), key !== undefined && isSecret(key, data) ? key : undefined)
     return masked === String(data) ? data : masked
   }
-  if (Array.isArray(data)) return data.map((item) => maskData(item, mask, key))
+  if (Array.isArray(data))
+    // Each of `cookies` is a cookie: not all that is known of it is secret.
+    return data.map((item) => maskData(item, mask, isRecord(item) ? key?.replace(/s$/i, '') : key))
   if (!isRecord(data)) return data
-  // As in lists of variables: `{"name": "DB_PASSWORD", "value": …}`.
-  const named = data['name'] ?? data['key']
-  const keyOf = (name: string): string => (name === 'value' && typeof named === 'string' ? named : name)
+  const keyOf = keysOf(data, key)
   return Object.fromEntries(
     Object.entries(data).map(([name, value]) => [mask(name), maskData(value, mask, keyOf(name))]),
   )
+}
+
+/**
+ * Returns which key tells what a value of a record is. This is its own, unless the key of the record or a name beside
+ * the value tells more: `{"tokens": {"ci": …}}`, `{"secret": {"value": …}}`, `{"name": "DB_PASSWORD", "value": …}`.
+ */
+function keysOf(data: Record<string, unknown>, above: string | undefined): (name: string) => string {
+  const outer = above !== undefined && hasSecretPart(above) ? above : undefined
+  const beside = Object.entries(data).find(([name, value]) => /^(?:name|key)$/i.test(name) && typeof value === 'string')
+  const named = beside && hasSecretPart(String(beside[1])) ? String(beside[1]) : outer
+  if (named === undefined) return (name) => name
+  return (name) => {
+    if (hasSecretPart(name)) return name
+    return (/^value$/i.test(name) ? named : outer !== undefined && /s$/i.test(outer) ? outer : undefined) ?? name
+  }
 }
 
 /** Returns the parts of a match outside of tokens, trimmed, so that a name has the same token everywhere. */

@@ -4,6 +4,7 @@
 import { isIPv4, isIPv6 } from 'node:net'
 import type { MaskKind } from '../../config/settings/sandbox.ts'
 import { byPatterns, type Match, readingNumbers, type Recogniser } from './by-patterns.ts'
+import { email } from './email-recogniser.ts'
 import { secret } from './secret-recogniser.ts'
 
 /** ISO 13616: length of the account number by country. */
@@ -12,79 +13,6 @@ const IBAN_LENGTHS = new Map(
     .split(' ')
     .map((entry) => [entry.slice(0, 2), Number(entry.slice(2))]),
 )
-
-const MAX_LOCAL_CHARS = 64
-const LETTER = /[\p{L}\p{M}\p{N}_]/u
-const DOMAIN = /[\p{L}\p{N}][\p{L}\p{M}\p{N}-]{0,62}(?:\.[\p{L}\p{N}][\p{L}\p{M}\p{N}-]{0,62}){1,8}/uy
-const SIGNS = new Set(".!#$%&'*+/=?^`{|}~-")
-
-/**
- * Searches outwards from every @ (or %40, as in URLs). A pattern that starts at the name would scan a long word once
- * for each of its letters.
- */
-const email: Recogniser = {
-  label: 'EMAIL',
-  find(text) {
-    const matches: Match[] = []
-    let from = 0
-    for (const { 0: sign, index: at } of text.matchAll(/@|%40/g)) {
-      if (at < from) continue
-      const after = at + sign.length
-      let start = at
-      while (start > from && at - start < MAX_LOCAL_CHARS && isLocalPart(text, start - 1)) start -= 1
-      // Quotes and punctuation around an address are not part of it.
-      while (start < at && SIGNS.has(text[start]!)) start += 1
-      start = localPartFrom(text, start, at)
-      if (start === at) start = quotedFrom(text, at, from)
-      if (start === at) continue
-      DOMAIN.lastIndex = after
-      const domain = DOMAIN.exec(text)?.[0]
-      if (domain === undefined) continue
-      from = after + domain.length
-      matches.push({ start, end: from, label: 'EMAIL' })
-    }
-    return matches
-  },
-}
-
-/**
- * Returns where a local part begins: not with a path, a cell of a table or a name such as `to=` before it. Some signs
- * of these may stand in an address (RFC 5322, section 3.2.3), but only `=` does, where another address is inside.
- */
-function localPartFrom(text: string, start: number, at: number): number {
-  const local = text.slice(start, at)
-  // O'Neil's has a letter before it.
-  const [before = ''] = /^.*(?:[`|/?{}]|(?<![\p{L}\p{N}])')/su.exec(local) ?? []
-  const [key = ''] = /^.*=/s.exec(local.slice(before.length)) ?? []
-  const name = key.slice(key.lastIndexOf('&') + 1)
-  const isBounced = /\+|-.*-/.test(name)
-  const [signs = ''] = /^[^\p{L}\p{M}\p{N}_]*/u.exec(local.slice(before.length + (isBounced ? 0 : key.length))) ?? []
-  const from = start + before.length + (isBounced ? 0 : key.length) + signs.length
-  return from < at ? from : start
-}
-
-/**
- * Returns where the quotes before an @ open, or the position of the @ if they belong to no address. Between strings of
- * JSON or of code stand signs or spaces, so a letter or digit begins and ends the name.
- */
-function quotedFrom(text: string, at: number, from: number): number {
-  const escape = text[at - 2] === '\\' ? '\\' : ''
-  const close = at - 1 - escape.length
-  if (text[at - 1] !== '"' || close < 1 || !isLetter(text[close - 1]!)) return at
-  let open = close - 1
-  while (open > from && close - open < MAX_LOCAL_CHARS && !/["\\\r\n]/.test(text[open]!)) open -= 1
-  if (text[open] !== '"' || !isLetter(text[open + 1]!)) return at
-  const start = open - escape.length
-  return start >= from && text.startsWith(escape, start) ? start : at
-}
-
-const isLetter = (char: string): boolean => LETTER.test(char)
-
-function isLocalPart(text: string, index: number): boolean {
-  const code = text.charCodeAt(index)
-  if ((code >= 97 && code <= 122) || (code >= 48 && code <= 57) || (code >= 65 && code <= 90)) return true
-  return SIGNS.has(text[index]!) || (code > 127 || code === 95 ? LETTER.test(text[index]!) : false)
-}
 
 const digitsOf = (text: string): string => text.replaceAll(/\D/g, '')
 
