@@ -18,6 +18,8 @@ import { createRedactor } from '../../config/secrets/redact.ts'
 import type { Edit } from '../../config/formats/edit-document.ts'
 import { editDocument } from '../../config/formats/edit-document.ts'
 import { firstOf } from '../../util/text/first-of.ts'
+import { allowingEdit, isExcluded, withValue } from './client-lists.ts'
+import { entryByHand } from './entry-by-hand.ts'
 import { lineDiff } from './line-diff.ts'
 import type { BridgeCommand, Target } from './targets.ts'
 import { BRIDGE_NAME, movedServersFile, targetsOf } from './targets.ts'
@@ -173,22 +175,6 @@ async function fileOf(target: Target, fileSystem: ConfigFileSystem): Promise<{ f
   return { file: target.files[0], read: { absent: true } }
 }
 
-/** What the user writes into a file that cannot be edited. It has no values of the file. */
-function entryByHand(table: readonly string[], entry: ConfigObject, format: ConfigFormat): string {
-  // YAML takes JSON, too.
-  const written =
-    format === 'toml' ? `${BRIDGE_NAME} = ${inlineToml(entry)}` : `"${BRIDGE_NAME}": ${JSON.stringify(entry)}`
-  return `${table.join('.')} needs ${written}`
-}
-
-/** A value in one line. */
-function inlineToml(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(inlineToml).join(', ')}]`
-  if (!isRecord(value)) return JSON.stringify(value)
-  const pairs = Object.entries(value).map(([key, one]) => `${key} = ${inlineToml(one)}`)
-  return `{ ${pairs.join(', ')} }`
-}
-
 /** Names the servers in other files of a client, such as that of its early versions: they stay there. */
 async function tellUnmoved(
   { target: { reader, files }, file: changed, ownPaths }: { target: Target; file: string; ownPaths: readonly string[] },
@@ -218,25 +204,6 @@ function namesOf(reader: Reader, document: ConfigObject, place: HostPaths, ownPa
     if (error instanceof TableRefused) return []
     throw error
   }
-}
-
-/** Adds the bridge to a client's list of the only servers that it starts; undefined when it has no need to. */
-function allowingEdit({ lists }: Target, document: ConfigObject): Edit | undefined {
-  if (lists === undefined) return undefined
-  const allowed = valueAt(document, ...lists.allowed)
-  if (!Array.isArray(allowed) || allowed.includes(BRIDGE_NAME)) return undefined
-  return { path: lists.allowed, value: [...(allowed as unknown[]), BRIDGE_NAME] }
-}
-
-function isExcluded({ lists }: Target, document: ConfigObject): boolean {
-  const excluded = lists && valueAt(document, ...lists.excluded)
-  return Array.isArray(excluded) && excluded.includes(BRIDGE_NAME)
-}
-
-/** A copy of a document that has another value at a path. */
-function withValue(document: ConfigObject, { path: keys, value }: Edit): ConfigObject {
-  const [key = '', ...rest] = keys
-  return { ...document, [key]: rest.length === 0 ? value : withValue(fieldsOf(document[key]), { path: rest, value }) }
 }
 
 /** The user's servers in a client's file, on and switched off, without those of single projects. */
