@@ -66,7 +66,10 @@ it('a user signs in at the bridge’s public address by showing their token, and
   expect(await (await browser.submit(page, { server: 'nowhere', token: ann!.token })).text()).toContain('nowhere')
   const begun = await browser.submit(page, { server: 'r', token: ann!.token })
   expect(begun.status).toBe(303)
-  expect(await browser.follow(begun)).toMatchObject({ status: 200, text: expect.stringContaining('received the response') })
+  expect(await browser.follow(begun)).toMatchObject({
+    status: 200,
+    text: expect.stringContaining('received the response'),
+  })
   expect(remote.asked.at(-1)!.redirectUri).toBe(`${page}/callback`)
   await expect.poll(() => ann!.run(CALL), { timeout: 10_000 }).toBe('hi')
   expect(await ben!.run(CALL)).toContain('UPSTREAM_AUTH_REQUIRED')
