@@ -254,8 +254,11 @@ export class Cells {
     const { rules, state } = this.#options.users.of(client.user)
     const policy = await set.rules.readPolicyOf(rules)
     if (!policy?.followsFlow) return
-    const { refuseApp } = await import('../calls/permissions/refuse-app.ts')
-    const judge = app === undefined ? undefined : (flow: SessionFlow) => refuseApp(policy, app, flow)
+    let judge: ((flow: SessionFlow) => void) | undefined
+    if (app !== undefined) {
+      const { refuseApp } = await import('../calls/permissions/refuse-app.ts')
+      judge = (flow) => refuseApp(policy, app, flow)
+    }
     await readKept(place, kept, { set, state, seen: client.seen, judge })
   }
 

@@ -47,17 +47,13 @@ export function resultForSandbox(
 }
 
 /** What code should know of a value before it takes it for the server's; undefined for almost every one. */
-export function roundedNote({ server, name }: CatalogTool, reply: ToolResult): string | undefined {
+export function roundedNote(tool: CatalogTool, reply: ToolResult): string | undefined {
   if (sourceOf(reply) !== undefined || !hasRoundedInteger(reply)) return undefined
-  const tool = onOneLine(`${server}.${name}`).slice(0, MAX_NAME_CHARS)
-  return `Integers beyond 2**53 in a result of ${tool} were rounded: do not use them as ids. Its texts, if any, have them exactly: raw=True.`
+  return `Integers beyond 2**53 in a result of ${shownName(tool)} were rounded: do not use them as ids. Its texts, if any, have them exactly: raw=True.`
 }
 
 /** Links and files beside structured content are no part of the value that code gets, unless both have them. */
-export function leftOutNote(
-  { server, name }: CatalogTool,
-  { content, structuredContent }: ToolResult,
-): string | undefined {
+export function leftOutNote(tool: CatalogTool, { content, structuredContent }: ToolResult): string | undefined {
   if (structuredContent === undefined) return undefined
   const addresses = blocksOf(content).flatMap((block) => {
     const { uri } = isRecord(block) ? (isRecord(block['resource']) ? block['resource'] : block) : {}
@@ -67,8 +63,11 @@ export function leftOutNote(
   const json = JSON.stringify(structuredContent)
   const leftOut = addresses.filter((uri) => !json.includes(JSON.stringify(uri)))
   if (leftOut.length === 0) return undefined
-  const tool = onOneLine(`${server}.${name}`).slice(0, MAX_NAME_CHARS)
-  return `${tool} returned links or files beside its data, which only raw=True has (${leftOut.length}).`
+  return `${shownName(tool)} returned links or files beside its data, which only raw=True has (${leftOut.length}).`
+}
+
+function shownName({ server, name }: CatalogTool): string {
+  return onOneLine(`${server}.${name}`).slice(0, MAX_NAME_CHARS)
 }
 
 /**

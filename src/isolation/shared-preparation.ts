@@ -23,7 +23,7 @@ export class SharedPreparation<T> {
   }
 
   /** The result; what is no longer good is made again. */
-  async getGood(isGood: (result: T) => Promise<boolean>): Promise<T> {
+  async getGood(isGood: (result: T) => boolean | Promise<boolean>): Promise<T> {
     const result = this.get()
     const current = this.#prepared
     if (await isGood(await result)) return result

@@ -74,7 +74,7 @@ function mediaIn(bundle: MimeBundle): { data: string; mimeType: string }[] {
     const mimeType = type.toLowerCase().replace(/\s*;.*$/s, '')
     if (typeof content === 'string' && MEDIA.test(mimeType)) media.set(mimeType, content)
   }
-  const [mimeType] = [...IMAGE_TYPES.keys(), ...media.keys()].filter((type) => media.has(type))
+  const mimeType = [...IMAGE_TYPES.keys(), ...media.keys()].find((type) => media.has(type))
   // Python often breaks base64 into lines, which MCP does not allow; some servers write that of URLs.
   if (mimeType === undefined) return []
   const data = media.get(mimeType)!.replace(/\s/g, '').replaceAll('-', '+').replaceAll('_', '/')

@@ -1,7 +1,7 @@
 // Sandboxes in bubblewrap with this machine's python3 or that of an unpacked image: no engine, and ready in
 // milliseconds. Linux only. Memory and processes are limited by rlimits and by the sandbox's first process; where the
 // host allows it, also by a cgroup.
-import { access } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { randomBytes } from 'node:crypto'
 import { BridgeError } from '../../errors.ts'
@@ -110,23 +110,12 @@ export class BubblewrapProvider implements Provider {
     return sandbox
   }
 
-  /** The cache may be deleted at any time. A fork server would go on without what was in it. */
-  async #isThere({ system, folders }: Found): Promise<boolean> {
+  /** The cache may be deleted at any time. */
+  #isThere({ system, folders }: Found): boolean {
     const { cacheDir } = this.#options
     if (!cacheDir) return true
     const places = [...system.binds, ...folders.map(({ source }) => source)].filter((one) => one.startsWith(cacheDir))
-    const isThere = (
-      await Promise.all(
-        places.map((place) =>
-          access(place).then(
-            () => true,
-            () => false,
-          ),
-        ),
-      )
-    ).every(Boolean)
-    if (!isThere) this.#forkServers.renew()
-    return isThere
+    return places.every((place) => existsSync(place))
   }
 
   /** Undefined if forking fails. */
@@ -186,6 +175,8 @@ export class BubblewrapProvider implements Provider {
 
   async #findSystem(onProgress: (message: string) => void): Promise<Found> {
     const { forks, cacheDir = '' } = this.#options
+    // That of an earlier system would go on without what was deleted.
+    this.#forkServers.renew()
     // Without a fork server, nothing would detect in time that a remembered answer has become wrong.
     if (!forks || cacheDir === '') return this.#search(onProgress)
     const answers = new RememberedAnswers(cacheDir)
