@@ -31,7 +31,7 @@ export async function cpuShare(
   const home = makeHome({ everything: published.everything() })
   const settings = readSettings(bridgeEnv(home, { MCP_BRIDGE_POOL: '0', ...env }), { home })
   const bridge = await Bridge.open(settings, SILENT, { methods: features.methods })
-  const session = bridge.sessions.open()
+  const session = bridge.sessions.open(bridge.tenants.of())
   const make = async (count: number): Promise<void> => {
     const code = `for _ in range(${CALLS_PER_CELL}): ${CALL}`
     for (let made = 0; made < count; made += CALLS_PER_CELL) {

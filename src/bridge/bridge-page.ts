@@ -1,16 +1,13 @@
-// The page of a bridge: when it is served, and whose servers it shows. A resident has none of its own, so that its page
-// shows those of one of its clients.
+// The page of a bridge: when it is served, and which tenant's servers it shows.
 import type { AnswerPage } from '../calls/permissions/answer-page.ts'
 import type { Log } from '../util/log.ts'
-import type { ClientServers } from './client-servers.ts'
-import type { Clients } from './clients.ts'
 import type { ServerSet } from './server-set.ts'
+import type { Tenant } from './tenant.ts'
+import type { Tenants } from './tenants.ts'
 
 interface PageOptions {
   log: Log
-  clients: Clients
-  /** The bridge's own servers. */
-  shared: ServerSet
+  tenants: Tenants
   /** Starts serving the page. Missing: no page. */
   serve: (() => Promise<void>) | undefined
 }
@@ -19,7 +16,7 @@ export class BridgePage {
   /** Where the user answers questions about calls, while it is served. */
   service: AnswerPage | undefined
   readonly #options: PageOptions
-  #client: ClientServers | undefined
+  #tenant: Tenant | undefined
   #served: Promise<void> | undefined
 
   constructor(options: PageOptions) {
@@ -34,34 +31,34 @@ export class BridgePage {
     return this.service
   }
 
-  /** Whose servers it shows and uses. Undefined: the bridge's own. */
-  get client(): ClientServers | undefined {
-    return this.#client
+  /** Whose servers it shows and uses. */
+  get tenant(): Tenant {
+    return this.#tenant ?? this.#options.tenants.of()
   }
 
-  /** @throws BridgeError CONFIG_INVALID while the rules of that client contain a mistake */
+  /** @throws BridgeError CONFIG_INVALID while the rules of that tenant contain a mistake */
   async servers(): Promise<ServerSet> {
-    return this.#client ? this.#client.now() : this.#options.shared
+    return this.tenant.now()
   }
 
-  /** In a resident bridge: shows and uses the servers of this client from now on. */
-  async showServersOf(client: ClientServers): Promise<void> {
-    const before = this.#client
-    this.#client = client
+  /** Shows and uses the servers of this tenant from now on. */
+  async showServersOf(tenant: Tenant): Promise<void> {
+    const before = this.#tenant
+    this.#tenant = tenant
     await before?.close()
   }
 
-  /** In a resident bridge: the folders of its clients, and the one whose servers it shows. */
-  get folders(): { folder: string | undefined; folders: string[] } {
-    const folders = new Set(this.#options.clients.contexts().map(({ cwd }) => cwd))
-    return { folder: this.#client?.context.cwd, folders: [...folders].toSorted() }
+  /** The folders of all tenants, and the one whose servers it shows. */
+  get folders(): { folder: string; folders: string[] } {
+    const folders = new Set(this.#options.tenants.contexts().map(({ cwd }) => cwd))
+    return { folder: this.tenant.context.cwd, folders: [...folders].toSorted() }
   }
 
-  /** Shows and uses the servers of a client in this folder. @returns whether one is there */
+  /** Shows and uses the servers of a tenant in this folder. @returns whether one is there */
   async showFolder(folder: string): Promise<boolean> {
-    const { clients, log } = this.#options
-    const context = clients.contextIn(folder)
-    if (context) await this.showServersOf(clients.connect(context, log))
+    const { tenants, log } = this.#options
+    const context = tenants.contextIn(folder)
+    if (context) await this.showServersOf(tenants.connect(context, log))
     return context !== undefined
   }
 

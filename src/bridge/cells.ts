@@ -36,12 +36,11 @@ import type { UserState } from '../keep/user-state.ts'
 import type { SignInPage } from '../upstream/oauth-part.ts'
 import type { SignInOptions, Upstreams } from '../upstream/upstream.ts'
 import { CellNews } from './cell-news.ts'
-import type { ClientServers } from './client-servers.ts'
 import { finishResult } from './finish-result.ts'
 import type { ServerSet } from './server-set.ts'
 import { startServers } from './start-servers.ts'
 import { type KeptContent, readKept, SessionFlows } from './session-flows.ts'
-import type { Users } from './users.ts'
+import type { Tenant } from './tenant.ts'
 
 export interface RunCellRequest extends Pick<
   CellRequest,
@@ -76,9 +75,6 @@ export interface RunOrigin {
   /** Missing: only the bridge's own log gets the lines. */
   log?: RunLog | undefined
   client?: string | undefined
-  user?: string | undefined
-  /** The servers of the client. Missing: those of its user. */
-  servers?: ClientServers | undefined
   /** The servers whose text its client's models have read, in any session. */
   seen?: Set<string>
   trace?: TraceContext | undefined
@@ -91,12 +87,9 @@ interface CellsOptions {
   questions: Questions
   /** Undefined when masking is off. */
   maskers: Maskers | undefined
-  users: Users
-  /** Returns the servers of a user according to the current config files. @throws BridgeError CONFIG_INVALID */
-  serversOf: (user: string | undefined) => Promise<ServerSet>
+  /** Whose session it is. */
+  tenantOf: (session: Session) => Tenant
   signInPage: SignInPage | undefined
-  /** Returns a set that no other user shares. */
-  ownServersOf: (user: string) => Promise<ServerSet>
   checkSavedTool: (tool: SavedToolContent, state: UserState) => Promise<void>
   /** Why runs and calls cannot be recorded; undefined while they can be. */
   recordFailure: () => BridgeError | undefined
@@ -116,7 +109,7 @@ interface OpenCell {
   /** The request named the servers that the cell can reach. */
   isNamed: boolean
   scope: Scope
-  user: ReturnType<Users['of']>
+  tenant: Tenant
   servers: ServerSet
   /** The rules at its start. */
   policy: Policy | undefined
@@ -173,16 +166,17 @@ export class Cells {
     const { servers, forPerson = false } = request
     // Rules and servers depend on settings.
     this.#news.settingsChanged((await this.#options.refreshSettings?.()) ?? [])
-    const set = await this.#serversOf(request.run)
+    const tenant = this.#options.tenantOf(session)
+    const set = await tenant.now()
     const { untrusted } = set.configured.discovered
     refuseUntrusted(servers, untrusted)
-    const cell = await this.#open(session, set, request)
+    const cell = await this.#open(session, tenant, set, request)
     const ran = await this.#runIn(cell, request, this.#server(cell, request))
-    const { scope, notes, masker, user, savedArtifacts } = cell
-    user.quota?.spendCell(ran.durationMs)
+    const { scope, notes, masker, savedArtifacts } = cell
+    tenant.person.quota?.spendCell(ran.durationMs)
     if (cell.interrupt.signal.reason === STOPPED) notes.add(STOPPED)
     // The files are those of the bridge's owner. A command has told its own user.
-    if (request.asker !== undefined && request.run?.user === undefined && !forPerson)
+    if (request.asker !== undefined && tenant.user === undefined && !forPerson)
       for (const note of await this.#news.next(set)) notes.add(note)
     const isFailed = ran.status === 'error' || ran.status === 'killed'
     const done = isFailed ? cell.called.beforeError() : undefined
@@ -218,13 +212,10 @@ export class Cells {
    * The app of a tool with its newest call; undefined without one.
    * @throws BridgeError PERMISSION_DENIED if a rule denies its page by now, or flow rules refuse the app
    */
-  async appOf(
-    session: Session,
-    name: string,
-    client: Pick<RunOrigin, 'user' | 'servers'>,
-  ): Promise<ServerApp | undefined> {
-    const { rules } = await this.#serversOf(client)
-    const policy = await rules.readPolicyOf(this.#options.users.of(client.user).rules)
+  async appOf(session: Session, name: string): Promise<ServerApp | undefined> {
+    const tenant = this.#options.tenantOf(session)
+    const { rules } = await tenant.now()
+    const policy = await rules.readPolicyOf(tenant.person.rules)
     const app = this.appsOf(session).find(name)
     if (!app || !policy) return app
     const subject = rules.subject(app.reading)
@@ -245,13 +236,13 @@ export class Cells {
    * @throws BridgeError PERMISSION_DENIED if flow rules refuse the app
    */
   async read(
-    client: Pick<RunOrigin, 'user' | 'servers'> & { seen: Set<string> },
+    { tenant, seen }: { tenant: Tenant; seen: Set<string> },
     place: string,
     kept: KeptContent,
     app?: string,
   ): Promise<void> {
-    const set = await this.#serversOf(client)
-    const { rules, state } = this.#options.users.of(client.user)
+    const set = await tenant.now()
+    const { rules, state } = tenant.person
     const policy = await set.rules.readPolicyOf(rules)
     if (!policy?.followsFlow) return
     let judge: ((flow: SessionFlow) => void) | undefined
@@ -259,22 +250,23 @@ export class Cells {
       const { refuseApp } = await import('../calls/permissions/refuse-app.ts')
       judge = (flow) => refuseApp(policy, app, flow)
     }
-    await readKept(place, kept, { set, state, seen: client.seen, judge })
-  }
-
-  async #serversOf({ servers, user }: Pick<RunOrigin, 'user' | 'servers'> = {}): Promise<ServerSet> {
-    return servers ? servers.now() : this.#options.serversOf(user)
+    await readKept(place, kept, { set, state, seen, judge })
   }
 
   /** Determines whom a cell is for and what it can reach. @throws BridgeError */
-  async #open(session: Session, set: ServerSet, { servers, asker, listeners, run }: RunCellRequest): Promise<OpenCell> {
-    const { settings, log: bridgeLog, events, users, maskers } = this.#options
+  async #open(
+    session: Session,
+    tenant: Tenant,
+    set: ServerSet,
+    { servers, asker, listeners, run }: RunCellRequest,
+  ): Promise<OpenCell> {
+    const { settings, log: bridgeLog, events, maskers } = this.#options
     const scope = scopeFor(set.connected.catalog, servers, settings.load)
-    const user = users.of(run?.user)
-    user.quota?.checkCells()
-    const policy = await set.rules.readPolicyOf(user.rules)
+    const { person, user } = tenant
+    person.quota?.checkCells()
+    const policy = await set.rules.readPolicyOf(person.rules)
     const masker = maskers?.of(session)
-    const flow = policy?.followsFlow ? await this.flows.of(session, set, user.state, run?.seen) : undefined
+    const flow = policy?.followsFlow ? await this.flows.of(session, set, person.state, run?.seen) : undefined
     const trace = run?.id === undefined ? events.startTrace(undefined) : run.trace
     const id = newId()
     const log = run?.log ?? new RunLog(bridgeLog, run?.id ?? id)
@@ -284,7 +276,7 @@ export class Cells {
       run: run?.id,
       isNamed: servers !== undefined,
       scope,
-      user,
+      tenant,
       servers: set,
       policy,
       flow,
@@ -292,7 +284,7 @@ export class Cells {
       asker: asker && masker ? masker.asker(asker) : asker,
       listeners: listeners && masker ? masker.listeners(listeners) : listeners,
       log,
-      origin: { cell: id, log, session: session.id, client: run?.client, user: run?.user, trace },
+      origin: { cell: id, log, session: session.id, client: run?.client, user, trace },
       interrupt: new AbortController(),
       called: new CalledTools(),
       notes: new Set(),
@@ -304,7 +296,7 @@ export class Cells {
   async #runIn(cell: OpenCell, request: RunCellRequest, serve: Serve): Promise<CellResult> {
     const { session, scope, masker, log, origin, interrupt } = cell
     const { language } = request
-    const { projects } = cell.user.state
+    const { projects } = cell.tenant.person.state
     const code = masker ? masker.unmaskSource(request.code, language) : request.code
     cell.flow?.wrote(code, language === 'bash')
     // What its code has was there when its flows were declared.
@@ -348,7 +340,8 @@ export class Cells {
   /** Creates the handler of a cell's calls. */
   #server(cell: OpenCell, request: RunCellRequest): Serve {
     const { settings, events, questions, signInPage } = this.#options
-    const { session, scope, policy, flow, asker, origin, interrupt, user } = cell
+    const { session, scope, policy, flow, asker, origin, interrupt } = cell
+    const { person } = cell.tenant
     const { connected, configured, rules } = cell.servers
     const { allowed, workflow, keepsQuestions = true, hold, forPerson = false } = request
     const { upstreams = connected.upstreams } = request
@@ -356,7 +349,7 @@ export class Cells {
     const stop = () => interrupt.abort(STOPPED)
     const permitted = {
       session,
-      userRules: user.rules,
+      userRules: person.rules,
       asker,
       allowed,
       origin,
@@ -372,7 +365,7 @@ export class Cells {
         permissions: policy && new CellPermissions(rules, permitted, policy),
         events,
         origin,
-        quota: user.quota,
+        quota: person.quota,
         client: connected.context,
         jail: connected.jailPlace,
         refreshServers: () => configured.refresh(),
@@ -381,14 +374,14 @@ export class Cells {
         signIn: (server, options) => this.#signIn(cell, server, options),
         signInPage,
         questions,
-        state: user.state,
+        state: person.state,
         facts: settings,
-        checkSavedTool: (tool) => this.#options.checkSavedTool(tool, user.state),
+        checkSavedTool: (tool) => this.#options.checkSavedTool(tool, person.state),
         scope,
         asker,
         session,
         flow,
-        learned: user.learned,
+        learned: person.learned,
         called: cell.called,
         notes: cell.notes,
         apps,
@@ -402,8 +395,8 @@ export class Cells {
   }
 
   /** Signs in through the user's own servers, so that one user's sign-in never applies to shared connections. */
-  async #signIn({ origin, servers }: OpenCell, server: string, options: SignInOptions): Promise<'now' | 'next-cell'> {
-    const own = origin.user === undefined ? servers : await this.#options.ownServersOf(origin.user)
+  async #signIn({ tenant, servers }: OpenCell, server: string, options: SignInOptions): Promise<'now' | 'next-cell'> {
+    const own = await tenant.now(true)
     await own.connected.upstreams.signIn(server, options)
     return own === servers ? 'now' : 'next-cell'
   }

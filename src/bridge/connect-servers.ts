@@ -32,8 +32,8 @@ import { createVault, type Vault, WITHOUT_KEY } from '../upstream/auth/vault.ts'
 export interface ConnectOptions {
   settings: Settings
   log: Log
-  /** Where upstreams log that other clients use, too. Missing: to `log`. */
-  upstreamLog?: Log
+  /** Where upstreams log that other tenants use, too. */
+  upstreamLog: Log
   stores: Stores
   events: EventStream
   definitions: ServerDefinition[]
@@ -49,18 +49,18 @@ export interface ConnectOptions {
   /** Whose servers they are: their environment and folders. */
   context: ClientContext
   /** Variables for placeholders, which override those of the context. */
-  env?: () => Readonly<Record<string, string>>
+  env: () => Readonly<Record<string, string>>
   signInPlace: SignInPlace
   /** Upstreams that other sets use, too. */
-  shared?: UpstreamsOptions['shared']
-  /** What the only client of these servers can be asked. Missing: what any client of the bridge can be. */
-  offered?: ReadonlySet<Ability>
+  shared: UpstreamsOptions['shared']
+  /** What clients of these servers can be asked. */
+  offered: ReadonlySet<Ability>
   /** Tells whether the rules let a tool be called. */
   standing: (tool: CatalogTool) => Standing
   /** Starts a server in a pod, when servers run in pods. */
   startProgram: NonNullable<UpstreamJail['startProgram']>
   /** Config files of other clients, which jailed servers never see either. */
-  hiddenToo?: () => string[]
+  hiddenToo: () => string[]
   /** The config files that contain the definitions. */
   configFiles: () => string[]
 }
@@ -101,7 +101,7 @@ export function connectServers(options: ConnectOptions): ConnectedServers {
       settings.cacheDir,
       shortFolder(),
       ...options.configFiles(),
-      ...(options.hiddenToo?.() ?? []),
+      ...options.hiddenToo(),
     ],
   }
   const resolveTransport = async (definition: ServerDefinition) => {
@@ -111,7 +111,7 @@ export function connectServers(options: ConnectOptions): ConnectedServers {
   const upstreams = new UpstreamSet({
     context,
     definitions,
-    log: options.upstreamLog ?? log,
+    log: options.upstreamLog,
     events,
     clientInfo: CLIENT_INFO,
     idleMs: settings.upstreamIdleMs,
@@ -142,7 +142,7 @@ export function connectServers(options: ConnectOptions): ConnectedServers {
     startInputs: (definition) => startInputs(definition, { ...hostOf(options), tokensFile: tokens }),
     cacheDir: catalogFolder(cacheDir),
     abilities: () => {
-      const abilities = [...(options.offered ?? questions.offered)].toSorted()
+      const abilities = [...options.offered].toSorted()
       return abilities.map((ability) => ability.split('/')[0]).join('-')
     },
     shared: options.sharedCatalog,
@@ -153,7 +153,7 @@ export function connectServers(options: ConnectOptions): ConnectedServers {
     onTools: (server, tools, instructions) => {
       catalog.toolsChanged(server, tools, instructions)
       const definition = upstreams.definitions.find(({ name }) => name === server)
-      if (definition) void firstListings.listed(definitionKey(definition), tools, options.offered ?? questions.offered)
+      if (definition) void firstListings.listed(definitionKey(definition), tools, options.offered)
     },
     onError: (server, error) => catalog.serverErred(server, error),
     onOfferings: (server) => void catalog.readOfferings(server),
@@ -164,7 +164,7 @@ export function connectServers(options: ConnectOptions): ConnectedServers {
 /** Returns the values that placeholders of definitions refer to. */
 function hostOf({ env, context }: ConnectOptions): { env: Environment; home: string; workspaceFolder: string } {
   const { home, cwd } = context
-  return { env: env ? { ...context.env, ...env() } : context.env, home, workspaceFolder: cwd }
+  return { env: { ...context.env, ...env() }, home, workspaceFolder: cwd }
 }
 
 type KeySettings = Pick<Settings, 'signInKey' | 'storage'>

@@ -20,9 +20,8 @@ interface ObservedParts {
   events: EventStream
   log: Log
   stores: Stores
-  /** The upstreams of all users. */
-  allUpstreams: () => Iterable<Upstreams>
-  catalog: Pick<Catalog, 'servers' | 'of'>
+  /** The open servers of all tenants. */
+  opened: () => Iterable<{ upstreams: Upstreams; catalog: Pick<Catalog, 'servers' | 'of'> }>
   /** Undefined if no setting asks for it. */
   telemetry: TelemetryPart | undefined
 }
@@ -37,13 +36,13 @@ interface Observers {
 export function attachObservers(parts: ObservedParts): Observers {
   let recordFailure: BridgeError | undefined
   const recorder = audit(parts, (failure) => (recordFailure = failure))
-  const { settings, events, log, allUpstreams } = parts
+  const { settings, events, log, opened } = parts
   const measured = parts.telemetry?.metricsAndTraces({
     address: settings.metrics,
     token: settings.metricsToken,
     env: processContext().env,
     events,
-    redact: (server, text) => redactFor(allUpstreams(), server, text),
+    redact: (server, text) => redactFor(opened(), server, text),
     warn: (message, fields) => log.warning(message, fields),
   })
   const observers = [...(measured ?? []), recorder, costs(parts)].filter((one) => one !== undefined)
@@ -63,7 +62,7 @@ export async function loadTelemetry({ metrics }: Settings, log: Log): Promise<Te
 
 /** @param tell gets the reason when writing begins to fail, and undefined when it works again */
 function audit(
-  { settings, log, stores, allUpstreams }: ObservedParts,
+  { settings, log, stores, opened }: ObservedParts,
   tell: (failure: BridgeError | undefined) => void,
 ): LazySubscriber | undefined {
   // A build without the record writes none, unless a setting asks for it.
@@ -86,7 +85,7 @@ function audit(
         replay: settings.audit === 'replay',
         required: settings.auditRequired,
         version: VERSION,
-        redact: (server, text) => redactFor(allUpstreams(), server, text),
+        redact: (server, text) => redactFor(opened(), server, text),
         onFailing,
       })
     },
@@ -102,7 +101,7 @@ function recordError(cause: unknown): BridgeError {
 }
 
 /** Counts costs unless the record is off. */
-function costs({ settings, log, stores, catalog }: ObservedParts): LazySubscriber | undefined {
+function costs({ settings, log, stores, opened }: ObservedParts): LazySubscriber | undefined {
   if (settings.audit === 'off' || !dailyCosts.isHere) return undefined
   return new LazySubscriber({
     name: 'costs',
@@ -111,32 +110,36 @@ function costs({ settings, log, stores, catalog }: ObservedParts): LazySubscribe
     onError: (error) => log.warning('The costs of conversations cannot be counted', { error }),
     load: async () =>
       (await dailyCosts.for('MCP_BRIDGE_AUDIT')).createCostCounter({
-        listedTokens: () => listedTokens(catalog),
+        listedTokens: () => listedTokens(opened()),
         store: stores.of(undefined),
         onError: (error) => log.warning('The costs of conversations could not be saved', { error }),
       }),
   })
 }
 
-/** Yields between servers: there may be thousands of tools. */
-async function listedTokens(catalog: ObservedParts['catalog']): Promise<number> {
+/** Of the tenant with most. Yields between servers: there may be thousands of tools. */
+async function listedTokens(opened: ReturnType<ObservedParts['opened']>): Promise<number> {
   const { listingTokens } = await import('../calls/catalog/arguments/listing-tokens.ts')
-  let sum = 0
-  for (const { name } of catalog.servers()) {
-    await nextTurn()
-    sum += listingTokens(catalog.of(name).tools ?? [])
+  const sums = [0]
+  for (const { catalog } of opened) {
+    let sum = 0
+    for (const { name } of catalog.servers()) {
+      await nextTurn()
+      sum += listingTokens(catalog.of(name).tools ?? [])
+    }
+    sums.push(sum)
   }
-  return sum
+  return Math.max(...sums)
 }
 
 /**
  * Hides the whole text if the server's definition is gone, since its secrets are then unknown. Users may have different
  * secrets for one name.
  */
-function redactFor(all: Iterable<Upstreams>, server: string, text: string): string {
+function redactFor(all: ReturnType<ObservedParts['opened']>, server: string, text: string): string {
   let isKnown = false
   let redacted = text
-  for (const upstreams of all) {
+  for (const { upstreams } of all) {
     if (!upstreams.definitions.some(({ name }) => name === server)) continue
     isKnown = true
     redacted = upstreams.redact(server, redacted)

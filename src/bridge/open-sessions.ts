@@ -8,7 +8,8 @@ import { KeptTexts } from '../cell/session/kept-text.ts'
 import type { KernelPool } from '../cell/session/kernel-pool.ts'
 import type { KeptFor } from '../cell/session/kept-for.ts'
 import { Session } from '../cell/session/session.ts'
-import type { ClientServers } from './client-servers.ts'
+import { BridgeError } from '../errors.ts'
+import type { Tenant } from './tenant.ts'
 
 interface OpenSessionsOptions {
   settings: Settings
@@ -21,7 +22,7 @@ export class OpenSessions {
   readonly #options: OpenSessionsOptions
   readonly #texts: KeptTexts
   readonly #open = new Set<Session>()
-  readonly #clients = new WeakMap<Session, ClientServers>()
+  readonly #tenants = new WeakMap<Session, Tenant>()
 
   constructor(options: OpenSessionsOptions) {
     const { settings, log } = options
@@ -31,10 +32,10 @@ export class OpenSessions {
   }
 
   /**
+   * @param tenant whose session it is: its cells run with this tenant's servers, rules and state
    * @param kept names the owner of a durable sandbox; missing for a session that ends with the bridge
-   * @param client whose session it is, in a bridge that serves several
    */
-  open(kept?: KeptFor, client?: ClientServers): Session {
+  open(tenant: Tenant, kept?: KeptFor): Session {
     const { pool, log, events, settings } = this.#options
     const { session: mode, memoryBytes, maxTimeoutMs, outputTokenCount } = settings
     const session = new Session({
@@ -51,13 +52,15 @@ export class OpenSessions {
       limits: { memoryBytes, maxTimeoutSeconds: maxTimeoutMs / 1000, outputTokenCount },
     })
     this.#open.add(session)
-    if (client) this.#clients.set(session, client)
+    this.#tenants.set(session, tenant)
     return session
   }
 
-  /** Whose session it is. Whoever types a cell there has this client's servers: code that it left may run with them. */
-  clientOf(session: Session): ClientServers | undefined {
-    return this.#clients.get(session)
+  /** Whose session it is. Whoever types a cell there has this tenant's servers: code that it left may run with them. */
+  tenantOf(session: Session): Tenant {
+    const tenant = this.#tenants.get(session)
+    if (tenant) return tenant
+    throw new BridgeError('PROXY_SERVER_UNAVAILABLE', 'This bridge runs code only for a connected client')
   }
 
   /** Whether an earlier bridge kept a sandbox for this session. */

@@ -1,4 +1,4 @@
-// A set of servers that cells can reach, with its catalog and rules: either the shared servers, or those of one user.
+// The servers of one tenant, with their catalog and rules.
 import type { SharedCatalog } from '../calls/catalog/shared-catalog.ts'
 import type { PermissionFiles } from '../config/permission-files.ts'
 import type { DiscoveredServers } from '../config/entries/server-definition.ts'

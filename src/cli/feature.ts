@@ -2,6 +2,7 @@
 // lists all features. Each part names words and types only; its code is loaded at its first use, because a client must
 // be answered quickly.
 import type { Bridge } from '../bridge/bridge.ts'
+import type { OpenTenant } from '../bridge/open-tenant.ts'
 import type { Methods } from '../calls/methods/method.ts'
 import { addSettings, type SettingTable } from '../config/settings/settings.ts'
 import type { MakeOffer } from '../serve/mcp/offer.ts'
@@ -28,11 +29,11 @@ export interface Feature {
   /** What a client of MCP gets beside run_python: tools, prompts, resources, requests of its own. */
   offer?: MakeOffer
   /** What `sandbridge doctor` finds with it. */
-  findings?: (bridge: Bridge) => Promise<Finding[]>
+  findings?: (bridge: OpenTenant) => Promise<Finding[]>
   /** Servers that run beside this process, for `sandbridge servers`. */
   processes?: (stateDir: string) => Promise<ServerProcess[]>
   /** Work of a bridge that serves many clients, beside serving them. */
-  beside?: (bridge: Bridge) => Promise<Beside>
+  beside?: (bridge: OpenTenant) => Promise<Beside>
 }
 
 interface Beside {
@@ -65,7 +66,7 @@ export const features = {
   },
   methods: (bridge: Bridge): Methods =>
     Object.assign({}, ...plugged.map(({ methods }) => methods?.(bridge))) as Methods,
-  findings: async (bridge: Bridge): Promise<Finding[]> =>
+  findings: async (bridge: OpenTenant): Promise<Finding[]> =>
     (await Promise.all(plugged.map(async ({ findings }) => (await findings?.(bridge)) ?? []))).flat(),
   processes: async (stateDir: string): Promise<ServerProcess[]> =>
     (await Promise.all(plugged.map(async ({ processes }) => (await processes?.(stateDir)) ?? []))).flat(),

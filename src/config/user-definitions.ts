@@ -35,10 +35,22 @@ export class UserDefinitions {
   readonly #options: UserDefinitionsOptions
   #seen: PlacesSeen | undefined
   #shared: DiscoveredServers | undefined
+  #last: DiscoveredServers | undefined
   #isSignedIn = false
 
   constructor(options: UserDefinitionsOptions) {
     this.#options = options
+  }
+
+  /** The servers that the user can reach. */
+  async latest(): Promise<DiscoveredServers> {
+    const read = await this.readAgain()
+    return read ?? this.#last!
+  }
+
+  /** The state of the files in the user's folder. */
+  get places(): Record<string, string> {
+    return this.#seen?.states() ?? {}
   }
 
   /** The servers that the user can reach; undefined when nothing has changed since the last read. */
@@ -76,12 +88,13 @@ export class UserDefinitions {
     const names = [...own.servers, ...own.skipped].flatMap(({ name }) => name ?? [])
     const taken = new Set(names.map(foldName))
     const isFree = ({ name }: { name: string }): boolean => !taken.has(foldName(name))
-    return {
+    this.#last = {
       servers: [...own.servers, ...shared.servers.filter(isFree)],
       untrusted: shared.untrusted.filter(isFree),
       found: [...own.found, ...shared.found.filter(isFree)],
       skipped: own.skipped,
       files: own.files,
     }
+    return this.#last
   }
 }

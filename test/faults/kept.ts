@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { Bridge } from '../../src/bridge/bridge.ts'
+import { OpenTenant } from '../../src/bridge/open-tenant.ts'
 import { readSettings } from '../../src/config/settings/settings.ts'
 import { createTrustStore } from '../../src/config/trust.ts'
 import { createLog } from '../../src/util/log.ts'
@@ -31,10 +32,11 @@ export function makeKeptHome(): string {
 export async function readKept(home: string) {
   const warnings: string[] = []
   const settings = readSettings(settingsEnv(home), { home })
-  const bridge = await Bridge.open(
+  const made = await Bridge.open(
     settings,
     createLog('warning', (line) => warnings.push(line)),
   )
+  const bridge = await OpenTenant.of(made, made.tenants.of(), () => made.close())
   try {
     const artifacts = await bridge.own.artifacts.list()
     for (const { name } of artifacts) await bridge.own.artifacts.read(name)

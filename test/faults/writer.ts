@@ -2,6 +2,7 @@
 // first of each kind, and `done`.
 import path from 'node:path'
 import { Bridge } from '../../src/bridge/bridge.ts'
+import { OpenTenant } from '../../src/bridge/open-tenant.ts'
 import { readSettings } from '../../src/config/settings/settings.ts'
 import { createTrustStore } from '../../src/config/trust.ts'
 import { createLog } from '../../src/util/log.ts'
@@ -9,10 +10,11 @@ import { settingsEnv } from './kept.ts'
 
 const [home, prefix, count] = [process.argv[2]!, process.argv[3]!, Number(process.argv[4])]
 const settings = readSettings(settingsEnv(home), { home })
-const bridge = await Bridge.open(
+const made = await Bridge.open(
   settings,
   createLog('error', () => {}),
 )
+const bridge = await OpenTenant.of(made, made.tenants.of(), () => made.close())
 const trust = createTrustStore(settings.stateDir)
 const TOOL = { imports: [], servers: [], signature: '() -> int', description: '', isAsync: false }
 

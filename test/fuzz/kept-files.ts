@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { Bridge } from '../../src/bridge/bridge.ts'
+import { OpenTenant } from '../../src/bridge/open-tenant.ts'
 import { createTrustStore } from '../../src/config/trust.ts'
 import { BridgeError } from '../../src/errors.ts'
 import { readSettings } from '../../src/config/settings/settings.ts'
@@ -13,11 +14,12 @@ import { assertHolds, assertUnpolluted, type Family } from './family.ts'
 const home = mkdtempSync(path.join(tmpdir(), 'fuzz-kept-'))
 const env = settingsEnv(home)
 
-async function withBridge<T>(work: (bridge: Bridge) => Promise<T>): Promise<T> {
-  const bridge = await Bridge.open(
+async function withBridge<T>(work: (bridge: OpenTenant) => Promise<T>): Promise<T> {
+  const made = await Bridge.open(
     readSettings(env, { home }),
     createLog('error', () => {}),
   )
+  const bridge = await OpenTenant.of(made, made.tenants.of(), () => made.close())
   try {
     return await work(bridge)
   } finally {

@@ -5,6 +5,7 @@ import path from 'node:path'
 import { type CallToolResult, Client, type ClientCapabilities, InMemoryTransport } from '@modelcontextprotocol/client'
 import { onTestFinished } from 'vitest'
 import { Bridge } from '../../src/bridge/bridge.ts'
+import { OpenTenant } from '../../src/bridge/open-tenant.ts'
 import { features, plugIn } from '../../src/cli/feature.ts'
 import { FEATURES } from '../../src/features.ts'
 import { readSettings, type Settings } from '../../src/config/settings/settings.ts'
@@ -21,6 +22,8 @@ plugIn(FEATURES)
 
 export interface ObservedBridge {
   bridge: Bridge
+  /** It with the servers of its owner. */
+  opened: OpenTenant
   client: Client
   /** Another client, with the same session. */
   connect: (name: string) => Promise<Client>
@@ -64,13 +67,15 @@ export async function openObserved(
   })
   const events: BridgeEvent[] = []
   if (!options.unobserved) bridge.events.subscribe({ name: 'test', receive: (batch) => void events.push(...batch) })
-  const sessions = oneSession(bridge.sessions.open())
+  const tenant = bridge.tenants.of()
+  const opened = await OpenTenant.of(bridge, tenant)
+  const sessions = oneSession(bridge.sessions.open(tenant))
   const clients: Client[] = []
   const connect = async (name: string): Promise<Client> => {
     const server = createServer({
       settings,
       log: SILENT,
-      getConversation: () => Promise.resolve({ bridge, sessions }),
+      getConversation: () => Promise.resolve({ bridge, sessions, tenant }),
       offers: features.offers,
       ...(options.runs && { runs: options.runs }),
     })
@@ -89,6 +94,7 @@ export async function openObserved(
   })
   return {
     bridge,
+    opened,
     client,
     connect,
     home,

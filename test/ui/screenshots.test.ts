@@ -123,7 +123,7 @@ describe('every view (needs Chromium)', () => {
   it.each(looks)(
     'every view is accessible in %s colours, %i pixels wide',
     async (theme, width) => {
-      const { page, run, bridge, problems } = await openPage({
+      const { page, run, bridge, opened, problems } = await openPage({
         servers: {
           everything: published.everything(),
           broken: { command: 'no-such-program', args: ['--port', '1'] },
@@ -140,7 +140,7 @@ describe('every view (needs Chromium)', () => {
         await picture(page, `${name}-${theme}-${width}`)
       }
       await shot('empty')
-      await bridge.catalog.index(['everything', 'broken'])
+      await opened.catalog.index(['everything', 'broken'])
       await run(PICTURE)
       await run('await runtime.save_artifact("trips.csv", "leg,fare\\n1,165\\n2,110\\n3,260\\n")\nchart')
       await run('await mcp_everything.get_sum(a=1, b="x")')

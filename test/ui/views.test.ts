@@ -109,7 +109,7 @@ describe('the page (needs Chromium)', () => {
   })
 
   it('the page lists servers, with tools and what they cost, and starts one', async () => {
-    const { page, bridge, problems } = await openPage({
+    const { page, opened, problems } = await openPage({
       servers: { ...everything, broken: { command: 'no-such-program-at-all' } },
     })
     await goTo(page, 'Servers')
@@ -121,7 +121,7 @@ describe('the page (needs Chromium)', () => {
     expect(facts).toMatch(/about [\d,]+ tokens/)
     expect(facts).toMatch(/Last start\s+took [\d.]+ m?s, runs since \d\d:\d\d:\d\d/)
     expect(await page.getByRole('link', { name: /everything/ }).innerText()).toMatch(/started in [\d.]+ m?s/)
-    await bridge.upstreams.stop('everything')
+    await opened.upstreams.stop('everything')
     await page.getByText(/took [\d.]+ m?s, ran from \d\d:\d\d:\d\d/).waitFor()
     await page.getByRole('link', { name: /broken/ }).click()
     await page.getByRole('button', { name: 'Start' }).click()
@@ -130,7 +130,10 @@ describe('the page (needs Chromium)', () => {
   })
 
   it('the page shows what conversations cost by day, and what listing the tools directly would have cost', async () => {
-    const { page, bridge, run, problems } = await openPage({ servers: everything, env: { MCP_BRIDGE_AUDIT: 'shape' } })
+    const { page, bridge, opened, run, problems } = await openPage({
+      servers: everything,
+      env: { MCP_BRIDGE_AUDIT: 'shape' },
+    })
     await goTo(page, 'Cost')
     await page.getByText('No client has run anything yet').waitFor()
     const yesterday = new Date(Date.now() - 24 * 60 * 60_000).toISOString().slice(0, 10)
@@ -138,8 +141,8 @@ describe('the page (needs Chromium)', () => {
       bridge.stores.of(undefined),
       new Map([[yesterday, { conversations: 3, returned: 2_500, listed: 9_000 }]]),
     )
-    await bridge.catalog.index(['everything'])
-    const listed = listingTokens(bridge.catalog.details('everything').tools)
+    await opened.catalog.index(['everything'])
+    const listed = listingTokens(opened.catalog.details('everything').tools)
     expect(listed).toBeGreaterThan(500)
     await run('print("one two three")')
     await run('print("four")')
@@ -171,8 +174,8 @@ describe('the page (needs Chromium)', () => {
   })
 
   it('the page finds tools, says why, and calls one from a form', async () => {
-    const { page, bridge, problems } = await openPage({ servers: everything })
-    await bridge.catalog.index(['everything'])
+    const { page, opened, problems } = await openPage({ servers: everything })
+    await opened.catalog.index(['everything'])
     await goTo(page, 'Find')
     await page.getByRole('searchbox').fill('add two numbers')
     const best = page.locator('.hit').first()

@@ -3,7 +3,7 @@
 import { beforeEach, expect, it } from 'vitest'
 import { Cancellation } from '../../util/async/cancellation.ts'
 import { callerOf, Callers } from '../../upstream/lifecycle/callers.ts'
-import { type Asker, type Question, Questions } from './questions.ts'
+import { type Ability, type Asker, type Question, Questions } from './questions.ts'
 
 class FakeAsker implements Asker {
   readonly questions: Question[] = []
@@ -35,8 +35,8 @@ function logging() {
 }
 
 async function elicit(questions: Questions): Promise<unknown> {
-  questions.clientOffers(['elicitation/create'])
-  return questions.requests(callersOf('s')).elicit!('s', { message: 'Which?' }, signal())
+  const offered = new Set<Ability>(['elicitation/create'])
+  return questions.requests(callersOf('s'), offered).elicit!('s', { message: 'Which?' }, signal())
 }
 
 /** Stands for the servers. */
@@ -141,16 +141,16 @@ it('a session whose client cannot be asked counts as one that calls the server',
 
 it('servers that start later are told which questions any client can answer', () => {
   const { questions } = logging()
-  expect(questions.requests(callersOf('s'))).toEqual({})
-  questions.clientOffers(['roots/list'])
-  questions.clientOffers([])
-  expect(Object.keys(questions.requests(callersOf('s')))).toEqual(['roots'])
+  const offered = new Set<Ability>()
+  expect(questions.requests(callersOf('s'), offered)).toEqual({})
+  offered.add('roots/list')
+  expect(Object.keys(questions.requests(callersOf('s'), offered))).toEqual(['roots'])
 })
 
 it('a question names its server to the user, and is otherwise unchanged', async () => {
   const { questions } = logging()
-  questions.clientOffers(['elicitation/create', 'sampling/createMessage'])
-  const { elicit: ask, sample } = questions.requests(callersOf('s'))
+  const offered = new Set<Ability>(['elicitation/create', 'sampling/createMessage'])
+  const { elicit: ask, sample } = questions.requests(callersOf('s'), offered)
   const asker = new FakeAsker()
   const messages = [{ role: 'user', content: { type: 'text', text: 'Hello' } }]
   await call(questions, 's', { asker, session: {} }, async () => {
@@ -173,8 +173,8 @@ it('a question names its server to the user, and is otherwise unchanged', async 
 
 it('a question that no client can answer is declined or an error, and the log has the reason', async () => {
   const { questions, logged } = logging()
-  questions.clientOffers(['elicitation/create', 'roots/list', 'sampling/createMessage'])
-  const { roots, sample } = questions.requests(callersOf('s'))
+  const offered = new Set<Ability>(['elicitation/create', 'roots/list', 'sampling/createMessage'])
+  const { roots, sample } = questions.requests(callersOf('s'), offered)
   const reasons = ["no active cell's client supports this request", "the cell's client does not support this request"]
   const tryAll = async (reason: string): Promise<void> => {
     expect(await elicit(questions)).toEqual({ action: 'decline' })
@@ -194,8 +194,8 @@ it('a question that no client can answer is declined or an error, and the log ha
 
 it('the texts of a question are cleaned, and a question whose choices cannot be seen is declined', async () => {
   const { questions, logged } = logging()
-  questions.clientOffers(['elicitation/create', 'sampling/createMessage'])
-  const { elicit: ask, sample } = questions.requests(callersOf('s'))
+  const offered = new Set<Ability>(['elicitation/create', 'sampling/createMessage'])
+  const { elicit: ask, sample } = questions.requests(callersOf('s'), offered)
   const asker = new FakeAsker()
   const hidden = '\u001b[2JWhich\u202e\u200b?'
   await call(questions, 's', { asker, session: {} }, async () => {
@@ -235,8 +235,8 @@ it("a server's questions beyond 64 open ones of a cell are declined, and other c
     },
   })
   const [asker, another] = [slow(), slow()]
-  questions.clientOffers(['elicitation/create', 'sampling/createMessage', 'roots/list'])
-  const { elicit: ask, sample, roots } = questions.requests(callersOf('s'))
+  const offered = new Set<Ability>(['elicitation/create', 'sampling/createMessage', 'roots/list'])
+  const { elicit: ask, sample, roots } = questions.requests(callersOf('s'), offered)
   const session = {}
   await call(questions, 's', { asker, session }, async () => {
     const open = Array.from({ length: 64 }, () => ask!('s', { message: 'Which?' }, signal()))
@@ -253,7 +253,7 @@ it("a server's questions beyond 64 open ones of a cell are declined, and other c
       await Promise.resolve()
     })
     await call(questions, 'other', { asker, session }, async () => {
-      open.push(questions.requests(callersOf('other')).elicit!('other', { message: 'Which?' }, signal()))
+      open.push(questions.requests(callersOf('other'), offered).elicit!('other', { message: 'Which?' }, signal()))
       expect(asker.asked).toBe(66)
       await Promise.resolve()
     })
@@ -271,8 +271,8 @@ it.each([
 ])('a request of a server for %s is declined when it is longer than %i characters', async (method, most) => {
   const { questions } = logging()
   const asker = new FakeAsker()
-  questions.clientOffers(['elicitation/create', 'sampling/createMessage'])
-  const { elicit: ask, sample } = questions.requests(callersOf('s'))
+  const offered = new Set<Ability>(['elicitation/create', 'sampling/createMessage'])
+  const { elicit: ask, sample } = questions.requests(callersOf('s'), offered)
   const send = (length: number) => {
     const text = 'x'.repeat(length)
     if (method === 'elicitation/create') return ask!('s', { message: text }, signal())

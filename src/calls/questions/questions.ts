@@ -53,8 +53,6 @@ export class Questions {
   readonly #calls = new Map<string, Set<OpenCall>>()
   /** How many questions are open at the client of a cell, by server. */
   readonly #open = new WeakMap<Asker, Map<string, number>>()
-  /** What any client has declared; servers are told that the bridge supports it. */
-  readonly offered = new Set<Ability>()
   /** Identifies a session where servers are called. */
   readonly #callers = new WeakMap<object, Caller>()
   readonly #log: Pick<Log, 'info'>
@@ -63,11 +61,6 @@ export class Questions {
   constructor(log: Pick<Log, 'info'>, events = NO_EVENTS) {
     this.#log = log
     this.#events = events
-  }
-
-  /** A client declares its capabilities, possibly with every request. They count for servers that start from now on. */
-  clientOffers(abilities: Iterable<Ability>): void {
-    for (const ability of abilities) this.offered.add(ability)
   }
 
   /**
@@ -125,9 +118,9 @@ export class Questions {
   /**
    * The requests that a server may send, as far as clients support them.
    * @param callers the callers of that server
-   * @param offered what its clients support; missing means what any client does
+   * @param offered what its clients support
    */
-  requests(callers: Pick<Callers, 'sole'>, offered: ReadonlySet<Ability> = this.offered): UpstreamRequests {
+  requests(callers: Pick<Callers, 'sole'>, offered: ReadonlySet<Ability>): UpstreamRequests {
     return {
       ...(offered.has('roots/list') && { roots: (server) => this.#roots({ server, callers }) }),
       ...(offered.has('elicitation/create') && {

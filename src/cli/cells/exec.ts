@@ -45,7 +45,7 @@ export async function exec(file: string | undefined, options: ExecOptions, termi
       timeLimit = new TimeLimit(request.timeoutMs)
       const cell = { ...request, timeLimit }
       const shown = { bar, json: options.json === true, images: options.images ?? '.', endsSession: true, terminal }
-      terminal.exitCode = (await runInTerminal(bridge, bridge.sessions.open(), cell, shown)) ? 0 : 1
+      terminal.exitCode = (await runInTerminal(bridge, bridge.openSession(), cell, shown)) ? 0 : 1
     },
     ask,
     true,

@@ -1,5 +1,6 @@
 // `sandbridge run --http`: serves many clients over HTTP until a signal stops it.
 import { Bridge } from '../../bridge/bridge.ts'
+import { OpenTenant } from '../../bridge/open-tenant.ts'
 import { loadLiveSettings } from '../../config/settings/file/live-settings.ts'
 import type { Settings } from '../../config/settings/settings.ts'
 import { BridgeError } from '../../errors.ts'
@@ -43,6 +44,8 @@ export async function runHttp({ http, ui, trustedProxy: trustedProxies = [], ...
     ...(isLoopback(address.host) && { servePage: pageOnDemand }),
   }
   const bridge = await Bridge.open(settings, createLog(settings.logLevel), options)
+  // Reports mistakes in the config files at once.
+  const owner = await OpenTenant.of(bridge, bridge.tenants.of(), () => bridge.close())
   const service = await serve(bridge, {
     ...address,
     token,
@@ -51,7 +54,7 @@ export async function runHttp({ http, ui, trustedProxy: trustedProxies = [], ...
     offers: features.offers,
   })
   await page?.serve(bridge)
-  const beside = await Promise.all(features.all.flatMap((feature) => feature.beside?.(bridge) ?? []))
+  const beside = await Promise.all(features.all.flatMap((feature) => feature.beside?.(owner) ?? []))
   const drain = (): Promise<void> => {
     for (const one of beside) one.stop()
     return service.drain(settings.drainMs)

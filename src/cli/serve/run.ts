@@ -52,7 +52,8 @@ export async function run({ http, ui, ...flags }: Partial<HttpFlags>): Promise<v
       methods: features.methods,
     })
     await page?.serve(bridge)
-    return { bridge, sessions: oneSession(bridge.sessions.open(keptForClient(context.cwd))) }
+    const tenant = bridge.tenants.of()
+    return { bridge, sessions: oneSession(bridge.sessions.open(tenant, keptForClient(context.cwd))), tenant }
   }
   const transport = new StdioTransport(() => {
     log.error('A message of the client is too long', { maxBytes: MAX_LINE_BYTES })

@@ -39,7 +39,7 @@ export function serveConnection({ settings, log, context, transport, open }: Cli
     if (kept.isCurrent) return kept.text
     // Only a start after a change of the config files waits until they are read. No start waits for a server.
     return getConversation().then(
-      ({ bridge, servers }) => bridge.serversBehind(undefined, servers),
+      ({ tenant }) => tenant.behind(),
       () => undefined,
     )
   }

@@ -23,7 +23,7 @@ export async function ui({ port, json = false }: UiOptions, terminal: Terminal):
   }
   const bridge = await openBridge({ poolCount: 0 })
   const { servePage } = await part.for('`sandbridge ui`')
-  const page = await servePage(bridge, number ?? 0)
+  const page = await servePage(bridge.bridge, number ?? 0)
   onShutdown(
     async () => {
       page.close()
@@ -31,7 +31,7 @@ export async function ui({ port, json = false }: UiOptions, terminal: Terminal):
     },
     { watchStdin: false },
   )
-  bridge.warmUp()
+  bridge.bridge.warmUp(bridge.tenant)
   show(page.newLink())
   const { stdin, stderr } = terminal
   if (!stdin.isTTY || json) return

@@ -1,12 +1,12 @@
 // Finds the server that a person names, or explains why it cannot be used.
-import type { CommandBridge } from './command-bridge.ts'
+import type { OpenTenant } from '../../bridge/open-tenant.ts'
 import { refuseUntrusted } from '../../calls/trust-hint.ts'
 import { BridgeError } from '../../errors.ts'
 import { didYouMeanText } from '../../util/text/did-you-mean.ts'
 
 /** The true name of a server. @throws BridgeError PROXY_SERVER_UNAVAILABLE that says what to do */
 export function namedServer(
-  { catalog, discovered }: Pick<CommandBridge, 'catalog' | 'discovered'>,
+  { catalog, discovered }: Pick<OpenTenant, 'catalog' | 'discovered'>,
   given: string,
 ): string {
   const name = catalog.resolveServer(given)

@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest'
 import { SILENT } from '../../util/log.ts'
-import type { CommandBridge } from './command-bridge.ts'
+import type { OpenTenant } from '../../bridge/open-tenant.ts'
 import { withServers } from './open-bridge.ts'
 import { OWN_TERMINAL, type Terminal } from './terminal.ts'
 
 it('a command in a resident ends without waiting for what it has started, which its terminal then ends', async () => {
   const ends: (() => Promise<void>)[] = []
   let isClosed = false
-  const bridge: Partial<CommandBridge> = {
+  const bridge: Partial<OpenTenant> = {
     log: SILENT,
     discovered: { servers: [], untrusted: [], found: [], skipped: [], files: [] },
     close: () => {
@@ -20,7 +20,7 @@ it('a command in a resident ends without waiting for what it has started, which 
     exitCode: undefined,
     onEnd: (end) => void ends.push(end),
     resident: {
-      open: () => Promise.resolve(bridge as CommandBridge),
+      open: () => Promise.resolve(bridge as OpenTenant),
       page: () => Promise.reject(),
       now: () => Promise.reject(),
     },

@@ -10,7 +10,7 @@ import { onShutdown } from '../../util/process/shutdown.ts'
 import { chooseProvider, rememberedChoice } from '../../isolation/detect/choose-provider.ts'
 import { features } from '../feature.ts'
 import { askInTerminal } from './ask-in-terminal.ts'
-import type { CommandBridge } from './command-bridge.ts'
+import { OpenTenant } from '../../bridge/open-tenant.ts'
 import { visible } from './print.ts'
 import { reportFailure } from './report-failure.ts'
 import { OWN_TERMINAL, type Terminal } from './terminal.ts'
@@ -25,7 +25,11 @@ const UNREAD = 1
  * @param remembersEngine whether `auto` may take what it took last time, and check that meanwhile
  * @throws BridgeError CONFIG_INVALID naming every invalid setting
  */
-export async function openBridge(changed: Partial<Settings>, ask?: AskInput, remembersEngine = false): Promise<Bridge> {
+export async function openBridge(
+  changed: Partial<Settings>,
+  ask?: AskInput,
+  remembersEngine = false,
+): Promise<OpenTenant> {
   const settings = { ...(await loadSettings()), ...changed }
   // The command itself tells a person what matters.
   const { context, stderr } = OWN_TERMINAL
@@ -36,8 +40,9 @@ export async function openBridge(changed: Partial<Settings>, ask?: AskInput, rem
     ...(ask && { ask }),
     ...(remembersEngine && { findProvider: chooseProvider(settings, log, rememberedChoice(settings)) }),
   })
-  tellUnread(bridge.discovered)
-  return bridge
+  const opened = await OpenTenant.of(bridge, bridge.tenants.of(), () => bridge.close())
+  tellUnread(opened.discovered)
+  return opened
 }
 
 /**
@@ -45,7 +50,7 @@ export async function openBridge(changed: Partial<Settings>, ask?: AskInput, rem
  * afterwards.
  */
 export async function withBridge<T>(
-  command: (bridge: Bridge) => Promise<T>,
+  command: (bridge: OpenTenant) => Promise<T>,
   ask: AskInput | undefined = askInTerminal(),
   remembersEngine = false,
 ): Promise<T> {
@@ -62,7 +67,7 @@ export async function withBridge<T>(
 /** Like `withBridge`, with the resident's bridge where one runs the command. */
 export async function withServers<T>(
   terminal: Terminal,
-  command: (bridge: CommandBridge) => Promise<T>,
+  command: (bridge: OpenTenant) => Promise<T>,
   ask: AskInput | undefined = askInTerminal(terminal),
   remembersEngine = false,
 ): Promise<T> {
@@ -79,7 +84,7 @@ export async function withServers<T>(
 }
 
 /** The resident's bridge where one runs the command, else one that starts no sandbox in advance. */
-export async function openServers(terminal: Terminal, ask: AskInput | undefined): Promise<CommandBridge> {
+export async function openServers(terminal: Terminal, ask: AskInput | undefined): Promise<OpenTenant> {
   const bridge = await terminal.resident?.open(ask)
   if (!bridge) return openBridge({ poolCount: 0 }, ask)
   tellUnread(bridge.discovered, terminal)
@@ -87,12 +92,12 @@ export async function openServers(terminal: Terminal, ask: AskInput | undefined)
 }
 
 /** Closes the bridge. Tells a person when runs and calls of the command are not in the record. */
-export async function closeBridge(bridge: CommandBridge, terminal = OWN_TERMINAL): Promise<void> {
+export async function closeBridge(bridge: OpenTenant, terminal = OWN_TERMINAL): Promise<void> {
   await bridge.close()
   tellUnrecorded(bridge, terminal)
 }
 
-function tellUnrecorded({ recordFailure, log }: CommandBridge, terminal: Terminal): void {
+function tellUnrecorded({ recordFailure, log }: OpenTenant, terminal: Terminal): void {
   if (recordFailure && log === SILENT) reportFailure(recordFailure, terminal)
 }
 

@@ -6,7 +6,7 @@ import { joinParts, type Part } from '../../cell/render/parts.ts'
 import { renderResult, type ShownResult, withParts } from '../../cell/render/render-result.ts'
 import type { Session } from '../../cell/session/session.ts'
 import { shellWord } from '../../config/secrets/command-line.ts'
-import type { CommandBridge } from './command-bridge.ts'
+import type { OpenTenant } from '../../bridge/open-tenant.ts'
 import { inlineImage } from './inline-image.ts'
 import { LiveOutput } from './live-output.ts'
 import type { ProgressBar } from './progress-bar.ts'
@@ -30,7 +30,7 @@ export interface TerminalOptions {
 
 /** @returns whether the cell succeeded */
 export async function runInTerminal(
-  bridge: Pick<CommandBridge, 'upstreams' | 'cells'>,
+  bridge: Pick<OpenTenant, 'upstreams' | 'cells'>,
   session: Session,
   request: RunCellRequest,
   { bar, json = false, images, endsSession = false, terminal = OWN_TERMINAL }: TerminalOptions,

@@ -1,11 +1,11 @@
 // Notes about servers that several commands print.
-import type { CommandBridge } from './command-bridge.ts'
+import type { OpenTenant } from '../../bridge/open-tenant.ts'
 import { shellWord } from '../../config/secrets/command-line.ts'
 import { unreadFiles } from '../../config/notes/unread-files.ts'
 import { count } from '../../util/text/count.ts'
 
 /** What to do when no server is configured. A file that cannot be read may define some: `openBridge` has said so. */
-export function noServers({ discovered: { skipped } }: Pick<CommandBridge, 'discovered'>): string {
+export function noServers({ discovered: { skipped } }: Pick<OpenTenant, 'discovered'>): string {
   return unreadFiles(skipped).length > 0 ? 'The files that can be read define no MCP server.' : NO_SERVERS
 }
 
@@ -14,7 +14,7 @@ const NO_SERVERS =
   '  { "mcpServers": { "time": { "command": "uvx", "args": ["mcp-server-time"] } } }'
 
 /** A sentence about the servers of this project that are not trusted; empty when there are none. */
-export function untrustedNote({ discovered: { untrusted } }: Pick<CommandBridge, 'discovered'>): string[] {
+export function untrustedNote({ discovered: { untrusted } }: Pick<OpenTenant, 'discovered'>): string[] {
   if (untrusted.length === 0) return []
   const names = untrusted.map(({ name }) => name).join(', ')
   return [

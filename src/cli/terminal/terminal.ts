@@ -6,7 +6,7 @@ import type { AnswerPage } from '../../calls/permissions/answer-page.ts'
 import type { AskInput } from '../../config/entries/input-answers.ts'
 import { type ClientContext, processContext } from '../../config/settings/client-context.ts'
 import { type EndSignal, onShutdown } from '../../util/process/shutdown.ts'
-import type { CommandBridge } from './command-bridge.ts'
+import type { OpenTenant } from '../../bridge/open-tenant.ts'
 import { type Printer, printer } from './print.ts'
 
 export type TerminalInput = Readable & {
@@ -20,7 +20,7 @@ export type TerminalOutput = Writable & { isTTY?: boolean; columns?: number; row
 /** The resident bridge that runs the command. */
 interface ResidentHere {
   /** It with the servers of this terminal's folder. */
-  open(ask: AskInput | undefined): Promise<CommandBridge>
+  open(ask: AskInput | undefined): Promise<OpenTenant>
   /**
    * Its page, which shows the servers of this terminal's folder from now on.
    * @param port missing means any

@@ -1,7 +1,7 @@
 // `sandbridge login SERVER` and `logout`: sign in to a remote server in the browser. All bridges of this user share the
 // tokens.
 import { createInterface } from 'node:readline/promises'
-import type { Bridge } from '../../bridge/bridge.ts'
+import type { OpenTenant } from '../../bridge/open-tenant.ts'
 import type { ServerSet } from '../../bridge/server-set.ts'
 import type { RemoteServer } from '../../config/entries/server-definition.ts'
 import { BridgeError } from '../../errors.ts'
@@ -64,12 +64,12 @@ export async function logout(given: string, { user }: Pick<LoginOptions, 'user'>
 }
 
 /** @throws BridgeError CONFIG_INVALID for an unknown user, so that no sign-in is stored for it */
-async function serversOf(bridge: Bridge, user: string | undefined): Promise<ServerSet> {
-  if (user === undefined) return bridge.shared
+async function serversOf(bridge: OpenTenant, user: string | undefined): Promise<ServerSet> {
+  if (user === undefined) return bridge.set
   const { namedTokens } = await http.for('--user')
   const names = Object.keys(await namedTokens(bridge.stores.of(undefined)).list())
   // Users of an authorization server are known only once they connect. Their names are its issuer, a # and the subject.
-  if (names.includes(user) || user.includes('#')) return bridge.serversOfUser(user)
+  if (names.includes(user) || user.includes('#')) return bridge.bridge.tenants.of(user).now(true)
   throw new BridgeError('CONFIG_INVALID', `There is no user '${user}'`, {
     hint: didYouMeanText(user, names) || 'List them with `sandbridge token list`.',
   })

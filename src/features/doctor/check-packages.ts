@@ -1,5 +1,5 @@
 // Packages of cells: where they are configured, which are missing in the sandbox, and how to add some.
-import type { Bridge } from '../../bridge/bridge.ts'
+import type { OpenTenant } from '../../bridge/open-tenant.ts'
 import { packagesSource } from '../../config/settings/kept-packages.ts'
 import type { Settings } from '../../config/settings/settings.ts'
 import type { Finding } from '../../cli/finding.ts'
@@ -12,7 +12,7 @@ export function packagesText(settings: Settings, hasPandas: boolean | undefined)
 }
 
 /** Starts nothing: the sandbox of the trial has been prepared. */
-export async function checkPackages(bridge: Bridge): Promise<Finding[]> {
+export async function checkPackages(bridge: OpenTenant): Promise<Finding[]> {
   const found = await bridge.findProvider().catch(() => undefined)
   return (found?.provider.missingPackages ?? []).map(({ word, reason }) => ({
     check: 'packages',

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import type { AddressInfo } from 'node:net'
-import type { Bridge } from '../../bridge/bridge.ts'
+import type { OpenTenant } from '../../bridge/open-tenant.ts'
 import type { Settings } from '../../config/settings/settings.ts'
 import { messageOf } from '../../errors.ts'
 import type { Session } from '../../cell/session/session.ts'
@@ -31,7 +31,7 @@ const MIB = 1 << 20
  * at the end destroys it
  * @param quiet resolves when other checks are done: CPU shares are measured after that
  */
-export async function checkSandbox(bridge: Bridge, session: Session, quiet: Promise<unknown>): Promise<Finding[]> {
+export async function checkSandbox(bridge: OpenTenant, session: Session, quiet: Promise<unknown>): Promise<Finding[]> {
   const tryCell = tryCellIn(session, bridge)
   const { settings } = bridge
   try {
@@ -49,7 +49,7 @@ export async function checkSandbox(bridge: Bridge, session: Session, quiet: Prom
   }
 }
 
-function tryCellIn(session: Session, bridge: Bridge): TryCell {
+function tryCellIn(session: Session, bridge: OpenTenant): TryCell {
   return async (code, timeoutMs = TIMEOUT_MS) => {
     const { status, stdout } = await bridge.cells.run(session, { code, timeoutMs })
     const { provider } = await bridge.findProvider()

@@ -1,6 +1,6 @@
 // Starts every server and lists its tools: reports how long that takes, or why it fails. Without a start, reports those
 // that failed when they were last asked.
-import type { Bridge } from '../../bridge/bridge.ts'
+import type { OpenTenant } from '../../bridge/open-tenant.ts'
 import type { KnownServer } from '../../calls/catalog/known-server.ts'
 import { shellWord } from '../../config/secrets/command-line.ts'
 import { messageOf } from '../../errors.ts'
@@ -9,7 +9,7 @@ import { count } from '../../util/text/count.ts'
 import { shortReason } from '../../cli/terminal/server-notes.ts'
 import type { Finding } from '../../cli/finding.ts'
 
-export async function checkServers({ upstreams, discovered }: Bridge): Promise<Finding[]> {
+export async function checkServers({ upstreams, discovered }: OpenTenant): Promise<Finding[]> {
   return mapFew(discovered.servers, async ({ name }): Promise<Finding> => {
     const startedAt = performance.now()
     const seconds = () => `${((performance.now() - startedAt) / 1000).toFixed(1)} s`

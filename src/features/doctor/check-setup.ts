@@ -2,7 +2,7 @@
 // match.
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
-import type { Bridge } from '../../bridge/bridge.ts'
+import type { OpenTenant } from '../../bridge/open-tenant.ts'
 import { unreadFiles } from '../../config/notes/unread-files.ts'
 import { PACKAGE_ROOT } from '../../util/package-root.ts'
 import type { Finding } from '../../cli/finding.ts'
@@ -26,12 +26,12 @@ function isAtLeast(version: string, oldest: string): boolean {
 }
 
 /** Files that cannot be read or parsed. */
-export function checkUnread({ discovered }: Pick<Bridge, 'discovered'>): Finding[] {
+export function checkUnread({ discovered }: Pick<OpenTenant, 'discovered'>): Finding[] {
   return unreadFiles(discovered.skipped).map((message) => ({ check: 'unread', level: 'warning', message }))
 }
 
 /** Rules that were meant to stop calls, and match no tool. One that allows nothing does no harm. */
-export function checkRules({ rules }: Pick<Bridge, 'rules'>): Finding[] {
+export function checkRules({ rules }: Pick<OpenTenant, 'rules'>): Finding[] {
   const stopping = rules.unmatched().filter(({ verdict }) => verdict !== 'allow')
   return stopping.map(({ message }) => ({
     check: 'permissions',
@@ -45,7 +45,7 @@ export function checkRules({ rules }: Pick<Bridge, 'rules'>): Finding[] {
  * Clients' files without servers are common. The user's own files, and one that a setting names, exist only for
  * servers.
  */
-export function checkSources({ discovered, settings }: Pick<Bridge, 'discovered' | 'settings'>): Finding[] {
+export function checkSources({ discovered, settings }: Pick<OpenTenant, 'discovered' | 'settings'>): Finding[] {
   const withEntries = new Set(discovered.skipped.map(({ file }) => file))
   const empty = discovered.files.filter(({ file, serverCount }) => serverCount === 0 && !withEntries.has(file))
   return empty.map(({ client, file }): Finding => {

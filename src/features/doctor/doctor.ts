@@ -2,7 +2,7 @@
 // other problems.
 import { writeFile } from 'node:fs/promises'
 import { homedir, release } from 'node:os'
-import type { Bridge } from '../../bridge/bridge.ts'
+import type { OpenTenant } from '../../bridge/open-tenant.ts'
 import type { KnownServer } from '../../calls/catalog/known-server.ts'
 import { probeProviders } from '../../isolation/detect/detect.ts'
 import type { PassedOver } from '../../isolation/detect/remembered-choice.ts'
@@ -126,9 +126,9 @@ interface Trial {
 }
 
 /** @param quiet resolves when other checks are done; missing when the limits of the sandbox are not checked */
-async function tryCells(bridge: Bridge, quiet?: Promise<unknown>): Promise<{ trial: Trial; walls: Finding[] }> {
-  const { cells, sessions, settings } = bridge
-  const session = sessions.open()
+async function tryCells(bridge: OpenTenant, quiet?: Promise<unknown>): Promise<{ trial: Trial; walls: Finding[] }> {
+  const { cells, settings } = bridge
+  const session = bridge.openSession()
   const startedAt = performance.now()
   const result = await cells.run(session, { code: TRIAL, timeoutMs: settings.timeoutMs }).then(
     ({ value }) => {
@@ -142,7 +142,7 @@ async function tryCells(bridge: Bridge, quiet?: Promise<unknown>): Promise<{ tri
 }
 
 /** Checks that start nothing. */
-async function findingsOf(bridge: Bridge, trial: Trial): Promise<Finding[]> {
+async function findingsOf(bridge: OpenTenant, trial: Trial): Promise<Finding[]> {
   const { settings } = bridge
   const broken: Finding = { check: 'cell', level: 'broken', message: `No cell runs: ${trial.detail}` }
   const quick = await Promise.all([checkNode(), checkFolders(settings), checkClock()])
@@ -185,7 +185,7 @@ function printFindings(open: readonly Finding[], fixed: readonly Finding[]): voi
 }
 
 /** A report that may be shared: no secrets, no user name. @throws BridgeError STATE_UNWRITABLE */
-async function writeReport(file: string, about: object, { discovered }: Bridge): Promise<void> {
+async function writeReport(file: string, about: object, { discovered }: OpenTenant): Promise<void> {
   const report = {
     ...about,
     platform: `${process.platform} ${process.arch} ${release()}`,
@@ -240,7 +240,7 @@ interface UsedProvider {
 }
 
 /** The provider of the trial's sandbox, and those that `auto` rejected; missing when none was found. */
-async function usedProvider(bridge: Bridge): Promise<UsedProvider | undefined> {
+async function usedProvider(bridge: OpenTenant): Promise<UsedProvider | undefined> {
   try {
     const { provider, passedOver } = await bridge.findProvider()
     const { name, startMethod } = provider

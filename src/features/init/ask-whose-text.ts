@@ -1,6 +1,6 @@
 // Asks whether the user trusts the text of servers that seem to know only their own data. What makes it seem so is
 // said, and never enough without a yes.
-import type { Bridge } from '../../bridge/bridge.ts'
+import type { OpenTenant } from '../../bridge/open-tenant.ts'
 import type { ServerDefinition } from '../../config/entries/server-definition.ts'
 import { count } from '../../util/text/count.ts'
 import { confirm } from '../../cli/terminal/confirm.ts'
@@ -8,7 +8,7 @@ import { print, visibleInline } from '../../cli/terminal/print.ts'
 
 const QUESTION = 'Can nobody but you write what it returns, so that a model may act on its text? [y/N] '
 
-export async function askWhoseText({ discovered, catalog, rules }: Bridge): Promise<void> {
+export async function askWhoseText({ discovered, catalog, rules }: OpenTenant): Promise<void> {
   for (const definition of discovered.servers) {
     const { name } = definition
     const offer = rules.trustOf(name)

@@ -1,6 +1,6 @@
 // Finds clients that have this bridge registered beside servers that the bridge also offers: the model then pays for
 // their tools twice.
-import type { Bridge } from '../../bridge/bridge.ts'
+import type { OpenTenant } from '../../bridge/open-tenant.ts'
 import { hostPaths } from '../../config/discover.ts'
 import { OWN_SOURCES } from '../../config/readers/own-places.ts'
 import { processContext } from '../../config/settings/client-context.ts'
@@ -9,8 +9,8 @@ import { estimateTokens } from '../../util/tokens/estimate-tokens.ts'
 import { targetsOf } from './targets.ts'
 import type { Finding } from '../../cli/finding.ts'
 
-interface Parts extends Pick<Bridge, 'discovered' | 'settings'> {
-  catalog: { of: (server: string) => Pick<ReturnType<Bridge['catalog']['of']>, 'tools'> }
+interface Parts extends Pick<OpenTenant, 'discovered' | 'settings'> {
+  catalog: { of: (server: string) => Pick<ReturnType<OpenTenant['catalog']['of']>, 'tools'> }
 }
 
 export function checkClients({ discovered, settings, catalog }: Parts, context = processContext()): Finding[] {

@@ -1,5 +1,5 @@
 // `sandbridge index`: lists the tools of every server now, so that no cell has to wait for it.
-import type { Bridge } from '../../bridge/bridge.ts'
+import type { OpenTenant } from '../../bridge/open-tenant.ts'
 import type { KnownServer } from '../../calls/catalog/known-server.ts'
 import { shellWord } from '../../config/secrets/command-line.ts'
 import { count } from '../../util/text/count.ts'
@@ -31,7 +31,7 @@ export async function indexServers(given: readonly string[], options: { json?: b
 
 /** Lists the tools of these servers, and prints a line for each and a summary. */
 export async function indexNow(
-  { catalog, upstreams }: Pick<Bridge, 'catalog' | 'upstreams'>,
+  { catalog, upstreams }: Pick<OpenTenant, 'catalog' | 'upstreams'>,
   names: readonly string[],
   { json = false }: { json?: boolean } = {},
 ): Promise<Indexed[]> {

@@ -1,6 +1,6 @@
 // `sandbridge init`: registers the bridge in the clients of this machine. Shows every change first, lists the tools of
 // servers that were never listed, and says what to do next.
-import type { Bridge } from '../../bridge/bridge.ts'
+import type { OpenTenant } from '../../bridge/open-tenant.ts'
 import { BridgeError } from '../../errors.ts'
 import { applyInit } from './apply-init.ts'
 import { askWhoseText } from './ask-whose-text.ts'
@@ -120,7 +120,7 @@ function sourcesWithout(clients: readonly string[], sources: readonly string[]):
 }
 
 /** Until a server was asked once, no search finds its tools. */
-async function listNewServers(bridge: Bridge, yes: boolean): Promise<void> {
+async function listNewServers(bridge: OpenTenant, yes: boolean): Promise<void> {
   const isNew = ({ toolCount, problem }: { toolCount?: number; problem?: string }): boolean =>
     toolCount === undefined && problem === undefined
   const names = bridge.catalog.servers().flatMap((server) => (isNew(server) ? server.name : []))

@@ -20,7 +20,7 @@ export async function search(wordings: readonly string[], options: SearchOptions
   const limit = limitOf(options.limit)
   await withServers(terminal, async (bridge) => {
     const { catalog, own } = bridge
-    const { learned } = bridge.users.of(undefined)
+    const { learned } = bridge.tenant.person
     const { docs, broken } = await searchWithSaved(
       asWordings(wordings),
       { ...(limit !== undefined && { limit }), learned, resultsOf: { user: undefined } },

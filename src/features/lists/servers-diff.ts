@@ -3,7 +3,7 @@
 import { definitionKey } from '../../calls/catalog/disk-cache.ts'
 import { changesIn, type FirstListed, shown } from '../../calls/catalog/first-listings.ts'
 import type { UpstreamTool } from '../../upstream/upstream.ts'
-import type { CommandBridge } from '../../cli/terminal/command-bridge.ts'
+import type { OpenTenant } from '../../bridge/open-tenant.ts'
 import type { Printer } from '../../cli/terminal/print.ts'
 
 const TO_THE_MODEL = [
@@ -24,7 +24,7 @@ interface ToolChange {
 }
 
 export async function printDiff(
-  bridge: CommandBridge,
+  bridge: OpenTenant,
   options: { json?: boolean; accept?: boolean },
   { print, printEmpty, printJson, printStyled }: Printer,
 ): Promise<void> {

@@ -6,7 +6,7 @@ import { BridgeError } from '../../errors.ts'
 import { ago } from '../../util/text/ago.ts'
 import { count } from '../../util/text/count.ts'
 import { features, type ServerProcess } from '../../cli/feature.ts'
-import type { CommandBridge } from '../../cli/terminal/command-bridge.ts'
+import type { OpenTenant } from '../../bridge/open-tenant.ts'
 import { withServers } from '../../cli/terminal/open-bridge.ts'
 import type { Cell, Printer } from '../../cli/terminal/print.ts'
 import { noServers, shortReason } from '../../cli/terminal/server-notes.ts'
@@ -45,7 +45,7 @@ export async function servers(name: string | undefined, options: ServersOptions,
   })
 }
 
-function listing({ catalog, discovered }: CommandBridge) {
+function listing({ catalog, discovered }: OpenTenant) {
   const known = new Map(catalog.servers().map((entry) => [entry.name, entry]))
   const summaries = [...describeServers(discovered.servers), ...describeServers(discovered.untrusted)]
   return {
@@ -54,7 +54,7 @@ function listing({ catalog, discovered }: CommandBridge) {
   }
 }
 
-async function printServers(bridge: CommandBridge, terminal: Terminal): Promise<void> {
+async function printServers(bridge: OpenTenant, terminal: Terminal): Promise<void> {
   const { printEmpty, printSummary, printTable, tell } = terminal
   const { catalog, discovered } = bridge
   const installing = await installingServers(terminal)
@@ -87,7 +87,7 @@ async function printServers(bridge: CommandBridge, terminal: Terminal): Promise<
     tell(`${count(skipped.length, 'entry', 'entries')} skipped: see \`sandbridge servers --sources\`.`)
 }
 
-function summaryOf({ catalog }: CommandBridge): string {
+function summaryOf({ catalog }: OpenTenant): string {
   const entries = catalog.servers()
   const failed = entries.filter(({ problem }) => problem !== undefined)
   const unasked = entries.filter(({ problem, toolCount }) => problem === undefined && toolCount === undefined)
@@ -98,7 +98,7 @@ function summaryOf({ catalog }: CommandBridge): string {
   return parts.join('. ')
 }
 
-function printSources(bridge: CommandBridge, { print, printEmpty, printSummary, printTable }: Terminal): void {
+function printSources(bridge: OpenTenant, { print, printEmpty, printSummary, printTable }: Terminal): void {
   const { files, skipped, found } = bridge.discovered
   if (files.length === 0 && skipped.length === 0) return printEmpty(noServers(bridge))
   const rows = files.flatMap((source): Cell[][] => {
@@ -120,7 +120,7 @@ function printSources(bridge: CommandBridge, { print, printEmpty, printSummary, 
 }
 
 /** The config files and the servers of each; `name` is the server's name in this bridge. */
-function sourceFiles({ discovered: { files, found } }: CommandBridge): object[] {
+function sourceFiles({ discovered: { files, found } }: OpenTenant): object[] {
   return files.map((source) => ({
     ...source,
     servers: serversOf(source, found).map(({ definition, name, isDouble }) => {

@@ -7,7 +7,7 @@ import type { ServerDefinition } from '../../config/entries/server-definition.ts
 import { ago } from '../../util/text/ago.ts'
 import { commandLine } from '../../config/secrets/command-line.ts'
 import { count } from '../../util/text/count.ts'
-import type { CommandBridge } from '../../cli/terminal/command-bridge.ts'
+import type { OpenTenant } from '../../bridge/open-tenant.ts'
 import { namedServer } from '../../cli/terminal/named-server.ts'
 import { jailOf, type ServerJail } from '../../cli/server-jail.ts'
 import { shortReason } from '../../cli/terminal/server-notes.ts'
@@ -18,7 +18,7 @@ const DESCRIPTION_CHARS = 100
 
 /** @throws BridgeError PROXY_SERVER_UNAVAILABLE for a server that cannot be used */
 export async function showServer(
-  bridge: CommandBridge,
+  bridge: OpenTenant,
   given: string,
   { json }: { json?: boolean },
   { print, printJson, printSummary, printTable }: Printer,
@@ -50,7 +50,7 @@ export async function showServer(
 }
 
 /** The server's output at its last failure. */
-export function printLog(bridge: CommandBridge, given: string, { print, stderr }: Terminal): void {
+export function printLog(bridge: OpenTenant, given: string, { print, stderr }: Terminal): void {
   const name = namedServer(bridge, given)
   const details = bridge.catalog.details(name)
   const log = logOf(details)

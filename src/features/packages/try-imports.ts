@@ -65,7 +65,10 @@ export async function tryImports(
   words: readonly string[],
 ): Promise<Omit<z.infer<typeof outcome>, 'memoryBytes'> & { memoryBytes: number | undefined }> {
   const code = `${CODE}\n_report(${JSON.stringify(words.map((word) => packageName(word)))})`
-  const { stdout, error } = await bridge.cells.run(bridge.sessions.open(), { code, timeoutMs: TIMEOUT_MS })
+  const { stdout, error } = await bridge.cells.run(bridge.sessions.open(bridge.tenants.of()), {
+    code,
+    timeoutMs: TIMEOUT_MS,
+  })
   // The sandbox's output is not trusted: a package may print anything.
   const found = outcome.safeParse(parseJson(stdout.trim().split('\n').at(-1) ?? '')).data
   if (!found) {

@@ -1,6 +1,6 @@
 // `sandbridge permissions`: shows the rules in force for each tool and their origin, explains whether a call is
 // allowed, allows tools.
-import type { Bridge } from '../../bridge/bridge.ts'
+import type { OpenTenant } from '../../bridge/open-tenant.ts'
 import { forgetTrust } from '../../config/remember-rule.ts'
 import { loadSettings } from '../../config/settings/file/load-settings.ts'
 import type { CatalogTool } from '../../calls/catalog/model/catalog-tool.ts'
@@ -68,7 +68,7 @@ async function listPermissions(options: { json?: boolean }): Promise<void> {
 }
 
 /** Servers whose text the user trusts by an answer. @property counts false for an answer about another definition */
-function trustedTexts({ rules }: Bridge): { server: string; counts: boolean }[] {
+function trustedTexts({ rules }: OpenTenant): { server: string; counts: boolean }[] {
   const servers = [...new Set(rules.options.files.trust.map(({ server }) => server))]
   return servers.map((server) => ({ server, counts: rules.trustsText(server) }))
 }
@@ -80,7 +80,7 @@ async function distrust(server: string, { json }: { json?: boolean }): Promise<v
   print(visibleInline(had ? `The text of ${server} is no longer trusted.` : `No answer trusts the text of ${server}.`))
 }
 
-function toolPermissions({ catalog, rules: inForce, settings }: Bridge): ToolPermission[] {
+function toolPermissions({ catalog, rules: inForce, settings }: OpenTenant): ToolPermission[] {
   const policy = inForce.shared
   return catalog.servers().flatMap(({ name }) =>
     catalog.details(name).tools.map((tool) => {
@@ -154,7 +154,7 @@ async function allowTools(names: readonly string[], options: { json?: boolean })
 }
 
 /** Finds a tool by its name in a rule. */
-async function namedTool({ catalog }: Bridge, name: string): Promise<CatalogTool> {
+async function namedTool({ catalog }: OpenTenant, name: string): Promise<CatalogTool> {
   const inner = name.replace(/^mcp__/, '')
   for (let at = inner.indexOf('__', 1); at !== -1; at = inner.indexOf('__', at + 1)) {
     const server = catalog.resolveServer(inner.slice(0, at))

@@ -6,7 +6,7 @@ import { BridgeError } from '../../errors.ts'
 import type { Session } from '../../cell/session/session.ts'
 import { VERSION } from '../../util/version.ts'
 import { askInTerminal, whileAsking } from '../../cli/terminal/ask-in-terminal.ts'
-import type { CommandBridge } from '../../cli/terminal/command-bridge.ts'
+import type { OpenTenant } from '../../bridge/open-tenant.ts'
 import { closeBridge, openServers } from '../../cli/terminal/open-bridge.ts'
 import { ProgressBar } from '../../cli/terminal/progress-bar.ts'
 import { reportFailure } from '../../cli/terminal/report-failure.ts'
@@ -55,8 +55,8 @@ interface Shown {
   timeLimit?: TimeLimit
 }
 
-async function readAndRun(bridge: CommandBridge, shown: Shown): Promise<void> {
-  const session = bridge.sessions.open()
+async function readAndRun(bridge: OpenTenant, shown: Shown): Promise<void> {
+  const session = bridge.openSession()
   const historyFile = path.join(bridge.settings.stateDir, '.sandbridge', 'shell-history')
   const lines: string[] = []
   const input = new ShellInput(shown.terminal, await readHistory(historyFile), (line) =>
@@ -86,7 +86,7 @@ async function readAndRun(bridge: CommandBridge, shown: Shown): Promise<void> {
 }
 
 /** Reports a failure of the bridge; the shell continues. */
-async function runOne(bridge: CommandBridge, session: Session, code: string, shown: Shown): Promise<void> {
+async function runOne(bridge: OpenTenant, session: Session, code: string, shown: Shown): Promise<void> {
   const { timeoutMs } = bridge.settings
   shown.running = new AbortController()
   shown.timeLimit = new TimeLimit(timeoutMs)
@@ -112,7 +112,7 @@ function askWithin(shown: Shown): AskInput | undefined {
  * Uses Python's rule for interactive prompts: a block continues until an empty line. Invalid Python counts as finished:
  * running it shows the error.
  */
-async function isUnfinished(bridge: CommandBridge, session: Session, code: string, bar: ProgressBar): Promise<boolean> {
+async function isUnfinished(bridge: OpenTenant, session: Session, code: string, bar: ProgressBar): Promise<boolean> {
   const compiler = `(lambda c: (setattr(c.compiler, 'flags', c.compiler.flags | ${TOP_LEVEL_AWAIT}), c)[1])(__import__('codeop').CommandCompiler())`
   const request = {
     code: `print(${compiler}(${literal(code)}, '<shell>', 'single') is None)`,
@@ -128,7 +128,7 @@ async function isUnfinished(bridge: CommandBridge, session: Session, code: strin
 }
 
 /** @param code the input up to the position to complete */
-function completionsAfter(bridge: CommandBridge, session: Session, code: string): Promise<Completions> {
+function completionsAfter(bridge: OpenTenant, session: Session, code: string): Promise<Completions> {
   return completionsIn((asked) => bridge.cells.run(session, { code: asked, timeoutMs: TIMEOUT_MS, aside: true }), code)
 }
 

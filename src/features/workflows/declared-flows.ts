@@ -2,7 +2,7 @@
 // wording of the workflow and of the saved tools that it uses: where one has changed, it declares nothing.
 import { hash } from 'node:crypto'
 import * as z from 'zod'
-import type { Bridge } from '../../bridge/bridge.ts'
+import type { OpenTenant } from '../../bridge/open-tenant.ts'
 import { flow as part } from '../../calls/flow-part.ts'
 import { type DeclaredFlow, flowKeyOf, flowsOf } from '../../config/rules/declared-flows.ts'
 import { JsonRecord } from '../../keep/json-record.ts'
@@ -27,7 +27,10 @@ export class DeclaredFlows {
   readonly sha256: string
 
   /** Those of a workflow of the bridge's owner. */
-  static async of({ stores, own }: Pick<Bridge, 'stores' | 'own'>, workflow: SavedToolContent): Promise<DeclaredFlows> {
+  static async of(
+    { stores, own }: Pick<OpenTenant, 'stores' | 'own'>,
+    workflow: SavedToolContent,
+  ): Promise<DeclaredFlows> {
     return new DeclaredFlows(stores.of(undefined), workflow, await writtenHash(workflow, own.savedTools))
   }
 

@@ -7,6 +7,8 @@ import type { Subscriber } from '../events/event-stream.ts'
 import type { RecordOptions } from '../record-part.ts'
 import { textOf } from './record-entry.ts'
 import { callFields, denialFields, otherFields, runFields } from './record-fields.ts'
+import { Ledger } from '../runs/ledger.ts'
+import type { Run } from '../runs/run.ts'
 import { RECORD_LIMITS, RecordFile, type RecordLimits } from './record-file.ts'
 
 interface AuditOptions extends RecordOptions {
@@ -24,21 +26,12 @@ const WRITE_AT_LINES = 1_000
 /** Most reply text in lines that wait for a slow disk. Further lines omit their replies. */
 const MAX_WAITING_REPLY_CHARS = 32 << 20
 
-interface OpenCell {
-  started: EventOf<'cell.started'>
-  codeHash: string
-}
-
 export class Audit implements Subscriber {
   readonly name = 'audit'
   readonly before?: () => Promise<void>
   readonly #options: AuditOptions
   readonly #record: RecordFile
-  readonly #runs = new Map<string, EventOf<'run.started'>>()
-  readonly #cells = new Map<string, OpenCell>()
-  /** The last cell of each run in progress. */
-  readonly #endedCells = new Map<string, OpenCell & { ended: EventOf<'cell.ended'> }>()
-  readonly #calls = new Map<string, EventOf<'call.started'>>()
+  readonly #ledger = new Ledger()
   #flushing: Promise<void> = Promise.resolve()
   #timer: NodeJS.Timeout | undefined
   #isFailing = false
@@ -82,31 +75,27 @@ export class Audit implements Subscriber {
     await this.#record.close().catch((error: unknown) => this.#fail(error))
   }
 
-  #take(event: BridgeEvent): void {
+  #take(given: BridgeEvent): void {
+    const { event, run, call } = this.#ledger.take(given)
     switch (event.type) {
       case 'run.started':
-        this.#runs.set(event.id, event)
-        break
       case 'cell.started':
-        this.#cells.set(event.id, { started: event, codeHash: hash('sha256', event.code) })
         break
       case 'cell.ended':
-        this.#cellEnded(event)
+        // A run's line is written after its client has the answer. A cell from a terminal has no run.
+        if (run && event.parent === undefined) this.#record.add(runFields(event, undefined, cellOf(run), this.#options))
         break
       case 'run.ended':
-        this.#record.add(runFields(event, this.#runs.get(event.id), this.#endedCells.get(event.id), this.#options))
-        this.#runs.delete(event.id)
-        this.#endedCells.delete(event.id)
+        this.#record.add(runFields(event, run?.request, run && cellOf(run), this.#options))
         break
       case 'call.decided':
         if (event.decision === 'deny') this.#record.add(denialFields(event, this.#options))
         break
       case 'call.started':
-        this.#calls.set(event.id, event)
         if (this.#options.required) this.#record.add(callFields(event, undefined, this.#options))
         break
       case 'call.ended':
-        this.#callEnded(event)
+        if (call) this.#callEnded(call.started, event)
         break
       default: {
         const fields = otherFields(event, this.#options)
@@ -115,19 +104,7 @@ export class Audit implements Subscriber {
     }
   }
 
-  #cellEnded(ended: EventOf<'cell.ended'>): void {
-    const cell = this.#cells.get(ended.id)
-    this.#cells.delete(ended.id)
-    if (!cell) return
-    // A run's line is written after its client has the answer. A cell from a terminal has no run.
-    if (ended.parent === undefined) this.#record.add(runFields(ended, undefined, { ...cell, ended }, this.#options))
-    else this.#endedCells.set(ended.parent, { ...cell, ended })
-  }
-
-  #callEnded(ended: EventOf<'call.ended'>): void {
-    const started = this.#calls.get(ended.id)
-    this.#calls.delete(ended.id)
-    if (!started) return
+  #callEnded(started: EventOf<'call.started'>, ended: EventOf<'call.ended'>): void {
     const { replay } = this.#options
     const isFull = replay && this.#replyChars >= MAX_WAITING_REPLY_CHARS
     const options = isFull ? { ...this.#options, replay: false } : this.#options
@@ -169,4 +146,9 @@ export class Audit implements Subscriber {
       })
     }
   }
+}
+
+/** Undefined for a run without a cell that has ended. */
+function cellOf({ cell, ended }: Run) {
+  return cell && ended && { started: cell, codeHash: hash('sha256', cell.code), ended }
 }

@@ -34,13 +34,14 @@ export class ClientGroup {
     const onerror = (error: Error) => log.debug('MCP', { error, ...(user !== undefined && { user }) })
     const sessions = new SessionHandles({ registry, user, seal, idleMs: settings.runtimeIdleTimeoutMs })
     const runs = new OpenRuns()
-    const getConversation = () => Promise.resolve({ bridge, sessions })
+    const tenant = bridge.tenants.of(user)
+    const getConversation = () => Promise.resolve({ bridge, sessions, tenant })
     this.#legacy = new LegacyConversations({ bridge, registry, settings, log, user, vanishedMs, lostMs, offers })
     this.#modern = createMcpHandler(
       async ({ requestInfo }) => {
         // Each request gets a server of its own, and only this one tells the instructions.
         const isDiscovery = requestInfo?.headers.get('mcp-method') === 'server/discover'
-        const behind = isDiscovery ? await bridge.serversBehind(user) : undefined
+        const behind = isDiscovery ? await tenant.behind() : undefined
         return createServer({
           settings,
           log,

@@ -117,7 +117,9 @@ describe('one client cannot take up everything', () => {
 
   it('the number of open requests is limited, and one whose answer is not read ends', async () => {
     const { port, status } = await serve({ openRequests: 1, stallMs: 4_000 })
-    await bridge().own.artifacts.save('large.bin', Buffer.alloc(8 * 1024 * 1024))
+    await bridge()
+      .users.of(undefined)
+      .state.artifacts.save('large.bin', Buffer.alloc(8 * 1024 * 1024))
     const { headers, body } = modern('resources/read', { uri: 'sandbridge://artifact/large.bin' })
     const lines = Object.entries({ ...HEADERS, ...headers, 'content-length': String(body.length) })
     const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')

@@ -121,8 +121,9 @@ export class LegacyConversations {
     const conversation: Conversation = { held, transport, streams, runs, requests: { open: 0 } }
     const { session } = held
     const sessions: Sessions = { ...oneSession(session), use: (_handle, work) => held.use(() => work(session)) }
-    const getConversation = () => Promise.resolve({ bridge, sessions })
-    const behind = await bridge.serversBehind(user)
+    const tenant = bridge.tenants.of(user)
+    const getConversation = () => Promise.resolve({ bridge, sessions, tenant })
+    const behind = await tenant.behind()
     const server = createServer({ settings, log, user, runs, getConversation, offers, behind })
     server.onclose = () => void held.end()
     await server.connect(transport)

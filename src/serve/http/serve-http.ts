@@ -3,6 +3,7 @@
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { beginSignIn } from '../../bridge/begin-sign-in.ts'
 import type { Bridge } from '../../bridge/bridge.ts'
 import type { Settings } from '../../config/settings/settings.ts'
 import type { Log } from '../../util/log.ts'
@@ -88,7 +89,7 @@ export async function serveHttp(
 ): Promise<HttpService> {
   const { settings, log } = bridge
   const registry = new SessionRegistry({
-    open: (kept) => bridge.sessions.open(kept),
+    open: (kept, user) => bridge.sessions.open(bridge.tenants.of(user), kept),
     keeps: (kept) => bridge.sessions.keeps(kept),
     close: (session) =>
       bridge.sessions.close(session).catch((error: unknown) => log.warning('Closing a session failed', { error })),
@@ -150,7 +151,7 @@ export async function serveHttp(
   /** Starts a sign-in for the user of the token. */
   async function beginSignInOf(given: string, server: string): Promise<URL | undefined> {
     const client = await findClient(given)
-    return client && bridge.beginSignIn(server, client.user)
+    return client && beginSignIn((await bridge.tenants.of(client.user).now(true)).connected, server)
   }
 
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {

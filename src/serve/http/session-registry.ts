@@ -5,7 +5,7 @@ import type { KeptFor } from '../../cell/session/kept-for.ts'
 import type { Session } from '../../cell/session/session.ts'
 
 interface RegistryOptions {
-  open: (kept: KeptFor) => Session
+  open: (kept: KeptFor, user: string | undefined) => Session
   /** Whether an earlier bridge kept a sandbox for this session. */
   keeps: (kept: ReturnType<KeptFor>) => Promise<boolean>
   close: (session: Session) => Promise<void>
@@ -67,7 +67,7 @@ export class SessionRegistry {
       )
     } else if (this.#held.size >= max)
       makeRoom([...this.#held], user, `${max} sessions are open`, 'MCP_BRIDGE_HTTP_LIMITS=sessions')
-    const held: HeldSession = new HeldSession(open(options.kept), options, {
+    const held: HeldSession = new HeldSession(open(options.kept, user), options, {
       onUse: () => {
         // A use that was under way when the session ended must not bring it back.
         if (this.#held.delete(held)) this.#held.add(held)

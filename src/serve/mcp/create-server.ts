@@ -99,9 +99,9 @@ export function createServer(parts: ServerParts): Server {
 
   async function warmUp(capabilities: ClientCapabilities): Promise<void> {
     try {
-      const { bridge, servers } = await getConversation()
-      servers?.clientOffers(abilitiesOf(capabilities))
-      bridge.warmUp(servers)
+      const { bridge, tenant } = await getConversation()
+      tenant.clientOffers(abilitiesOf(capabilities))
+      bridge.warmUp(tenant)
       await rehearse(() => createServer(parts))
     } catch (error) {
       log.error('Preparing the first sandbox failed', { error })
@@ -142,7 +142,7 @@ export function createServer(parts: ServerParts): Server {
   async function callTool({ name, arguments: args, task }: CallToolRequestParams, context: ServerContext) {
     if (name === SHOW_APP_TOOL.name && showsApps(capabilitiesOf(context))) {
       const { showApp } = await import('./apps/show-app.ts')
-      return showApp(args, await getConversation(), { user: parts.user, byHandle })
+      return showApp(args, await getConversation(), byHandle)
     }
     const isRunPython = name === RUN_PYTHON_TOOL.name
     const language = languages.find((one) => name === toolOf(one))
@@ -253,11 +253,11 @@ export function createServer(parts: ServerParts): Server {
   }
 
   server.setRequestHandler('resources/list', async () => {
-    const { bridge, sessions, servers } = await getConversation()
-    const artifacts = await bridge.users.of(parts.user).state.artifacts.list()
+    const { bridge, sessions, tenant } = await getConversation()
+    const artifacts = await tenant.person.state.artifacts.list()
     const listed = await listArtifactResources(artifacts, maskerFor(bridge, sessions))
     const names = artifacts.map(({ name }) => name)
-    await bridge.cells.read({ user: parts.user, servers, seen: sessions.seen }, 'artifacts', { names })
+    await bridge.cells.read({ tenant, seen: sessions.seen }, 'artifacts', { names })
     const offered = await Promise.all(offers.map((offer) => offer.resources()))
     return { resources: [CAPABILITIES_RESOURCE, ...offered.flat(), ...listed] }
   })
@@ -265,7 +265,7 @@ export function createServer(parts: ServerParts): Server {
   server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [OUTPUT_TEMPLATE] }))
 
   async function readKept(uri: string): Promise<ReadResourceResult | undefined> {
-    const { bridge, sessions, servers } = await getConversation()
+    const { bridge, sessions, tenant } = await getConversation()
     try {
       const output = readOutputResource(sessions.readable(), uri)
       // The client may hand it to its model.
@@ -273,11 +273,11 @@ export function createServer(parts: ServerParts): Server {
         for (const session of sessions.readable()) bridge.cells.flows.shown(session, contentOf(output))
         return output
       }
-      const { artifacts } = bridge.users.of(parts.user).state
+      const { artifacts } = tenant.person.state
       const found = await readArtifactResource(artifacts, uri, maskerFor(bridge, sessions))
       if (!found) return undefined
       const { read, ...kept } = found
-      const reader = { user: parts.user, servers, seen: sessions.seen }
+      const reader = { tenant, seen: sessions.seen }
       await bridge.cells.read(reader, 'artifacts', { ...kept, content: contentOf(read) })
       return read
     } catch (error) {
@@ -297,8 +297,8 @@ export function createServer(parts: ServerParts): Server {
     if (uri !== CAPABILITIES_RESOURCE.uri) {
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown resource '${shortName(uri)}'`, { uri })
     }
-    const { bridge, sessions, servers } = await getConversation()
-    const summary = await bridge.capabilitySummary(parts.user, servers)
+    const { bridge, sessions, tenant } = await getConversation()
+    const summary = await tenant.capabilitySummary()
     // Cells write the descriptions of saved tools.
     const text = (await maskerFor(bridge, sessions)?.masked((mask) => mask(summary))) ?? summary
     return { contents: [{ uri, mimeType: CAPABILITIES_RESOURCE.mimeType, text }] }

@@ -2,7 +2,7 @@
 // tool result.
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import type { Bridge } from '../../bridge/bridge.ts'
-import type { ClientServers } from '../../bridge/client-servers.ts'
+import type { Tenant } from '../../bridge/tenant.ts'
 import { TimeLimit } from '../../cell/time-limit.ts'
 import type { OtherLanguage, Settings } from '../../config/settings/settings.ts'
 import { BridgeError } from '../../errors.ts'
@@ -23,8 +23,8 @@ import type { NewHandle, Sessions } from './sessions.ts'
 export interface Conversation {
   bridge: Bridge
   sessions: Sessions
-  /** The client's own servers, in a bridge that serves several clients of this user. */
-  servers?: ClientServers
+  /** Whose servers, rules and state they are. */
+  tenant: Tenant
 }
 
 export interface ServerParts {
@@ -83,8 +83,8 @@ export async function runPython(
       note,
       ...request
     } = parseRunPythonArguments(args, settings, byHandle, language && { name: toolOf(language), runs: language })
-    const { bridge, sessions, servers } = await getConversation()
-    ;(servers ?? bridge.questions).clientOffers(run.abilities)
+    const { bridge, sessions, tenant } = await getConversation()
+    tenant.clientOffers(run.abilities)
     const traced = {
       ...origin,
       ...(language && { tool: toolOf(language) }),
@@ -105,7 +105,7 @@ export async function runPython(
         listeners: run.progress.listeners,
         showsApps: run.showsApps,
         asker: run,
-        run: { ...traced, log: runLog, servers, seen: sessions.seen },
+        run: { ...traced, log: runLog, seen: sessions.seen },
       })
       const newHandle = findHandle?.()
       if (newHandle !== undefined && run.signal.aborted) {
@@ -116,7 +116,7 @@ export async function runPython(
       const way = newHandle === undefined ? {} : { session: { handle: newHandle, keeps } }
       const { renderResult } = await rendering()
       const linked = quirks.imagesAsText
-        ? await (await import('./link-images.ts')).linkImages(result, bridge.users.of(user).state.artifacts)
+        ? await (await import('./link-images.ts')).linkImages(result, tenant.person.state.artifacts)
         : result
       const shown = run.showsApps ? withAppNotes(linked) : linked
       // Runs after the response was handed to the transport.

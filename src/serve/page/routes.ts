@@ -1,6 +1,7 @@
 // The page's requests, one entry per path. Responses are JSON; changes are sent as events.
 import { join } from 'node:path'
 import * as z from 'zod'
+import { beginSignIn } from '../../bridge/begin-sign-in.ts'
 import type { Bridge } from '../../bridge/bridge.ts'
 import { SETTINGS_FILE } from '../../config/readers/own-places.ts'
 import { describeSettings } from '../../config/settings/file/describe-settings.ts'
@@ -93,7 +94,7 @@ export function createRoutes(bridge: Bridge, history: History): Routes {
  * @throws BridgeError as `Bridge.beginSignIn` does
  */
 async function signInTo(bridge: Bridge, name: string): Promise<{ url: string }> {
-  const page = await bridge.beginSignIn(name)
+  const page = await beginSignIn((await bridge.page.servers()).connected, name)
   const url = bridge.signInPage?.linkTo({ server: name, user: undefined, page }) ?? page.href
   return { url: /^https?:/.test(url) ? url : '' }
 }

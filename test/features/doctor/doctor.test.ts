@@ -109,9 +109,9 @@ it('doctor --thorough tries the walls of the sandbox and every server', async ()
 })
 
 it('doctor tries all walls of the sandbox in one sandbox', async () => {
-  const { bridge, of } = await openObserved({ env: REAL_SANDBOX })
-  const session = bridge.sessions.open()
-  const findings = await checkSandbox(bridge, session, Promise.resolve())
+  const { bridge, opened, of } = await openObserved({ env: REAL_SANDBOX })
+  const session = opened.openSession()
+  const findings = await checkSandbox(opened, session, Promise.resolve())
   bridge.events.flush()
   expect(findings.map(({ check, level }) => `${check} ${level}`)).toEqual([
     'network ok',

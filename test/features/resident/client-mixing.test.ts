@@ -71,10 +71,10 @@ describe('control: clients of a bridge with one context', () => {
     const [ann, bob] = [context('ann', { WHO: 'ann' }), context('bob', { WHO: 'bob' })]
     deny(bob)
     const bridge = await open({ context: ann })
-    const seen = await ask(bridge.shared)
+    const seen = await ask(await bridge.tenants.of().now())
     expect({ who: seen.who, cwd: seen.cwd }).toEqual({ who: 'ann', cwd: ann.cwd })
     // Bob's project forbids this.
-    expect(await standing(bridge.shared)).toBe('allowed')
+    expect(await standing(await bridge.tenants.of().now())).toBe('allowed')
   })
 })
 
@@ -126,10 +126,7 @@ describe('clients of a resident bridge', () => {
   it('run no code without a context', async () => {
     const { open } = house({ who: WHO })
     const bridge = await open({ isResident: true })
-    const session = bridge.sessions.open()
-    await expect(bridge.cells.run(session, { code: '1', timeoutMs: 1000 })).rejects.toMatchObject({
-      code: 'PROXY_SERVER_UNAVAILABLE',
-    })
+    expect(() => bridge.tenants.of()).toThrow(expect.objectContaining({ code: 'PROXY_SERVER_UNAVAILABLE' }))
   })
 
   it('share the process of a server that nothing tells apart, and no other', async () => {

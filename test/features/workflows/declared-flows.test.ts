@@ -333,10 +333,10 @@ await mcp_files.send(to=bob, cc="owner@acme.example")`
 
 /** A bridge in this process, which runs schedules, with one session for the cells that save workflows. */
 async function scheduling() {
-  const { bridge, home, redefine } = await openObserved({ env: { MCP_BRIDGE_FLOW: 'ask' } })
+  const { opened: bridge, home, redefine } = await openObserved({ env: { MCP_BRIDGE_FLOW: 'ask' } })
   redefine(tellers(home, told))
   env = bridgeEnv(home)
-  const session = bridge.sessions.open()
+  const session = bridge.openSession()
   const cell = async (code: string) =>
     expect(await bridge.cells.run(session, { code, timeoutMs: 60_000 })).toMatchObject({ status: 'ok' })
   return { bridge, cell, calls: () => callsOf(home, told) }

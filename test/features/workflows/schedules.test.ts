@@ -60,7 +60,7 @@ function setRules(rules: object): void {
   writeFileSync(rulesFile(), JSON.stringify({ permissions: rules }))
 }
 
-async function look(now: Date, scheduler = new Scheduler(observed.bridge)): Promise<void> {
+async function look(now: Date, scheduler = new Scheduler(observed.opened)): Promise<void> {
   await scheduler.look(now)
   await scheduler.idle()
   observed.bridge.events.flush()
@@ -105,7 +105,7 @@ it('two scheduled workflows that are due at the same moment both run, each once'
 
 it('a scheduled workflow is run by one of several bridges', async () => {
   await store().add(EVERY_HOUR, at('08:30:00'))
-  await Promise.all(Array.from({ length: 8 }, () => look(at('09:00:01'), new Scheduler(observed.bridge))))
+  await Promise.all(Array.from({ length: 8 }, () => look(at('09:00:01'), new Scheduler(observed.opened))))
   expect(lines()).toEqual(['week 9'])
 })
 
@@ -121,7 +121,7 @@ it('a scheduled time at which no bridge served is missed, and reported', async (
 
 it('a scheduled run that has not ended makes the next one be skipped, and reported', async () => {
   await store().add({ ...EVERY_HOUR, words: ['--week', '9', '--wait', '1'] }, at('08:30:00'))
-  const scheduler = new Scheduler(observed.bridge)
+  const scheduler = new Scheduler(observed.opened)
   await scheduler.look(at('09:00:01'))
   await look(at('10:00:01'))
   expect(await runs()).toMatchObject([{}, { waitsFor: '2027-03-01T09:00:00.000Z' }])
@@ -149,7 +149,7 @@ it('a schedule that the bridge cannot read is logged once, and the others run', 
   await store().add(EVERY_HOUR, at('08:30:00'))
   const logged = vi.spyOn(observed.bridge.log, 'error')
   onTestFinished(() => logged.mockRestore())
-  const scheduler = new Scheduler(observed.bridge)
+  const scheduler = new Scheduler(observed.opened)
   await look(at('09:00:01'), scheduler)
   await look(at('09:00:20'), scheduler)
   expect(lines()).toEqual(['week 9'])

@@ -2,7 +2,7 @@
 // shows its tools, and only then saves it.
 import { processContext } from '../../../config/settings/client-context.ts'
 import { readFile } from 'node:fs/promises'
-import type { Bridge } from '../../../bridge/bridge.ts'
+import type { OpenTenant } from '../../../bridge/open-tenant.ts'
 import { describeJail } from '../../../config/entries/describe-servers.ts'
 import { wholeCommandLine } from '../../../config/secrets/command-line.ts'
 import { inputVariable } from '../../../config/entries/inputs.ts'
@@ -165,7 +165,7 @@ async function findServer(
   return serverFromDocument(parseJson(text), from)
 }
 
-function refuseTaken(name: string, { discovered }: Bridge): void {
+function refuseTaken(name: string, { discovered }: OpenTenant): void {
   const other = discovered.found.find((one) => one.name === name)
   if (!other) return
   throw new BridgeError('SERVER_REFUSED', `There is a server '${name}' already: ${other.definition.source.file}`, {
@@ -211,7 +211,7 @@ async function askFor({ name, inputs }: Addition): Promise<Map<string, string>> 
 async function started(
   addition: Addition,
   answers: ReadonlyMap<string, string>,
-  { log, servers: { jailPlace: jail } }: Bridge,
+  { log, servers: { jailPlace: jail } }: OpenTenant,
 ): Promise<UpstreamTool[]> {
   const bar = new ProgressBar(process.stderr, process.env)
   bar.waitFor(`starting ${addition.name}`)

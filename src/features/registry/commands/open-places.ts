@@ -2,7 +2,7 @@
 // That an argument names a folder opens nothing, since the publisher wrote the argument.
 import { processContext } from '../../../config/settings/client-context.ts'
 import path from 'node:path'
-import type { Bridge } from '../../../bridge/bridge.ts'
+import type { OpenTenant } from '../../../bridge/open-tenant.ts'
 import { literal } from '../needed-inputs.ts'
 import type { Addition } from '../plan-addition.ts'
 import { filledIn } from '../quarantine.ts'
@@ -22,7 +22,7 @@ interface OpenOptions {
 export async function withOpenedPlaces(
   addition: Addition,
   { answers, given, yes = false }: OpenOptions,
-  { servers: { jailPlace } }: Bridge,
+  { servers: { jailPlace } }: OpenTenant,
 ): Promise<Addition> {
   const { entry } = addition
   if (!('command' in entry) || !entry.sandbox) return addition

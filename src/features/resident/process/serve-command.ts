@@ -8,7 +8,7 @@ import type { ServedClient } from './resident.ts'
 import { createLog, SILENT } from '../../../util/log.ts'
 import { visible } from '../../../cli/terminal/print.ts'
 import { runTyped } from '../../../cli/program.ts'
-import { residentBridge } from './resident-bridge.ts'
+import { OpenTenant } from '../../../bridge/open-tenant.ts'
 import { page as part } from '../../../serve/page-part.ts'
 import { RemoteTerminal } from './remote-terminal.ts'
 import { RESIDENT_COMMANDS } from '../wants-resident.ts'
@@ -36,7 +36,8 @@ export function serveCommand(
         for (const warning of own.warnings)
           if (wantsLog) log.warning(warning)
           else write(visible(`sandbridge: ${warning}\n`))
-        return residentBridge(await bridge(), context, log, ask)
+        const shared = await bridge()
+        return OpenTenant.of(shared, shared.connect(context, log, { ask }))
       },
       page: async (port) => {
         const opened = await bridge()
@@ -49,7 +50,7 @@ export function serveCommand(
         const { live, sessions } = await bridge()
         const folderOf = (id: string): string => {
           const session = sessions.find(id)
-          return (session && sessions.clientOf(session)?.context.cwd) ?? ''
+          return session ? sessions.tenantOf(session).context.cwd : ''
         }
         return { ...live!, sessions: live!.sessions.map((one) => ({ ...one, folder: folderOf(one.id) })) }
       },

@@ -5,7 +5,7 @@ import { setImmediate } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import type { Socket } from 'node:net'
 import type { Bridge } from '../../../bridge/bridge.ts'
-import type { ClientServers } from '../../../bridge/client-servers.ts'
+import type { Tenant } from '../../../bridge/tenant.ts'
 import { look } from '../../../config/places-seen.ts'
 import { keptPackagesFile } from '../../../config/settings/kept-packages-file.ts'
 import { PermissionFiles } from '../../../config/permission-files.ts'
@@ -156,7 +156,7 @@ function serveClient(
   const log = createLog(own.logLevel, (line) => tell({ log: line }))
   // Of its own entry: another client's may be right.
   for (const warning of own.warnings) log.warning(warning)
-  let servers: ClientServers | undefined
+  let tenant: Tenant | undefined
   let session: Session | undefined
   /** The client goes on at the next resident. */
   let goesOn = false
@@ -166,18 +166,18 @@ function serveClient(
     const isFixed = features.offers.every(
       (make) => make({ settings, getConversation: served.getConversation }) === undefined,
     )
-    servers = shared.connect(context, log, {
+    tenant = shared.connect(context, log, {
       onBehindKept: (text, places) => {
         if (isFixed && text === served.behind()) tell({ keep: places })
       },
     })
-    session = shared.sessions.open(keptForClient(cwd), servers)
-    return { bridge: shared, sessions: oneSession(session), servers }
+    session = shared.sessions.open(tenant, keptForClient(cwd))
+    return { bridge: shared, sessions: oneSession(session), tenant }
   }
   const transport = new SocketTransport(socket)
   const served = serveConnection({ settings, log, context, transport, open })
   return {
-    servers: () => servers?.sharing() ?? [],
+    servers: () => tenant?.sharing() ?? [],
     receive: (line) => transport.receive(line),
     told: () => {},
     drain: () => {
@@ -191,7 +191,7 @@ function serveClient(
       if (opened) {
         const { sessions } = opened.bridge
         for (const one of opened.sessions.readable()) await (goesOn ? sessions.leave(one) : sessions.close(one))
-        await opened.servers?.close()
+        await opened.tenant.close()
       }
       await served.close()
     },

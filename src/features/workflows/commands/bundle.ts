@@ -1,7 +1,7 @@
 // `sandbridge export` and `import`: workflows, saved functions and artifacts in one file. Importing shows what it would
 // do, asks, and runs nothing.
 import { rm } from 'node:fs/promises'
-import type { Bridge } from '../../../bridge/bridge.ts'
+import type { OpenTenant } from '../../../bridge/open-tenant.ts'
 import { BridgeError, messageOf } from '../../../errors.ts'
 import { readFailure } from '../../../util/files/file-failure.ts'
 import { count } from '../../../util/text/count.ts'
@@ -47,7 +47,7 @@ export async function importBundle(file: string, options: { yes?: boolean; dryRu
 
 async function showBundle(
   { tools, artifacts, manifest }: Bundle,
-  { own: { savedTools, artifacts: own }, catalog }: Bridge,
+  { own: { savedTools, artifacts: own }, catalog }: OpenTenant,
 ): Promise<void> {
   print('The bundle holds:')
   for (const { name, workflow, source } of tools) {

@@ -1,6 +1,6 @@
 // `sandbridge run-workflow`: runs a workflow without a model. Exit codes: 0 success, 1 failure, 2 invalid usage, 3 its
 // tools have changed.
-import type { Bridge } from '../../../bridge/bridge.ts'
+import type { OpenTenant } from '../../../bridge/open-tenant.ts'
 import { TimeLimit } from '../../../cell/time-limit.ts'
 import { BridgeError } from '../../../errors.ts'
 import { count } from '../../../util/text/count.ts'
@@ -145,7 +145,7 @@ interface RealRun {
 async function runForReal(
   workflow: Workflow,
   args: Record<string, unknown>,
-  bridge: Bridge,
+  bridge: OpenTenant,
   { fixtures, isFirst, flows, watched, journal, earlier }: RealRun,
   options: RunOptions,
 ): Promise<void> {
@@ -194,7 +194,7 @@ function tellEffects({ answered, unanswered }: { answered: number; unanswered: n
 async function run(
   workflow: Workflow,
   args: Record<string, unknown>,
-  bridge: Bridge,
+  bridge: OpenTenant,
   { upstreams, watched }: { upstreams: Upstreams; watched: WatchedFlows },
   options: RunOptions,
   bar = new ProgressBar(process.stderr, process.env),
@@ -204,7 +204,7 @@ async function run(
   const timeLimit = new TimeLimit(timeoutMs)
   const request = { code: codeFor(workflow, args), timeoutMs, timeLimit, upstreams, workflow: watched }
   const shown = { bar, json: json === true, images, endsSession: true }
-  return runInTerminal(bridge, bridge.sessions.open(), request, shown)
+  return runInTerminal(bridge, bridge.openSession(), request, shown)
 }
 
 /** @throws BridgeError TOOL_ARGUMENTS_INVALID */

@@ -27,7 +27,7 @@ export async function saveRuns(runs: readonly string[], title: string, options: 
   await withBridge(async (bridge) => {
     const store = bridge.stores.of(undefined)
     const recorded = await recordedCode(recordIn(store), runs)
-    const session = bridge.sessions.open()
+    const session = bridge.openSession()
     const saved = await saveFromRecord(
       recorded,
       { title, parameters, ...(description !== undefined && { description }) },

@@ -1,6 +1,6 @@
 // Runs due workflows in a bridge that serves many clients. Reads the stored schedules at intervals, so it notices added
 // schedules and clock changes by itself.
-import type { Bridge } from '../../../bridge/bridge.ts'
+import type { OpenTenant } from '../../../bridge/open-tenant.ts'
 import { newId } from '../../../observe/events/new-id.ts'
 import { messageOf } from '../../../errors.ts'
 import { type Due, ScheduleStore, type Schedule, WORKFLOW_TIMEOUT_MS } from '../schedules.ts'
@@ -16,14 +16,14 @@ const LOOK_EVERY_MS = 15_000
 const CLIENT = 'schedule'
 
 export class Scheduler {
-  readonly #bridge: Bridge
+  readonly #bridge: OpenTenant
   readonly #store: ScheduleStore
   readonly #running = new Set<Promise<void>>()
   #timer: NodeJS.Timeout | undefined
   /** What could not be read or run, as last logged: by schedule, and '' for all of them. */
   #failures = new Map<string, string>()
 
-  constructor(bridge: Bridge) {
+  constructor(bridge: OpenTenant) {
     this.#bridge = bridge
     this.#store = new ScheduleStore(bridge.stores.of(undefined))
   }
@@ -116,7 +116,7 @@ export class Scheduler {
  * @throws BridgeError when the workflow no longer exists or the parameters no longer fit it
  */
 async function runUnwatched(
-  bridge: Bridge,
+  bridge: OpenTenant,
   { workflow: name, words, zone, version, sha256, allowed }: Schedule,
   due: Date,
   run: RunOrigin,
@@ -135,7 +135,7 @@ async function runUnwatched(
   const journal = new RunJournal(settings.stateDir, workflow.name)
   await journal.begin(workflow.version, args, WORKFLOW_TIMEOUT_MS)
   let isOk = false
-  const session = bridge.sessions.open()
+  const session = bridge.openSession()
   try {
     const { status, error, notes } = await bridge.cells.run(session, {
       code: codeFor(workflow, args),
@@ -153,6 +153,6 @@ async function runUnwatched(
     return error ? `${error.name}: ${error.message}` : `${status}. ${notes.join(' ')}`.trim()
   } finally {
     if (!isOk) await journal.fail()
-    await bridge.sessions.close(session)
+    await bridge.closeSession(session)
   }
 }

@@ -26,16 +26,16 @@ interface Shown {
 export async function showApp(
   args: Record<string, unknown> | undefined,
   conversation: Conversation,
-  { user, byHandle }: { user: string | undefined; byHandle: boolean },
+  byHandle: boolean,
 ): Promise<CallToolResult> {
   try {
     const { artifact, result_of: resultOf, session: handle } = args ?? {}
     const shown =
       typeof artifact === 'string'
-        ? await artifactApp(artifact, conversation, user)
+        ? await artifactApp(artifact, conversation)
         : typeof resultOf === 'string'
           ? await conversation.sessions.use(byHandle ? handleFrom(handle) : undefined, (session) =>
-              serverApp(resultOf, conversation, session, user),
+              serverApp(resultOf, conversation, session),
             )
           : undefined
     if (!shown) {
@@ -54,8 +54,8 @@ export async function showApp(
   }
 }
 
-async function artifactApp(name: string, { bridge, sessions, servers }: Conversation, user?: string): Promise<Shown> {
-  const { artifacts } = bridge.users.of(user).state
+async function artifactApp(name: string, { bridge, sessions, tenant }: Conversation): Promise<Shown> {
+  const { artifacts } = tenant.person.state
   const found = await readArtifactResource(artifacts, artifactUri(name), maskerFor(bridge, sessions))
   const { mimeType, text } = fieldsOf(found?.read.contents[0])
   if (!found || typeof text !== 'string' || typeof mimeType !== 'string' || !mimeType.startsWith('text/html')) {
@@ -69,7 +69,7 @@ async function artifactApp(name: string, { bridge, sessions, servers }: Conversa
     })
   }
   const { data, sha256 } = found
-  const reader = { user, servers, seen: sessions.seen }
+  const reader = { tenant, seen: sessions.seen }
   await bridge.cells.read(reader, 'artifacts', { content: [{ type: 'text', text }], data, sha256 }, data.toString())
   return { what: `the artifact ${name}`, app: { html: text } }
 }
@@ -83,13 +83,8 @@ function handleFrom(handle: unknown): string {
   )
 }
 
-async function serverApp(
-  name: string,
-  { bridge, servers }: Conversation,
-  session: Session,
-  user?: string,
-): Promise<Shown> {
-  const app = await bridge.cells.appOf(session, name, { user, servers })
+async function serverApp(name: string, { bridge }: Conversation, session: Session): Promise<Shown> {
+  const app = await bridge.cells.appOf(session, name)
   if (!app) {
     const names = bridge.cells.appsOf(session).names()
     throw new BridgeError('STATE_NOT_FOUND', `No result of '${shortName(name)}' can be shown in an app`, {

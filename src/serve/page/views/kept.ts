@@ -30,7 +30,8 @@ const PREVIEW_BYTES = 64 * 1024
 const IMAGE_BYTES = 4 * 1024 * 1024
 const IMAGES = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp'])
 
-export async function kept({ own: { artifacts, savedTools } }: Bridge): Promise<KeptView> {
+export async function kept({ page }: Bridge): Promise<KeptView> {
+  const { artifacts, savedTools } = page.tenant.person.state
   const versions = new Map<string, number[]>()
   for (const { name, version } of await artifacts.versions())
     versions.set(name, [...(versions.get(name) ?? []), version])
@@ -56,12 +57,8 @@ export async function kept({ own: { artifacts, savedTools } }: Bridge): Promise<
 }
 
 /** @throws BridgeError when it does not exist */
-export async function keptArtifact(
-  { own: { artifacts } }: Bridge,
-  name: string,
-  version: number | undefined,
-): Promise<unknown> {
-  const { artifact, data } = await artifacts.read(name, version)
+export async function keptArtifact({ page }: Bridge, name: string, version: number | undefined): Promise<unknown> {
+  const { artifact, data } = await page.tenant.person.state.artifacts.read(name, version)
   if (IMAGES.has(artifact.contentType) && data.length <= IMAGE_BYTES) {
     return { ...artifact, image: { type: artifact.contentType, data: data.toString('base64') } }
   }
@@ -74,10 +71,6 @@ export async function keptArtifact(
 }
 
 /** @throws BridgeError when it does not exist */
-export async function keptTool(
-  { own: { savedTools } }: Bridge,
-  name: string,
-  version: number | undefined,
-): Promise<unknown> {
-  return savedTools.find(name, version)
+export async function keptTool({ page }: Bridge, name: string, version: number | undefined): Promise<unknown> {
+  return page.tenant.person.state.savedTools.find(name, version)
 }

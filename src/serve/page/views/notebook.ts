@@ -31,7 +31,7 @@ export class Notebook {
   /** The page's own session, which belongs to no conversation. */
   get own(): Session {
     const folder = this.#bridge.page.folders.folder
-    const own = this.#own.get(folder) ?? this.#bridge.sessions.open()
+    const own = this.#own.get(folder) ?? this.#bridge.sessions.open(this.#bridge.page.tenant)
     this.#own.set(folder, own)
     return own
   }
@@ -83,7 +83,7 @@ export class Notebook {
       hold: (work) => timeLimit.hold(work),
       ...rest,
       forPerson: true,
-      run: { client: 'page', servers: this.#bridge.sessions.clientOf(session) ?? this.#bridge.page.client },
+      run: { client: 'page' },
     })
   }
 }
