@@ -27,7 +27,10 @@ export async function manyRows(): Promise<BenchRow[]> {
 }
 
 async function crowdRow(): Promise<BenchRow> {
-  const bridge = await openMeasuredBridge({}, { ...runtimeEnv('bubblewrap'), MCP_BRIDGE_HTTP_SESSIONS: `${CLIENTS}` })
+  const bridge = await openMeasuredBridge(
+    {},
+    { ...runtimeEnv('bubblewrap'), MCP_BRIDGE_HTTP_LIMITS: `sessions=${CLIENTS}` },
+  )
   try {
     const clients: Client[] = []
     while (clients.length < CLIENTS) {
@@ -67,7 +70,7 @@ async function crowdRow(): Promise<BenchRow> {
 async function bridgeRows(): Promise<BenchRow[]> {
   const home = makeHome()
   // The sessions of a round still exist in the next one.
-  const env = { ...runtimeEnv('bubblewrap'), MCP_BRIDGE_HTTP_SESSIONS: String(OF_EACH * BRIDGES.length) }
+  const env = { ...runtimeEnv('bubblewrap'), MCP_BRIDGE_HTTP_LIMITS: `sessions=${OF_EACH * BRIDGES.length}` }
   const bridges: MeasuredBridge[] = []
   const rows: BenchRow[] = []
   let one = 0

@@ -37,9 +37,9 @@ export async function replicaRows(): Promise<BenchRow[]> {
   const env = {
     ...(fake ? { MCP_BRIDGE_RUNTIME: 'kubernetes', KUBECONFIG: fake.kubeconfig } : REAL_ENV),
     MCP_BRIDGE_SESSION: 'durable',
-    MCP_BRIDGE_KUBERNETES_NETWORK: 'unchecked',
+    MCP_BRIDGE_KUBERNETES: 'network=unchecked',
     MCP_BRIDGE_HANDLE_KEY: 'k'.repeat(32),
-    MCP_BRIDGE_HTTP_SESSIONS: String(2 * SANDBOXES),
+    MCP_BRIDGE_HTTP_LIMITS: `sessions=${2 * SANDBOXES}`,
     MCP_BRIDGE_MEMORY: '128m',
     MCP_BRIDGE_POOL: '0',
   }

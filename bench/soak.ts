@@ -53,7 +53,7 @@ async function main(): Promise<void> {
       everything: published.everything(),
       dies: fixtureServer('raw.mjs', 'chatty'),
     },
-    { MCP_BRIDGE_RUNTIME: values.runtime, MCP_BRIDGE_HTTP_SESSIONS: String(Number(values.clients) * 4) },
+    { MCP_BRIDGE_RUNTIME: values.runtime, MCP_BRIDGE_HTTP_LIMITS: `sessions=${Number(values.clients) * 4}` },
   )
   const pid = bridge.child.pid!
   let cellCount = 0

@@ -5,30 +5,6 @@ import { createProgram } from './commands.ts'
 import { examplesText } from './examples.ts'
 import { type Feature, features, plugIn } from './feature.ts'
 import { OWN_TERMINAL, type Terminal } from './terminal/terminal.ts'
-import { visible } from './terminal/print.ts'
-
-/** Commands as version 0.2 had them, and how they are typed now. Capital words stand for what follows. */
-const NOW: Readonly<Record<string, string>> = {
-  'artifacts list': 'artifacts',
-  'artifacts show': 'artifacts NAME',
-  'artifacts rm': 'artifacts --remove NAME',
-  'sandboxes list': 'sandboxes',
-  'sandboxes remove': 'sandboxes --remove ID',
-  'saved list': 'saved',
-  'saved show': 'saved NAME',
-  'saved rm': 'saved --remove NAME',
-  'profile list': 'profile',
-  'profile set': 'profile NAME SERVERS',
-  'profile rm': 'profile --remove NAME',
-  'permissions list': 'permissions',
-  'permissions check': 'permissions TOOL ARGUMENTS',
-  'permissions allow': 'permissions --allow TOOLS',
-  'config list': 'config',
-  'config set': 'config NAME VALUE',
-  'config unset': 'config --remove NAME',
-  'config path': 'config --path',
-  'config check': 'config --check',
-}
 
 /** The exit code for invalid usage. */
 const USAGE_ERROR = 2
@@ -58,9 +34,8 @@ export async function runTyped(words: readonly string[], terminal: Terminal): Pr
   await runCommand(commandLine(features.all, terminal), words, terminal)
 }
 
-async function runCommand(program: Command, typed: readonly string[], terminal: Terminal): Promise<void> {
+async function runCommand(program: Command, words: readonly string[], terminal: Terminal): Promise<void> {
   try {
-    const words = wordsOfNow(typed, (line) => void terminal.stderr.write(line))
     const [first, second] = words
     const names = ['help', ...program.commands.map((command) => command.name())]
     if (first !== undefined && !first.startsWith('-') && !names.includes(first)) {
@@ -96,13 +71,4 @@ async function runCommand(program: Command, typed: readonly string[], terminal: 
 function addExamples(command: Command, words: readonly string[]): void {
   command.addHelpText('after', () => examplesText(words.join(' ')))
   for (const sub of command.commands) addExamples(sub, [...words, sub.name()])
-}
-
-/** The words of a command line as they are typed now. @param warn gets a line when they were others */
-function wordsOfNow(words: readonly string[], warn: (line: string) => void): readonly string[] {
-  const old = words.slice(0, 2).join(' ')
-  const now = Object.hasOwn(NOW, old) ? NOW[old] : undefined
-  if (now === undefined) return words
-  warn(visible(`sandbridge: \`sandbridge ${old}\` is now \`sandbridge ${now}\`\n`))
-  return [...now.split(' ').filter((word) => word !== word.toUpperCase()), ...words.slice(2)]
 }

@@ -21,7 +21,7 @@ export async function jailOf(
   if (transport.type !== 'stdio') return undefined
   if (upstreams === 'pods') {
     try {
-      const { programInPod } = await jails.for('MCP_BRIDGE_UPSTREAMS=pods')
+      const { programInPod } = await jails.for('MCP_BRIDGE_KUBERNETES=servers=pods')
       programInPod(name, transport, image)
       return { name, engine: 'a pod' }
     } catch (error) {

@@ -46,14 +46,18 @@ const provider = (more: Partial<PodProviderOptions> = {}) =>
 
 const start = (more?: Partial<PodProviderOptions>) => provider(more).start({ memoryBytes: MEMORY_BYTES })
 
-const ENV = { MCP_BRIDGE_RUNTIME: 'kubernetes', MCP_BRIDGE_KUBERNETES_WARM_POOL: POOL, KUBECONFIG: cluster.kubeconfig }
+const ENV = {
+  MCP_BRIDGE_RUNTIME: 'kubernetes',
+  MCP_BRIDGE_KUBERNETES: `warmPool=${POOL}`,
+  KUBECONFIG: cluster.kubeconfig,
+}
 
 describe('cells', () => {
   it('run in a pod that waited, call tools, and leave neither claim nor pod', { timeout: 120_000 }, async () => {
     const pool = await openPool()
     await until(() => pool.waiting.length === 1)
     const [waited = ''] = pool.waiting
-    const env = { ...ENV, MCP_BRIDGE_POOL: '0', MCP_BRIDGE_KUBERNETES_NETWORK: 'unchecked' }
+    const env = { ...ENV, MCP_BRIDGE_POOL: '0', MCP_BRIDGE_KUBERNETES: `warmPool=${POOL} network=unchecked` }
     const bridge = await startBridge({ servers: { everything: published.everything() }, env })
     expect(await bridge.run('x = 20\nx + 1')).toBe('21')
     expect([...pool.bound.values()]).toEqual([waited])

@@ -15,7 +15,7 @@ async function startCrowd(runtime: ProviderName) {
   needsLinux('processes are read from /proc')
   await providerOrSkip(runtime)
   const bridge = await startHttpBridge({
-    env: { ...runtimeEnv(runtime), MCP_BRIDGE_HTTP_SESSIONS: String(COUNT) },
+    env: { ...runtimeEnv(runtime), MCP_BRIDGE_HTTP_LIMITS: `sessions=${COUNT}` },
   })
   const clients = await Promise.all(Array.from({ length: COUNT }, () => bridge.connect('legacy')))
   const heard = clients.map(() => [] as string[])
@@ -69,7 +69,7 @@ describe.each(['bubblewrap', 'docker'] as const)(`${COUNT} clients at once (%s)`
 
 it('clients that are as many as the sessions a bridge may keep are all connected at once', async () => {
   const count = 300
-  const bridge = await startHttpBridge({ env: { MCP_BRIDGE_HTTP_SESSIONS: String(count) } })
+  const bridge = await startHttpBridge({ env: { MCP_BRIDGE_HTTP_LIMITS: `sessions=${count}` } })
   const clients: HttpClient[] = []
   // In groups no larger than what may take its time: a busy machine needs seconds for the first requests of all.
   while (clients.length < count)

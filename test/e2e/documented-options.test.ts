@@ -19,9 +19,6 @@ function optionsIn(text: string): string[] {
   return [...new Set(found)].filter((option) => option !== '--help').toSorted()
 }
 
-/** docs/configuration.md says by it that former variables are still read. */
-const FORMER_EXAMPLE = 'MCP_BRIDGE_POOL_MAX'
-
 /** Whether a word is a value of a setting. */
 function isValue(setting: Setting<unknown>, word: string): boolean {
   return setting.member === undefined && setting.parse(word, settingContext({})) !== undefined
@@ -56,7 +53,7 @@ it('every page names only variables, and parts of variables, that are settings',
       return Array.from(found, ([whole, variable, word]) => {
         const own = settings.filter((one) => one.variable === variable)
         const isWord = word === undefined || own.some((one) => one.member === word || isValue(one, word))
-        return (own.length > 0 && isWord) || whole === FORMER_EXAMPLE ? [] : [`${page}: ${whole}`]
+        return own.length > 0 && isWord ? [] : [`${page}: ${whole}`]
       })
     })
   expect(problems.flat()).toEqual([])

@@ -11,7 +11,7 @@ afterAll(() => cluster.stop())
 
 const env = {
   MCP_BRIDGE_RUNTIME: 'kubernetes',
-  MCP_BRIDGE_KUBERNETES_NETWORK: 'unchecked',
+  MCP_BRIDGE_KUBERNETES: 'network=unchecked',
   KUBECONFIG: cluster.kubeconfig,
 }
 

@@ -141,7 +141,7 @@ describe('sessions of older clients', () => {
   })
 
   it('the sessions of older clients are limited in number, and none is ended while it is used', async () => {
-    const bridge = await startHttpBridge({ env: { MCP_BRIDGE_HTTP_SESSIONS: '1' } })
+    const bridge = await startHttpBridge({ env: { MCP_BRIDGE_HTTP_LIMITS: 'sessions=1' } })
     const one = await bridge.connect('legacy')
     await one.run('x = 1')
     await expect(bridge.connect('legacy')).rejects.toThrow(/MCP_BRIDGE_HTTP_LIMITS=sessions/)

@@ -53,11 +53,11 @@ it('serve over HTTP needs a token that is set where other machines can connect',
 })
 
 it('serve over HTTP needs the address that access tokens are for where other machines can connect', async () => {
-  const issuer = { MCP_BRIDGE_OAUTH_ISSUER: 'https://login.example.com' }
+  const issuer = { MCP_BRIDGE_OAUTH: 'issuer=https://login.example.com' }
   const { code, stderr } = await tryToStart('0.0.0.0:0', issuer)
   expect([code, stderr]).toEqual([2, expect.stringMatching(/MCP_BRIDGE_PUBLIC_URL is not/)])
   const env = { ...issuer, MCP_BRIDGE_PUBLIC_URL: 'https://bridge.example.com/mcp' }
-  const home = { MCP_BRIDGE_OAUTH_ISSUER: 'http://127.0.0.1:9', MCP_BRIDGE_PUBLIC_URL: env.MCP_BRIDGE_PUBLIC_URL }
+  const home = { MCP_BRIDGE_OAUTH: 'issuer=http://127.0.0.1:9', MCP_BRIDGE_PUBLIC_URL: env.MCP_BRIDGE_PUBLIC_URL }
   const bridge = await startHttpBridge({ address: '0.0.0.0:0', env: home })
   expect(bridge.stderr()).toMatch(/http-token, or one of http:\/\/127\.0\.0\.1:9\n/)
   for (const issuers of [
@@ -66,8 +66,8 @@ it('serve over HTTP needs the address that access tokens are for where other mac
     'https://login.example.com?x',
     'x',
   ]) {
-    const refused = await tryToStart('0', { MCP_BRIDGE_OAUTH_ISSUER: issuers })
-    expect(refused.stderr).toMatch(/MCP_BRIDGE_OAUTH_ISSUER: .* is not allowed/)
+    const refused = await tryToStart('0', { MCP_BRIDGE_OAUTH: `issuer=${issuers}` })
+    expect(refused.stderr).toMatch(/MCP_BRIDGE_OAUTH=issuer: .* is not allowed/)
   }
 })
 

@@ -15,7 +15,7 @@ function startReplica(): Promise<HttpBridge> {
     env: {
       MCP_BRIDGE_RUNTIME: 'kubernetes',
       KUBECONFIG: cluster.kubeconfig,
-      MCP_BRIDGE_KUBERNETES_NETWORK: 'unchecked',
+      MCP_BRIDGE_KUBERNETES: 'network=unchecked',
       MCP_BRIDGE_POOL: '0',
       MCP_BRIDGE_HTTP_TOKEN: 'a-token-of-both-replicas',
       MCP_BRIDGE_DRAIN: '100',

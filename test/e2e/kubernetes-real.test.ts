@@ -38,7 +38,7 @@ it(
   'a cluster that enforces no network policy is refused, and says what its pods reach',
   { timeout: 120_000 },
   async () => {
-    const bridge = await startBridge({ env: { ...REAL_ENV, MCP_BRIDGE_KUBERNETES_NETWORK: 'checked' } })
+    const bridge = await startBridge({ env: { ...REAL_ENV, MCP_BRIDGE_KUBERNETES: 'network=checked' } })
     const refused = await bridge.call({ code: '1 + 1' })
     expect([refused.isError, refused.text]).toEqual([true, expect.stringContaining('it reached the API server (10.')])
     expect(refused.text).toContain('MCP_BRIDGE_KUBERNETES=network=unchecked')
@@ -84,7 +84,12 @@ it('a full quota is an error that says to try again, and no cell is lost by it',
 })
 
 it('no node with room is an error that says to try again', { timeout: 120_000 }, async () => {
-  const env = { ...REAL_ENV, MCP_BRIDGE_CPUS: '900', MCP_BRIDGE_KUBERNETES_START: '5', MCP_BRIDGE_POOL: '0' }
+  const env = {
+    ...REAL_ENV,
+    MCP_BRIDGE_CPUS: '900',
+    MCP_BRIDGE_KUBERNETES: 'network=unchecked start=5',
+    MCP_BRIDGE_POOL: '0',
+  }
   const bridge = await startBridge({ env })
   const refused = await bridge.call({ code: '1 + 1' })
   expect([refused.isError, refused.text]).toEqual([true, expect.stringMatching(/no node has room.*cpu.*Retry/is)])

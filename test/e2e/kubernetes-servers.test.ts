@@ -12,7 +12,7 @@ const cluster = await FakeCluster.start()
 afterAll(() => cluster.stop())
 
 const here = {
-  env: { MCP_BRIDGE_RUNTIME: 'kubernetes', MCP_BRIDGE_KUBERNETES_NETWORK: 'unchecked', KUBECONFIG: cluster.kubeconfig },
+  env: { MCP_BRIDGE_RUNTIME: 'kubernetes', MCP_BRIDGE_KUBERNETES: 'network=unchecked', KUBECONFIG: cluster.kubeconfig },
   image: 'registry.example.com/python:3',
 }
 const env = serversEnv(here)

@@ -99,7 +99,7 @@ it('cells run in pods of a warm pool, which go with their claims', { timeout: 18
   onTestFinished(() => pool.stop())
   await until(() => pool.waiting.length === 1)
 
-  const env = { ...REAL_ENV, MCP_BRIDGE_KUBERNETES_WARM_POOL: POOL, MCP_BRIDGE_POOL: '0' }
+  const env = { ...REAL_ENV, MCP_BRIDGE_KUBERNETES: `network=unchecked warmPool=${POOL}`, MCP_BRIDGE_POOL: '0' }
   const bridge = await startBridge({ servers: { everything: published.everything() }, env })
   expect(await bridge.run('x = 20\nx + 1')).toBe('21')
   expect(await bridge.run("(await mcp_everything.echo(message='from a pool'))")).toContain('Echo: from a pool')

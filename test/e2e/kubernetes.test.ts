@@ -50,7 +50,7 @@ it('a lost pod is reported, and the next cell has a new one', { timeout: 120_000
 
 it('a full quota of pods is an error that says to try again, and loses no cell', { timeout: 120_000 }, async () => {
   await providerOrSkip('bubblewrap')
-  const bridge = await startBridge({ env: { ...env, MCP_BRIDGE_KUBERNETES_NETWORK: 'unchecked' } })
+  const bridge = await startBridge({ env: { ...env, MCP_BRIDGE_KUBERNETES: 'network=unchecked' } })
   cluster.quota = 0
   const refused = await bridge.call({ code: '1 + 1' })
   expect([refused.isError, refused.text]).toEqual([true, expect.stringMatching(/no quota left.*Retry when/s)])

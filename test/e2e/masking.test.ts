@@ -247,7 +247,7 @@ describe('a name that an endpoint finds', () => {
     await new Promise<void>((resolve) => endpoint.listen(0, '127.0.0.1', resolve))
     const url = `http://127.0.0.1:${(endpoint.address() as AddressInfo).port}`
     const servers = { files: fixtureServer('intruder.mjs') }
-    named = await openTestBridge({ servers, env: { MCP_BRIDGE_MASK_ENDPOINT: url, MCP_BRIDGE_MASK: 'email' } })
+    named = await openTestBridge({ servers, env: { MCP_BRIDGE_MASK: `email endpoint=${url}` } })
     await named.run('name = "Ada " + "Lovelace"')
   }, 120_000)
   afterAll(async () => {

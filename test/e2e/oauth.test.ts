@@ -10,8 +10,8 @@ import { newKey, startIssuer } from '../support/token-issuer.ts'
 
 const handleIn = (text: string): string => /session="([\w-]+)"/.exec(text)![1]!
 
-function startFor(issuers: string[], env: Record<string, string> = {}): Promise<HttpBridge> {
-  return startHttpBridge({ env: { MCP_BRIDGE_OAUTH_ISSUER: issuers.join(' '), ...env } })
+function startFor(issuers: string[], more = '', env: Record<string, string> = {}): Promise<HttpBridge> {
+  return startHttpBridge({ env: { MCP_BRIDGE_OAUTH: `issuer=${issuers.join(',')} ${more}`, ...env } })
 }
 
 /** A request that is let in gets 405. */
@@ -27,7 +27,7 @@ it.each<Era>(['legacy', 'modern'])(
   'people who sign in at an authorization server are accepted, and have their own sessions: %s',
   async (era) => {
     const server = await startAuthorizationServer(['bridge:run'])
-    const bridge = await startFor([server.issuer], { MCP_BRIDGE_OAUTH_SCOPES: 'bridge:run' })
+    const bridge = await startFor([server.issuer], 'scopes=bridge:run')
     const ann = await server.connect(bridge.url, 'ann', era)
     expect(await ann.run('20 + 1')).toMatch(/^21/)
     expect((await probe(bridge, ann.token)).status).toBe(405)
@@ -36,7 +36,7 @@ it.each<Era>(['legacy', 'modern'])(
 
 it('people who sign in at an authorization server cannot reach the session of another', async () => {
   const server = await startAuthorizationServer(['bridge:run'])
-  const bridge = await startFor([server.issuer], { MCP_BRIDGE_OAUTH_SCOPES: 'bridge:run' })
+  const bridge = await startFor([server.issuer], 'scopes=bridge:run')
   const ann = await server.connect(bridge.url, 'ann')
   const ben = await server.connect(bridge.url, 'ben')
   const session = handleIn(await ann.run('x = 42'))
@@ -59,7 +59,7 @@ it('people who sign in at an authorization server cannot reach the session of an
 
 it('people who sign in at an authorization server are refused with a token for another server', async () => {
   const server = await startAuthorizationServer(['bridge:run'])
-  const scopes = { MCP_BRIDGE_OAUTH_SCOPES: 'bridge:run' }
+  const scopes = 'scopes=bridge:run'
   const [one, other] = await Promise.all([startFor([server.issuer], scopes), startFor([server.issuer], scopes)])
   const ann = await server.connect(one.url, 'ann')
   expect(await probe(one, ann.token)).toMatchObject({ status: 405 })
@@ -72,7 +72,7 @@ it('people who sign in at an authorization server are refused with a token for a
 describe('a client without an accepted token', () => {
   it('a client without an accepted token is told where to sign in, and for what', async () => {
     const issuer = await startIssuer()
-    const bridge = await startFor([issuer.issuer], { MCP_BRIDGE_OAUTH_SCOPES: 'run read' })
+    const bridge = await startFor([issuer.issuer], 'scopes=run,read')
     const { origin } = new URL(bridge.url)
     const metadata = `${origin}/.well-known/oauth-protected-resource/mcp`
     const none = await probe(bridge)
@@ -165,13 +165,13 @@ it('keys of an authorization server may change while clients are served', async 
 it('access tokens are for the address that clients use', async () => {
   const issuer = await startIssuer()
   const publicUrl = 'https://bridge.example.com/tools/mcp'
-  const bridge = await startFor([issuer.issuer], { MCP_BRIDGE_PUBLIC_URL: publicUrl })
+  const bridge = await startFor([issuer.issuer], '', { MCP_BRIDGE_PUBLIC_URL: publicUrl })
   expect((await probe(bridge, await issuer.sign({ aud: publicUrl }))).status).toBe(405)
   expect((await probe(bridge, await issuer.sign({ aud: bridge.url }))).status).toBe(401)
   const metadata = '/.well-known/oauth-protected-resource/tools/mcp'
   expect((await probe(bridge)).challenge).toBe(`Bearer resource_metadata="https://bridge.example.com${metadata}"`)
   expect(await (await fetch(new URL(metadata, bridge.url))).json()).toMatchObject({ resource: publicUrl })
-  const named = await startFor([issuer.issuer], { MCP_BRIDGE_OAUTH_AUDIENCE: 'api://bridge' })
+  const named = await startFor([issuer.issuer], 'audience=api://bridge')
   expect((await probe(named, await issuer.sign({ aud: 'api://bridge' }))).status).toBe(405)
   expect((await probe(named, await issuer.sign({ aud: named.url }))).status).toBe(401)
 })

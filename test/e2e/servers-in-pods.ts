@@ -45,8 +45,8 @@ export const server = {
 export function serversEnv({ env, image }: Pick<ServersCluster, 'env' | 'image'>): Record<string, string> {
   return {
     ...env,
-    MCP_BRIDGE_UPSTREAMS: 'pods',
-    MCP_BRIDGE_JAIL_IMAGE: image,
+    MCP_BRIDGE_KUBERNETES: `${env['MCP_BRIDGE_KUBERNETES'] ?? ''} servers=pods`,
+    MCP_BRIDGE_JAIL: `image=${image}`,
     MCP_BRIDGE_AUDIT: 'full',
     MCP_BRIDGE_LOG_LEVEL: 'debug',
     SERVER_TOKEN: SECRET,

@@ -101,7 +101,7 @@ print("saved", len(runtime.artifacts()))`
   })
 
   it('without its PostgreSQL a bridge makes no call that it must record, no command works, and all do when it is back', async () => {
-    const { one, command } = await startTwo({ MCP_BRIDGE_AUDIT_REQUIRED: '1' })
+    const { one, command } = await startTwo({ MCP_BRIDGE_AUDIT: 'required=1' })
     const owner = await one.connect('legacy')
     const token = (await command(one, 'token', 'create', 'ann')).split('\n')[0]!
     const statusFor = async (bearer: string) => {

@@ -95,7 +95,7 @@ describe('what cells of a user keep', () => {
 
   it('what cells of two users keep under one name stays apart, also when someone signs in under the name of a token', async () => {
     const issuer = await startIssuer()
-    const bridge = await startHttpBridge({ env: { MCP_BRIDGE_OAUTH_ISSUER: issuer.issuer } })
+    const bridge = await startHttpBridge({ env: { MCP_BRIDGE_OAUTH: `issuer=${issuer.issuer}` } })
     const [ann] = await connectAs(bridge, 'ann')
     const namesake = await bridge.connect('legacy', { token: await issuer.sign({ aud: bridge.url, sub: 'ann' }) })
     await ann!.run('runtime.save_memory("last", "of-ann")')
@@ -194,7 +194,7 @@ it('a user cannot add a server', async () => {
 describe('limits of a user', () => {
   it('limits of calls of a user are counted over sessions, and their error says when they end', async () => {
     const { home, reached } = homeWithHub()
-    const bridge = await startHttpBridge({ home, env: { MCP_BRIDGE_USER_CALLS: '3' } })
+    const bridge = await startHttpBridge({ home, env: { MCP_BRIDGE_HTTP_LIMITS: 'userCalls=3' } })
     const [ann, ben] = await connectAs(bridge, 'ann', 'ben')
     const twice = caught('await mcp_hub.delete_repo(id=1); await mcp_hub.delete_repo(id=2)')
     expect(await ann!.run(twice)).toBe('called')
@@ -210,7 +210,7 @@ describe('limits of a user', () => {
   })
 
   it('limits of cell time of a user count how long cells ran', async () => {
-    const bridge = await startHttpBridge({ env: { MCP_BRIDGE_USER_CELL_SECONDS: '1' } })
+    const bridge = await startHttpBridge({ env: { MCP_BRIDGE_HTTP_LIMITS: 'userSeconds=1' } })
     const [ann, ben] = await connectAs(bridge, 'ann', 'ben')
     expect(await ann!.run('import time; time.sleep(1.1); 1')).toBe('1')
     const refused = await ann!.call({ code: 'print("ran")' })
@@ -220,7 +220,7 @@ describe('limits of a user', () => {
   })
 
   it('limits of sessions of a user take no place from others, and never end a session with variables', async () => {
-    const bridge = await startHttpBridge({ env: { MCP_BRIDGE_USER_SANDBOXES: '1' } })
+    const bridge = await startHttpBridge({ env: { MCP_BRIDGE_HTTP_LIMITS: 'userSessions=1' } })
     const [annsToken, bensToken] = [await tokenFor(bridge, 'ann'), await tokenFor(bridge, 'ben')]
     const ann = await bridge.connect('modern', { token: annsToken })
     const session = handleIn(await ann.run('x = 42'))

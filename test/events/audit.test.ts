@@ -127,7 +127,7 @@ describe('the record', { timeout: 120_000 }, () => {
     const journal = (home: string) => path.join(home, 'journal')
     for (const required of [false, true]) {
       const observed = await openObserved({
-        env: { MCP_BRIDGE_AUDIT: 'shape', MCP_BRIDGE_AUDIT_REQUIRED: required ? '1' : '0' },
+        env: { MCP_BRIDGE_AUDIT: `shape required=${required ? '1' : '0'}` },
       })
       const { home } = observed
       observed.redefine({ raw: fixtureServer('raw.mjs', 'journal', journal(home)) })
@@ -168,7 +168,7 @@ describe('the record', { timeout: 120_000 }, () => {
   it('a required record has each call before it is sent', async () => {
     const observed = await openObserved({
       servers: { raw: good },
-      env: { MCP_BRIDGE_AUDIT: 'shape', MCP_BRIDGE_AUDIT_REQUIRED: '1' },
+      env: { MCP_BRIDGE_AUDIT: 'shape required=1' },
     })
     await observed.run(
       'import asyncio\nr = await asyncio.gather(*[mcp_raw.echo(text=str(n)) for n in range(100)])\nlen(r)',

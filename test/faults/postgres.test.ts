@@ -113,7 +113,7 @@ describe('PostgreSQL as the store of several bridges', () => {
 
   it('of bridges that look for due workflows at the same moment, one gets each', async () => {
     const all = await Promise.all(numbers(4).map(async () => new ScheduleStore((await open()).of(undefined))))
-    const schedule = { workflow: 'report', when: '0 * * * *', zone: 'UTC', words: [], version: 1, allowed: [] }
+    const schedule = { workflow: 'report', when: '0 * * * *', zone: 'UTC', words: [], sha256: '', allowed: [] }
     await all[0]!.add(schedule, new Date('2027-03-01T09:30:00Z'))
     const due = await Promise.all(all.map((one) => one.claim(new Date('2027-03-01T10:00:30Z'))))
     expect(due.flat()).toMatchObject([{ id: 'report', count: 1 }])

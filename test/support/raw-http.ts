@@ -49,7 +49,7 @@ export function useHttpBridge() {
       MCP_BRIDGE_SOURCES: 'mcps',
       MCP_BRIDGE_POOL: '0',
       MCP_BRIDGE_RUNTIME: 'pyodide',
-      MCP_BRIDGE_HTTP_SESSIONS: '64',
+      MCP_BRIDGE_HTTP_LIMITS: 'sessions=64',
     }
     const settings = readSettings({ ...env, MCP_BRIDGE_CACHE_DIR: path.join(home, 'cache') }, { home })
     bridge = await Bridge.open(

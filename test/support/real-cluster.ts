@@ -48,7 +48,7 @@ async function ran(program: string, ...args: string[]): Promise<string> {
 export const REAL_ENV = {
   MCP_BRIDGE_RUNTIME: 'kubernetes',
   MCP_BRIDGE_IMAGE: NODE_IMAGE,
-  MCP_BRIDGE_KUBERNETES_NETWORK: 'unchecked',
+  MCP_BRIDGE_KUBERNETES: 'network=unchecked',
   KUBECONFIG: REAL_KUBECONFIG ?? '',
 }
 

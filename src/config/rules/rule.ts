@@ -49,7 +49,6 @@ export interface RuleEntry {
 
 /** The entry for exactly this tool, whatever its name. */
 export function ruleFor(server: string, tool: string): RuleEntry {
-  // `exact` only where a pattern would be read: older bridges refuse files with fields that they do not know.
   return { server, tool, ...(`${server}${tool}`.includes('*') && { exact: true }) }
 }
 

@@ -23,17 +23,6 @@ it.each([
   expect(read(env)).toMatchObject({ ...expected, warnings: [] })
 })
 
-it('a variable that a setting had before is read, and a warning says what to write', () => {
-  const { poolMaxCount, warnings, setBy } = read({ MCP_BRIDGE_POOL_MAX: '8', MCP_BRIDGE_POOL: '2' })
-  expect(poolMaxCount).toBe(8)
-  expect(setBy).toEqual({ MCP_BRIDGE_POOL: 'MCP_BRIDGE_POOL', 'MCP_BRIDGE_POOL=max': 'MCP_BRIDGE_POOL_MAX' })
-  expect(warnings).toEqual([
-    'MCP_BRIDGE_POOL_MAX has become a part of MCP_BRIDGE_POOL. Write MCP_BRIDGE_POOL=max=…, or sandbox.poolMax in settings.json.',
-  ])
-  expect(read({ MCP_BRIDGE_POOL_MAX: '8', MCP_BRIDGE_POOL: 'max=4' }).poolMaxCount).toBe(4)
-  expect(read({ MCP_BRIDGE_POOL_MAX: ' ' }).warnings).toEqual([])
-})
-
 it.each([
   [
     { MCP_BRIDGE_KUBERNETES: 'netwrok=unchecked' },
@@ -46,7 +35,7 @@ it.each([
   ],
   [{ MCP_BRIDGE_KUBERNETES: '__proto__=1' }, /"__proto__" is not allowed/],
   [{ MCP_BRIDGE_POOL: '1 mex=8' }, /^MCP_BRIDGE_POOL: "mex" is not allowed. Did you mean max\?/],
-  [{ MCP_BRIDGE_POOL_MAX: '99' }, /^MCP_BRIDGE_POOL_MAX: "99" is not allowed/],
+  [{ MCP_BRIDGE_POOL: 'max=99' }, /^MCP_BRIDGE_POOL=max: "99" is not allowed/],
 ])('%j is refused', (env, problem) => {
   expect(() => read(env)).toThrow(problem)
 })
@@ -60,25 +49,4 @@ it.each([
 ])('no error repeats a secret: %j', (env: Record<string, string>) => {
   expect(() => read(env)).toThrow()
   expect(() => read(env)).not.toThrow('hunter2')
-})
-
-it.each([
-  ['MCP_BRIDGE_CHECKPOINT', '1', 'MCP_BRIDGE_SESSION=checkpoint'],
-  ['MCP_BRIDGE_CLIENT_METADATA_URL', 'https://us.example/a.json', '"clientId"'],
-  ['MCP_BRIDGE_DURABLE_TIMEOUT', '60', 'an hour'],
-  ['MCP_BRIDGE_EMBEDDINGS_KEY', 'hunter2', 'without an endpoint'],
-  ['MCP_BRIDGE_KEYCHAIN', 'off', 'MCP_BRIDGE_SIGN_IN_KEY=none'],
-  ['MCP_BRIDGE_LEARN_TYPES', '0', 'values are never kept'],
-  ['MCP_BRIDGE_OPEN', '1', 'sandbridge approve'],
-  ['MCP_BRIDGE_OUTPUT_MEMORY', '1g', '128 MiB'],
-])('%s=%s changes nothing any more, and one warning says what to do or what holds', (variable, value, instead) => {
-  const [plain, given] = [read({}), read({ [variable]: value })]
-  expect(given).toEqual({ ...plain, warnings: [expect.stringContaining(instead)] })
-  expect(given.warnings[0]).not.toContain('hunter2')
-})
-
-it('a variable that has ended is told of in words', () => {
-  const instead = 'Sandboxes of docker and podman end with their bridge; the resident bridge keeps sessions.'
-  const { warnings } = read({ MCP_BRIDGE_DURABLE_SANDBOXES: '8' })
-  expect(warnings).toEqual([`MCP_BRIDGE_DURABLE_SANDBOXES has ended and is ignored. ${instead}`])
 })

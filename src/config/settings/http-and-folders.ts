@@ -31,7 +31,7 @@ const publicUrl: Setting<string | undefined> = {
 const oauthIssuers: Setting<readonly string[]> = {
   variable: 'MCP_BRIDGE_OAUTH',
   member: 'issuer',
-  formerly: 'MCP_BRIDGE_OAUTH_ISSUER',
+  key: 'oauthIssuer',
   meaning: 'Authorization servers whose access tokens `run --http` accepts, each exactly as its metadata names it.',
   defaultText: 'none',
   allowed: 'https addresses separated by commas, such as https://login.example.com; http for this machine only',
@@ -102,7 +102,7 @@ export const HTTP_AND_FOLDER_SETTINGS = {
     {
       variable: 'MCP_BRIDGE_OAUTH',
       member: 'audience',
-      formerly: 'MCP_BRIDGE_OAUTH_AUDIENCE',
+      key: 'oauthAudience',
       meaning: 'What the `aud` of an access token must name, where that is not the address of the bridge.',
     },
     { allowed: 'text without spaces', matches: /^[\x21-\x7e]+$/, default: undefined },
@@ -111,7 +111,7 @@ export const HTTP_AND_FOLDER_SETTINGS = {
     {
       variable: 'MCP_BRIDGE_OAUTH',
       member: 'scopes',
-      formerly: 'MCP_BRIDGE_OAUTH_SCOPES',
+      key: 'oauthScopes',
       meaning: 'Scopes that an access token must have, all of them.',
     },
     // RFC 6749, section 3.3.
@@ -121,7 +121,7 @@ export const HTTP_AND_FOLDER_SETTINGS = {
     {
       variable: 'MCP_BRIDGE_HTTP_LIMITS',
       member: 'sessions',
-      formerly: 'MCP_BRIDGE_HTTP_SESSIONS',
+      key: 'sessions',
       meaning: 'The most sessions that `run --http` keeps open.',
     },
     { default: 16, min: 1, max: 1000 },
@@ -130,7 +130,7 @@ export const HTTP_AND_FOLDER_SETTINGS = {
     {
       variable: 'MCP_BRIDGE_HTTP_LIMITS',
       member: 'userSessions',
-      formerly: 'MCP_BRIDGE_USER_SANDBOXES',
+      key: 'userSandboxes',
       meaning: 'The most sessions that one user of `run --http` has open.',
     },
     { min: 1, max: 1000 },
@@ -139,7 +139,7 @@ export const HTTP_AND_FOLDER_SETTINGS = {
     {
       variable: 'MCP_BRIDGE_HTTP_LIMITS',
       member: 'userSeconds',
-      formerly: 'MCP_BRIDGE_USER_CELL_SECONDS',
+      key: 'userCellSeconds',
       meaning: 'The seconds that cells of one user of `run --http` may run in an hour, all together.',
     },
     { min: 1, max: 10_000_000 },
@@ -148,7 +148,7 @@ export const HTTP_AND_FOLDER_SETTINGS = {
     {
       variable: 'MCP_BRIDGE_HTTP_LIMITS',
       member: 'userCalls',
-      formerly: 'MCP_BRIDGE_USER_CALLS',
+      key: 'userCalls',
       meaning: 'The calls that cells of one user of `run --http` may make in an hour.',
     },
     { min: 1, max: 100_000_000 },

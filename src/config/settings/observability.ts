@@ -32,7 +32,7 @@ export const OBSERVABILITY_SETTINGS = {
     {
       variable: 'MCP_BRIDGE_AUDIT',
       member: 'required',
-      formerly: 'MCP_BRIDGE_AUDIT_REQUIRED',
+      key: 'auditRequired',
       meaning: 'Make no call that cannot be recorded first, such as on a full disk.',
     },
     false,

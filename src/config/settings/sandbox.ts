@@ -112,7 +112,7 @@ const mask: Setting<readonly MaskKind[]> = {
 const maskEndpoint: Setting<string | undefined> = {
   variable: 'MCP_BRIDGE_MASK',
   member: 'endpoint',
-  formerly: 'MCP_BRIDGE_MASK_ENDPOINT',
+  key: 'maskEndpoint',
   meaning: 'An endpoint in the form of Presidio Analyzer that finds names, which the model then gets as `[PERSON_1]`.',
   defaultText: 'none',
   allowed: 'an http or https URL',
@@ -153,7 +153,7 @@ export const SANDBOX_SETTINGS = {
       {
         variable: 'MCP_BRIDGE_POOL',
         member: 'max',
-        formerly: 'MCP_BRIDGE_POOL_MAX',
+        key: 'poolMax',
         meaning:
           'How many sandboxes may be kept waiting: more than `MCP_BRIDGE_POOL` where sessions begin faster than sandboxes start.',
       },
@@ -191,7 +191,7 @@ export const SANDBOX_SETTINGS = {
     {
       variable: 'MCP_BRIDGE_KUBERNETES',
       member: 'context',
-      formerly: 'MCP_BRIDGE_KUBERNETES_CONTEXT',
+      key: 'kubernetesContext',
       meaning: 'The context of your kubeconfig files that pods run in.',
     },
     { allowed: 'a name without spaces', matches: /^\S+$/, default: undefined },
@@ -200,7 +200,7 @@ export const SANDBOX_SETTINGS = {
     {
       variable: 'MCP_BRIDGE_KUBERNETES',
       member: 'namespace',
-      formerly: 'MCP_BRIDGE_KUBERNETES_NAMESPACE',
+      key: 'kubernetesNamespace',
       meaning: 'The namespace of pods, where it is not the context’s.',
     },
     { allowed: 'the name of a namespace', matches: /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/, default: undefined },
@@ -209,7 +209,7 @@ export const SANDBOX_SETTINGS = {
     {
       variable: 'MCP_BRIDGE_KUBERNETES',
       member: 'network',
-      formerly: 'MCP_BRIDGE_KUBERNETES_NETWORK',
+      key: 'kubernetesNetwork',
       meaning: '`checked`: refuse a cluster whose pods reach a network. `unchecked`: do not try.',
     },
     ['checked', 'unchecked'],
@@ -219,7 +219,7 @@ export const SANDBOX_SETTINGS = {
     {
       variable: 'MCP_BRIDGE_KUBERNETES',
       member: 'seccomp',
-      formerly: 'MCP_BRIDGE_KUBERNETES_SECCOMP',
+      key: 'kubernetesSeccomp',
       meaning:
         'A seccomp profile on every node, in the seccomp folder of its kubelet. Without it, pods have `RuntimeDefault`.',
     },
@@ -233,7 +233,7 @@ export const SANDBOX_SETTINGS = {
     {
       variable: 'MCP_BRIDGE_KUBERNETES',
       member: 'start',
-      formerly: 'MCP_BRIDGE_KUBERNETES_START',
+      key: 'kubernetesStart',
       meaning: 'How long a pod may take to run, with pulling its image and waiting for a node.',
     },
     { default: 60, min: 5, max: 1800 },
@@ -242,7 +242,7 @@ export const SANDBOX_SETTINGS = {
     {
       variable: 'MCP_BRIDGE_KUBERNETES',
       member: 'warmPool',
-      formerly: 'MCP_BRIDGE_KUBERNETES_WARM_POOL',
+      key: 'kubernetesWarmPool',
       meaning:
         'A SandboxWarmPool of agent-sandbox that pods are taken from. Their image and limits are those of its template.',
     },

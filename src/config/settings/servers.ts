@@ -56,7 +56,7 @@ export const SERVER_SETTINGS = {
     {
       variable: 'MCP_BRIDGE_JAIL',
       member: 'image',
-      formerly: 'MCP_BRIDGE_JAIL_IMAGE',
+      key: 'jailImage',
       meaning:
         'The container image that jailed servers run in. Without it, they run with the programs of this machine.',
     },
@@ -66,7 +66,7 @@ export const SERVER_SETTINGS = {
     {
       variable: 'MCP_BRIDGE_KUBERNETES',
       member: 'servers',
-      formerly: 'MCP_BRIDGE_UPSTREAMS',
+      key: 'upstreams',
       meaning:
         'Where stdio servers run: with the bridge, or each in a pod of the cluster, in the image of its definition or `MCP_BRIDGE_JAIL=image`.',
     },

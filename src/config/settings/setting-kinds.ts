@@ -30,8 +30,6 @@ export interface Setting<T> {
   variable: string
   /** Its name in a variable that several settings share: `MCP_BRIDGE_POOL="1 max=8"`. */
   member?: string
-  /** The variable of its own that it had. It is still read, with a warning. */
-  formerly?: string
   /** Its name in settings.json, where that does not follow from the variable. */
   key?: string
   meaning: string
@@ -64,10 +62,7 @@ export const DAY_S = 86_400
 /** The format of a bearer token, for `pattern`. */
 export const TOKEN = { allowed: 'at least 16 printable characters without spaces', matches: /^[\x21-\x7e]{16,}$/ }
 
-type Words = Pick<
-  Setting<unknown>,
-  'variable' | 'member' | 'formerly' | 'key' | 'meaning' | 'secret' | 'onlyVariable' | 'isLive'
->
+type Words = Pick<Setting<unknown>, 'variable' | 'member' | 'key' | 'meaning' | 'secret' | 'onlyVariable' | 'isLive'>
 
 /** A setting with its names. */
 export interface NamedSetting {

@@ -171,9 +171,9 @@ describe('readSettings', () => {
     ['MCP_BRIDGE_MEMORY', '63m', 'at least 64m'],
     ['MCP_BRIDGE_MEMORY', '1t', 'at least 64m'],
     ['MCP_BRIDGE_POOL', '17', 'a whole number, 0 to 16'],
-    ['MCP_BRIDGE_KUBERNETES_SECCOMP', '/etc/x.json', 'a path below that folder, such as sandbridge.json'],
-    ['MCP_BRIDGE_KUBERNETES_WARM_POOL', 'Two words', 'the name of a SandboxWarmPool'],
-    ['MCP_BRIDGE_KUBERNETES_SECCOMP', 'a/../../x.json', 'a path below that folder, such as sandbridge.json'],
+    ['MCP_BRIDGE_KUBERNETES=seccomp', '/etc/x.json', 'a path below that folder, such as sandbridge.json'],
+    ['MCP_BRIDGE_KUBERNETES=warmPool', 'Two+words', 'the name of a SandboxWarmPool'],
+    ['MCP_BRIDGE_KUBERNETES=seccomp', 'a/../../x.json', 'a path below that folder, such as sandbridge.json'],
     ['MCP_BRIDGE_POOL', '1.5', 'a whole number, 0 to 16'],
     ['MCP_BRIDGE_CPUS', '0', 'a number above 0'],
     ['MCP_BRIDGE_IMAGE', '--privileged', 'an image name'],
@@ -199,7 +199,8 @@ describe('readSettings', () => {
     ].map((word): [string, string, string] => ['MCP_BRIDGE_PACKAGES', word, 'requirements, wheel files or folders']),
   ])('the setting %s=%s is refused', (variable, value, allowed) => {
     needsPosixPaths(variable, value)
-    const { code, message } = errorOf({ [variable]: value })
+    const [name = '', member] = variable.split('=')
+    const { code, message } = errorOf({ [name]: member ? `${member}=${value}` : value })
     expect(code).toBe('CONFIG_INVALID')
     expect(message).toContain(variable)
     expect(message).toContain(allowed)
@@ -278,10 +279,10 @@ describe('readSettings', () => {
   })
 
   it('servers run in pods only where sandboxes do, and are stopped when idle there', () => {
-    expect(() => read({ MCP_BRIDGE_UPSTREAMS: 'pods' })).toThrow(
+    expect(() => read({ MCP_BRIDGE_KUBERNETES: 'servers=pods' })).toThrow(
       'MCP_BRIDGE_KUBERNETES=servers=pods needs MCP_BRIDGE_RUNTIME=kubernetes',
     )
-    const pods = { MCP_BRIDGE_UPSTREAMS: 'pods', MCP_BRIDGE_RUNTIME: 'kubernetes' }
+    const pods = { MCP_BRIDGE_KUBERNETES: 'servers=pods', MCP_BRIDGE_RUNTIME: 'kubernetes' }
     expect(read(pods)).toMatchObject({ upstreams: 'pods', upstreamIdleMs: 600_000 })
     expect(read({ ...pods, MCP_BRIDGE_UPSTREAM_IDLE: '0' }).upstreamIdleMs).toBe(0)
   })

@@ -7,7 +7,7 @@ import { processContext } from './client-context.ts'
 import { readKeptPackages } from './kept-packages.ts'
 import { DEFAULT_MEMORY_BYTES } from '../../util/default-memory.ts'
 import { isLoopback } from '../../util/net/loopback.ts'
-import { type FileSettings, type Given, givenTexts, hasEnded } from './given-texts.ts'
+import { type FileSettings, type Given, givenTexts } from './given-texts.ts'
 import { idOf, type NamedSetting, type Setting, type SettingContext } from './setting-kinds.ts'
 import { CELL_SETTINGS } from './cells.ts'
 import { HTTP_AND_FOLDER_SETTINGS } from './http-and-folders.ts'
@@ -61,7 +61,7 @@ export function namedSettings(): NamedSetting[] {
   return [...Object.entries<SettingTable>(SETTING_GROUPS), ...ofFeatures].flatMap(([heading, table]) => {
     const group = camelCase(heading.split(' ', 1)[0]!)
     return Object.entries(table).map(([property, setting]) => {
-      const key = setting.key ?? keyOf(setting.formerly ?? setting.variable, group)
+      const key = setting.key ?? keyOf(setting.variable, group)
       return { name: `${group}.${key}`, group, key, heading, property, setting }
     })
   })
@@ -226,11 +226,9 @@ export function visibleName(name: string): string {
 }
 
 function unknownNames(env: SettingContext['env']): string[] {
-  const all = Object.values(allSettings())
-  const known = new Set(all.map(({ variable }) => variable))
-  const former = new Set(all.map(({ formerly }) => formerly))
+  const known = new Set(Object.values(allSettings()).map(({ variable }) => variable))
   return Object.keys(env)
-    .filter((name) => name.startsWith('MCP_BRIDGE_') && !known.has(name) && !former.has(name) && !hasEnded(name))
+    .filter((name) => name.startsWith('MCP_BRIDGE_') && !known.has(name))
     .map((name) => {
       const near = nearestName(name, known)
       return `${visibleName(name)} is not a setting and is ignored.${near === undefined ? '' : ` Did you mean ${near}?`}`

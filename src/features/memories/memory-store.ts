@@ -27,8 +27,8 @@ const record = z.object({
   /** JSON as Python writes it, which may contain NaN. */
   value: z.string(),
   metadata: z.record(z.string(), z.unknown()).optional(),
-  /** Different after each save. Missing in what older versions saved. */
-  revision: z.string().optional(),
+  /** Different after each save. */
+  revision: z.string(),
   createdAt: z.string(),
   updatedAt: z.string(),
 })
@@ -40,7 +40,7 @@ export interface MemoryInfo extends Omit<Memory, 'value' | 'revision'> {
   sizeBytes: number
 }
 
-/** The revision of a key that has no memory, and of one that an older version saved. */
+/** The revision of a key that has no memory. */
 const NO_REVISION = ''
 
 export class MemoryStore {

@@ -16,16 +16,13 @@ export async function idleVariables({ env, home }: Pick<ClientContext, 'env' | '
   // A relay has loaded no features.
   const file = await readSettingsFile(settingsFile(context), context, undefined, false)
   const all = namedSettings()
-  const given = [...new Set(all.flatMap(({ setting }) => [setting.variable, setting.formerly ?? []].flat()))].filter(
-    (name) => env[name]?.trim(),
-  )
+  const given = [...new Set(all.map(({ setting }) => setting.variable))].filter((name) => env[name]?.trim())
   const withAll = readSettings(env, { home }, file)
   const without = (names: readonly string[]): typeof withAll =>
     readSettings({ ...env, ...Object.fromEntries(names.map((name) => [name, undefined])) }, { home }, file)
   const values = (from: typeof withAll): unknown => ({ ...from, warnings: [], setBy: {} })
   const isLive = (name: string): boolean =>
-    name === COMPAT ||
-    all.some(({ setting }) => (setting.variable === name || setting.formerly === name) && setting.isLive)
+    name === COMPAT || all.some(({ setting }) => setting.variable === name && setting.isLive)
   const alone = given.filter((name) => !isLive(name) && isDeepStrictEqual(values(without([name])), values(withAll)))
   // Two may each change nothing only beside the other.
   return isDeepStrictEqual(values(without(alone)), values(withAll)) ? alone : []

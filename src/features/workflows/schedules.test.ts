@@ -12,7 +12,7 @@ async function scheduled(when: string, since: string) {
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const store = fileStore(folder)
   const schedules = new ScheduleStore(store)
-  await schedules.add({ workflow: 'report', when, zone: 'UTC', words: [], version: 1, allowed: [] }, at(since))
+  await schedules.add({ workflow: 'report', when, zone: 'UTC', words: [], sha256: '', allowed: [] }, at(since))
   /** Each due time with what became of it. */
   const runs = async () =>
     (await schedules.list())['report']!.runs.map(
@@ -24,7 +24,7 @@ async function scheduled(when: string, since: string) {
 const at = (time: string) => new Date(`2027-03-01T${time}Z`)
 
 const OTHER_MACHINE = { host: 'another-machine', pid: process.pid }
-/** As older versions recorded it, and where the system does not tell the start of a process. */
+/** As where the system does not tell the start of a process. */
 const OF_UNKNOWN_START = { host: hostId(), pid: process.pid }
 const EARLIER_WITH_THIS_ID = { ...OF_UNKNOWN_START, started: 'another boot 1' }
 
@@ -111,14 +111,14 @@ it('a schedule that is added again keeps its runs, and stands in place of all th
     const { report } = JSON.parse((await read())!) as { report: object }
     return JSON.stringify({ report, 'report-2': report, 'report-3': { ...report, words: ['--x', '1'] } })
   })
-  const again = { workflow: 'report', when: '0 * * * *', zone: 'UTC', words: [], version: 2, allowed: [] }
+  const again = { workflow: 'report', when: '0 * * * *', zone: 'UTC', words: [], sha256: 'new', allowed: [] }
   expect(await schedules.add(again, at('10:01:00'))).toEqual({
     id: 'report',
     replaced: ['report', 'report-2'],
     others: ['report-3'],
   })
   expect(Object.keys(await schedules.list())).toEqual(['report', 'report-3'])
-  expect((await schedules.list())['report']).toMatchObject({ version: 2 })
+  expect((await schedules.list())['report']).toMatchObject({ sha256: 'new' })
   expect(await runs()).toEqual(['10:00 undefined '])
 })
 

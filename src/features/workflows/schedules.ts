@@ -42,13 +42,8 @@ const schedule = z.object({
   zone: z.string(),
   /** The parameters, as on a command line. */
   words: z.array(z.string()),
-  /** The workflow's version when it was scheduled. */
-  version: z.int(),
-  /**
-   * `writtenHash` at that time: the allowed calls apply to this code only. Missing in what older versions scheduled,
-   * for which the version counts.
-   */
-  sha256: z.string().optional(),
+  /** `writtenHash` at that time: the allowed calls apply to this code only. */
+  sha256: z.string(),
   /** `server__tool`: calls that rules would ask about. */
   allowed: z.array(z.string()),
   /** Times up to this one have been handled. */
@@ -58,7 +53,7 @@ const schedule = z.object({
    * Due times from one to another that all have had a run or an outcome, also those that `runs` no longer has. A break
    * or a clock that is set begins a new stretch.
    */
-  handled: z.array(z.object({ from: z.string(), to: z.string() })).optional(),
+  handled: z.array(z.object({ from: z.string(), to: z.string() })),
 })
 
 export type Schedule = z.infer<typeof schedule>
@@ -184,10 +179,7 @@ function runsTheSame(one: Plan, other: Plan): boolean {
 const keyOf = (id: string, due: string): string => `${due} ${id}`
 
 /** The times since the last look. `isCut`: there were more of them. */
-function dueTimes(
-  { when, zone, considered, runs, handled = [] }: Schedule,
-  now: Date,
-): { times: string[]; isCut: boolean } {
+function dueTimes({ when, zone, considered, runs, handled }: Schedule, now: Date): { times: string[]; isCut: boolean } {
   const since = new Date(considered) <= now ? new Date(considered) : new Date(now.getTime() - GRACE_MS)
   const found = timesBetween(when, zone, since, now).map((time) => time.toISOString())
   // A clock that was set back repeats no time.
@@ -244,7 +236,7 @@ function cut(runs: ScheduledRun[]): ScheduledRun[] {
 }
 
 /** @param times those that were handled now, oldest first; of missed times, the one that is recorded */
-function withStretch(before: Schedule['handled'] = [], times: string[], isBreak: boolean): Schedule['handled'] {
+function withStretch(before: Schedule['handled'], times: string[], isBreak: boolean): Schedule['handled'] {
   const [from, to] = [times[0]!, times.at(-1)!]
   const last = before.at(-1)
   if (last && !isBreak) return [...before.slice(0, -1), { from: last.from, to }]

@@ -230,7 +230,7 @@ async function dialLocal(
   const context = contextOf(definition, place)
   if (jail?.startProgram) {
     const [{ programInPod }, { startInPod }] = await Promise.all([
-      jails.for('MCP_BRIDGE_UPSTREAMS=pods'),
+      jails.for('MCP_BRIDGE_KUBERNETES=servers=pods'),
       import('../stdio/pod-process.ts'),
     ])
     const inPod = await startInPod(programInPod(name, server, jail.image), jail.startProgram)

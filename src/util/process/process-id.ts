@@ -61,7 +61,7 @@ export function bootId(): string {
 export interface RecordedProcess {
   host: string
   pid: number
-  /** Boot and start. Missing without /proc, and in records of older versions. */
+  /** Boot and start. Missing without /proc. */
   started?: string | undefined
 }
 

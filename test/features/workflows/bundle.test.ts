@@ -12,7 +12,6 @@ import {
   closeTestBridge,
 } from '../../support/bridge-process.ts'
 import { packTar, unpackTar } from 'modern-tar'
-import { makeZip } from '../../support/make-zip.ts'
 import { needsProgram } from '../../support/needs.ts'
 import { runProgram } from '../../support/run-program.ts'
 import { needsPosix } from '../../support/needs.ts'
@@ -153,21 +152,6 @@ it('a bundle that is not there, and nothing to export, are told in words', async
     code: 2,
     stderr: expect.stringContaining('no function or artifact was saved') as string,
   })
-})
-
-it('a bundle of version 0.2, which is a zip file, is imported, and refused with a link in it', async () => {
-  const entries = (await unpackTar(readFileSync(bundle))).map(({ header, data }) => ({
-    name: header.name,
-    data: Buffer.from(data ?? []),
-    isStored: true,
-  }))
-  const file = path.join(home, 'old.sbx')
-  writeFileSync(file, makeZip(entries))
-  const other = makeHome()
-  const { stdout, stderr } = await at(other, 'import', file, '--yes')
-  expect(stdout, stderr).toContain('double: version 1\nweekly_report: version 1\nreport.csv: version 1\n')
-  writeFileSync(file, makeZip([{ name: 'artifacts/link', data: '/etc/passwd', mode: 0o120777 }, ...entries]))
-  expect((await at(other, 'import', file, '--yes')).stderr).toContain('that is not a plain file')
 })
 
 it('an export writes through no link, and over no file', async () => {

@@ -3,6 +3,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { writtenHash } from '../../../src/features/workflows/declared-flows.ts'
 import { Scheduler } from '../../../src/features/workflows/schedule/scheduler.ts'
 import { ScheduleStore } from '../../../src/features/workflows/schedules.ts'
 import { bridgeEnv, CLI, closeTestBridge, openTestBridge, PROJECTS } from '../../support/bridge-process.ts'
@@ -348,7 +349,9 @@ it('a scheduled run keeps to declared flows, whatever tools the schedule allows'
   const store = new ScheduleStore(bridge.stores.of(undefined))
   const made = async (words: string[], hour: number) => {
     const at = (time: string) => new Date(`2027-03-01T${time}Z`)
-    const about = { workflow: 'forward', when: '0 * * * *', zone: 'UTC', version: 1, allowed: ['files__send'] }
+    const { savedTools } = bridge.own
+    const sha256 = await writtenHash(await savedTools.find('forward'), savedTools)
+    const about = { workflow: 'forward', when: '0 * * * *', zone: 'UTC', sha256, allowed: ['files__send'] }
     const { id } = await store.add({ ...about, words }, at(`${hour - 1}:30:00`))
     const scheduler = new Scheduler(bridge)
     await scheduler.look(at(`${hour}:00:01`))

@@ -4,8 +4,10 @@ import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs
 import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished, vi } from 'vitest'
 import { timesBetween } from '../../../src/features/workflows/cron-times.ts'
+import { writtenHash } from '../../../src/features/workflows/declared-flows.ts'
 import { Scheduler } from '../../../src/features/workflows/schedule/scheduler.ts'
 import { ScheduleStore } from '../../../src/features/workflows/schedules.ts'
+import { SavedToolStore } from '../../../src/keep/saved/saved-tool-store.ts'
 import { bridgeEnv, fixtureServer, makeHome } from '../../support/bridge-process.ts'
 import { type ObservedBridge, openObserved } from '../../support/observed-bridge.ts'
 import { runCommand } from '../../support/run-program.ts'
@@ -31,7 +33,7 @@ const EVERY_HOUR = {
   when: '0 * * * *',
   zone: 'UTC',
   words: ['--week', '9'],
-  version: 1,
+  sha256: '',
   allowed: [],
 }
 
@@ -191,7 +193,9 @@ it('a call that asks is refused in a scheduled run, unless it was allowed for th
   expect(await runs('asking-report')).toMatchObject([
     { outcome: 'failed', message: expect.stringContaining('unattended') },
   ])
-  const { id } = await store().add({ ...schedule, allowed }, at('09:30:00'))
+  const savedTools = new SavedToolStore(observed.bridge.stores.of(undefined))
+  const sha256 = await writtenHash(await savedTools.find('asking_report'), savedTools)
+  const { id } = await store().add({ ...schedule, sha256, allowed }, at('09:30:00'))
   await look(at('10:00:01'))
   expect(lines()).toEqual(['week 9'])
   await observed.run(asking.replace('week {week}', 'other {week}'))

@@ -115,9 +115,9 @@ function unknownKey(key: string, group: string, all: readonly NamedSetting[]): s
   return `is not a setting.${near === undefined ? '' : ` Did you mean ${near}?`}`
 }
 
-/** The setting of a name such as `output.tokens`, or of a variable, also of a former one. */
+/** The setting of a name such as `output.tokens`, or of a variable. */
 export function settingNamed(name: string, all: readonly NamedSetting[]): NamedSetting | undefined {
-  return all.find(({ name: own, setting }) => own === name || idOf(setting) === name || setting.formerly === name)
+  return all.find(({ name: own, setting }) => own === name || idOf(setting) === name)
 }
 
 /** ` Did you mean …?` or an empty text. */

@@ -40,12 +40,12 @@ export async function describeSettings(
   const { setBy, warnings } = readSettings(env, machine, found)
   const { texts } = givenTexts(namedSettings(), env, found)
   const settings = namedSettings().map(({ name, heading, setting }): DescribedSetting => {
-    const { meaning, allowed, defaultText, onlyVariable, isLive = false, secret, formerly } = setting
+    const { meaning, allowed, defaultText, onlyVariable, isLive = false, secret } = setting
     const variable = idOf(setting)
     const from = setBy[variable]
     const about = { name, variable, heading, meaning, allowed, isLive, ...(onlyVariable && { onlyVariable }) }
     if (from === undefined) return { ...about, value: defaultText, source: 'default' }
-    const source = from === variable || from === formerly ? 'variable' : 'file'
+    const source = from === variable ? 'variable' : 'file'
     const place = source === 'file' ? from.slice(0, from.lastIndexOf(': ')) : from
     return { ...about, value: secret ? HIDDEN : withoutCredentials(texts.get(variable)?.text ?? ''), source, place }
   })

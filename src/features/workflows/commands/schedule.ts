@@ -50,9 +50,8 @@ export async function schedule(
   const zone = zoneOf(options.zone)
   const next = nextTime(when, zone, new Date())
   const allowed = allowedOf(workflow, options.allow ?? [])
-  const { version } = workflow
   const sha256 = await writtenHash(workflow, savedTools)
-  const added = { workflow: title, when, zone, words, version, sha256, allowed }
+  const added = { workflow: title, when, zone, words, sha256, allowed }
   const { id, replaced, others } = await store.add(added, new Date())
   if (options.json) return printJson({ id, next: next.toISOString(), replaced, others })
   if (replaced.length > 0) print(`Replaced ${quoted(replaced)}: the same workflow, time and parameters.`)

@@ -146,20 +146,6 @@ it('a run of another machine counts as failed once it can no longer go on', asyn
   expect((await failedRun())!.owner).toBeUndefined()
 })
 
-it('a run that an older version left is resumed', async () => {
-  await killedRun()
-  const [file] = files()
-  const [first, ...effects] = readFileSync(file!, 'utf8').split('\n')
-  const { version, args, startedAt } = JSON.parse(first!) as Record<string, unknown>
-  rmSync(file!)
-  writeFileSync(
-    path.join(home(), 'unfinished.jsonl'),
-    [JSON.stringify({ version, args, startedAt }), ...effects].join('\n'),
-  )
-  expect(await run(findResumable(await journal().earlier(), 1, {}), () => 'again')).toEqual(['did first', 'did silent'])
-  expect(made).toEqual(['first', 'silent', 'silent'])
-})
-
 it('a new run replaces the failed one with its arguments, and few others are kept', async () => {
   const begin = async (week: number) => {
     const one = journal()

@@ -196,7 +196,6 @@ async function readRun(file: string): Promise<EarlierRun | undefined> {
   const about = head.safeParse(began)
   if (!about.success) return undefined
   const effects = new Map<string, Effect>()
-  // Missing in a journal of an older version.
   let last = owner.safeParse(began).data
   for (const line of lines) {
     const read = parseJson(line)

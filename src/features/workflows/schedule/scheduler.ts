@@ -117,7 +117,7 @@ export class Scheduler {
  */
 async function runUnwatched(
   bridge: OpenTenant,
-  { workflow: name, words, zone, version, sha256, allowed }: Schedule,
+  { workflow: name, words, zone, sha256, allowed }: Schedule,
   due: Date,
   run: RunOrigin,
 ): Promise<string | undefined> {
@@ -128,7 +128,7 @@ async function runUnwatched(
   if (gone.length > 0) return `Nothing was called. ${gone.join(' ')}`
   const flows = await DeclaredFlows.of(bridge, workflow)
   const { flows: declared, hasChanged } = await flows.read()
-  const isScheduled = sha256 === undefined ? workflow.version === version : sha256 === flows.sha256
+  const isScheduled = sha256 === flows.sha256
   const isOther = hasChanged || (declared === undefined && !isScheduled)
   if (isOther && bridge.rules.shared?.judgesFlow)
     return `Nothing was called: ${CHANGED}. Read it, and run it once in a terminal: sandbridge run-workflow ${name}`

@@ -1,19 +1,13 @@
 // Reads the entries of a bundle, one at a time. The file comes from a stranger, so an entry that is not a plain file of
 // the bundle refuses it as a whole.
 import { createReadStream } from 'node:fs'
-import { open } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { createTarDecoder, type ParsedTarEntry } from 'modern-tar'
 import { messageOf } from '../../../errors.ts'
-import { isSafeName, zipEntries } from '../../../util/bytes/zip-archive.ts'
+import { isSafeName } from '../../../util/bytes/zip-archive.ts'
 
 const MAX_ENTRIES = 20_000
-const MAX_ZIP_BYTES = 1 << 30
-const ZIP = 'PK'
-/** Type of a file in Unix modes, and that of a plain one. */
-const TYPE = 0o170000
-const PLAIN = 0o100000
 
 /** Says why a bundle is refused, as the end of a sentence about the file. */
 export class BundleError extends Error {
@@ -36,14 +30,6 @@ export async function* bundleEntries(file: string, maxBytes: number): AsyncGener
     if (names.add(name).size > MAX_ENTRIES) throw new BundleError('has too many entries')
   }
   try {
-    // The bundles of version 0.2 are zip files.
-    if (await startsWith(file, ZIP)) {
-      for await (const { name, mode, data } of zipEntries(file, MAX_ZIP_BYTES)) {
-        check(name, [0, PLAIN].includes(mode & TYPE))
-        yield { name, data }
-      }
-      return
-    }
     for await (const { header, body } of tarEntries(file)) {
       check(header.name, header.type === 'file')
       if (header.size > maxBytes) throw new BundleError(`has an entry that is too large: ${header.name}`)
@@ -59,14 +45,4 @@ export async function* bundleEntries(file: string, maxBytes: number): AsyncGener
 function tarEntries(file: string): AsyncIterable<ParsedTarEntry> {
   const stream = Readable.toWeb(createReadStream(file)) as unknown as ReadableStream<Uint8Array>
   return stream.pipeThrough(createTarDecoder({ strict: true }))
-}
-
-async function startsWith(file: string, text: string): Promise<boolean> {
-  const handle = await open(file)
-  try {
-    const { buffer: head, bytesRead } = await handle.read(Buffer.alloc(text.length), 0, text.length, 0)
-    return head.toString('latin1', 0, bytesRead) === text
-  } finally {
-    await handle.close()
-  }
 }
