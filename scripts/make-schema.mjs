@@ -1,6 +1,6 @@
-// `npm run schema`: writes what follows from declarations in the code: the JSON Schemas of config files in schema/, and
-// the entries of settings in docs/configuration.md. With --check it writes nothing, and its exit code is 1 where a file
-// differs.
+// `npm run schema`: writes what follows from declarations in the code: the JSON Schemas of config files in schema/, the
+// entries of settings in docs/configuration.md, the tables of frames in docs/protocol.md and their types in Python.
+// With --check it writes nothing, and its exit code is 1 where a file differs.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { plugIn } from '../src/cli/feature.ts'
 import { serversJsonSchema } from '../src/config/entries/entry-schema.ts'
@@ -8,6 +8,7 @@ import { permissionsJsonSchema } from '../src/config/rules/permissions-schema.ts
 import { settingsJsonSchema } from '../src/config/settings/file/settings-schema.ts'
 import { namedSettings } from '../src/config/settings/settings.ts'
 import { FEATURES } from '../src/features.ts'
+import { frameTypes, withFrames } from './frame-texts.mjs'
 import { withSettings } from './settings-page.mjs'
 
 plugIn(FEATURES)
@@ -24,13 +25,18 @@ const isSame = (file, value) => {
     return false
   }
 }
-const PAGE = 'docs/configuration.md'
-const page = withSettings(read(PAGE), namedSettings())
+const texts = {
+  'docs/configuration.md': (page) => withSettings(page, namedSettings()),
+  'docs/protocol.md': withFrames,
+  'python/sandbridge_kernel/frame_types.py': frameTypes,
+}
 const changed = [
   ...Object.entries(made)
     .filter(([file, value]) => !isSame(file, value))
     .map(([file, value]) => [file, `${JSON.stringify(value, undefined, 2)}\n`]),
-  ...(page === read(PAGE) ? [] : [[PAGE, page]]),
+  ...Object.entries(texts)
+    .map(([file, make]) => [file, make(read(file))])
+    .filter(([file, text]) => text !== read(file)),
 ]
 if (process.argv.includes('--check')) {
   for (const [file] of changed) process.stdout.write(`${file} differs from the code: run npm run schema\n`)

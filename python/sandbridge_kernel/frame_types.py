@@ -1,25 +1,27 @@
-"""The frames of docs/protocol.md as types. Only type checkers and tests read this module; the kernel never imports it.
-
-A class `_X` holds the required fields of `X`: `NotRequired` needs Python 3.11. test/kernel/frames-agree.test.ts compares these
-types with docs/protocol.md and the types of src/cell/protocol.
-"""
+"""The frames as types, written by `npm run schema` from src/cell/protocol/frames.ts. The kernel never imports it: only
+type checkers read it."""
 
 from typing import Any, Literal, TypedDict
 
-MimeBundle = dict[str, Any]
+from typing_extensions import NotRequired
+
 Stream = Literal["stdout", "stderr"]
 
-# ---- bridge to kernel
+
+class CellError(TypedDict):
+    name: str
+    message: str
+    traceback: str
+    values: NotRequired[str]
+    hint: NotRequired[str]
+    search: NotRequired[str]
 
 
-class _VisibleServer(TypedDict):
+class VisibleServer(TypedDict):
     name: str
     alias: str
-
-
-class VisibleServer(_VisibleServer, total=False):
-    description: str
-    loaded: Literal[False]
+    description: NotRequired[str]
+    loaded: NotRequired[Literal[False]]
 
 
 class AbsentPackage(TypedDict):
@@ -27,46 +29,17 @@ class AbsentPackage(TypedDict):
     reason: str
 
 
-class _RunFrame(TypedDict):
-    type: Literal["run"]
-    cell: int
-    code: str
-
-
-class RunFrame(_RunFrame, total=False):
-    servers: list[VisibleServer]
-    named: Literal[True]
-    lost: Literal["reset", "fresh", "ended", "exited", "idle"]
-    missing: list[AbsentPackage]
-    json: Literal[True]
-    compat: Literal[True]
-    language: Literal["bash", "javascript"]
-    projects: str
-    checkpoint: Literal[True]
-    restore: str
-
-
-class _ReplyError(TypedDict):
+class ReplyError(TypedDict):
     code: str
     message: str
+    hint: NotRequired[str]
+    data: NotRequired[Any]
 
 
-class ReplyError(_ReplyError, total=False):
-    hint: str
-    data: Any
-
-
-class _ReplyFrame(TypedDict):
-    type: Literal["reply"]
-    id: int
-
-
-class ReplyFrame(_ReplyFrame, total=False):
-    value: Any
-    error: ReplyError
-
-
-# ---- kernel to bridge
+class Outcome(TypedDict):
+    status: Literal["ok", "error", "interrupted"]
+    value: NotRequired[dict[str, Any]]
+    error: NotRequired[CellError]
 
 
 class ReadyFrame(TypedDict):
@@ -79,14 +52,14 @@ class ReadyFrame(TypedDict):
 class OutputFrame(TypedDict):
     type: Literal["output"]
     cell: int
-    stream: Stream
+    stream: Literal["stdout", "stderr"]
     text: str
 
 
 class DisplayFrame(TypedDict):
     type: Literal["display"]
     cell: int
-    data: MimeBundle
+    data: dict[str, Any]
 
 
 class CallFrame(TypedDict):
@@ -102,48 +75,45 @@ class CancelFrame(TypedDict):
     id: int
 
 
-class _ProgressFrame(TypedDict):
+class ProgressFrame(TypedDict):
     type: Literal["progress"]
     cell: int
     done: float
+    total: NotRequired[float]
+    message: NotRequired[str]
 
 
-class ProgressFrame(_ProgressFrame, total=False):
-    total: float
-    message: str
-
-
-class _CellError(TypedDict):
-    name: str
-    message: str
-    traceback: str
-
-
-class CellError(_CellError, total=False):
-    values: str
-    hint: str
-    search: str
-
-
-class _Outcome(TypedDict):
-    status: Literal["ok", "error", "interrupted"]
-
-
-class Outcome(_Outcome, total=False):
-    """How a cell ended."""
-
-    value: MimeBundle
-    error: CellError
-
-
-class _DoneFrame(Outcome):
+class DoneFrame(TypedDict):
     type: Literal["done"]
     cell: int
+    status: Literal["ok", "error", "interrupted"]
+    value: NotRequired[dict[str, Any]]
+    error: NotRequired[CellError]
+    notes: NotRequired[list[str]]
+    uninterrupted: NotRequired[bool]
 
 
-class DoneFrame(_DoneFrame, total=False):
-    notes: list[str]
-    uninterrupted: bool
+class RunFrame(TypedDict):
+    type: Literal["run"]
+    cell: int
+    code: str
+    servers: NotRequired[list[VisibleServer]]
+    named: NotRequired[Literal[True]]
+    lost: NotRequired[Literal["ended", "exited", "fresh", "idle", "reset"]]
+    missing: NotRequired[list[AbsentPackage]]
+    json: NotRequired[Literal[True]]
+    compat: NotRequired[Literal[True]]
+    language: NotRequired[Literal["bash", "javascript"]]
+    projects: NotRequired[str]
+    checkpoint: NotRequired[Literal[True]]
+    restore: NotRequired[str]
+
+
+class ReplyFrame(TypedDict):
+    type: Literal["reply"]
+    id: int
+    value: NotRequired[Any]
+    error: NotRequired[ReplyError]
 
 
 KernelFrame = ReadyFrame | OutputFrame | DisplayFrame | CallFrame | CancelFrame | ProgressFrame | DoneFrame

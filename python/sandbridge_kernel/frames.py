@@ -1,4 +1,4 @@
-"""Frames: one JSON object per line. Encodes the kernel's frames; decodes and checks the bridge's.
+"""Frames: one JSON object per line. Encodes the kernel's frames; decodes the bridge's.
 
 Knows only the format: no descriptors, no state. docs/protocol.md is authoritative.
 """
@@ -112,7 +112,7 @@ def _check_structure(text: str) -> None:
 
 
 def decode(line: bytes | bytearray) -> RunFrame | ReplyFrame:
-    """Decode a line from the bridge: a `run` or a `reply`.
+    """Decode a line from the bridge: a `run` or a `reply`, whose fields are not checked, since the bridge is trusted.
 
     Raises FrameError for anything else, RecursionError for too deep nesting.
     """
@@ -126,46 +126,6 @@ def decode(line: bytes | bytearray) -> RunFrame | ReplyFrame:
             frame = _decoder.decode(text)  # white space around it, or an error with a message
     except ValueError as error:
         raise FrameError(f"not JSON: {error}") from None
-    if not isinstance(frame, dict):
-        raise FrameError("not an object")
-    kind = frame.get("type")
-    check = _CHECKS.get(kind) if isinstance(kind, str) else None
-    if check is None:
-        raise FrameError("of unknown type")
-    check(frame)
+    if not isinstance(frame, dict) or frame.get("type") not in ("run", "reply"):
+        raise FrameError("not a frame of the bridge")
     return cast("RunFrame | ReplyFrame", frame)
-
-
-def _check_run(frame: Mapping[str, Any]) -> None:
-    _need(_is_count(frame.get("cell"), 0), "run: cell must be an integer, and not negative")
-    _need(isinstance(frame.get("code"), str), "run: code must be a string")
-    servers = frame.get("servers", [])
-    _need(isinstance(servers, list), "run: servers must be a list")
-    for server in servers:
-        _need(isinstance(server, dict), "run: a server must be an object")
-        for key in ("name", "alias"):
-            _need(isinstance(server.get(key), str), f"run: a server's {key} must be a string")
-        _need(isinstance(server.get("description", ""), str), "run: a server's description must be a string")
-
-
-def _check_reply(frame: Mapping[str, Any]) -> None:
-    _need(_is_count(frame.get("id")), "reply: id must be a positive integer")
-    _need(("value" in frame) != ("error" in frame), "reply: exactly one of value and error")
-    if "error" in frame:
-        error = frame["error"]
-        _need(isinstance(error, dict), "reply: error must be an object")
-        for key in ("code", "message"):
-            _need(isinstance(error.get(key), str), f"reply: the error's {key} must be a string")
-        _need(isinstance(error.get("hint", ""), str), "reply: the error's hint must be a string")
-
-
-_CHECKS = {"run": _check_run, "reply": _check_reply}
-
-
-def _is_count(value: Any, least: int = 1) -> bool:
-    return type(value) is int and value >= least
-
-
-def _need(condition: bool, why: str) -> None:
-    if not condition:
-        raise FrameError(why)

@@ -2,6 +2,7 @@
 // Pure.
 import { BridgeError } from '../../errors.ts'
 import { checkFrame } from './check-frame.ts'
+import { Malformed } from './field-kinds.ts'
 import { type BridgeFrame, type KernelFrame, MAX_FRAME_BYTES } from './frames.ts'
 import { lineCost, MAX_NESTING } from '../../util/json/line-cost.ts'
 import { sourceOf } from '../../util/json/source-json.ts'
@@ -111,15 +112,13 @@ export class FrameDecoder {
       this.#onMalformed(tooCostly)
       return
     }
-    let json: unknown
+    let frame: KernelFrame
     try {
-      json = JSON.parse(line.toString('utf8'))
-    } catch {
-      this.#onMalformed('not JSON')
+      frame = checkFrame(JSON.parse(line.toString('utf8')))
+    } catch (error) {
+      this.#onMalformed(error instanceof Malformed ? error.message : 'not JSON')
       return
     }
-    const frame = checkFrame(json)
-    if (typeof frame === 'string') this.#onMalformed(frame)
-    else this.#onFrame(frame, line.length + structure * BYTES_PER_STRUCTURE)
+    this.#onFrame(frame, line.length + structure * BYTES_PER_STRUCTURE)
   }
 }

@@ -132,7 +132,7 @@ class Reading(unittest.TestCase):
             self.assertEqual(self.runs(), [1, 2, 3])
 
     def test_a_bad_line_costs_itself_only(self):
-        self.port.incoming = [b"\n\xff\xfe\n{}\n[1]\n" + line(type="run", cell=1, code=5) + line(type="run", cell=2, code="")]
+        self.port.incoming = [b"\n\xff\xfe\n{}\n[1]\n" + line(type="output", cell=1) + line(type="run", cell=2, code="")]
         self.assertEqual(self.runs(), [2])
 
     def test_a_line_that_is_too_long_is_dropped_without_being_kept(self):
