@@ -1,6 +1,7 @@
+import { availableParallelism } from 'node:os'
 import { configDefaults, defineConfig } from 'vitest/config'
 import { LongestFirst } from './test/support/longest-first.ts'
-import { isOfCluster, LEFT_OUT, onlyListed } from './test/support/only-listed.ts'
+import { isOfCluster, LEFT_OUT, onlyListed, WHOLE } from './test/support/only-listed.ts'
 
 const REAL_CLUSTER = 'test/**/*-real.test.ts'
 
@@ -53,8 +54,9 @@ export default defineConfig({
     // As for tests: a machine that stands still for a second must fail none. Less than theirs, so that the last look is
     // told.
     expect: { poll: { timeout: 50_000 } },
-    // Two cores are half idle with two: sandboxes and servers wait a lot. More than three make each other time out.
-    maxWorkers: 3,
+    // A worker waits for sandboxes and servers half of its time. More than one in excess make each other time out.
+    maxWorkers: availableParallelism() + 1,
+    tags: [{ name: WHOLE, description: 'left out of `npm test`, run by `npm run test:all`' }],
     // For what needs engines, a browser or registries, which stand still at times. The tally names what needed it.
     retry: Number(process.env['SANDBRIDGE_TEST_RETRIES'] ?? 0),
     sequence: { sequencer: LongestFirst },

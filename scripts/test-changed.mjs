@@ -3,15 +3,10 @@
 // changed file or its folder; always the cells of the built bridge. CI runs the rest.
 import { execFileSync, spawnSync } from 'node:child_process'
 import path from 'node:path'
+import { namedTests } from './named-tests.mjs'
 
 const ROOT = path.join(import.meta.dirname, '..')
 const CONVERSATION = 'test/e2e/cells.test.ts'
-/** Folders whose name is not that of the tests. */
-const TESTED_BY = [
-  [/^python\/sandbridge_kernel\//, 'test/kernel/cells.test.ts'],
-  [/^(?:web|src\/serve\/page)\//, 'test/ui/views.test.ts'],
-]
-
 const git = (...args) => execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' }).split('\n').filter(Boolean)
 const run = (...args) =>
   spawnSync('npx', args, { cwd: ROOT, stdio: 'inherit', shell: process.platform === 'win32' }).status
@@ -20,23 +15,8 @@ const since = process.argv[2] ?? git('merge-base', 'HEAD', 'main')[0]
 const changed = [...git('diff', '--name-only', since), ...git('ls-files', '--others', '--exclude-standard')]
 const tests = git('ls-files', 'test').filter((file) => file.endsWith('.test.ts') && !file.endsWith('-real.test.ts'))
 
-const names = new Set(changed.filter((file) => /^(?:src|python|web)\//.test(file)).flatMap(namesOf))
-const chosen = new Set([
-  CONVERSATION,
-  ...changed.filter((file) => tests.includes(file)),
-  ...TESTED_BY.flatMap(([pattern, test]) => (changed.some((file) => pattern.test(file)) ? [test] : [])),
-  ...tests.filter((file) => names.has(path.basename(file, '.test.ts'))),
-])
+const chosen = new Set([CONVERSATION, ...changed.filter((file) => tests.includes(file)), ...namedTests(changed, tests)])
 process.stdout.write(`since ${since}: ${changed.length} changed files\n`)
 const unit = run('vitest', 'run', '--project', 'unit', '--changed', since, '--passWithNoTests')
 const rest = run('vitest', 'run', '--project', 'tests', ...chosen)
 process.exitCode = unit || rest
-
-/** `src/cell/masking/masker.ts` → masker, masking; `python/sandbridge_kernel/line_values.py` → line-values. */
-function namesOf(file) {
-  const name = path
-    .basename(file)
-    .replace(/(?:\.test)?\.\w+$/, '')
-    .replaceAll('_', '-')
-  return [name, path.basename(path.dirname(file))]
-}

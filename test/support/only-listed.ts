@@ -25,6 +25,9 @@ export interface SkippedTest {
 /** A test that can never run on this kind of machine. */
 const OTHER_PLATFORM = /^only on /
 
+/** The tag of tests that the first tier leaves out. */
+export const WHOLE = 'whole'
+
 const report = process.env['SANDBRIDGE_TEST_ONLY']
 
 /**

@@ -1,15 +1,16 @@
-// Prints a summary for people and CI: how many tests were skipped and why, what failed, then
-// `N passed, N failed, N skipped`. Writes the same to the file in SANDBRIDGE_TEST_REPORT.
+// Prints a summary for people and CI: how many tests were skipped and why, how many the first tier leaves out, what
+// failed, then `N passed, N failed, N skipped`. Writes the same to the file in SANDBRIDGE_TEST_REPORT.
 import { writeFileSync } from 'node:fs'
 import { inspect } from 'node:util'
 import type { Reporter, TestCase, TestModule, TestSuite, Vitest } from 'vitest/node'
-import { isOfCluster, keyOf, LEFT_OUT, ONLY, type RunReport, type SkippedTest } from './only-listed.ts'
+import { isOfCluster, keyOf, LEFT_OUT, ONLY, type RunReport, type SkippedTest, WHOLE } from './only-listed.ts'
 
 const print = (line: string) => void process.stdout.write(`${line}\n`)
 
 export default class TallyReporter implements Reporter {
   /** Of a run with `-t`, tests of another name are not reported. */
   #isFiltered = false
+  #isFirstTier = false
   /** The tests that this run was asked for, without those of projects that are not in it. */
   #only: SkippedTest[] | undefined
 
@@ -18,6 +19,7 @@ export default class TallyReporter implements Reporter {
     const [hasCluster, hasOthers] = [has(true), has(false)]
     this.#only = ONLY?.filter(({ file }) => (isOfCluster(file) ? hasCluster : hasOthers))
     this.#isFiltered = ONLY === undefined && vitest.config.testNamePattern !== undefined
+    this.#isFirstTier = vitest.config.tagsFilter !== undefined
   }
 
   onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[]): void {
@@ -41,26 +43,33 @@ export default class TallyReporter implements Reporter {
           (error) => `  outside of a test: ${(error as Error | undefined)?.stack ?? inspect(error)}`,
         ),
       ],
-      skipped: inState('skipped').map(toSkipped),
+      skipped: inState('skipped').map((test) =>
+        this.#isFirstTier && test.tags.includes(WHOLE) ? { ...toSkipped(test), reason: LEFT_TO_ALL } : toSkipped(test),
+      ),
     }
     const ran = new Set(tests.filter(hasRun).map((test) => keyOf(toSkipped(test))))
     if (this.#only !== undefined) keepToList(report, this.#only, ran)
     printFlaky(tests.filter((test) => test.diagnostic()?.flaky))
     if (this.#isFiltered) report.skipped = report.skipped.filter(({ reason }) => reason !== '')
-    printSkipped(report.skipped)
+    const skipped = report.skipped.filter(({ reason }) => reason !== LEFT_TO_ALL)
+    const left = report.skipped.length - skipped.length
+    printSkipped(skipped)
+    if (left > 0) print(`left to \`npm run test:all\`: ${left} tests`)
     // Once more after the long list of what was skipped, so that the end of a log says what is wrong.
     if (report.failures.length > 0) print(['failed:', ...report.failures].join('\n'))
-    const unexplained = report.skipped.filter(({ reason }) => reason === '')
-    if (unexplained.length > 0) process.exitCode = 1
+    if (skipped.some(({ reason }) => reason === '')) process.exitCode = 1
     const file = process.env['SANDBRIDGE_TEST_REPORT']
     if (file !== undefined) writeFileSync(file, JSON.stringify(report))
-    print(`${report.passed} passed, ${report.failed} failed, ${report.skipped.length} skipped`)
+    print(`${report.passed} passed, ${report.failed} failed, ${skipped.length} skipped`)
   }
 }
 
 const hasErrors = (part: TestModule | TestSuite): boolean => part.errors().length > 0
 
 const hasRun = (test: TestCase): boolean => ['passed', 'failed'].includes(test.result().state)
+
+/** Why the first tier did not run a test. Such tests are in the report for a later run, and count as no skip. */
+const LEFT_TO_ALL = 'it is left to `npm run test:all`'
 
 function toSkipped(test: TestCase): SkippedTest {
   const names = [test.name]
