@@ -1,4 +1,7 @@
 // This file verifies JavaScript cells over bare frames: output, displays, state and outcome.
+import { existsSync, mkdtempSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { StdioProcess } from '../../src/isolation/local/stdio-process.ts'
 import { needsLinux } from '../support/needs.ts'
@@ -207,15 +210,15 @@ class Point { constructor(public x: number, private y = 2) {} }
   it('a JavaScript cell keeps its variables if the machine stands still while it is interrupted', async () => {
     const kernel = await startKernel()
     const python = (kernel.sandbox as StdioProcess).pid!
-    const running = js(kernel, 'globalThis.kept = 1; require("child_process").execSync("sleep 600")')
-    const sleeps = () => descendants(python).some(({ command }) => command === 'sleep 600 ')
-    await until(() => sleeps())
+    const ready = path.join(mkdtempSync(path.join(tmpdir(), 'still-')), 'ready')
+    // The kernel interrupts it, waits for Node from then on, and stands still at once: this test would be late for that.
+    const script = `trap 'kill -STOP ${python}; exit' INT; : > ${ready}; sleep 600; :`
+    const running = js(kernel, `globalThis.kept = 1; require("child_process").execSync(${JSON.stringify(script)})`)
+    await until(() => existsSync(ready))
     const node = descendants(python).find(({ parent }) => parent === python)!.pid
     process.kill(node, 'SIGSTOP')
     kernel.sandbox.interrupt()
-    // The kernel waits for Node from now on.
-    await until(() => !sleeps())
-    process.kill(python, 'SIGSTOP')
+    await until(() => / \(.*\) T /.test(readFileSync(`/proc/${python}/stat`, 'utf8')))
     await new Promise((resolve) => setTimeout(resolve, 1_300))
     for (const pid of [python, node]) process.kill(pid, 'SIGCONT')
     expect(await running).toMatchObject({ status: 'interrupted', error: { name: 'KeyboardInterrupt' } })

@@ -63,9 +63,10 @@ print('ESCAPED')`),
     name: 'the first process stands still',
     kind,
     ...NATIVE,
+    // A busy machine takes a while to stop a process, and says when it has only of a child.
     code: onFirstProcess(`
 os.kill(init, signal.SIGSTOP)
-time.sleep(0.1)
+time.sleep(0.1) if init == 1 else os.waitpid(init, os.WUNTRACED)
 if open(f'/proc/{init}/stat').read().rpartition(')')[2].split()[0] == 'T': print('ESCAPED')`),
   },
   {
