@@ -28,7 +28,7 @@ export const STEPS = [
 
 /** Undefined where there is no such test. */
 function importing(file) {
-  return file.endsWith('.ts') ? ['related', file, '--run'] : undefined
+  return file.endsWith('.ts') ? ['related', file, '--run', '--exclude=**/test/**'] : undefined
 }
 
 function named(file, copy) {

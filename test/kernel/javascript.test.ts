@@ -211,7 +211,7 @@ class Point { constructor(public x: number, private y = 2) {} }
     const kernel = await startKernel()
     const python = (kernel.sandbox as StdioProcess).pid!
     const ready = path.join(mkdtempSync(path.join(tmpdir(), 'still-')), 'ready')
-    // The kernel interrupts it, waits for Node from then on, and stands still at once: this test would be late for that.
+    // The kernel interrupts it, then waits for Node, and stands still at once: this test would be late for that.
     const script = `trap 'kill -STOP ${python}; exit' INT; : > ${ready}; sleep 600; :`
     const running = js(kernel, `globalThis.kept = 1; require("child_process").execSync(${JSON.stringify(script)})`)
     await until(() => existsSync(ready))
