@@ -1,6 +1,6 @@
 // `npm run mutate`: changes single places of src/ and python/, drawn at random but always the same ones, and asks which
-// tests notice. Its table shows whether the first tier (`npm test`) catches most of what the whole suite catches: choose the
-// tags of tests by it.
+// tests notice. Its table shows whether the first tier (`npm test`) catches most of what the whole suite catches:
+// choose the tags of tests by it.
 //
 //     npm run mutate -- [--count 150] [--seed 1] [--steps 2] [--minutes 60] [--folder FOLDER]
 //
