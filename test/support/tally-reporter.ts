@@ -90,7 +90,7 @@ function keepToList(report: RunReport, only: readonly SkippedTest[], ran: Readon
 }
 
 const whyNotRun = (file: string): string =>
-  LEFT_OUT.includes(file) ? 'the parts of the cluster are those that its whole suite passed with' : 'it was not found'
+  LEFT_OUT.includes(file) ? 'only the whole suite of the cluster has it' : 'it was not found'
 
 function printFlaky(tests: readonly TestCase[]): void {
   if (tests.length > 0) print('passed at the second try only:')

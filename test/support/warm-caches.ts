@@ -4,7 +4,7 @@
 import { existsSync, rmSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ANY_RUNTIME, bridgeEnv, CLI, closeTestBridge, makeHome, openTestBridge } from './bridge-process.ts'
+import { bridgeEnv, CLI, closeTestBridge, makeHome, openTestBridge, REAL_SANDBOX } from './bridge-process.ts'
 import { runProgram } from './run-program.ts'
 import { keepWarmCaches, WARM_CACHES } from './warm-files.ts'
 
@@ -16,11 +16,12 @@ export default async function makeWarmCaches(): Promise<void> {
   rmSync(WARM_CACHES, { recursive: true, force: true })
   const home = makeHome()
   await runProgram(process.execPath, [CLI, 'exec', '-c', 'pass'], bridgeEnv(home))
-  const bridge = await openTestBridge({ home, ownProcess: true })
+  const isBubblewrap = REAL_SANDBOX.MCP_BRIDGE_RUNTIME === 'bubblewrap'
+  const bridge = await openTestBridge({ home, ownProcess: true, ...(isBubblewrap && { env: REAL_SANDBOX }) })
   await bridge.client.listTools()
   await bridge.run('pass')
   // The kernel is compiled some time after the first cell.
-  if (ANY_RUNTIME === 'bubblewrap') await untilThere(path.join(home, 'cache/kernels'))
+  if (isBubblewrap) await untilThere(path.join(home, 'cache/kernels'))
   await bridge.client.close()
   keepWarmCaches(path.join(home, 'cache'))
   await closeTestBridge(bridge)

@@ -10,7 +10,7 @@ import { startBridge } from '../start-bridge.ts'
 import { HostedProcess } from './hosted-process.ts'
 
 beforeEach(() => {
-  if (CLI !== PLAIN_CLI) skip('only on machines where tests run their cells in a plain Python')
+  if (CLI !== PLAIN_CLI) skip('tests run no cells in a plain Python here')
 })
 
 /** It inherits the bridge's folder, and what is told of the bridge's variables. */
