@@ -226,7 +226,9 @@ class Server:
     def become_sandbox(self, config: dict[str, str], fds: list[int]) -> None:
         """Run in a child. `fds` become its first descriptors; closes all others."""
         signal.set_wakeup_fd(-1)
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        # What is ignored here would be ignored by every program of the sandbox.
+        for number in (signal.SIGCHLD, signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_DFL)
         # The slots' descriptors are in ascending order, and none is below its target.
         for place, fd in enumerate(fds):
             if fd != place:

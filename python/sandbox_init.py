@@ -96,6 +96,7 @@ def run_sandbox(
         lower(resource.RLIMIT_FSIZE, int(config["fileBytes"]))
     kernel = os.fork()
     if kernel == 0:
+        default_signals()
         become_kernel()
     else:
         if bell > 2:
@@ -103,6 +104,15 @@ def run_sandbox(
         if relay:
             relay.stay()
         watch(kernel, memory, memory_enforced, relay)
+
+
+def default_signals() -> None:
+    """Ignore and block no signal, whatever the bridge was started by: every program of a cell would inherit that."""
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    for number in range(1, signal.NSIG):
+        # Python itself ignores the other two.
+        if signal.getsignal(number) == signal.SIG_IGN and number not in (signal.SIGPIPE, signal.SIGXFSZ):
+            signal.signal(number, signal.SIG_DFL)
 
 
 def close_inherited(kept: "Container[int]") -> None:

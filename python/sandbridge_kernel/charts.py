@@ -9,21 +9,19 @@ import builtins
 import os
 import sys
 from base64 import b64encode
-from importlib.machinery import PathFinder
 from typing import TYPE_CHECKING
 
-from .pictures import is_a
+from .after_import import after_import
+from .figures import is_a
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from importlib.machinery import ModuleSpec
-    from types import ModuleType
+    from collections.abc import Callable
     from typing import Any
 
 # The module and class that all charts of a library derive from.
 _ALTAIR = ("altair", "TopLevelMixin")
 _PLOTLY = ("plotly.basedatatypes", "BaseFigure")
-_SHOWN_BY = dict((_ALTAIR, _PLOTLY))
+_KINDS = dict((_ALTAIR, _PLOTLY))
 _SCALE = 2  # of a PNG: text stays readable when a client scales it down
 
 # In a process of its own: the exporter contains a JavaScript engine, which ends its process where it cannot start.
@@ -35,7 +33,13 @@ _page_count = 0  # of this session; each page has a name of its own
 
 def install() -> None:
     """Make `chart.show()` display the chart, from the import of its library on."""
-    sys.meta_path.insert(0, _ShowFinder())
+
+    def change(module: Any) -> None:
+        kind = _KINDS[module.__name__]
+        getattr(module, kind).show = _show
+
+    for name in _KINDS:
+        after_import(name, change)
 
 
 def chart(value: Any) -> dict[str, Any] | None:
@@ -104,29 +108,6 @@ def _has(name: str) -> bool:
         return find_spec(name) is not None
     except (ImportError, ValueError):
         return False
-
-
-class _ShowFinder:
-    """Finds the two modules as Python does, and replaces `show` after they have run."""
-
-    def find_spec(
-        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
-        if name not in _SHOWN_BY:
-            return None
-        spec = PathFinder.find_spec(name, path, target)
-        loader: Any = spec and spec.loader
-        if loader is not None:
-            execute = loader.exec_module
-
-            def exec_module(module: ModuleType) -> None:
-                execute(module)
-                kind = getattr(module, _SHOWN_BY[name], None)
-                if isinstance(kind, type):
-                    kind.show = _show  # type: ignore[attr-defined]
-
-            loader.exec_module = exec_module
-        return spec
 
 
 def _show(self: object, *_: object, **__: object) -> None:

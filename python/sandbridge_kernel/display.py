@@ -7,7 +7,7 @@ import json
 from base64 import b64encode
 from typing import TYPE_CHECKING
 
-from . import charts, pictures
+from . import charts, figures, pictures
 from .tables import records, table
 from .values import media_in
 from .wrapping import wrapped
@@ -129,10 +129,10 @@ class Display:
 
     def show_figures(self) -> bool:
         """At the end of a cell. Returns True if there was a figure."""
-        figures = pictures.open_figures()
-        for data in figures:
+        shown = figures.open_figures()
+        for data in shown:
             self.show(data)
-        return bool(figures)
+        return bool(shown)
 
     def figures_of_failed(self) -> None:
         """The same for a failed cell: ignores errors, since the cell's own error matters."""
@@ -144,9 +144,10 @@ class Display:
     def value(self, value: object) -> dict[str, Any] | None:
         """Returns the bundle of a cell's last value; None if there is nothing to show."""
         # First the bundle, so that a figure that is the value itself is not shown twice.
-        data = None if value is None or pictures.is_artist(value) else bundle(value, self.with_json)
+        is_told = value is None or figures.was_shown(value)
+        data = None if is_told or figures.is_artist(value) else bundle(value, self.with_json)
         self.show_media(value)
-        if not self.show_figures() and data is None and value is not None:
+        if not self.show_figures() and data is None and not is_told:
             return bundle(value, self.with_json)
         return data
 
@@ -160,5 +161,5 @@ class Display:
                 self.show_media(value)
 
         builtins.display = display  # type: ignore[attr-defined]
-        pictures.install()
+        figures.install(self.show)
         charts.install()

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import os
 import random
-import signal
 import sys
 import time
 import warnings
@@ -21,7 +20,6 @@ from .port_device import DevicePort
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import FrameType
 
     from _typeshed import ReadableBuffer
 
@@ -32,12 +30,6 @@ def serve() -> None:
     _remove_javascript()
     port = DevicePort()
     interrupts, channel, output, capture = kernel.connect(port)
-
-    def on_interrupt(_signum: int, frame: FrameType | None) -> None:
-        interrupts.request()
-        interrupts.handle(frame)
-
-    signal.signal(signal.SIGINT, on_interrupt)
 
     def new_loop() -> DeviceLoop:
         return DeviceLoop(port, channel, output, interrupts)

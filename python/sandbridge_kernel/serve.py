@@ -8,7 +8,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from . import frames, hints, values
+from . import frames, hints, signals, values
 from .api import bridge, compat, install
 from .api.servers import registry
 from .capture import Capture
@@ -16,7 +16,6 @@ from .channel import Channel
 from .interrupts import Interrupts
 from .output import Output
 from .session import Session, fitting
-from .signals import guard
 
 if TYPE_CHECKING:
     import asyncio
@@ -33,7 +32,6 @@ _STACK_BYTES = 1 << 20
 
 def serve_pipes(bell: int | None = None) -> None:
     """Serve frames on file descriptors 0 and 1. Never returns."""
-    import signal
     import threading
 
     from .port_pipe import PipePort
@@ -46,14 +44,17 @@ def serve_pipes(bell: int | None = None) -> None:
     interrupts, channel, output, capture = connect(port)
     port.watch(channel, interrupts)
     capture.start_thread(port.nudge)
-    # A Ctrl-C in the bridge's terminal may reach this process, too; the bridge decides what it means.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     def after_fork() -> None:
         for part in (interrupts, channel, output, capture):
             part.after_fork()
+        signals.after_fork_in_child()
 
-    os.register_at_fork(before=output.flush, after_in_child=after_fork)
+    def before_fork() -> None:
+        output.flush()
+        signals.before_fork()
+
+    os.register_at_fork(before=before_fork, after_in_parent=signals.after_fork_in_parent, after_in_child=after_fork)
     # A program's output must follow what the cell printed before it started the program.
     sys.addaudithook(lambda event, _args: output.flush() if event in _STARTS else None)
     sleep = time.sleep
@@ -120,7 +121,7 @@ def serve_cells(
     bridge.connect(channel, output)
     install.install_modules()
     json.loads = like(json.loads, values.loads)
-    guard(interrupts)
+    signals.guard(interrupts)
     session = Session(channel, output, interrupts, new_loop)
     ready(channel)
     projects = None

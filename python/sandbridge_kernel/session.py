@@ -11,7 +11,7 @@ import types
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from . import caught_hints, cell, frames, pictures, tracebacks, unawaited, unparsed
+from . import caught_hints, cell, frames, missing_glyphs, pictures, tracebacks, unawaited, unparsed
 from .display import Display
 from .loop import LOOP_CODE, LOOP_FILES
 from .static_check import StaticCheck
@@ -84,7 +84,13 @@ class Session:
                 )
                 if outcome["status"] == "error":
                     self._display.figures_of_failed()
-                notes = self._stop_tasks() + unawaited.notes(self.namespace) + unparsed.notes() + pictures.notes()
+                notes = (
+                    self._stop_tasks()
+                    + unawaited.notes(self.namespace)
+                    + unparsed.notes()
+                    + pictures.notes()
+                    + missing_glyphs.notes()
+                )
                 if self._others:
                     notes += self._others.notes()
             finally:

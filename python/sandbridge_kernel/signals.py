@@ -2,11 +2,15 @@
 
 Such a handler may run at any instruction of the main thread. Inside a gate it would break frames in two and leave locks
 held, so it waits for the gate's end. If no cell is running, its exception belongs to no cell and must not end the kernel.
+
+Signals that would end the kernel have handlers of its own: `kill 0` in a script must not cost the variables. A program does
+not inherit a handler, as it would an ignored signal, and a forked child loses them.
 """
 
 from __future__ import annotations
 
 import signal
+from _thread import get_ident
 from functools import wraps
 from typing import TYPE_CHECKING
 
@@ -17,19 +21,60 @@ if TYPE_CHECKING:
     from .interrupts import Interrupts
 
 
+_real_signal, _real_getsignal = signal.signal, signal.getsignal
+# What a cell sees, and a forked child has, in place of the kernel's handlers.
+_DEFAULTS: dict[int, Any] = {
+    number: signal.default_int_handler if name == "SIGINT" else signal.SIG_DFL
+    for name in ("SIGINT", "SIGTERM", "SIGHUP")
+    if (number := getattr(signal, name, None)) is not None
+}
+_own: dict[int, Any] = {}
+_masks: dict[int, Any] = {}  # by thread that forks
+
+
 def guard(interrupts: Interrupts) -> None:
-    """Replace signal.signal and signal.getsignal with versions that wrap the cell's handlers. Once, before the first cell."""
-    real_signal, real_getsignal = signal.signal, signal.getsignal
+    """Set the kernel's handlers, and replace signal.signal and signal.getsignal with versions that wrap the cell's. Once, before the
+    first cell."""
 
-    @wraps(real_signal)
+    def interrupt(_signum: int, frame: FrameType | None) -> None:
+        interrupts.request()
+        interrupts.handle(frame)
+
+    for number in _DEFAULTS:
+        _own[number] = interrupt if number == signal.SIGINT else lambda *_: None
+        _real_signal(number, _own[number])
+
+    @wraps(_real_signal)
     def set_handler(signalnum: int, handler: Any, /) -> Any:
-        return _unwrapped(real_signal(signalnum, _Wrapped(handler, interrupts) if callable(handler) else handler))
+        if signalnum in _own and handler == _DEFAULTS[signalnum]:
+            handler = _own[signalnum]
+        elif callable(handler):
+            handler = _Wrapped(handler, interrupts)
+        return _unwrapped(signalnum, _real_signal(signalnum, handler))
 
-    @wraps(real_getsignal)
+    @wraps(_real_getsignal)
     def get_handler(signalnum: int, /) -> Any:
-        return _unwrapped(real_getsignal(signalnum))
+        return _unwrapped(signalnum, _real_getsignal(signalnum))
 
     signal.signal, signal.getsignal = set_handler, get_handler  # type: ignore[assignment]
+
+
+def before_fork() -> None:
+    """Hold signals back, so that the child takes none with a handler that it loses."""
+    _masks[get_ident()] = signal.pthread_sigmask(signal.SIG_BLOCK, _own)
+
+
+def after_fork_in_parent() -> None:
+    signal.pthread_sigmask(signal.SIG_SETMASK, _masks.pop(get_ident(), ()))
+
+
+def after_fork_in_child() -> None:
+    """Signals end the child, as they do any program."""
+    for number, handler in _own.items():
+        if _real_getsignal(number) is handler:
+            _real_signal(number, _DEFAULTS[number])
+    _own.clear()
+    after_fork_in_parent()
 
 
 class _Wrapped:
@@ -40,5 +85,7 @@ class _Wrapped:
         self._interrupts.run_or_defer(self.handler, signum, frame)
 
 
-def _unwrapped(handler: Any) -> Any:
+def _unwrapped(signalnum: int, handler: Any) -> Any:
+    if handler is not None and handler is _own.get(signalnum):
+        return _DEFAULTS[signalnum]
     return handler.handler if isinstance(handler, _Wrapped) else handler

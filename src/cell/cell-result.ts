@@ -37,6 +37,8 @@ export interface CellResult {
   value?: MimeBundle
   /** Displays of the cell, in order. */
   displays: MimeBundle[]
+  /** How many characters of `stdout` came before each of them; missing: all. */
+  displayedAt?: number[]
   error?: CellError
   /** Artifacts saved with save_artifact. */
   artifacts?: Artifact[]

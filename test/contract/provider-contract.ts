@@ -66,6 +66,34 @@ export function testProvider(
       expect((await cells.run(code.join('\n'), answerThree)).value).toBe('3')
     })
 
+    promise(
+      'a sandbox starts programs that no signal leaves alone, and keeps its variables when they are sent to all',
+      async () => {
+        if (name === 'pyodide') skip('the embedded sandbox starts no programs')
+        const cells = await shared()
+        const code = [
+          'import multiprocessing, os, signal, subprocess, time',
+          'kept, ended = 1, {}',
+          'for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGUSR1, signal.SIGALRM):',
+          '    with subprocess.Popen(["sleep", "30"]) as program:',
+          '        program.send_signal(number)',
+          '        ended[number.name] = program.wait(5)',
+          'forked = multiprocessing.get_context("fork").Process(target=time.sleep, args=(30,))',
+          'forked.start(); forked.terminate(); forked.join(5)',
+          'status = dict(line.split(":", 1) for line in subprocess.check_output(["cat", "/proc/self/status"], text=True).splitlines())',
+          'group = subprocess.run(["sh", "-c", "kill -TERM 0; kill -HUP 0; sleep 5"]).returncode',
+          'print(ended, forked.exitcode, int(status["SigBlk"], 16), int(status["SigIgn"], 16) & 0x7fffffff, group)',
+        ]
+        expect((await cells.run(code.join('\n'))).output.trim()).toBe(
+          "{'SIGTERM': -15, 'SIGHUP': -1, 'SIGINT': -2, 'SIGQUIT': -3, 'SIGUSR1': -10, 'SIGALRM': -14} -15 0 0 -15",
+        )
+        expect((await cells.run('kept')).value).toBe('1')
+        const interrupted = await cells.run('import _thread, time\n_thread.interrupt_main()\ntime.sleep(5)')
+        expect(interrupted.status).toBe('interrupted')
+        expect((await cells.run('signal.getsignal(signal.SIGINT) is signal.default_int_handler')).value).toBe('True')
+      },
+    )
+
     promise('a sandbox keeps variables from cell to cell', async () => {
       const cells = await shared()
       await cells.run('x = 20')

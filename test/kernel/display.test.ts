@@ -1,29 +1,70 @@
 // This file verifies how values are shown: Jupyter's conventions, long containers, and libraries that the kernel must
 // never load by itself.
 import { describe, expect, it } from 'vitest'
-import { startKernel } from './drive.ts'
+import { type Outcome, startKernel } from './drive.ts'
 
 /** Imitates the parts of matplotlib that the kernel uses. */
-const FAKE_MATPLOTLIB = `
-import sys, types
-class Figure:
-    dpi = 100
-    def __init__(self, size=(6.4, 4.8)): self.size, self.saved = size, []
+const MATPLOTLIB = {
+  'artist.py': 'class Artist: pass',
+  'lines.py': 'from .artist import Artist\nclass Line2D(Artist): pass',
+  'figure.py': `
+from .artist import Artist
+class Figure(Artist):
+    dpi, stale = 100, False
+    def __init__(self, size=(6.4, 4.8)): self.size, self.saved, self.axes = size, [], [1]
     def get_size_inches(self): return self.size
     def savefig(self, stream, format, dpi):
         self.saved.append(dpi)
         stream.write(b'\\x89PNG' + str(self.size).encode())
-    def __repr__(self): return '<Figure>'
-class Line2D: pass
-Figure.__module__, Line2D.__module__ = 'matplotlib.figure', 'matplotlib.lines'
-figures = {}
-plt = types.ModuleType('matplotlib.pyplot')
-plt.get_fignums = lambda: list(figures)
-plt.figure = lambda number: figures[number]
-plt.close = lambda what: figures.clear()
-sys.modules['matplotlib.figure'] = types.SimpleNamespace(Figure=Figure)
-sys.modules['matplotlib.pyplot'] = plt
-None`
+    def draw(self): self.stale = True
+    def show(self): raise RuntimeError('no screen')
+    def __repr__(self): return '<Figure>'`,
+  '_pylab_helpers.py': `
+class Gcf:
+    figs = {}
+    @classmethod
+    def get_all_fig_managers(cls): return list(cls.figs.values())
+    @classmethod
+    def destroy(cls, number): cls.figs.pop(number)
+    @classmethod
+    def destroy_all(cls): cls.figs.clear()`,
+  'backend_bases.py': `
+class FigureManagerBase:
+    def __init__(self, figure, num): self.canvas, self.num = type('Canvas', (), {'figure': figure}), num
+    def show(self): pass`,
+  '_text_helpers.py': 'def warn_on_missing_glyph(codepoint, fonts): raise Warning(codepoint)',
+  'pyplot.py': `
+from ._pylab_helpers import Gcf
+from .backend_bases import FigureManagerBase
+from .figure import Figure
+from . import _text_helpers
+def figure(size=(6.4, 4.8)):
+    made, number = Figure(size), max([0, *Gcf.figs]) + 1
+    Gcf.figs[number] = FigureManagerBase(made, number)
+    return made
+def show(block=None):
+    for manager in Gcf.get_all_fig_managers(): manager.show()
+def write(text):
+    for character in text: _text_helpers.warn_on_missing_glyph(ord(character), 'DejaVu Sans')`,
+}
+
+/** A kernel that has imported it. */
+async function startDrawing() {
+  const kernel = await startKernel()
+  const code = `
+import json, os, sys, tempfile
+folder = tempfile.mkdtemp()
+os.mkdir(folder + '/matplotlib')
+for name, text in {'__init__.py': '', **json.loads(${JSON.stringify(JSON.stringify(MATPLOTLIB))})}.items():
+    with open(f'{folder}/matplotlib/{name}', 'w') as file: file.write(text)
+sys.path.insert(0, folder)
+import matplotlib.pyplot as plt
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+import shutil; shutil.rmtree(folder)`
+  expect(await kernel.run(code)).toMatchObject({ status: 'ok' })
+  return kernel
+}
 
 const displays = (frames: Record<string, unknown>[]) =>
   frames.flatMap((frame) => (frame['type'] === 'display' ? [frame['data'] as Record<string, string>] : []))
@@ -101,27 +142,25 @@ type('Answers', (), {'__getattr__': lambda self, name: lambda *a: 'x'})`
 
 describe('figures', () => {
   it('open figures are shown and closed when a cell ends, also when it fails', async () => {
-    const kernel = await startKernel()
-    await kernel.run(FAKE_MATPLOTLIB)
-    const outcome = await kernel.run('figures[1], figures[2] = Figure(), Figure((3, 3))\n[Line2D()]')
+    const kernel = await startDrawing()
+    const outcome = await kernel.run('plt.figure(), plt.figure((3, 3))\n[Line2D()]')
     expect(displays(outcome.frames).map((data) => Object.keys(data))).toEqual([
       ['text/plain', 'image/png'],
       ['text/plain', 'image/png'],
     ])
     expect(outcome.value).toBeUndefined()
-    expect(await kernel.value('len(figures)')).toBe('0')
-    const failed = await kernel.run('figures[1] = Figure()\n1 / 0')
+    expect(await kernel.value('len(plt.Gcf.figs)')).toBe('0')
+    const failed = await kernel.run('plt.figure()\n1 / 0')
     expect([failed.status, displays(failed.frames).length]).toEqual(['error', 1])
   })
 
   it('figures have no repr beside their picture, as the last value, displayed, or with their axes', async () => {
-    const kernel = await startKernel()
-    await kernel.run(FAKE_MATPLOTLIB)
+    const kernel = await startDrawing()
     expect((await kernel.run('Figure()')).value).toEqual({ 'text/plain': '', 'image/png': expect.any(String) })
     const displayed = await kernel.run('display(Figure())')
     expect(displays(displayed.frames)).toEqual([{ 'text/plain': '', 'image/png': expect.any(String) }])
     // The return value of plt.subplots().
-    const both = await kernel.run('figures[1] = Figure()\nfigures[1], Line2D()')
+    const both = await kernel.run('plt.figure(), Line2D()')
     expect([both.value, displays(both.frames).length]).toEqual([undefined, 1])
     // Without an open figure, there is no better image.
     expect((await kernel.run('Figure(), Line2D()')).value).toMatchObject({
@@ -130,27 +169,71 @@ describe('figures', () => {
   })
 
   it('figures are not shown twice when the cell shows them itself', async () => {
-    const kernel = await startKernel()
-    await kernel.run(FAKE_MATPLOTLIB)
-    const displayed = await kernel.run('figures[1] = Figure()\ndisplay(figures[1])')
+    const kernel = await startDrawing()
+    const displayed = await kernel.run('display(plt.figure())')
     expect(displays(displayed.frames).length).toBe(1)
-    const value = await kernel.run('figures[1] = Figure()\nfigures[1]')
+    const value = await kernel.run('plt.figure()')
     expect(Object.keys(value.value!)).toEqual(['text/plain', 'image/png'])
     expect(displays(value.frames)).toEqual([])
   })
 
+  it('figures are sent when they are shown, once each, in their order among the prints, and closed', async () => {
+    const kernel = await startDrawing()
+    const order = ({ frames }: Outcome) =>
+      frames.flatMap((frame) => {
+        if (frame.type === 'output') return [String(frame['text']).trim()]
+        if (frame.type !== 'display') return []
+        const { 'image/png': png, 'text/plain': text } = frame['data'] as Record<string, string>
+        return [png === undefined ? `text ${text}` : Buffer.from(png, 'base64').toString().slice(4)]
+      })
+    const shown = await kernel.run(`
+for size in (1, 2):
+    print('figure', size)
+    plt.figure((size, size))
+    plt.show(block=False)
+first, second = plt.figure((3, 3)), plt.figure((4, 4))
+second.show()
+print(len(plt.Gcf.figs))
+plt.show()
+first.show()
+print(len(plt.Gcf.figs))
+plt.figure((5, 5))
+first`)
+    expect(order(shown)).toEqual(['figure 1', '(1, 1)', 'figure 2', '(2, 2)', '(4, 4)', '1', '(3, 3)', '0', '(5, 5)'])
+    expect(shown.value).toBeUndefined()
+    const drawn = await kernel.run(
+      'first.show(); first.show(); first.draw(); first.show(); plt.figure().axes = []; plt.show()',
+    )
+    expect(order(drawn)).toEqual(['(3, 3)', '(3, 3)', 'text <Figure>'])
+    const cleared = await kernel.run('plt.figure(); plt.show(); plt.figure().axes = []')
+    expect(order(cleared)).toEqual(['(6.4, 4.8)'])
+  })
+
+  it('figures whose font lacks a script have one note for each script, with the way to a font', async () => {
+    const kernel = await startDrawing()
+    const { notes } = await kernel.run('plt.write("日本語の"); plt.write("日한กข🎉")')
+    expect(notes).toEqual([
+      expect.stringMatching(
+        /^A chart has Japanese text \(の日本語\).*DejaVu Sans.*packages add matplotlib-fontja`; then write `import/,
+      ),
+      expect.stringContaining('packages add koreanize-matplotlib'),
+      expect.stringMatching(/Thai text \(กข\).*No package/),
+      expect.stringMatching(/symbols \(🎉\)/),
+    ])
+    expect((await kernel.run('plt.write("中")')).notes).toEqual([expect.stringMatching(/Chinese.*mplfonts/)])
+    expect((await kernel.run('1')).notes).toBeUndefined()
+  })
+
   it('figures of 20,000 × 20,000 pixels are drawn smaller, never in full', async () => {
-    const kernel = await startKernel()
-    await kernel.run(FAKE_MATPLOTLIB)
-    await kernel.run('huge = figures[1] = Figure((200, 200))')
+    const kernel = await startDrawing()
+    await kernel.run('huge = plt.figure((200, 200))')
     expect(await kernel.value('max(huge.saved) * 200 <= 1568')).toBe('True')
-    await kernel.run('small = figures[1] = Figure()')
+    await kernel.run('small = plt.figure()')
     expect(await kernel.value('small.saved')).toBe('[100]')
   })
 
   it('figures are saved with the labels beyond their edges, unless these are far away', async () => {
-    const kernel = await startKernel()
-    await kernel.run(FAKE_MATPLOTLIB)
+    const kernel = await startDrawing()
     await kernel.run(`
 class Labelled(Figure):
     def __init__(self, width):

@@ -40,10 +40,13 @@ function masked(result: CellResult, maskPlain: Mask): CellResult {
   const mask: Mask = (text) => maskText(plainText(text))
   const bundles = [...result.displays, ...(result.value ? [result.value] : [])]
   const hasMedia = bundles.some((bundle) => Object.keys(bundle).some(isMedia))
-  const { error, artifacts = [] } = result
+  const { error, artifacts = [], displayedAt, ...rest } = result
+  const stdout = mask(result.stdout)
   return {
-    ...result,
-    stdout: mask(result.stdout),
+    ...rest,
+    stdout,
+    // A mask moves the places.
+    ...(displayedAt && stdout === result.stdout && { displayedAt }),
     stderr: mask(result.stderr),
     ...(result.value && { value: maskBundle(result.value, maskText) }),
     displays: result.displays.map((bundle) => maskBundle(bundle, maskText)),

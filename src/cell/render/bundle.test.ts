@@ -15,15 +15,15 @@ it.each([
   [undefined, undefined],
 ])('textOf(%j) is %j', (bundle, expected) => expect(textOf(bundle)).toBe(expected))
 
-it('mediaOf takes the best image of each bundle, and each image once', () => {
+it('mediaOf takes the best image of each bundle, and that of a value only if it was not displayed', () => {
   const figure = { 'text/plain': '<Figure>', 'image/png': `iVBO\nRw0K\nGgo=\n`, 'image/jpeg': '/9j/' }
-  expect(mediaOf([figure, { 'image/png': PNG }, { 'audio/wav': 'UklG' }])).toEqual({
-    blocks: [
-      { type: 'image', data: PNG, mimeType: 'image/png' },
-      { type: 'audio', data: 'UklG', mimeType: 'audio/wav' },
-    ],
-    notes: [],
-  })
+  const image = { type: 'image', data: PNG, mimeType: 'image/png' }
+  const audio = { type: 'audio', data: 'UklG', mimeType: 'audio/wav' }
+  const displays = [figure, { 'text/plain': 'x' }, { 'image/png': PNG }, { 'audio/wav': 'UklG' }]
+  const found = { blocks: [image, image, audio], of: [0, 2, 3], notes: [] }
+  expect(mediaOf(displays)).toEqual(found)
+  expect(mediaOf(displays, figure)).toEqual(found)
+  expect(mediaOf([], figure)).toEqual({ blocks: [image], of: [0], notes: [] })
 })
 
 it.each([
@@ -44,15 +44,14 @@ it.each([
   ['image/bmp', 'iVBORw0KGgo', PNG, 'image/png'],
   ['image/png', 'iVBORw0K_-8', 'iVBORw0K/+8=', 'image/png'],
 ])('an image is of the type that it is, not of the one it is given: %s with %s', (named, given, data, mimeType) => {
-  expect(mediaOf([{ [named]: given }])).toEqual({ blocks: [{ type: 'image', data, mimeType }], notes: [] })
+  expect(mediaOf([{ [named]: given }])).toMatchObject({ blocks: [{ type: 'image', data, mimeType }], notes: [] })
 })
 
 it('an image that models do not take is told of, unless the bundle has another form', () => {
-  expect(mediaOf([{ 'image/bmp': 'Qk1GAAAA' }])).toEqual({
-    blocks: [],
-    notes: ['An image or audio item (image/bmp) is not shown: it is no PNG, JPEG, WebP or GIF.'],
-  })
-  expect(mediaOf([{ 'image/svg+xml': '<svg/>', 'text/plain': 'a' }])).toEqual({ blocks: [], notes: [] })
+  const why = 'An image or audio item (image/bmp) is not shown: it is no PNG, JPEG, WebP or GIF'
+  expect(mediaOf([{ 'image/bmp': 'Qk1GAAAA' }])).toMatchObject({ blocks: [], notes: [`${why}.`] })
+  expect(mediaOf(Array(3).fill({ 'image/bmp': 'Qk1GAAAA' })).notes).toEqual([`${why}; 2 more like it.`])
+  expect(mediaOf([{ 'image/svg+xml': '<svg/>', 'text/plain': 'a' }])).toMatchObject({ blocks: [], notes: [] })
   expect(mediaOf([{ 'image/bmp': 'Qk1GAAAA', 'image/png': PNG }]).notes).toEqual([])
 })
 

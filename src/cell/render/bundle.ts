@@ -40,26 +40,38 @@ export function textOf(bundle: MimeBundle | undefined): string | undefined {
   return plainText(typeof speaking === 'string' ? speaking : JSON.stringify(speaking))
 }
 
-/** The images and sounds of bundles without duplicates, and a sentence for each that cannot be shown. */
-export function mediaOf(bundles: MimeBundle[]): { blocks: MediaBlock[]; notes: string[] } {
+/**
+ * The images and sounds of displays and of a value that was not displayed, and sentences about those that cannot be
+ * shown. `of` is the display of each block.
+ */
+export function mediaOf(displays: MimeBundle[], value?: MimeBundle) {
   const blocks: MediaBlock[] = []
-  const notes: string[] = []
+  const of: number[] = []
+  const notes = new Map<string, number>()
   const seen = new Set<string>()
   let chars = 0
-  for (const { data, mimeType: named } of bundles.flatMap(mediaIn)) {
-    if (seen.has(data)) continue
+  for (const [index, { data, mimeType: named }] of [...displays, ...(value ? [value] : [])].flatMap(numberedMedia)) {
+    if (index === displays.length && seen.has(data)) continue
     seen.add(data)
     // A model's provider refuses a request with a picture of another type than it says, and so all that follow.
     const mimeType = named.startsWith('audio/') ? named : typeOfImage(data)
     const problem = problemOf(data, chars, blocks.length) ?? (mimeType ? undefined : NO_IMAGE)
     if (problem || !mimeType) {
-      notes.push(`An image or audio item (${named}) is not shown: ${problem}.`)
+      const why = `(${named}) is not shown: ${problem}`
+      notes.set(why, (notes.get(why) ?? 0) + 1)
       continue
     }
     chars += data.length
     blocks.push({ type: mimeType.startsWith('audio/') ? 'audio' : 'image', data, mimeType })
+    of.push(index)
   }
-  return { blocks, notes: [...new Set(notes)] }
+  return { blocks, of, notes: [...notes].map(noteAbout) }
+}
+
+const numberedMedia = (bundle: MimeBundle, index: number) => mediaIn(bundle).map((media) => [index, media] as const)
+
+function noteAbout([why, times]: [string, number]): string {
+  return `An image or audio item ${why}${times > 1 ? `; ${times - 1} more like it` : ''}.`
 }
 
 const NO_IMAGE = 'it is no PNG, JPEG, WebP or GIF'

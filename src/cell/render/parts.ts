@@ -2,6 +2,7 @@
 // The full text that is kept and the cut one that is shown come from the same parts, so positions in one are valid in
 // the other.
 import type { CellError, CellResult } from '../cell-result.ts'
+import type { MimeBundle } from '../protocol/frames.ts'
 import { textOf } from './bundle.ts'
 import { cutMiddle, type GapLine, betweenCharacters } from '../../util/tokens/cut-middle.ts'
 import { estimateTokens, surelyFit, headWithin } from '../../util/tokens/estimate-tokens.ts'
@@ -29,20 +30,29 @@ export interface Part {
   text: string
   /** The value itself, if it has a JSON form. */
   json?: unknown
+  /** The number of a display. Its text may be empty. */
+  display?: number
 }
 
 /** `notes` come last and include those of the result. Everything else is text from others. */
 export function partsOf(result: CellResult, notes: string[]): Part[] {
-  const { stdout, stderr, displays, value, error } = result
+  const { stdout, stderr, displays, displayedAt = [], value, error } = result
+  const places = displays.map((_, index) => displayedAt[index] ?? stdout.length)
+  const printed = [...places, stdout.length].map((end, index) => stdout.slice(places[index - 1] ?? 0, end))
   const shown: (Part | false | undefined)[] = [
-    { kind: 'stdout', text: plainText(stdout) },
-    ...displays.map((bundle): Part => ({ kind: 'display', text: textOf(bundle) ?? '', ...jsonIn(bundle) })),
+    ...printed.flatMap((text, index): Part[] => [
+      { kind: 'stdout', text: plainText(text) },
+      ...displays.slice(index, index + 1).map(displayPart(index)),
+    ]),
     { kind: 'stderr', text: plainText(stderr) },
     // The traceback of an interrupted cell is shown too: it tells where the time went.
     error && { kind: 'error', text: plainText(errorText(error)) },
     value && { kind: 'value', text: textOf(value) ?? '', ...jsonIn(value) },
   ]
-  const told = withoutRepeats(shown.filter((part): part is Part => !!part && isShown(part)))
+  const told = withoutRepeats(
+    shown.filter((part): part is Part => !!part && (isShown(part) || part.display !== undefined)),
+    plainText(stdout),
+  )
   return [...told.map((part) => ({ ...part, text: fromOthers(part.text) })), ...noteParts(notes)]
 }
 
@@ -50,12 +60,19 @@ export function noteParts(notes: readonly string[]): Part[] {
   return notes.map((note): Part => ({ kind: 'note', text: noteText(note) })).filter(isShown)
 }
 
+const displayPart =
+  (display: number) =>
+  (bundle: MimeBundle): Part => ({ kind: 'display', text: textOf(bundle) ?? '', ...jsonIn(bundle), display })
+
 const isShown = ({ text }: Part): boolean => text.trim() !== ''
 
 /** Joins the parts as in a terminal, with the bridge's own text as notices. */
 export function joinParts(parts: Part[]): string {
   // String concatenation copies nothing: these texts may have many megabytes.
-  return parts.map(partText).reduce((text, part) => (text === '' ? part : `${text}\n${part}`), '')
+  return parts
+    .filter(isShown)
+    .map(partText)
+    .reduce((text, part) => (text === '' ? part : `${text}\n${part}`), '')
 }
 
 /**
@@ -70,14 +87,14 @@ export function cutParts(parts: Part[], tokens: number, gapLine: GapLine): Part[
   let position = 0
   return parts.map((part, index) => {
     const start = position + openingOf(part).length
-    position += partText(part).length + 1
+    if (isShown(part)) position += partText(part).length + 1
     if (costs[index]! <= share) return part
     const [whole, room] = [part.text.trimEnd(), Math.max(share, 0)]
     const gap: GapLine = (from, to) => gapLine(start + from, start + to)
     const giant = cutGiantLine(whole, room - GAP_TOKENS, gap)
     const text = giant !== undefined && estimateTokens(giant) <= room ? giant : cutMiddle(whole, room, gap)
     // A cut part no longer represents the value.
-    return { kind: part.kind, text }
+    return { kind: part.kind, text, ...(part.display !== undefined && { display: part.display }) }
   })
 }
 
@@ -110,12 +127,11 @@ function openingOf({ kind, text }: Part): string {
 }
 
 /** Removes repeats: a text that was printed and is also the value, or that is displayed twice. */
-function withoutRepeats(parts: Part[]): Part[] {
+function withoutRepeats(parts: Part[], printed: string): Part[] {
   const seen = new Set<string>()
-  const printed = parts.find(({ kind }) => kind === 'stdout')?.text ?? ''
   return parts.filter(({ kind, text }) => {
     const key = text.trim()
-    if (seen.has(key) && (kind === 'value' || kind === 'display')) return false
+    if (key !== '' && seen.has(key) && (kind === 'value' || kind === 'display')) return false
     seen.add(key)
     return !(kind === 'value' && wasPrintedLast(printed, text))
   })

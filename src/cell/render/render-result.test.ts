@@ -33,6 +33,29 @@ it('the compact form says in two words that nothing was printed', () => {
   expect(render().text).toBe('(no output)')
 })
 
+it('the compact form has each image in its place among the prints, and the rest of the text after the last', () => {
+  const displays = [{ 'image/png': 'iVBORwAA' }, { 'text/plain': 'a table' }, { 'image/png': 'iVBORwAA' }]
+  const fields = { stdout: 'one\ntwo\nthree\n', displays, displayedAt: [4, 4, 8], stderr: 'warned', notes: ['a note'] }
+  const seen = ({ content }: RenderedResult) => content.map((one) => (one.type === 'text' ? one.text : one.type))
+  const rest = 'three\n[stderr]\nwarned\n[sandbridge: a note]'
+  expect(seen(render(fields))).toEqual(['one', 'image', 'a table\ntwo', 'image', rest])
+  expect(joinParts(result(fields).parts)).toBe(`one\na table\ntwo\n${rest}`)
+  expect(render(fields).structuredContent).toMatchObject({ stdout: 'one\ntwo\nthree', displays: ['a table'] })
+  expect(seen(render({ ...fields, displayedAt: [0, 0, 14] })).slice(0, 3)).toEqual([
+    'image',
+    'a table\none\ntwo\nthree',
+    'image',
+  ])
+  const long = { stdout: 'word '.repeat(20_000), displays, displayedAt: [50_000, 50_000, 100_000] }
+  expect(seen(render(long)).map((text) => text.length > 1_000 || text)).toEqual([
+    true,
+    'image',
+    true,
+    'image',
+    expect.anything(),
+  ])
+})
+
 it('the compact form says nothing of missing output beside an image', () => {
   const image = { 'image/png': 'iVBORw==' }
   expect(render({ value: image }).content.map(({ type }) => type)).toEqual(['image'])

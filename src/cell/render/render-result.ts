@@ -47,19 +47,14 @@ const NO_OUTPUT = '(no output)'
 
 export function renderResult(result: ShownResult, options: RenderOptions): RenderedResult {
   const { outputTokens, withData = false, errorsAsJson = false, errorsTwice = false, note } = options
-  const media = mediaOf([...result.displays, ...(result.value ? [result.value] : [])])
+  const media = mediaOf(result.displays, result.value)
   const saved = linksTo(result.artifacts ?? [], outputTokens)
   const budget = outputTokens - saved.tokens
   const more = [...(note === undefined ? [] : [note]), ...media.notes, ...saved.notes]
-  const { text, data } = withinBudget(result, [...result.parts, ...noteParts(more)], options, budget)
-  const isSent = withData && fitsTokens(text + JSON.stringify(data), budget)
+  const { texts, data } = withinBudget(result, [...result.parts, ...noteParts(more)], options, budget)
+  const isSent = withData && fitsTokens(texts.map(({ text }) => text).join('\n') + JSON.stringify(data), budget)
   return {
-    // An image is output.
-    content: [
-      ...(text === NO_OUTPUT && media.blocks.length > 0 ? [] : [{ type: 'text' as const, text }]),
-      ...media.blocks,
-      ...saved.links,
-    ],
+    content: [...inPlace(texts, media), ...saved.links],
     ...(isSent && { structuredContent: data }),
     isError: result.status !== 'ok' && !errorsTwice && !(errorsAsJson && media.blocks.length > 0),
   }
@@ -77,13 +72,46 @@ export function withParts(result: CellResult, { endsSession = false } = {}): Sho
 
 type Data = Record<string, unknown>
 
-/** The result as text of at most `tokens`, and the same as data. */
+/** A text, and the display after it. */
+interface TextBefore {
+  text: string
+  display?: number | undefined
+}
+
+/** Texts with the images and sounds of each display between them. */
+function inPlace(texts: readonly TextBefore[], { blocks, of }: ReturnType<typeof mediaOf>): ContentBlock[] {
+  const content: ContentBlock[] = []
+  let said = ''
+  const say = (): void => {
+    // An image is output.
+    if (said !== '' && !(said === NO_OUTPUT && blocks.length > 0)) content.push({ type: 'text', text: said })
+    said = ''
+  }
+  let next = 0
+  for (const { text, display } of texts) {
+    if (text !== '') said = said === '' ? text : `${said}\n${text}`
+    if (display === undefined || !of.includes(display)) continue
+    say()
+    while (of[next]! <= display) content.push(blocks[next++]!)
+  }
+  say()
+  return [...content, ...blocks.slice(next)]
+}
+
+/** The text up to and with each display, and the rest. */
+function untilDisplays(parts: Part[]): TextBefore[] {
+  const ends = parts.flatMap(({ display }, index) => (display === undefined ? [] : [index]))
+  const pieces = [...ends, parts.length - 1].map((end, index) => parts.slice((ends[index - 1] ?? -1) + 1, end + 1))
+  return pieces.map((piece) => ({ text: joinParts(piece), display: piece.at(-1)?.display }))
+}
+
+/** The result as texts of at most `tokens`, and the same as data. */
 function withinBudget(
   result: CellResult,
   parts: Part[],
   { mode, session }: Pick<RenderOptions, 'mode' | 'session'>,
   tokens: number,
-): { text: string; data: Data } {
+): { texts: TextBefore[]; data: Data } {
   const gapLine = gapLineFor(result, parts)
   // Not a part, because it must not be cut.
   const wayBack = session ? `\n${noticeLine(`To keep ${session.keeps}, pass session="${session.handle}".`)}` : ''
@@ -95,7 +123,10 @@ function withinBudget(
     const shown = isWhole ? parts : [...cut, ...wayToTheRest(result)]
     const data = { ...dataOf(result, shown, mode), ...handle }
     const text = mode === 'compact' ? (joinParts(shown) || NO_OUTPUT) + wayBack : written(data, mode)
-    if (fitsTokens(text, tokens)) return { text, data }
+    if (fitsTokens(text, tokens)) {
+      if (mode !== 'compact' || joinParts(shown) === '') return { texts: [{ text }], data }
+      return { texts: [...untilDisplays(shown), { text: wayBack.trimStart() }], data }
+    }
     const over = estimateTokens(text) - tokens
     // The cost of a part as JSON, with escaped quotes, is known only after it is written.
     room = Math.min(room - over - 10, Math.floor((room * tokens) / (tokens + over)))
@@ -104,7 +135,7 @@ function withinBudget(
   const rest = Math.max(tokens - estimateTokens(wayBack), 0)
   const output = cutMiddle(joinParts(parts), Math.floor(rest / (mode === 'compact' ? 1 : 3)), gapLine)
   const data = { status: result.status, output, ...handle }
-  return { text: mode === 'compact' ? output + wayBack : written(data, mode), data }
+  return { texts: [{ text: mode === 'compact' ? output + wayBack : written(data, mode) }], data }
 }
 
 /** The line that says where the text of a gap can be read. */
@@ -129,8 +160,11 @@ function wayToTheRest({ cell, outputUri }: CellResult): Part[] {
 
 function dataOf({ status, error }: CellResult, parts: Part[], mode: OutputMode): Data {
   const textsOf = (kind: Part['kind']) =>
-    parts.flatMap((part) => (part.kind === kind ? [mode === 'toon' ? shorter(part) : part.text] : []))
-  const [stdout] = textsOf('stdout')
+    parts.flatMap((part) =>
+      part.kind === kind && part.text !== '' ? [mode === 'toon' ? shorter(part) : part.text] : [],
+    )
+  const printed = parts.filter(({ kind }) => kind === 'stdout')
+  const stdout = printed.length > 1 ? joinParts(printed) : printed[0]?.text
   const [stderr] = textsOf('stderr')
   const [value] = textsOf('value')
   const displays = textsOf('display')

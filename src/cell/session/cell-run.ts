@@ -101,6 +101,8 @@ export class CellRun {
   readonly #stdout = new KeptStream()
   readonly #stderr = new KeptStream()
   readonly #displays: MimeBundle[] = []
+  /** What had been printed before each. */
+  readonly #displayPlaces: number[] = []
   #displayChars = 0
   #droppedDisplays = 0
   readonly #toolCalls: ToolCalls
@@ -158,8 +160,10 @@ export class CellRun {
 
   #display(data: MimeBundle): void {
     this.#displayChars += sizeOf(data)
-    if (this.#displays.length < MAX_DISPLAYS && this.#displayChars <= MAX_DISPLAY_CHARS) this.#displays.push(data)
-    else this.#droppedDisplays += 1
+    if (this.#displays.length < MAX_DISPLAYS && this.#displayChars <= MAX_DISPLAY_CHARS) {
+      this.#displays.push(data)
+      this.#displayPlaces.push(this.#stdout.place())
+    } else this.#droppedDisplays += 1
     if (this.#events.active) this.#events.emit({ type: 'cell.display', ...this.#about(), data })
   }
 
@@ -242,12 +246,15 @@ export class CellRun {
 
   /** Builds the fields that every result has. */
   #result(status: CellResult['status'], durationMs: number, notes: readonly string[] = []): CellResult {
+    const stdout = this.#stdout.finish(this.#displayPlaces)
+    let printed = 0
     return {
       status,
       cell: this.#options.cell,
-      stdout: this.#stdout.finish(),
-      stderr: this.#stderr.finish(),
+      stdout: stdout.join(''),
+      stderr: this.#stderr.finish().join(''),
       displays: this.#displays,
+      displayedAt: this.#displays.map((_, index) => (printed += stdout[index]!.length)),
       notes: [...notes, ...this.#ownNotes()],
       stateLost: false,
       durationMs,
@@ -286,13 +293,19 @@ class KeptStream {
     this.#buffer.append(this.#text.push(piece))
   }
 
-  /** Call once, when the cell has ended. */
-  finish(): string {
+  /** Where the next text will be. What comes then cannot change the line before it. */
+  place(): number {
     this.#buffer.append(this.#text.end())
-    const text = this.#buffer.toString()
+    return this.#buffer.length
+  }
+
+  /** Call once, when the cell has ended. @returns the text in pieces that end at these places, and the rest */
+  finish(places: readonly number[] = []): string[] {
+    this.#buffer.append(this.#text.end())
+    const pieces = this.#buffer.split(places)
     // Frees up to several megabytes.
     this.#buffer = new OutputBuffer()
-    return text
+    return pieces
   }
 }
 

@@ -37,6 +37,21 @@ describe('OutputBuffer', () => {
     )
   })
 
+  it('an output buffer splits its text at places, and at the gap for those that are not kept', () => {
+    fc.assert(
+      fc.property(fc.array(fc.string({ unit: 'grapheme' })), fc.integer({ min: 8, max: 200 }), (pieces, kept) => {
+        const buffer = new OutputBuffer(kept)
+        const places = pieces.map((piece) => (buffer.append(piece), buffer.length))
+        const found = buffer.split(places)
+        expect(found.join('')).toBe(buffer.toString())
+        if (buffer.toString() === pieces.join('')) expect(found).toEqual([...pieces, ''])
+      }),
+    )
+    const buffer = new OutputBuffer(8)
+    const places = ['abcd', 'x', 'y', '1234'].map((piece) => (buffer.append(piece), buffer.length))
+    expect(buffer.split(places)).toEqual(['abcd', '', '\n... 2 bytes are not kept ...\n', '1234', ''])
+  })
+
   it('an output buffer accepts a piece longer than its limit', () => {
     expect(filled(10, [`${'a'.repeat(1_000_000)}END`])).toBe('aaaaa\n... 999,993 bytes are not kept ...\naaEND')
   })

@@ -63,11 +63,32 @@ export class OutputBuffer {
     }
   }
 
+  /** How much was appended: a place for `split`. */
+  get length(): number {
+    return this.#headBytes + this.#tailBytes
+  }
+
+  /** The text, in pieces that end at these places and at its end. A place that is not kept is where the gap is. */
+  split(places: readonly number[]): string[] {
+    const whole = this.#bytes()
+    // What was dropped, less the line about it.
+    const moved = this.length - whole.length
+    const firstKept = this.length - (this.#tail?.length ?? 0)
+    const ends = places.map((place) =>
+      place <= this.#headBytes ? place : place < firstKept ? this.#headBytes : place - moved,
+    )
+    return [...ends, whole.length].map((end, index) => whole.toString('utf8', ends[index - 1] ?? 0, end))
+  }
+
   toString(): string {
+    return this.#bytes().toString()
+  }
+
+  #bytes(): Buffer {
     const head = this.#head.subarray(0, this.#headBytes)
     const tail = this.#tail
-    if (!tail) return head.toString()
-    if (this.#tailBytes <= tail.length) return Buffer.concat([head, tail.subarray(0, this.#tailBytes)]).toString()
+    if (!tail) return head
+    if (this.#tailBytes <= tail.length) return Buffer.concat([head, tail.subarray(0, this.#tailBytes)])
     const position = this.#tailBytes % tail.length
     const [older, newer] = [tail.subarray(position), tail.subarray(0, position)]
     const start = firstCharacter(Buffer.concat([older.subarray(0, 4), newer.subarray(0, 4)]))
@@ -75,7 +96,7 @@ export class OutputBuffer {
     // The line is plain ASCII: one other character would double the memory of the whole text.
     const line = Buffer.from(`\n... ${dropped} bytes are not kept ...\n`)
     const pieces = [older.subarray(start), newer.subarray(Math.max(0, start - older.length))]
-    return Buffer.concat([head, line, ...pieces]).toString()
+    return Buffer.concat([head, line, ...pieces])
   }
 }
 

@@ -55,8 +55,7 @@ export async function runInTerminal(
   const told = rest.parts.filter((part) => !isPrinted(part))
   const shown = { ...rest, parts: rest.parts.filter(isPrinted) }
   const { content, isError } = renderResult(shown, { mode: json ? 'json' : 'compact', outputTokens: Infinity })
-  const [block] = content
-  const text = block?.type === 'text' ? block.text : ''
+  const text = content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n')
   if (live && text !== '' && text !== '(no output)') terminal.print(text)
   if (told.length > 0) terminal.tell(joinParts(told))
   const media = content.filter((other): other is MediaBlock => other.type === 'image' || other.type === 'audio')

@@ -11,7 +11,7 @@ import { messageOf } from '../../errors.ts'
 /** The same result with artifacts in place of its media. Never rejects: a note says what could not be saved. */
 export async function linkImages(result: ShownResult, store: Pick<ArtifactStore, 'save'>): Promise<ShownResult> {
   const { displays, value } = result
-  const { blocks, notes } = mediaOf([...displays, ...(value ? [value] : [])])
+  const { blocks, notes } = mediaOf(displays, value)
   if (blocks.length === 0) return result
   const saved: Artifact[] = []
   for (const { type, data, mimeType } of blocks) {
