@@ -50,7 +50,9 @@ it.each([
 it('an image that models do not take is told of, unless the bundle has another form', () => {
   const why = 'An image or audio item (image/bmp) is not shown: it is no PNG, JPEG, WebP or GIF'
   expect(mediaOf([{ 'image/bmp': 'Qk1GAAAA' }])).toMatchObject({ blocks: [], notes: [`${why}.`] })
-  expect(mediaOf(Array(3).fill({ 'image/bmp': 'Qk1GAAAA' })).notes).toEqual([`${why}; 2 more like it.`])
+  expect(mediaOf(Array.from({ length: 3 }, () => ({ 'image/bmp': 'Qk1GAAAA' }))).notes).toEqual([
+    `${why}; 2 more like it.`,
+  ])
   expect(mediaOf([{ 'image/svg+xml': '<svg/>', 'text/plain': 'a' }])).toMatchObject({ blocks: [], notes: [] })
   expect(mediaOf([{ 'image/bmp': 'Qk1GAAAA', 'image/png': PNG }]).notes).toEqual([])
 })
