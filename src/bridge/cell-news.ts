@@ -12,8 +12,6 @@ export class CellNews {
   #settingsCount = 0
   /** What was told of files, and up to which number of settings. Clients of a resident bridge are each told. */
   readonly #told = new WeakMap<ServerSet, { files: FileNews; settings: number }>()
-  /** Sessions whose client was told that the record cannot be written. */
-  readonly #toldOfRecord = new WeakSet<Session>()
 
   constructor(stateDir: string) {
     this.#stateDir = stateDir
@@ -34,10 +32,10 @@ export class CellNews {
   }
 
   /** Once per session, until the record can be written again. */
-  ofRecord(session: Session, failure: BridgeError | undefined): string[] {
-    if (failure === undefined) this.#toldOfRecord.delete(session)
-    if (failure === undefined || this.#toldOfRecord.has(session)) return []
-    this.#toldOfRecord.add(session)
+  ofRecord({ told }: Session, failure: BridgeError | undefined): string[] {
+    if (failure === undefined) told.delete('record')
+    if (failure === undefined || told.has('record')) return []
+    told.add('record')
     return [`${failure.message}. Tell the user: ${failure.hint}`]
   }
 }

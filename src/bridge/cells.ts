@@ -384,6 +384,7 @@ export class Cells {
         learned: person.learned,
         called: cell.called,
         notes: cell.notes,
+        seenErrors: new Set(),
         apps,
         savedArtifacts: cell.savedArtifacts,
         uploads: new Uploads(ARTIFACT_LIMITS.artifactBytes),

@@ -10,7 +10,7 @@ import type { Cancellation } from '../util/async/cancellation.ts'
 import { boundedList } from '../util/json/bounded-schema.ts'
 import type { CatalogTool } from './catalog/model/catalog-tool.ts'
 import type { Admitted } from './permissions/cell-permissions.ts'
-import { ForbiddenResults } from './notes/forbidden-results.ts'
+import { forbiddenNote } from './notes/forbidden-results.ts'
 import { artifactMethods } from './methods/artifact-methods.ts'
 import type { CallOptions, ToolResult } from '../upstream/upstream.ts'
 import { capabilitySummary, summarisedServers } from './capability-summary.ts'
@@ -24,9 +24,9 @@ import { savedToolLines, savedToolMethods, searchTools } from './methods/saved-t
 import type { SessionFlow } from './flow-part.ts'
 import { allowedServer } from './scope.ts'
 import { observed } from './observed-call.ts'
-import { RepeatedErrors } from './notes/repeated-errors.ts'
+import { shortened } from './notes/repeated-errors.ts'
 import { forPerson } from './person-hint.ts'
-import { BrokenServers, unsearchedNote } from './notes/unsearched-note.ts'
+import { unsearchedNews, unsearchedNote } from './notes/unsearched-note.ts'
 import { sessionMethods } from './methods/session-methods.ts'
 import { leftOutNote, resultForSandbox, roundedNote } from './tool-result.ts'
 import { withUser } from './questions/with-user.ts'
@@ -36,9 +36,6 @@ const name = z.string().min(1).max(1_000)
 const wording = z.string()
 const MAX_AT_ONCE = 50
 
-const brokenServers = new BrokenServers()
-const repeatedErrors = new RepeatedErrors()
-const forbiddenResults = new ForbiddenResults()
 /** Maximum number of servers that one search can name. */
 const MAX_SERVERS = 1_000
 
@@ -83,9 +80,7 @@ function callTool(params: unknown, context: CellContext, cancellation: Cancellat
       bound = bindArguments(found, args, kwargs, { exact })
     } catch {
       const { signal } = cancellation
-      bound = await repeatedErrors.shortened(context.notes, found, () =>
-        catalog.bindCall(found, args, kwargs, { exact }, signal),
-      )
+      bound = await shortened(context.seenErrors, found, () => catalog.bindCall(found, args, kwargs, { exact }, signal))
     }
     const admitted = permissions ? await admit(found, bound) : { args: bound }
     context.flow?.sent(serverName, admitted.args)
@@ -116,7 +111,7 @@ function callTool(params: unknown, context: CellContext, cancellation: Cancellat
     }
     context.called.answered(found, result.isError === true)
     context.flow?.returned({ server: serverName, name: found.name }, result)
-    const forbidden = forbiddenResults.note(session, found, result)
+    const forbidden = forbiddenNote(session.told, found, result)
     if (forbidden) context.notes.add(forbidden)
     catalog.learn(serverName, found.name, result, context.origin.user)
     context.learned?.noteResult(context, found, call.args, result.isError === true)
@@ -173,7 +168,7 @@ const ownMethods: Methods = {
       const options = { limit, servers: within, withSaved: !servers, detail: wanted }
       const search = (wordings: Wordings) => searchTools(wordings, options, context)
       const found = await (separate ? Promise.all([query].flat().map(search)) : search(query))
-      const news = brokenServers.news(session, within, catalog.unsearched(within), Boolean(servers))
+      const news = unsearchedNews(session.told, within, catalog.unsearched(within), Boolean(servers))
       for (const { name: server, reason } of news) context.flow?.returned({ server, name: 'start' }, reason)
       const note = unsearchedNote(news, servers ? [] : scope.unloaded)
       if (note) notes.add(note)

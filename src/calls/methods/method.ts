@@ -72,6 +72,8 @@ export interface CellContext extends ProxyOptions {
   notes: Set<string>
   /** Missing where the client shows no apps. */
   apps: ServerApps | undefined
+  /** Argument errors that its code has seen. */
+  seenErrors: Set<string>
   /** Artifacts that the running cell has saved. */
   savedArtifacts: Artifact[]
   uploads: Uploads

@@ -4,7 +4,6 @@ import type { Unsearched } from '../catalog/known-server.ts'
 import { oneLine } from '../../util/text/one-line.ts'
 import { firstOf } from '../../util/text/first-of.ts'
 import { ONLY_NAMED } from '../scope.ts'
-import type { Session } from '../../cell/session/session.ts'
 
 const MAX_SHOWN = 5
 const MAX_REASON_CHARS = 200
@@ -39,31 +38,23 @@ function withReasons(servers: readonly Unsearched[]): string {
 }
 
 /**
- * Remembers which broken servers a session was told about: each is named once, and again only after it has worked in
- * between, or in a search that names it.
+ * Those of `unsearched` to tell a session about. It hears of each broken one once, and again only after it has worked
+ * in between, or in a search that names it, where it would seem to have no tools; of others every time.
+ * @param told by the session
+ * @param within all servers of the search
  */
-export class BrokenServers {
-  readonly #told = new WeakMap<Session, Set<string>>()
-
-  /**
-   * Those of `unsearched` to tell the session about: broken ones once, others every time.
-   * @param within all servers of the search
-   * @param areNamed whether the search names them: it hears of each broken one, which would seem to have no tools
-   */
-  news(
-    session: Session,
-    within: readonly string[],
-    unsearched: readonly Unsearched[],
-    areNamed: boolean,
-  ): Unsearched[] {
-    const told = this.#told.get(session) ?? new Set()
-    this.#told.set(session, told)
-    const broken = new Set(unsearched.filter((server) => server.isBroken).map((server) => server.name))
-    const news = unsearched.filter((server) => areNamed || !told.has(server.name) || !server.isBroken)
-    for (const name of within) {
-      if (broken.has(name)) told.add(name)
-      else told.delete(name)
-    }
-    return news
+export function unsearchedNews(
+  told: Set<string>,
+  within: readonly string[],
+  unsearched: readonly Unsearched[],
+  areNamed: boolean,
+): Unsearched[] {
+  const keyOf = (name: string) => `broken ${name}`
+  const broken = new Set(unsearched.filter((server) => server.isBroken).map((server) => server.name))
+  const news = unsearched.filter(({ name, isBroken }) => areNamed || !isBroken || !told.has(keyOf(name)))
+  for (const name of within) {
+    if (broken.has(name)) told.add(keyOf(name))
+    else told.delete(keyOf(name))
   }
+  return news
 }

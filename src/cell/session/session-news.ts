@@ -27,7 +27,8 @@ export class SessionNewsKeeper {
   /** Why variables of earlier cells are gone, for the next new kernel. */
   lost: LostReason | undefined
   #news: SessionNews[] = []
-  readonly #toldOnce = new Set<string>()
+  /** Keys of what its client was told. */
+  readonly told = new Set<string>()
   /** Cells that the user ran, which the client does not know of yet. */
   #guests: { first: number; last: number; count: number } | undefined
 
@@ -38,8 +39,8 @@ export class SessionNewsKeeper {
 
   /** Adds a piece of news unless the session has had one with this key. */
   addOnce(key: string, news: SessionNews): void {
-    if (this.#toldOnce.has(key)) return
-    this.#toldOnce.add(key)
+    if (this.told.has(key)) return
+    this.told.add(key)
     this.add(news)
   }
 

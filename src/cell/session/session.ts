@@ -150,6 +150,11 @@ export class Session {
     return this.#kernel.current?.sandbox
   }
 
+  /** Keys of what its client was told, for notes that come once. */
+  get told(): Set<string> {
+    return this.#news.told
+  }
+
   /** Add a note to the running cell's result, unless an earlier result had it. */
   tellOnce(note: string): void {
     this.#news.addOnce(note, { what: 'said', text: note })

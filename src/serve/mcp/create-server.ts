@@ -36,7 +36,6 @@ import { OLDER_TASKS, serveOlderTasks } from './runs/older-tasks.ts'
 import { MAX_TASKS, serveTasks, TASKS_EXTENSION } from './runs/task-runs.ts'
 import { OpenRuns } from './runs/open-runs.ts'
 import { OUTPUT_TEMPLATE, readOutputResource } from './output-resource.ts'
-import { rehearse } from './rehearse.ts'
 import { sendQuestion } from './send-question.ts'
 import { limitsOf, rendering, runOffered, runPython, type ServerParts, toolOf } from './run-python.ts'
 import { marked, RUN_PYTHON_TOOL, RUN_PYTHON_TOOL_WITH_SESSION, serverInstructions } from './run-python-tool.ts'
@@ -102,7 +101,6 @@ export function createServer(parts: ServerParts): Server {
       const { bridge, tenant } = await getConversation()
       tenant.clientOffers(abilitiesOf(capabilities))
       bridge.warmUp(tenant)
-      await rehearse(() => createServer(parts))
     } catch (error) {
       log.error('Preparing the first sandbox failed', { error })
     }
