@@ -1,6 +1,8 @@
 // The catalog's rows of the benchmark. Recall and tokens are measured over real tools, which are not part of this
 // repository: set SANDBRIDGE_CATALOGUE to a JSON file of the form {"<package>": [tool, …]}, with the `tools/list`
 // result of each package.
+import { forgetfulStore } from '../../test/support/forgetful-store.ts'
+import { createLog } from '../../src/util/log.ts'
 import { readFileSync } from 'node:fs'
 import { encode } from 'gpt-tokenizer/encoding/o200k_base'
 import type { ToolDoc } from '../../src/calls/catalog/arguments/tool-doc.ts'
@@ -205,7 +207,7 @@ async function scaleRows(): Promise<BenchRow[]> {
   let indexMs = Infinity
   for (let round = 0; round < 3; round += 1) {
     catalog = catalogOf(tools)
-    for (const [server, list] of tools) catalog.toolsChanged(server, list, undefined)
+    for (const [server, list] of tools) catalog.toolsChanged(server, { tools: list })
     const start = process.cpuUsage()
     await catalog.search('warm up')
     indexMs = Math.min(indexMs, process.cpuUsage(start).user / 1000)
@@ -247,6 +249,8 @@ export function catalogOf(tools: Map<string, UpstreamTool[]>): Catalog {
       source: { client: 'bench', file: 'bench' },
     })),
     listTools: (server) => Promise.resolve({ tools: tools.get(server) ?? [] }),
+    store: forgetfulStore(),
+    log: createLog('error'),
   })
 }
 

@@ -1,6 +1,6 @@
 // The configured servers in use. Applies a change of the config files to rules, upstreams and catalog, and logs it.
 import type { Catalog } from '../calls/catalog/catalog.ts'
-import { definitionKey } from '../calls/catalog/disk-cache.ts'
+import { definitionKey } from '../calls/catalog/model/identity.ts'
 import { isSameDefinition } from '../config/merge-definitions.ts'
 import type { DiscoveredServers, ServerDefinition, SkippedEntry } from '../config/entries/server-definition.ts'
 import type { EventStream } from '../observe/events/event-stream.ts'

@@ -2,10 +2,9 @@
 // tools and errors.
 import path from 'node:path'
 import { Catalog } from '../calls/catalog/catalog.ts'
-import { definitionKey } from '../calls/catalog/disk-cache.ts'
-import { FirstListings } from '../calls/catalog/first-listings.ts'
+import { definitionKey } from '../calls/catalog/model/identity.ts'
+import { toolbookOf } from '../calls/catalog/toolbook.ts'
 import type { CatalogTool } from '../calls/catalog/model/catalog-tool.ts'
-import { catalogFolder, type SharedCatalog } from '../calls/catalog/shared-catalog.ts'
 import { SETTINGS_FILE } from '../config/readers/own-places.ts'
 import { type ClientContext, type Environment, processContext } from '../config/settings/client-context.ts'
 import { expandTransport } from '../config/entries/expand.ts'
@@ -24,7 +23,7 @@ import { usersFolder } from '../keep/user-folder.ts'
 import type { SignInPlace } from '../upstream/oauth-part.ts'
 import { createTokenStore, type TokenStore } from '../upstream/auth/token-store.ts'
 import { UpstreamSet, type UpstreamJail, type UpstreamsOptions } from '../upstream/upstream-set.ts'
-import type { Upstreams } from '../upstream/upstream.ts'
+import type { Upstreams, UpstreamTool } from '../upstream/upstream.ts'
 import { CLIENT_INFO } from '../util/version.ts'
 import { systemKeychain } from '../upstream/auth/keychain.ts'
 import { createVault, type Vault, WITHOUT_KEY } from '../upstream/auth/vault.ts'
@@ -40,10 +39,8 @@ export interface ConnectOptions {
   /** Asks the user for inputs of servers. Missing: the user cannot be asked. */
   ask: AskInput | undefined
   questions: Questions
-  /** Folders for sign-ins and server listings. Missing: the bridge's own. */
-  folders?: Pick<Settings, 'stateDir' | 'cacheDir'>
-  /** The catalog that other bridges share. Missing: not shared. */
-  sharedCatalog: SharedCatalog | undefined
+  /** Folder for sign-ins. Missing: the bridge's own. */
+  folders?: Pick<Settings, 'stateDir'>
   /** The user who owns the servers. Missing: they belong to the owner of the bridge, and all users share them. */
   user?: string
   /** Whose servers they are: their environment and folders. */
@@ -68,8 +65,6 @@ export interface ConnectOptions {
 export interface ConnectedServers {
   upstreams: Upstreams
   catalog: Catalog
-  /** The tools of each server at its first listing. */
-  firstListings: FirstListings
   /** Sign-ins to remote servers. */
   tokenStore: TokenStore
   /** Of the client whose servers they are. */
@@ -82,12 +77,12 @@ export interface ConnectedServers {
 
 export function connectServers(options: ConnectOptions): ConnectedServers {
   const { settings, context, log, events, definitions, questions, standing } = options
-  const { stateDir, cacheDir } = options.folders ?? settings
+  const { stateDir } = options.folders ?? settings
   const inputs = new InputAnswers(options.ask)
   const tokens = tokensFile(stateDir)
   const store = options.stores.of(options.user)
   const tokenStore = createTokenStore(store, signInVault(settings, log), log)
-  const firstListings = new FirstListings(store, log)
+  const bookOf = (definition: ServerDefinition) => toolbookOf(store, definitionKey(definition), log)
   const jailPlace: UpstreamJail = {
     home: context.home,
     stateDir,
@@ -121,16 +116,18 @@ export function connectServers(options: ConnectOptions): ConnectedServers {
     requests: (callers) => questions.requests(callers, options.offered),
     shared: options.shared,
     jail: jailPlace,
-    negotiatedTransportsFile: path.join(cacheDir, 'upstreams.json'),
+    reached: {
+      of: (definition) => bookOf(definition).reached,
+      keep: (definition, reached) => bookOf(definition).keep({ reached }),
+    },
   })
+  const listed = (server: string, tools: UpstreamTool[]) => {
+    return { tools, instructions: upstreams.instructions(server), skipped: upstreams.skippedTools(server) }
+  }
   const catalog = new Catalog({
     definitions,
     home: context.home,
-    listTools: async (server, signal) => {
-      const tools = await upstreams.listTools(server, signal)
-      const instructions = upstreams.instructions(server)
-      return { tools, ...(instructions && { instructions }) }
-    },
+    listTools: async (server, signal, again) => listed(server, await upstreams.listTools(server, signal, again)),
     toolChanges: (server) => upstreams.toolChanges(server),
     listOfferings: async (server, signal) => {
       // Sequential: some servers lose replies when they get two requests at once.
@@ -140,25 +137,20 @@ export function connectServers(options: ConnectOptions): ConnectedServers {
     },
     state: (server) => upstreams.state(server),
     startInputs: (definition) => startInputs(definition, { ...hostOf(options), tokensFile: tokens }),
-    cacheDir: catalogFolder(cacheDir),
+    store,
     abilities: () => {
       const abilities = [...options.offered].toSorted()
       return abilities.map((ability) => ability.split('/')[0]).join('-')
     },
-    shared: options.sharedCatalog,
     standing,
     log,
   })
   upstreams.listen({
-    onTools: (server, tools, instructions) => {
-      catalog.toolsChanged(server, tools, instructions)
-      const definition = upstreams.definitions.find(({ name }) => name === server)
-      if (definition) void firstListings.listed(definitionKey(definition), tools, options.offered)
-    },
+    onTools: (server, tools) => catalog.toolsChanged(server, listed(server, tools)),
     onError: (server, error) => catalog.serverErred(server, error),
     onOfferings: (server) => void catalog.readOfferings(server),
   })
-  return { upstreams, catalog, firstListings, tokenStore, context, jailPlace, resolveTransport }
+  return { upstreams, catalog, tokenStore, context, jailPlace, resolveTransport }
 }
 
 /** Returns the values that placeholders of definitions refer to. */

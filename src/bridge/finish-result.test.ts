@@ -1,3 +1,5 @@
+import { forgetfulStore } from '../../test/support/forgetful-store.ts'
+import { createLog } from '../util/log.ts'
 import { expect, it } from 'vitest'
 import { Catalog } from '../calls/catalog/catalog.ts'
 import type { ServerDefinition } from '../config/entries/server-definition.ts'
@@ -28,11 +30,16 @@ async function hint(servers: Record<string, UpstreamTool[]>, search: string): Pr
     transport: { type: 'stdio', command: name, args: [], env: {} },
     source: { client: 'test', file: 'test.json' },
   }))
-  const catalog = new Catalog({ definitions, listTools: (name) => Promise.resolve({ tools: servers[name]! }) })
+  const catalog = new Catalog({
+    definitions,
+    listTools: (name) => Promise.resolve({ tools: servers[name]! }),
+    store: forgetfulStore(),
+    log: createLog('error'),
+  })
   const scope = new Scope(names.map((name) => ({ name, alias: name })))
   const failed = { name: 'OSError', message: '', traceback: '', hint: 'The sandbox has no network.', search }
   const { hint: told } = await withToolHint(failed, catalog, scope)
-  catalog.close()
+  await catalog.close()
   return told!
 }
 

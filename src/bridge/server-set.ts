@@ -1,5 +1,4 @@
 // The servers of one tenant, with their catalog and rules.
-import type { SharedCatalog } from '../calls/catalog/shared-catalog.ts'
 import type { PermissionFiles } from '../config/permission-files.ts'
 import type { DiscoveredServers } from '../config/entries/server-definition.ts'
 import type { Policy } from '../config/rules/policy.ts'
@@ -24,20 +23,18 @@ export class ServerSet {
   readonly connected: ConnectedServers
   readonly rules: Permissions
   readonly configured: ConfiguredServers
-  readonly #sharedCatalog: SharedCatalog | undefined
 
   constructor({ definitions, discovered, files, policy, page, onGone, ...options }: ServerSetOptions) {
-    const { settings, log, events, sharedCatalog, user } = options
-    this.#sharedCatalog = sharedCatalog
+    const { settings, log, events, user } = options
     this.connected = connectServers({
       ...options,
       definitions: discovered.servers,
       standing: (tool) => this.rules.standing(tool),
       configFiles: () => this.configured.discovered.files.map(({ file }) => file),
     })
-    const { upstreams, catalog, firstListings } = this.connected
+    const { upstreams, catalog } = this.connected
     const parts = { settings, log, events, upstreams, catalog }
-    this.rules = new Permissions({ ...parts, files, firstListings, page }, policy)
+    this.rules = new Permissions({ ...parts, files, page }, policy)
     this.configured = new ConfiguredServers({
       ...parts,
       definitions,
@@ -53,7 +50,6 @@ export class ServerSet {
     this.connected.catalog.stopIndexing()
     await this.rules.close()
     await this.connected.upstreams.close()
-    this.connected.catalog.close()
-    await this.#sharedCatalog?.settled()
+    await this.connected.catalog.close()
   }
 }

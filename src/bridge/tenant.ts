@@ -2,7 +2,7 @@
 // over HTTP, or a client of a resident. Only the processes behind the servers may be shared with other tenants, where
 // nothing could tell them apart.
 import { capabilitySummary, summarisedServers } from '../calls/capability-summary.ts'
-import { definitionKey } from '../calls/catalog/disk-cache.ts'
+import { definitionKey } from '../calls/catalog/model/identity.ts'
 import { savedToolLines } from '../calls/methods/saved-tool-methods.ts'
 import type { Ability } from '../calls/questions/questions.ts'
 import { scopeFor } from '../calls/scope.ts'
@@ -18,7 +18,6 @@ import type { Log } from '../util/log.ts'
 import { sortedJson } from '../util/json/sorted-json.ts'
 import type { DefinitionSource } from './configured-servers.ts'
 import { keepBehind } from './kept-behind.ts'
-import { openSharedCatalog } from './open-shared-catalog.ts'
 import { ServerSet, type ServerSetOptions } from './server-set.ts'
 import type { UserParts } from './users.ts'
 
@@ -36,7 +35,7 @@ interface TenantDefinitions extends DefinitionSource {
 
 export interface TenantOptions extends Omit<
   ServerSetOptions,
-  'definitions' | 'discovered' | 'files' | 'policy' | 'sharedCatalog' | 'shared' | 'offered' | 'env'
+  'definitions' | 'discovered' | 'files' | 'policy' | 'shared' | 'offered' | 'env'
 > {
   /** What its user keeps. Clients of a resident are all of one user. */
   person: UserParts
@@ -112,12 +111,11 @@ export class Tenant {
 
   async #openOr(parent: ServerSet | undefined): Promise<ServerSet> {
     const { sharedUpstreams, definitions, person: _, parent: __, ...options } = this.#options
-    const { settings, context, log, stores, user, folders } = options
+    const { settings, context, log, stores } = options
     const discovered = await definitions.latest()
     if (parent && definitions.hasOwn === false) return parent
     const files = new PermissionFiles(settings, context.cwd, (message) => log.warning(message))
     const policy = await files.read(discovered.found)
-    const { cacheDir } = folders ?? settings
     const set = new ServerSet({
       ...options,
       definitions,
@@ -125,10 +123,10 @@ export class Tenant {
       files,
       policy,
       env: () => definitions.env ?? {},
-      sharedCatalog: await openSharedCatalog(stores, user, discovered.servers, cacheDir, log),
       offered: this.#offered,
       shared: { upstreams: sharedUpstreams, keyOf: (definition) => this.#keyOf(definition) },
     })
+    if (stores.isShared) await set.connected.catalog.ready()
     if (this.#isClosed) await set.close()
     else this.#opened = set
     return set

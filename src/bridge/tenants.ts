@@ -79,7 +79,7 @@ export class Tenants {
 
   #ofUser(user: string, context: ClientContext): Tenant {
     const { settings, log, signInPage, ownPort } = this.#options
-    const { stateDir, cacheDir } = settings
+    const { stateDir } = settings
     const parent = this.of(undefined)
     const folder = userFolder(stateDir, user)
     const shared = () => parent.opened!.configured.discovered
@@ -91,7 +91,7 @@ export class Tenants {
       definitions: new UserDefinitions({ settings, context, folder, shared, ownPort }),
       ask: undefined,
       signInPlace: { page: signInPage, loginOptions: ` --user ${shellWord(user, MAX_NAME_CHARS)}` },
-      folders: { stateDir: folder, cacheDir: userFolder(cacheDir, user) },
+      folders: { stateDir: folder },
     })
   }
 

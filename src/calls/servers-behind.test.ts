@@ -4,7 +4,7 @@ import { beginCatalogs, catalog, definition } from '../../test/support/catalog-t
 import type { UpstreamTool } from '../upstream/upstream.ts'
 import { configuredServers, serversBehind } from './servers-behind.ts'
 
-let end: () => void
+let end: () => Promise<void>
 beforeEach(() => (end = beginCatalogs()))
 afterEach(() => end())
 

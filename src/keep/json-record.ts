@@ -4,7 +4,7 @@ import { fileDocument } from './files/file-document.ts'
 import type { Document } from './store.ts'
 import { writeFailure } from '../util/files/file-failure.ts'
 
-interface RecordOptions<T> {
+export interface RecordOptions<T> {
   /** A document of a store, or the path of a file that only this machine uses. */
   document: Document | string
   /** The value of a missing document. */
@@ -13,6 +13,8 @@ interface RecordOptions<T> {
   parse: (json: unknown) => T | undefined
   /** Converts the value for writing. Missing: it is written as it is. */
   serialize?: (value: T) => unknown
+  /** Spaces for each level; none for what only bridges read. */
+  indent?: number
   /**
    * How to treat a damaged document. `empty`, for data that can be found out again, treats it as missing. Otherwise an
    * error names the record and says what to do, and the document stays unchanged.
@@ -35,6 +37,19 @@ export class JsonRecord<T> {
     return this.#parsed(() => this.#document.read())
   }
 
+  /** `read` for whoever cannot wait; undefined where it takes a request. @throws as `read` does */
+  readNow(): T | undefined {
+    const document = this.#document
+    if (!document.readNow) return undefined
+    let text: string | undefined
+    try {
+      text = document.readNow()
+    } catch (cause) {
+      return this.#unreadable(cause)
+    }
+    return this.#parse(text)
+  }
+
   /**
    * Reads the record, changes it, and writes it. No other process changes it in between.
    * @param change may be called again with a new value if the database connection was lost
@@ -42,14 +57,14 @@ export class JsonRecord<T> {
    * @throws BridgeError as `read` does, or if writing fails; the document is then unchanged
    */
   async update(change: (value: T) => void | Promise<void>): Promise<T> {
-    const { serialize = (value) => value } = this.#options
+    const { serialize = (value) => value, indent = 2 } = this.#options
     let written: { value: T } | undefined
     try {
       await this.#document.update(async (read) => {
         const value = await this.#parsed(read)
         await change(value)
         written = { value }
-        return `${JSON.stringify(serialize(value), undefined, 2)}\n`
+        return `${JSON.stringify(serialize(value), undefined, indent)}\n`
       })
     } catch (cause) {
       if (BridgeError.isInstance(cause)) throw cause
@@ -60,15 +75,23 @@ export class JsonRecord<T> {
   }
 
   async #parsed(read: () => Promise<string | undefined>): Promise<T> {
-    const { empty, parse } = this.#options
     let text: string | undefined
     try {
       text = await read()
     } catch (cause) {
-      if (BridgeError.isInstance(cause)) throw cause
-      const code = cause instanceof Error && 'code' in cause ? ` (${String(cause.code)})` : ''
-      return this.#damaged(`cannot be read${code}`, cause)
+      return this.#unreadable(cause)
     }
+    return this.#parse(text)
+  }
+
+  #unreadable(cause: unknown): T {
+    if (BridgeError.isInstance(cause)) throw cause
+    const code = cause instanceof Error && 'code' in cause ? ` (${String(cause.code)})` : ''
+    return this.#damaged(`cannot be read${code}`, cause)
+  }
+
+  #parse(text: string | undefined): T {
+    const { empty, parse } = this.#options
     if (text === undefined) return empty()
     let json: unknown
     try {

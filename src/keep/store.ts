@@ -7,6 +7,8 @@ export interface Document {
   readonly place: string
   /** Undefined if it does not exist yet. @throws what node:fs throws, or BridgeError */
   read(): Promise<string | undefined>
+  /** `read` for whoever cannot wait. Missing where it takes a request. @throws as `read` does */
+  readNow?(): string | undefined
   /**
    * Replaces the text. No other process changes it in between.
    * @param change may be called again if the database connection was lost

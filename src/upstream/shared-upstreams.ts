@@ -98,7 +98,7 @@ export class SharedUpstreams {
 
 function toAll(hearers: ReadonlyMap<UpstreamHearer, object>): UpstreamHearer {
   return {
-    onTools: (tools, instructions) => hearers.forEach((_, one) => one.onTools(tools, instructions)),
+    onTools: (tools) => hearers.forEach((_, one) => one.onTools(tools)),
     onOfferings: () => hearers.forEach((_, one) => one.onOfferings()),
     onError: (error) => hearers.forEach((_, one) => one.onError(error)),
   }

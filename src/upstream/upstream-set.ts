@@ -8,11 +8,11 @@ import { NO_EVENTS } from '../observe/events/event-stream.ts'
 import type { Abortable } from '../util/async/cancellation.ts'
 import type { Connection } from './connection/connection.ts'
 import { ManagedUpstream, type UpstreamHearer } from './lifecycle/managed-upstream.ts'
-import { createNegotiatedTransports } from './lifecycle/negotiated-transports.ts'
-import type { UpstreamPlace } from './lifecycle/upstream-place.ts'
+import type { Reached, UpstreamPlace } from './lifecycle/upstream-place.ts'
 import { complete, getPrompt, listPrompts, listResources, readResource } from './listing/offerings.ts'
 import type { SharedUpstreams } from './shared-upstreams.ts'
 import type {
+  SkippedTool,
   CallOptions,
   GottenPrompt,
   Meta,
@@ -38,9 +38,10 @@ const MAX_PROCESSES = 100
 /** Where jails of servers are made. */
 export type UpstreamJail = NonNullable<UpstreamPlace['jail']>
 
-type GivenPlace = Omit<UpstreamPlace, 'signIns' | 'negotiatedTransports'>
+type GivenPlace = Omit<UpstreamPlace, 'signIns'>
 
 const DEFAULTS = {
+  reached: inMemory(),
   events: NO_EVENTS,
   startTimeoutMs: 30_000,
   idleMs: 0,
@@ -50,6 +51,11 @@ const DEFAULTS = {
   now: () => performance.now(),
   random: Math.random,
 } satisfies Partial<GivenPlace>
+
+function inMemory(): UpstreamPlace['reached'] {
+  const known = new WeakMap<ServerDefinition, Reached>()
+  return { of: (definition) => known.get(definition), keep: (definition, reached) => known.set(definition, reached) }
+}
 
 export interface UpstreamsOptions
   extends Omit<GivenPlace, keyof typeof DEFAULTS>, Partial<Pick<GivenPlace, keyof typeof DEFAULTS>> {
@@ -61,8 +67,6 @@ export interface UpstreamsOptions
   maxProcesses?: number
   /** Where sign-ins store tokens for remote servers. Missing means no sign-ins. */
   tokenStore?: TokenStore
-  /** Remembers the transport and era of servers between runs. Missing means in memory only. */
-  negotiatedTransportsFile?: string
 }
 
 export class UpstreamSet implements Upstreams {
@@ -79,22 +83,12 @@ export class UpstreamSet implements Upstreams {
   #definitions: readonly ServerDefinition[] = []
 
   /** Starts nothing by itself. */
-  constructor({
-    definitions,
-    shared,
-    maxProcesses = MAX_PROCESSES,
-    negotiatedTransportsFile,
-    ...given
-  }: UpstreamsOptions) {
+  constructor({ definitions, shared, maxProcesses = MAX_PROCESSES, ...given }: UpstreamsOptions) {
     const options = { ...DEFAULTS, ...given }
     this.#shared = shared
     this.#maxProcesses = maxProcesses
     this.#signIns = new SignIns(options)
-    this.#place = {
-      ...options,
-      signIns: this.#signIns,
-      negotiatedTransports: createNegotiatedTransports(negotiatedTransportsFile),
-    }
+    this.#place = { ...options, signIns: this.#signIns }
     this.redefine(definitions)
   }
 
@@ -143,8 +137,12 @@ export class UpstreamSet implements Upstreams {
     return this.#find(server).toolChanges
   }
 
-  async listTools(server: string, signal?: AbortSignal): Promise<UpstreamTool[]> {
-    return this.#find(server, signal).listTools(signal)
+  skippedTools(server: string): readonly SkippedTool[] {
+    return this.#find(server).skippedTools
+  }
+
+  async listTools(server: string, signal?: AbortSignal, again?: boolean): Promise<UpstreamTool[]> {
+    return this.#find(server, signal).listTools(signal, again)
   }
 
   callTool(
@@ -254,7 +252,7 @@ export class UpstreamSet implements Upstreams {
       if (this.#upstreams.get(name) === managed) this.#listeners.forEach(say)
     }
     const hearer: UpstreamHearer = {
-      onTools: (tools, instructions) => tell((one) => one.onTools?.(name, tools, instructions)),
+      onTools: (tools) => tell((one) => one.onTools?.(name, tools)),
       onOfferings: () => tell((one) => one.onOfferings?.(name)),
       onError: (error) => tell((one) => one.onError?.(name, error)),
     }

@@ -28,6 +28,13 @@ export interface UpstreamTool {
   }
 }
 
+/** An entry of a list that no cell can call. */
+export interface SkippedTool {
+  /** Empty for one without a name. */
+  name: string
+  reason: string
+}
+
 /** A tool's result as sent by its server. */
 export interface ToolResult {
   content?: unknown[]
@@ -105,7 +112,7 @@ export type ToolChanges = 'none' | 'read' | 'unread'
 
 export interface UpstreamListener {
   /** A server's tool list was read or changed. */
-  onTools?: (server: string, tools: UpstreamTool[], instructions: string | undefined) => void
+  onTools?: (server: string, tools: UpstreamTool[]) => void
   /** A running server says that its resources or prompts have changed. */
   onOfferings?: (server: string) => void
   /** A server failed to start or exited by itself. The error holds no secret. */
@@ -131,11 +138,14 @@ export interface Upstreams {
   redact(server: string, text: string): string
   /** The server's own instructions, once it has been started. */
   instructions(server: string): string | undefined
+  /** Entries of the server's last list that no cell can call. */
+  skippedTools(server: string): readonly SkippedTool[]
   /**
    * Lists a server's tools, starting it if necessary; answered from memory until the server announces a change.
+   * @param again asks the server in any case: some announce no change
    * @throws BridgeError UPSTREAM_*
    */
-  listTools(server: string, signal?: AbortSignal): Promise<UpstreamTool[]>
+  listTools(server: string, signal?: AbortSignal, again?: boolean): Promise<UpstreamTool[]>
   /** What a running server has said of changes of its tools. */
   toolChanges(server: string): ToolChanges
   /** @throws BridgeError UPSTREAM_* or CANCELLED. A result with `isError` is returned. */

@@ -107,10 +107,10 @@ describe('what is right, or cannot be told, runs', () => {
   })
 })
 
-it('the check of a cell starts no server: the cached tool lists are enough', async () => {
+it('the check of a cell starts no server: the tool lists of the last bridge are enough', async () => {
   const { home } = bridge
   const servers = { everything: published.everything() }
-  const second = await startBridge({ servers, env: { MCP_BRIDGE_CACHE_DIR: path.join(home, 'cache') } })
+  const second = await startBridge({ servers, env: { MCP_BRIDGE_STATE_DIR: path.join(home, 'MCPs') } })
   const { text } = await second.call({ code: 'print("ran")\nawait mcp_everything.get_sum(a=1, b="x")' })
   expect(text).toMatch(/b must be float, not 'x'/)
   expect(text).not.toContain('ran\n')
@@ -120,22 +120,20 @@ it('the check of a cell starts no server: the cached tool lists are enough', asy
   expect(late).toMatch(/b must be float, not 'x'/)
 })
 
-it('a cached tool list that is out of date is read again, and refuses nothing for long', async () => {
+it('a kept tool list that is out of date is read again before it refuses a tool', async () => {
   const servers = { files: published.filesystem(tmpdir()) }
   const home = makeHome(servers)
   await runCommand(['index'], bridgeEnv(home))
-  const folder = path.join(home, 'cache/catalog')
+  const folder = path.join(home, 'MCPs/.sandbridge/toolbooks')
   const file = path.join(folder, readdirSync(folder)[0]!)
-  const known = JSON.parse(readFileSync(file, 'utf8')) as { tools: { name: string }[] }
-  known.tools = known.tools.filter(({ name }) => name !== 'list_allowed_directories')
+  const known = JSON.parse(readFileSync(file, 'utf8')) as {
+    listings: { tools: { name: string }[] }[]
+  }
+  for (const listing of known.listings)
+    listing.tools = listing.tools.filter(({ name }) => name !== 'list_allowed_directories')
   writeFileSync(file, JSON.stringify(known))
   const later = await startBridge({ home })
-  const call = 'await mcp_files.list_allowed_directories()'
-  // The old list refuses it, unless the server has responded before.
-  expect(await later.run(call)).toMatch(/no tool 'list_allowed_directories'|Allowed/)
-  // Dynamic code is checked when it makes the call, and by then the list is new.
-  expect(await later.run('await getattr(mcp_files, "list_allowed_directories")()')).toMatch(/Allowed/)
-  expect(await later.run(call)).toMatch(/Allowed/)
+  expect(await later.run('await mcp_files.list_allowed_directories()')).toMatch(/Allowed/)
 })
 
 it('Python tools see signatures of the tools', async () => {

@@ -29,10 +29,11 @@ it('names in the results of one user are in the docs of this user only, and not 
   const ended = new Promise((resolve) => bridge.child.once('exit', resolve))
   bridge.child.kill('SIGTERM')
   await ended
-  const cached = path.join(bridge.home, 'cache')
-  const files = readdirSync(cached, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
-  const catalogs = files.filter(({ parentPath }) => path.basename(parentPath) === 'catalog')
-  expect(catalogs.length).toBeGreaterThan(0)
+  const files = readdirSync(path.join(bridge.home, 'MCPs/.sandbridge'), {
+    recursive: true,
+    withFileTypes: true,
+  }).filter((entry) => entry.isFile())
+  expect(files.map(({ parentPath }) => path.basename(parentPath))).toContain('toolbooks')
   for (const { parentPath, name } of files)
     expect(readFileSync(path.join(parentPath, name), 'latin1')).not.toMatch(/gonzales|smith/)
 })

@@ -1,6 +1,6 @@
 // This file verifies requests that an upstream sends during a call: the client answers if it can, otherwise they are
 // declined at once.
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Client, ClientCapabilities } from '@modelcontextprotocol/client'
 import { beforeEach, describe, expect, it } from 'vitest'
@@ -126,6 +126,9 @@ it('what a server lists for clients that can be asked is not told to others, and
   // A command knows what there is without starting anything, from whichever client has seen it.
   const { stdout } = await runProgram(process.execPath, [CLI, 'tools', 'everything'], bridgeEnv(home))
   expect(stdout).toContain('echo')
-  const kept = readdirSync(path.join(home, 'cache/catalog')).map((name) => name.replace(/^[0-9a-f]+/, ''))
-  expect(kept.toSorted()).toEqual(['-elicitation.json', '.json'])
+  const [book, ...others] = readdirSync(path.join(home, 'MCPs/.sandbridge/toolbooks'))
+  const { listings } = JSON.parse(readFileSync(path.join(home, 'MCPs/.sandbridge/toolbooks', book!), 'utf8')) as {
+    listings: { abilities: string }[]
+  }
+  expect([listings.map(({ abilities }) => abilities).toSorted(), others]).toEqual([['', 'elicitation'], []])
 })

@@ -133,7 +133,7 @@ function giveHub(home: string): void {
 
 /** Files in the state folder that belong in the database. */
 function kept(home: string): string[] {
-  const shared = /^(artifacts|tools|memories\.json|http-tokens\.json|tokens\.json|listings|audit|daily-costs\.json)$/
+  const shared = /^(artifacts|tools|memories\.json|http-tokens\.json|tokens\.json|toolbooks|audit|daily-costs\.json)$/
   const folders = [path.join(home, 'MCPs/.sandbridge'), path.join(home, 'MCPs/users/ann/.sandbridge')]
   return folders.flatMap((folder) => {
     try {

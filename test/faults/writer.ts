@@ -29,7 +29,7 @@ for (let index = 0; index < count; index += 1) {
     }),
     trust.trust(path.join(home, name), name),
   ])
-  bridge.catalog.toolsChanged('known', [{ name, inputSchema: { type: 'object' } }], undefined)
+  bridge.catalog.toolsChanged('known', { tools: [{ name, inputSchema: { type: 'object' } }] })
   if (index === 0) process.stdout.write('wrote\n')
 }
 await bridge.close()

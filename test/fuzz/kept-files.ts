@@ -44,7 +44,10 @@ async function fill(): Promise<void> {
     await bridge.servers.tokenStore.update(SERVER_URL, (grants) => {
       grants.byIssuer['http://127.0.0.1:9'] = { tokens: { access_token: 'secret', token_type: 'bearer' } }
     })
-    bridge.catalog.toolsChanged('known', [{ name: 'one_tool', inputSchema: { type: 'object' } }], 'Instructions')
+    bridge.catalog.toolsChanged('known', {
+      tools: [{ name: 'one_tool', inputSchema: { type: 'object' } }],
+      instructions: 'Instructions',
+    })
     bridge.catalog.learn('known', 'one_tool', { structuredContent: { answer: 1 } })
   })
 }

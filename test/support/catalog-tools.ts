@@ -1,10 +1,13 @@
 // A catalog of two servers with a few tools, for tests.
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { Catalog, type CatalogOptions } from '../../src/calls/catalog/catalog.ts'
 import type { ServerDefinition } from '../../src/config/entries/server-definition.ts'
 import { BridgeError } from '../../src/errors.ts'
+import { fileStore } from '../../src/keep/files/file-store.ts'
+import { createLog } from '../../src/util/log.ts'
 import type { UpstreamTool } from '../../src/upstream/upstream.ts'
 
 export const GITHUB: UpstreamTool[] = [
@@ -47,16 +50,18 @@ export async function codeOf(promise: Promise<unknown>): Promise<BridgeError> {
 
 /** Servers that were asked for their tools in the running test. */
 export const asked: string[] = []
-let cacheDir = ''
+let folder = ''
+let store = fileStore('')
 
 /** For beforeEach: no catalog is kept yet, and no server was asked. Returns what removes the catalogs of the test. */
-export function beginCatalogs(): () => void {
-  cacheDir = mkdtempSync(path.join(tmpdir(), 'catalog-'))
+export function beginCatalogs(): () => Promise<void> {
+  folder = mkdtempSync(path.join(tmpdir(), 'catalog-'))
+  store = fileStore(folder)
   asked.length = 0
-  return () => rmSync(cacheDir, { recursive: true, force: true })
+  return () => rm(folder, { recursive: true, force: true, maxRetries: 5 })
 }
 
-/** A catalog of both servers; catalogs of one test share the files on disk. */
+/** A catalog of both servers; catalogs of one test share the books. */
 export function catalog(options: Partial<CatalogOptions> = {}): Catalog {
   return new Catalog({
     definitions: [definition('GitHub'), definition('files', { description: 'My files' })],
@@ -64,7 +69,8 @@ export function catalog(options: Partial<CatalogOptions> = {}): Catalog {
       asked.push(server)
       return Promise.resolve({ tools: TOOLS[server] ?? [] })
     },
-    cacheDir,
+    store,
+    log: createLog('error'),
     ...options,
   })
 }

@@ -1,9 +1,11 @@
 // This file verifies the life of upstreams: stopped when idle, limited in number, and the requests that they may send.
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { UpstreamRequests } from '../../src/upstream/connection/requests.ts'
+import type { ServerDefinition } from '../../src/config/entries/server-definition.ts'
+import type { Reached } from '../../src/upstream/lifecycle/upstream-place.ts'
 import { expandTransport } from '../../src/config/entries/expand.ts'
 import { rawRemote, remote } from './remote-server.ts'
 import { isAlive, open, raw, textOf, until } from './support.ts'
@@ -267,37 +269,30 @@ describe('what a server logs', () => {
   })
 })
 
+/** Remembers how the only server of a test was reached. */
+function reachedBefore() {
+  let last: Reached | undefined
+  return { of: () => last, keep: (_: ServerDefinition, now: Reached) => void (last = now) }
+}
+
 describe('how a server wants to be spoken to', () => {
-  it('the negotiated transport of a server is remembered between runs, in a file without secrets', async () => {
-    const file = await temporaryFile()
+  it('how a server was reached is remembered between runs', async () => {
+    const reached = reachedBefore()
     const server = await rawRemote()
     const definition = remote('r', server.url, { 'X-Key': 'abracadabra' })
-    await open([definition], { negotiatedTransportsFile: file }).listTools('r')
-    await until(async () => (await readFile(file, 'utf8').catch(() => '')).trimEnd().endsWith('}'))
-    expect(await readFile(file, 'utf8')).not.toMatch(/abracadabra|127\.0\.0\.1/)
+    await open([definition], { reached }).listTools('r')
     server.received.length = 0
-    await open([definition], { negotiatedTransportsFile: file }).listTools('r')
+    await open([definition], { reached }).listTools('r')
     expect(server.received[0]!.rpc).toBe('initialize')
   })
 
-  it('the negotiated transport of a server is found again when the file is damaged or out of date', async () => {
-    for (const text of ['nonsense', '{"a":1}', 'null']) {
-      const file = await temporaryFile()
-      await writeFile(file, text)
-      const server = await rawRemote()
-      await expect(
-        open([remote('r', server.url)], { negotiatedTransportsFile: file }).listTools('r'),
-      ).resolves.toHaveLength(1)
-    }
-  })
-
-  it('the negotiated transport of a server is tried anew when the remembered one no longer works', async () => {
-    const file = await temporaryFile()
-    await open([raw('modern')], { negotiatedTransportsFile: file }).listTools('modern')
-    await until(async () => (await readFile(file, 'utf8').catch(() => '')).includes('"modern"'))
+  it('a server is reached in another way when the remembered one no longer works', async () => {
+    const reached = reachedBefore()
+    await open([raw('modern')], { reached }).listTools('modern')
+    expect(reached.of()?.era).toBe('modern')
     const downgraded = { ...raw('modern'), transport: raw('modern').transport }
     const upstreams = open([downgraded], {
-      negotiatedTransportsFile: file,
+      reached,
       // The definition is unchanged, but the program behind it has changed.
       resolveTransport: () => raw('good').transport,
     })

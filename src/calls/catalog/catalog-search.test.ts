@@ -103,7 +103,7 @@ describe('search', () => {
   it('index stops when the catalog closes, and stores nothing false', async () => {
     const known = catalog({ listTools: () => new Promise(() => {}) })
     const indexing = codeOf(known.index(['GitHub', 'files']))
-    known.close()
+    await known.close()
     expect((await indexing).code).toBe('CANCELLED')
     expect(catalog().servers()[0]?.problem).toBeUndefined()
   })
@@ -114,7 +114,7 @@ describe('search', () => {
       listTools: (server) => (server === 'files' ? Promise.resolve({ tools: FILES }) : new Promise(() => {})),
     })
     expect((await known.search('read'))[0]?.tool).toBe('read_file')
-    known.close()
+    await known.close()
   })
 
   it('index starts only a few servers at a time', async () => {
@@ -138,7 +138,7 @@ describe('search', () => {
   it('a search sees the tools that a server has changed', async () => {
     const known = catalog()
     await known.search('issue')
-    known.toolsChanged('GitHub', [{ name: 'paint_picture', description: 'Paint', inputSchema: {} }], undefined)
+    known.toolsChanged('GitHub', { tools: [{ name: 'paint_picture', description: 'Paint', inputSchema: {} }] })
     const names = (await known.search('issue')).map((doc) => doc.tool)
     expect(names).not.toContain('create-issue')
     expect((await known.search('paint'))[0]?.tool).toBe('paint_picture')
@@ -253,7 +253,7 @@ describe('servers that were never listed', () => {
     })
     expect(await later.search('read')).not.toEqual([])
     expect(later.unsearched(names(later))).toEqual([])
-    later.close()
+    await later.close()
   })
 
   it('servers that were never listed are listed ahead, and known ones are not asked', async () => {

@@ -5,7 +5,6 @@ import type { CatalogTool } from './model/catalog-tool.ts'
 import { didYouMean } from '../../util/text/did-you-mean.ts'
 import { isOffering } from './look-up.ts'
 import type { Learned, LearnedTool } from '../learned-part.ts'
-import { toolFingerprint } from './disk-cache.ts'
 import { fuse, type Ranking } from './search/fuse.ts'
 import { searchDocument } from './search/search-document.ts'
 import { bestOf, type Hit, type Ranked } from './search/ranked.ts'
@@ -125,7 +124,7 @@ export class CatalogSearch {
     records: readonly ServerRecord[],
   ): { item: CatalogTool; likeness: number } | undefined {
     const item = records.find(({ key }) => key === server)?.named(name)
-    const isCurrent = item?.name === name && toolFingerprint(item.definition) === print && this.#isShown(item)
+    const isCurrent = item?.name === name && item.fingerprint === print && this.#isShown(item)
     return isCurrent ? { item, likeness } : undefined
   }
 

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
+import { BridgeError } from '../../errors.ts'
 import type { UpstreamTool } from '../../upstream/upstream.ts'
 import { bindArguments } from './arguments/bind.ts'
 import type { CatalogOptions } from './catalog.ts'
@@ -28,7 +29,7 @@ describe('servers', () => {
     const known = catalog()
     await known.tools('GitHub')
     expect(known.servers()[0]).toMatchObject({ description: '2 tools: create_issue, list_issues', toolCount: 2 })
-    known.toolsChanged('GitHub', GITHUB, 'Issues and pull\nrequests. Be nice.')
+    known.toolsChanged('GitHub', { tools: GITHUB, instructions: 'Issues and pull\nrequests. Be nice.' })
     expect(known.servers()[0]?.description).toBe('Issues and pull')
   })
 
@@ -77,6 +78,23 @@ describe('tools', () => {
     expect((await found).name).toBe('fresh')
     expect((await listed).map(({ name }) => name)).toEqual(['fresh'])
     expect(known.servers()).toMatchObject([{ name: 'GitHub', toolCount: 1 }])
+  })
+
+  it('a call under rules waits for nothing and makes no signal where the tools of its server are known', async () => {
+    let signals = 0
+    const call = {
+      get signal() {
+        signals += 1
+        return new AbortController().signal
+      },
+    }
+    const known = catalog()
+    await known.tools('GitHub')
+    await known.compared('GitHub', call)
+    expect([known.compared('GitHub', call), signals]).toEqual([undefined, 0])
+    // Control
+    await known.compared('files', call)
+    expect([asked, signals]).toEqual([['GitHub', 'files'], 1])
   })
 
   it('tools that are a week old are listed again, and still used when the server does not answer', async () => {
@@ -131,7 +149,7 @@ describe('tools', () => {
   it('a caller that waits for a list of tools can stop waiting', async () => {
     const known = catalog({ listTools: () => new Promise(() => {}) })
     expect((await codeOf(known.tools('GitHub', AbortSignal.abort()))).code).toBe('CANCELLED')
-    known.close()
+    await known.close()
   })
 })
 
@@ -173,7 +191,7 @@ describe('learned types', () => {
     const owner = { tools: ['create_issue'], resultsOf: { user: undefined } }
     const [doc] = await known.docs('GitHub', owner)
     expect(doc?.line).toContain('-> {number: int, title: str}  # observed; Create a new issue')
-    known.close()
+    await known.close()
     expect(await catalog().docs('GitHub', owner)).toEqual([doc])
     expect(JSON.stringify(doc)).not.toContain('very private')
   })
@@ -192,7 +210,7 @@ describe('learned types', () => {
     expect(await lineFor({ user: 'bob' })).not.toContain('number')
     // Nobody's names: what kind of value it is says nothing.
     expect(await lineFor()).toContain('-> dict  # observed')
-    known.toolsChanged('GitHub', [{ ...GITHUB[0]!, description: 'Different' }], undefined)
+    known.toolsChanged('GitHub', { tools: [{ ...GITHUB[0]!, description: 'Different' }] })
     expect(await lineFor({ user: 'ann' })).not.toContain('observed')
   })
 
@@ -200,7 +218,7 @@ describe('learned types', () => {
     const known = catalog()
     await known.tools('GitHub')
     known.learn('GitHub', 'create-issue', result)
-    known.toolsChanged('GitHub', [{ ...GITHUB[0]!, description: 'Different' }], undefined)
+    known.toolsChanged('GitHub', { tools: [{ ...GITHUB[0]!, description: 'Different' }] })
     expect((await known.docs('GitHub'))[0]?.line).not.toContain('observed')
   })
 
@@ -231,20 +249,46 @@ describe('a call seen in a source', () => {
     })
   })
 
-  it('a call seen in a source is judged by cached tools, without asking a server', async () => {
+  it('a call seen in a source is judged by known tools, and the server is asked before anything is wrong', async () => {
     const known = catalog()
     expect(await known.checkCall('GitHub', call('create_isue'))).toBeUndefined()
     expect(asked).toEqual([])
     await known.tools('GitHub')
     expect(await known.checkCall('GitHub', call('create_issue', { title: 'x' }))).toBeUndefined()
+    expect(await known.checkCall('GitHub', call('resources'))).toBeUndefined()
+    expect((await known.checkCall('GitHub', call('read_resource')))?.message).toContain('uri is missing')
+    expect(asked).toEqual(['GitHub'])
     expect(await known.checkCall('GitHub', call('create_isue'))).toMatchObject({
       code: 'PROXY_TOOL_UNKNOWN',
       hint: expect.stringContaining('create_issue') as string,
     })
     expect((await known.checkCall('GitHub', call('create_issue')))?.message).toContain('title is missing')
-    expect(await known.checkCall('GitHub', call('resources'))).toBeUndefined()
-    expect((await known.checkCall('GitHub', call('read_resource')))?.message).toContain('uri is missing')
-    expect(asked).toEqual(['GitHub'])
+    expect(asked).toEqual(['GitHub', 'GitHub', 'GitHub'])
+  })
+
+  it('a tool that a server has gained without saying so is found by a call, and by the check of a cell', async () => {
+    let tools = GITHUB
+    const listTools = (server: string, _: AbortSignal, again: boolean) => {
+      asked.push(`${server}${again ? ' again' : ''}`)
+      return Promise.resolve({ tools })
+    }
+    const known = catalog({ listTools })
+    await known.tools('GitHub')
+    tools = [...GITHUB, { name: 'close_issue', inputSchema: { type: 'object' } }]
+    expect(await known.checkCall('GitHub', call('close_issue'))).toBeUndefined()
+    tools = [...tools, { name: 'reopen_issue', inputSchema: { type: 'object' } }]
+    expect((await known.findTool('GitHub', 'reopen_issue')).name).toBe('reopen_issue')
+    expect(asked).toEqual(['GitHub', 'GitHub again', 'GitHub again'])
+    // Control: one that it does not have is unknown.
+    expect((await codeOf(known.findTool('GitHub', 'merge'))).code).toBe('PROXY_TOOL_UNKNOWN')
+  })
+
+  it('a tool is not called unknown by an old list while its server cannot be asked', async () => {
+    await catalog().tools('GitHub')
+    const down = new BridgeError('UPSTREAM_UNREACHABLE', 'down')
+    const known = catalog({ listTools: () => Promise.reject(down) })
+    expect(await known.checkCall('GitHub', call('close_issue'))).toBeUndefined()
+    expect(await codeOf(known.findTool('GitHub', 'close_issue'))).toBe(down)
   })
 
   it('a call seen in a source is judged from disk for a day, and a refusal from there is checked with the server', async () => {

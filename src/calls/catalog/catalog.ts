@@ -1,12 +1,13 @@
-// All known servers and their tools: from memory, from disk, or, as a last resort, by asking the server.
+// All known servers and their tools: from memory, from their books, or, as a last resort, by asking the server.
 // It never starts a server itself (`listTools` does), and answers everything but a first listing without one.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { BridgeError } from '../../errors.ts'
 import type { Standing } from '../../config/rules/policy.ts'
 import type { ServerDefinition } from '../../config/entries/server-definition.ts'
+import type { Store } from '../../keep/store.ts'
 import type { Log } from '../../util/log.ts'
 import { withTimeout } from '../../util/async/wait.ts'
-import type { ToolChanges, ToolResult, UpstreamTool } from '../../upstream/upstream.ts'
+import type { SkippedTool, ToolChanges, ToolResult, UpstreamTool } from '../../upstream/upstream.ts'
 import { bindArguments, type BindOptions } from './arguments/bind.ts'
 import type { Offerings } from './model/catalog-offering.ts'
 import { CatalogSearch, type FindOptions } from './catalog-search.ts'
@@ -16,13 +17,13 @@ import { checkArguments, type SeenCall } from './arguments/check-arguments.ts'
 import type { Reason } from './search/search-index.ts'
 import { readMeanings } from './search/meanings-part.ts'
 import { type Wordings } from './search/wordings.ts'
-import { DiskCache } from './disk-cache.ts'
 import { Indexing, serverError } from './indexing.ts'
 import type { KnownServer, ServerDetails, Unsearched } from './known-server.ts'
 import { lookUp, unknownTool } from './look-up.ts'
 import { ServerRecord } from './server-record.ts'
 import { ServerRecords } from './server-records.ts'
-import type { SharedCatalog } from './shared-catalog.ts'
+import { toolbookOf } from './toolbook.ts'
+import { definitionKey } from './model/identity.ts'
 import { type ToolDoc } from './arguments/tool-doc.ts'
 
 export interface SearchOptions extends FindOptions, DocOptions {
@@ -34,27 +35,35 @@ export interface SearchOptions extends FindOptions, DocOptions {
 type KnownFacts = Readonly<
   Pick<
     ServerRecord,
-    'key' | 'tools' | 'toolsOfAnyClient' | 'isFresh' | 'configuredDescription' | 'topics' | 'roots' | 'prompt'
+    | 'key'
+    | 'tools'
+    | 'skipped'
+    | 'toolsOfAnyClient'
+    | 'isChanged'
+    | 'pins'
+    | 'configuredDescription'
+    | 'topics'
+    | 'roots'
+    | 'prompt'
   >
 >
 
 interface ListedTools {
-  tools: UpstreamTool[]
-  instructions?: string
+  tools: readonly UpstreamTool[]
+  instructions?: string | undefined
+  skipped?: readonly SkippedTool[]
 }
 
 export interface CatalogOptions {
   definitions: readonly ServerDefinition[]
-  /** Lists a server's tools, starting it if necessary. */
-  listTools: (server: string, signal: AbortSignal) => Promise<ListedTools>
+  /** Lists a server's tools, starting it if necessary. @param again asks it, whatever it has said before */
+  listTools: (server: string, signal: AbortSignal, again: boolean) => Promise<ListedTools>
   /** Lists resources and prompts of a server that was just listed. Failures are not reported to the caller. */
   listOfferings?: (server: string, signal: AbortSignal) => Promise<Offerings>
   /** State of a server, for `servers()`. */
   state?: (server: string) => string
-  /** Where to keep known tools between runs. Without it nothing is written. */
-  cacheDir?: string
-  /** Shares what is written there with bridges on other machines. */
-  shared?: Pick<SharedCatalog, 'push'> | undefined
+  /** Where the books of the servers are. */
+  store: Store
   /**
    * What the start of a server depends on, see start-inputs.ts. Missing means that failures are remembered by
    * definition alone.
@@ -65,11 +74,11 @@ export interface CatalogOptions {
   /** What the rules say about a tool: denied tools are hidden, and tools that ask are marked. */
   standing?: (tool: CatalogTool) => Standing
   toolChanges?: (server: string) => ToolChanges
-  /** What the clients can be asked now, for the cache. Missing: nothing. */
+  /** What the clients can be asked now. Missing: nothing. */
   abilities?: () => string
   /** How long a search waits for the next of the servers that were never listed, in milliseconds. */
   firstIndexingWaitMs?: number
-  log?: Log
+  log: Log
   /** Milliseconds since 1970. */
   now?: () => number
 }
@@ -80,6 +89,10 @@ const FIRST_INDEXING_WAIT_MS = 5000
  */
 const OFFERINGS_WAIT_MS = 2000
 const OFFERINGS_LIMIT_MS = 60_000
+/** A list of this age is not read again for one more call with wrong arguments. */
+const NEW_MS = 2_000
+/** How long a cell waits for a server that is asked whether its tools are still those that are known. */
+const CHECK_WAIT_MS = 5_000
 
 export class Catalog {
   readonly #options: CatalogOptions
@@ -87,25 +100,20 @@ export class Catalog {
   readonly #indexing: Indexing
   readonly #docs: ToolDocs
   readonly #search: CatalogSearch
-  readonly #cache: DiskCache | undefined
 
   constructor(options: CatalogOptions) {
     this.#options = options
-    const { definitions, cacheDir, log, shared } = options
+    const { definitions, log } = options
     this.#docs = new ToolDocs(this.#records.byName, options.standing)
     this.#search = new CatalogSearch(this.#records.byName, (tool) => this.#docs.isShown(tool))
-    this.#cache =
-      cacheDir === undefined
-        ? undefined
-        : new DiskCache(cacheDir, log, shared && ((key, entry) => shared.push(key, entry)), options.abilities)
     this.redefine(definitions)
     this.#indexing = new Indexing(
       {
-        read: async (record, signal) => {
-          const { tools, instructions } = await options.listTools(record.name, signal)
+        read: async (record, signal, again) => {
+          const listed = await options.listTools(record.name, signal, again)
           // Otherwise they are those of a server whose definition has changed meanwhile.
           if (!this.#isCurrent(record)) return
-          this.toolsChanged(record.name, tools, instructions)
+          this.toolsChanged(record.name, listed)
           await withTimeout(this.readOfferings(record.name, signal), OFFERINGS_WAIT_MS, () => {})
         },
         isInstalling: (server) => options.state?.(server) === 'installing',
@@ -117,11 +125,12 @@ export class Catalog {
 
   /** Applies a new list of servers. Knowledge of unchanged servers is kept. */
   redefine(definitions: readonly ServerDefinition[]): void {
-    const { now = Date.now, startInputs, home = '' } = this.#options
+    const { now = Date.now, startInputs, home = '', store, log, abilities = () => '' } = this.#options
     this.#records.redefine(definitions, (definition, alias) => {
       const inputs = () => startInputs?.(definition)
       const isShown = (tool: CatalogTool) => this.#docs.isShown(tool)
-      return new ServerRecord(definition, alias, { cache: this.#cache, now, inputs, isShown, home })
+      const book = toolbookOf(store, definitionKey(definition), log)
+      return new ServerRecord(definition, alias, { book, abilities, now, inputs, isShown, home })
     })
     this.#search.forget()
   }
@@ -218,15 +227,18 @@ export class Catalog {
   }
 
   /**
-   * Finds a tool by its true name, its Python name, or either in another case.
-   * @throws BridgeError PROXY_TOOL_UNKNOWN with similar tools; `data.suggestions` lists their true names
+   * Finds a tool by its true name, its Python name, or either in another case. A server may have gained it without
+   * saying so: it is asked before a tool is unknown.
+   * @throws BridgeError PROXY_TOOL_UNKNOWN with similar tools, whose true names `data.suggestions` lists, and what
+   * `listTools` throws
    */
   async findTool(server: string, toolOrAlias: string, signal?: AbortSignal): Promise<CatalogTool> {
+    const listedBefore = this.#records.of(server).fetchedAt
     await this.tools(server, signal)
     const record = this.#records.of(server)
     let found = lookUp(record, toolOrAlias)
-    if (found === undefined && this.#isOutdated(record)) {
-      await this.#indexing.now(record, signal).catch(() => undefined)
+    if (found === undefined && record.fetchedAt === listedBefore) {
+      await this.#indexing.now(record, signal, true)
       found = lookUp(record, toolOrAlias)
     }
     if (found === undefined) throw await this.#unknownTool(record, toolOrAlias)
@@ -234,8 +246,8 @@ export class Catalog {
   }
 
   /**
-   * Binds the arguments of a call that is about to be sent. A refusal based on an old list of tools is checked against
-   * a new list.
+   * Binds the arguments of a call that is about to be sent. A refusal is checked against a list of tools that was read
+   * just now.
    * @throws BridgeError as `bindArguments` and `findTool` do
    */
   async bindCall(
@@ -249,8 +261,9 @@ export class Catalog {
     try {
       return bindArguments(tool, args, kwargs, options)
     } catch (error) {
-      if (!this.#isOutdated(record) || tool.method !== undefined) throw error
-      await this.#indexing.now(record, signal).catch(() => undefined)
+      const isNew = record.isFresh && this.#now() - (record.fetchedAt ?? 0) < NEW_MS
+      if (isNew || tool.method !== undefined) throw error
+      await this.#indexing.now(record, signal, true).catch(() => undefined)
       if (!record.isFresh) throw error
       return bindArguments(await this.findTool(tool.server, tool.name, signal), args, kwargs, options)
     }
@@ -258,28 +271,30 @@ export class Catalog {
 
   /**
    * Returns PROXY_TOOL_UNKNOWN or PROXY_ARGUMENTS_INVALID for a call in a cell's source that is certainly wrong.
-   * Undefined when nothing is wrong or too little is known. Starts no server.
+   * Undefined when nothing is wrong or too little is known. Before it says that something is wrong, it asks the server.
    */
   async checkCall(server: string, call: SeenCall): Promise<BridgeError | undefined> {
     const record = this.#records.of(server)
-    const { tools } = record
-    if (tools === undefined || !record.isTrustworthy) return undefined
-    const tool = lookUp(record, call.tool)
+    if (record.tools === undefined || !record.isTrustworthy) return undefined
+    const problem = () => {
+      const tool = lookUp(record, call.tool)
+      return tool === undefined ? this.#unknownTool(record, call.tool) : checkArguments(tool, call, record)
+    }
+    const found = await problem()
+    if (found === undefined || lookUp(record, call.tool)?.method !== undefined) return found
+    const asked = this.#indexing.now(record, undefined, true).then(
+      () => true,
+      () => false,
+    )
+    const hasAnswered = await withTimeout(asked, CHECK_WAIT_MS, () => false)
+    if (!hasAnswered && !record.isFresh) return undefined
     // The cell itself may bring the tool about.
-    if (tool === undefined && this.#hasChanged(record)) return undefined
-    const wrong = tool === undefined ? await this.#unknownTool(record, call.tool) : checkArguments(tool, call, record)
-    // An outdated list must not refuse the same call forever.
-    if (wrong !== undefined && !record.isFresh && record.mayRetry) this.#indexing.now(record).catch(() => undefined)
-    return wrong
+    const hasChanged = (this.#options.toolChanges?.(server) ?? 'none') !== 'none'
+    return hasChanged && lookUp(record, call.tool) === undefined ? undefined : problem()
   }
 
-  /** Whether a server's tools may be others than those known: the list is from disk, or it has changed before. */
-  #isOutdated(record: ServerRecord): boolean {
-    return !record.isFresh || this.#hasChanged(record)
-  }
-
-  #hasChanged({ name }: ServerRecord): boolean {
-    return (this.#options.toolChanges?.(name) ?? 'none') !== 'none'
+  #now(): number {
+    return (this.#options.now ?? Date.now)()
   }
 
   /** Docs of a server's tools, or of the named ones. @throws BridgeError as `tools` and `findTool` do */
@@ -360,11 +375,11 @@ export class Catalog {
   }
 
   /** A server's tools were read: on connecting, or after it announced a change. */
-  toolsChanged(server: string, tools: readonly UpstreamTool[], instructions: string | undefined): void {
+  toolsChanged(server: string, { tools, instructions, skipped }: ListedTools): void {
     const record = this.#records.byName.get(server)
     if (record === undefined) return
     const isNew = record.tools === undefined
-    if (!record.update(tools, instructions)) return
+    if (!record.update(tools, instructions, skipped)) return
     if (isNew) this.#search.add([...(record.tools ?? []), ...record.offerings])
     else this.#search.forget()
   }
@@ -396,9 +411,35 @@ export class Catalog {
   }
 
   /** Writes pending changes and stops indexing. */
-  close(): void {
+  async close(): Promise<void> {
     this.stopIndexing()
-    for (const record of this.#records.byName.values()) record.flush()
+    await Promise.all(Array.from(this.#records.byName.values(), (record) => record.flush()))
+  }
+
+  /** Reads the books of all servers, where that takes requests. Never rejects. */
+  async ready(): Promise<void> {
+    const { store, log, definitions } = this.#options
+    await Promise.all(definitions.map((one) => toolbookOf(store, definitionKey(one), log).ready()))
+  }
+
+  /**
+   * Reads the tools of a server from the server, and compares them with what they are pinned to: rules are applied to
+   * them.
+   * @param call its signal is made only where it is needed: that takes long
+   * @returns undefined if nothing is left to do, as before almost every call
+   */
+  compared(server: string, call: { readonly signal: AbortSignal }): Promise<void> | undefined {
+    const record = this.#records.of(server)
+    if (record.isFresh) return record.settled()
+    return this.#options.listTools(server, call.signal, false).then((listed) => {
+      this.toolsChanged(server, listed)
+      return this.#records.of(server).settled()
+    })
+  }
+
+  /** Accepts tools of a server in their current form. */
+  async accept(server: string, tools: readonly UpstreamTool[]): Promise<void> {
+    await this.#records.of(server).accept(tools)
   }
 
   #entry(record: ServerRecord): KnownServer {

@@ -5,7 +5,7 @@ import type { Log } from '../../util/log.ts'
 import type { Abortable } from '../../util/async/cancellation.ts'
 import { untilAborted, withTimeout } from '../../util/async/wait.ts'
 import { type Caller, callerOf, setCaller } from '../../upstream/lifecycle/callers.ts'
-import type { ServerError } from './disk-cache.ts'
+import type { ServerError } from './toolbook.ts'
 import type { ServerRecord } from './server-record.ts'
 import { oneLine } from '../../util/text/one-line.ts'
 
@@ -27,7 +27,8 @@ export interface IndexingWatch {
 }
 
 export interface IndexingOptions {
-  read: (record: ServerRecord, signal: AbortSignal) => Promise<void>
+  /** @param again asks the server, whatever it has said before */
+  read: (record: ServerRecord, signal: AbortSignal, again: boolean) => Promise<void>
   isInstalling: (server: string) => boolean
   /** Whether the server has said that its tools are others than those that were read. */
   isOutdated: (server: string) => boolean
@@ -64,9 +65,13 @@ export class Indexing {
     await Promise.all(Array.from({ length: ALL_AT_ONCE }, work))
   }
 
-  /** Lists one server now, regardless of earlier attempts. @throws what listing it throws, or CANCELLED */
-  now(record: ServerRecord, signal?: Abortable): Promise<void> {
-    return until(this.#start(record, false, signal), signal)
+  /**
+   * Lists one server now, regardless of earlier attempts.
+   * @param again asks the server, whatever it has said before
+   * @throws what listing it throws, or CANCELLED
+   */
+  now(record: ServerRecord, signal?: Abortable, again = false): Promise<void> {
+    return until(this.#start(record, false, signal, again), signal)
   }
 
   /**
@@ -92,15 +97,15 @@ export class Indexing {
   }
 
   /** @param asked the signal of the first caller, which receives questions that the server asks while it starts */
-  #start(record: ServerRecord, isQueued: boolean, asked?: Abortable): Promise<void> {
+  #start(record: ServerRecord, isQueued: boolean, asked?: Abortable, again = false): Promise<void> {
     const running = this.#running.get(record)
     if (running !== undefined) return running
-    const reading = this.#readOne(record, isQueued, callerOf(asked)).finally(() => this.#running.delete(record))
+    const reading = this.#readOne(record, isQueued, callerOf(asked), again).finally(() => this.#running.delete(record))
     this.#running.set(record, reading)
     return reading
   }
 
-  async #readOne(record: ServerRecord, isQueued: boolean, caller: Caller | undefined): Promise<void> {
+  async #readOne(record: ServerRecord, isQueued: boolean, caller: Caller | undefined, again: boolean): Promise<void> {
     if (isQueued && this.#active >= AT_ONCE) await new Promise<void>((resolve) => this.#waiting.push(resolve))
     this.#active += 1
     let hasPlace = true
@@ -123,7 +128,7 @@ export class Indexing {
       const signal = AbortSignal.any([this.#closed.signal, limit])
       setCaller(signal, caller)
       signal.throwIfAborted()
-      await until(this.#options.read(record, signal), signal)
+      await until(this.#options.read(record, signal, again), signal)
     } catch (error) {
       // A cancellation is not the server's failure.
       const isServers = !this.#closed.signal.aborted && (limit.aborted || !isCancellation(error))

@@ -1,5 +1,5 @@
 // What the catalog knows about one server without starting it.
-import type { Failure, ServerError } from './disk-cache.ts'
+import type { Failure, ServerError } from './toolbook.ts'
 import type { CatalogTool } from './model/catalog-tool.ts'
 
 export interface KnownServer {

@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, it, vi } from 'vitest'
+import { forgetfulStore } from '../../../test/support/forgetful-store.ts'
+import { createLog } from '../../util/log.ts'
 import { Catalog } from './catalog.ts'
 
 vi.mock('node:fs', { spy: true })
@@ -16,6 +18,8 @@ it('the word vectors are read once, ahead of the first search, and not with the 
       },
     ],
     listTools: () => Promise.resolve({ tools: [{ name: 'send_message' }, { name: 'delete_folder' }] }),
+    store: forgetfulStore(),
+    log: createLog('error'),
   })
   expect(vectorReads()).toBe(0)
   await catalog.readAhead()

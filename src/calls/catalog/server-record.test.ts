@@ -3,13 +3,17 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import type { ServerDefinition } from '../../config/entries/server-definition.ts'
-import { DiskCache } from './disk-cache.ts'
+import { fileStore } from '../../keep/files/file-store.ts'
+import { createLog } from '../../util/log.ts'
+import { toolbookOf } from './toolbook.ts'
 import { ServerRecord } from './server-record.ts'
+
+const OPTIONS = { abilities: () => '', now: Date.now, inputs: () => '', isShown: () => true, home: '/' }
 
 it('describes a server of several clients by its name and the tools that rules allow each of them', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'sb-record-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
-  const cache = new DiskCache(folder)
+  const book = toolbookOf(fileStore(folder), 'key', createLog('error'))
   const recordOf = (name: string, hidden = ''): ServerRecord => {
     const definition: ServerDefinition = {
       name,
@@ -17,7 +21,7 @@ it('describes a server of several clients by its name and the tools that rules a
       source: { client: 'c', file: 'f' },
     }
     const isShown = (tool: { name: string }): boolean => tool.name !== hidden
-    return new ServerRecord(definition, name, { cache, now: Date.now, inputs: () => '', isShown, home: '/' })
+    return new ServerRecord(definition, name, { ...OPTIONS, book, isShown })
   }
   const tools = ['create_issue', 'list_issues'].map((name) => ({ name, inputSchema: {} }))
   const ann = recordOf('ann')
@@ -37,16 +41,20 @@ it('describes a server of several clients by its name and the tools that rules a
 it('a list that was read again and stayed the same is not saved each time', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'sb-record-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
-  const saved: (number | undefined)[] = []
-  const cache = new DiskCache(folder, undefined, (_, { fetchedAt }) => saved.push(fetchedAt))
+  const book = toolbookOf(fileStore(folder), 'key', createLog('error'))
+  const saved: number[] = []
+  const keep = book.keepListing.bind(book)
+  book.keepListing = (listing) => {
+    saved.push(listing.fetchedAt)
+    return keep(listing)
+  }
   let now = 1_000
   const definition: ServerDefinition = {
     name: 'issues',
     transport: { type: 'stdio', command: 'issues', args: [], env: {} },
     source: { client: 'c', file: 'f' },
   }
-  const options = { cache, now: () => now, inputs: () => '', isShown: () => true, home: '/' }
-  const record = new ServerRecord(definition, 'issues', options)
+  const record = new ServerRecord(definition, 'issues', { ...OPTIONS, book, now: () => now })
   const update = (...names: string[]): void => {
     const tools = names.map((name) => ({ name }))
     record.update(tools, undefined)
@@ -59,7 +67,7 @@ it('a list that was read again and stayed the same is not saved each time', () =
   update('a', 'b')
   record.fail({ reason: 'broken' })
   update('a', 'b')
-  expect(saved).toHaveLength(4)
+  expect(saved).toHaveLength(3)
   expect(record.failure).toBeUndefined()
   // Its date says for how long the list counts.
   now += 60 * 60 * 1_000
@@ -67,7 +75,7 @@ it('a list that was read again and stayed the same is not saved each time', () =
   expect(saved.at(-1)).toBe(now)
 })
 
-it('a failure of a server that was renamed since names it as it is called now', () => {
+it('a failure of a server that was renamed since names it as it is called now', async () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'sb-record-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   const recordOf = (name: string): ServerRecord => {
@@ -76,14 +84,14 @@ it('a failure of a server that was renamed since names it as it is called now', 
       transport: { type: 'stdio', command: 'issues', args: [], env: {} },
       source: { client: 'c', file: 'f' },
     }
-    const options = { cache: new DiskCache(folder), now: () => 1, inputs: () => 'x', isShown: () => true, home: '/' }
-    return new ServerRecord(definition, name, options)
+    const book = toolbookOf(fileStore(folder), 'key', createLog('error'))
+    return new ServerRecord(definition, name, { ...OPTIONS, book, now: () => 1, inputs: () => 'x' })
   }
   const old = recordOf('old')
   const hint = 'Read its full output with `sandbridge servers old --log`.'
   old.fail({ reason: "Server 'old' could not be started: Server 'old' is gone", hint })
   old.erred({ reason: "Server 'old' exited with code 1", hint })
-  old.flush()
+  await old.flush()
   const asNew = 'Read its full output with `sandbridge servers "a new" --log`.'
   expect(recordOf('a new').failure).toMatchObject({
     // What the server itself wrote stays as it is.

@@ -1,9 +1,10 @@
-// The knowledge of one server, in memory and on disk. The file is read on first use.
+// One server as its tenant knows it: what its book held when it was first used, or what the tenant's own upstream has
+// listed since.
 import { isSameDefinition, trustRank } from '../../config/merge-definitions.ts'
 import type { ServerDefinition } from '../../config/entries/server-definition.ts'
 import { fileRoots } from '../../config/entries/file-roots.ts'
 import { allowsTool } from '../../config/entries/tool-filter.ts'
-import type { ToolResult, UpstreamTool } from '../../upstream/upstream.ts'
+import type { SkippedTool, ToolResult, UpstreamTool } from '../../upstream/upstream.ts'
 import {
   catalogOfferings,
   keptPrompts,
@@ -12,15 +13,9 @@ import {
   type Offerings,
 } from './model/catalog-offering.ts'
 import { catalogTools, type CatalogTool } from './model/catalog-tool.ts'
-import {
-  definitionKey,
-  toolFingerprint,
-  type CachedServer,
-  type DiskCache,
-  type Failure,
-  type LearnedType,
-  type ServerError,
-} from './disk-cache.ts'
+import { definitionKey } from './model/identity.ts'
+import { changesIn, type Pins } from './model/pins.ts'
+import type { Failure, LearnedType, Listing, ServerError, Toolbook } from './toolbook.ts'
 import { shellWord } from '../../config/secrets/command-line.ts'
 import { isRecord } from '../../util/json/json.ts'
 import { isPlainText, isTextBox, mergeShapes, shapeOfResult, type Shape } from './model/learned-types.ts'
@@ -30,16 +25,14 @@ import { type Purpose, purposeText, serverPurpose, serverTopics } from './server
 const DAY_MS = 24 * 60 * 60 * 1000
 /** Older lists are renewed at the next occasion, but still used if the server does not answer. */
 const MAX_AGE_MS = 7 * DAY_MS
-const SAVE_DELAY_MS = 2000
 /** A list that was read again and stayed the same is saved this rarely, for its date. */
 const SAVE_AGAIN_MS = 60 * 60 * 1000
 const DESCRIPTION_LIMIT = 160
 const PURPOSE_LIMIT = 100
-/** By the list of tools, which clients of one process have in common; of a name, and of the tools that rules allow. */
-const purposes = new WeakMap<readonly UpstreamTool[], { of: string; purpose: Purpose }>()
-
 interface RecordOptions {
-  cache: DiskCache | undefined
+  book: Toolbook
+  /** What the clients can be asked now: servers list other tools for clients that cannot be asked. */
+  abilities: () => string
   /** Milliseconds since 1970. */
   now: () => number
   /** What the start of the server depends on, see `Failure`. */
@@ -57,7 +50,9 @@ export class ServerRecord {
   isFresh = false
   readonly #definition: ServerDefinition
   readonly #options: RecordOptions
-  #known: CachedServer | undefined
+  readonly #book: Toolbook
+  #listing: Listing | undefined
+  #isOpened = false
   #configuredDescription: string | undefined
   #lastPurpose: { shown: readonly CatalogTool[]; purpose: Purpose } | undefined
   #tools: CatalogTool[] | undefined
@@ -65,15 +60,17 @@ export class ServerRecord {
   #offerings: CatalogOffering[] | undefined
   /** By user and tool: what results of users other than the owner taught. It is not kept on disk. */
   readonly #ofUsers = new Map<string, Map<string, LearnedType>>()
-  #saving: NodeJS.Timeout | undefined
   /** `fetchedAt` as this process has saved it. */
   #savedListing: number | undefined
+  /** Tools that the server has listed in this process in another form than they are pinned to. */
+  #changed: ReadonlySet<string> = new Set()
 
   constructor(definition: ServerDefinition, alias: string, options: RecordOptions) {
     this.name = definition.name
     this.alias = alias
     this.#definition = definition
     this.#options = options
+    this.#book = options.book
   }
 
   /** Whether it is the record of this definition under this alias. */
@@ -97,15 +94,30 @@ export class ServerRecord {
    */
   get tools(): CatalogTool[] | undefined {
     if (this.#tools !== undefined) return this.#tools
-    const allowed = this.#load().tools?.filter(({ name, isOfApps }) => !isOfApps && allowsTool(this.#definition, name))
+    const allowed = this.#known?.tools.filter((tool) => this.#whyHidden(tool) === undefined)
     return (this.#tools = allowed && catalogTools(this.name, this.alias, allowed))
+  }
+
+  /** Tools that the server has, and no cell can call. */
+  get skipped(): SkippedTool[] {
+    const { tools = [], skipped = [] } = this.#known ?? {}
+    const hidden = tools.flatMap((tool) => {
+      const reason = this.#whyHidden(tool)
+      return reason === undefined ? [] : [{ name: tool.name, reason }]
+    })
+    return [...skipped, ...hidden]
+  }
+
+  #whyHidden({ name, isOfApps }: UpstreamTool): string | undefined {
+    if (isOfApps) return "only the server's own app may call it"
+    return allowsTool(this.#definition, name) ? undefined : "its server's entry in the config file excludes it"
   }
 
   /** The latest definitions of the tools that the server has listed for any client. */
   get toolsOfAnyClient(): UpstreamTool[] {
-    const listings = [...(this.#options.cache?.readAll(this.key) ?? []), ...(this.isFresh ? [this.#load()] : [])]
-    const latest = new Map(listings.flatMap(({ tools = [] }) => tools.map((tool) => [tool.name, tool])))
-    return [...latest.values()].filter(({ name, isOfApps }) => !isOfApps && allowsTool(this.#definition, name))
+    const listings = [...this.#book.listings, ...(this.isFresh ? [this.#known!] : [])]
+    const latest = new Map(listings.flatMap(({ tools }) => tools.map((tool) => [tool.name, tool])))
+    return [...latest.values()].filter((tool) => this.#whyHidden(tool) === undefined)
   }
 
   /** Finds a tool by its true name, otherwise by its Python name. */
@@ -121,35 +133,35 @@ export class ServerRecord {
 
   /** The last failure, unless its inputs have changed since. */
   get failure(): Failure | undefined {
-    const { failure } = this.#load()
+    const { failure } = this.#book
     return failure && failure.inputs === this.#options.inputs() ? underName(failure, this.name) : undefined
   }
 
   /** The last failed start or unexpected exit, even if the server has worked since. */
   get lastError(): ServerError | undefined {
-    const { lastError } = this.#load()
+    const { lastError } = this.#book
     return lastError && underName(lastError, this.name)
   }
 
   /** The server's instructions; undefined when it has none. */
   get instructions(): string | undefined {
-    return this.#load().instructions
+    return this.#known?.instructions
   }
 
   /** When the tools were read, in milliseconds since 1970. */
   get fetchedAt(): number | undefined {
-    return this.#load().fetchedAt
+    return this.#known?.fetchedAt
   }
 
   /** Known from long ago, or from what the server listed for clients that can be asked other things. */
   get isOld(): boolean {
-    const { fetchedAt } = this.#load()
+    const { fetchedAt } = this
     if (this.isFresh || fetchedAt === undefined) return false
     return this.#options.now() - fetchedAt > MAX_AGE_MS || this.#isOfOthers
   }
 
   get #isOfOthers(): boolean {
-    return this.#options.cache !== undefined && (this.#load().abilities ?? '') !== this.#options.cache.abilities()
+    return this.#known?.abilities !== this.#options.abilities()
   }
 
   /** Whether a failed server may be listed again. Each failure in a row doubles the pause, from a minute to a day. */
@@ -185,12 +197,8 @@ export class ServerRecord {
     const last = this.#lastPurpose
     if (last?.shown.length === shown.length && shown.every((tool, index) => tool === last.shown[index]))
       return last.purpose
-    const { tools: listed = [], instructions } = this.#load()
     const tools = shown.map(({ alias, description }) => ({ name: alias, description }))
-    const of = [this.name, ...tools.map(({ name }) => name)].join(' ')
-    const found = purposes.get(listed)
-    const purpose = found?.of === of ? found.purpose : serverPurpose(this.name, instructions, tools, PURPOSE_LIMIT)
-    purposes.set(listed, { of, purpose })
+    const purpose = serverPurpose(this.name, this.instructions, tools, PURPOSE_LIMIT)
     this.#lastPurpose = { shown, purpose }
     return purpose
   }
@@ -211,7 +219,7 @@ export class ServerRecord {
   }
 
   get offerings(): CatalogOffering[] {
-    this.#offerings ??= catalogOfferings(this.name, this.alias, this.#load())
+    this.#offerings ??= catalogOfferings(this.name, this.alias, this.#known ?? {})
     return this.#offerings
   }
 
@@ -222,53 +230,87 @@ export class ServerRecord {
 
   /** Whether known tools may be used to refuse a call. Not when they are so old that the server may have changed. */
   get isTrustworthy(): boolean {
-    const { fetchedAt } = this.#load()
+    const { fetchedAt } = this
     return this.isFresh || (fetchedAt !== undefined && this.#options.now() - fetchedAt < DAY_MS && !this.#isOfOthers)
   }
 
   /** Stores the server's resources and prompts. @returns whether anything changed */
   updateOfferings({ resources, prompts }: Offerings): boolean {
-    const known = this.#load()
+    const known = this.#known
+    if (!known) return false
     const before = JSON.stringify([known.resources ?? [], known.prompts ?? []])
-    if (resources !== undefined) known.resources = keptResources(resources)
-    if (prompts !== undefined) known.prompts = keptPrompts(prompts)
-    if (before === JSON.stringify([known.resources ?? [], known.prompts ?? []])) return false
+    const now = {
+      resources: resources ? keptResources(resources) : known.resources,
+      prompts: prompts ? keptPrompts(prompts) : known.prompts,
+    }
+    if (before === JSON.stringify([now.resources ?? [], now.prompts ?? []])) return false
+    this.#listing = { ...known, ...now }
     this.#offerings = undefined
-    this.#save()
+    void this.#book.keepOfferings(known.abilities, now)
     return true
   }
 
   /** Stores the server's tools and instructions. @returns whether anything changed */
-  update(tools: readonly UpstreamTool[], instructions: string | undefined): boolean {
-    const known = this.#load()
-    const named = tools.filter((tool) => isRecord(tool) && typeof tool.name === 'string')
-    const isSame =
-      known.tools !== undefined &&
-      known.instructions === instructions &&
-      JSON.stringify(known.tools) === JSON.stringify(named)
+  update(listed: readonly UpstreamTool[], instructions?: string, skipped: readonly SkippedTool[] = []): boolean {
+    const known = this.#known
+    const tools = listed.filter((tool) => isRecord(tool) && typeof tool.name === 'string')
+    const content = (one: Partial<Listing>) => JSON.stringify([one.tools, one.instructions ?? null, one.skipped ?? []])
+    const now = { tools, instructions, skipped: [...skipped] }
+    const isSame = known !== undefined && content(known) === content(now)
     this.isFresh = true
     const fetchedAt = this.#options.now()
-    const abilities = this.#options.cache?.abilities()
+    const abilities = this.#options.abilities()
     const isSaved =
       isSame &&
-      known.failure === undefined &&
-      (known.abilities ?? '') === (abilities ?? '') &&
+      this.#book.failure === undefined &&
+      known.abilities === abilities &&
       Math.abs(fetchedAt - (this.#savedListing ?? -Infinity)) < SAVE_AGAIN_MS
-    delete known.failure
-    known.fetchedAt = fetchedAt
-    if (abilities) known.abilities = abilities
-    else delete known.abilities
+    this.#listing = { ...known, ...(isSame ? known : now), abilities, fetchedAt }
     if (!isSame) {
-      known.tools = [...named]
-      if (instructions === undefined) delete known.instructions
-      else known.instructions = instructions
       this.#tools = undefined
       this.#named = undefined
       this.#lastPurpose = undefined
-      this.#forgetChanged(known)
+      this.#forgetChanged()
     }
-    if (!isSaved) this.#save()
+    if (!isSaved) {
+      this.#savedListing = fetchedAt
+      void this.#book.keepListing(this.#listing)
+    }
+    this.#compare()
     return !isSame
+  }
+
+  /** Whether the server has listed the tool in this process in another form than it is pinned to. */
+  isChanged(tool: string): boolean {
+    return this.#changed.has(tool)
+  }
+
+  /**
+   * Resolves when what the server has listed is compared with what other bridges have pinned, and their users accepted.
+   * @returns undefined if it is, and nothing has changed, as before almost every call
+   */
+  settled(): Promise<void> | undefined {
+    const { writing } = this.#book
+    const reading = this.#changed.size > 0 ? this.#book.reread() : writing
+    return reading?.then(() => this.#compare())
+  }
+
+  /** Pins tools in their current form, as the user has accepted it. */
+  async accept(tools: readonly UpstreamTool[]): Promise<void> {
+    await this.#book.accept(tools)
+    this.#compare()
+  }
+
+  /** What the tools are pinned to. */
+  get pins(): Pins {
+    return this.#book.pins
+  }
+
+  /** Without the book, all tools count as changed. */
+  #compare(): void {
+    const tools = this.isFresh ? (this.#known?.tools ?? []) : []
+    const changed = this.#book.isBroken ? tools.map(({ name }) => name) : changesIn(this.#book.pins, tools)
+    this.#changed = new Set(changed)
   }
 
   /** Records a failed listing. */
@@ -276,21 +318,20 @@ export class ServerRecord {
     const { name: server } = this
     const inputs = this.#options.inputs()
     const count = (this.failure?.count ?? 0) + 1
-    this.#load().failure = { ...failure, server, ...(inputs && { inputs }), at: this.#options.now(), count }
-    this.#save()
+    this.#book.keep({ failure: { ...failure, server, ...(inputs && { inputs }), at: this.#options.now(), count } })
+    void this.#book.flush()
   }
 
   /** Records why a server in use failed to start or exited. The known tools are kept. */
   erred(error: Omit<ServerError, 'at'>): void {
-    this.#load().lastError = { ...error, server: this.name, at: this.#options.now() }
-    this.#saveSoon()
+    this.#book.keep({ lastError: { ...error, server: this.name, at: this.#options.now() } })
   }
 
   /** @param user whose results taught it; missing for the owner of the bridge */
   learnedShape(tool: string, user?: string): Shape | undefined {
     if (user !== undefined) return this.#ofUsers.get(user)?.get(tool)?.shape
-    const learned = this.#load().learned
-    return learned && Object.hasOwn(learned, tool) ? learned[tool]?.shape : undefined
+    const learned = this.#book.learnedType(tool)
+    return learned && learned.of === this.named(tool)?.fingerprint ? learned.shape : undefined
   }
 
   /** Learns from a result of this user's call. */
@@ -304,50 +345,27 @@ export class ServerRecord {
     if (before?.type.includes('string') && isPlainText(result)) return
     const shape = shapeOfResult(result)
     if (shape === undefined) return
-    const merged = before === undefined ? shape : mergeShapes(before, shape)
-    if (before !== undefined && JSON.stringify(before) === JSON.stringify(merged)) return
-    const one = { of: toolFingerprint(tool.definition), shape: merged }
-    if (user !== undefined) {
-      const own = this.#ofUsers.get(user) ?? new Map<string, LearnedType>()
-      this.#ofUsers.set(user, own.set(toolName, one))
-      return
-    }
-    const known = this.#load()
-    known.learned = Object.fromEntries([...Object.entries(known.learned ?? {}), [toolName, one]])
-    this.#saveSoon()
+    const of = tool.fingerprint
+    if (user === undefined) return this.#book.learn(toolName, { of, shape })
+    const own = this.#ofUsers.get(user) ?? new Map<string, LearnedType>()
+    this.#ofUsers.set(user, own.set(toolName, { of, shape: before ? mergeShapes(before, shape) : shape }))
   }
 
   /** Writes pending changes. */
-  flush(): void {
-    if (this.#saving !== undefined) this.#save()
+  flush(): Promise<void> {
+    return this.#book.flush()
   }
 
-  #forgetChanged(known: CachedServer): void {
-    if (known.tools === undefined) return
-    const prints = new Map(known.tools.map((tool) => [tool.name, toolFingerprint(tool)]))
+  #forgetChanged(): void {
     for (const own of this.#ofUsers.values())
-      for (const [name, one] of own) if (prints.get(name) !== one.of) own.delete(name)
-    if (known.learned === undefined) return
-    known.learned = Object.fromEntries(
-      Object.entries(known.learned).filter(([name, one]) => prints.get(name) === one.of),
-    )
+      for (const [name, { of }] of own) if (this.named(name)?.fingerprint !== of) own.delete(name)
   }
 
-  #load(): CachedServer {
-    this.#known ??= this.#options.cache?.read(this.key) ?? {}
-    return this.#known
-  }
-
-  #saveSoon(): void {
-    if (this.#options.cache === undefined) return
-    this.#saving ??= setTimeout(() => this.#save(), SAVE_DELAY_MS).unref()
-  }
-
-  #save(): void {
-    clearTimeout(this.#saving)
-    this.#saving = undefined
-    this.#savedListing = this.#load().fetchedAt
-    this.#options.cache?.write(this.key, this.#load())
+  /** From the book on first use: what another tenant's upstream lists later may be other tools. */
+  get #known(): Listing | undefined {
+    if (this.#isOpened) return this.#listing
+    this.#isOpened = true
+    return (this.#listing = this.#book.listingFor(this.#options.abilities()))
   }
 }
 

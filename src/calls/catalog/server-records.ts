@@ -27,7 +27,7 @@ export class ServerRecords {
       const record = known?.isOf(definition, alias) ? known : create(definition, alias)
       this.#aliases.set(alias, name)
       this.byName.set(name, record)
-      if (record !== known) known?.flush()
+      if (record !== known) void known?.flush()
     }
   }
 

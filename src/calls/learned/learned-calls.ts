@@ -1,9 +1,8 @@
 // What one user's use of tools has taught: for each tool the arguments of a call that worked after an error, and the
 // wordings of searches that led to a call; for each server the days on which it was called. One small document of the
 // user, which any number of bridges change at once. Holds no value of an argument or a result.
-import { JsonRecord } from '../../keep/json-record.ts'
+import { type Change, LiveRecord } from '../../keep/live-record.ts'
 import type { Store } from '../../keep/store.ts'
-import { messageOf } from '../../errors.ts'
 import type { Log } from '../../util/log.ts'
 import { isRecord } from '../../util/json/json.ts'
 import { isShape, type Shape } from '../catalog/model/learned-types.ts'
@@ -24,16 +23,10 @@ interface Known {
   days: Map<string, string[]>
 }
 
-/** @returns whether anything has changed */
-type Change = (known: Known) => boolean
-
 const MAX_TOOLS = 200
 const MAX_SERVERS = 200
 const MAX_WORDINGS = 4
 const MAX_NAME_CHARS = 200
-/** Changes that wait to be written. A cell may cause any number. */
-const MAX_WAITING = 1_000
-const SAVE_DELAY_MS = 2_000
 const DAY_MS = 24 * 60 * 60 * 1000
 /** What was not used for so long is forgotten. */
 const MAX_AGE_DAYS = 90
@@ -44,36 +37,24 @@ const LEAST_ALIKE = 0.6
 const MAX_FOUND = 3
 
 export class LearnedCalls {
-  readonly #record: JsonRecord<Known>
-  readonly #log: Log
+  readonly #record: LiveRecord<Known>
   readonly #now: () => number
-  #known = empty()
-  /** Changes that are not written yet. */
-  #waiting: Change[] = []
-  #reading: Promise<void> | undefined
-  #saving: NodeJS.Timeout | undefined
-  #writing: Promise<void> = Promise.resolve()
-  #hasFailed = false
 
   constructor(store: Store, log: Log, now: () => number = Date.now) {
     const document = store.document('learned-calls.json')
-    this.#record = new JsonRecord({ document, empty, parse, serialize, damaged: 'empty' })
-    this.#log = log
+    const complaint = 'What was learned of calls cannot be kept'
+    this.#record = new LiveRecord({ document, empty, parse, serialize, damaged: 'empty', log, complaint })
     this.#now = now
   }
 
   /** Reads what was learned before, once. Never rejects. */
   ready(): Promise<void> {
-    this.#reading ??= this.#record.read().then(
-      (known) => this.#take(known),
-      (error: unknown) => this.#fail(error),
-    )
-    return this.#reading
+    return this.#record.ready()
   }
 
   /** The arguments of the last call that worked after an error, and the tool's definition at that time. */
   worked(server: string, name: string): { shape: Shape; print: string } | undefined {
-    const entry = this.#known.tools.get(idOf({ server, name }))
+    const entry = this.#record.value.tools.get(idOf({ server, name }))
     return entry?.worked && { shape: entry.worked, print: entry.print }
   }
 
@@ -81,7 +62,7 @@ export class LearnedCalls {
   ledTo(...wordings: readonly string[]): LearnedTool[] {
     const asked = wordings.map((wording) => wordingOf(wording))
     const found: LearnedTool[] = []
-    for (const { server, name, print, wordings: known } of this.#known.tools.values()) {
+    for (const { server, name, print, wordings: known } of this.#record.value.tools.values()) {
       const likeness = Math.max(0, ...known.flatMap((one) => asked.map((other) => alikeness(other, one))))
       if (likeness >= LEAST_ALIKE) found.push({ server, name, print, likeness })
     }
@@ -91,7 +72,7 @@ export class LearnedCalls {
   /** On how many of the last days the server was called. By day, so that it changes rarely. */
   daysOfUse(server: string): number {
     const since = this.#day(-MAX_DAYS)
-    return this.#known.days.get(server)?.filter((day) => day > since).length ?? 0
+    return this.#record.value.days.get(server)?.filter((day) => day > since).length ?? 0
   }
 
   /** A server was called. */
@@ -139,10 +120,7 @@ export class LearnedCalls {
 
   /** Writes what is not written yet. Never rejects. */
   flush(): Promise<void> {
-    clearTimeout(this.#saving)
-    this.#saving = undefined
-    this.#writing = this.#writing.then(() => this.#write())
-    return this.#writing
+    return this.#record.flush()
   }
 
   #changeTool(tool: ToolIdentity, change: (entry: Entry) => boolean): void {
@@ -159,33 +137,12 @@ export class LearnedCalls {
     })
   }
 
-  /** Made in memory at once, and once more in the document, which another bridge may have changed meanwhile. */
-  #change(change: Change): void {
-    if (this.#waiting.length >= MAX_WAITING || !change(this.#known)) return
-    this.#trim(this.#known)
-    this.#waiting.push(change)
-    this.#saving ??= setTimeout(() => void this.flush(), SAVE_DELAY_MS).unref()
-  }
-
-  async #write(): Promise<void> {
-    const changes = this.#waiting
-    if (changes.length === 0) return
-    this.#waiting = []
-    try {
-      const written = await this.#record.update((known) => {
-        for (const change of changes) change(known)
-        this.#trim(known)
-      })
-      this.#take(written)
-    } catch (error) {
-      this.#fail(error)
-    }
-  }
-
-  /** Continues with what the document holds, and what was learned since. */
-  #take(known: Known): void {
-    for (const change of this.#waiting) change(known)
-    this.#known = known
+  #change(change: Change<Known>): void {
+    this.#record.change((known) => {
+      const hasChanged = change(known)
+      if (hasChanged) this.#trim(known)
+      return hasChanged
+    })
   }
 
   #trim({ tools, days }: Known): void {
@@ -197,11 +154,6 @@ export class LearnedCalls {
   /** Today, or another day. */
   #day(after = 0): string {
     return new Date(this.#now() + after * DAY_MS).toISOString().slice(0, 10)
-  }
-
-  #fail(error: unknown): void {
-    if (!this.#hasFailed) this.#log.warning('What was learned of calls cannot be kept', { reason: messageOf(error) })
-    this.#hasFailed = true
   }
 }
 

@@ -11,7 +11,7 @@ import { type Catalog } from '../catalog/catalog.ts'
 import type { Learned } from '../learned-part.ts'
 import { createLearned } from './session-use.ts'
 
-let end: () => void
+let end: () => Promise<void>
 let folder: string
 let known: Catalog
 let learned: Learned
@@ -24,7 +24,7 @@ beforeEach(async () => {
   await known.tools('GitHub')
 })
 afterEach(async () => {
-  end()
+  await end()
   // It writes a moment after each change.
   await learned.flush()
   rmSync(folder, { recursive: true, force: true })
@@ -88,7 +88,7 @@ describe('arguments that worked', () => {
     const session = opened()
     session.fails('create-issue', { title: 'one' })
     session.calls('create-issue', { title: 'one', body: 'two' })
-    known.toolsChanged('GitHub', [{ ...GITHUB[0]!, description: 'Other' }, GITHUB[1]!], undefined)
+    known.toolsChanged('GitHub', { tools: [{ ...GITHUB[0]!, description: 'Other' }, GITHUB[1]!] })
     expect(await linesOf()).toEqual([undefined, undefined])
   })
 })
@@ -151,7 +151,7 @@ describe('searches that led to a call', () => {
     session.calls('create-issue', { title: '' })
     const transport = { type: 'stdio' as const, command: 'other', args: [], env: {} }
     known.redefine([definition('GitHub', { transport })])
-    known.toolsChanged('GitHub', GITHUB, undefined)
+    known.toolsChanged('GitHub', { tools: GITHUB })
     expect(await first()).toBe('list-issues')
   })
 })

@@ -1,7 +1,6 @@
 // Notices, in each session, what its calls teach: a search that led to a call, and a call that worked after an error
 // with other arguments. Every call passes here, so what it does for most of them is kept cheap.
 import { BridgeError } from '../../errors.ts'
-import { toolFingerprint } from '../catalog/disk-cache.ts'
 import type { CatalogTool } from '../catalog/model/catalog-tool.ts'
 import { tokens } from '../catalog/search/tokenize.ts'
 import { knownMeanings } from '../catalog/search/meanings-part.ts'
@@ -45,7 +44,7 @@ export function createLearned(store: Store, log: Log): Learned {
     flush: () => learned.flush(),
     workedCall: (server, tool) => {
       const call = learned.worked(server, tool.name)
-      return call?.print === toolFingerprint(tool.definition) ? workedCall(tool, call.shape) : undefined
+      return call?.print === tool.fingerprint ? workedCall(tool, call.shape) : undefined
     },
     noteSearch: (session, wordings, docs) => {
       if (docs.length === 0) return
@@ -93,8 +92,8 @@ function knownWords({ server, name, description }: CatalogTool): (word: string) 
 }
 
 /** The tool as it is now. */
-function identityOf({ server, name, definition }: CatalogTool, catalog: CallPlace['catalog']): ToolIdentity {
-  return { server: catalog.of(server).key, name, print: toolFingerprint(definition) }
+function identityOf({ server, name, fingerprint }: CatalogTool, catalog: CallPlace['catalog']): ToolIdentity {
+  return { server: catalog.of(server).key, name, print: fingerprint }
 }
 
 function seenBy(session: object): Seen {

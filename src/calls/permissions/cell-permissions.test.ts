@@ -23,8 +23,7 @@ const COUNT = 1_000
 const MOST = 50
 const TOOL = new CatalogTool('hub', 'hub', 'send', { name: 'send', inputSchema: { type: 'object' } })
 
-/** @param isFresh whether the server has listed its tools */
-async function open(isFresh = true) {
+async function open() {
   const folder = mkdtempSync(path.join(tmpdir(), 'sb-questions-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
   const origin = { scope: 'user', file: 'permissions.json', shown: 'permissions.json' } as const
@@ -36,9 +35,13 @@ async function open(isFresh = true) {
     {
       settings,
       files: { hasChanged: () => false, read: () => Promise.resolve(policy), trust: [] },
-      catalog: { servers: () => [], of: () => ({ isFresh }) as never },
-      upstreams: { definitions: [], listTools: () => Promise.resolve([]) },
-      firstListings: { isChanged: () => false, settled: () => undefined, accept: () => Promise.resolve() },
+      catalog: {
+        servers: () => [],
+        of: () => ({ isChanged: () => false }) as never,
+        compared: () => undefined,
+        accept: () => Promise.resolve(),
+      },
+      upstreams: { definitions: [] },
       page: () => Promise.resolve(undefined),
     },
     policy,
@@ -66,22 +69,6 @@ async function open(isFresh = true) {
       .join('\n')
   return { folder, permissions, questions, cellOf, files, keptText }
 }
-
-it('a call waits for nothing and makes no signal where the tools of its server are known', async () => {
-  let signals = 0
-  const call = {
-    get signal() {
-      signals += 1
-      return new AbortController().signal
-    },
-  }
-  const { permissions } = await open()
-  expect([permissions.refreshTools('hub', call), signals]).toEqual([undefined, 0])
-  // Control
-  const other = await open(false)
-  await other.permissions.refreshTools('hub', call)
-  expect(signals).toBe(1)
-})
 
 const outcomeOf = (call: Promise<unknown>): Promise<string> => call.then(() => 'made', String)
 

@@ -3,8 +3,7 @@
 // session.
 import { performance } from 'node:perf_hooks'
 import type { Catalog } from '../catalog/catalog.ts'
-import { definitionKey, toolFingerprint } from '../catalog/disk-cache.ts'
-import type { FirstListings } from '../catalog/first-listings.ts'
+import { definitionKey } from '../catalog/model/identity.ts'
 import { CatalogOffering } from '../catalog/model/catalog-offering.ts'
 import type { CatalogTool } from '../catalog/model/catalog-tool.ts'
 import type { PermissionFiles } from '../../config/permission-files.ts'
@@ -25,9 +24,8 @@ import { KeptQuestions } from './kept-questions.ts'
 interface PermissionsOptions {
   settings: Pick<Settings, 'stateDir' | 'askTimeoutMs' | 'permissions' | 'flow'>
   files: Pick<PermissionFiles, 'hasChanged' | 'read' | 'trust'>
-  catalog: Pick<Catalog, 'servers' | 'of'>
-  upstreams: Pick<Upstreams, 'definitions' | 'listTools'>
-  firstListings: Pick<FirstListings, 'isChanged' | 'settled' | 'accept'>
+  catalog: Pick<Catalog, 'servers' | 'of' | 'compared' | 'accept'>
+  upstreams: Pick<Upstreams, 'definitions'>
   /** The page where the user can answer questions, served from the first one on; undefined when no page is served. */
   page: () => Promise<AnswerPage | undefined>
 }
@@ -135,13 +133,12 @@ export class Permissions {
    * @returns undefined if they are up to date
    */
   refreshTools(server: string, call: { readonly signal: AbortSignal }): Promise<void> | undefined {
-    const { catalog, upstreams, firstListings } = this.options
-    const settled = () => firstListings.settled(this.#definitionKey(server))
-    return catalog.of(server).isFresh ? settled() : upstreams.listTools(server, call.signal).then(settled)
+    return this.options.catalog.compared(server, call)
   }
 
   /** The tool as rules see it. */
   subject(tool: CatalogTool): Subject {
+    const { catalog } = this.options
     const definition = this.#definition(tool.server)
     const key = this.#definitionKey(tool.server)
     return {
@@ -151,7 +148,7 @@ export class Permissions {
       annotations: tool.method || tool instanceof CatalogOffering ? READS : tool.definition.annotations,
       definition: key,
       isProjects: !definition || definition.isProjects === true,
-      isChanged: tool.method === undefined && this.options.firstListings.isChanged(key, tool.name),
+      isChanged: definition !== undefined && tool.method === undefined && catalog.of(tool.server).isChanged(tool.name),
     }
   }
 
@@ -162,7 +159,7 @@ export class Permissions {
 
   /** The tool's key in grants: its server's definition and its own, with their names. */
   toolKey(tool: CatalogTool, { server, definition, tool: name }: Subject): string {
-    return [definition, server, name, toolFingerprint(tool.definition)].join('\n')
+    return [definition, server, name, tool.fingerprint].join('\n')
   }
 
   /** Some of a server's tools that may be called. */
@@ -183,9 +180,9 @@ export class Permissions {
    * @param flow allow only calls with no other flow than this one
    */
   async allowAlways(tool: CatalogTool, flow?: FlowReason): Promise<void> {
-    const { firstListings, settings } = this.options
+    const { catalog, settings } = this.options
     const { server, tool: name, definition, isChanged } = this.subject(tool)
-    if (isChanged === true) await firstListings.accept(definition, [tool.definition])
+    if (isChanged === true) await catalog.accept(server, [tool.definition])
     const when = flow && conditionFor(flow)
     const rule = { ...ruleFor(server, name), ...(when && { when }), definition, insteadOfAsking: true }
     await rememberRules(settings.stateDir, [{ verdict: 'allow', rule }])

@@ -1,7 +1,6 @@
 // `sandbridge servers diff`: shows tools that differ from their server's first listing, and text in descriptions that
 // addresses the model.
-import { definitionKey } from '../../calls/catalog/disk-cache.ts'
-import { changesIn, type FirstListed, shown } from '../../calls/catalog/first-listings.ts'
+import { changesIn, pinnedIn, type Pins, shown } from '../../calls/catalog/model/pins.ts'
 import type { UpstreamTool } from '../../upstream/upstream.ts'
 import type { OpenTenant } from '../../bridge/open-tenant.ts'
 import type { Printer } from '../../cli/terminal/print.ts'
@@ -31,15 +30,13 @@ export async function printDiff(
   const changes: ToolChange[] = []
   const warnings: string[] = []
   for (const definition of bridge.discovered.servers) {
-    const tools = bridge.catalog.of(definition.name).toolsOfAnyClient
-    const key = definitionKey(definition)
-    const first = await bridge.servers.firstListings.first(key)
-    changes.push(...changesOf(definition.name, first, tools))
+    const { toolsOfAnyClient: tools, pins } = bridge.catalog.of(definition.name)
+    changes.push(...changesOf(definition.name, pins, tools))
     for (const tool of tools) {
       const found = suspiciousWords(JSON.stringify(shown(tool)), tool.hidesWords === true)
       warnings.push(...found.map((what) => `${definition.name}.${tool.name}: ${what}`))
     }
-    if (options.accept) await bridge.servers.firstListings.accept(key, tools)
+    if (options.accept) await bridge.catalog.accept(definition.name, tools)
   }
   if (options.json) return printJson({ changes, warnings, accepted: options.accept === true })
   for (const warning of warnings) printStyled('yellow', `Look at ${warning}`)
@@ -54,13 +51,9 @@ export async function printDiff(
   print(options.accept ? 'Accepted as they are now.' : 'Accept them as they are: sandbridge servers diff --accept')
 }
 
-function changesOf(
-  server: string,
-  first: ReadonlyMap<string, FirstListed>,
-  tools: readonly UpstreamTool[],
-): ToolChange[] {
-  return changesIn(first, tools).map((name) => {
-    const listed = first.get(name)
+function changesOf(server: string, pins: Pins, tools: readonly UpstreamTool[]): ToolChange[] {
+  return changesIn(pins, tools).map((name) => {
+    const listed = pinnedIn(pins, name)
     return {
       server,
       tool: name,

@@ -3,25 +3,29 @@
 import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import { withFileLock } from '../../util/files/file-lock.ts'
-import { readOrdinary } from '../../util/files/read-ordinary.ts'
+import { readOrdinary, readOrdinaryText } from '../../util/files/read-ordinary.ts'
 import { replaceFile } from '../../util/files/replace-file.ts'
 import type { Document } from '../store.ts'
 
 export function fileDocument(file: string): Document {
-  const read = async (): Promise<string | undefined> => {
-    try {
-      return (await readOrdinary(file)).toString()
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-      throw error
-    }
-  }
+  const read = () => readOrdinary(file).then(String).catch(noneIfMissing)
   return {
     place: file,
     read,
+    readNow: () => {
+      try {
+        return readOrdinaryText(file)
+      } catch (error) {
+        return noneIfMissing(error)
+      }
+    },
     update: async (change) => {
       await mkdir(path.dirname(file), { recursive: true, mode: 0o700 })
       await withFileLock(`${file}.lock`, async () => replaceFile(file, await change(read)))
     },
   }
+}
+
+function noneIfMissing(error: unknown): undefined {
+  if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
 }

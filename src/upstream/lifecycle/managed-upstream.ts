@@ -14,7 +14,7 @@ import { IdleWatch } from './idle-watch.ts'
 import { openUpstream } from './open-upstream.ts'
 import { Silence } from './silence.ts'
 import { ToolCache } from '../listing/tool-cache.ts'
-import type { CallOptions, ServerStart, ToolChanges, UpstreamState, UpstreamTool } from '../upstream.ts'
+import type { SkippedTool, CallOptions, ServerStart, ToolChanges, UpstreamState, UpstreamTool } from '../upstream.ts'
 import { ServerReports } from './server-reports.ts'
 import { startErrorOf } from './told-states.ts'
 import type { UpstreamPlace } from './upstream-place.ts'
@@ -30,7 +30,7 @@ const DEAF = 'It does not answer a ping either. Its next use restarts it'
 
 /** What the sets of servers that use an upstream hear from it. */
 export interface UpstreamHearer {
-  onTools: (tools: UpstreamTool[], instructions: string | undefined) => void
+  onTools: (tools: UpstreamTool[]) => void
   /** The server says that its resources or prompts have changed. */
   onOfferings: () => void
   /** The server failed to start or exited by itself. */
@@ -65,6 +65,7 @@ export class ManagedUpstream {
   #closing: Promise<void> | undefined
   #failed = false
   #instructions: string | undefined
+  #skippedTools: readonly SkippedTool[] = []
   /** Requests that were sent and not answered. */
   #sentCount = 0
   #offeringsTimer: NodeJS.Timeout | undefined
@@ -92,12 +93,14 @@ export class ManagedUpstream {
     })
     this.#circuit = new Circuit({ server: definition.name, now: place.now, random: place.random })
     this.#tools = new ToolCache({
-      onList: ({ tools, skippedCount, isCut, isCircular }) => {
+      onList: ({ tools, skipped, isCut, isCircular }) => {
         const reports = this.#reports
         if (isCut) reports.log('warning', 'Truncated a tool list that is too long', { toolCount: tools.length })
         if (isCircular) reports.log('warning', 'A page of a tool list links to an earlier one')
+        const skippedCount = skipped.length
         if (skippedCount > 0) reports.log('warning', 'Skipped tools that cannot be called', { skippedCount })
-        hearer.onTools(tools, this.#instructions)
+        this.#skippedTools = skipped
+        hearer.onTools(tools)
       },
       onError: (error) => this.#reports.log('warning', 'The changed tool list could not be read', { error }),
     })
@@ -153,14 +156,20 @@ export class ManagedUpstream {
     return this.#tools.isOutdated ? 'unread' : 'read'
   }
 
-  /** Concurrent callers share one listing, so a cancelled caller does not end it. */
-  listTools(signal?: AbortSignal): Promise<UpstreamTool[]> {
-    const known = this.#connection && this.#tools.known(this.#connection)
-    if (known) {
-      this.#idleness.touch(this.#connection)
-      return Promise.resolve(known)
-    }
-    return this.use(signal, (connection) => this.#orCancelled(this.#tools.list(connection), signal))
+  /** Entries of its last list that no cell can call. */
+  get skippedTools(): readonly SkippedTool[] {
+    return this.#skippedTools
+  }
+
+  /**
+   * Concurrent callers share one listing, so a cancelled caller does not end it.
+   * @param again asks the server, also if it has announced no change
+   */
+  async listTools(signal?: AbortSignal, again = false): Promise<UpstreamTool[]> {
+    const known = again ? undefined : this.#connection && this.#tools.known(this.#connection)
+    if (known) this.#idleness.touch(this.#connection)
+    const list = known ?? (await this.use(signal, (on) => this.#orCancelled(this.#tools.list(on, again), signal)))
+    return list.tools
   }
 
   /** Stops the server; its next use restarts it. Never rejects. */

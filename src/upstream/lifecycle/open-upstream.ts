@@ -17,8 +17,7 @@ import { loadSdk } from '../connection/sdk.ts'
 import { untilAborted } from '../../util/async/wait.ts'
 import { Attempt } from './attempt.ts'
 import type { ServerReports } from './server-reports.ts'
-import type { UpstreamPlace } from './upstream-place.ts'
-import type { NegotiatedTransport } from './negotiated-transports.ts'
+import type { Reached, UpstreamPlace } from './upstream-place.ts'
 
 /** A server that is about to be started. */
 export interface Opening {
@@ -48,6 +47,9 @@ interface Approach {
  */
 const PROBE_MS = 5_000
 
+/** After this time the server is asked again: it may support the modern era by then. */
+const REACHED_MS = 7 * 24 * 60 * 60_000
+
 const INSTALL_LIMITS = { firstMs: 30_000, quietMs: 30_000, maxMs: 15 * 60_000, lookMs: 1000 }
 
 /**
@@ -71,7 +73,8 @@ const APPROACHES: Record<Via, Approach[]> = {
 
 /** @throws StartFailedError, BridgeError SHUTTING_DOWN */
 export async function openUpstream(options: Opening): Promise<Connection> {
-  const remembered = await options.place.negotiatedTransports.get(options.definition)
+  const last = options.place.reached.of(options.definition)
+  const remembered = last && Date.now() - last.at < REACHED_MS ? last : undefined
   const installation = await installationOf(options, remembered === undefined)
   try {
     return await openIn(options, remembered, installation)
@@ -103,7 +106,7 @@ async function installationOf(
 
 async function openIn(
   options: Opening,
-  remembered: NegotiatedTransport | undefined,
+  remembered: Approach | undefined,
   installation: Installation | undefined,
 ): Promise<Connection> {
   const left = inOrder(options.transport.type, remembered)
@@ -115,9 +118,9 @@ async function openIn(
     const limitMs = hasWaited ? timeoutMs - probeLimit(timeoutMs) : timeoutMs
     const outcome = await attempt(options, approach, installation, limitMs)
     if ('connection' in outcome) {
-      const found: NegotiatedTransport = { via: approach.via, era: outcome.connection.era }
+      const found: Reached = { via: approach.via, era: outcome.connection.era, at: Date.now() }
       if (found.via !== remembered?.via || found.era !== remembered.era)
-        options.place.negotiatedTransports.set(options.definition, found)
+        options.place.reached.keep(options.definition, found)
       return outcome.connection
     }
     if (options.signal.aborted) throw shuttingDown()
@@ -146,7 +149,7 @@ function shuttingDown(): BridgeError {
   return new BridgeError('SHUTTING_DOWN', 'The bridge is shutting down')
 }
 
-function inOrder(type: Via, remembered: NegotiatedTransport | undefined): Approach[] {
+function inOrder(type: Via, remembered: Approach | undefined): Approach[] {
   const known = APPROACHES[type]
   if (!remembered || !known.some(({ via }) => via === remembered.via)) return [...known]
   const same = ({ via, era }: Approach): boolean => via === remembered.via && era === remembered.era

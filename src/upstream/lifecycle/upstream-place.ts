@@ -9,7 +9,15 @@ import type { SignIns } from '../auth/sign-ins.ts'
 import type { UpstreamRequests } from '../connection/requests.ts'
 import type { InstallLimits } from '../installs-part.ts'
 import type { Callers } from './callers.ts'
-import type { NegotiatedTransports } from './negotiated-transports.ts'
+import type { Via } from '../dial.ts'
+
+/** How a server was reached, so that the next connection need not try others first. */
+export interface Reached {
+  via: Via
+  era: 'legacy' | 'modern'
+  /** Milliseconds since 1970. */
+  at: number
+}
 
 export interface UpstreamPlace {
   /** The client info sent to servers. */
@@ -33,7 +41,11 @@ export interface UpstreamPlace {
   /** Missing means that users sign in on this machine. */
   signInPlace?: SignInPlace | undefined
   signIns: SignIns
-  negotiatedTransports: NegotiatedTransports
+  /** Remembers how each server was reached. */
+  reached: {
+    of: (definition: ServerDefinition) => Reached | undefined
+    keep: (definition: ServerDefinition, reached: Reached) => void
+  }
   /** Home folders of jailed servers, and what jails must hide. Missing means that no server can be jailed. */
   jail?: Omit<JailPlace, 'onRefused'>
   /** Allow remote servers at link-local and metadata addresses. */

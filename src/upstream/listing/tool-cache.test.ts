@@ -7,7 +7,7 @@ beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
 function listOf(...names: string[]): ToolList {
-  return { tools: names.map((name) => ({ name })), taskTools: new Set(), skippedCount: 0, isCut: false }
+  return { tools: names.map((name) => ({ name })), taskTools: new Set(), skipped: [], isCut: false }
 }
 
 interface Listing {

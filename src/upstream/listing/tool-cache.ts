@@ -2,7 +2,6 @@
 // change.
 import type { Connection } from '../connection/connection.ts'
 import type { ToolList } from './tool-list.ts'
-import type { UpstreamTool } from '../upstream.ts'
 
 /** Changes come in bursts: the list is read again this long after the first announcement. */
 const RELIST_DELAY_MS = 200
@@ -21,8 +20,8 @@ export interface ToolCacheOptions {
 export class ToolCache {
   readonly #options: ToolCacheOptions
   #connection: Connection | undefined
-  #tools: UpstreamTool[] | undefined
-  #listing: Promise<UpstreamTool[]> | undefined
+  #list: ToolList | undefined
+  #listing: Promise<ToolList> | undefined
   #version = 0
   /** Listings begun so far; the number of the one that was reported last. */
   #begunCount = 0
@@ -44,7 +43,7 @@ export class ToolCache {
     this.hasChanged = false
     this.isOutdated = false
     this.#connection = undefined
-    this.#tools = undefined
+    this.#list = undefined
     this.#listing = undefined
     this.#delayMs = RELIST_DELAY_MS
     clearTimeout(this.#timer)
@@ -62,22 +61,26 @@ export class ToolCache {
   }
 
   /** The cached list of a connection, if it is current. */
-  known(connection: Connection): UpstreamTool[] | undefined {
-    return this.#connection === connection ? this.#tools : undefined
+  known(connection: Connection): ToolList | undefined {
+    return this.#connection === connection ? this.#list : undefined
   }
 
-  /** @throws BridgeError. Callers share one listing, which none of them can cancel. */
-  list(connection: Connection): Promise<UpstreamTool[]> {
+  /**
+   * Callers share one listing, which none of them can cancel.
+   * @param again asks the server, also if it has announced no change
+   * @throws BridgeError
+   */
+  list(connection: Connection, again = false): Promise<ToolList> {
     if (this.#connection !== connection) {
       this.reset()
       this.#connection = connection
     }
-    if (this.#tools) return Promise.resolve(this.#tools)
+    if (this.#list && !again) return Promise.resolve(this.#list)
     this.hurry()
     return this.#listed(connection)
   }
 
-  #listed(connection: Connection): Promise<UpstreamTool[]> {
+  #listed(connection: Connection): Promise<ToolList> {
     this.#listing ??= this.#read(connection)
     return this.#listing
   }
@@ -87,7 +90,7 @@ export class ToolCache {
     this.hasChanged = true
     this.isOutdated = true
     this.#version += 1
-    this.#tools = undefined
+    this.#list = undefined
     this.#listing = undefined
     this.#readSoon()
   }
@@ -99,7 +102,7 @@ export class ToolCache {
     this.#timer = setTimeout(() => {
       this.#timer = undefined
       // It may have been read meanwhile.
-      if (!this.#tools) this.#readAgain(connection).catch(this.#options.onError)
+      if (!this.#list) this.#readAgain(connection).catch(this.#options.onError)
     }, this.#delayMs).unref()
   }
 
@@ -111,14 +114,14 @@ export class ToolCache {
     }
   }
 
-  async #read(connection: Connection): Promise<UpstreamTool[]> {
+  async #read(connection: Connection): Promise<ToolList> {
     const version = this.#version
     const number = ++this.#begunCount
     try {
       const list = await connection.listTools()
       // After a change meanwhile, this list is outdated: it may be returned but not cached.
       if (version === this.#version) {
-        this.#tools = list.tools
+        this.#list = list
         this.isOutdated = false
       }
       // A slow response must not replace a newer list. One that is merely outdated is reported: a server that announces
@@ -127,7 +130,7 @@ export class ToolCache {
         this.#reported = number
         this.#options.onList(list)
       }
-      return list.tools
+      return list
     } finally {
       if (version === this.#version) this.#listing = undefined
     }

@@ -43,7 +43,13 @@ it('a tool list is read from every page, without tools that have no name of thei
     's',
     pages([[{ name: 'a' }, null, 3], [{ name: '' }, { name: 'b' }], [{ name: 'a', title: 'again' }]]),
   )
-  expect(list).toEqual({ tools: [{ name: 'a' }, { name: 'b' }], taskTools: new Set(), skippedCount: 4, isCut: false })
+  const nameless = { name: '', reason: 'it has no name' }
+  expect(list).toEqual({
+    tools: [{ name: 'a' }, { name: 'b' }],
+    taskTools: new Set(),
+    skipped: [nameless, nameless, nameless, { name: 'a', reason: 'it has the name of an earlier tool, which counts' }],
+    isCut: false,
+  })
 })
 
 it.each([
@@ -96,14 +102,14 @@ it('a tool list of many megabytes is cut, and the rest is not requested', async 
 })
 
 it.each([
-  [190, 'kept', ['deep', 'flat'], 0],
-  [300, 'left out of the list', ['flat'], 1],
-  [100_000, 'left out of the list', ['flat'], 1],
-])('a tool with a schema of %s levels is %s', async (levels, _, names, skippedCount) => {
+  [190, 'kept', ['deep', 'flat'], []],
+  [300, 'left out of the list', ['flat'], ['deep']],
+  [100_000, 'left out of the list', ['flat'], ['deep']],
+])('a tool with a schema of %s levels is %s', async (levels, _, names, left) => {
   let inputSchema: unknown = {}
   for (let i = 0; i < levels; i += 1) inputSchema = i % 2 ? { inputSchema } : [inputSchema]
   const list = await readToolList('s', pages([[{ name: 'deep', inputSchema }, { name: 'flat' }]]))
   // Names alone: to compare the schema would go down its levels.
   expect(list.tools.map(({ name }) => name)).toEqual(names)
-  expect([list.skippedCount, list.isCut]).toEqual([skippedCount, false])
+  expect([list.skipped.map(({ name }) => name), list.isCut]).toEqual([left, false])
 })

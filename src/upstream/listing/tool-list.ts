@@ -3,7 +3,7 @@
 import { BridgeError } from '../../errors.ts'
 import { fieldsOf, isNestedDeeperThan } from '../../util/json/json.ts'
 import type { LooseResult } from '../connection/sdk.ts'
-import type { UpstreamTool } from '../upstream.ts'
+import type { SkippedTool, UpstreamTool } from '../upstream.ts'
 
 /** Limits for a server whose pages never end. */
 const MAX_PAGES = 200
@@ -13,13 +13,16 @@ const MAX_LIST_CHARS = 16 * 1024 * 1024
 /** What reads a schema calls itself for each level. Real schemas have about twenty. */
 const MAX_LEVELS = 200
 const MAX_URI_CHARS = 1_000
+/** Of entries that are left out, so many are named. */
+const MAX_SKIPPED = 50
+const MAX_NAME_CHARS = 200
 
 export interface ToolList {
   tools: UpstreamTool[]
   /** Names of tools that run only as a task (protocol revision 2025-11-25). */
   taskTools: Set<string>
-  /** Number of skipped entries that cannot be called, for example without a name or with a duplicate one. */
-  skippedCount: number
+  /** Entries that no cell can call. */
+  skipped: SkippedTool[]
   /** The list exceeds the limits: these are its first tools. */
   isCut: boolean
   /** A page links to an earlier one, so there may be tools that it does not lead to. */
@@ -36,7 +39,13 @@ export async function readToolList(
 ): Promise<ToolList> {
   const tools = new Map<string, UpstreamTool>()
   const taskTools = new Set<string>()
-  let skippedCount = 0
+  const skipped: SkippedTool[] = []
+  const skip = (name: string, reason: string): void => {
+    if (skipped.length < MAX_SKIPPED) skipped.push({ name: name.slice(0, MAX_NAME_CHARS), reason })
+  }
+  const listed = (more: Pick<ToolList, 'isCut'> & Partial<ToolList>): ToolList => {
+    return { tools: [...tools.values()], taskTools, skipped, ...more }
+  }
   let chars = 0
   let cursor: string | undefined
   const cursors = new Set<string>()
@@ -45,23 +54,23 @@ export async function readToolList(
     if (!Array.isArray(result.tools)) throw protocolError(server, 'its tool list is not a list')
     for (const entry of result.tools as unknown[]) {
       const tool = toTool(entry)
-      if (!tool || tools.has(tool.name) || isNestedDeeperThan(MAX_LEVELS, tool)) {
-        skippedCount += 1
+      const problem = tool ? problemOf(tool, tools) : 'it has no name'
+      if (!tool || problem !== undefined) {
+        skip(tool?.name ?? '', problem!)
         continue
       }
       chars += JSON.stringify(tool).length
-      if (chars > MAX_LIST_CHARS) return { tools: [...tools.values()], taskTools, skippedCount, isCut: true }
+      if (chars > MAX_LIST_CHARS) {
+        skip(tool.name, 'the list is longer than 16 MB, and it and all after it are left out')
+        return listed({ isCut: true })
+      }
       tools.set(tool.name, tool)
       if (needsTask(entry)) taskTools.add(tool.name)
     }
     if (tools.size > MAX_TOOLS) throw protocolError(server, `it lists more than ${MAX_TOOLS} tools`, LIMITS)
     const next = result.nextCursor
-    if (typeof next !== 'string' || next === '') {
-      return { tools: [...tools.values()], taskTools, skippedCount, isCut: false }
-    }
-    if (cursors.has(next)) {
-      return { tools: [...tools.values()], taskTools, skippedCount, isCut: false, isCircular: true }
-    }
+    if (typeof next !== 'string' || next === '') return listed({ isCut: false })
+    if (cursors.has(next)) return listed({ isCut: false, isCircular: true })
     cursors.add(next)
     cursor = next
   }
@@ -74,6 +83,12 @@ const LIMITS = `The bridge reads up to ${MAX_TOOLS} tools in ${MAX_PAGES} pages.
 function protocolError(server: string, what: string, hint?: string): BridgeError {
   const message = `The tools of server '${server}' cannot be listed: ${what}`
   return new BridgeError('UPSTREAM_PROTOCOL', message, hint === undefined ? {} : { hint })
+}
+
+/** Why no cell can call a tool; undefined when it can be called. */
+function problemOf(tool: UpstreamTool, others: ReadonlyMap<string, UpstreamTool>): string | undefined {
+  if (others.has(tool.name)) return 'it has the name of an earlier tool, which counts'
+  return isNestedDeeperThan(MAX_LEVELS, tool) ? `its schema is nested deeper than ${MAX_LEVELS} levels` : undefined
 }
 
 /** Copies only the fields that are used. Schemas are not checked here; the catalog handles invalid ones. */

@@ -10,8 +10,8 @@ export type OfferingKind = 'resource' | 'resource template' | 'skill' | 'prompt'
 
 /** What a server offers beside tools. A missing list could not be read. */
 export interface Offerings {
-  resources?: readonly UpstreamResource[]
-  prompts?: readonly UpstreamPrompt[]
+  resources?: readonly UpstreamResource[] | undefined
+  prompts?: readonly UpstreamPrompt[] | undefined
 }
 
 /** Limits per server: thousands of files belong in `resources()`, not in a search for tools. */

@@ -2,6 +2,7 @@
 import type { UpstreamTool } from '../../../upstream/upstream.ts'
 import { isRecord } from '../../../util/json/json.ts'
 import { pythonName, pythonNames } from '../../../util/text/python-name.ts'
+import { toolFingerprint } from './identity.ts'
 import { signatureOf, type Signature } from '../signature/signature.ts'
 import { DESCRIPTION_LIMIT, oneLine } from '../../../util/text/one-line.ts'
 
@@ -22,6 +23,7 @@ export class CatalogTool {
   readonly method: ServerMethod | undefined
   #description: string | undefined
   #signature: Signature | undefined
+  #fingerprint: string | undefined
 
   constructor(server: string, serverAlias: string, alias: string, definition: UpstreamTool, method?: ServerMethod) {
     this.server = server
@@ -42,6 +44,11 @@ export class CatalogTool {
   /** As the server sends it; `{}` when missing. */
   get inputSchema(): unknown {
     return this.definition.inputSchema ?? {}
+  }
+
+  /** Tells its definition from others of the same name: see `toolFingerprint`. */
+  get fingerprint(): string {
+    return (this.#fingerprint ??= toolFingerprint(this.definition))
   }
 
   get signature(): Signature {

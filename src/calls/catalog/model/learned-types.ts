@@ -124,16 +124,6 @@ export function withoutNames({ type, items, additionalProperties }: Shape): Shap
   }
 }
 
-/** Whether all names in a shape are names of fields. Earlier versions learned others. */
-export function hasFieldNames({ properties = {}, items, additionalProperties }: Shape): boolean {
-  const parts = [
-    ...Object.values(properties),
-    ...(items ? [items] : []),
-    ...(additionalProperties ? [additionalProperties] : []),
-  ]
-  return Object.keys(properties).every(isFieldName) && parts.every(hasFieldNames)
-}
-
 /** Whether a value read from a file is a valid shape. */
 export function isShape(value: unknown, depth = 0): value is Shape {
   if (!isRecord(value) || depth > MAX_DEPTH + 2) return false

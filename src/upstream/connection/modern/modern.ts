@@ -51,12 +51,14 @@ export function modern({ client, server, via, requests }: ModernParts): Revision
     learn: (list) => {
       if (via !== 'http') return list
       withHeaders.clear()
+      const skipped = [...list.skipped]
       const tools = list.tools.filter((tool) => {
         const verdict = headerParameters(tool.inputSchema)
         if (verdict === 'valid') withHeaders.set(tool.name, tool)
+        if (verdict === 'invalid') skipped.push({ name: tool.name, reason: 'its `x-mcp-header` is invalid' })
         return verdict !== 'invalid'
       })
-      return { ...list, tools, skippedCount: list.skippedCount + list.tools.length - tools.length }
+      return { ...list, tools, skipped }
     },
     begin: async (onError) => {
       const { tools, resources, prompts } = client.getServerCapabilities() ?? {}

@@ -1,0 +1,62 @@
+// What the tools of a server are pinned to: their form when the server first listed them. A tool that is described
+// differently later may do something else: it counts as changed until the user accepts it. Servers offer more tools to
+// clients that can be asked more: what a server lists for the first client of such a kind is pinned too, and what was
+// pinned before stays. Pure.
+import { hash } from 'node:crypto'
+import { sortedJson } from '../../../util/json/sorted-json.ts'
+import type { UpstreamTool } from '../../../upstream/upstream.ts'
+
+/** A tool as first listed. For a very long description only the hash is kept. */
+export interface Pin {
+  hash: string
+  definition?: unknown
+}
+
+export type Pins = Record<string, Pin>
+
+const MAX_KEPT_CHARS = 100_000
+
+/** Pins tools in their current form. */
+export function pin(pins: Pins, tools: readonly UpstreamTool[]): Pins {
+  return { ...pins, ...Object.fromEntries(tools.map((tool) => [tool.name, pinOf(tool)])) }
+}
+
+/** The names of tools that differ from what they are pinned to, or are not pinned. */
+export function changesIn(pins: Pins, tools: readonly UpstreamTool[]): string[] {
+  if (Object.keys(pins).length === 0) return []
+  return tools.filter((tool) => !isSame(pinnedIn(pins, tool.name), tool)).map(({ name }) => name)
+}
+
+export function pinnedIn(pins: Pins, name: string): Pin | undefined {
+  return Object.hasOwn(pins, name) ? pins[name] : undefined
+}
+
+/** The fields that a model or a rule depends on. */
+export function shown({ name, title, description, inputSchema, outputSchema, annotations }: UpstreamTool): object {
+  return { name, title, description, inputSchema, outputSchema, annotations }
+}
+
+function isSame(first: Pin | undefined, tool: UpstreamTool): boolean {
+  if (first?.hash === hashOf(tool)) return true
+  return first?.definition !== undefined && orderless(first.definition) === orderless(shown(tool))
+}
+
+/** Some servers list keys, and what is a set for them, in another order at each start. */
+function orderless(definition: unknown): string {
+  return sortedJson(
+    JSON.parse(JSON.stringify(definition), (_, value: unknown) => {
+      const isSet = Array.isArray(value) && value.every((item) => typeof item === 'string')
+      return isSet ? value.toSorted() : value
+    }),
+  )
+}
+
+function pinOf(tool: UpstreamTool): Pin {
+  const definition = shown(tool)
+  const isSmall = JSON.stringify(definition).length <= MAX_KEPT_CHARS
+  return { hash: hashOf(tool), ...(isSmall && { definition }) }
+}
+
+function hashOf(tool: UpstreamTool): string {
+  return hash('sha256', JSON.stringify(shown(tool)))
+}

@@ -1,0 +1,255 @@
+// The book of one server: everything that is known of its tools, in one document of the store. It holds what the server
+// has listed for each kind of client, what its tools are pinned to, which types their results have had, how it was
+// reached, and why it failed last. All tenants of a process that have the server read and write the same book, and so
+// do other processes, through the document. Its name is the hash of the server's definition, which it does not hold:
+// a changed command, environment or URL has a new book.
+import * as z from 'zod'
+import { LiveRecord } from '../../keep/live-record.ts'
+import type { Store } from '../../keep/store.ts'
+import type { SkippedTool, UpstreamPrompt, UpstreamResource, UpstreamTool } from '../../upstream/upstream.ts'
+import type { Reached } from '../../upstream/lifecycle/upstream-place.ts'
+import { isRecord } from '../../util/json/json.ts'
+import type { Log } from '../../util/log.ts'
+import { keptPrompts, keptResources } from './model/catalog-offering.ts'
+import { toolFingerprint } from './model/identity.ts'
+import { isShape, mergeShapes, type Shape } from './model/learned-types.ts'
+import { pin, pinnedIn, type Pins } from './model/pins.ts'
+
+/** Increase whenever an older document could be misread. */
+const FORMAT = 3
+/** Kinds of clients whose listings are kept; there are eight. */
+const MAX_LISTINGS = 16
+
+/** What a server listed for clients that can be asked the same things. */
+export interface Listing {
+  /** What these can be asked; empty for nothing. */
+  abilities: string
+  tools: UpstreamTool[]
+  instructions?: string | undefined
+  resources?: UpstreamResource[] | undefined
+  prompts?: UpstreamPrompt[] | undefined
+  /** Entries that no cell can call. */
+  skipped?: SkippedTool[] | undefined
+  /** When `tools` were read, in milliseconds since 1970. */
+  fetchedAt: number
+}
+
+/** The type of a tool's results. Valid while the tool's definition has this fingerprint. */
+export interface LearnedType {
+  of: string
+  shape: Shape
+}
+
+export interface ServerError {
+  /** For people. Contains no secrets. */
+  reason: string
+  /** What the server was called then. */
+  server?: string | undefined
+  /** What the user can do about it. */
+  hint?: string | undefined
+  /** The server's last output, redacted. */
+  log?: string | undefined
+  /** Milliseconds since 1970. */
+  at: number
+}
+
+/** Why the tools of a server could not be listed. */
+export interface Failure extends ServerError {
+  /** What the start depended on, see start-inputs.ts. When that changes, the failure no longer counts. */
+  inputs?: string | undefined
+  /** Failures in a row. */
+  count: number
+}
+
+interface Page {
+  listings: Listing[]
+  pins: Pins
+  /** The kinds of clients whose first listing is pinned. */
+  pinnedFor: string[]
+  learned: Record<string, LearnedType>
+  failure?: Failure | undefined
+  /** The last failed start or unexpected exit, even if the server has worked since. */
+  lastError?: ServerError | undefined
+  reached?: Reached | undefined
+}
+
+const text = z.string().optional().catch(undefined)
+const listOf = <T>(kept: (entries: never[]) => T[]) =>
+  z
+    .array(z.unknown())
+    .transform((entries) => kept(entries.filter(isRecord) as never[]))
+    .optional()
+    .catch(undefined)
+const named = (entries: { name?: unknown }[]) => entries.filter(isNamed)
+const error = z.object({ reason: z.string(), server: text, hint: text, log: text, at: z.number() })
+const page = z.object({
+  format: z.literal(FORMAT),
+  listings: z.array(
+    z.object({
+      abilities: z.string(),
+      tools: z.array(z.unknown()).transform((tools) => tools.filter(isNamed) as UpstreamTool[]),
+      instructions: text,
+      resources: listOf<UpstreamResource>(keptResources),
+      prompts: listOf((prompts) => keptPrompts(named(prompts) as UpstreamPrompt[])),
+      skipped: z.array(z.object({ name: z.string(), reason: z.string() })).optional(),
+      fetchedAt: z.number(),
+    }),
+  ),
+  pins: z.record(z.string(), z.object({ hash: z.string(), definition: z.unknown().optional() })),
+  pinnedFor: z.array(z.string()),
+  learned: z.record(z.string(), z.object({ of: z.string(), shape: z.custom<Shape>((one) => isShape(one)) })),
+  failure: error.extend({ inputs: text, count: z.number() }).optional().catch(undefined),
+  lastError: error.optional().catch(undefined),
+  reached: z
+    .object({ via: z.enum(['stdio', 'http', 'sse']), era: z.enum(['legacy', 'modern']), at: z.number() })
+    .optional()
+    .catch(undefined),
+})
+
+/** The books of a store, which all tenants of a process share. */
+const opened = new WeakMap<Store, Map<string, Toolbook>>()
+
+/** @param key of the server's definition: see `definitionKey` */
+export function toolbookOf(store: Store, key: string, log: Pick<Log, 'warning'>): Toolbook {
+  const books = opened.get(store) ?? new Map<string, Toolbook>()
+  opened.set(store, books)
+  const book = books.get(key) ?? new Toolbook(store, key, log)
+  books.set(key, book)
+  return book
+}
+
+export class Toolbook {
+  readonly #record: LiveRecord<Page>
+
+  constructor(store: Store, key: string, log: Pick<Log, 'warning'>) {
+    this.#record = new LiveRecord<Page>({
+      document: store.document(`toolbooks/${key.replace(/[^\w-]/g, '').slice(0, 64)}.json`),
+      empty: () => ({ listings: [], pins: {}, pinnedFor: [], learned: {} }),
+      parse: (json) => page.safeParse(json).data,
+      serialize: (value) => ({ format: FORMAT, ...value }),
+      indent: 0,
+      damaged: { record: 'What is kept of a server', hint: 'Delete it to take its tools as they are now.' },
+      log,
+      complaint: 'What is known of a server cannot be read or kept',
+    })
+  }
+
+  /** What the server listed for such clients, otherwise what it listed last for others. */
+  listingFor(abilities: string): Listing | undefined {
+    const { listings } = this
+    return listings.find((listing) => listing.abilities === abilities) ?? listings.at(-1)
+  }
+
+  /** The latest last. */
+  get listings(): readonly Listing[] {
+    return this.#record.value.listings
+  }
+
+  get pins(): Pins {
+    return this.#record.value.pins
+  }
+
+  /** It cannot be read or written, so that nobody knows what the tools are pinned to. */
+  get isBroken(): boolean {
+    return this.#record.isFailing
+  }
+
+  get failure(): Failure | undefined {
+    return this.#record.value.failure
+  }
+
+  get lastError(): ServerError | undefined {
+    return this.#record.value.lastError
+  }
+
+  /** How the server was reached. */
+  get reached(): Reached | undefined {
+    return this.#record.value.reached
+  }
+
+  learnedType(tool: string): LearnedType | undefined {
+    const { learned } = this.#record.value
+    return Object.hasOwn(learned, tool) ? learned[tool] : undefined
+  }
+
+  /** Keeps what the server has just listed, and pins what it lists for the first time to such clients. */
+  keepListing(listing: Listing): Promise<void> {
+    const { abilities, tools } = listing
+    this.#record.change((value) => {
+      const known = value.listings.find((one) => one.abilities === abilities)
+      const isLater = !known || known.fetchedAt <= listing.fetchedAt
+      if (isLater) value.listings = [...value.listings.filter((one) => one !== known), listing].slice(-MAX_LISTINGS)
+      if (tools.length > 0 && !value.pinnedFor.includes(abilities)) {
+        const added = tools.filter(({ name }) => !pinnedIn(value.pins, name))
+        value.pins = pin(value.pins, added)
+        value.pinnedFor = [...value.pinnedFor, abilities]
+      }
+      const prints = new Set(value.listings.flatMap((one) => one.tools.map((tool) => idOf(tool.name, tool))))
+      const current = Object.entries(value.learned).filter(([name, { of }]) => prints.has(`${of} ${name}`))
+      value.learned = Object.fromEntries(current)
+      value.failure = undefined
+      return true
+    })
+    return this.#record.flush()
+  }
+
+  keepOfferings(abilities: string, offerings: Pick<Listing, 'resources' | 'prompts'>): Promise<void> {
+    this.#record.change(({ listings }) => {
+      const at = listings.findIndex((one) => one.abilities === abilities)
+      if (at !== -1) listings[at] = { ...listings[at]!, ...offerings }
+      return at !== -1
+    })
+    return this.#record.flush()
+  }
+
+  /** Pins tools in their current form, as the user has accepted it. */
+  accept(tools: readonly UpstreamTool[]): Promise<void> {
+    this.#record.change((value) => {
+      value.pins = pin(value.pins, tools)
+      return true
+    })
+    return this.#record.flush()
+  }
+
+  /** Adds to what the results of a tool were. */
+  learn(tool: string, { of, shape }: LearnedType): void {
+    this.#record.change((value) => {
+      const known = Object.hasOwn(value.learned, tool) ? value.learned[tool] : undefined
+      const merged = known?.of === of ? mergeShapes(known.shape, shape) : shape
+      if (known?.of === of && JSON.stringify(known.shape) === JSON.stringify(merged)) return false
+      value.learned = Object.fromEntries([...Object.entries(value.learned), [tool, { of, shape: merged }]])
+      return true
+    })
+  }
+
+  /** Keeps what is true until it is replaced. */
+  keep(facts: Partial<Pick<Page, 'failure' | 'lastError' | 'reached'>>): void {
+    this.#record.change((value) => Boolean(Object.assign(value, facts)))
+  }
+
+  /** Reads it where reading takes a request. Never rejects. */
+  ready(): Promise<void> {
+    return this.#record.ready()
+  }
+
+  /** Reads what other processes have written since. Never rejects. */
+  reread(): Promise<void> {
+    return this.#record.reread()
+  }
+
+  /** The write under way; undefined when everything is written. */
+  get writing(): Promise<void> | undefined {
+    return this.#record.writing
+  }
+
+  /** Writes what is not written yet. Never rejects. */
+  flush(): Promise<void> {
+    return this.#record.flush()
+  }
+}
+
+const idOf = (name: string, tool: UpstreamTool): string => `${toolFingerprint(tool)} ${name}`
+
+function isNamed(value: unknown): boolean {
+  return isRecord(value) && typeof value['name'] === 'string'
+}
