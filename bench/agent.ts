@@ -3,7 +3,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
-import { closeTestBridge, makeHome, openTestBridge, published } from '../test/support/bridge-process.ts'
+import { closeTestBridge, makeHome, openTestBridge, published } from '@sandbridge/core/test/support/bridge-process.ts'
 import { agentTasks } from './agent-tasks.ts'
 import type { BenchRow } from './row.ts'
 

@@ -4,11 +4,11 @@ import { once } from 'node:events'
 import { mkdirSync, readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import path from 'node:path'
-import { ArtifactStore } from '../src/keep/saved/artifact-store.ts'
-import { SavedToolStore } from '../src/keep/saved/saved-tool-store.ts'
-import { bridgeEnv, CLI, makeHome } from '../test/support/bridge-process.ts'
+import { ArtifactStore } from '@sandbridge/core/keep/saved/artifact-store.ts'
+import { SavedToolStore } from '@sandbridge/core/keep/saved/saved-tool-store.ts'
+import { bridgeEnv, CLI, makeHome } from '@sandbridge/core/test/support/bridge-process.ts'
 import type { BenchRow } from './row.ts'
-import { fileStore } from '../src/keep/files/file-store.ts'
+import { fileStore } from '@sandbridge/core/keep/files/file-store.ts'
 
 const WORKFLOWS = 100
 const ARTIFACTS = 25

@@ -2,11 +2,17 @@
 import { rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
-import { Kernel } from '../src/cell/kernel/kernel.ts'
-import { PyodideProvider } from '../src/isolation/pyodide/provider.ts'
-import { warmUp } from '../src/cell/session/warm-up.ts'
-import { closeTestBridge, fixtureServer, makeHome, openTestBridge, published } from '../test/support/bridge-process.ts'
-import { SANDBOX_CACHE } from '../test/support/sandbox-cache.ts'
+import { Kernel } from '@sandbridge/core/cell/kernel/kernel.ts'
+import { PyodideProvider } from '@sandbridge/core/isolation/pyodide/provider.ts'
+import { warmUp } from '@sandbridge/core/cell/session/warm-up.ts'
+import {
+  closeTestBridge,
+  fixtureServer,
+  makeHome,
+  openTestBridge,
+  published,
+} from '@sandbridge/core/test/support/bridge-process.ts'
+import { SANDBOX_CACHE } from '@sandbridge/core/test/support/sandbox-cache.ts'
 import { median, ms, ratio, samples, timed } from './measure.ts'
 import type { BenchRow } from './row.ts'
 

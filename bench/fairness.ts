@@ -1,7 +1,7 @@
 // Measures whether a session that takes all it can delays others: cells and calls of a quiet client, alone and beside a
 // greedy one of the same bridge.
 import type { Client } from '@modelcontextprotocol/client'
-import { fixtureServer } from '../test/support/bridge-process.ts'
+import { fixtureServer } from '@sandbridge/core/test/support/bridge-process.ts'
 import { type MeasuredBridge, openMeasuredBridge } from './http-bridge.ts'
 import { ms, samples, timed } from './measure.ts'
 import type { BenchRow } from './row.ts'

@@ -1,7 +1,7 @@
 // Rows of flow rules: what following flows adds to a tool call with the record on, in turns with a bridge that does
 // not, and in CPU time; how fast results are read into the index of a session, and how large it becomes.
-import { OriginIndex } from '../src/calls/flow/origin-index.ts'
-import { closeTestBridge, makeHome, openTestBridge, published } from '../test/support/bridge-process.ts'
+import { OriginIndex } from '@sandbridge/flow/origin-index.ts'
+import { closeTestBridge, makeHome, openTestBridge, published } from '@sandbridge/core/test/support/bridge-process.ts'
 import { loopOf, warmUp } from './call-loop.ts'
 import { cpuShare } from './cpu-share.ts'
 import { median, ratio } from './measure.ts'

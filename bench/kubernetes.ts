@@ -4,15 +4,26 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Kernel } from '../src/cell/kernel/kernel.ts'
-import { findPrograms } from '../src/util/process/find-program.ts'
-import { podManifest } from '../src/isolation/kubernetes/pod/pod-manifest.ts'
-import { PodSandbox } from '../src/isolation/kubernetes/pod-sandbox.ts'
-import type { Provider } from '../src/isolation/provider.ts'
-import { closeTestBridge, fixtureServer, openTestBridge, type TestBridge } from '../test/support/bridge-process.ts'
-import { collectGarbage } from '../test/support/collect-garbage.ts'
-import { makeProvider, NODE_IMAGE, runtimeEnv, whyNot } from '../test/support/engines.ts'
-import { asAdmin, NO_CLUSTER, REAL_ENV, REAL_KUBECONFIG, realPods } from '../test/support/real-cluster.ts'
+import { Kernel } from '@sandbridge/core/cell/kernel/kernel.ts'
+import { findPrograms } from '@sandbridge/core/util/process/find-program.ts'
+import { podManifest } from '@sandbridge/kubernetes/pod/pod-manifest.ts'
+import { PodSandbox } from '@sandbridge/kubernetes/pod-sandbox.ts'
+import type { Provider } from '@sandbridge/core/isolation/provider.ts'
+import {
+  closeTestBridge,
+  fixtureServer,
+  openTestBridge,
+  type TestBridge,
+} from '@sandbridge/core/test/support/bridge-process.ts'
+import { collectGarbage } from '@sandbridge/core/test/support/collect-garbage.ts'
+import { makeProvider, NODE_IMAGE, runtimeEnv, whyNot } from '@sandbridge/core/test/support/engines.ts'
+import {
+  asAdmin,
+  NO_CLUSTER,
+  REAL_ENV,
+  REAL_KUBECONFIG,
+  realPods,
+} from '@sandbridge/kubernetes/test/support/real-cluster.ts'
 import { median, ms, ratio, samples, timed } from './measure.ts'
 import type { BenchRow } from './row.ts'
 

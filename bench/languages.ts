@@ -1,6 +1,6 @@
 // The overhead of cells in other languages than Python, in a session that has already run one.
-import { closeTestBridge, fixtureServer, openTestBridge } from '../test/support/bridge-process.ts'
-import { runtimeEnv } from '../test/support/engines.ts'
+import { closeTestBridge, fixtureServer, openTestBridge } from '@sandbridge/core/test/support/bridge-process.ts'
+import { runtimeEnv } from '@sandbridge/core/test/support/engines.ts'
 import { median, ms, samples, timed } from './measure.ts'
 import type { BenchRow } from './row.ts'
 

@@ -75,7 +75,7 @@ if (unknown !== undefined) throw new Error(`There is no section '${unknown}': ${
 print(`Node ${process.version}, ${process.platform} ${process.arch}, ${cpus().length} × ${cpus()[0]?.model ?? 'CPU'}`)
 if (options.compare === undefined) {
   // It says where the parts are.
-  await import('../src/features.ts')
+  await import('@sandbridge/sandbridge/packages.ts')
   await measure(positionals, options.rows ?? fileURLToPath(new URL('results.json', import.meta.url)))
 } else {
   const rows = compare(options.compare, positionals, Number(options.runs))

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { NPM } from '../test/support/npm-command.ts'
+import { NPM } from '@sandbridge/core/test/support/npm-command.ts'
 import type { BenchRow } from './row.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))

@@ -12,10 +12,16 @@ import {
   makeHome,
   openTestBridge,
   type TestBridge,
-} from '../test/support/bridge-process.ts'
-import { type LocalProvider, makeProvider, PROVIDER_NAMES, runtimeEnv, whyNot } from '../test/support/engines.ts'
-import { addPip, buildImage, hostPip, removeImages } from '../test/support/pip-image.ts'
-import { descendants, runningProcesses } from '../test/support/processes.ts'
+} from '@sandbridge/core/test/support/bridge-process.ts'
+import {
+  type LocalProvider,
+  makeProvider,
+  PROVIDER_NAMES,
+  runtimeEnv,
+  whyNot,
+} from '@sandbridge/core/test/support/engines.ts'
+import { addPip, buildImage, hostPip, removeImages } from '@sandbridge/core/test/support/pip-image.ts'
+import { descendants, runningProcesses } from '@sandbridge/core/test/support/processes.ts'
 import { mebibytes, proportionalBytes } from './containers.ts'
 import { median, ms, ratio, samples, timed } from './measure.ts'
 import type { BenchRow } from './row.ts'

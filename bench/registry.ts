@@ -3,8 +3,8 @@
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { SILENT } from '../src/util/log.ts'
-import { Registries } from '../src/features/registry/directory/registries.ts'
+import { SILENT } from '@sandbridge/core/util/log.ts'
+import { Registries } from '@sandbridge/registry/directory/registries.ts'
 import {
   bridgeEnv,
   CLI,
@@ -12,9 +12,9 @@ import {
   fixtureServer,
   makeHome,
   openTestBridge,
-} from '../test/support/bridge-process.ts'
-import { FakeRegistry, listed } from '../test/support/fake-registry.ts'
-import { runProgram } from '../test/support/run-program.ts'
+} from '@sandbridge/core/test/support/bridge-process.ts'
+import { FakeRegistry, listed } from '@sandbridge/registry/test/support/fake-registry.ts'
+import { runProgram } from '@sandbridge/core/test/support/run-program.ts'
 import { median, ms, samples, timed } from './measure.ts'
 import type { BenchRow } from './row.ts'
 

@@ -14,8 +14,8 @@ import {
   makeHome,
   openTestBridge,
   type TestBridge,
-} from '../test/support/bridge-process.ts'
-import { runProgram } from '../test/support/run-program.ts'
+} from '@sandbridge/core/test/support/bridge-process.ts'
+import { runProgram } from '@sandbridge/core/test/support/run-program.ts'
 import { useOf } from './cpu.ts'
 import { lowerQuartile, median, ms, ratio, samples, timed } from './measure.ts'
 import type { BenchRow } from './row.ts'

@@ -1,5 +1,5 @@
 // Stored state: a saved tool in a new session, and files that leave a sandbox and come back.
-import { closeTestBridge, openTestBridge, type TestBridge } from '../test/support/bridge-process.ts'
+import { closeTestBridge, openTestBridge, type TestBridge } from '@sandbridge/core/test/support/bridge-process.ts'
 import { median, ms, samples, timed } from './measure.ts'
 import type { BenchRow } from './row.ts'
 

@@ -8,7 +8,7 @@ import {
   openTestBridge,
   published,
   type TestBridge,
-} from '../test/support/bridge-process.ts'
+} from '@sandbridge/core/test/support/bridge-process.ts'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CALL, loopOf, PAUSE_MS, warmUp } from './call-loop.ts'
 import { median, ms, ratio, timed } from './measure.ts'

@@ -4,11 +4,11 @@ import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { BridgeError } from '../src/errors.ts'
-import { processContext } from '../src/config/settings/client-context.ts'
-import { createLog } from '../src/util/log.ts'
-import { UpstreamSet } from '../src/upstream/upstream-set.ts'
-import { connectBare } from '../test/support/bare-client.ts'
+import { BridgeError } from '@sandbridge/core/errors.ts'
+import { processContext } from '@sandbridge/core/config/settings/client-context.ts'
+import { createLog } from '@sandbridge/core/util/log.ts'
+import { UpstreamSet } from '@sandbridge/core/upstream/upstream-set.ts'
+import { connectBare } from '@sandbridge/core/test/support/bare-client.ts'
 import {
   closeTestBridge,
   fixtureServer,
@@ -16,7 +16,7 @@ import {
   openTestBridge,
   type ServerEntry,
   type TestBridge,
-} from '../test/support/bridge-process.ts'
+} from '@sandbridge/core/test/support/bridge-process.ts'
 import { median, ms, timed } from './measure.ts'
 import type { BenchRow } from './row.ts'
 

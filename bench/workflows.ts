@@ -1,5 +1,5 @@
 // Compares a workflow of twelve calls with the cell it was made from.
-import { fixtureServer, closeTestBridge, openTestBridge } from '../test/support/bridge-process.ts'
+import { fixtureServer, closeTestBridge, openTestBridge } from '@sandbridge/core/test/support/bridge-process.ts'
 import { median, ms, ratio, samples, timed } from './measure.ts'
 import type { BenchRow } from './row.ts'
 

@@ -11,7 +11,6 @@ import {
   writeFileSync,
 } from 'node:fs'
 import path from 'node:path'
-import { buildPage } from './build-page.mjs'
 import { bundle, bundleBridge, root } from './bundle-bridge.mjs'
 import { replaceFolder } from './replace-folder.mjs'
 
@@ -19,7 +18,7 @@ mkdirSync(path.join(root, '.cache'), { recursive: true })
 /** Becomes dist/ when it is finished: tests and bridges may be running from the one before. */
 const dist = mkdtempSync(path.join(root, '.cache/dist-'))
 const HOUR_MS = 3_600_000
-/** Not bundled: src/util/tokens/common-tokens.json is a selection of its data. */
+/** Not bundled: packages/core/src/util/tokens/common-tokens.json is a selection of its data. */
 const TOKENS_FROM = 'node_modules/gpt-tokenizer/package.json'
 /** Runs JavaScript cells in the embedded sandbox. Copied unchanged. */
 const QUICKJS_WASM = 'node_modules/quickjs-wasi/quickjs.wasm'
@@ -27,7 +26,9 @@ const QUICKJS_WASM = 'node_modules/quickjs-wasi/quickjs.wasm'
 const bridgeInputs = await bundleBridge(dist)
 chmodSync(path.join(dist, 'cli.js'), 0o755)
 // The build of a core without the page has none.
-const pageInputs = existsSync(path.join(root, 'src/serve/page')) ? await buildPage(root, path.join(dist, 'web')) : []
+const pageInputs = existsSync(path.join(root, 'packages/page'))
+  ? await (await import('../packages/page/build-page.mjs')).buildPage(root, path.join(dist, 'web'))
+  : []
 const languageInputs = await buildLanguages()
 writeFileSync(
   path.join(dist, 'THIRD-PARTY-LICENSES.txt'),
@@ -39,7 +40,7 @@ replaceFolder(dist, path.join(root, 'dist'), { last: 'cli.js', keepMs })
 
 /** Builds the programs that run cells of other languages in the sandbox. The build of a core without them has none. */
 async function buildLanguages() {
-  const source = 'src/cell/languages/javascript'
+  const source = 'packages/javascript/src/javascript'
   if (!existsSync(path.join(root, source))) return []
   const output = {
     dir: path.join(dist, 'languages/javascript'),

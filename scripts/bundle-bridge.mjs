@@ -1,4 +1,5 @@
-// Bundles the bridge. It is CommonJS, because only then can Node 20 keep the compiled code: src/cli/compile-cache.ts.
+// Bundles the bridge. It is CommonJS, because only then can Node 20 keep the compiled code:
+// packages/core/src/cli/compile-cache.ts.
 import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -14,7 +15,7 @@ export const root = fileURLToPath(new URL('..', import.meta.url))
 export async function bundleBridge(folder, plugins = []) {
   const inputs = await bundle({
     plugins: [...plugins, RUNTIME_IN_ENTRY],
-    input: { cli: 'src/cli.ts' },
+    input: { cli: 'packages/sandbridge/src/cli.ts' },
     platform: 'node',
     external: ['pyodide'],
     resolve: {
@@ -22,7 +23,7 @@ export async function bundleBridge(folder, plugins = []) {
         ...openTelemetryModules(),
         // Its CommonJS form looks for its own files at run time, which do not exist in a bundle.
         'jsonc-parser': path.join(root, 'node_modules/jsonc-parser/lib/esm/main.js'),
-        '@modelcontextprotocol/server/_shims': path.join(root, 'src/serve/mcp/sdk-parts.ts'),
+        '@modelcontextprotocol/server/_shims': path.join(root, 'packages/core/src/serve/mcp/sdk-parts.ts'),
       },
     },
     transform: {
@@ -37,8 +38,8 @@ export async function bundleBridge(folder, plugins = []) {
       // lives longer, is another, because each kilobyte takes time, too.
       codeSplitting: {
         groups: [
-          { name: 'cli', test: /[\\/]src[\\/](?:cli|features[\\/]first)\.ts$/ },
-          { name: 'relay', test: /[\\/]resident[\\/]client[\\/]run-relay\.ts$/ },
+          { name: 'cli', test: /[\\/]sandbridge[\\/]src[\\/](?:cli|first)\.ts$/ },
+          { name: 'relay', test: /[\\/]resident[\\/]src[\\/]client[\\/]run-relay\.ts$/ },
         ],
       },
       // Identifiers are kept, because names of classes and functions appear in error messages and logs. Console output
@@ -69,7 +70,8 @@ export async function bundle({ output, ...options }) {
     logLevel: 'warn',
     // One package detects Node with a direct eval().
     checks: { eval: false },
-    // Files that are loaded with compiled code that was kept cannot import(): see src/cli/compile-cache.ts.
+    // Files that are loaded with compiled code that was kept cannot import(): see
+    // packages/core/src/cli/compile-cache.ts.
     output: { ...output, format: 'cjs', dynamicImportInCjs: false },
   })
   return files.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : [])).map((id) => path.relative(root, id))

@@ -2,7 +2,7 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { runProgram } from '../test/support/run-program.ts'
+import { runProgram } from '@sandbridge/core/test/support/run-program.ts'
 
 it('a build in a clone without its dependencies says what to do, in one line', async () => {
   const clone = mkdtempSync(path.join(tmpdir(), 'clone-'))

@@ -127,7 +127,7 @@ function fail(message) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', 'src'], {
+  const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', 'packages/core/src'], {
     cwd: root,
     encoding: 'utf8',
   })
@@ -135,7 +135,9 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const names = listed
     .split('\n')
     .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts') && existsSync(path.join(root, file)))
-  const files = new Map(names.map((file) => [file.slice('src/'.length), readFileSync(path.join(root, file), 'utf8')]))
+  const files = new Map(
+    names.map((file) => [file.slice('packages/core/src/'.length), readFileSync(path.join(root, file), 'utf8')]),
+  )
   const found = violations(files, readTable(readFileSync(path.join(root, TABLE), 'utf8')))
   for (const line of found) process.stderr.write(`${line}\n`)
   process.exitCode = found.length > 0 ? 1 : 0

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 
 const text = (name) => readFileSync(new URL(`../${name}`, import.meta.url), 'utf8')
 const read = (name) => JSON.parse(text(name))
-const chart = text('deploy/helm/sandbridge/Chart.yaml')
+const chart = text('packages/kubernetes/deploy/helm/sandbridge/Chart.yaml')
 const server = read('server.json')
 const { version, mcpName, repository } = read('package.json')
 const described = [...text('CHANGELOG.md').matchAll(/^## (\d+\.\d+\.\d+)$/gm)].map((match) => match[1])

@@ -6,6 +6,7 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
+const CORE = 'packages/core/'
 const MAX_ENTRIES = 20
 const MAX_LOOSE = 3
 
@@ -84,15 +85,19 @@ export function crowded(files) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const list = ['ls-files', '--cached', '--others', '--exclude-standard', 'src', 'python']
+  const list = ['ls-files', '--cached', '--others', '--exclude-standard', 'packages/*/src/*', 'packages/core/python']
   const listed = execFileSync('git', list, { cwd: root, encoding: 'utf8' }).split('\n').filter(Boolean)
   // A file that was just deleted is still listed.
   const names = listed.filter((file) => existsSync(path.join(root, file)))
-  const code = names.filter((file) => /\.(ts|py)$/.test(file) && !/\.test\.ts$|^python\/tests\//.test(file))
+  const code = names.filter((file) => /\.(ts|py)$/.test(file) && !/\.test\.ts$|\/python\/tests\//.test(file))
   const text = new Map(code.map((file) => [file, readFileSync(path.join(root, file), 'utf8')]))
   const found = [
     ...circles(text).map((circle) => `a circle of imports: ${circle.toSorted().join(', ')}`),
-    ...crowded(names.filter((file) => file.startsWith('src/') && !file.endsWith('.test.ts'))),
+    ...crowded(
+      names
+        .filter((file) => file.startsWith(`${CORE}src/`) && !file.endsWith('.test.ts'))
+        .map((file) => file.slice(CORE.length)),
+    ),
   ]
   for (const line of found) process.stderr.write(`${line}\n`)
   process.exitCode = found.length > 0 ? 1 : 0

@@ -1,5 +1,6 @@
-// Selects the tokens of o200k_base that src/util/tokens/estimate-tokens.ts uses, and writes them to
-// src/util/tokens/common-tokens.json. Run by hand when the selection changes: node scripts/choose-tokens.mjs
+// Selects the tokens of o200k_base that packages/core/src/util/tokens/estimate-tokens.ts uses, and writes them to
+// packages/core/src/util/tokens/common-tokens.json. Run by hand when the selection changes: node
+// scripts/choose-tokens.mjs
 import { writeFileSync } from 'node:fs'
 import ranks from 'gpt-tokenizer/bpeRanks/o200k_base'
 
@@ -25,6 +26,6 @@ const chosen = [
   ...commonest(ASCII, isAscii),
   ...commonest(OTHER, (token) => !isAscii(token) && !isSingle(token)),
 ]
-const file = new URL('../src/util/tokens/common-tokens.json', import.meta.url)
+const file = new URL('../packages/core/src/util/tokens/common-tokens.json', import.meta.url)
 // One string, because a module with such a long list would load slowly. No token contains DEL.
 writeFileSync(file, `${JSON.stringify(chosen.join('\x7f'))}\n`)

@@ -1,6 +1,6 @@
-// What is written of the frames of src/cell/protocol/frames.ts: their tables in docs/protocol.md, and their types for
-// the kernel. Pure.
-import { BRIDGE_FRAMES, KERNEL_FRAMES, NAMED_PARTS } from '../src/cell/protocol/frames.ts'
+// What is written of the frames of packages/core/src/cell/protocol/frames.ts: their tables in docs/protocol.md, and
+// their types for the kernel. Pure.
+import { BRIDGE_FRAMES, KERNEL_FRAMES, NAMED_PARTS } from '../packages/core/src/cell/protocol/frames.ts'
 
 const FRAMES = { ...KERNEL_FRAMES, ...BRIDGE_FRAMES }
 
@@ -26,7 +26,7 @@ function rowsOf(fields, prefix = '') {
   })
 }
 
-/** Returns python/sandbridge_kernel/frame_types.py. */
+/** Returns packages/core/python/sandbridge_kernel/frame_types.py. */
 export function frameTypes() {
   const parts = Object.values(NAMED_PARTS).flatMap(({ inner }) =>
     inner ? [classOf(inner.className, inner.fields)] : [],
@@ -44,7 +44,7 @@ export function frameTypes() {
     return `${['KernelFrame', 'BridgeFrame'][at]} = ${frames.map(([name]) => name).join(' | ')}`
   })
   return [
-    '"""The frames as types, written by `npm run schema` from src/cell/protocol/frames.ts. The kernel never imports it: only\n' +
+    '"""The frames as types, written by `npm run schema` from packages/core/src/cell/protocol/frames.ts. The kernel never imports it: only\n' +
       'type checkers read it."""\n\n' +
       'from typing import Any, Literal, TypedDict\n\nfrom typing_extensions import NotRequired\n\n' +
       aliases.map(([name, { python }]) => `${name} = ${python}`).join('\n'),

@@ -8,9 +8,9 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const { name, version } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'))
 
 /** @returns what npm lists of package-lock.json */
-function list(...options) {
+function list() {
   const shell = process.platform === 'win32'
-  const words = ['sbom', '--package-lock-only', '--sbom-format=cyclonedx', '--sbom-type=application', ...options]
+  const words = ['sbom', '--package-lock-only', '--sbom-format=cyclonedx', '--sbom-type=application']
   return JSON.parse(execFileSync('npm', words, { cwd: root, encoding: 'utf8', maxBuffer: 1 << 26, shell }))
 }
 
@@ -18,7 +18,13 @@ const licences = readFileSync(`${root}dist/THIRD-PARTY-LICENSES.txt`, 'utf8')
 const bundled = new Set(
   [...licences.matchAll(/(?:^|\n-{80}\n\n)(\S+) (\S+) \(/g)].map((match) => `${match[1]}@${match[2]}`),
 )
-const installed = new Set(list('--omit=dev').components.map((component) => component['bom-ref']))
+// Asked to leave out what is for development, npm leaves out all but the packages of this repository.
+const lock = JSON.parse(readFileSync(`${root}package-lock.json`, 'utf8'))
+const installed = new Set(
+  Object.entries(lock.packages)
+    .filter(([folder, { dev, link }]) => folder.startsWith('node_modules/') && !dev && !link)
+    .map(([folder, one]) => `${folder.replace(/^.*node_modules\//, '')}@${one.version}`),
+)
 
 const sbom = list()
 // npm calls what is bundled optional, because it is a development dependency of this project.

@@ -2,12 +2,12 @@
 // entries of settings in docs/configuration.md, the tables of frames in docs/protocol.md and their types in Python.
 // With --check it writes nothing, and its exit code is 1 where a file differs.
 import { readFileSync, writeFileSync } from 'node:fs'
-import { plugIn } from '../src/cli/feature.ts'
-import { serversJsonSchema } from '../src/config/entries/entry-schema.ts'
-import { permissionsJsonSchema } from '../src/config/rules/permissions-schema.ts'
-import { settingsJsonSchema } from '../src/config/settings/file/settings-schema.ts'
-import { namedSettings } from '../src/config/settings/settings.ts'
-import { FEATURES } from '../src/features.ts'
+import { plugIn } from '../packages/core/src/cli/feature.ts'
+import { serversJsonSchema } from '../packages/core/src/config/entries/entry-schema.ts'
+import { permissionsJsonSchema } from '../packages/core/src/config/rules/permissions-schema.ts'
+import { settingsJsonSchema } from '../packages/core/src/config/settings/file/settings-schema.ts'
+import { namedSettings } from '../packages/core/src/config/settings/settings.ts'
+import { FEATURES } from '../packages/sandbridge/src/packages.ts'
 import { frameTypes, withFrames } from './frame-texts.mjs'
 import { withSettings } from './settings-page.mjs'
 
@@ -28,7 +28,7 @@ const isSame = (file, value) => {
 const texts = {
   'docs/configuration.md': (page) => withSettings(page, namedSettings()),
   'docs/protocol.md': withFrames,
-  'python/sandbridge_kernel/frame_types.py': frameTypes,
+  'packages/core/python/sandbridge_kernel/frame_types.py': frameTypes,
 }
 const changed = [
   ...Object.entries(made)

@@ -16,7 +16,10 @@ export function namedTests(files, tests) {
   )
 }
 
-/** `src/cell/masking/masker.ts` → masker, masking; `python/sandbridge_kernel/line_values.py` → line-values. */
+/**
+ * `packages/masking/src/masker.ts` → masker, masking; `packages/core/python/sandbridge_kernel/line_values.py` →
+ * line-values.
+ */
 function namesOf(file) {
   const name = path.posix
     .basename(file)

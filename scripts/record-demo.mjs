@@ -66,7 +66,7 @@ function writeFiles(home) {
 
 /** A terminal's output while the command runs, including escapes. */
 function inTerminal(home, args) {
-  const terminal = path.join(ROOT, 'test/fixtures/in-terminal.py')
+  const terminal = path.join(ROOT, 'packages/core/test/fixtures/in-terminal.py')
   const { status, stdout, stderr } = spawnSync(
     'python3',
     [terminal, '[]', process.execPath, path.join(ROOT, 'dist/cli.js'), ...args],

@@ -25,8 +25,8 @@ function folders() {
 
 it('a build keeps the files that a program of the build before it may still load', () => {
   const { build, at } = folders()
-  build({ 'cli.js': 'one', 'part-1.js': 'x', 'web/index.html': 'page' })
-  build({ 'cli.js': 'two', 'part-2.js': 'y', 'web/index.html': 'page' })
+  build({ 'cli.js': 'one', 'part-1.js': 'x', 'packages/page/web/index.html': 'page' })
+  build({ 'cli.js': 'two', 'part-2.js': 'y', 'packages/page/web/index.html': 'page' })
   expect(readFileSync(at('cli.js'), 'utf8')).toBe('two')
   expect([existsSync(at('part-1.js')), existsSync(at('part-2.js'))]).toEqual([true, true])
 })

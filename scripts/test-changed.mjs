@@ -6,14 +6,16 @@ import path from 'node:path'
 import { namedTests } from './named-tests.mjs'
 
 const ROOT = path.join(import.meta.dirname, '..')
-const CONVERSATION = 'test/e2e/cells.test.ts'
+const CONVERSATION = 'packages/core/test/e2e/cells.test.ts'
 const git = (...args) => execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' }).split('\n').filter(Boolean)
 const run = (...args) =>
   spawnSync('npx', args, { cwd: ROOT, stdio: 'inherit', shell: process.platform === 'win32' }).status
 
 const since = process.argv[2] ?? git('merge-base', 'HEAD', 'main')[0]
 const changed = [...git('diff', '--name-only', since), ...git('ls-files', '--others', '--exclude-standard')]
-const tests = git('ls-files', 'test').filter((file) => file.endsWith('.test.ts') && !file.endsWith('-real.test.ts'))
+const tests = git('ls-files', 'test', 'packages/*/test/*').filter(
+  (file) => file.endsWith('.test.ts') && !file.endsWith('-real.test.ts'),
+)
 
 const chosen = new Set([CONVERSATION, ...changed.filter((file) => tests.includes(file)), ...namedTests(changed, tests)])
 process.stdout.write(`since ${since}: ${changed.length} changed files\n`)

@@ -5,15 +5,15 @@ import { rm } from 'node:fs/promises'
 import path from 'node:path'
 import { InMemoryTransport, type JSONRPCMessage, LATEST_PROTOCOL_VERSION } from '@modelcontextprotocol/server'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { Bridge } from '../src/bridge/bridge.ts'
-import { Definitions } from '../src/config/definitions.ts'
-import { readSettings } from '../src/config/settings/settings.ts'
-import { createLog } from '../src/util/log.ts'
-import { createServer } from '../src/serve/mcp/create-server.ts'
-import { oneSession } from '../src/serve/mcp/sessions.ts'
-import { fixtureServer, makeHome } from './support/bridge-process.ts'
-import { processContext } from '../src/config/settings/client-context.ts'
-import { type RanFunction, ranFunctions } from './support/ran-functions.ts'
+import { Bridge } from '@sandbridge/core/bridge/bridge.ts'
+import { Definitions } from '@sandbridge/core/config/definitions.ts'
+import { readSettings } from '@sandbridge/core/config/settings/settings.ts'
+import { createLog } from '@sandbridge/core/util/log.ts'
+import { createServer } from '@sandbridge/core/serve/mcp/create-server.ts'
+import { oneSession } from '@sandbridge/core/serve/mcp/sessions.ts'
+import { fixtureServer, makeHome } from '@sandbridge/core/test/support/bridge-process.ts'
+import { processContext } from '@sandbridge/core/config/settings/client-context.ts'
+import { type RanFunction, ranFunctions } from '@sandbridge/core/test/support/ran-functions.ts'
 
 const ROOT = path.join(import.meta.dirname, '..')
 const CELLS = 20
@@ -99,7 +99,7 @@ interface Step {
 }
 
 const STEP =
-  /^\d+\. `(?<name>#?\w+)` \(`src\/(?<file>[^`]+)`\)(?:, by `(?<by>#?\w+)`|, (?<then>then) [^:\n]+)?(?:: .+)?$/
+  /^\d+\. `(?<name>#?\w+)` \(`packages\/core\/src\/(?<file>[^`]+)`\)(?:, by `(?<by>#?\w+)`|, (?<then>then) [^:\n]+)?(?:: .+)?$/
 
 function stepsOf(way: string): Step[] {
   const text = readFileSync(path.join(ROOT, 'ARCHITECTURE.md'), 'utf8')
@@ -113,7 +113,7 @@ function stepsOf(way: string): Step[] {
 
 /** The lines of a function after its first line, as formatted. */
 function bodyOf({ name, file }: Step): string | undefined {
-  const lines = readFileSync(path.join(ROOT, 'src', file), 'utf8').split('\n')
+  const lines = readFileSync(path.join(ROOT, 'packages/core/src', file), 'utf8').split('\n')
   const declared = new RegExp(
     `(?:^ *(?:static |async |export |function )*${name}(?:<[^>]*>)?(?:\\(|: )|function ${name}\\(|const ${name}\\b)`,
   )

@@ -1,72 +1,58 @@
-// Features and parts unplug: without their folders and their lines in src/features.ts and src/features/first.ts the
-// rest type-checks, is built and runs cells.
+// Packages unplug: without their folders and their lines in packages/sandbridge/src/packages.ts and first.ts beside it, the
+// core type-checks, is built and runs cells. Who imports whom, scripts/check-packages.mjs holds.
 import { spawnSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
-import { bridgeEnv, fixtureServer, makeHome, ROOT } from './support/bridge-process.ts'
-import { SANDBOX_CACHE } from './support/sandbox-cache.ts'
+import { bridgeEnv, fixtureServer, makeHome, ROOT } from '@sandbridge/core/test/support/bridge-process.ts'
+import { SANDBOX_CACHE } from '@sandbridge/core/test/support/sandbox-cache.ts'
 
 vi.setConfig({ testTimeout: 600_000 })
 
-/** What lists features and parts. */
-const LISTS = ['features.ts', 'features/first.ts']
-const FEATURES = readdirSync(path.join(ROOT, 'src/features')).filter((name) => !name.endsWith('.ts'))
-/** Name in src/features.ts → folder below src/. */
-const FOLDERS = new Map([
-  ...FEATURES.map((name): [string, string] => [name, `features/${name}`]),
-  ...[...source('features.ts').matchAll(/^(\w+)\.isAt\(\(\) => import\('\.\/(.+)\/[\w-]+\.ts'\)\)$/gm)].map(
-    ([, name, folder]): [string, string] => [name!, folder!],
-  ),
-])
-const PARTS = [...FOLDERS.keys()].filter((name) => !FEATURES.includes(name))
-const COPIED = [
-  'src',
-  'web',
-  'python',
-  'assets',
-  'scripts',
-  'test',
-  'docs',
-  'examples',
-  'NOTICE',
-  'package.json',
-  'tsconfig.json',
-  'vitest.config.ts',
-]
-/** Quick tests whose imports lead to a feature or part. Any other is the same with the core alone. */
+/** What lists packages. */
+const LISTS = ['packages.ts', 'first.ts']
+const PRODUCT = 'packages/sandbridge/src'
+const PACKAGES = readdirSync(path.join(ROOT, 'packages')).filter((name) => name !== 'core' && name !== 'sandbridge')
+const COPIED = ['packages', 'scripts', 'examples', 'NOTICE', 'package.json', 'tsconfig.json', 'vitest.config.ts']
+/** Quick tests whose imports lead to a package. Any other is the same with the core alone. */
 const QUICK = [
-  'src/bridge',
-  'src/calls/permissions/cell-permissions',
-  'src/cli/terminal/ask-in-terminal',
-  'src/cli/terminal/open-bridge',
-  'src/cli/terminal/print',
-  'src/config/settings',
-  'src/serve/mcp/language-tools',
-  'src/serve/mcp/listed-languages',
-  'src/serve/mcp/older-client',
-]
-
-function source(file: string): string {
-  return readFileSync(path.join(ROOT, 'src', file), 'utf8')
-}
-
-/** TypeScript below a folder, as paths with `/`. */
-function filesIn(folder: string): string[] {
-  const names = readdirSync(path.join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-  return names.filter((name) => name.endsWith('.ts')).map((name) => path.posix.join(folder, ...name.split(path.sep)))
-}
+  'bridge',
+  'calls/permissions/cell-permissions',
+  'cli/terminal/ask-in-terminal',
+  'cli/terminal/open-bridge',
+  'cli/terminal/print',
+  'config/settings',
+  'serve/mcp/language-tools',
+  'serve/mcp/listed-languages',
+  'serve/mcp/older-client',
+].map((name) => `packages/core/src/${name}`)
 
 let copy = ''
 
 beforeAll(() => {
-  mkdirSync(path.join(ROOT, '.cache/test'), { recursive: true })
-  copy = mkdtempSync(path.join(ROOT, '.cache/test/unplug-'))
-  // The tests that start bridges stay behind: some are about features.
+  // Below this checkout, what is missing in the copy would be found above it.
+  copy = mkdtempSync(path.join(realpathSync(tmpdir()), 'unplug-'))
+  // The tests that start bridges stay behind: some are about packages.
   const filter = (file: string): boolean =>
-    !/[\\/]node_modules$/.test(file) && !(file.startsWith(path.join(ROOT, 'test')) && file.endsWith('.test.ts'))
+    !/[\\/](?:node_modules|test[\\/].*\.test\.ts)$/.test(path.relative(ROOT, file))
   for (const name of COPIED) cpSync(path.join(ROOT, name), path.join(copy, name), { recursive: true, filter })
-  symlinkSync(path.join(ROOT, 'node_modules'), path.join(copy, 'node_modules'), 'junction')
+  // The copy's own packages, and all else that is installed.
+  const link = (from: string, to: string): void => symlinkSync(from, path.join(copy, 'node_modules', to), 'junction')
+  mkdirSync(path.join(copy, 'node_modules/@sandbridge'), { recursive: true })
+  for (const name of readdirSync(path.join(ROOT, 'node_modules')))
+    if (name !== '@sandbridge') link(path.join(ROOT, 'node_modules', name), name)
+  for (const name of ['core', 'sandbridge']) link(path.join(copy, 'packages', name), `@sandbridge/${name}`)
   // All have the same files of the embedded sandbox, which takes seconds to prepare.
   mkdirSync(SANDBOX_CACHE, { recursive: true })
   for (const cache of ['test', 'demo']) {
@@ -78,19 +64,20 @@ beforeAll(() => {
 afterAll(() => rmSync(copy, { recursive: true, force: true }))
 
 /** Where a list is kept as it was, for the compiler alone. */
-const asItWas = (list: string): string => path.join(copy, 'src', list.replace('.ts', '-as-it-was.ts'))
+const asItWas = (list: string): string => path.join(copy, PRODUCT, list.replace('.ts', '-as-it-was.ts'))
 
-/** Takes all features and parts away, and their lines. */
+/** Takes all packages away, and their lines. */
 function unplugAll(): void {
-  for (const folder of FOLDERS.values()) rmSync(path.join(copy, 'src', folder), { recursive: true })
-  const gone = [...FOLDERS.keys()].join('|')
+  for (const name of PACKAGES) rmSync(path.join(copy, 'packages', name), { recursive: true })
+  const gone = /@sandbridge\/(?!core\b)/
   for (const list of LISTS) {
-    const kept = source(list)
-      .split('\n')
-      .filter((line) => !new RegExp(`^import \\{ (?:${gone}) \\}|^(?:${gone})\\.isAt`).test(line))
-    const left = kept.join('\n').replace(new RegExp(`(?<=\\[[^\\]]*)\\b(?:${gone})\\b(?:,\\s+)?`, 'g'), '')
-    writeFileSync(path.join(copy, 'src', list), left)
-    writeFileSync(asItWas(list), source(list))
+    const text = readFileSync(path.join(ROOT, PRODUCT, list), 'utf8')
+    const names = [...text.matchAll(/^import \{ (\w+) \} from '(.+)'$/gm)].filter(([, , from]) => gone.test(from!))
+    const kept = text.split('\n').filter((line) => !gone.test(line))
+    const words = names.map(([, name]) => name).join('|')
+    const left = kept.join('\n').replace(new RegExp(`(?<=\\[[^\\]]*)\\b(?:${words})\\b(?:,\\s+)?`, 'g'), '')
+    writeFileSync(path.join(copy, PRODUCT, list), left)
+    writeFileSync(asItWas(list), text)
   }
 }
 
@@ -148,7 +135,7 @@ function node(...args: string[]): string {
 /** What the compiler finds in the sources of the copy, without their tests. */
 function typeErrors(): string[] {
   const config = JSON.parse(readFileSync(path.join(ROOT, 'tsconfig.json'), 'utf8')) as object
-  const files = { include: ['src'], exclude: ['src/**/*.test.ts'] }
+  const files = { include: ['packages/*/src'], exclude: ['packages/*/src/**/*.test.ts'] }
   writeFileSync(path.join(copy, 'tsconfig.json'), JSON.stringify({ ...config, ...files }))
   const tsc = path.join(ROOT, 'node_modules/typescript/bin/tsc')
   // Other tests use the other cores, and several threads check many types again.
@@ -157,30 +144,12 @@ function typeErrors(): string[] {
   return said.split(/\r?\n/).filter((line) => line !== '')
 }
 
-it('only the lists import a feature, so the rest type-checks without any one of them', () => {
-  const importers = new Map(FEATURES.map((name): [string, string[]] => [name, []]))
-  for (const from of [...filesIn('src'), ...filesIn('test/support')])
-    for (const [, to] of readFileSync(path.join(ROOT, from), 'utf8').matchAll(/\b(?:from|import\() ?'(\.[^']+)'/g)) {
-      const [, name] = /^src\/features\/([^/]+)\//.exec(path.posix.join(path.posix.dirname(from), to!)) ?? []
-      if (name !== undefined && !from.startsWith(`src/features/${name}/`)) importers.get(name)!.push(from)
-    }
-  for (const [name, files] of importers) {
-    expect(files, name).not.toEqual([])
-    expect(LISTS.map((list) => `src/${list}`)).toEqual(expect.arrayContaining(files))
-  }
-})
-
 it('the core alone type-checks, passes its quick tests, is built, runs the demo, and says what is not in this build', () => {
-  // A list that nothing was read from would prove nothing.
-  expect(PARTS).toContain('kubernetes')
   unplugAll()
   const errors = typeErrors()
-  // Control: each line of a list whose folder is missing is an error.
+  // Control: each package that is missing is an error of a list as it was.
   const ofMissing = errors.filter((line) => line.includes('-as-it-was.ts'))
-  for (const folder of FOLDERS.values())
-    expect(ofMissing.join('\n')).toMatch(
-      new RegExp(`Cannot find module '\\./(?:features/)?${folder.replace('features/', '')}/`),
-    )
+  for (const name of PACKAGES) expect(ofMissing.join('\n')).toContain(`Cannot find module '@sandbridge/${name}/`)
   expect(errors.filter((line) => !ofMissing.includes(line))).toEqual([expect.stringContaining('exit code')])
   for (const list of LISTS) rmSync(asItWas(list))
   // One worker: each loads all modules, and other tests use the other cores.

@@ -2,10 +2,10 @@
 import { setMaxListeners } from 'node:events'
 import { rm } from 'node:fs/promises'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import type { Catalog } from '../../src/calls/catalog/catalog.ts'
-import type { UpstreamTool } from '../../src/upstream/upstream.ts'
-import { openTestBridge, type RemoteEntry, type ServerEntry } from '../../test/support/bridge-process.ts'
-import { connectBare } from '../../test/support/bare-client.ts'
+import type { Catalog } from '@sandbridge/core/calls/catalog/catalog.ts'
+import type { UpstreamTool } from '@sandbridge/core/upstream/upstream.ts'
+import { openTestBridge, type RemoteEntry, type ServerEntry } from '@sandbridge/core/test/support/bridge-process.ts'
+import { connectBare } from '@sandbridge/core/test/support/bare-client.ts'
 import { catalogOf } from '../catalog/catalog-rows.ts'
 
 /** All tools listed; a tool that searches, whose finds are listed from then on; the tool of Sandbridge. */

@@ -1,11 +1,11 @@
 // Measures flow rules on tasks that nobody here wrote: AgentDojo's. The calls of their ground truth pass the same
 // code that a bridge uses for decisions, with the results of AgentDojo's own tools. docs/flow.md has the table.
 import { describe, expect, it } from 'vitest'
-import { SessionFlow } from '../../src/calls/flow/session-flow.ts'
-import { flowKey } from '../../src/config/rules/flow.ts'
-import { Policy, validate } from '../../src/config/rules/policy.ts'
-import { KeptOrigins } from '../../src/keep/kept-origins.ts'
-import type { Store } from '../../src/keep/store.ts'
+import { SessionFlow } from '@sandbridge/flow/session-flow.ts'
+import { flowKey } from '@sandbridge/core/config/rules/flow.ts'
+import { Policy, validate } from '@sandbridge/core/config/rules/policy.ts'
+import { KeptOrigins } from '@sandbridge/core/keep/kept-origins.ts'
+import type { Store } from '@sandbridge/core/keep/store.ts'
 import { folded, obedient, type Step, type Style, SUITES, tasksOf, textsOf } from './tasks.ts'
 
 interface Outcome {

@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { onTestFinished } from 'vitest'
-import { ROOT, type ServerEntry } from '../support/bridge-process.ts'
-import { skip } from '../support/needs.ts'
+import { ROOT, type ServerEntry } from '@sandbridge/core/test/support/bridge-process.ts'
+import { skip } from '@sandbridge/core/test/support/needs.ts'
 
 export const SUITES = ['workspace', 'banking', 'slack', 'travel']
 

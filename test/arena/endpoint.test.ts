@@ -8,8 +8,8 @@ import { modelPlayer, type Endpoint } from '../../bench/arena/endpoint.ts'
 import { play, type Outcome } from '../../bench/arena/play.ts'
 import { ownTasks } from '../../bench/arena/tasks/own.ts'
 import { withItsServersOnly } from '../../bench/arena/task.ts'
-import { ROOT } from '../support/bridge-process.ts'
-import { runProgram } from '../support/run-program.ts'
+import { ROOT } from '@sandbridge/core/test/support/bridge-process.ts'
+import { runProgram } from '@sandbridge/core/test/support/run-program.ts'
 import { startStubEndpoint, type Scene, type StubEndpoint } from './stub-endpoint.ts'
 
 const TASK = withItsServersOnly(ownTasks()[0]!)

@@ -3,8 +3,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { TestContext } from 'vitest'
-import { bridgeEnv, CLI, makeHome } from '../support/bridge-process.ts'
-import { type ProgramResult, runProgram } from '../support/run-program.ts'
+import { bridgeEnv, CLI, makeHome } from '@sandbridge/core/test/support/bridge-process.ts'
+import { type ProgramResult, runProgram } from '@sandbridge/core/test/support/run-program.ts'
 import { installed } from './installed.ts'
 import { startStubModel } from './stub-model.ts'
 

@@ -9,9 +9,9 @@ import path from 'node:path'
 import type { Page } from 'playwright-core'
 import { rolldown } from 'rolldown'
 import { expect, it, onTestFinished, type TestContext } from 'vitest'
-import { launch } from '../support/browser-page.ts'
-import { fixtureServer, type TestBridge } from '../support/bridge-process.ts'
-import { startBridge } from '../support/start-bridge.ts'
+import { launch } from '@sandbridge/core/test/support/browser-page.ts'
+import { fixtureServer, type TestBridge } from '@sandbridge/core/test/support/bridge-process.ts'
+import { startBridge } from '@sandbridge/core/test/support/start-bridge.ts'
 import { installed } from './installed.ts'
 
 /** Of the specification, for a resource that declares nothing (MCP Apps 2026-01-26, Host Behavior). */

@@ -5,10 +5,10 @@ import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { openStores } from '../../src/keep/open-stores.ts'
-import type { Stores } from '../../src/keep/store.ts'
-import { needsPosix, skip } from '../support/needs.ts'
-import { NO_POSTGRES, TestPostgres } from '../support/postgres.ts'
+import { openStores } from '@sandbridge/core/keep/open-stores.ts'
+import type { Stores } from '@sandbridge/core/keep/store.ts'
+import { needsPosix, skip } from '@sandbridge/core/test/support/needs.ts'
+import { NO_POSTGRES, TestPostgres } from '@sandbridge/postgres/test/support/postgres.ts'
 
 const KINDS = [
   { kind: 'files', reason: undefined },

@@ -5,12 +5,19 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { commandLine } from '../../src/cli/program.ts'
-import { FEATURES } from '../../src/features.ts'
-import { discoverServers } from '../../src/config/discover.ts'
-import { readSettings } from '../../src/config/settings/settings.ts'
-import { bridgeEnv, fixtureServer, makeHome, published, REAL_SANDBOX, ROOT } from '../support/bridge-process.ts'
-import { startBridge } from '../support/start-bridge.ts'
+import { commandLine } from '@sandbridge/core/cli/program.ts'
+import { FEATURES } from '@sandbridge/sandbridge/packages.ts'
+import { discoverServers } from '@sandbridge/core/config/discover.ts'
+import { readSettings } from '@sandbridge/core/config/settings/settings.ts'
+import {
+  bridgeEnv,
+  fixtureServer,
+  makeHome,
+  published,
+  REAL_SANDBOX,
+  ROOT,
+} from '@sandbridge/core/test/support/bridge-process.ts'
+import { startBridge } from '@sandbridge/core/test/support/start-bridge.ts'
 
 const program = commandLine(FEATURES)
 

@@ -3,11 +3,11 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { commandLine } from '../../src/cli/program.ts'
-import { idOf, type Setting } from '../../src/config/settings/setting-kinds.ts'
-import { namedSettings, settingContext } from '../../src/config/settings/settings.ts'
-import { FEATURES } from '../../src/features.ts'
-import { ROOT } from '../support/bridge-process.ts'
+import { commandLine } from '@sandbridge/core/cli/program.ts'
+import { idOf, type Setting } from '@sandbridge/core/config/settings/setting-kinds.ts'
+import { namedSettings, settingContext } from '@sandbridge/core/config/settings/settings.ts'
+import { FEATURES } from '@sandbridge/sandbridge/packages.ts'
+import { ROOT } from '@sandbridge/core/test/support/bridge-process.ts'
 
 const program = commandLine(FEATURES)
 
@@ -84,13 +84,13 @@ it('docs/benchmarks.md describes every section of npm run bench', () => {
 
 it('the decision about line protocols names every file that splits a stream into lines, and its files exist', () => {
   const page = readFileSync(path.join(ROOT, 'docs/decisions/0017-six-line-protocols.md'), 'utf8')
-  const named = Array.from(page.matchAll(/`(src\/[^`]+)`/g), ([, file]) => file!)
+  const named = Array.from(page.matchAll(/`(packages\/[^`]+)`/g), ([, file]) => file!)
   expect(named.filter((file) => !existsSync(path.join(ROOT, file)))).toEqual([])
-  const sources = readdirSync(path.join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
+  const sources = readdirSync(path.join(ROOT, 'packages/core/src'), { recursive: true, encoding: 'utf8' })
   const splitting = sources
-    .map((file) => `src/${file.replaceAll(path.sep, '/')}`)
+    .map((file) => `packages/core/src/${file.replaceAll(path.sep, '/')}`)
     .filter((file) => /(?<!\.test)\.ts$/.test(file))
     .filter((file) => readFileSync(path.join(ROOT, file), 'utf8').includes('createLineSplitter('))
-  expect(splitting).toContain('src/upstream/stdio/stdio-transport.ts')
+  expect(splitting).toContain('packages/core/src/upstream/stdio/stdio-transport.ts')
   expect(splitting.filter((file) => !named.includes(file))).toEqual([])
 })

@@ -12,9 +12,9 @@ import {
   published,
   ROOT,
   type ServerEntry,
-} from '../support/bridge-process.ts'
-import { needsTerminal, runInTerminal } from '../support/in-terminal.ts'
-import { runProgram } from '../support/run-program.ts'
+} from '@sandbridge/core/test/support/bridge-process.ts'
+import { needsTerminal, runInTerminal } from '@sandbridge/core/test/support/in-terminal.ts'
+import { runProgram } from '@sandbridge/core/test/support/run-program.ts'
 
 /** Starts like any other server, 10 s later. */
 function slow({ command, args = [] }: ServerEntry): ServerEntry {

@@ -10,11 +10,11 @@ import {
   openTestBridge,
   published,
   type TestBridge,
-} from '../support/bridge-process.ts'
-import { makeProvider, runtimeEnv, whyNot } from '../support/engines.ts'
-import { runCommand } from '../support/run-program.ts'
-import { skip } from '../support/needs.ts'
-import { startBridge } from '../support/start-bridge.ts'
+} from '@sandbridge/core/test/support/bridge-process.ts'
+import { makeProvider, runtimeEnv, whyNot } from '@sandbridge/core/test/support/engines.ts'
+import { runCommand } from '@sandbridge/core/test/support/run-program.ts'
+import { skip } from '@sandbridge/core/test/support/needs.ts'
+import { startBridge } from '@sandbridge/core/test/support/start-bridge.ts'
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 

@@ -1,10 +1,10 @@
 // This file verifies that one id leads from an error that the model reads to the log, the record and the trace, and
 // that ordinary errors have no id.
 import { expect, it } from 'vitest'
-import { bridgeEnv, CLI, fixtureServer } from '../support/bridge-process.ts'
-import { startCollector } from '../support/collector.ts'
-import { runProgram } from '../support/run-program.ts'
-import { startBridge } from '../support/start-bridge.ts'
+import { bridgeEnv, CLI, fixtureServer } from '@sandbridge/core/test/support/bridge-process.ts'
+import { startCollector } from '@sandbridge/telemetry/test/support/collector.ts'
+import { runProgram } from '@sandbridge/core/test/support/run-program.ts'
+import { startBridge } from '@sandbridge/core/test/support/start-bridge.ts'
 
 interface Entry {
   type: string

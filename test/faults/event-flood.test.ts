@@ -4,12 +4,12 @@ import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, it, vi } from 'vitest'
-import { verifyRecord } from '../../src/observe/audit/verify-record.ts'
-import { newId } from '../../src/observe/events/new-id.ts'
-import { LiveState } from '../../src/observe/events/live-state.ts'
-import { collectGarbage } from '../support/collect-garbage.ts'
-import { openObserved } from '../support/observed-bridge.ts'
-import { LogFolder } from '../../src/keep/files/log-folder.ts'
+import { verifyRecord } from '@sandbridge/record/audit/verify-record.ts'
+import { newId } from '@sandbridge/core/observe/events/new-id.ts'
+import { LiveState } from '@sandbridge/core/observe/events/live-state.ts'
+import { collectGarbage } from '@sandbridge/core/test/support/collect-garbage.ts'
+import { openObserved } from '@sandbridge/core/test/support/observed-bridge.ts'
+import { LogFolder } from '@sandbridge/core/keep/files/log-folder.ts'
 
 const CALLS = 100_000
 const BATCH = 500

@@ -2,11 +2,11 @@
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { Bridge } from '../../src/bridge/bridge.ts'
-import { OpenTenant } from '../../src/bridge/open-tenant.ts'
-import { readSettings } from '../../src/config/settings/settings.ts'
-import { createTrustStore } from '../../src/config/trust.ts'
-import { createLog } from '../../src/util/log.ts'
+import { Bridge } from '@sandbridge/core/bridge/bridge.ts'
+import { OpenTenant } from '@sandbridge/core/bridge/open-tenant.ts'
+import { readSettings } from '@sandbridge/core/config/settings/settings.ts'
+import { createTrustStore } from '@sandbridge/core/config/trust.ts'
+import { createLog } from '@sandbridge/core/util/log.ts'
 
 export const settingsEnv = (home: string) => ({
   MCP_BRIDGE_STATE_DIR: path.join(home, 'MCPs'),

@@ -5,12 +5,12 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, w
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { fixtureServer, makeHome, REAL_SANDBOX, type TestBridge } from '../support/bridge-process.ts'
-import { startHttpBridge } from '../support/http-bridge.ts'
-import { needsLinux, needsRoot, skip } from '../support/needs.ts'
-import { until } from '../support/processes.ts'
-import { SANDBOX_CACHE } from '../support/sandbox-cache.ts'
-import { startBridge } from '../support/start-bridge.ts'
+import { fixtureServer, makeHome, REAL_SANDBOX, type TestBridge } from '@sandbridge/core/test/support/bridge-process.ts'
+import { startHttpBridge } from '@sandbridge/core/test/support/http-bridge.ts'
+import { needsLinux, needsRoot, skip } from '@sandbridge/core/test/support/needs.ts'
+import { until } from '@sandbridge/core/test/support/processes.ts'
+import { SANDBOX_CACHE } from '@sandbridge/core/test/support/sandbox-cache.ts'
+import { startBridge } from '@sandbridge/core/test/support/start-bridge.ts'
 
 const servers = { good: fixtureServer('raw.mjs', 'good') }
 

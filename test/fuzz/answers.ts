@@ -1,6 +1,11 @@
 // Fuzzes a server's responses: whatever it sends, the call returns a value or raises an MCPError, and the session keeps
 // its variables.
-import { closeTestBridge, fixtureServer, openTestBridge, type TestBridge } from '../support/bridge-process.ts'
+import {
+  closeTestBridge,
+  fixtureServer,
+  openTestBridge,
+  type TestBridge,
+} from '@sandbridge/core/test/support/bridge-process.ts'
 import { assertHolds, type Family } from './family.ts'
 
 const seeds = [

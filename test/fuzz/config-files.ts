@@ -2,8 +2,8 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { discoverServers } from '../../src/config/discover.ts'
-import { readSettings } from '../../src/config/settings/settings.ts'
+import { discoverServers } from '@sandbridge/core/config/discover.ts'
+import { readSettings } from '@sandbridge/core/config/settings/settings.ts'
 import { assertHolds, assertUnpolluted, type Family } from './family.ts'
 
 /** Where each client stores its file, below the home folder. */
@@ -18,7 +18,7 @@ const PLACES: Record<string, string> = {
   'zed.json': '.config/zed/settings.json',
 }
 
-const fixtures = new URL('../fixtures/config/', import.meta.url)
+const fixtures = new URL('../../packages/core/test/fixtures/config/', import.meta.url)
 const home = mkdtempSync(path.join(tmpdir(), 'fuzz-config-'))
 mkdirSync(path.join(home, 'MCPs'))
 writeFileSync(path.join(home, 'MCPs/own.json'), '{"mcpServers": {"untouched": {"command": "node"}}}')

@@ -1,10 +1,12 @@
 // Fuzzes frames from a kernel: an invalid line affects no other line.
 import { readFileSync } from 'node:fs'
-import { FrameDecoder } from '../../src/cell/protocol/codec.ts'
-import type { KernelFrame } from '../../src/cell/protocol/frames.ts'
+import { FrameDecoder } from '@sandbridge/core/cell/protocol/codec.ts'
+import type { KernelFrame } from '@sandbridge/core/cell/protocol/frames.ts'
 import { assertHolds, assertUnpolluted, type Family } from './family.ts'
 
-const fixtures = JSON.parse(readFileSync(new URL('../fixtures/frames.json', import.meta.url), 'utf8')) as {
+const fixtures = JSON.parse(
+  readFileSync(new URL('../../packages/core/test/fixtures/frames.json', import.meta.url), 'utf8'),
+) as {
   valid: Record<string, object[]>
 }
 

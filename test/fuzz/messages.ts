@@ -2,8 +2,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { rm } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
-import { endGroup } from '../../src/util/process/process-group.ts'
-import { bridgeEnv, CLI, makeHome } from '../support/bridge-process.ts'
+import { endGroup } from '@sandbridge/core/util/process/process-group.ts'
+import { bridgeEnv, CLI, makeHome } from '@sandbridge/core/test/support/bridge-process.ts'
 import { assertHolds, type Family } from './family.ts'
 
 const request = (method: string, params: object) =>

@@ -8,12 +8,12 @@ import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { parametersText, SHORT, signatureOf } from '../../src/calls/catalog/signature/signature.ts'
-import type { ServerDefinition, StdioServer } from '../../src/config/entries/server-definition.ts'
-import type { UpstreamTool } from '../../src/upstream/upstream.ts'
-import { program } from '../upstream/definitions.ts'
-import { open } from '../upstream/support.ts'
-import { skip } from '../support/needs.ts'
+import { parametersText, SHORT, signatureOf } from '@sandbridge/core/calls/catalog/signature/signature.ts'
+import type { ServerDefinition, StdioServer } from '@sandbridge/core/config/entries/server-definition.ts'
+import type { UpstreamTool } from '@sandbridge/core/upstream/upstream.ts'
+import { program } from '@sandbridge/core/test/upstream/definitions.ts'
+import { open } from '@sandbridge/core/test/upstream/support.ts'
+import { skip } from '@sandbridge/core/test/support/needs.ts'
 
 const FOLDER = join(import.meta.dirname, 'node_modules')
 const VERSIONS = (

@@ -1,0 +1,114 @@
+// Remembers between starts what programs of this machine reported, so that the first cell waits for one process instead
+// of several in sequence. An answer is valid while the program's file is unchanged. Scripts are always asked, since
+// their answer may depend on anything.
+import { closeSync, openSync, readFileSync, readSync, realpathSync, statSync } from 'node:fs'
+import path from 'node:path'
+import type { CommandResult } from '@sandbridge/core/util/process/run-command.ts'
+import { isOwnFolderSync, makePrivateFolder } from '@sandbridge/core/util/files/private-folder.ts'
+import { replaceFile } from '@sandbridge/core/util/files/replace-file.ts'
+import { isRecord, parseJson } from '@sandbridge/core/util/json/json.ts'
+
+/** Several Pythons, or several PATHs, give several entries. */
+const MAX_COUNT = 32
+const ELF = Buffer.from('\x7fELF', 'latin1')
+
+interface Entry {
+  /** Identity and version of the file that answered. */
+  file: string
+  stdout: string
+}
+
+/**
+ * Reads synchronously: the bridge loads its code meanwhile, and each asynchronous disk access would queue behind that.
+ */
+export class RememberedAnswers {
+  readonly #folder: string
+  #entries: Map<string, Entry> | undefined
+
+  constructor(cacheDir: string) {
+    this.#folder = path.join(cacheDir, 'programs')
+  }
+
+  /**
+   * Returns the program's output, from memory or by running it.
+   * @param question identifies the question, with everything besides the program that the answer depends on
+   * @param run runs the program
+   * @param mayKeep tells whether the output will be the same next time
+   */
+  async ask(
+    question: string,
+    program: string,
+    run: () => Promise<CommandResult>,
+    mayKeep: (stdout: string) => boolean,
+  ): Promise<CommandResult & { isRemembered: boolean }> {
+    const file = describeFile(program)
+    if (file === undefined) return { ...(await run()), isRemembered: false }
+    const entries = (this.#entries ??= this.#read())
+    const known = entries.get(question)
+    if (known?.file === file) return { code: 0, stdout: known.stdout, stderr: '', missing: false, isRemembered: true }
+    const answer = await run()
+    if (answer.code === 0 && mayKeep(answer.stdout))
+      await this.#keep(entries, question, { file, stdout: answer.stdout })
+    return { ...answer, isRemembered: false }
+  }
+
+  /** Forget all answers. */
+  forget(): void {
+    this.#entries = new Map()
+  }
+
+  #read(): Map<string, Entry> {
+    let kept: unknown
+    try {
+      // Only from the user's own folder: the answers determine what is mounted in sandboxes.
+      if (isOwnFolderSync(this.#folder)) kept = parseJson(readFileSync(this.#file, 'utf8'))
+    } catch {
+      // No file yet.
+    }
+    if (!isRecord(kept)) return new Map()
+    return new Map(Object.entries(kept).filter((entry): entry is [string, Entry] => isEntry(entry[1])))
+  }
+
+  async #keep(entries: Map<string, Entry>, question: string, entry: Entry): Promise<void> {
+    entries.delete(question)
+    entries.set(question, entry)
+    const newest = [...entries].slice(-MAX_COUNT)
+    try {
+      await makePrivateFolder(this.#folder)
+      await replaceFile(this.#file, JSON.stringify(Object.fromEntries(newest)))
+    } catch {
+      // For example a read-only disk: the program is asked again next time.
+    }
+  }
+
+  get #file(): string {
+    return path.join(this.#folder, 'answers.json')
+  }
+}
+
+function isEntry(value: unknown): value is Entry {
+  return isRecord(value) && typeof value['file'] === 'string' && typeof value['stdout'] === 'string'
+}
+
+/** Identifies a file and its version; undefined unless it is a native (ELF) program. */
+function describeFile(program: string): string | undefined {
+  try {
+    const real = realpathSync(program)
+    if (!firstBytes(real).equals(ELF)) return undefined
+    const { dev, ino, size, mtimeNs, ctimeNs } = statSync(real, { bigint: true })
+    return [real, dev, ino, size, mtimeNs, ctimeNs].join(' ')
+  } catch {
+    return undefined
+  }
+}
+
+function firstBytes(file: string): Buffer {
+  const bytes = Buffer.alloc(ELF.length)
+  const fd = openSync(file, 'r')
+  try {
+    readSync(fd, bytes, 0, bytes.length, 0)
+    return bytes
+  } finally {
+    closeSync(fd)
+  }
+}

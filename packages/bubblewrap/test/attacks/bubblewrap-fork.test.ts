@@ -1,0 +1,11 @@
+import { makeProvider, whyNot } from '@sandbridge/core/test/support/engines.ts'
+import { runAttacks } from '@sandbridge/core/test/attacks/run-attacks.ts'
+
+runAttacks({
+  name: 'bubblewrap-fork',
+  memoryBytes: 384 << 20,
+  open: async () => {
+    const provider = makeProvider('bubblewrap-fork')
+    return (await whyNot(provider)) ?? provider
+  },
+})

@@ -1,0 +1,61 @@
+// Runs pip on this machine: that of a Python, or one that uv provides. Its own configuration chooses the index.
+import { runCommand } from '@sandbridge/core/util/process/run-command.ts'
+import { lastLine } from '@sandbridge/core/util/text/one-line.ts'
+import { findPrograms } from '@sandbridge/core/util/process/find-program.ts'
+import { InstallError, isNetworkFailure } from './missing-packages.ts'
+
+const INSTALL_TIMEOUT_MS = 15 * 60_000
+
+/** On Windows, `py` starts the newest one, and `python` may only offer to install one. */
+const PYTHONS = process.platform === 'win32' ? ['py', 'python'] : ['python3']
+
+/** Wheels only: building from source would run the package's own code on this machine. */
+const OPTIONS = ['--only-binary', ':all:', '--no-input', '--disable-pip-version-check', '--quiet']
+
+/** `python -m pip` would take a `pip.py` of the folder that the bridge runs in, which may be any project's. */
+const AS_PROGRAM = `import sys
+sys.path[:] = [folder for folder in sys.path if folder]
+import runpy
+runpy.run_module('pip', run_name='__main__', alter_sys=True)`
+
+/**
+ * Runs `pip install` or `pip download`.
+ * @param python the Python whose pip it is, and for which wheels are chosen unless `args` name another one
+ * @throws InstallError with pip's reason
+ */
+export async function runPip(python: string | undefined, verb: string, args: readonly string[]): Promise<void> {
+  const pip = await findPip(python)
+  if (!pip) {
+    throw new InstallError('this machine has neither pip nor uv, which install packages. Install one of them', '')
+  }
+  const [command, ...before] = pip
+  const { code, stderr } = await runCommand(command!, [...before, verb, ...OPTIONS, ...args], {
+    timeoutMs: INSTALL_TIMEOUT_MS,
+  })
+  if (code === 0) return
+  const said = (lastLine(stderr) ?? 'pip gave no reason').replace(/^ERROR: /, '')
+  throw new InstallError(isNetworkFailure(stderr) ? `the package index cannot be reached: ${said}` : said, stderr)
+}
+
+/** Commands of pips that ran, because each attempt at an installation asks for one. */
+const found = new Map<string | undefined, string[]>()
+
+/** Returns the command of a pip that runs; undefined if this machine has neither pip nor uv. */
+async function findPip(wanted: string | undefined): Promise<string[] | undefined> {
+  const known = found.get(wanted)
+  if (known) return known
+  const pythons = wanted === undefined ? PYTHONS.flatMap((name) => findPrograms(name)) : [wanted]
+  const [uv] = findPrograms('uv')
+  const candidates = [
+    ...pythons.map((python) => [python, '-c', AS_PROGRAM]),
+    ...(uv === undefined
+      ? []
+      : [[uv, 'tool', 'run', '--quiet', ...pythons.slice(0, 1).flatMap((python) => ['--python', python]), 'pip']]),
+  ]
+  for (const [command, ...args] of candidates) {
+    if ((await runCommand(command!, [...args, '--version'])).code !== 0) continue
+    found.set(wanted, [command!, ...args])
+    return [command!, ...args]
+  }
+  return undefined
+}

@@ -1,0 +1,38 @@
+// Finds clients that have this bridge registered beside servers that the bridge also offers: the model then pays for
+// their tools twice.
+import type { OpenTenant } from '@sandbridge/core/bridge/open-tenant.ts'
+import { hostPaths } from '@sandbridge/core/config/discover.ts'
+import { OWN_SOURCES } from '@sandbridge/core/config/readers/own-places.ts'
+import { processContext } from '@sandbridge/core/config/settings/client-context.ts'
+import { count } from '@sandbridge/core/util/text/count.ts'
+import { estimateTokens } from '@sandbridge/core/util/tokens/estimate-tokens.ts'
+import { targetsOf } from './targets.ts'
+import type { Finding } from '@sandbridge/core/cli/finding.ts'
+
+interface Parts extends Pick<OpenTenant, 'discovered' | 'settings'> {
+  catalog: { of: (server: string) => Pick<ReturnType<OpenTenant['catalog']['of']>, 'tools'> }
+}
+
+export function checkClients({ discovered, settings, catalog }: Parts, context = processContext()): Finding[] {
+  const targets = targetsOf(hostPaths(settings, context))
+  const filesOfSelf = new Set(discovered.skipped.flatMap(({ file, kind }) => (kind === 'self' ? [file] : [])))
+  return discovered.files.flatMap(({ client, file }): Finding[] => {
+    if (OWN_SOURCES.has(client) || !filesOfSelf.has(file)) return []
+    const beside = discovered.found.filter(({ definition, isDouble }) => definition.source.file === file && !isDouble)
+    if (beside.length === 0) return []
+    const listed = beside.map(({ name }) => catalog.of(name).tools ?? [])
+    const tokens = listed.flat().reduce((sum, { definition }) => sum + estimateTokens(JSON.stringify(definition)), 0)
+    const cost = tokens > 0 ? `, about ${tokens} tokens in each conversation` : ''
+    const names = beside.map(({ definition }) => definition.name).join(', ')
+    return [
+      {
+        check: 'clients',
+        level: 'warning',
+        message: `${client} lists the tools of ${count(beside.length, 'server')} itself, beside this bridge: ${names}${cost}.`,
+        advice: targets.some(({ files }) => files.includes(file))
+          ? `sandbridge init --move --client ${client}`
+          : `Take them out of ${file}.`,
+      },
+    ]
+  })
+}

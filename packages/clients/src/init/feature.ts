@@ -1,0 +1,35 @@
+// Registering the bridge in the clients of this machine: `sandbridge init`, and what doctor says of clients. `index`
+// lists the tools of all servers, as init does.
+import type { Command } from '@sandbridge/core/cli/command.ts'
+import type { Feature } from '@sandbridge/core/cli/feature.ts'
+
+export const init: Feature = {
+  name: 'Registering',
+  commands: addCommands,
+  examples: {
+    '': ['sandbridge init'],
+    index: ['sandbridge index'],
+    init: ['sandbridge init --client claude-code', 'sandbridge init --move', 'sandbridge init --undo'],
+  },
+  findings: async (bridge) => (await import('./check-clients.ts')).checkClients(bridge),
+}
+
+function addCommands(program: Command): void {
+  program
+    .command('init')
+    .description('register sandbridge in the clients of this machine; shows the change first')
+    .option('-y, --yes', 'do not ask for confirmation')
+    .option('--move', "move the clients' own servers to ~/MCPs, so that they use no context")
+    .option('--client <name...>', 'only these clients')
+    .option('--dry-run', 'show the changes and make none')
+    .option('--undo', 'undo the changes')
+    .json('print JSON; changes nothing without --yes')
+    .runs(async () => (await import('./init.ts')).init)
+
+  program
+    .command('index')
+    .description('list the tools of every server now, so that no cell has to wait for it')
+    .argument('[names...]', 'only these servers')
+    .json()
+    .runs(async () => (await import('./index-servers.ts')).indexServers)
+}

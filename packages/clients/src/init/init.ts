@@ -1,0 +1,198 @@
+// `sandbridge init`: registers the bridge in the clients of this machine. Shows every change first, lists the tools of
+// servers that were never listed, and says what to do next.
+import type { OpenTenant } from '@sandbridge/core/bridge/open-tenant.ts'
+import { BridgeError } from '@sandbridge/core/errors.ts'
+import { applyInit } from './apply-init.ts'
+import { askWhoseText } from './ask-whose-text.ts'
+import { type InitPlan, planInit } from './plan-init.ts'
+import { processContext } from '@sandbridge/core/config/settings/client-context.ts'
+import { discoverServers, hostPaths } from '@sandbridge/core/config/discover.ts'
+import { bridgeCommand } from './targets.ts'
+import {
+  type ClientFile,
+  clientFileText,
+  otherClientFiles,
+  otherClientsNote,
+} from '@sandbridge/core/config/notes/other-clients.ts'
+import type { DiscoveredServers, ServerDefinition } from '@sandbridge/core/config/entries/server-definition.ts'
+import type { FlowPreset } from '@sandbridge/core/config/rules/flow.ts'
+import { findPrograms } from '@sandbridge/core/util/process/find-program.ts'
+import { PACKAGE_ROOT } from '@sandbridge/core/util/package-root.ts'
+import { loadSettings } from '@sandbridge/core/config/settings/file/load-settings.ts'
+import { count } from '@sandbridge/core/util/text/count.ts'
+import { firstOf } from '@sandbridge/core/util/text/first-of.ts'
+import { hasTerminal } from '@sandbridge/core/cli/terminal/ask-in-terminal.ts'
+import { confirm } from '@sandbridge/core/cli/terminal/confirm.ts'
+import { indexNow } from './index-servers.ts'
+import { tellUnread, withBridge } from '@sandbridge/core/cli/terminal/open-bridge.ts'
+import { print, printJson, printStyled, visibleInline, type Style } from '@sandbridge/core/cli/terminal/print.ts'
+import { printSkipped } from './print-skipped.ts'
+import { isOfOneVersion, stableNode } from './stable-node.ts'
+
+interface InitOptions {
+  yes?: boolean
+  move?: boolean
+  undo?: boolean
+  client?: string[]
+  dryRun?: boolean
+  json?: boolean
+}
+
+/** @throws BridgeError TOOL_ARGUMENTS_INVALID for options that do not go together */
+export async function init(options: InitOptions): Promise<void> {
+  if (options.undo && (options.client || options.move))
+    throw new BridgeError('TOOL_ARGUMENTS_INVALID', '--undo undoes all that init has done, for every client', {
+      hint: 'Leave out --client and --move, or register the others again: sandbridge init --client NAME',
+    })
+  const settings = await loadSettings()
+  const { stateDir } = settings
+  if (options.undo) return (await import('./undo.ts')).undo(options, hostPaths(settings, processContext()))
+  const discovered = await discoverServers({ ...processContext(), settings })
+  tellUnread(discovered)
+  const command = bridgeCommand(PACKAGE_ROOT, await stableNode(process.execPath, findPrograms('node')))
+  const planWithout = (leftOut: readonly string[]): Promise<InitPlan> =>
+    planInit({
+      place: hostPaths(settings, processContext()),
+      command: { ...command, ...(leftOut.length > 0 && { env: sourcesWithout(leftOut, settings.sources) }) },
+      ownPaths: process.argv.slice(1, 2),
+      nameOf: namesIn(discovered),
+      move: options.move ?? false,
+      leftOut,
+      ...(options.client && { clients: options.client }),
+    })
+  let plan = await planWithout([])
+  if (plan.skipped.some(({ kind }) => kind === 'unread')) process.exitCode = 1
+  if (options.json) return printJson(await asJson(plan, { ...options, stateDir }))
+  const mayAsk = hasTerminal() && !options.yes && !options.dryRun
+  const leftOut =
+    mayAsk && plan.changes.length > 0 ? await askWhichToLeaveOut(otherClientFiles(discovered.servers)) : []
+  if (leftOut.length > 0) plan = await planWithout(leftOut)
+  printSkipped(plan.skipped)
+  for (const client of plan.registered) print(`${client}: registered already`)
+  for (const { client, file } of options.client ? plan.absent : [])
+    print(visibleInline(`${client}: not found on this machine (no ${file})`))
+  for (const { client, file, diff } of plan.changes) {
+    print(`\n${client}: ${visibleInline(file)}`)
+    for (const line of diff) printStyled(styleOf(line), line.replace(/\r$/, ''))
+  }
+  if (plan.changes.length === 0) print(nothingToDo(plan, options))
+  else if (options.dryRun) return print('\nNothing was changed: this was a dry run.')
+  else if (!options.yes && !(await confirm('\nMake these changes? [y/N] '))) return print('Nothing was changed.')
+  if (options.dryRun) return
+  const { written, skipped } = await applyInit(plan.changes, stateDir)
+  for (const file of written) print(`wrote ${visibleInline(file)}`)
+  printSkipped(skipped)
+  if (skipped.length > 0) process.exitCode = 1
+  if (written.length > 0) print('Undo with `sandbridge init --undo`.')
+  // The answers also hold for what follows here.
+  if (leftOut.length > 0) Object.assign(process.env, sourcesWithout(leftOut, settings.sources))
+  await withBridge(async (bridge) => {
+    await listNewServers(bridge, options.yes ?? false)
+    if (mayAsk && settings.flow !== 'off') await askWhoseText(bridge)
+  })
+  if (!mayAsk) {
+    // Servers may have moved.
+    const now = written.length > 0 ? await discoverServers({ ...processContext(), settings }) : discovered
+    for (const note of otherClientsNote(otherClientFiles(now.servers))) print(note)
+  }
+  const steps = nextSteps(plan, written, [command.command, ...command.args])
+  if (steps.length > 0 && settings.packages.length === 0)
+    steps.push('For work with data, give cells pandas and charts: sandbridge packages add pandas matplotlib')
+  if (written.length > 0) steps.push(...flowStep(settings.flow))
+  if (leftOut.length > 0)
+    steps.push(`Set MCP_BRIDGE_SOURCES=${process.env['MCP_BRIDGE_SOURCES']} for commands in a terminal, too.`)
+  if (steps.length > 0) print(`\nNext:\n${steps.map((step) => `- ${step}`).join('\n')}`)
+}
+
+/** Asks for each client's file whether cells may call its servers. @returns the clients for which the answer is no */
+async function askWhichToLeaveOut(files: readonly ClientFile[]): Promise<string[]> {
+  const leftOut: string[] = []
+  for (const file of files) {
+    print(`Sandbridge found servers in the file of ${clientFileText(file)}`)
+    if (!(await confirm('Let cells call them, too? [Y/n] ', true))) leftOut.push(file.client)
+  }
+  return [...new Set(leftOut)]
+}
+
+/** The setting that leaves clients out, for the entries that are written. */
+function sourcesWithout(clients: readonly string[], sources: readonly string[]): Record<string, string> {
+  return { MCP_BRIDGE_SOURCES: [...sources, ...clients.map((client) => `-${client}`)].join(',') }
+}
+
+/** Until a server was asked once, no search finds its tools. */
+async function listNewServers(bridge: OpenTenant, yes: boolean): Promise<void> {
+  const isNew = ({ toolCount, problem }: { toolCount?: number; problem?: string }): boolean =>
+    toolCount === undefined && problem === undefined
+  const names = bridge.catalog.servers().flatMap((server) => (isNew(server) ? server.name : []))
+  if (names.length === 0) return
+  print(`\nNot asked for their tools yet, so that a search does not find these: ${firstOf(names)}`)
+  const agreed = yes || (hasTerminal() && (await confirm('Start and ask them now? [Y/n] ', true)))
+  if (!agreed) return print('Ask them with `sandbridge index`.')
+  await indexNow(bridge, names)
+}
+
+function nextSteps({ changes, beside }: InitPlan, written: readonly string[], command: readonly string[]): string[] {
+  const clients = changes.flatMap(({ client, file }) =>
+    written.includes(file) && !client.startsWith('mcps:') ? client : [],
+  )
+  const steps =
+    clients.length === 0 ? [] : [`Restart these clients, which then start Sandbridge: ${clients.join(', ')}.`]
+  for (const { client, names } of beside) {
+    const own = `${client} also lists ${count(names.length, 'server')} itself: ${firstOf(names)}.`
+    steps.push(
+      `${own} Move them behind Sandbridge, so that they use no context: sandbridge init --move --client ${client}`,
+    )
+  }
+  if (written.length > 0 && command.some(isOfOneVersion))
+    steps.push(
+      'The entry names files of this version of Node. After you remove that version, run `sandbridge init` again.',
+    )
+  return steps
+}
+
+/** Trust in the text of a server is never assumed. */
+function flowStep(flow: FlowPreset): string[] {
+  const trust = 'add "trusted": true to the entries of servers that return only text of your own'
+  if (flow === 'off')
+    return [
+      `To be asked before what one server said reaches another: sandbridge config permissions.flow ask. For fewer questions, run sandbridge init after that, or ${trust}.`,
+    ]
+  return [`For fewer questions about flows, ${trust}.`]
+}
+
+function nothingToDo({ registered, skipped, absent }: InitPlan, options: InitOptions): string {
+  if (options.client !== undefined || registered.length > 0 || skipped.length > 0) return 'Nothing to change.'
+  return `No MCP client to register in was found. Looked for: ${absent.map(({ client }) => client).join(', ')}.`
+}
+
+/** For a program: the planned changes, and those made, which are none without `--yes`. */
+async function asJson(
+  { changes, registered, absent, beside, skipped }: InitPlan,
+  { yes = false, dryRun = false, stateDir }: InitOptions & { stateDir: string },
+): Promise<object> {
+  const planned = changes.map(({ client, file, diff }) => ({ client, file, diff }))
+  const applied = yes && !dryRun ? await applyInit(changes, stateDir) : { written: [], skipped: [] }
+  if (applied.skipped.length > 0) process.exitCode = 1
+  return {
+    changes: planned,
+    registered,
+    absent,
+    beside,
+    skipped: [...skipped, ...applied.skipped],
+    written: applied.written,
+  }
+}
+
+/** The current names of servers: a moved server keeps the name that the user knows. */
+function namesIn({ found }: DiscoveredServers): (client: string, file: string, name: string) => string {
+  return (client, file, name) => {
+    const isIt = ({ source, name: own }: ServerDefinition): boolean =>
+      own === name && source.client === client && source.file === file
+    return found.find(({ definition }) => isIt(definition))?.name ?? name
+  }
+}
+
+function styleOf(line: string): Style {
+  if (line.startsWith('+')) return 'green'
+  return line.startsWith('-') ? 'red' : 'dim'
+}

@@ -1,0 +1,39 @@
+// `sandbridge init --undo`: shows what undoing does to each file, asks, and does it.
+import { type PlannedUndo, planUndo, undoInit } from './undo-init.ts'
+import { confirm } from '@sandbridge/core/cli/terminal/confirm.ts'
+import { print, printJson, printTable, visibleInline } from '@sandbridge/core/cli/terminal/print.ts'
+import { printSkipped } from './print-skipped.ts'
+import type { HostPaths } from '@sandbridge/core/config/readers/reader.ts'
+import { count } from '@sandbridge/core/util/text/count.ts'
+
+const NOTES: Record<PlannedUndo['action'], string> = {
+  delete: 'delete: init created it',
+  restore: 'restore the original',
+  edit: 'take out what init wrote: the file has changed since',
+}
+
+export async function undo(
+  { yes = false, dryRun = false, json = false }: { yes?: boolean; dryRun?: boolean; json?: boolean },
+  place: HostPaths,
+): Promise<void> {
+  const planned = await planUndo(place)
+  if (json) {
+    const done = yes && !dryRun ? await undoInit(place) : { restored: [], deleted: [], skipped: [] }
+    if (done.skipped.length > 0) process.exitCode = 1
+    return printJson({ planned, ...done })
+  }
+  if (planned.length === 0) print('Nothing to undo.')
+  printTable(planned.map(({ file, action }) => [visibleInline(file), NOTES[action]]))
+  if (dryRun) return print('\nNothing was changed: this was a dry run.')
+  if (planned.length > 0 && !yes && !(await confirm('\nUndo these changes? [y/N] ')))
+    return print('Nothing was changed.')
+  const { restored, deleted, skipped } = await undoInit(place)
+  for (const file of restored) print(`restored ${visibleInline(file)}`)
+  for (const file of deleted) print(`deleted ${visibleInline(file)}`)
+  printSkipped(skipped)
+  if (skipped.length > 0) {
+    process.exitCode = 1
+    print(`Not undone: ${count(skipped.length, 'change')} of init. Correct the above and run this again.`)
+  }
+  if (planned.length > 0) print('Restart your MCP clients, so that they read their files again.')
+}

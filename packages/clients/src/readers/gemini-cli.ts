@@ -1,0 +1,58 @@
+// Gemini CLI and Qwen Code, which began as a copy of it: `mcpServers` of settings.json, where `url` means SSE and
+// `httpUrl` Streamable HTTP, and the lists `mcp.allowed` and `mcp.excluded`.
+import type { ConfigObject } from '@sandbridge/core/config/formats/config-document.ts'
+import { valueAt } from '@sandbridge/core/config/formats/config-document.ts'
+import type { ServerEntry } from '@sandbridge/core/config/entries/server-entry.ts'
+import type { HostPaths, Reader } from '@sandbridge/core/config/readers/reader.ts'
+import { entriesOf, inHome, inProject, join, withCallback } from '@sandbridge/core/config/readers/reader.ts'
+
+export const geminiCli = reader('gemini-cli', '.gemini', 'GeminiCli', 'GEMINI_CLI_SYSTEM_SETTINGS_PATH')
+export const qwenCode = reader('qwen-code', '.qwen', 'QwenCode', 'QWEN_CODE_SYSTEM_SETTINGS_PATH')
+
+/**
+ * @param folder in the home folder and in a project
+ * @param application its folder for all users of macOS
+ * @param variable names the file for all users
+ */
+function reader(client: string, folder: string, application: string, variable: string): Reader {
+  return {
+    client,
+    format: 'jsonc',
+    closed: { home: [folder], project: [folder] },
+    locations: (place) => [
+      inHome(place, folder, 'settings.json'),
+      { path: systemSettings(place, client, application, variable), scope: 'user' },
+      inProject(place, folder, 'settings.json'),
+    ],
+    entries(document) {
+      const allowed = valueAt(document, 'mcp', 'allowed')
+      const excluded = valueAt(document, 'mcp', 'excluded')
+      return entriesOf(valueAt(document, 'mcpServers'), { braces: true, dollar: true }, (raw, name) => ({
+        ...toEntry(raw),
+        disabled:
+          (Array.isArray(allowed) && !allowed.includes(name)) ||
+          (Array.isArray(excluded) && excluded.includes(name)) ||
+          (raw['disabled'] ?? false),
+      }))
+    },
+  }
+}
+
+function toEntry(raw: ConfigObject): ServerEntry {
+  const { httpUrl, url } = raw
+  const remote = httpUrl ?? url
+  return {
+    ...raw,
+    type: raw['type'] ?? (httpUrl !== undefined ? 'http' : url !== undefined ? 'sse' : undefined),
+    url: remote,
+    callTimeoutMs: raw['timeout'],
+    oauth: withCallback(raw['oauth'], () => 'http://localhost:7777/oauth/callback'),
+  }
+}
+
+function systemSettings(place: HostPaths, client: string, application: string, variable: string): string {
+  const named = place.env[variable]
+  if (named) return named
+  if (place.platform === 'darwin') return `/Library/Application Support/${application}/settings.json`
+  return join(place, place.platform === 'win32' ? `C:\\ProgramData\\${client}` : `/etc/${client}`, 'settings.json')
+}

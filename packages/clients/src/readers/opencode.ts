@@ -1,0 +1,58 @@
+// OpenCode: `mcp` of opencode.json(c), in both forms: {mcp: {name: …, enabled}} and {mcp: {servers: {name: …,
+// disabled}}}.
+import type { ConfigObject } from '@sandbridge/core/config/formats/config-document.ts'
+import { valueAt } from '@sandbridge/core/config/formats/config-document.ts'
+import { isRecord } from '@sandbridge/core/util/json/json.ts'
+import type { ServerEntry } from '@sandbridge/core/config/entries/server-entry.ts'
+import type { ConfigLocation, Reader } from '@sandbridge/core/config/readers/reader.ts'
+import { entriesOf, inHome, inProject, inXdgConfig, withCallback } from '@sandbridge/core/config/readers/reader.ts'
+
+const NAMES = ['opencode.json', 'opencode.jsonc']
+
+export const opencode: Reader = {
+  client: 'opencode',
+  format: 'jsonc',
+  closed: { home: ['.config/opencode', '.opencode.json'], project: ['.opencode'] },
+  locations: (place) => {
+    const named = place.env['OPENCODE_CONFIG']
+    const user: ConfigLocation[] = named ? [{ path: named, scope: 'user' }] : []
+    return [
+      ...user,
+      ...NAMES.map((name) => inXdgConfig(place, 'opencode', name)),
+      inHome(place, '.opencode.json'),
+      ...NAMES.map((name) => inProject(place, name)),
+      ...NAMES.map((name) => inProject(place, '.opencode', name)),
+    ]
+  },
+  entries: (document) => entriesOf(serverTable(document), { curly: true }, toEntry),
+}
+
+function serverTable(document: ConfigObject): unknown {
+  // `~/.opencode.json` is older than both forms and has `mcpServers`.
+  if (document['mcp'] === undefined) return valueAt(document, 'mcpServers')
+  const servers = valueAt(document, 'mcp', 'servers')
+  // In the older form, a server may be called "servers".
+  const isNewShape = isRecord(servers) && typeof servers['type'] !== 'string'
+  return isNewShape ? servers : valueAt(document, 'mcp')
+}
+
+/** `~/.opencode.json` has a list of `NAME=value`. */
+function listedEnv(env: unknown): unknown {
+  if (!Array.isArray(env)) return env
+  const pairs = env.map((pair) => /^([^=]+)=(.*)$/s.exec(String(pair))).filter((match) => match !== null)
+  return Object.fromEntries(pairs.map(([, name, value]) => [name, value]))
+}
+
+/** `command` is the program and its arguments in one list. */
+function toEntry(raw: ConfigObject): ServerEntry {
+  const { command } = raw
+  const words: unknown[] = Array.isArray(command) ? command : [command]
+  return {
+    ...raw,
+    command: words[0],
+    args: Array.isArray(command) ? words.slice(1) : raw['args'],
+    env: raw['environment'] ?? listedEnv(raw['env']),
+    startTimeoutMs: raw['timeout'],
+    oauth: withCallback(raw['oauth'], (port = '19876') => `http://127.0.0.1:${port}/mcp/oauth/callback`),
+  }
+}

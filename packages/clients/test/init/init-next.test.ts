@@ -1,0 +1,127 @@
+// This file verifies what follows registering: servers are asked for their tools, the user may leave clients out, and
+// init says what to do next.
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { bridgeEnv, BUILT_CLI, fixtureServer, makeHome } from '@sandbridge/core/test/support/bridge-process.ts'
+import { inTerminal, needsTerminal, type Step } from '@sandbridge/core/test/support/in-terminal.ts'
+import { runProgram } from '@sandbridge/core/test/support/run-program.ts'
+import { tellers } from '@sandbridge/core/test/support/telling-bridge.ts'
+
+/** A home with a server of its own, and one in Cursor's file. */
+function homeWithCursor() {
+  const home = makeHome({ own: fixtureServer('raw.mjs', 'good') })
+  onTestFinished(() => rmSync(home, { recursive: true, force: true, maxRetries: 5 }))
+  const file = path.join(home, '.cursor/mcp.json')
+  mkdirSync(path.dirname(file))
+  writeFileSync(file, JSON.stringify({ mcpServers: { jira: fixtureServer('raw.mjs', 'named', 'create_issue') } }))
+  const sandbridge = (...args: string[]) => runProgram(process.execPath, [BUILT_CLI, ...args], bridgeEnv(home))
+  const atTerminal = (args: string[], steps: Step[]) =>
+    inTerminal([process.execPath, BUILT_CLI, ...args], bridgeEnv(home, { TERM: 'dumb' }), { steps })
+  return { home, file, sandbridge, atTerminal }
+}
+
+it('after init --yes, the first search finds tools, and init says what to do next', async () => {
+  const { file, sandbridge } = homeWithCursor()
+  const { stdout, code } = await sandbridge('init', '--yes')
+  expect(code).toBe(0)
+  expect(stdout).toMatch(/^own +2 tools {2}[\d.]+ s\njira +1 tool {2}[\d.]+ s$/m)
+  expect(stdout).toContain(`Cells can also call the servers in files of other MCP clients: cursor (${file}): jira.`)
+  expect(stdout.slice(stdout.indexOf('\nNext:'))).toBe(
+    '\nNext:\n' +
+      '- Restart these clients, which then start Sandbridge: cursor.\n' +
+      '- cursor also lists 1 server itself: jira. Move them behind Sandbridge, so that they use no context: ' +
+      'sandbridge init --move --client cursor\n' +
+      '- For work with data, give cells pandas and charts: sandbridge packages add pandas matplotlib\n' +
+      '- To be asked before what one server said reaches another: sandbridge config permissions.flow ask. ' +
+      'For fewer questions, run sandbridge init after that, or add "trusted": true to the entries of servers that return only text of your own.\n',
+  )
+  expect((await sandbridge('search', 'create an issue')).stdout).toMatch(/mcp_jira\.create_issue/)
+  expect((await sandbridge('config', 'permissions.flow', 'ask')).code).toBe(0)
+  // Nothing is asked a second time.
+  expect((await sandbridge('init', '--yes')).stdout).not.toMatch(/2 tools|Restart/)
+})
+
+it('init --move says nothing of the client from which it has moved the servers', async () => {
+  const { home, sandbridge } = homeWithCursor()
+  const other = path.join(home, '.gemini/settings.json')
+  mkdirSync(path.dirname(other))
+  writeFileSync(other, JSON.stringify({ mcpServers: { wiki: fixtureServer('raw.mjs', 'good') } }))
+  const { stdout } = await sandbridge('init', '--yes', '--move', '--client', 'cursor')
+  expect(stdout).toContain(
+    `Cells can also call the servers in files of other MCP clients: gemini-cli (${other}): wiki.`,
+  )
+})
+
+it('init --undo asks first, and names each file once', async () => {
+  const { file, sandbridge } = homeWithCursor()
+  const before = readFileSync(file, 'utf8')
+  await sandbridge('init', '--yes')
+  await sandbridge('init', '--yes', '--move')
+  const asked = await sandbridge('init', '--undo')
+  expect(asked).toMatchObject({ code: 2, stderr: expect.stringContaining('Pass --yes to skip the confirmation.') })
+  expect(asked.stdout.split(file)).toHaveLength(2)
+  expect(readFileSync(file, 'utf8')).not.toBe(before)
+  const ofOne = await sandbridge('init', '--undo', '--client', 'cursor', '--yes')
+  expect([ofOne.code === 0, ofOne.stderr]).toEqual([false, expect.stringContaining('for every client')])
+  const { stdout } = await sandbridge('init', '--undo', '--yes')
+  expect(stdout).toMatch(/^restored .*mcp\.json\ndeleted .*cursor\.json$/m)
+  expect(readFileSync(file, 'utf8')).toBe(before)
+})
+
+it('init asks in a terminal which clients to leave out, and the entry it writes leaves them out', async () => {
+  needsTerminal()
+  const { file, atTerminal } = homeWithCursor()
+  const screen = await atTerminal(
+    ['init'],
+    [
+      ['Let cells call them, too? [Y/n]', 'n\n'],
+      ['Make these changes? [y/N]', 'y\n'],
+      ['Start and ask them now? [Y/n]', 'n\n'],
+    ],
+  )
+  expect(screen).toContain(`Sandbridge found servers in the file of cursor (${file}): jira`)
+  // The client that was left out is not asked for its tools, either.
+  expect(screen).toContain('so that a search does not find these: own\n')
+  expect(screen).toContain('Ask them with `sandbridge index`.')
+  expect(screen).toContain('- Set MCP_BRIDGE_SOURCES=-cursor for commands in a terminal, too.')
+  const { mcpServers } = JSON.parse(readFileSync(file, 'utf8')) as { mcpServers: Record<string, object> }
+  expect(mcpServers['sandbridge']).toMatchObject({ env: { MCP_BRIDGE_SOURCES: '-cursor' } })
+})
+
+it(
+  "init asks in a terminal whose text is the user's own, where there is a reason to ask",
+  { timeout: 120_000 },
+  async () => {
+    needsTerminal()
+    const home = makeHome()
+    onTestFinished(() => rmSync(home, { recursive: true, force: true, maxRetries: 5 }))
+    const closed = { annotations: { openWorldHint: false } }
+    const servers = tellers(home, {
+      notes: closed,
+      diary: closed,
+      web: {},
+      mail: { annotations: { openWorldHint: true } },
+    })
+    writeFileSync(path.join(home, 'MCPs/servers.json'), JSON.stringify({ mcpServers: servers }))
+    const env = { MCP_BRIDGE_FLOW: 'ask', TERM: 'dumb' }
+    const init = (steps: Step[]) => inTerminal([process.execPath, BUILT_CLI, 'init'], bridgeEnv(home, env), { steps })
+    const trust = () => {
+      const file = path.join(home, 'MCPs/permissions.json')
+      const text = existsSync(file) ? readFileSync(file, 'utf8') : '{}'
+      return ((JSON.parse(text) as { trust?: { server: string }[] }).trust ?? []).map(({ server }) => server)
+    }
+    // Never without being asked.
+    expect((await runProgram(process.execPath, [BUILT_CLI, 'init', '--yes'], bridgeEnv(home, env))).code).toBe(0)
+    expect(trust()).toEqual([])
+    const screen = await init([
+      ['notes: it runs on this machine, and says of 3 tools that they reach nothing outside', ''],
+      ['may act on its text? [y/N]', '\n'],
+      ['diary: it runs', ''],
+      ['may act on its text? [y/N]', 'y\n'],
+    ])
+    expect(screen).not.toMatch(/(web|mail): it runs/)
+    expect(trust()).toEqual(['diary'])
+    expect(await init([['notes: it runs', 'n\n']])).not.toContain('diary: it runs')
+  },
+)

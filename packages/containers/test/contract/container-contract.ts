@@ -1,0 +1,24 @@
+// The provider contract for a container engine; the engine itself shows what is left.
+import { runCommand } from '@sandbridge/core/util/process/run-command.ts'
+import { runningProcesses } from '@sandbridge/core/test/support/processes.ts'
+import { makeProvider } from '@sandbridge/core/test/support/engines.ts'
+import type { Differences } from '@sandbridge/core/test/contract/provider-accidents.ts'
+import { testProvider } from '@sandbridge/core/test/contract/provider-contract.ts'
+
+/** @param isPiped frames go through the engine, as for an engine on another machine */
+export function testContainerProvider(engine: 'podman' | 'docker', isPiped = false): void {
+  const differences: Differences = {
+    isVariant: isPiped,
+    isLeft: async (id) => {
+      const { stdout } = await runCommand(engine, ['ps', '--all', '--quiet', '--filter', `name=${id}`])
+      return stdout !== ''
+    },
+    // Kill the engine's command in the middle of a cell: container and bridge lose each other.
+    killFromOutside: async ({ id }) => {
+      for (const { pid, command } of runningProcesses()) {
+        if (command.includes(`--name ${id} `) && /\b(podman|docker) run /.test(command)) process.kill(pid, 'SIGKILL')
+      }
+    },
+  }
+  testProvider(engine, differences, makeProvider(isPiped ? `${engine}-pipe` : engine))
+}

@@ -1,0 +1,16 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { expect, it } from 'vitest'
+import { NETWORK_VARIABLES, passedEnvironment } from './passed-variables.ts'
+
+it.each(Object.entries(NETWORK_VARIABLES))('docs/configuration.md lists all %s that servers get', (kind, names) => {
+  const page = readFileSync(fileURLToPath(new URL('../../../../../docs/configuration.md', import.meta.url)), 'utf8')
+  const listed = new RegExp(`^- ${kind}:((?:.|\\n  )*)`, 'm').exec(page)?.[1] ?? ''
+  expect([...listed.matchAll(/`([^`]+)`/g)].map(([, name]) => name)).toEqual(names)
+})
+
+it('servers get the variables of proxies and certificates, and none that is not listed', () => {
+  const env = { HTTPS_PROXY: 'http://127.0.0.1:1', NODE_EXTRA_CA_CERTS: '/ca.pem', npm_config_registry: 'http://r' }
+  expect(passedEnvironment({ ...env, GITHUB_TOKEN: 't', AWS_SECRET_ACCESS_KEY: 's' })).toEqual(env)
+  expect(passedEnvironment({ http_proxy: '() { evil; }' })).toEqual({})
+})

@@ -1,0 +1,26 @@
+// This file verifies that docs/errors.md lists exactly the codes in the table, each with its actor.
+import { readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { BridgeError, ERROR_CODES } from './errors.ts'
+
+const page = readFileSync(new URL('../../../docs/errors.md', import.meta.url), 'utf8')
+/** Every third-level heading is a code, followed by its actor. */
+const documented = page
+  .split(/^### /m)
+  .slice(1)
+  .map((section) => {
+    const [, code, actor] = /^`([A-Z_]+)`\n\nWho: (\w+)\. Retry: (?:yes|no)\.\n\n\S/.exec(section) ?? []
+    return { code, actor }
+  })
+
+it('docs/errors.md documents every error code, and no other', () => {
+  const known = Object.entries(ERROR_CODES).map(([code, { actor }]) => ({ code, actor }))
+  expect(documented.toSorted((a, b) => a.code!.localeCompare(b.code!))).toEqual(
+    known.toSorted((a, b) => a.code.localeCompare(b.code)),
+  )
+})
+
+it('an error has its own hint, or the one of its code', () => {
+  expect(new BridgeError('SESSION_LIMIT', 'm').hint).toBe(ERROR_CODES.SESSION_LIMIT.hint)
+  expect(new BridgeError('SESSION_LIMIT', 'm', { hint: 'h' }).hint).toBe('h')
+})

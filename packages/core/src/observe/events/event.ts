@@ -1,0 +1,297 @@
+// The events that the bridge sends to its observers, as one typed union. Observers share event objects and must not
+// change them. Events never contain secrets of server definitions: error texts are redacted where they are created.
+import type { RunLog } from './run-log.ts'
+import type { TraceContext } from './trace-context.ts'
+
+/** Fields of every event. */
+interface About {
+  /**
+   * The same in all events of one run, cell, call, question or session (from `newId`), or of one sandbox (from its
+   * engine).
+   */
+  id: string
+  /** Id of the enclosing run or cell: a cell's run, a call's cell. */
+  parent?: string | undefined
+  /** Id of the run; a cell that no client runs uses its own id. */
+  run?: string | undefined
+  session?: string | undefined
+  /** The client's name, as it reports it. */
+  client?: string | undefined
+  /** The user whose token the client presented; missing for the owner of the bridge. */
+  user?: string | undefined
+}
+
+/** An error without its stack. `code` is a code of packages/core/src/errors.ts, or `INTERNAL`. */
+interface EventError {
+  code: string
+  message: string
+}
+
+/** What a call requests. */
+/** The last two list what a server offers. */
+export type CallKind = 'tool' | 'resource' | 'prompt' | 'completion' | 'resources' | 'prompts'
+
+/** A client's request to run Python arrived. */
+export interface RunStarted extends About {
+  type: 'run.started'
+  tool: string
+  /** Id of the client's JSON-RPC request. */
+  requestId?: string | undefined
+  clientVersion?: string | undefined
+  protocolVersion?: string | undefined
+  transport: 'pipe' | 'tcp'
+  trace?: TraceContext | undefined
+}
+
+interface RunEnded extends About {
+  type: 'run.ended'
+  /** `tool_error`: the client got a result marked as an error. */
+  outcome: 'ok' | 'tool_error'
+  /** Why no cell could run. */
+  error?: EventError | undefined
+  durationMs: number
+  /** Content of the result that the client got. */
+  content: readonly unknown[]
+}
+
+interface CellStarted extends About {
+  type: 'cell.started'
+  /** Number of the cell in the session. */
+  number: number
+  code: string
+  /** Names of the servers that the cell can reach. */
+  servers: readonly string[]
+  timeoutMs: number
+  /** Id of the cell's sandbox. */
+  sandbox: string
+  provider: string
+  trace?: TraceContext | undefined
+}
+
+interface CellOutput extends About {
+  type: 'cell.output'
+  stream: 'stdout' | 'stderr'
+  /** As the cell wrote it, without cleaning. */
+  text: string
+}
+
+interface CellDisplay extends About {
+  type: 'cell.display'
+  /** By media type. */
+  data: Record<string, unknown>
+}
+
+interface CellEnded extends About {
+  type: 'cell.ended'
+  status: 'ok' | 'error' | 'timeout' | 'interrupted' | 'killed'
+  durationMs: number
+  /** Value of the cell's last expression. */
+  value?: Record<string, unknown> | undefined
+  /** The error that the cell raised. */
+  raised?: { name: string; message: string } | undefined
+  /** The session's variables are lost. */
+  stateLost: boolean
+}
+
+/** A decision of the rules about a call. */
+interface Ruled<D extends string> {
+  decision: D
+  /** The matching rule, as written in its file; missing if no rule matches. */
+  rule?: string | undefined
+  /** Where the rule is defined, as shown to people. */
+  source?: string | undefined
+}
+
+/** Why a call is allowed. `ask`: the user was asked. */
+export type Allowed = Ruled<'allow' | 'ask'>
+
+/**
+ * A call was denied, or the user is about to be asked; after `ask`, the call may still be denied. Has the id of the
+ * call's other events.
+ */
+interface CallDecided extends About, Ruled<'ask' | 'deny'> {
+  type: 'call.decided'
+  kind: CallKind
+  server: string
+  name: string
+  /** Missing where flows are not followed. */
+  flow?: CallFlow | undefined
+}
+
+/** Where the arguments of a call came from, and what its model had read. */
+export interface CallFlow {
+  /** Results by the argument that has a part of them: `mail.read_email`. */
+  from: Readonly<Record<string, readonly string[]>>
+  seen: readonly string[]
+}
+
+/** A request is sent to a server. */
+export interface CallStarted extends About {
+  type: 'call.started'
+  kind: CallKind
+  server: string
+  /** The server's own name of the tool or prompt, or the URI of the resource. */
+  name: string
+  args: Readonly<Record<string, unknown>>
+  /** Whether the definition of the tool or prompt has an argument, or a field in one, of this name. Others are data. */
+  isNamed?: ((name: string) => boolean) | undefined
+  /** Missing where no rules apply to calls. */
+  allowed?: Allowed | undefined
+  /** Missing where flows are not followed. */
+  flow?: CallFlow | undefined
+}
+
+interface CallProgress extends About {
+  type: 'call.progress'
+  done: number
+  total?: number | undefined
+  message?: string | undefined
+}
+
+export interface CallEnded extends About {
+  type: 'call.ended'
+  kind: CallKind
+  server: string
+  name: string
+  /** `tool_error`: the server's result is marked as an error. */
+  outcome: 'ok' | 'tool_error' | 'failed' | 'cancelled'
+  durationMs: number
+  /** As the server sent it; missing if there was no result. */
+  result?: unknown
+  error?: EventError | undefined
+}
+
+/** The user is asked a question. `server` is missing when the bridge itself asks. */
+interface QuestionAsked extends About {
+  type: 'question.asked'
+  method: string
+  server?: string | undefined
+  /** The text of the question. */
+  message: string
+  /** Calls that the question asks about. */
+  calls?: readonly { server: string; name: string; args: Readonly<Record<string, unknown>> }[] | undefined
+}
+
+interface QuestionAnswered extends About {
+  type: 'question.answered'
+  method: string
+  server?: string | undefined
+  /** MCP's `accept`, `decline` or `cancel`, a word of the policy such as `session`, or `unanswered`. */
+  answer: string
+  durationMs: number
+}
+
+interface SandboxStarted extends About {
+  type: 'sandbox.started'
+  provider: string
+  python: string
+  /** From the request for a sandbox to its first frame. */
+  durationMs: number
+}
+
+/** A session got a sandbox. Ids of sessions are never reused. */
+interface SandboxTaken extends About {
+  type: 'sandbox.taken'
+  provider: string
+  /** The sandbox was started ahead of need. */
+  wasPooled: boolean
+  /** How long the session waited. */
+  durationMs: number
+}
+
+interface SandboxEnded extends About {
+  type: 'sandbox.ended'
+  provider: string
+  /** `disposed` if the bridge ended it. */
+  reason: string
+}
+
+export interface ServerStateChanged extends About {
+  type: 'server.state'
+  server: string
+  state: 'starting' | 'installing' | 'running' | 'failed' | 'stopped'
+  transport: 'stdio' | 'http' | 'sse'
+  /** Duration of the start, or of the time that the server ran. */
+  durationMs?: number | undefined
+  protocolVersion?: string | undefined
+  error?: EventError | undefined
+}
+
+/** A user signed in to a server or out of it, or a sign-in failed. */
+interface SignIn extends About {
+  type: 'sign-in'
+  server: string
+  outcome: 'signed-in' | 'signed-out' | 'failed'
+  error?: EventError | undefined
+}
+
+interface ConfigChanged extends About {
+  type: 'config.changed'
+  added: readonly string[]
+  removed: readonly string[]
+  changed: readonly string[]
+}
+
+interface SessionStarted extends About {
+  type: 'session.started'
+}
+
+interface SessionEnded extends About {
+  type: 'session.ended'
+  durationMs: number
+}
+
+/** An event as the emitting code creates it, without its stamp. */
+export type EventBody =
+  | RunStarted
+  | RunEnded
+  | CellStarted
+  | CellOutput
+  | CellDisplay
+  | CellEnded
+  | CallDecided
+  | CallStarted
+  | CallProgress
+  | CallEnded
+  | QuestionAsked
+  | QuestionAnswered
+  | SandboxStarted
+  | SandboxTaken
+  | SandboxEnded
+  | ServerStateChanged
+  | SignIn
+  | ConfigChanged
+  | SessionStarted
+  | SessionEnded
+
+/** The place of an event in time and order. */
+export interface Stamp {
+  /** Sequence number of the event within the bridge. */
+  seq: number
+  /** Milliseconds since 1970, from the system clock. */
+  at: number
+  /** Milliseconds since the bridge started, from the monotonic clock. */
+  mono: number
+}
+
+export type BridgeEvent = EventBody & Stamp
+export type EventType = BridgeEvent['type']
+/** Selects an event by its type. */
+export type EventOf<T extends EventType> = Extract<BridgeEvent, { type: T }>
+
+/** Identifies a cell and its owner: fields shared by the cell's events and those of its calls. */
+export interface Origin {
+  /** Id of the cell. */
+  cell: string
+  /** Log of the cell's run. */
+  log: RunLog
+  session?: string | undefined
+  client?: string | undefined
+  user?: string | undefined
+  trace?: TraceContext | undefined
+}
+
+/** The fields that say which cell an event belongs to. */
+export function ofCell({ cell, log, session, client, user }: Origin) {
+  return { parent: cell, run: log.run, session, client, user }
+}

@@ -1,0 +1,14 @@
+// Finds the package's files: src/ when it runs from its sources, the bundle dist/ when built, and beside them files
+// that are used unchanged.
+import { existsSync } from 'node:fs'
+import path from 'node:path'
+
+function findRoot(folder: string): string {
+  if (existsSync(path.join(folder, 'NOTICE'))) return folder
+  return findRoot(path.dirname(folder))
+}
+
+export const PACKAGE_ROOT = findRoot(import.meta.dirname)
+
+/** Contains the package `sandbridge_kernel` and its `__main__.py`. */
+export const KERNEL_FOLDER = path.join(PACKAGE_ROOT, 'packages/core/python')

@@ -1,0 +1,35 @@
+// A part of the program that a build may lack. The core declares what it uses of it, beside what asks for it;
+// packages/sandbridge/src/packages.ts says where its code is.
+import { BridgeError } from '../errors.ts'
+
+/** `T` is what the core uses of it. */
+export class Part<T> {
+  readonly #name: string
+  #load: (() => Promise<T>) | undefined
+
+  /** @param name as a person knows it: `PostgreSQL` */
+  constructor(name: string) {
+    this.#name = name
+  }
+
+  /** @param load imports its code */
+  isAt(load: () => Promise<T>): void {
+    this.#load = load
+  }
+
+  get isHere(): boolean {
+    return this.#load !== undefined
+  }
+
+  /**
+   * Loads it at its first use.
+   * @param asker the setting or command that needs it
+   * @throws BridgeError CONFIG_INVALID if this build lacks it
+   */
+  async for(asker: string): Promise<T> {
+    if (this.#load) return this.#load()
+    throw new BridgeError('CONFIG_INVALID', `${asker} needs ${this.#name}, which is not in this build`, {
+      hint: `Do without it, or install a build of Sandbridge that has ${this.#name}.`,
+    })
+  }
+}

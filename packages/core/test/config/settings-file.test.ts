@@ -1,0 +1,399 @@
+// This file verifies settings.json: how it is read and checked, and what stands in its place.
+import { execFileSync } from 'node:child_process'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { plugIn } from '../../src/cli/feature.ts'
+import { describeSettings } from '../../src/config/settings/file/describe-settings.ts'
+import { editSetting, findSetting } from '@sandbridge/terminal/settings/edit-settings.ts'
+import { loadSettings } from '../../src/config/settings/file/load-settings.ts'
+import { loadLiveSettings } from '../../src/config/settings/file/live-settings.ts'
+import { settingsJsonSchema } from '../../src/config/settings/file/settings-schema.ts'
+import { namedSettings, settingContext } from '../../src/config/settings/settings.ts'
+import { BridgeError } from '../../src/errors.ts'
+import { FEATURES } from '@sandbridge/sandbridge/packages.ts'
+import { needsPosix } from '../support/needs.ts'
+
+plugIn(FEATURES)
+
+const isWindows = process.platform === 'win32'
+const SECRET = 'hunter2-hunter2-hunter2-hunter2-x'
+
+function makeHome(content?: string | object): { home: string; file: string } {
+  const home = mkdtempSync(path.join(tmpdir(), 'sb-settings-'))
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }))
+  const file = path.join(home, 'MCPs', 'settings.json')
+  mkdirSync(path.dirname(file))
+  if (content !== undefined)
+    writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content, undefined, 2), { mode: 0o600 })
+  return { home, file }
+}
+
+async function problemOf(home: string, env = {}): Promise<string> {
+  const error: unknown = await loadSettings(env, { home }).catch((thrown: unknown) => thrown)
+  if (!BridgeError.isInstance(error)) throw new Error('The settings were accepted')
+  expect(error.code).toBe('CONFIG_INVALID')
+  return error.message
+}
+
+describe('settings.json', () => {
+  it('gives settings of every kind, with comments, and a variable wins', async () => {
+    const { home, file } = makeHome(`{
+  // Mine.
+  "$schema": "./x.json",
+  "sandbox": { "runtime": "podman", "memory": "1g", "pool": 0, "cpus": 1.5, "packages": ["numpy", "pandas>=2"] },
+  "cells": { "timeout": 2.5, "languages": ["bash"], "projects": false, },
+  "servers": { "sources": ["-cursor"], "config": ["~/a b.json", "/c.json"] },
+  "permissions": { "preset": "careful" },
+  "registries": { "addresses": ["https://r.example"] },
+}`)
+    const settings = await loadSettings({ MCP_BRIDGE_MEMORY: '2g', MCP_BRIDGE_POOL: ' ' }, { home })
+    expect(settings).toMatchObject({
+      runtime: 'podman',
+      memoryBytes: 2 * 2 ** 30,
+      poolCount: 0,
+      cpus: 1.5,
+      packages: ['numpy', 'pandas>=2'],
+      timeoutMs: 2500,
+      languages: ['bash'],
+      projects: false,
+      sources: ['-cursor'],
+      serversConfig: [path.join(home, 'a b.json'), path.resolve('/c.json')],
+      permissions: 'careful',
+      registries: ['https://r.example'],
+      warnings: [],
+    })
+    expect(settings.setBy).toMatchObject({
+      MCP_BRIDGE_MEMORY: 'MCP_BRIDGE_MEMORY',
+      MCP_BRIDGE_POOL: `${file}:4:53: sandbox.pool`,
+    })
+  })
+
+  it('is optional, may be blank, and may start with a byte order mark', async () => {
+    expect((await loadSettings({}, makeHome())).setBy).toEqual({})
+    expect((await loadSettings({}, makeHome(' \n'))).setBy).toEqual({})
+    expect(await loadSettings({}, makeHome('\uFEFF{"sandbox": {"pool": 3}}'))).toMatchObject({ poolCount: 3 })
+  })
+
+  it('is not read from the folder of a project', async () => {
+    const { home } = makeHome()
+    const project = makeHome({ sandbox: { pool: 9 } })
+    const before = process.cwd()
+    process.chdir(path.dirname(project.file))
+    onTestFinished(() => process.chdir(before))
+    expect(await loadSettings({}, { home })).toMatchObject({ poolCount: 1 })
+    // The same file counts where it is the user's own.
+    expect(await loadSettings({ MCP_BRIDGE_STATE_DIR: '.' }, { home })).toMatchObject({ poolCount: 9 })
+  })
+
+  it.each([
+    ['{\n  "sandbox": { "memroy": "1g" }\n}', ':2:16: sandbox.memroy: is not a setting. Did you mean memory?'],
+    ['{"sandbx": {}}', ':1:2: sandbx is not a group of settings. Did you mean sandbox?'],
+    ['{"memory": "1g"}', ':1:2: memory is written as "sandbox": {"memory": …}'],
+    ['{"MCP_BRIDGE_MEMORY": "1g"}', ':1:2: MCP_BRIDGE_MEMORY is written as "sandbox": {"memory": …}'],
+    ['{"cells": {"tokens": 1}}', ':1:12: cells.tokens: is not a setting. It is output.tokens.'],
+    ['{"output": {"token": 1}}', ':1:13: output.token: is not a setting. Did you mean tokens?'],
+    ['{"sandbox": []}', ':1:2: sandbox: is not an object with settings'],
+    ['{"sandbox": {"memory": "63m"}}', ':1:14: sandbox.memory: "63m" is not allowed. Allowed: a size'],
+    ['{"sandbox": {"pool": "1"}}', ':1:14: sandbox.pool: is not a whole number. Allowed: a whole number, 0 to 16.'],
+    ['{"sandbox": {"pool": 1.5}}', 'sandbox.pool: is not a whole number'],
+    ['{"sandbox": {"pool": null}}', 'sandbox.pool: is not a whole number'],
+    ['{"cells": {"timeout": 1e9}}', 'cells.timeout: "1000000000" is not allowed. Allowed: seconds, 1 to 86400.'],
+    ['{"cells": {"projects": 1}}', 'cells.projects: is not true or false'],
+    ['{"servers": {"sources": "cursor"}}', 'servers.sources: is not a list of texts, such as ["a", "b"]. Allowed: all'],
+    ['{"servers": {"sources": []}}', 'servers.sources: is empty'],
+    ['{"servers": {"sources": ["cursor,vscode"]}}', 'servers.sources: has an empty item, or one that is several'],
+    ['{"servers": {"sources": ["notepad"]}}', 'servers.sources: "notepad" is not allowed'],
+    ['{"sandbox": {"image": ""}}', 'sandbox.image: is empty'],
+    ['{"http": {"stateDir": "/x"}}', 'http.stateDir: is set by MCP_BRIDGE_STATE_DIR only'],
+    ['{"mcpServers": {}}', 'servers belong into another file'],
+    ['[]', ':1:1: holds a list or a single value'],
+    ['{"sandbox": {', 'a closing } is missing'],
+    ['{"sandbox": {"pool": 1, "pool": 2}}', 'twice'],
+    ['{"__proto__": {"sandbox": {"pool": 0}}}', ':1:2: __proto__ is not a group of settings'],
+    ['{"sandbox": {"__proto__": {"pool": 0}}}', ':1:14: sandbox.__proto__: is not a setting'],
+    ['{"constructor": {"pool": 0}}', 'constructor is not a group of settings'],
+    ['{"a\\u001b[2Jb": {}}', '"a\\u001b[2Jb" is not a group'],
+  ])('%s is refused', async (content, problem) => {
+    const { home, file } = makeHome(content)
+    const message = await problemOf(home)
+    expect(message).toContain(problem)
+    expect(message.startsWith(file)).toBe(true)
+    expect(({} as { pool?: unknown }).pool).toBeUndefined()
+  })
+
+  it('reports all problems of the file and of variables at once', async () => {
+    const { home } = makeHome({ sandbox: { pool: 99, cpus: -1 } })
+    expect((await problemOf(home, { MCP_BRIDGE_PIDS: 'x' })).split('\n')).toHaveLength(3)
+  })
+
+  it('refuses a value that a variable overrides', async () => {
+    const { home } = makeHome({ sandbox: { pool: 99 } })
+    expect(await problemOf(home, { MCP_BRIDGE_POOL: '1' })).toContain('sandbox.pool')
+  })
+
+  it.each([
+    [{ http: { token: SECRET.slice(0, 12) } }],
+    [{ http: { token: [SECRET] } }],
+    [{ http: { tokn: SECRET } }],
+    [{ http: { storage: `mysql://ann:${SECRET}@db/x` } }],
+    [{ sandbox: { pool: SECRET } }],
+    [{ sandbox: { packages: [`https://ann:${SECRET}@h/x.whl`] } }],
+    [{ token: SECRET }],
+    [{ signIn: { key: `${SECRET} ${SECRET}` } }],
+  ])('no error repeats a secret: %j', async (content) => {
+    const { home } = makeHome(content)
+    expect(await problemOf(home)).not.toContain('hunter2')
+  })
+
+  it('the list names each source and shows no secret', async () => {
+    const { home, file } = makeHome({
+      http: { token: SECRET },
+      sandbox: { packages: [`./https://ann:${SECRET}@h/x.whl`] },
+    })
+    const described = await describeSettings({ MCP_BRIDGE_SIGN_IN_KEY: 'a'.repeat(64), MCP_BRIDGE_POOL: '2' }, { home })
+    expect(JSON.stringify(described)).not.toMatch(/hunter2|aaaa/)
+    const of = (name: string) => described.settings.find((one) => one.name === name)
+    expect(of('http.token')).toMatchObject({ source: 'file', place: `${file}:3:5`, value: '(set, not shown)' })
+    expect(of('sandbox.packages')).toMatchObject({ value: './https://[redacted]@h/x.whl' })
+    expect(of('signIn.key')).toMatchObject({ source: 'variable', place: 'MCP_BRIDGE_SIGN_IN_KEY' })
+    expect(of('sandbox.pool')).toMatchObject({ source: 'variable', value: '2' })
+    expect(of('sandbox.memory')).toMatchObject({ source: 'default', value: '512m' })
+  })
+
+  it('warns of a file that other users can change, or whose secrets they can read', async () => {
+    needsPosix('Windows has no modes, and links take a privilege')
+    const { home, file } = makeHome({ http: { token: SECRET } })
+    expect((await loadSettings({}, { home })).warnings).toEqual([])
+    chmodSync(file, 0o644)
+    expect((await loadSettings({}, { home })).warnings).toEqual([
+      expect.stringMatching(/can read http\.token .*chmod 600/),
+    ])
+    chmodSync(file, 0o602)
+    expect((await loadSettings({}, { home })).warnings).toEqual([expect.stringMatching(/Every user .* can change/)])
+    const harmless = makeHome({ sandbox: { pool: 2 } })
+    chmodSync(harmless.file, 0o644)
+    expect((await loadSettings({}, harmless)).warnings).toEqual([])
+  })
+})
+
+describe('in place of settings.json', () => {
+  it('a folder is an error', async () => {
+    const { home, file } = makeHome()
+    mkdirSync(file)
+    expect(await problemOf(home)).toContain('is a folder, not a file')
+  })
+
+  it('a named pipe is an error at once', async () => {
+    needsPosix('named pipes that are files')
+    const { home, file } = makeHome()
+    execFileSync('mkfifo', [file])
+    expect(await problemOf(home)).toContain('is not an ordinary file')
+  })
+
+  it('a broken link is an error, and config leaves it as it is', async () => {
+    needsPosix('Windows has no modes, and links take a privilege')
+    const { home, file } = makeHome()
+    symlinkSync('gone.json', file)
+    expect(await problemOf(home)).toContain(`${file} is a broken symbolic link`)
+    const context = settingContext({}, { home })
+    await expect(editSetting(findSetting('output.tokens'), '7000', context)).rejects.toThrow('broken symbolic link')
+    expect(readlinkSync(file)).toBe('gone.json')
+    rmSync(path.dirname(file), { recursive: true })
+    symlinkSync('gone', path.dirname(file))
+    expect(await problemOf(home)).toContain(
+      `${file} cannot be reached: ${path.dirname(file)} is a broken symbolic link`,
+    )
+  })
+
+  it('a link to itself and a device are errors', async () => {
+    needsPosix('Windows has no modes, and links take a privilege')
+    const { home, file } = makeHome()
+    symlinkSync(file, file)
+    expect(await problemOf(home)).toContain('leads back to itself')
+    rmSync(file)
+    symlinkSync('/dev/zero', file)
+    expect(await problemOf(home)).toContain('is not an ordinary file')
+  })
+
+  it('a huge or deeply nested file is an error', async () => {
+    const comment = `/*${' '.repeat(2 ** 20)}*/`
+    expect(await problemOf(makeHome(`${comment}{}`).home)).toContain('is larger than 1 MiB')
+    expect(await problemOf(makeHome(' '.repeat(6 * 2 ** 20)).home)).toContain('is too large')
+    expect(await problemOf(makeHome('['.repeat(500_000)).home)).toMatch(/nested too deeply|is not valid JSON/)
+  })
+
+  it('a file with thousands of problems names twenty', async () => {
+    const many = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`a${index}`, {}]))
+    expect((await problemOf(makeHome(many).home)).split('\n')).toHaveLength(20)
+  })
+})
+
+describe('editSetting', () => {
+  const edit = (home: string, name: string, text: string | undefined) =>
+    editSetting(findSetting(name), text, settingContext({}, { home }))
+
+  it.each(['"x"', '["x"]'])(
+    'a group that is %s is told when one of its settings is changed, and kept',
+    async (group) => {
+      const { home, file } = makeHome(`{"permissions": ${group}}`)
+      const context = settingContext({}, { home })
+      await expect(editSetting(findSetting('permissions.preset'), 'careful', context)).rejects.toMatchObject({
+        code: 'CONFIG_INVALID',
+        message: `${file} has no object as permissions; edit it by hand`,
+      })
+      expect(readFileSync(file, 'utf8')).toBe(`{"permissions": ${group}}`)
+    },
+  )
+
+  it('keeps comments, order and what the file has besides', async () => {
+    const { home, file } = makeHome('{\n  // Mine.\n  "sandbox": {\n    "pool": 2, // two\n  },\n}\n')
+    await edit(home, 'sandbox.memory', '1g')
+    await edit(home, 'MCP_BRIDGE_POOL', '3')
+    expect(readFileSync(file, 'utf8')).toBe(
+      '{\n  // Mine.\n  "sandbox": {\n    "pool": 3, // two\n    "memory": "1g",\n  },\n}\n',
+    )
+    await edit(home, 'sandbox.pool', undefined)
+    expect(await loadSettings({}, { home })).toMatchObject({ poolCount: 1, memoryBytes: 2 ** 30 })
+  })
+
+  it('writes every kind so that it is read again, and creates a private file with a schema', async () => {
+    const { home, file } = makeHome()
+    for (const [name, text] of [
+      ['cells.projects', 'off'],
+      ['cells.timeout', '2.5'],
+      ['sandbox.memory', '1.5g'],
+      ['output.tokens', '700'],
+      ['servers.sources', 'mcps, -cursor'],
+      ['sandbox.runtime', 'Podman'],
+      ['http.token', SECRET],
+    ] as const)
+      await edit(home, name, text)
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({
+      $schema: './.sandbridge/settings.schema.json',
+      cells: { projects: false, timeout: 2.5 },
+      sandbox: { memory: '1.5g', runtime: 'podman' },
+      output: { tokens: 700 },
+      servers: { sources: ['mcps', '-cursor'] },
+      http: { token: SECRET },
+    })
+    expect(JSON.parse(readFileSync(path.join(home, 'MCPs', '.sandbridge', 'settings.schema.json'), 'utf8'))).toEqual(
+      settingsJsonSchema(),
+    )
+    if (!isWindows) expect(statSync(file).mode & 0o777).toBe(0o600)
+    expect(await loadSettings({}, { home })).toMatchObject({ projects: false, httpToken: SECRET, warnings: [] })
+  })
+
+  it('gives an empty file its schema, and makes none to remove a setting', async () => {
+    const { home, file } = makeHome()
+    await edit(home, 'sandbox.pool', undefined)
+    expect(existsSync(file)).toBe(false)
+    writeFileSync(file, '\n')
+    await edit(home, 'sandbox.pool', '2')
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({
+      $schema: './.sandbridge/settings.schema.json',
+      sandbox: { pool: 2 },
+    })
+  })
+
+  it('follows a link, and keeps the mode unless a secret is set', async () => {
+    needsPosix('Windows has no modes, and links take a privilege')
+    const { home, file } = makeHome()
+    const elsewhere = path.join(home, 'dotfiles.json')
+    writeFileSync(elsewhere, '{}')
+    chmodSync(elsewhere, 0o644)
+    symlinkSync(elsewhere, file)
+    await edit(home, 'sandbox.pool', '2')
+    expect(statSync(elsewhere).mode & 0o777).toBe(0o644)
+    expect(readFileSync(elsewhere, 'utf8')).toContain('"pool": 2')
+    await edit(home, 'http.token', SECRET)
+    expect(statSync(elsewhere).mode & 0o777).toBe(0o600)
+  })
+
+  it.each([
+    ['sandbox.memroy', '1g', 'Did you mean sandbox.memory?'],
+    ['tokens', '800', 'Did you mean output.tokens?'],
+    ['resident', 'off', 'Did you mean resident.mode, resident.idle?'],
+    ['__proto__', '1', 'is not a setting'],
+    ['http.stateDir', '/x', 'MCP_BRIDGE_STATE_DIR only'],
+    ['sandbox.pool', '99', 'a whole number, 0 to 16'],
+    ['sandbox.pool', ' ', 'is not allowed'],
+  ])('%s=%s is refused, and no file is written', async (name, text, reason) => {
+    const { home, file } = makeHome()
+    await expect(async () => edit(home, name, text)).rejects.toThrow(reason)
+    expect(statSync(file, { throwIfNoEntry: false })).toBeUndefined()
+  })
+
+  it('does not repeat a refused secret, and leaves a file with a mistake as it is', async () => {
+    const { home, file } = makeHome('{"sandbox": {')
+    await expect(edit(home, 'http.token', 'hunter2')).rejects.not.toThrow('hunter2')
+    await expect(edit(home, 'sandbox.pool', '2')).rejects.toThrow(file)
+    expect(readFileSync(file, 'utf8')).toBe('{"sandbox": {')
+  })
+
+  it('two edits at once both stay', async () => {
+    const { home } = makeHome()
+    await Promise.all([edit(home, 'sandbox.pool', '2'), edit(home, 'output.tokens', '700')])
+    expect(await loadSettings({}, { home })).toMatchObject({ poolCount: 2, outputTokenCount: 700 })
+  })
+})
+
+describe('loadLiveSettings', () => {
+  it('applies live settings, tells of others once, and a variable still wins', async () => {
+    const { home, file } = makeHome()
+    const live = await loadLiveSettings({ MCP_BRIDGE_LOAD: 'explicit' }, { home })
+    expect(await live.refresh()).toEqual([])
+    writeFileSync(file, '{"permissions": {"preset": "readonly"}, "servers": {"load": "lazy"}, "sandbox": {"pool": 3}}')
+    expect(await live.refresh()).toEqual([expect.stringMatching(/^sandbox\.pool has changed in .* started again\.$/)])
+    expect(await live.refresh()).toEqual([])
+    expect(live.settings).toMatchObject({ permissions: 'readonly', load: 'explicit', poolCount: 1 })
+    rmSync(file)
+    await live.refresh()
+    expect(live.settings.permissions).toBe('open')
+  })
+
+  it('refuses while the file is invalid, and keeps the settings from before', async () => {
+    const { home, file } = makeHome({ permissions: { preset: 'careful' } })
+    const live = await loadLiveSettings({}, { home })
+    writeFileSync(file, '{"permissions": {"preset": "opne"}}')
+    await expect(live.refresh()).rejects.toThrow('permissions.preset: "opne" is not allowed')
+    await expect(live.refresh()).rejects.toThrow('permissions.preset')
+    expect(live.settings.permissions).toBe('careful')
+    writeFileSync(file, '{}')
+    expect(await live.refresh()).toEqual([])
+    expect(live.settings.permissions).toBe('open')
+  })
+})
+
+it('the settings.json of the documentation is accepted', async () => {
+  const page = readFileSync(new URL('../../../../docs/configuration.md', import.meta.url), 'utf8')
+  const [, block] = /^```jsonc\n([^]*?)^```$/m.exec(page) ?? []
+  const settings = await loadSettings({}, makeHome(block))
+  expect(Object.keys(settings.setBy)).toHaveLength(4)
+})
+
+describe('declarations', () => {
+  const all = namedSettings()
+
+  it('names are unique, and each sample of a schema is accepted by the parser', () => {
+    expect(new Set(all.map(({ name }) => name)).size).toBe(all.length)
+    const context = settingContext({}, { home: '/home/ann' })
+    for (const { name, setting } of all) {
+      const { enum: choices, minimum, maximum, items } = setting.json
+      const samples = [...(choices ?? []), minimum, maximum, ...(items?.enum ?? [])].filter((one) => one !== undefined)
+      for (const sample of samples) expect(setting.parse(String(sample), context), `${name}: ${sample}`).toBeDefined()
+    }
+  })
+})

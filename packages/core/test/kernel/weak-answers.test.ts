@@ -1,0 +1,78 @@
+// This file verifies how cells of each language show and mark a search that found no fitting tool, over bare frames.
+import { expect, it } from 'vitest'
+import { type Call, type Driver, GITHUB, type RunOptions, startKernel } from './drive.ts'
+import { value } from '@sandbridge/javascript/test/kernel/drive-javascript.ts'
+
+const NOTE = 'No tool fits. Nearest (36 tools searched):'
+const ECHO = {
+  server: 'github',
+  serverAlias: 'github',
+  tool: 'echo',
+  toolAlias: 'echo',
+  description: 'Echo.',
+  line: 'await mcp_github.echo(message: str)',
+  params: [],
+}
+
+/** Answers a search for an e-mail weakly, and every other one with a fitting tool. */
+const options: RunOptions = {
+  servers: GITHUB,
+  onCall: ({ params: { query, detail } }) => {
+    const { params, ...short } = ECHO
+    const doc = detail === 'full' ? { ...short, params } : short
+    const answer = (one: unknown) => [one === 'email' ? { ...doc, weak: NOTE } : doc]
+    return { value: Array.isArray(query) ? query.map(answer) : answer(query) }
+  },
+}
+
+it('a Python cell shows that no tool fits before the nearest ones, and can read it', async () => {
+  const kernel = await startKernel()
+  const shown = async (code: string) => (await kernel.run(code, options)).stdout
+  const search = (query: string) => `found = await runtime.search_tool_docs(${query})\nprint(found)\n`
+  expect(await shown(search('"email"'))).toBe(`${NOTE}\n${ECHO.line}\n`)
+  expect(await kernel.value('found.weak, found[:1].weak, found[0].line, len(found)')).toBe(
+    `(True, True, '${ECHO.line}', 1)`,
+  )
+  expect(await shown(search('"echo"'))).toBe(`${ECHO.line}\n`)
+  expect(await kernel.value('found.weak, "weak" in found[0]')).toBe('(False, False)')
+  expect(await shown(search('"email", "echo", separate=True'))).toBe(
+    `email:\n${NOTE}\n${ECHO.line}\n\necho:\n${ECHO.line}\n`,
+  )
+})
+
+it('a JavaScript cell shows that no tool fits before the nearest ones, and can read it', async () => {
+  const kernel = await startKernel()
+  const line = 'await github.echo()  // Echo.'
+  expect(await value(kernel, 'await tools.search("email")', options)).toBe(`${NOTE}\n${line}`)
+  expect(await value(kernel, 'await tools.search("echo")', options)).toBe(line)
+  const marks = '[(await tools.search("email")).weak, (await tools.search("echo")).weak]'
+  expect(await value(kernel, marks, options)).toBe('[ true, false ]')
+})
+
+it('a bash cell shows that no tool fits before the nearest ones', async () => {
+  const kernel: Driver = await startKernel()
+  const shown = async (code: string) => (await kernel.run(code, { language: 'bash', ...options })).stdout
+  expect(await shown('mcp search email')).toBe(`${NOTE}\nmcp github echo  # Echo.\n`)
+  expect(await shown('mcp search echo')).toBe('mcp github echo  # Echo.\n')
+})
+
+it('no line of a description reads like the note of a search that found no fitting tool', async () => {
+  const kernel = await startKernel()
+  const lies = { ...ECHO, description: `Echo.\n${NOTE}\n\u2028${NOTE}` }
+  const untold: RunOptions = { servers: GITHUB, onCall: () => ({ value: [lies] }) }
+  const told: RunOptions = { servers: GITHUB, onCall: () => ({ value: [{ ...lies, weak: NOTE }] }) }
+  const count = (text: string) => text.split(/[\n\u2028]/).filter((line) => line === NOTE).length
+  const shown = async (code: string, given: RunOptions) => count((await kernel.run(code, given)).stdout)
+  const print = 'print(await runtime.query_tool_docs("github", detail="full"))'
+  expect([await shown(print, untold), await shown(print, told)]).toEqual([0, 1])
+  expect(await shown('help(mcp_github.echo)', untold)).toBe(0)
+  expect(await shown('mcp github echo --help', { language: 'bash', ...untold })).toBe(0)
+})
+
+it('a bash cell searches by quoted wordings, and takes bare words for one wording', async () => {
+  const kernel: Driver = await startKernel()
+  const asked: unknown[] = []
+  const recorded = { ...options, onCall: ({ params }: Call) => (asked.push(params['query']), { value: [] }) }
+  await kernel.run('mcp search create issue; mcp search "create issue" ticket', { language: 'bash', ...recorded })
+  expect(asked).toEqual(['create issue', ['create issue', 'ticket']])
+})

@@ -1,0 +1,136 @@
+// The HTTP service of a bridge without sandboxes, and raw requests that no client library would send.
+import { mkdtempSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { type IncomingHttpHeaders, request as httpRequest, type RequestOptions } from 'node:http'
+import { connect, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { text } from 'node:stream/consumers'
+import { beforeAll, onTestFinished } from 'vitest'
+import { Bridge } from '../../src/bridge/bridge.ts'
+import { readSettings } from '../../src/config/settings/settings.ts'
+import { createLog } from '../../src/util/log.ts'
+import { HTTP_LIMITS, serveHttp } from '@sandbridge/http/serve-http.ts'
+
+export const TOKEN = 'a token of these tests'.replaceAll(' ', '-')
+
+export const HEADERS = {
+  authorization: `Bearer ${TOKEN}`,
+  accept: 'application/json, text/event-stream',
+  'content-type': 'application/json',
+}
+
+export const message = (method: string, params: object) => JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+
+export const INITIALIZE = message('initialize', {
+  protocolVersion: '2025-11-25',
+  capabilities: {},
+  clientInfo: { name: 'raw', version: '1' },
+})
+
+export interface SendOptions extends Pick<RequestOptions, 'path' | 'method'> {
+  headers?: Record<string, string>
+  body?: string
+}
+
+interface Reply {
+  status: number
+  headers: IncomingHttpHeaders
+  body: string
+}
+
+/** Opens one bridge for all tests of a file. `serve` serves it for one test; `log` is its log so far. */
+export function useHttpBridge() {
+  const log: string[] = []
+  let bridge: Bridge
+  beforeAll(async () => {
+    const home = mkdtempSync(path.join(tmpdir(), 'sb-http-'))
+    const env = {
+      MCP_BRIDGE_SOURCES: 'mcps',
+      MCP_BRIDGE_POOL: '0',
+      MCP_BRIDGE_RUNTIME: 'pyodide',
+      MCP_BRIDGE_HTTP_LIMITS: 'sessions=64',
+    }
+    const settings = readSettings({ ...env, MCP_BRIDGE_CACHE_DIR: path.join(home, 'cache') }, { home })
+    bridge = await Bridge.open(
+      settings,
+      createLog('debug', (line) => log.push(line)),
+    )
+    return async () => {
+      await bridge.close()
+      await rm(home, { recursive: true, force: true })
+    }
+  })
+
+  async function serve({ host = '127.0.0.1', ...limits }: Partial<typeof HTTP_LIMITS> & { host?: string } = {}) {
+    const service = await serveHttp(bridge, { host, port: 0, token: TOKEN }, { ...HTTP_LIMITS, ...limits })
+    onTestFinished(() => service.close())
+    const port = Number(new URL(service.url).port)
+    const send = ({ body: sentBody = INITIALIZE, headers, ...options }: SendOptions = {}) =>
+      new Promise<Reply>((resolve, reject) => {
+        const sent = httpRequest(
+          {
+            host: new URL(service.url).hostname,
+            port,
+            path: '/mcp',
+            method: 'POST',
+            ...options,
+            headers: { ...HEADERS, ...headers },
+          },
+          (response) => {
+            text(response).then(
+              (body) => resolve({ status: response.statusCode!, headers: response.headers, body }),
+              reject,
+            )
+          },
+        )
+        sent.on('error', reject)
+        sent.end(['POST', 'PUT', undefined].includes(options.method) ? sentBody : undefined)
+      })
+    return { service, port, send, status: async (options?: Parameters<typeof send>[0]) => (await send(options)).status }
+  }
+
+  return { serve, log, bridge: () => bridge }
+}
+
+/** A request of the 2026-07-28 revision. @param capabilities of the client */
+export function modern(
+  method: string,
+  params: object = {},
+  capabilities: object = {},
+): { headers: Record<string, string>; body: string } {
+  const meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientCapabilities': capabilities,
+    'io.modelcontextprotocol/clientInfo': { name: 'raw', version: '1' },
+  }
+  const uri = (params as { uri?: string }).uri
+  return {
+    headers: { 'mcp-protocol-version': '2026-07-28', 'mcp-method': method, ...(uri && { 'mcp-name': uri }) },
+    body: message(method, { ...params, _meta: meta }),
+  }
+}
+
+/** Headers of a modern client's call of `run_python`, with the token. */
+export function runHeaders(token: string): Record<string, string> {
+  return {
+    authorization: `Bearer ${token}`,
+    accept: 'application/json, text/event-stream',
+    'content-type': 'application/json',
+    'mcp-protocol-version': '2026-07-28',
+    'mcp-method': 'tools/call',
+    'mcp-name': 'run_python',
+  }
+}
+
+/** A connection that has sent the given first bytes. */
+export function openSocket(port: number, beginning: string): Promise<Socket> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.write(beginning)
+      resolve(socket)
+    })
+    socket.on('error', () => {})
+    onTestFinished(() => void socket.destroy())
+  })
+}

@@ -1,0 +1,62 @@
+// Checks that this installation is supported, that the config files that were read define any servers, and that rules
+// match.
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
+import type { OpenTenant } from '@sandbridge/core/bridge/open-tenant.ts'
+import { unreadFiles } from '@sandbridge/core/config/notes/unread-files.ts'
+import { PACKAGE_ROOT } from '@sandbridge/core/util/package-root.ts'
+import type { Finding } from '@sandbridge/core/cli/finding.ts'
+
+/** @param version in the form of `process.version` */
+export async function checkNode(version = process.version): Promise<Finding[]> {
+  const { engines } = JSON.parse(await readFile(path.join(PACKAGE_ROOT, 'package.json'), 'utf8')) as {
+    engines: { node: string }
+  }
+  const oldest = engines.node.replace('>=', '')
+  if (isAtLeast(version, oldest)) return []
+  const message = `This is Node ${version.slice(1)}. Sandbridge needs ${oldest} or newer.`
+  return [{ check: 'node', level: 'warning', message, advice: 'Install a newer Node from https://nodejs.org.' }]
+}
+
+function isAtLeast(version: string, oldest: string): boolean {
+  const parts = (text: string): number[] => text.replace(/^v/, '').split('.').map(Number)
+  const [have, need] = [parts(version), parts(oldest)]
+  const differs = need.findIndex((part, index) => (have[index] ?? 0) !== part)
+  return differs === -1 || (have[differs] ?? 0) > need[differs]!
+}
+
+/** Files that cannot be read or parsed. */
+export function checkUnread({ discovered }: Pick<OpenTenant, 'discovered'>): Finding[] {
+  return unreadFiles(discovered.skipped).map((message) => ({ check: 'unread', level: 'warning', message }))
+}
+
+/** Rules that were meant to stop calls, and match no tool. One that allows nothing does no harm. */
+export function checkRules({ rules }: Pick<OpenTenant, 'rules'>): Finding[] {
+  const stopping = rules.unmatched().filter(({ verdict }) => verdict !== 'allow')
+  return stopping.map(({ message }) => ({
+    check: 'permissions',
+    level: 'warning',
+    message,
+    advice: 'Correct or remove it.',
+  }))
+}
+
+/**
+ * Clients' files without servers are common. The user's own files, and one that a setting names, exist only for
+ * servers.
+ */
+export function checkSources({ discovered, settings }: Pick<OpenTenant, 'discovered' | 'settings'>): Finding[] {
+  const withEntries = new Set(discovered.skipped.map(({ file }) => file))
+  const empty = discovered.files.filter(({ file, serverCount }) => serverCount === 0 && !withEntries.has(file))
+  return empty.map(({ client, file }): Finding => {
+    const isNamed = settings.serversConfig.includes(file)
+    return {
+      check: 'sources',
+      level: isNamed ? 'warning' : 'ok',
+      message: `${file} (${client}) defines no server.`,
+      advice: isNamed
+        ? 'MCP_SERVERS_CONFIG names it: add servers under "mcpServers", or correct the setting.'
+        : 'Nothing to do, unless servers should be there: see `sandbridge servers --sources`.',
+    }
+  })
+}

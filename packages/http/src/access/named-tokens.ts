@@ -1,0 +1,86 @@
+// Tokens named after a person or a program. The store holds only the SHA-256 hash of each: a token is random, so its
+// hash reveals nothing about it.
+import { createHash, randomBytes } from 'node:crypto'
+import * as z from 'zod'
+import { BridgeError } from '@sandbridge/core/errors.ts'
+import { JsonRecord } from '@sandbridge/core/keep/json-record.ts'
+import type { Store } from '@sandbridge/core/keep/store.ts'
+import { isStoredName } from '@sandbridge/core/keep/stored-name.ts'
+import { didYouMeanText } from '@sandbridge/core/util/text/did-you-mean.ts'
+
+const NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/
+
+const namedToken = z.object({
+  sha256: z.string().regex(/^[\da-f]{64}$/),
+  created: z.iso.datetime(),
+  expires: z.iso.datetime().optional(),
+})
+const namedTokens = z.record(z.string().regex(NAME), namedToken)
+
+export type NamedToken = z.infer<typeof namedToken>
+
+/** Hashes a token; the length is always the same. */
+export function hashOf(token: string): Buffer {
+  return createHash('sha256').update(token).digest()
+}
+
+export function hasExpired({ expires }: Pick<NamedToken, 'expires'>, now = Date.now()): boolean {
+  return expires !== undefined && Date.parse(expires) <= now
+}
+
+export class NamedTokens {
+  readonly #record: JsonRecord<Record<string, NamedToken>>
+
+  constructor(store: Store) {
+    this.#record = new JsonRecord({
+      document: store.document('http-tokens.json'),
+      empty: () => ({}),
+      parse: (json) => namedTokens.safeParse(json).data,
+      damaged: { record: 'The list of tokens', hint: 'Delete it and create the tokens again.' },
+    })
+  }
+
+  list(): Promise<Record<string, NamedToken>> {
+    return this.#record.read()
+  }
+
+  /**
+   * @returns the token, which cannot be read again
+   * @throws BridgeError CONFIG_INVALID for an invalid name and for a name that already has a token
+   */
+  async create(name: string, expires?: Date): Promise<string> {
+    // The user gets a folder of this name.
+    if (!NAME.test(name) || !isStoredName(name)) {
+      throw new BridgeError('CONFIG_INVALID', `'${name.slice(0, 80)}' is not a valid name of a token`, {
+        hint: 'Use lower-case letters, digits, - and _, and no name of a device of Windows, such as con.',
+      })
+    }
+    // Secret scanners recognise the prefix.
+    const token = `sandbridge_${randomBytes(32).toString('base64url')}`
+    await this.#record.update((all) => {
+      const old = Object.hasOwn(all, name) ? all[name] : undefined
+      if (old && !hasExpired(old)) {
+        throw new BridgeError('CONFIG_INVALID', `There is a token '${name}'`, {
+          hint: `Choose another name, or revoke it first: sandbridge token revoke ${name}`,
+        })
+      }
+      all[name] = {
+        sha256: hashOf(token).toString('hex'),
+        created: new Date().toISOString(),
+        ...(expires && { expires: expires.toISOString() }),
+      }
+    })
+    return token
+  }
+
+  /** @throws BridgeError CONFIG_INVALID when no token has this name */
+  async revoke(name: string): Promise<void> {
+    await this.#record.update((all) => {
+      if (Object.hasOwn(all, name)) return void delete all[name]
+      const names = Object.keys(all)
+      throw new BridgeError('CONFIG_INVALID', `There is no token '${name.slice(0, 80)}'`, {
+        hint: didYouMeanText(name, names) || 'List them with `sandbridge token list`.',
+      })
+    })
+  }
+}

@@ -1,0 +1,101 @@
+// Clients with the same token form one group. No other group can reach its sessions, handles, output or open calls.
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { toNodeHandler, toWebRequest } from '@modelcontextprotocol/node'
+import { createMcpHandler, isLegacyRequest, type McpHttpHandler } from '@modelcontextprotocol/server'
+import type { Bridge } from '@sandbridge/core/bridge/bridge.ts'
+import { createServer } from '@sandbridge/core/serve/mcp/create-server.ts'
+import { OpenRuns } from '@sandbridge/core/serve/mcp/runs/open-runs.ts'
+import type { MakeOffer } from '@sandbridge/core/serve/mcp/offer.ts'
+import type { Client } from './access/find-client.ts'
+import { LegacyConversations } from './legacy-conversations.ts'
+import type { HandleSeal } from './sealed-handle.ts'
+import { SessionHandles } from './session-handles.ts'
+import type { SessionRegistry } from './session-registry.ts'
+
+interface GroupOptions {
+  bridge: Bridge
+  /** Shared by all groups: limits the number of sessions. */
+  registry: SessionRegistry
+  user: string | undefined
+  seal?: HandleSeal | undefined
+  limits: Pick<ConstructorParameters<typeof LegacyConversations>[0], 'vanishedMs' | 'lostMs'>
+  offers: readonly MakeOffer[]
+}
+
+type Handler = ReturnType<typeof toNodeHandler>
+
+export class ClientGroup {
+  readonly #legacy: LegacyConversations
+  readonly #modern: McpHttpHandler
+  readonly #serveModern: Handler
+
+  constructor({ bridge, registry, user, seal, limits: { vanishedMs, lostMs }, offers }: GroupOptions) {
+    const { settings, log } = bridge
+    const onerror = (error: Error) => log.debug('MCP', { error, ...(user !== undefined && { user }) })
+    const sessions = new SessionHandles({ registry, user, seal, idleMs: settings.runtimeIdleTimeoutMs })
+    const runs = new OpenRuns()
+    const tenant = bridge.tenants.of(user)
+    const getConversation = () => Promise.resolve({ bridge, sessions, tenant })
+    this.#legacy = new LegacyConversations({ bridge, registry, settings, log, user, vanishedMs, lostMs, offers })
+    this.#modern = createMcpHandler(
+      async ({ requestInfo }) => {
+        // Each request gets a server of its own, and only this one tells the instructions.
+        const isDiscovery = requestInfo?.headers.get('mcp-method') === 'server/discover'
+        const behind = isDiscovery ? await tenant.behind() : undefined
+        return createServer({
+          settings,
+          log,
+          getConversation,
+          byHandle: true,
+          isModern: true,
+          runs,
+          user,
+          offers,
+          behind,
+        })
+      },
+      {
+        legacy: 'reject',
+        // Sends headers at once and a keep-alive every 15 s: a cell may take longer than a client waits for the first
+        // byte.
+        responseMode: 'sse',
+        onerror,
+      },
+    )
+    this.#serveModern = toNodeHandler(this.#modern, { onerror })
+  }
+
+  async answer(
+    request: IncomingMessage & { method: string; url: string },
+    response: ServerResponse,
+    body: unknown,
+  ): Promise<void> {
+    const isLegacy = await isLegacyRequest(await toWebRequest(request, body), body)
+    await (isLegacy ? this.#legacy.handle(request, response, body) : this.#serveModern(request, response, body))
+  }
+
+  /** Ends the streams of its clients of the modern era. */
+  close(): Promise<void> {
+    return this.#modern.close()
+  }
+}
+
+/** One group for each named token's user, and one for the bridge's own token. */
+export class ClientGroups {
+  readonly #create: (user: string | undefined) => ClientGroup
+  readonly #byUser = new Map<string | undefined, ClientGroup>()
+
+  constructor(create: (user: string | undefined) => ClientGroup) {
+    this.#create = create
+  }
+
+  of({ user }: Client): ClientGroup {
+    let group = this.#byUser.get(user)
+    if (!group) this.#byUser.set(user, (group = this.#create(user)))
+    return group
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#byUser.values()].map((group) => group.close()))
+  }
+}

@@ -1,0 +1,107 @@
+// Checks access tokens that are JWTs (RFC 9068): issued by a configured authorization server, for this bridge, and not
+// expired.
+import type { errors as JoseErrors, JWTPayload } from 'jose'
+import type { Log } from '@sandbridge/core/util/log.ts'
+import { BearerRefusal } from './bearer-refusal.ts'
+import { IssuerKeys, type KEY_TIMES } from './issuer-keys.ts'
+
+/** Only asymmetric signatures. With HMAC, the published public key would be the secret. */
+const ALGORITHMS = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519'.split(' ')
+/** Allowed clock difference between the bridge and the authorization server. */
+const SKEW_S = 30
+const MAX_SUBJECT_LENGTH = 255
+
+interface AccessTokenOptions {
+  issuers: readonly string[]
+  /** `aud` must contain it. */
+  audience: () => string
+  /** A token must have all of them. */
+  scopes: readonly string[]
+  log: Log
+  times?: typeof KEY_TIMES
+}
+
+export class AccessTokens {
+  readonly #options: AccessTokenOptions
+  readonly #keys: ReadonlyMap<string, IssuerKeys>
+
+  constructor(options: AccessTokenOptions) {
+    const { issuers, log, times } = options
+    this.#options = options
+    this.#keys = new Map(issuers.map((issuer) => [issuer, new IssuerKeys(issuer, log, times)]))
+  }
+
+  /** Fetches the keys before the first token arrives. The log names issuers whose keys cannot be read. */
+  lookUpKeys(): void {
+    for (const keys of this.#keys.values()) void keys.lookUp()
+  }
+
+  /**
+   * Returns the issuer and its subject for the user. No other issuer can produce the same value.
+   * @throws BearerRefusal for a token that is not accepted or cannot be checked now
+   */
+  async userOf(token: string): Promise<string> {
+    const jose = await import('jose')
+    const issuer = issuerOf(jose.decodeJwt, token)
+    const keys = this.#keys.get(issuer)
+    if (!keys) throw invalid('comes from an authorization server that is not configured here')
+    const { payload } = await jose
+      .jwtVerify(token, keys.find, {
+        algorithms: ALGORITHMS,
+        typ: 'at+jwt',
+        issuer,
+        audience: this.#options.audience(),
+        requiredClaims: ['exp', 'sub'],
+        clockTolerance: SKEW_S,
+      })
+      .catch((error: unknown) => {
+        throw error instanceof BearerRefusal ? error : invalid(reasonOf(error, jose.errors))
+      })
+    this.#checkScopes(payload)
+    return `${issuer}#${subjectOf(payload)}`
+  }
+
+  #checkScopes({ scope }: JWTPayload): void {
+    const granted = new Set(typeof scope === 'string' ? scope.split(' ') : [])
+    if (this.#options.scopes.every((one) => granted.has(one))) return
+    throw new BearerRefusal('scope', `The access token needs the scope ${this.#options.scopes.join(' ')}`)
+  }
+}
+
+/** The unverified `iss`: used only to choose the keys. */
+function issuerOf(decode: (token: string) => JWTPayload, token: string): string {
+  try {
+    return String(decode(token).iss)
+  } catch {
+    throw invalid('is not a valid JWT')
+  }
+}
+
+function subjectOf({ sub, cnf }: JWTPayload): string {
+  // Proof of possession is not checked here, so a stolen token could be used (RFC 9449, section 7.1).
+  if (cnf !== undefined) throw invalid('is bound to a key of its client, which this server cannot check')
+  if (typeof sub !== 'string' || sub === '' || sub.length > MAX_SUBJECT_LENGTH || /\p{C}/u.test(sub)) {
+    throw invalid(`has a sub that is empty, longer than ${MAX_SUBJECT_LENGTH} or not printable`)
+  }
+  return sub
+}
+
+function reasonOf(error: unknown, errors: typeof JoseErrors): string {
+  if (error instanceof errors.JWTExpired) return 'has expired'
+  if (error instanceof errors.JWTClaimValidationFailed) {
+    if (error.reason === 'missing') return `has no ${error.claim}`
+    if (error.claim === 'aud') return 'is for another server'
+    if (error.claim === 'nbf') return 'is not valid yet'
+    if (error.claim === 'typ') return 'is not of type at+jwt'
+    return `has a bad ${error.claim}`
+  }
+  if (error instanceof errors.JOSEAlgNotAllowed) return 'has a signature algorithm that is not allowed'
+  if (error instanceof errors.JWKSNoMatchingKey)
+    return 'is signed with a key that its authorization server does not have'
+  if (error instanceof errors.JWSSignatureVerificationFailed) return 'has a bad signature'
+  return 'is not valid'
+}
+
+function invalid(reason: string): BearerRefusal {
+  return new BearerRefusal('invalid', `The access token ${reason}`)
+}

@@ -1,0 +1,155 @@
+// This file verifies the command line's help with examples, its errors for typos, and its completion scripts for
+// shells.
+import { spawnSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { describe, expect, it } from 'vitest'
+import type { Command } from '@sandbridge/core/cli/command.ts'
+import { commandLine } from '@sandbridge/core/cli/program.ts'
+import { FEATURES } from '@sandbridge/sandbridge/packages.ts'
+import { bridgeEnv, makeHome } from '@sandbridge/core/test/support/bridge-process.ts'
+import { runCommand } from '@sandbridge/core/test/support/run-program.ts'
+import { skip } from '@sandbridge/core/test/support/needs.ts'
+
+const home = makeHome()
+const sandbridge = (...args: string[]) => runCommand(args, bridgeEnv(home))
+
+/** The commands listed in a help text. */
+function commandsIn(help: string): string[] {
+  const list = /\nCommands:\n((?: .*\n|\n)*)/.exec(help)?.[1] ?? ''
+  return [...list.matchAll(/^ {2}([a-z]+)\b/gm)].map(([, name]) => name!).filter((name) => name !== 'help')
+}
+
+function helpOf(command: Command): string {
+  let help = ''
+  command.configureOutput({ writeOut: (text) => void (help += text) })
+  command.outputHelp()
+  return help
+}
+
+it('the help of every command has examples, which begin with the command', async () => {
+  const helps = new Map<string, string>()
+  const visit = (command: Command, words: string[]): void => {
+    const help = helpOf(command)
+    const examples = help.split('\nExamples:\n')[1] ?? ''
+    expect(examples, words.join(' ')).toContain(['sandbridge', ...words].join(' '))
+    helps.set(words.join(' '), help)
+    for (const name of commandsIn(help))
+      visit(
+        command.commands.find((sub) => sub.name() === name)!,
+        [...words, name],
+      )
+  }
+  visit(commandLine(FEATURES), [])
+  expect(helps.size).toBeGreaterThan(20)
+  // It is what a user reads.
+  for (const words of ['', 'packages list']) {
+    const { code, stdout } = await sandbridge(...words.split(' ').filter(Boolean), '--help')
+    expect([code, stdout]).toEqual([0, helps.get(words)])
+  }
+})
+
+it.each([
+  [['serach', 'x'], 'Did you mean `sandbridge search`?'],
+  [['packages', 'lsit'], 'Did you mean `sandbridge packages list`?'],
+  [['servers', '--jsno'], '(Did you mean --json?)'],
+  [['exec', '--sever', 'x'], '(Did you mean --servers?)'],
+  [['--htpt', '1'], '(Did you mean --http?)'],
+  [['search'], "missing required argument 'wording'"],
+  [['doctor', 'now'], 'too many arguments'],
+  [['completion', 'tcsh'], 'Shells: bash, zsh, fish'],
+])('sandbridge exits with 2 after a mistake, and suggests what was meant: %j', async (args, expected) => {
+  const { code, stderr, stdout } = await sandbridge(...args)
+  expect(stderr).toContain(expected)
+  expect(stderr).toMatch(/^sandbridge: /)
+  expect([code, stdout]).toEqual([2, ''])
+})
+
+it('--json may stand anywhere after the command, is in the help of what prints JSON, and is refused elsewhere', async () => {
+  for (const words of [
+    ['profile', '--json'],
+    ['--json', 'profile'],
+    ['packages', 'list', '--json', '-v'],
+  ]) {
+    const { code, stdout } = await sandbridge(...words)
+    expect([code, typeof JSON.parse(stdout)], words.join(' ')).toEqual([0, 'object'])
+  }
+  expect((await sandbridge('servers', '--help')).stdout).toMatch(/^ {2}--json +print JSON, without secrets$/m)
+  expect((await sandbridge('stop', '--help')).stdout).not.toContain('--json')
+  const refused = await sandbridge('stop', '--json')
+  expect(refused).toMatchObject({ code: 2, stdout: '' })
+  expect(refused.stderr).toMatch(/^sandbridge: `sandbridge stop` prints no JSON\nSee `sandbridge stop --help`\.\n/)
+  expect((await sandbridge('token', 'create', 'ann', '--json')).stderr).toMatch(
+    /^sandbridge: `sandbridge token create` prints no JSON\nSee `sandbridge token create --help`\.\n/,
+  )
+})
+
+it('an option that stands in place of arguments is refused beside one', async () => {
+  const { code, stderr } = await sandbridge('saved', 'twice', '--remove', 'other')
+  expect(code).toBe(2)
+  expect(stderr).toContain("--remove stands in place of other arguments: leave out 'twice'")
+})
+
+it.each([
+  [['saved', 'list', '--json'], '[]\n', 'sandbridge saved'],
+  [['artifacts', 'rm', 'none'], '', 'sandbridge artifacts --remove NAME'],
+  [['config', 'path'], path.join(home, 'MCPs/settings.json\n'), 'sandbridge config --path'],
+])('words of version 0.2 work and say what to type now: %j', async (words, stdout, now) => {
+  const ran = await sandbridge(...words)
+  expect(ran.stdout).toBe(stdout)
+  const old = words.slice(0, 2).join(' ')
+  expect(ran.stderr.split('\n')[0]).toBe(`sandbridge: \`sandbridge ${old}\` is now \`${now}\``)
+})
+
+it('there are at most 45 commands and 80 options', () => {
+  const commands: string[] = []
+  const options: string[] = []
+  const visit = (command: Command): void => {
+    options.push(...command.options.map(({ flags }) => `${command.name()} ${flags}`))
+    if (command.commands.length === 0) commands.push(command.name())
+    for (const sub of command.commands) visit(sub)
+  }
+  visit(commandLine(FEATURES))
+  expect(commands).toContain('stop')
+  expect(commands.length).toBeLessThanOrEqual(45)
+  expect(options.length).toBeLessThanOrEqual(80)
+})
+
+describe('completion', () => {
+  const needs = (shell: string): void => {
+    // The `bash` of Windows itself only says how to install Linux.
+    if (spawnSync(shell, ['--version']).status !== 0) skip(`only on a machine with ${shell}`)
+  }
+  const script = async (shell: string): Promise<string> => {
+    const { code, stdout } = await sandbridge('completion', shell)
+    expect(code).toBe(0)
+    const file = path.join(home, `completion.${shell}`)
+    writeFileSync(file, stdout)
+    // To a shell, a backslash of Windows is an escape.
+    return file.replaceAll('\\', '/')
+  }
+
+  it('completion in bash completes commands, their commands and options', async () => {
+    needs('bash')
+    const file = await script('bash')
+    const complete = (...words: string[]): string => {
+      const line = `source ${file}; COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length - 1}; _sandbridge; echo "\${COMPREPLY[*]}"`
+      return spawnSync('bash', ['-c', line], { encoding: 'utf8' }).stdout.trim()
+    }
+    expect(complete('sandbridge', 'se')).toBe('servers search')
+    expect(complete('sandbridge', 'packages', 'l')).toBe('list')
+    expect(complete('sandbridge', 'exec', '--json', '--im')).toBe('--images')
+  })
+
+  it('completion in fish completes commands', async () => {
+    needs('fish')
+    const file = await script('fish')
+    const { stdout } = spawnSync('fish', ['-c', `source ${file}; complete -C 'sandbridge sear'`], { encoding: 'utf8' })
+    expect(stdout).toContain('search')
+  })
+
+  it('completion is accepted by zsh', async () => {
+    needs('zsh')
+    expect(spawnSync('zsh', ['-n', await script('zsh')]).status).toBe(0)
+  })
+})

@@ -1,0 +1,70 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { beforeEach, expect, it, onTestFinished } from 'vitest'
+import { groupExists } from '@sandbridge/core/util/process/process-group.ts'
+import { leaveToFinish } from './finish-install.ts'
+import { needsPosix } from '@sandbridge/core/test/support/needs.ts'
+
+beforeEach(() => needsPosix('process groups and signals are those of POSIX'))
+
+/**
+ * Writes to a file until it is asked to end or `last` times, and ends its step first. Without its output being read it
+ * would stop.
+ */
+const MANAGER = `
+const { appendFileSync } = require('node:fs')
+const [folder, last] = process.argv.slice(1)
+let step = 0
+const write = () => {
+  appendFileSync(folder + '/package', 'more')
+  process.stdout.write('x'.repeat(100_000))
+  step += 1
+  if (step >= Number(last)) end('complete')
+}
+const end = (how) => {
+  clearInterval(timer)
+  setTimeout(() => { appendFileSync(folder + '/' + how, ''); process.exit() }, 300)
+}
+const timer = setInterval(write, 50)
+process.on('SIGTERM', () => end('asked'))
+process.stdout.write('started')
+`
+
+async function start(last: number, source = MANAGER) {
+  const folder = mkdtempSync(path.join(tmpdir(), 'finish-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
+  const child = spawn(process.execPath, ['-e', source, '--', folder, String(last)], { detached: true })
+  await once(child.stdout, 'data')
+  const finish = (askAfterMs: number, killAfterMs: number) =>
+    leaveToFinish(child, [{ folder, depth: 1 }], { askAfterMs, killAfterMs })
+  const gone = () => expect.poll(() => groupExists(child.pid!), { timeout: 10_000 }).toBe(false)
+  return { child, finish, gone, left: (name: string) => existsSync(path.join(folder, name)) }
+}
+
+it('a package manager that writes is left to complete its work, though the bridge reads its output no more', async () => {
+  const { child, finish, gone, left } = await start(30)
+  finish(1500, 1500)
+  child.stdout.destroy()
+  await gone()
+  expect([left('complete'), left('asked')]).toEqual([true, false])
+})
+
+it('a package manager that writes nothing more is asked to end, and ends its step', async () => {
+  const { finish, gone, left } = await start(
+    1e9,
+    MANAGER.replace('setInterval(write, 50)', 'setInterval(() => {}, 50)'),
+  )
+  finish(0, 5000)
+  await gone()
+  expect(left('asked')).toBe(true)
+})
+
+it('a package manager that writes nothing more and ignores signals is killed', async () => {
+  const deaf = "process.on('SIGTERM', () => {}); setInterval(() => {}, 1000); process.stdout.write('started')"
+  const { finish, gone } = await start(1, deaf)
+  finish(0, 100)
+  await gone()
+})

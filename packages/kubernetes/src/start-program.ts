@@ -1,0 +1,58 @@
+// Starts a program in a pod: creates the pod, then its Secret, which the container waits for. No Secret can thus
+// outlive its pod.
+import { BridgeError } from '@sandbridge/core/errors.ts'
+import type { Program, StartedProgram } from '@sandbridge/core/isolation/provider.ts'
+import type { Cluster } from './cluster.ts'
+import { PodSandbox, type PodSandboxOptions } from './pod-sandbox.ts'
+import type { podManifest } from './pod/pod-manifest.ts'
+import { needsSecret, programManifest, programPolicyManifest, secretManifest } from './pod/program-manifest.ts'
+
+interface StartOptions extends Pick<PodSandboxOptions, 'name' | 'startTimeoutMs' | 'pingMs'> {
+  cluster: Cluster
+  /** The pod of a kernel. */
+  pod: ReturnType<typeof podManifest>
+}
+
+/** @throws BridgeError, ApiError, ApiUnreachable if the cluster does not accept the pod or an object it needs */
+export async function startProgram(
+  program: Program,
+  { cluster, pod, name, ...options }: StartOptions,
+): Promise<StartedProgram> {
+  if (program.hasNetwork) await ensureProgramPolicy(cluster)
+  const { image, command, onStderr } = program
+  const hasSecret = needsSecret(program)
+  const manifest = programManifest(pod, program)
+  const words = { program: command ?? 'its program', hasSecret, onStderr }
+  const started = await PodSandbox.create({
+    ...options,
+    ...words,
+    cluster,
+    name,
+    image,
+    manifest,
+    preamble: Buffer.alloc(0),
+  })
+  if (!hasSecret) return started
+  try {
+    await cluster.create('secrets', secretManifest(name, await uidOf(cluster, name), program))
+    return started
+  } catch (error) {
+    void started.dispose()
+    throw cluster.explain(error, { verb: 'create', resource: 'secrets' })
+  }
+}
+
+/** Keeps an existing policy: it may allow less. @throws BridgeError */
+async function ensureProgramPolicy(cluster: Cluster): Promise<void> {
+  try {
+    await cluster.create('networkpolicies', programPolicyManifest())
+  } catch (error) {
+    throw cluster.explain(error, { verb: 'create', resource: 'networkpolicies' })
+  }
+}
+
+async function uidOf(cluster: Cluster, name: string): Promise<string> {
+  const pod = await cluster.getPod(name)
+  if (pod !== 'gone' && pod.uid !== '') return pod.uid
+  throw new BridgeError('SANDBOX_START_FAILED', `The cluster says nothing of the pod ${name}`)
+}

@@ -1,0 +1,78 @@
+// This file verifies the built bridge with the KUBECONFIG of a fake cluster: what a user and an administrator see,
+// including the network check.
+import { afterAll, expect, it } from 'vitest'
+import { bridgeEnv, CLI, makeHome, published } from '@sandbridge/core/test/support/bridge-process.ts'
+import { FakeCluster } from '../support/fake-cluster/fake-cluster.ts'
+import { providerOrSkip } from '@sandbridge/core/test/support/engines.ts'
+import { until } from '@sandbridge/core/test/support/processes.ts'
+import { runProgram } from '@sandbridge/core/test/support/run-program.ts'
+import { startBridge } from '@sandbridge/core/test/support/start-bridge.ts'
+
+const cluster = await FakeCluster.start()
+afterAll(() => cluster.stop())
+
+const env = { MCP_BRIDGE_RUNTIME: 'kubernetes', KUBECONFIG: cluster.kubeconfig }
+const pods = () => cluster.pods.list().map(({ metadata }) => metadata.name)
+
+it('cells in pods run, call tools, are interrupted, flood, and leave no pod behind', { timeout: 180_000 }, async () => {
+  // The fake cluster's pods run in bubblewrap.
+  await providerOrSkip('bubblewrap')
+  const bridge = await startBridge({ servers: { everything: published.everything() }, env })
+  expect(await bridge.run('x = 20\nx + 1')).toBe('21')
+  expect(await bridge.run("(await mcp_everything.echo(message='from a pod'))")).toContain('Echo: from a pod')
+
+  const endless = await bridge.call({ code: 'while True: pass', timeout: 1 })
+  expect([endless.structured['status'], await bridge.run('x')]).toEqual(['timeout', '20'])
+
+  const before = new AbortController()
+  setTimeout(() => before.abort(), 1_000)
+  await bridge.call({ code: 'while True: pass' }, { signal: before.signal }).catch(() => {})
+  expect(await bridge.run('x')).toBe('20')
+
+  const flood = await bridge.call({ code: "for _ in range(1024):\n    print('x' * 65535)\nx", timeout: 100 })
+  expect([flood.isError, flood.text.slice(-200)]).toEqual([false, expect.stringContaining('20')])
+
+  await bridge.client.close()
+  await until(() => pods().length === 0)
+})
+
+it('a lost pod is reported, and the next cell has a new one', { timeout: 120_000 }, async () => {
+  await providerOrSkip('bubblewrap')
+  const bridge = await startBridge({ env: { ...env, MCP_BRIDGE_POOL: '0' } })
+  await bridge.run('x = 1')
+  const [pod = ''] = pods().filter((name) => cluster.isRunning(name))
+  const running = bridge.call({ code: 'import time\ntime.sleep(600)', timeout: 100 })
+  await new Promise((resolve) => setTimeout(resolve, 1_000))
+  cluster.evict(pod)
+  expect((await running).text).toContain('its cluster evicted it from its node')
+  expect(await bridge.run("'x' in globals()")).toContain('False')
+})
+
+it('a full quota of pods is an error that says to try again, and loses no cell', { timeout: 120_000 }, async () => {
+  await providerOrSkip('bubblewrap')
+  const bridge = await startBridge({ env: { ...env, MCP_BRIDGE_KUBERNETES: 'network=unchecked' } })
+  cluster.quota = 0
+  const refused = await bridge.call({ code: '1 + 1' })
+  expect([refused.isError, refused.text]).toEqual([true, expect.stringMatching(/no quota left.*Retry when/s)])
+  cluster.heal()
+  expect(await bridge.run('1 + 1')).toBe('2')
+})
+
+it('doctor says whether the cluster can be used', { timeout: 120_000 }, async () => {
+  await providerOrSkip('bubblewrap')
+  const doctor = async () => {
+    const { stdout } = await runProgram(process.execPath, [CLI, 'doctor', '--json'], bridgeEnv(makeHome(), env))
+    return JSON.parse(stdout) as { providers: { name: string; usable: boolean; verdict: string }[]; trial: object }
+  }
+  const good = await doctor()
+  expect(good.providers.at(-1)).toMatchObject({ name: 'kubernetes', usable: true })
+  expect(good.trial).toMatchObject({ ok: true })
+  cluster.denied.add('create pods')
+  const bad = await doctor()
+  expect(bad.providers.at(-1)).toMatchObject({
+    usable: false,
+    verdict: expect.stringContaining('this user may not create pods'),
+  })
+  expect(bad.trial).toMatchObject({ ok: false, detail: expect.stringContaining('cannot create resource "pods"') })
+  cluster.heal()
+})

@@ -1,0 +1,92 @@
+// Masks everything in a cell's result that the model reads. Pure.
+import { messageOf } from '@sandbridge/core/errors.ts'
+import type { CellResult } from '@sandbridge/core/cell/cell-result.ts'
+import type { MimeBundle } from '@sandbridge/core/cell/protocol/frames.ts'
+import type { Artifact } from '@sandbridge/core/keep/saved/artifact-store.ts'
+import { plainText } from '@sandbridge/core/util/text/terminal-text.ts'
+import type { Mask } from '@sandbridge/core/cell/masking-part.ts'
+import { maskData, type Masker } from './masker.ts'
+
+const NOT_LOOKED_AT = 'Images, sounds and files were not searched for personal data.'
+
+const ARTIFACT_ADDRESS = /(sandbridge:\/\/artifact\/)([\w.!~*'()%-]+)/g
+
+/** Masks a result. If it cannot be searched, removes everything that the cell produced. Never rejects. */
+export async function maskResult(result: CellResult, masker: Masker, signal?: AbortSignal): Promise<CellResult> {
+  try {
+    return await masker.masked((mask) => masked(result, mask), signal)
+  } catch (error) {
+    return leftOut(result, messageOf(error))
+  }
+}
+
+/** Not reported as a failure: the cell has run, and the model would run it again. */
+function leftOut(result: CellResult, why: string): CellResult {
+  const { value: _value, artifacts: _artifacts, error, ...rest } = result
+  const note = `All output of this cell was left out. ${why}. The cell has run, and its variables are kept: tell the user, and show the values again later.`
+  return {
+    ...rest,
+    stdout: '',
+    stderr: '',
+    displays: [],
+    ...(error && { error: { name: 'Error', message: 'left out with the output', traceback: '' } }),
+    notes: [note],
+  }
+}
+
+/** Control characters are removed first: their removal could complete a value that was not recognised. */
+function masked(result: CellResult, maskPlain: Mask): CellResult {
+  const maskText: Mask = (text, key) => maskPlain(withMaskedAddresses(text, maskPlain), key)
+  const mask: Mask = (text) => maskText(plainText(text))
+  const bundles = [...result.displays, ...(result.value ? [result.value] : [])]
+  const hasMedia = bundles.some((bundle) => Object.keys(bundle).some(isMedia))
+  const { error, artifacts = [], displayedAt, ...rest } = result
+  const stdout = mask(result.stdout)
+  return {
+    ...rest,
+    stdout,
+    // A mask moves the places.
+    ...(displayedAt && stdout === result.stdout && { displayedAt }),
+    stderr: mask(result.stderr),
+    ...(result.value && { value: maskBundle(result.value, maskText) }),
+    displays: result.displays.map((bundle) => maskBundle(bundle, maskText)),
+    ...(error && {
+      error: {
+        name: mask(error.name),
+        message: mask(error.message),
+        traceback: mask(error.traceback),
+        values: error.values === undefined ? undefined : mask(error.values),
+        hint: error.hint === undefined ? undefined : mask(error.hint),
+        search: error.search === undefined ? undefined : mask(error.search),
+      },
+    }),
+    ...(result.artifacts && { artifacts: artifacts.map((one) => maskArtifact(one, maskPlain)) }),
+    notes: [...result.notes.map((note) => mask(note)), ...(hasMedia || artifacts.length > 0 ? [NOT_LOOKED_AT] : [])],
+  }
+}
+
+/** Artifact URIs encode the name, and recognisers do not find encoded values. */
+function withMaskedAddresses(text: string, mask: Mask): string {
+  return text.replace(ARTIFACT_ADDRESS, (address, before: string, name: string) => {
+    try {
+      return before + encodeURIComponent(mask(decodeURIComponent(name)))
+    } catch {
+      return address
+    }
+  })
+}
+
+function maskArtifact(artifact: Artifact, mask: Mask): Artifact {
+  return { ...artifact, name: mask(artifact.name), uri: withMaskedAddresses(artifact.uri, mask) }
+}
+
+function maskBundle(bundle: MimeBundle, mask: Mask): MimeBundle {
+  return Object.fromEntries(
+    Object.entries(bundle).map(([type, content]) => {
+      if (isMedia(type)) return [type, content]
+      return [type, typeof content === 'string' ? mask(plainText(content)) : maskData(content, mask)]
+    }),
+  )
+}
+
+const isMedia = (type: string): boolean => /^(?:image\/(?!svg)|audio\/|video\/)/.test(type)

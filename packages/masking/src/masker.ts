@@ -1,0 +1,245 @@
+// Replaces personal data with tokens on its way to the model, and puts it back on the way from the model. One per
+// session. Pure.
+import { BridgeError } from '@sandbridge/core/errors.ts'
+import type { OtherLanguage } from '@sandbridge/core/config/settings/cells.ts'
+import { hasSecretPart, isSecret } from '@sandbridge/core/config/secrets/secret-names.ts'
+import { isRecord } from '@sandbridge/core/util/json/json.ts'
+import type { Mask } from '@sandbridge/core/cell/masking-part.ts'
+import { plainNumbers } from './plain-numbers.ts'
+import type { Match, Recogniser } from './by-patterns.ts'
+
+/** Beyond this, values are still replaced but cannot be put back. */
+const MAX_TOKENS = 100_000
+const TOKEN = /\[[A-Z][A-Z0-9_]{0,31}_\d{1,6}\]/g
+const MAX_TOKEN_CHARS = 48
+/** Most passes over the work: masking a text may reveal or build another text to search. */
+const MAX_ROUNDS = 5
+/** Values that cannot change a program where they stand in a literal, by its language. */
+const PLAIN_IN_SOURCE: Record<OtherLanguage | 'python', RegExp> = {
+  python: /^[^'"\\{}\r\n\0]*$/,
+  // A comment, as around a function, ends at its first `*/`.
+  javascript: /^(?!.*\*\/)[^'"`$\\{}\r\n\u2028\u2029\0]*$/,
+  // Without quotes as well, where a word must stay one, and be no option of a command.
+  bash: /^[\p{L}\p{M}\p{N}@+_][\p{L}\p{M}\p{N}@.,:+_/%-]*$/u,
+}
+
+const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}]+/u
+
+/** Finds names in texts that the recognisers have masked already. @throws BridgeError MASK_UNAVAILABLE */
+export type NameFinder = (
+  texts: readonly string[],
+  signal: AbortSignal | undefined,
+) => Promise<ReadonlyMap<string, readonly Match[]>>
+
+/** The shortest possible name has two letters, or one of a script without case. */
+const MAY_HOLD_NAME = /\p{L}\p{M}*\p{L}|\p{Lo}/u
+
+export class Masker {
+  readonly #recognisers: readonly Recogniser[]
+  readonly #findNames: NameFinder | undefined
+  readonly #tokenOf = new Map<string, string>()
+  readonly #valueOf = new Map<string, string>()
+  readonly #counts = new Map<string, number>()
+
+  constructor(recognisers: readonly Recogniser[], findNames?: NameFinder) {
+    this.#recognisers = recognisers
+    this.#findNames = findNames
+  }
+
+  /**
+   * Runs `work` with a function that replaces every match with a token; equal values get equal tokens. With a name
+   * finder, repeats the work until every text that it masks was searched, since the results of earlier passes may
+   * contain names.
+   * @throws BridgeError MASK_UNAVAILABLE when names cannot be searched for
+   */
+  async masked<T>(work: (mask: Mask) => T, signal?: AbortSignal): Promise<T> {
+    const known = new Map<string, readonly Match[]>()
+    for (let round = 0; round < MAX_ROUNDS; round += 1) {
+      const unknown = new Set<string>()
+      const made = work((text, key) => {
+        const masked = this.#mask(text, key)
+        const names = known.get(masked)
+        if (!names && this.#findNames && mayHoldName(masked)) unknown.add(masked)
+        return this.#replace(masked, names ?? [])
+      })
+      if (!this.#findNames || unknown.size === 0) return made
+      const found = await this.#findNames([...unknown], signal)
+      for (const text of unknown)
+        known.set(
+          text,
+          (found.get(text) ?? []).flatMap((match) => outsideTokens(text, match)),
+        )
+    }
+    throw new BridgeError(
+      'MASK_UNAVAILABLE',
+      'The text could not be searched for names: masking it changes it each time',
+    )
+  }
+
+  /** Masks one text synchronously; undefined if it would have to be searched for names. */
+  maskedNow(text: string, key?: string): string | undefined {
+    const masked = this.#mask(text, key)
+    return this.#findNames && mayHoldName(masked) ? undefined : masked
+  }
+
+  #mask(text: string, key?: string): string {
+    const label = key !== undefined && this.#recognisers.find(({ isValueOf }) => isValueOf?.(key, text))?.label
+    if (label) return this.#token(text, label)
+    const find = (searched: string): Match[] => {
+      const plain = plainNumbers(searched)
+      return this.#recognisers.flatMap((recogniser) => recogniser.find(recogniser.readsNumbers ? plain : searched))
+    }
+    return this.#replace(text, [...find(text), ...matchesWithin(text, find)])
+  }
+
+  #replace(text: string, matches: readonly Match[]): string {
+    if (matches.length === 0) return text
+    let masked = ''
+    let at = 0
+    for (const { start, end, label } of apart(matches)) {
+      masked += text.slice(at, start) + this.#token(text.slice(start, end), label)
+      at = end
+    }
+    return masked + text.slice(at)
+  }
+
+  /** Replaces this session's tokens with their values. */
+  unmask(text: string): string {
+    return this.#replaced(text, () => true)
+  }
+
+  /** The same for source. A value that could change the program stays a token until it is passed as an argument. */
+  unmaskSource(code: string, language: OtherLanguage | undefined): string {
+    const plain = PLAIN_IN_SOURCE[language ?? 'python']
+    return this.#replaced(code, (value) => plain.test(value))
+  }
+
+  /**
+   * The same for data; returns the same object if there are no tokens.
+   * @param only the tokens to replace; missing for all
+   */
+  unmaskData(data: unknown, only?: ReadonlySet<string>): unknown {
+    if (this.#valueOf.size === 0) return data
+    const unmask = (text: string): string => this.#replaced(text, (_, token) => !only || only.has(token))
+    if (typeof data === 'string') return unmask(data)
+    if (Array.isArray(data)) return data.map((item) => this.unmaskData(item, only))
+    if (!isRecord(data)) return data
+    return Object.fromEntries(Object.entries(data).map(([key, value]) => [unmask(key), this.unmaskData(value, only)]))
+  }
+
+  #replaced(text: string, mayReplace: (value: string, token: string) => boolean): string {
+    if (this.#valueOf.size === 0 || !text.includes('[')) return text
+    return text.replace(TOKEN, (token) => {
+      const value = this.#valueOf.get(token)
+      return value !== undefined && mayReplace(value, token) ? value : token
+    })
+  }
+
+  #token(value: string, label: string): string {
+    const known = this.#tokenOf.get(value)
+    if (known !== undefined) return known
+    if (this.#tokenOf.size >= MAX_TOKENS) return `[${label}]`
+    const number = (this.#counts.get(label) ?? 0) + 1
+    this.#counts.set(label, number)
+    const token = `[${label}_${number}]`
+    this.#tokenOf.set(value, token)
+    this.#valueOf.set(token, value)
+    return token
+  }
+}
+
+/** Finds values that invisible characters interrupt: a person and a model read over these. */
+function matchesWithin(text: string, find: (seen: string) => Match[]): Match[] {
+  if (!INVISIBLE.test(text)) return []
+  const places: number[] = []
+  let seen = ''
+  let from = 0
+  const add = (to: number): void => {
+    seen += text.slice(from, to)
+    for (let at = from; at < to; at += 1) places.push(at)
+  }
+  for (const { 0: hidden, index } of text.matchAll(new RegExp(INVISIBLE, 'gu'))) {
+    add(index)
+    from = index + hidden.length
+  }
+  add(text.length)
+  return find(seen).map(({ start, end, label }) => ({ start: places[start]!, end: places[end - 1]! + 1, label }))
+}
+
+/** Returns the tokens of a masked text that its original does not hold: those that masking it put there. */
+export function newTokens(masked: string, original: string): string[] {
+  if (masked === original) return []
+  const before = new Set<string>(original.match(TOKEN))
+  return (masked.match(TOKEN) ?? []).filter((token) => !before.has(token))
+}
+
+const mayHoldName = (masked: string): boolean => MAY_HOLD_NAME.test(masked.replaceAll(TOKEN, ''))
+
+/**
+ * Masks every string in the data, keys included; a number that matches becomes a token.
+ * @param key the key whose value the data is: it can mark a value that nothing else marks
+ */
+export function maskData(data: unknown, mask: Mask, key?: string): unknown {
+  if (typeof data === 'string') return mask(data, key)
+  if (typeof data === 'number') {
+    // A number beside a word such as `max` is a count.
+    const masked = mask(String(data), key !== undefined && isSecret(key, data) ? key : undefined)
+    return masked === String(data) ? data : masked
+  }
+  if (Array.isArray(data))
+    // Each of `cookies` is a cookie: not all that is known of it is secret.
+    return data.map((item) => maskData(item, mask, isRecord(item) ? key?.replace(/s$/i, '') : key))
+  if (!isRecord(data)) return data
+  const keyOf = keysOf(data, key)
+  return Object.fromEntries(
+    Object.entries(data).map(([name, value]) => [mask(name), maskData(value, mask, keyOf(name))]),
+  )
+}
+
+/**
+ * Returns which key tells what a value of a record is. This is its own, unless the key of the record or a name beside
+ * the value tells more: `{"tokens": {"ci": …}}`, `{"secret": {"value": …}}`, `{"name": "DB_PASSWORD", "value": …}`.
+ */
+function keysOf(data: Record<string, unknown>, above: string | undefined): (name: string) => string {
+  const outer = above !== undefined && hasSecretPart(above) ? above : undefined
+  const beside = Object.entries(data).find(([name, value]) => /^(?:name|key)$/i.test(name) && typeof value === 'string')
+  const named = beside && hasSecretPart(String(beside[1])) ? String(beside[1]) : outer
+  if (named === undefined) return (name) => name
+  return (name) => {
+    if (hasSecretPart(name)) return name
+    return (/^value$/i.test(name) ? named : outer !== undefined && /s$/i.test(outer) ? outer : undefined) ?? name
+  }
+}
+
+/** Returns the parts of a match outside of tokens, trimmed, so that a name has the same token everywhere. */
+function outsideTokens(text: string, { start, end, label }: Match): Match[] {
+  const places: Match[] = []
+  let from = start
+  const add = (to: number): void => {
+    const piece = text.slice(from, to)
+    const trimmed = piece.trim()
+    const at = from + piece.indexOf(trimmed)
+    if (trimmed !== '') places.push({ start: at, end: at + trimmed.length, label })
+  }
+  // A token may begin before the match.
+  const around = Math.max(0, start - MAX_TOKEN_CHARS)
+  for (const { 0: token, index } of text.slice(around, end + MAX_TOKEN_CHARS).matchAll(TOKEN)) {
+    const at = around + index
+    if (at + token.length <= from || at >= end) continue
+    add(Math.max(from, at))
+    from = at + token.length
+  }
+  if (from < end) add(end)
+  return places
+}
+
+/** Sorts matches and merges those that overlap, under the first one's label; at equal starts, the longest one's. */
+function apart(matches: readonly Match[]): Match[] {
+  const kept: Match[] = []
+  for (const match of matches.toSorted((a, b) => a.start - b.start || b.end - a.end)) {
+    const last = kept.at(-1)
+    if (!last || match.start >= last.end) kept.push({ ...match })
+    else if (match.end > last.end) last.end = match.end
+  }
+  return kept
+}

@@ -1,0 +1,117 @@
+// Recognises secrets: keys in their issuers' formats, and values by the names before them. All is linear. Pure.
+import { hasSecretPart } from '@sandbridge/core/config/secrets/secret-names.ts'
+import { bareLength } from './bare-values.ts'
+import { byPatterns, type Recogniser } from './by-patterns.ts'
+import { privateKeys, webTokens } from './long-secrets.ts'
+
+/** What stands in place of a secret: a token, a variable's name, or a row of stars. */
+const NO_SECRET = /^(?:\[[A-Za-z][A-Za-z0-9_]{0,31}\]|\$\{[\w:.-]+\}|([^A-Za-z0-9])\1{0,999})$/
+
+/** Whether a value of a name that marks secrets can be one. The same in text and in data. */
+function isSecretValue(value: string): boolean {
+  return (value.length >= 8 || SHORT_SECRET.test(value)) && !NO_SECRET.test(value)
+}
+
+/** Names of types and variables in code, and counts, are as short as this but have no letters beside digits. */
+const SHORT_SECRET = /^(?=.*\d)(?=.*[A-Za-z])[\w!@#$%^&*?+~-]{6,7}$/
+
+/**
+ * Looks at the value but does not take it: a name may be in another's value, as in `--set=password=…`. A value ends at
+ * the quotes that it began with, which may be escaped, as in JSON within JSON.
+ */
+const VALUE = [
+  String.raw`(?=(?<value>(?<=>)[^\s<>"']+(?=<\/)`,
+  String.raw`|(?<=\\["'])[^\s"'\\]{6,200}`,
+  String.raw`|(?<=")(?:[^\s"\\]|\\\S){6,200}(?=")`,
+  String.raw`|(?<=')(?:[^\s'\\]|\\\S){6,200}(?=')`,
+  String.raw`|[^\s"',;}]{6,200}))`,
+].join('')
+
+/** After `=>`, which also begins the body of a function, a value has quotes. */
+const NAMED_VALUE = new RegExp(
+  [
+    String.raw`(?<![\w-])(?<name>[\w-]{2,64})(?:\\{0,4}["'])?`,
+    String.raw`(?:(?:\s|[ \t]{0,40})(?:(?:=>|:=)\s?\\{0,4}["']|[:=](?!>)(?:\s|[ \t]{0,40})(?:\\{0,4}["'])?)`,
+    String.raw`|(?<=[<:]\k<name>)>(?=[^\s<>]{6,200}<\/))`,
+    VALUE,
+  ].join(''),
+  'g',
+)
+
+/** As in lists of variables: `{"name": "DB_PASSWORD", "value": …}`, also in YAML and as attributes of XML. */
+const NAME_AND_VALUE = new RegExp(
+  [
+    String.raw`(?<![\w-])(?:name|key)(?:\\{0,4}["'])?[ \t]{0,40}[:=]>?[ \t]{0,40}(?:\\{0,4}["'])?`,
+    String.raw`(?<name>[\w.-]{2,64})(?:\\{0,4}["'])?,?\s{1,60}(?:\\{0,4}["'])?`,
+    String.raw`value(?:\\{0,4}["'])?[ \t]{0,40}[:=]>?[ \t]{0,40}(?:\\{0,4}["'])?`,
+    VALUE,
+  ].join(''),
+  'gi',
+)
+
+const valueLength = (candidate: string, text: string, start: number): number => {
+  const length = /["'>]/.test(text[start - 1]!) ? candidate.length : bareLength(candidate, text, start)
+  return isSecretValue(candidate.slice(0, length)) ? length : 0
+}
+
+/** Keys in their issuers' formats, passwords in URLs, and values of variables whose names mark them as secret. */
+const secretTexts = byPatterns('SECRET', [
+  {
+    expression: /\b(?:gh[opusr]|npm|glpat|[srp]k|hf|dop_v1|shpat|xox[abeoprs]|github_pat)[-_][A-Za-z0-9_-]{16,255}/g,
+    needs: /[-_][A-Za-z0-9_-]{16}/,
+  },
+  { expression: /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g, needs: /AKIA|ASIA/ },
+  { expression: /\bAIza[A-Za-z0-9_-]{35}/g, needs: /AIza/ },
+  { expression: /:\/\/[^\s:/@]{0,64}:([^\s:/@]{3,128})(?=@)/g, needs: /:\/\// },
+  {
+    expression: NAMED_VALUE,
+    needs: /pass|secret|token|key|pwd|credential|cookie/i,
+    isName: hasSecretPart,
+    check: valueLength,
+  },
+  { expression: NAME_AND_VALUE, needs: /value/i, isName: hasSecretPart, check: valueLength },
+  {
+    expression:
+      /\bAuthorization\\{0,4}["']?[ \t]{0,40}[:=]>?[ \t]{0,40}\\{0,4}["']?Basic[ \t]{1,8}([A-Za-z0-9+/=]{8,2000})/gi,
+    needs: /Basic[ \t]/i,
+  },
+  { expression: /\bBearer ([A-Za-z0-9._~+/-]{16,2000})/g, needs: /Bearer / },
+])
+
+const LIST = /(?<![\w-])([\w-]{2,64})(?:\\{0,4}["'])?[ \t]{0,40}[:=]>?[ \t]{0,40}[[{(]/g
+/** A string, perhaps with a key before it. Its quotes may be escaped. */
+const ITEM =
+  /(?:\s|\\{1,4}[nrt]){0,80}(?:\\{0,4}["']?[\w.-]{1,64}\\{0,4}["']?\s{0,40}[:=]>?\s{0,40})?(\\{0,4}["'])((?:(?!\1)(?:[^\\\r\n]|\\.)){0,200})\1,?/y
+
+/** Secrets in lists and records whose name is that of many: `'passwords': ['…']`, `"tokens": {"ci": "…"}`. */
+function secretItems(text: string): { start: number; end: number }[] {
+  const items: { start: number; end: number }[] = []
+  let read = 0
+  for (const { 0: head, 1: name, index } of text.matchAll(LIST)) {
+    if (index < read || !/s$/i.test(name!) || !hasSecretPart(name!)) continue
+    read = index + head.length
+    ITEM.lastIndex = read
+    for (let item = ITEM.exec(text); item; item = ITEM.exec(text)) {
+      read = ITEM.lastIndex
+      const [whole, quotes, value] = item as unknown as [string, string, string]
+      const end = read - quotes.length - (whole.endsWith(',') ? 1 : 0)
+      // The words of a text are tokens, too.
+      const isWord = /tokens$/i.test(name!) && /^\p{L}+$/u.test(value)
+      if (!isWord && /^\S+$/.test(value) && isSecretValue(value)) items.push({ start: end - value.length, end })
+    }
+  }
+  return items
+}
+
+/** The value of a header, which is one of data with a space. */
+const BASIC = /^Basic +[A-Za-z0-9+/=]{8}[A-Za-z0-9+/=]*$/i
+
+/** Data has no `:` or quotes between a key and its value, but the text that it becomes has. */
+export const secret: Recogniser = {
+  label: 'SECRET',
+  find: (text) =>
+    [...privateKeys(text), ...webTokens(text), ...secretItems(text)]
+      .map((place) => ({ ...place, label: 'SECRET' }))
+      .concat(secretTexts.find(text)),
+  isValueOf: (key, value) => hasSecretPart(key) && (/^\S+$/.test(value) ? isSecretValue(value) : BASIC.test(value)),
+}

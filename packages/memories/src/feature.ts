@@ -1,0 +1,12 @@
+// Memories: small values that cells keep for the user.
+import { lazyMethods } from '@sandbridge/core/calls/methods/lazy-methods.ts'
+import type { Feature } from '@sandbridge/core/cli/feature.ts'
+
+export const memories: Feature = {
+  name: 'Memories',
+  methods: () =>
+    lazyMethods(
+      ['save_memory', 'load_memory', 'list_memories', 'delete_memory'],
+      async () => (await import('./memory-methods.ts')).memoryMethods,
+    ),
+}

@@ -1,0 +1,100 @@
+// The page's requests, one entry per path. Responses are JSON; changes are sent as events.
+import { join } from 'node:path'
+import * as z from 'zod'
+import { beginSignIn } from '@sandbridge/core/bridge/begin-sign-in.ts'
+import type { Bridge } from '@sandbridge/core/bridge/bridge.ts'
+import { SETTINGS_FILE } from '@sandbridge/core/config/readers/own-places.ts'
+import { describeSettings } from '@sandbridge/core/config/settings/file/describe-settings.ts'
+import { BridgeError } from '@sandbridge/core/errors.ts'
+import { answerAsked, openQuestions } from './views/ask.ts'
+import { costs } from './views/costs.ts'
+import { kept, keptArtifact, keptTool } from './views/kept.ts'
+import { recordedRun, recordRuns, runFilter } from './views/record.ts'
+import { codeParam, get, nameParam, post, type Routes } from './route.ts'
+import { Notebook } from './views/notebook.ts'
+import { serverDetails, serverList } from './views/server-views.ts'
+import { sharedUsage } from './views/usage.ts'
+import type { History } from './state/history.ts'
+
+const SEARCH_LIMIT = 20
+
+/** Whose servers the page shows, where clients of several folders share this bridge. */
+export interface PageFolders {
+  folder: string | undefined
+  folders: string[]
+}
+
+/** It becomes a file name. */
+const questionId = z.string().regex(/^[0-9a-f]{16}$/)
+const version = z.coerce.number().int().optional()
+
+const server = z.object({ name: nameParam })
+/** Missing means the page's own. */
+const session = nameParam.optional()
+
+export function createRoutes(bridge: Bridge, history: History): Routes {
+  const notebook = new Notebook(bridge)
+  return new Map([
+    post('interrupt', z.object({ id: nameParam }), ({ id }) => ({ wasRunning: bridge.cells.interrupt(id) })),
+    get('servers', z.object({}), async () => serverList(await bridge.page.servers())),
+    get('server', server, async ({ name }) => serverDetails(await bridge.page.servers(), name)),
+    post('server/restart', server, async ({ name }) => {
+      const servers = await bridge.page.servers()
+      await servers.connected.upstreams.stop(name)
+      // The catalog holds the outcome.
+      await servers.connected.catalog.index([name])
+      return serverDetails(servers, name)
+    }),
+    post('server/sign-in', server, ({ name }) => signInTo(bridge, name)),
+    get('folders', z.object({}), (): PageFolders => bridge.page.folders),
+    post('folder', z.object({ folder: nameParam }), async ({ folder }) => {
+      if (await bridge.page.showFolder(folder)) return bridge.page.folders
+      throw new BridgeError('TOOL_ARGUMENTS_INVALID', 'No client is in this folder any more', { hint: '' })
+    }),
+    get('search', z.object({ query: z.string() }), async ({ query }) => {
+      const { catalog } = (await bridge.page.servers()).connected
+      const hits = await catalog.searchWithReasons(query, {
+        limit: SEARCH_LIMIT,
+        detail: 'full',
+        resultsOf: { user: undefined },
+      })
+      return { hits, unsearched: catalog.unsearched(catalog.servers().map(({ name }) => name)) }
+    }),
+    get('notebook', z.object({}), () => ({ session: notebook.own.id })),
+    post('notebook/run', z.object({ code: codeParam, session }), (asked) => notebook.run(asked.code, asked.session)),
+    post('notebook/complete', z.object({ code: codeParam, session }), (asked) =>
+      notebook.complete(asked.code, asked.session),
+    ),
+    get('usage', z.object({}), sharedUsage(bridge)),
+    get('cell', z.object({ id: nameParam }), ({ id }) => {
+      const cell = history.state.cells.get(id)
+      if (cell) return cell
+      throw new BridgeError('TOOL_ARGUMENTS_INVALID', 'This run is no longer kept', { hint: '' })
+    }),
+    get('record', runFilter, (filter) => recordRuns(bridge, history, filter)),
+    get('record/run', z.object({ id: nameParam, at: z.coerce.number() }), ({ id, at }) => recordedRun(bridge, id, at)),
+    get('questions', z.object({}), () => openQuestions(bridge)),
+    post(
+      'question/answer',
+      z.object({ id: questionId, asking: nameParam, text: codeParam, answer: nameParam }),
+      (given) => answerAsked(bridge, given, given.answer),
+    ),
+    get('settings', z.object({}), () =>
+      describeSettings(process.env, {}, join(bridge.settings.stateDir, SETTINGS_FILE)),
+    ),
+    get('costs', z.object({}), () => costs(bridge)),
+    get('kept', z.object({}), () => kept(bridge)),
+    get('artifact', z.object({ name: nameParam, version }), (one) => keptArtifact(bridge, one.name, one.version)),
+    get('tool', z.object({ name: nameParam, version }), (one) => keptTool(bridge, one.name, one.version)),
+  ])
+}
+
+/**
+ * @returns the address to open; the outcome is reported by an event.
+ * @throws BridgeError as `Bridge.beginSignIn` does
+ */
+async function signInTo(bridge: Bridge, name: string): Promise<{ url: string }> {
+  const page = await beginSignIn((await bridge.page.servers()).connected, name)
+  const url = bridge.signInPage?.linkTo({ server: name, user: undefined, page }) ?? page.href
+  return { url: /^https?:/.test(url) ? url : '' }
+}

@@ -1,0 +1,76 @@
+// What cells have stored for the user, for the page.
+import type { Bridge } from '@sandbridge/core/bridge/bridge.ts'
+import { savedToolSummary } from '@sandbridge/core/keep/saved/saved-tool.ts'
+
+export interface KeptView {
+  artifacts: {
+    name: string
+    version: number
+    /** Oldest first. */
+    versions: number[]
+    sizeBytes: number
+    contentType: string
+    createdAt: string
+  }[]
+  /** Functions, including those that are workflows. */
+  tools: {
+    name: string
+    version: number
+    versions: number[]
+    signature: string
+    summary: string
+    /** A workflow's name outside Python. */
+    title?: string
+  }[]
+  broken: { name: string; problem: string }[]
+}
+
+/** Limit of a preview as text. */
+const PREVIEW_BYTES = 64 * 1024
+const IMAGE_BYTES = 4 * 1024 * 1024
+const IMAGES = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp'])
+
+export async function kept({ page }: Bridge): Promise<KeptView> {
+  const { artifacts, savedTools } = page.tenant.person.state
+  const versions = new Map<string, number[]>()
+  for (const { name, version } of await artifacts.versions())
+    versions.set(name, [...(versions.get(name) ?? []), version])
+  const newest = await artifacts.list()
+  const { tools, broken } = await savedTools.list()
+  return {
+    artifacts: newest.map(({ name, version, sizeBytes, contentType, createdAt }) => {
+      const all = (versions.get(name) ?? [version]).toSorted((a, b) => a - b)
+      return { name, version, versions: all, sizeBytes, contentType, createdAt }
+    }),
+    tools: await Promise.all(
+      tools.map(async (tool) => ({
+        name: tool.name,
+        version: tool.version,
+        versions: await savedTools.versions(tool.name),
+        signature: tool.signature,
+        summary: savedToolSummary(tool),
+        ...(tool.workflow && { title: tool.workflow.title }),
+      })),
+    ),
+    broken: broken.map(({ name, problem }) => ({ name, problem })),
+  }
+}
+
+/** @throws BridgeError when it does not exist */
+export async function keptArtifact({ page }: Bridge, name: string, version: number | undefined): Promise<unknown> {
+  const { artifact, data } = await page.tenant.person.state.artifacts.read(name, version)
+  if (IMAGES.has(artifact.contentType) && data.length <= IMAGE_BYTES) {
+    return { ...artifact, image: { type: artifact.contentType, data: data.toString('base64') } }
+  }
+  const shown = data.subarray(0, PREVIEW_BYTES)
+  if (shown.includes(0)) return artifact
+  const shownBytes = shown.length < data.length ? shown.length : undefined
+  // Without the beginning of a character that is cut.
+  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(shown, { stream: true })
+  return { ...artifact, text, ...(shownBytes !== undefined && { shownBytes }) }
+}
+
+/** @throws BridgeError when it does not exist */
+export async function keptTool({ page }: Bridge, name: string, version: number | undefined): Promise<unknown> {
+  return page.tenant.person.state.savedTools.find(name, version)
+}

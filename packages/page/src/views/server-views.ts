@@ -1,0 +1,98 @@
+// Servers for the page: what is known about them, without secrets, and the tokens that all their tools would cost a
+// model.
+import type { ServerSet } from '@sandbridge/core/bridge/server-set.ts'
+import { listingTokens } from '@sandbridge/core/calls/catalog/arguments/listing-tokens.ts'
+import { commandLine } from '@sandbridge/core/config/secrets/command-line.ts'
+import type { ServerStart } from '@sandbridge/core/upstream/upstream.ts'
+
+export interface ServerRow {
+  name: string
+  alias: string
+  description: string
+  state: string
+  toolCount: number | undefined
+  problem: string | undefined
+  tokens: number
+  type: string
+  /** Missing when this bridge has not started it. */
+  start: ServerStart | undefined
+}
+
+export interface ServerDetailsView extends ServerRow {
+  commandLine: string
+  file: string
+  client: string
+  canSignIn: boolean
+  fetchedAt: number | undefined
+  lastError: { at: number; reason: string } | undefined
+  hint: string | undefined
+  log: string | undefined
+  instructions: string | undefined
+  tools: { name: string; alias: string; description: string; line: string; tokens: number; inputSchema: unknown }[]
+}
+
+export interface ServerListView {
+  servers: ServerRow[]
+  untrusted: { name: string; file: string }[]
+  skipped: { name: string | undefined; file: string; reason: string }[]
+}
+
+export function serverList({
+  connected: { catalog, upstreams },
+  configured: { discovered },
+}: ServerSet): ServerListView {
+  const servers = catalog.servers().map((entry) => {
+    const type = discovered.servers.find(({ name }) => name === entry.name)?.transport.type ?? ''
+    const { toolCount, problem } = entry
+    // Its number of tools is of those that rules allow. The row has the number of all of them.
+    const { tools, about: description } = catalog.details(entry.name)
+    const tokens = listingTokens(tools)
+    return { ...entry, description, toolCount, problem, type, tokens, start: upstreams.lastStart(entry.name) }
+  })
+  const untrusted = discovered.untrusted.map(({ name, source }) => ({ name, file: source.file }))
+  return { servers, untrusted, skipped: discovered.skipped.map(({ name, file, reason }) => ({ name, file, reason })) }
+}
+
+/** @throws BridgeError PROXY_SERVER_UNAVAILABLE for an unknown name */
+export function serverDetails(
+  { connected: { catalog, upstreams }, configured: { discovered } }: ServerSet,
+  name: string,
+): ServerDetailsView {
+  const {
+    about: _,
+    tools,
+    failure,
+    lastError,
+    instructions,
+    fetchedAt,
+    toolCount,
+    problem,
+    ...entry
+  } = catalog.details(name)
+  const { transport, source } = discovered.servers.find((one) => one.name === name)!
+  return {
+    ...entry,
+    toolCount,
+    problem,
+    type: transport.type,
+    tokens: listingTokens(tools),
+    start: upstreams.lastStart(name),
+    commandLine: commandLine(transport),
+    file: source.file,
+    client: source.client,
+    canSignIn: upstreams.canSignIn(name),
+    fetchedAt,
+    lastError: lastError && { at: lastError.at, reason: lastError.reason },
+    hint: failure?.hint,
+    log: failure?.log ?? lastError?.log,
+    instructions,
+    tools: tools.map((tool) => ({
+      name: tool.name,
+      alias: tool.alias,
+      description: tool.description,
+      line: catalog.line(tool),
+      tokens: listingTokens([tool]),
+      inputSchema: tool.inputSchema,
+    })),
+  }
+}

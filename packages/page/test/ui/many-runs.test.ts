@@ -1,0 +1,156 @@
+// This file verifies that the page stays small and correct with much to show: ten thousand runs, a flood of calls, a
+// hundred pages.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import type { Bridge } from '@sandbridge/core/bridge/bridge.ts'
+import { History } from '../../src/state/history.ts'
+import { pageEvent } from '../../src/state/page-event.ts'
+import { servePage } from '../../src/serve-page.ts'
+import { goTo, openPage } from '@sandbridge/core/test/support/browser-page.ts'
+import { openObserved } from '@sandbridge/core/test/support/observed-bridge.ts'
+
+vi.setConfig({ testTimeout: 90_000 })
+
+const RUNS = 10_000
+
+function emitRuns({ events }: Pick<Bridge, 'events'>, count: number): void {
+  const about = { session: 'many', client: 'flood' }
+  for (let number = 1; number <= count; number += 1) {
+    // Like a bridge's ids, sorted by time.
+    const id = `cell-${String(number).padStart(6, '0')}`
+    const cell = { id, ...about, number, code: `step(${number})`, servers: [], timeoutMs: 1_000 }
+    events.emit({ type: 'cell.started', ...cell, sandbox: 's', provider: 'pyodide' })
+    events.emit({ type: 'cell.ended', id, ...about, status: 'ok', durationMs: 1, stateLost: false })
+  }
+  events.flush()
+}
+
+describe('a page with much to show (needs Chromium)', () => {
+  it('a page with ten thousand runs draws as many rows as fit', async () => {
+    const { page, bridge, problems } = await openPage()
+    emitRuns(bridge, RUNS)
+    await goTo(page, 'Record')
+    await page.getByText(/\d+ runs, and older ones/).waitFor()
+    const rows = page.locator('.row')
+    expect(await rows.count()).toBeLessThan(60)
+    expect(await rows.first().innerText()).toContain(`step(${RUNS})`)
+    while (!(await page.getByText('step(1)', { exact: true }).isVisible())) {
+      await page.locator('.virtual').evaluate((box) => ((box as { scrollTop?: number }).scrollTop = 1e9))
+      await sleep(50)
+    }
+    await page.getByText(`${RUNS} runs`, { exact: true }).waitFor()
+    expect(await rows.count()).toBeLessThan(60)
+    await page.getByRole('searchbox').fill('step(77)')
+    await page.getByText('step(77)', { exact: true }).click()
+    await page.getByRole('group', { name: 'Code' }).getByText('step(77)').waitFor()
+    expect(problems).toEqual([])
+  })
+
+  it('a page draws a bounded part of a hundred thousand calls, and counts them all', async () => {
+    const { page, bridge, problems } = await openPage()
+    const { events } = bridge
+    events.emit({
+      type: 'cell.started',
+      id: 'flood',
+      session: 's',
+      number: 1,
+      code: 'flood()',
+      servers: [],
+      timeoutMs: 1,
+      sandbox: 's',
+      provider: 'p',
+    })
+    for (let index = 0; index < 100_000; index += 1) {
+      const call = { id: `call-${index}`, parent: 'flood', kind: 'tool' as const, server: 's', name: 't' }
+      events.emit({ type: 'call.started', ...call, args: { index } })
+      events.emit({ type: 'call.ended', ...call, outcome: 'ok', durationMs: 1, result: { content: [] } })
+    }
+    await page.getByText('The last 30 of 100000 calls').waitFor()
+    expect(await page.locator('.call').count()).toBe(30)
+    expect(problems).toEqual([])
+  })
+})
+
+describe('the bridge with many pages', () => {
+  it('the bridge serves a hundred pages at once, and refuses the next', async () => {
+    const { bridge } = await openObserved()
+    const service = await servePage(bridge, 0)
+    onTestFinished(() => service.close())
+    const link = service.newLink()
+    const opened = await fetch(link)
+    const headers = {
+      cookie: opened.headers.get('set-cookie')!.split(';')[0]!,
+      'x-sandbridge-key': /#key=([\w-]+)/.exec(await opened.text())![1]!,
+    }
+    const stream = () => fetch(new URL('/ui/api/events', link), { headers })
+    const pages = await Promise.all(Array.from({ length: 100 }, stream))
+    expect(new Set(pages.map(({ status }) => status))).toEqual(new Set([200]))
+    expect((await stream()).status).toBe(503)
+    emitRuns(bridge, 1)
+    const texts = await Promise.all(pages.map(async ({ body }) => readUntil(body!, 'step(1)')))
+    expect(texts).toHaveLength(100)
+    await pages[0]!.body!.cancel().catch(() => {})
+  })
+})
+
+async function readUntil(body: ReadableStream<Uint8Array>, wanted: string): Promise<string> {
+  const reader = body.getReader()
+  const decoder = new TextDecoder()
+  let text = ''
+  while (!text.includes(wanted)) {
+    const { value, done } = await reader.read()
+    if (done) throw new Error(`The stream ended without ${wanted}`)
+    text += decoder.decode(value)
+  }
+  reader.releaseLock()
+  return text
+}
+
+describe('the history', () => {
+  const started = (id: string) =>
+    pageEvent({
+      type: 'cell.started',
+      id,
+      session: 's',
+      number: 1,
+      code: 'x',
+      servers: [],
+      timeoutMs: 1,
+      sandbox: 's',
+      provider: 'p',
+      seq: 1,
+      at: 1,
+      mono: 1,
+    })!
+  const printed = (id: string, text: string) =>
+    pageEvent({ type: 'cell.output', id, stream: 'stdout', text, seq: 1, at: 1, mono: 1 })!
+  const ended = (id: string) =>
+    pageEvent({ type: 'cell.ended', id, status: 'ok', durationMs: 1, stateLost: false, seq: 1, at: 1, mono: 1 })!
+
+  it('the history of the page keeps the outline of runs whose output no longer fits', () => {
+    const history = new History({ cells: 100, chars: 1_000 })
+    for (const id of ['a', 'b', 'c'])
+      for (const event of [started(id), printed(id, 'x'.repeat(400)), ended(id)]) history.add(event)
+    const kept = [...history.state.cells.values()].map(({ parts, dropped }) => [parts.length, dropped])
+    expect(kept).toEqual([
+      [0, 400],
+      [1, 0],
+      [1, 0],
+    ])
+    expect([...history.state.cells.keys()]).toEqual(['a', 'b', 'c'])
+  })
+
+  it('the history of the page forgets the oldest runs when there are too many', () => {
+    const history = new History({ cells: 2, chars: 1_000 })
+    for (const id of ['a', 'b', 'c']) history.add(started(id))
+    expect([...history.state.cells.keys()]).toEqual(['b', 'c'])
+  })
+
+  it('the history of the page keeps 256 KiB of what a cell prints, and counts the rest', () => {
+    const history = new History()
+    history.add(started('a'))
+    for (let index = 0; index < 10; index += 1) history.add(printed('a', 'x'.repeat(100_000)))
+    const { kept, dropped } = history.state.cells.get('a')!
+    expect([kept, kept + dropped]).toEqual([256 * 1024, 1_000_000])
+  })
+})

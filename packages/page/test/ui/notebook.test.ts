@@ -1,0 +1,68 @@
+// This file verifies questions in the notebook of the page, its landmarks, and that a narrow page reaches every view.
+import { existsSync, mkdtempSync, readFileSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import type { AxeResults } from 'axe-core'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { fixtureServer } from '@sandbridge/core/test/support/bridge-process.ts'
+import { goTo, openPage } from '@sandbridge/core/test/support/browser-page.ts'
+
+// A browser, a sandbox and a bridge share the machine with other tests.
+vi.setConfig({ testTimeout: 90_000 })
+
+const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
+
+function journalFile(): string {
+  const folder = mkdtempSync(path.join(tmpdir(), 'notebook-'))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  return path.join(folder, 'journal')
+}
+
+it('a cell of the notebook shows its question and goes on with the answer (needs Chromium)', async () => {
+  const journal = journalFile()
+  const hub = { ...fixtureServer('ruled.mjs', journal), permissions: { ask: ['create_issue'], deny: ['delete_repo'] } }
+  const { page, problems } = await openPage({ servers: { hub } })
+  await goTo(page, 'Cells')
+  const runCell = async (code: string) => {
+    await page.locator('.cm-content').click()
+    await page.keyboard.type(code)
+    await page.keyboard.press('Control+Enter')
+  }
+  await runCell('await mcp_hub.create_issue(owner="acme", title="Fix it")')
+  const cell = page.getByRole('article', { name: 'Cell 1' })
+  await cell.getByText('title: "Fix it"').waitFor()
+  await cell.getByText('running', { exact: true }).waitFor()
+  expect(existsSync(journal)).toBe(false)
+  await cell.getByRole('button', { name: 'yes, this once' }).click()
+  await cell.getByText('done', { exact: true }).waitFor()
+  await expect.poll(() => cell.getByRole('button', { name: 'yes, this once' }).count()).toBe(0)
+  expect(readFileSync(journal, 'utf8').trim().split('\n')).toHaveLength(1)
+  await runCell('await mcp_hub.create_issue(owner="acme", title="Again")')
+  const second = page.getByRole('article', { name: 'Cell 2' })
+  await second.getByRole('button', { name: 'no', exact: true }).click()
+  await second.getByText('the user said no').first().waitFor()
+  expect(readFileSync(journal, 'utf8').trim().split('\n')).toHaveLength(1)
+  await page.evaluate(readFileSync(AXE, 'utf8'))
+  const { violations } = await page.evaluate<AxeResults>('axe.run()')
+  expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' ')}`)).toEqual(
+    [],
+  )
+  await goTo(page, 'Servers')
+  const row = page.getByRole('link', { name: /hub/ })
+  await row.waitFor()
+  expect((await row.innerText()).match(/\d+ tools?\b/g)).toHaveLength(1)
+  expect(problems).toEqual([])
+})
+
+it('a page of 390 pixels shows the tabs of all views (needs Chromium)', async () => {
+  const { page, problems } = await openPage({ width: 390 })
+  const tabs = page.getByRole('navigation', { name: 'Views' }).getByRole('link')
+  expect(await tabs.count()).toBe(9)
+  for (const tab of await tabs.all()) {
+    const { x, width } = (await tab.boundingBox())!
+    expect([x >= 0, x + width <= 390]).toEqual([true, true])
+  }
+  expect(problems).toEqual([])
+})

@@ -1,0 +1,79 @@
+// A question about calls: what is asked, and the buttons that answer it.
+import type { JSX } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { visible } from '@sandbridge/core/util/text/visible.ts'
+import type { WaitingQuestion } from '../../../src/views/ask.ts'
+import { type ApiError, tell } from '../api.ts'
+import { Problem } from './problem.tsx'
+
+interface QuestionProps {
+  question: WaitingQuestion
+  isOpen: boolean
+}
+
+/** One question about calls, with its answers. */
+export function Question({ question, isOpen }: QuestionProps): JSX.Element {
+  const [given, setGiven] = useState<string>()
+  const [isSending, setSending] = useState(false)
+  const [problem, setProblem] = useState<string>()
+  const told = useRef<HTMLParagraphElement>(null)
+  const { title, calls, reason } = partsOf(question.text)
+  // The button that had the focus is gone.
+  useEffect(() => {
+    if (given !== undefined) told.current?.focus()
+  }, [given])
+  const give = ([words, answer]: WaitingQuestion['answers'][number]): void => {
+    const { id, asking, text } = question
+    setSending(true)
+    setProblem(undefined)
+    tell('question/answer', { id, asking, text, answer })
+      .then(() => setGiven(words))
+      .catch(({ message, hint }: ApiError) => setProblem(`${message}${hint ? `. ${hint}` : ''}`))
+      .finally(() => setSending(false))
+  }
+  return (
+    <article class="cell question" aria-label={visible(title)}>
+      <h2>{visible(title)}</h2>
+      <pre tabIndex={0} role="group" aria-label="Arguments">
+        {visible(calls)}
+      </pre>
+      <p class="muted">
+        {visible(reason)} Bridge {question.pid}.
+      </p>
+      <Problem text={problem} />
+      {given === undefined && isOpen ? (
+        <div class="actions">
+          {question.answers.map((one) => (
+            <button
+              key={one[1]}
+              type="button"
+              class={one[1] === 'stop' ? 'stop' : ''}
+              disabled={isSending}
+              onClick={() => give(one)}
+            >
+              {one[0]}
+            </button>
+          ))}
+        </div>
+      ) : (
+        <p class="notice" role="status" tabIndex={-1} ref={told}>
+          {given === undefined
+            ? 'This question no longer waits: it was answered elsewhere, or it was too late.'
+            : `Answered: ${given}. ${question.cell === undefined ? 'It counts when the same code runs again.' : 'The cell goes on.'}`}
+        </p>
+      )}
+    </article>
+  )
+}
+
+/** The bridge indents the calls in a question, and nothing before them. */
+function partsOf(text: string): { title: string; calls: string; reason: string } {
+  const [title = '', ...lines] = text.split('\n')
+  const end = lines.findIndex((line) => !line.startsWith('  '))
+  const calls = lines.slice(0, end === -1 ? lines.length : end)
+  return {
+    title,
+    calls: calls.map((line) => line.slice(2)).join('\n'),
+    reason: lines.slice(calls.length).join('\n'),
+  }
+}

@@ -1,0 +1,149 @@
+// Shows the calls of a cell over time: when each began, how long it took, how it ended.
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { visible, visibleInline } from '@sandbridge/core/util/text/visible.ts'
+import type { CallView, CellView } from '../../../src/state/page-state.ts'
+import { duration, plural } from '../words.ts'
+
+const SHOWN = 30
+
+type WaterfallCell = Pick<CellView, 'calls' | 'callCount' | 'at'> & { durationMs?: number | undefined }
+
+export function Waterfall({ cell, now }: { cell: WaterfallCell; now: number }): JSX.Element | null {
+  const [isWhole, setWhole] = useState(false)
+  const [open, setOpen] = useState<string>()
+  if (cell.calls.length === 0) return null
+  const total = Math.max(1, cell.durationMs ?? now - cell.at)
+  const calls = isWhole ? cell.calls : cell.calls.slice(-SHOWN)
+  return (
+    <div class="calls" role="group" aria-label="Calls">
+      {calls.length < cell.callCount && (
+        <p class="note">
+          The last {calls.length} of {plural(cell.callCount, 'call')}.{' '}
+          {!isWhole && cell.calls.length > SHOWN && (
+            <button type="button" class="quiet" onClick={() => setWhole(true)}>
+              Show {cell.calls.length}
+            </button>
+          )}
+        </p>
+      )}
+      <ol>
+        {calls.map((call) => (
+          <Call
+            key={call.id}
+            call={call}
+            total={total}
+            isOpen={open === call.id}
+            onToggle={() => setOpen(open === call.id ? undefined : call.id)}
+          />
+        ))}
+      </ol>
+      <Flows calls={cell.calls} />
+    </div>
+  )
+}
+
+/** Which servers' values went to which, and in which arguments. */
+function Flows({ calls }: { calls: readonly CallView[] }): JSX.Element | null {
+  const ways = new Map<string, Set<string>>()
+  for (const { server, flow } of calls)
+    for (const [argument, origins] of Object.entries(flow?.from ?? {}))
+      for (const origin of origins) {
+        const way = `${origin.split('.')[0]} → ${server}`
+        ways.set(way, (ways.get(way) ?? new Set()).add(argument))
+      }
+  if (ways.size === 0) return null
+  return (
+    <dl class="call-details" aria-label="Flows between servers">
+      {[...ways].map(([way, args]) => (
+        <>
+          <dt class="from-server">{visibleInline(way)}</dt>
+          <dd>{[...args].map(visibleInline).join(', ')}</dd>
+        </>
+      ))}
+    </dl>
+  )
+}
+
+/** Where the arguments of a call came from, and what its model had read. */
+function Origins({ flow }: { flow: NonNullable<CallView['flow']> }): JSX.Element {
+  return (
+    <>
+      {Object.entries(flow.from).map(([argument, origins]) => (
+        <>
+          <dt class="from-server">{visibleInline(argument)}</dt>
+          <dd>from the result of {origins.map(visibleInline).join(', ')}</dd>
+        </>
+      ))}
+      {flow.seen.length > 0 && (
+        <>
+          <dt>Read before</dt>
+          <dd>The model had read text of {flow.seen.map(visibleInline).join(', ')}.</dd>
+        </>
+      )}
+    </>
+  )
+}
+
+interface CallProps {
+  call: CallView
+  /** Duration of the cell in milliseconds. */
+  total: number
+  isOpen: boolean
+  onToggle: () => void
+}
+
+function Call({ call, total, isOpen, onToggle }: CallProps): JSX.Element {
+  const left = Math.min(99, (100 * call.startMs) / total)
+  const width = call.durationMs === undefined ? 100 - left : Math.max(0.8, (100 * call.durationMs) / total)
+  const state = call.outcome ?? 'open'
+  const time = call.durationMs === undefined ? (call.message ?? 'running') : duration(call.durationMs)
+  return (
+    <li>
+      <button type="button" class="call" aria-expanded={isOpen} onClick={onToggle}>
+        <span class="call-name">
+          <span class="muted">{visibleInline(call.server)}.</span>
+          {visibleInline(call.name)}
+        </span>
+        <span class="track" aria-hidden="true">
+          <span class={`bar ${state}`} style={{ left: `${left}%`, width: `${Math.min(width, 100 - left)}%` }} />
+        </span>
+        <span class={`call-time ${state === 'ok' || state === 'open' ? '' : 'bad'}`}>
+          {state === 'ok' || state === 'open'
+            ? time
+            : state === 'denied'
+              ? OUTCOMES[state]
+              : `${OUTCOMES[state] ?? state}, ${time}`}
+        </span>
+      </button>
+      {isOpen && (
+        <dl class="call-details">
+          {call.args !== '' && (
+            <>
+              <dt>Arguments</dt>
+              <dd>
+                <pre tabIndex={0}>{visible(call.args)}</pre>
+              </dd>
+            </>
+          )}
+          {call.flow && <Origins flow={call.flow} />}
+          {(call.error ?? call.result) !== undefined && (
+            <>
+              <dt>{call.error === undefined ? 'Result' : 'Error'}</dt>
+              <dd>
+                <pre tabIndex={0}>{visible(call.error ?? call.result ?? '')}</pre>
+              </dd>
+            </>
+          )}
+        </dl>
+      )}
+    </li>
+  )
+}
+
+const OUTCOMES: Record<string, string> = {
+  tool_error: 'error',
+  failed: 'failed',
+  cancelled: 'cancelled',
+  denied: 'denied',
+}

@@ -1,0 +1,122 @@
+// Cells: a notebook, whose cells run in the page's own session or in a conversation's.
+import type { JSX } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { Outcome } from '../../../src/views/notebook.ts'
+import { visible } from '@sandbridge/core/util/text/visible.ts'
+import { tell } from '../api.ts'
+import { CellCard } from '../parts/cell-card.tsx'
+import { Question } from '../parts/question.tsx'
+import { createEditor, type Editor } from '../parts/editor.ts'
+import { type ChosenSession, SessionChoice, sharedSessions } from '../parts/session-choice.tsx'
+import { useStore } from '../store.ts'
+import { useAnswer } from '../use-answer.ts'
+import type { Waiting } from '../use-waiting.ts'
+import { Problem } from '../parts/problem.tsx'
+
+/** By session and number; kept when another view is shown. */
+const outcomes = new Map<string, Outcome>()
+let lastChosen: ChosenSession | undefined
+
+export function Cells({ waiting }: { waiting: Waiting }): JSX.Element {
+  const box = useRef<HTMLDivElement>(null)
+  const editor = useRef<Editor>()
+  const [isRunning, setRunning] = useState(false)
+  const [problem, setProblem] = useState<string>()
+  const [wanted, setWanted] = useState(lastChosen)
+  /** The page's own one is another where the page shows another folder meanwhile. */
+  const [latestOwn, setLatestOwn] = useState<string>()
+  const store = useStore()
+  const own = useAnswer<{ session: string }>('notebook', {}, store.connection)
+  const chosen = sharedSessions().find(({ id }) => id === wanted?.id)
+  const session = chosen?.id ?? latestOwn ?? own.value?.session
+  const cells = store
+    .cells()
+    .filter((cell) => cell.session === session)
+    .toReversed()
+  const place = chosen && { session: chosen.id }
+  const choose = (next: ChosenSession | undefined): void => {
+    lastChosen = next
+    setWanted(next)
+    setProblem(undefined)
+  }
+  const run = (): void => {
+    const code = editor.current!.text()
+    if (code.trim() === '') return
+    setRunning(true)
+    setProblem(undefined)
+    editor.current!.clear()
+    tell<Outcome>('notebook/run', { ...place, code })
+      .then(
+        (outcome) => {
+          outcomes.set(`${outcome.session} ${outcome.cell}`, outcome)
+          if (!place) setLatestOwn(outcome.session)
+        },
+        (failure: Error) => setProblem(failure.message),
+      )
+      .finally(() => setRunning(false))
+  }
+  // The editor is created once, so it reads the latest values from here.
+  const latest = useRef({ run, place })
+  latest.current = { run, place }
+  useEffect(() => {
+    editor.current = createEditor(box.current!, {
+      onRun: () => latest.current.run(),
+      complete: (code) => tell('notebook/complete', { ...latest.current.place, code }),
+    })
+    return () => editor.current!.close()
+  }, [])
+  return (
+    <>
+      <header class="view-head">
+        <h1>Cells</h1>
+        <SessionChoice chosen={chosen} onChange={choose} />
+        <p class="muted">
+          {chosen
+            ? 'You share the variables of this conversation. With its next result it is told that you ran a cell.'
+            : 'Python in a session of this page. Variables stay from cell to cell.'}
+        </p>
+      </header>
+      <div class="notebook">
+        {cells.map((cell) => (
+          <CellCard key={cell.id} cell={cell}>
+            {waiting.questions
+              .filter((question) => question.cell === cell.id)
+              .map((question) => (
+                <Question key={question.asking} question={question} isOpen />
+              ))}
+            <Traceback outcome={outcomes.get(`${cell.session} ${cell.number}`)} />
+          </CellCard>
+        ))}
+      </div>
+      <div class="editor" ref={box} />
+      <div class="actions">
+        <button type="button" class="primary" onClick={run}>
+          Run
+        </button>
+        <span class="muted">{isRunning ? 'Running…' : 'Ctrl+Enter or Shift+Enter runs, Ctrl+Space completes'}</span>
+      </div>
+      <Problem text={problem} />
+    </>
+  )
+}
+
+function Traceback({ outcome }: { outcome: Outcome | undefined }): JSX.Element | null {
+  if (!outcome) return null
+  const { traceback, hint, notes } = outcome
+  if (!traceback && !hint && notes.length === 0) return null
+  return (
+    <div class="notes">
+      {traceback && (
+        <details>
+          <summary>Traceback</summary>
+          <pre tabIndex={0}>{visible(traceback)}</pre>
+        </details>
+      )}
+      {[...(hint ? [hint] : []), ...notes].map((note) => (
+        <p key={note} class="note">
+          {visible(note)}
+        </p>
+      ))}
+    </div>
+  )
+}

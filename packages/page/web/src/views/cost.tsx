@@ -1,0 +1,122 @@
+// Cost: by day, the tokens that clients received, and those that the tools of all servers would have cost in their
+// context.
+import type { JSX } from 'preact'
+import type { CostsView } from '../../../src/views/costs.ts'
+import type { ServerListView, ServerRow } from '../../../src/views/server-views.ts'
+import { visibleInline } from '@sandbridge/core/util/text/visible.ts'
+import { useStore } from '../store.ts'
+import { useAgain } from '../use-again.ts'
+import { useAnswer } from '../use-answer.ts'
+import { short } from '../words.ts'
+import { Problem } from '../parts/problem.tsx'
+
+/** Days that are summed up. */
+const MONTH = 30
+
+export function Cost(): JSX.Element {
+  const { serverChanges } = useStore()
+  const { value: known } = useAnswer<ServerListView>('servers', {}, serverChanges)
+  const { value: costs, error } = useAnswer<CostsView>('costs', {}, useAgain())
+  const servers = (known?.servers ?? []).filter(({ tokens }) => tokens > 0).toSorted((a, b) => b.tokens - a.tokens)
+  const month = (costs?.days ?? []).slice(0, MONTH)
+  const sum = (of: 'returned' | 'listed'): number => month.reduce((all, day) => all + day[of], 0)
+  return (
+    <>
+      <header class="view-head">
+        <h1>Cost</h1>
+        <p class="muted">Estimates, in tokens</p>
+      </header>
+      <Problem text={error} />
+      <div class="figures">
+        <Figure value={sum('returned')} text={`returned to clients in the last ${MONTH} days with runs`} />
+        <Figure value={sum('listed')} text="in the same conversations, if clients had loaded all tools directly" />
+      </div>
+      <h2>By day</h2>
+      {costs?.isOff && <p class="hint">Nothing is counted: the record is off (MCP_BRIDGE_AUDIT=off).</p>}
+      {costs?.days.length === 0 && !costs.isOff && <p class="hint">No client has run anything yet.</p>}
+      {month.length > 0 && <Days days={month} />}
+      <p class="counted muted">
+        A conversation is a session in which its client ran code. It counts once a day, with all tools that were known
+        of the configured servers then: that is what a client without this bridge puts into the context before the first
+        question. Not counted is that a client sends this context again with every turn, and what results of calls would
+        have cost that stayed in the sandbox.
+      </p>
+      <h2>By server</h2>
+      {servers.length === 0 ? (
+        <p class="hint">No server was asked for its tools yet.</p>
+      ) : (
+        <ByServer servers={servers} />
+      )}
+    </>
+  )
+}
+
+function Days({ days }: Pick<CostsView, 'days'>): JSX.Element {
+  const most = Math.max(...days.flatMap(({ returned, listed }) => [returned, listed]), 1)
+  return (
+    <table class="days">
+      <thead>
+        <tr>
+          <th scope="col">Day (UTC)</th>
+          <th scope="col">Conversations</th>
+          <th scope="col">Returned to clients</th>
+          <th scope="col">If listed directly</th>
+        </tr>
+      </thead>
+      <tbody>
+        {days.map(({ day, conversations, returned, listed }) => (
+          <tr key={day}>
+            <th scope="row">{day}</th>
+            <td>{conversations.toLocaleString('en')}</td>
+            <Amount value={returned} most={most} />
+            <Amount value={listed} most={most} />
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+function ByServer({ servers }: { servers: readonly ServerRow[] }): JSX.Element {
+  const most = Math.max(...servers.map(({ tokens }) => tokens), 1)
+  return (
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">Server</th>
+          <th scope="col">Tools</th>
+          <th scope="col">Tokens if listed directly</th>
+        </tr>
+      </thead>
+      <tbody>
+        {servers.map(({ name, toolCount, tokens }) => (
+          <tr key={name}>
+            <th scope="row">{visibleInline(name)}</th>
+            <td>{toolCount}</td>
+            <Amount value={tokens} most={most} />
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+function Amount({ value, most }: { value: number; most: number }): JSX.Element {
+  return (
+    <td>
+      <span class="track" aria-hidden="true">
+        <span class="bar words" style={{ left: '0', width: `${(100 * value) / most}%` }} />
+      </span>
+      {value.toLocaleString('en')}
+    </td>
+  )
+}
+
+function Figure({ value, text }: { value: number; text: string }): JSX.Element {
+  return (
+    <p class="figure">
+      <strong>{short(value)}</strong>
+      <span class="muted">{text}</span>
+    </p>
+  )
+}

@@ -1,0 +1,99 @@
+// Now: all open sessions with their cells as they run.
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { sandboxName } from '@sandbridge/core/util/text/sandbox-name.ts'
+import { visibleInline } from '@sandbridge/core/util/text/visible.ts'
+import type { CellView, SessionView } from '../../../src/state/page-state.ts'
+import type { UsageView } from '../../../src/views/usage.ts'
+import { CellCard } from '../parts/cell-card.tsx'
+import { Status } from '../parts/status.tsx'
+import { useStore } from '../store.ts'
+import { useUsage } from '../use-usage.ts'
+import { bytes, clock, duration, plural } from '../words.ts'
+
+/** Finished cells shown per session, beside those that are open. */
+const OLDER_SHOWN = 8
+
+export function Now(): JSX.Element {
+  const store = useStore()
+  const cells = store.cells()
+  const shown = [...store.state.sessions.values()]
+    .map((session) => ({ session, cells: cells.filter((cell) => cell.session === session.id) }))
+    .filter((one) => one.cells.length > 0)
+    .toSorted((a, b) => b.cells[0]!.at - a.cells[0]!.at)
+  const usage = useUsage(shown.some(({ session }) => !session.ended))
+  const running = cells.filter(({ status }) => status === 'running').length
+  return (
+    <>
+      <header class="view-head">
+        <h1>Now</h1>
+        <p class="muted">
+          {plural(running, 'cell')} running · {plural(shown.length, 'session')}
+        </p>
+      </header>
+      {shown.length === 0 && (
+        <div class="empty">
+          <h2>Nothing has run yet</h2>
+          <p>Cells appear here as they run, with their output and the calls they make.</p>
+          <p>
+            Type one yourself under <a href="#/cells">Cells</a>, or try a tool under <a href="#/find">Find</a>.
+          </p>
+        </div>
+      )}
+      {shown.map((one) => (
+        <Session key={one.session.id} session={one.session} cells={one.cells} usage={usage.get(one.session.id)} />
+      ))}
+    </>
+  )
+}
+
+interface SessionProps {
+  session: SessionView
+  cells: CellView[]
+  usage: UsageView | undefined
+}
+
+function Session({ session, cells, usage }: SessionProps): JSX.Element {
+  const [open, setOpen] = useState<ReadonlySet<string>>(new Set())
+  const [newest, ...older] = cells
+  const toggle = (id: string): void => {
+    const next = new Set(open)
+    if (!next.delete(id)) next.add(id)
+    setOpen(next)
+  }
+  return (
+    <section class="session" aria-label={`Session of ${session.client || 'a client'}`}>
+      <h2>
+        {visibleInline(session.client || 'Session')}
+        <span class="muted">
+          {plural(session.cellCount || cells.length, 'cell')} · since {clock(session.at)}
+          {session.ended && ' · ended'} · sandbox: {sandboxName(newest!.provider)}
+          {usage && (
+            <span class="usage">
+              , {bytes(usage.memoryBytes)}, {duration(usage.cpuMs)} of processor time
+            </span>
+          )}
+        </span>
+      </h2>
+      <CellCard cell={newest!} />
+      {older.slice(0, OLDER_SHOWN).map((cell) => (
+        <div key={cell.id}>
+          <button type="button" class="folded" aria-expanded={open.has(cell.id)} onClick={() => toggle(cell.id)}>
+            <Status status={cell.status} />
+            <code>{visibleInline(cell.code.trim().split('\n', 1)[0]!)}</code>
+            <span class="muted">
+              {cell.callCount > 0 && `${plural(cell.callCount, 'call')} · `}
+              {cell.durationMs === undefined ? '' : duration(cell.durationMs)}
+            </span>
+          </button>
+          {open.has(cell.id) && <CellCard cell={cell} />}
+        </div>
+      ))}
+      {older.length > OLDER_SHOWN && (
+        <p class="note">
+          {older.length - OLDER_SHOWN} older cells are under <a href="#/record">Record</a>.
+        </p>
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,230 @@
+// Servers: the list, their state, and their tools.
+import type { JSX } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { visible, visibleInline } from '@sandbridge/core/util/text/visible.ts'
+import type { ServerDetailsView, ServerListView, ServerRow } from '../../../src/views/server-views.ts'
+import { tell } from '../api.ts'
+import { coloured } from '../parts/code.tsx'
+import { FolderChoice } from '../parts/folder-choice.tsx'
+import { Status } from '../parts/status.tsx'
+import { useStore } from '../store.ts'
+import { useAnswer } from '../use-answer.ts'
+import { clock, duration, moment, plural, short } from '../words.ts'
+import { Problem } from '../parts/problem.tsx'
+
+/** @param name of the open server */
+export function Servers({ name }: { name: string | undefined }): JSX.Element {
+  const { serverChanges } = useStore()
+  const [folders, setFolders] = useState(0)
+  const { value, error } = useAnswer<ServerListView>('servers', {}, `${serverChanges} ${folders}`)
+  const servers = value?.servers ?? []
+  const tokens = servers.reduce((sum, one) => sum + one.tokens, 0)
+  return (
+    <>
+      <header class="view-head">
+        <h1>Servers</h1>
+        <p class="muted">
+          {plural(servers.length, 'server')} · about {short(tokens)} tokens if a model had to read all their tools
+        </p>
+        <FolderChoice onChange={() => setFolders(folders + 1)} />
+      </header>
+      <Problem text={error} />
+      {value && servers.length === 0 && (
+        <div class="empty">
+          <h2>No servers are configured</h2>
+          <p>
+            Add one to <code>~/MCPs/servers.json</code>, or run <code>sandbridge init</code>.
+          </p>
+        </div>
+      )}
+      <div class={`split ${name === undefined ? '' : 'chosen'}`}>
+        {value && <ServerList of={value} current={name} />}
+        {name === undefined ? (
+          <p class="hint">Choose a server to see its tools.</p>
+        ) : (
+          <ServerDetails key={`${name} ${folders}`} name={name} changes={serverChanges} />
+        )}
+      </div>
+    </>
+  )
+}
+
+function ServerList({ of, current }: { of: ServerListView; current: string | undefined }): JSX.Element {
+  const { servers, untrusted, skipped } = of
+  return (
+    <ul class="list" aria-label="Servers">
+      {servers.map((server) => (
+        <li key={server.name}>
+          <ServerLink server={server} isCurrent={server.name === current} />
+        </li>
+      ))}
+      {untrusted.map((one) => (
+        <li key={`${one.file} ${one.name}`} class="item">
+          <strong>{visibleInline(one.name)}</strong>
+          <span class="status warn">not trusted</span>
+          <span class="muted">{visibleInline(one.file)}: allow it with `sandbridge trust`</span>
+        </li>
+      ))}
+      {skipped.map((one) => (
+        <li key={`${one.file} ${one.name ?? ''}`} class="item">
+          <strong>{visibleInline(one.name ?? one.file)}</strong>
+          <span class="status bad">skipped</span>
+          <span class="muted">{visibleInline(one.reason)}</span>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function ServerLink({ server, isCurrent }: { server: ServerRow; isCurrent: boolean }): JSX.Element {
+  const { name, toolCount, problem, description } = server
+  return (
+    <a class="item" href={`#/servers/${encodeURIComponent(name)}`} aria-current={isCurrent ? 'true' : undefined}>
+      <strong>{visibleInline(name)}</strong>
+      <Status status={statusOf(server)} />
+      <span class="muted">
+        {toolCount === undefined
+          ? problem === undefined
+            ? 'not asked yet'
+            : 'tools unknown'
+          : plural(toolCount, 'tool')}
+        {server.tokens > 0 && ` · ${short(server.tokens)} tokens`}
+        {server.start && ` · started in ${duration(server.start.tookMs)}`}
+      </span>
+      <span class="muted line">{visibleInline(problem ?? description)}</span>
+    </a>
+  )
+}
+
+function ServerDetails({ name, changes }: { name: string; changes: number }): JSX.Element {
+  const [restarts, setRestarts] = useState(0)
+  const [busy, setBusy] = useState<string>()
+  const [problem, setProblem] = useState<string>()
+  const [signInUrl, setSignInUrl] = useState<string>()
+  const signedIn = useStore().signIns.get(name)
+  useEffect(() => {
+    // Without a link, the sign-in began elsewhere.
+    if (!signedIn || signInUrl === undefined) return
+    setSignInUrl(undefined)
+    setProblem(signedIn.problem && `The sign-in failed: ${signedIn.problem}`)
+  }, [signedIn])
+  const { value: server, error } = useAnswer<ServerDetailsView>('server', { name }, `${changes} ${restarts}`)
+  const act = (word: string, path: string, then: (answer: { url?: string }) => void): void => {
+    setBusy(word)
+    setProblem(undefined)
+    tell<{ url?: string }>(path, { name })
+      .then(then, (failure: Error) => setProblem(failure.message))
+      .finally(() => setBusy(undefined))
+  }
+  if (!server) return <p class="hint">{error ?? 'Loading…'}</p>
+  const failure = server.problem ?? server.lastError?.reason
+  return (
+    <section class="details" aria-label={`Server ${name}`}>
+      <a class="back" href="#/servers">
+        All servers
+      </a>
+      <header>
+        <h2>{visibleInline(name)}</h2>
+        <Status status={statusOf(server)} />
+        <span class="spacer" />
+        {server.canSignIn && (
+          <button
+            type="button"
+            disabled={busy !== undefined}
+            onClick={() => act('sign-in', 'server/sign-in', ({ url }) => setSignInUrl(url))}
+          >
+            Sign in
+          </button>
+        )}
+        <button
+          type="button"
+          disabled={busy !== undefined}
+          onClick={() => act('restart', 'server/restart', () => setRestarts(restarts + 1))}
+        >
+          {busy === 'restart' ? 'Restarting…' : server.state === 'not-started' ? 'Start' : 'Restart'}
+        </button>
+      </header>
+      <Problem text={problem} />
+      {signInUrl && (
+        <p class="notice">
+          <a href={signInUrl} target="_blank" rel="noopener noreferrer">
+            Sign in at {new URL(signInUrl).host}
+          </a>
+        </p>
+      )}
+      <dl class="facts">
+        <dt>In Python</dt>
+        <dd>
+          <code>mcp_{server.alias}</code>
+        </dd>
+        <dt>{server.type === 'stdio' ? 'Command' : 'Address'}</dt>
+        <dd>
+          <code>{visibleInline(server.commandLine)}</code>
+        </dd>
+        <dt>Defined in</dt>
+        <dd>{visibleInline(server.file)}</dd>
+        {server.start && (
+          <>
+            <dt>Last start</dt>
+            <dd>
+              took {duration(server.start.tookMs)}
+              {server.state === 'running' ? ', runs since ' : ', ran from '}
+              <time dateTime={new Date(server.start.at).toISOString()}>{moment(server.start.at)}</time>
+            </dd>
+          </>
+        )}
+        {server.tokens > 0 && (
+          <>
+            <dt>Cost</dt>
+            <dd>
+              about {server.tokens.toLocaleString('en')} tokens where a client loads its tools; none through this bridge
+            </dd>
+          </>
+        )}
+        {server.fetchedAt !== undefined && (
+          <>
+            <dt>Tools read</dt>
+            <dd>{clock(server.fetchedAt)}</dd>
+          </>
+        )}
+      </dl>
+      {failure && (
+        <div class="problem">
+          <strong>{server.problem ? 'It failed' : `Its last error, at ${moment(server.lastError!.at)}`}</strong>
+          <p>{visible(failure)}</p>
+          {server.hint && <p>{visible(server.hint)}</p>}
+        </div>
+      )}
+      {server.log && (
+        <details open={server.problem !== undefined}>
+          <summary>Its log</summary>
+          <pre tabIndex={0}>{visible(server.log)}</pre>
+        </details>
+      )}
+      {server.instructions && (
+        <details>
+          <summary>Instructions</summary>
+          <pre tabIndex={0}>{visible(server.instructions)}</pre>
+        </details>
+      )}
+      {server.tools.length > 0 && <h3>{plural(server.tools.length, 'tool')}</h3>}
+      <ul class="tools">
+        {server.tools.map((tool) => (
+          <li key={tool.name}>
+            <pre class="code signature" tabIndex={0}>
+              <code>{coloured(visible(tool.line.split('  # ', 1)[0]!))}</code>
+            </pre>
+            <p class="muted">
+              {visibleInline(tool.description)} <span class="cost">{tool.tokens} tokens</span>
+            </p>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+function statusOf({ problem, state }: ServerRow): string {
+  if (problem !== undefined) return 'failed'
+  return state === 'running' ? 'up' : state
+}

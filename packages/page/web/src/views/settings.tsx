@@ -1,0 +1,62 @@
+// Settings: each with its value and where it was set. They are changed in a terminal or in the file: settings decide
+// what cells may do, and a page may be left open.
+import type { JSX } from 'preact'
+import type { DescribedSetting, DescribedSettings } from '@sandbridge/core/config/settings/file/describe-settings.ts'
+import { visibleInline } from '@sandbridge/core/util/text/visible.ts'
+import { Problem } from '../parts/problem.tsx'
+import { useAgain } from '../use-again.ts'
+import { useAnswer } from '../use-answer.ts'
+
+export function Settings(): JSX.Element {
+  const { value: known, error } = useAnswer<DescribedSettings>('settings', {}, useAgain())
+  const settings = known?.settings ?? []
+  const headings = [...new Set(settings.map(({ heading }) => heading))]
+  return (
+    <>
+      <header class="view-head">
+        <h1>Settings</h1>
+        <p class="muted">{known && visibleInline(known.file)}</p>
+      </header>
+      <Problem text={error} />
+      {known && (
+        <p class="hint">
+          Change one: <code>sandbridge config NAME VALUE</code>
+        </p>
+      )}
+      {(known?.warnings ?? []).map((warning) => (
+        <p key={warning} class="notice">
+          {visibleInline(warning)}
+        </p>
+      ))}
+      {headings.map((heading) => (
+        <section key={heading}>
+          <h2>{heading}</h2>
+          <Group settings={settings.filter((one) => one.heading === heading)} />
+        </section>
+      ))}
+    </>
+  )
+}
+
+function Group({ settings }: { settings: readonly DescribedSetting[] }): JSX.Element {
+  return (
+    <table class="settings">
+      <thead>
+        <tr>
+          <th scope="col">Setting</th>
+          <th scope="col">Value</th>
+          <th scope="col">From</th>
+        </tr>
+      </thead>
+      <tbody>
+        {settings.map(({ name, variable, meaning, allowed, value, source, place, onlyVariable }) => (
+          <tr key={name} title={`${meaning} Allowed: ${allowed}. Variable: ${variable}`}>
+            <th scope="row">{onlyVariable === undefined ? name : variable}</th>
+            <td class={source === 'default' ? 'muted' : ''}>{visibleInline(value)}</td>
+            <td>{visibleInline(place ?? source)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}

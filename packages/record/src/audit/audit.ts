@@ -1,0 +1,154 @@
+// Writes the record of what models did: an observer that adds a line for each run, call, question, answer, denial,
+// sign-in and configuration change.
+import { hash } from 'node:crypto'
+import { BridgeError, messageOf } from '@sandbridge/core/errors.ts'
+import type { BridgeEvent, EventOf } from '@sandbridge/core/observe/events/event.ts'
+import type { Subscriber } from '@sandbridge/core/observe/events/event-stream.ts'
+import type { RecordOptions } from '@sandbridge/core/observe/record-part.ts'
+import { textOf } from './record-entry.ts'
+import { callFields, denialFields, otherFields, runFields } from './record-fields.ts'
+import { Ledger } from '@sandbridge/core/observe/runs/ledger.ts'
+import type { Run } from '@sandbridge/core/observe/runs/run.ts'
+import { RECORD_LIMITS, RecordFile, type RecordLimits } from './record-file.ts'
+
+interface AuditOptions extends RecordOptions {
+  limits?: RecordLimits
+}
+
+/**
+ * Lines are written in batches: a write per call costs more than the call. A killed bridge loses this much, and any
+ * undelivered events.
+ */
+const WRITE_AFTER_MS = 25
+/** This many lines are written without further delay; there is room for ten times as many. */
+const WRITE_AT_LINES = 1_000
+
+/** Most reply text in lines that wait for a slow disk. Further lines omit their replies. */
+const MAX_WAITING_REPLY_CHARS = 32 << 20
+
+export class Audit implements Subscriber {
+  readonly name = 'audit'
+  readonly before?: () => Promise<void>
+  readonly #options: AuditOptions
+  readonly #record: RecordFile
+  readonly #ledger = new Ledger()
+  #flushing: Promise<void> = Promise.resolve()
+  #timer: NodeJS.Timeout | undefined
+  #isFailing = false
+  #isWriting = false
+  /** Characters of replies in lines not yet written. */
+  #replyChars = 0
+
+  constructor(options: AuditOptions) {
+    this.#options = options
+    this.#record = new RecordFile({
+      logs: options.logs,
+      about: { 'service.name': 'sandbridge', 'service.version': options.version },
+      sync: options.required,
+      limits: options.limits ?? RECORD_LIMITS,
+    })
+    if (options.required) this.before = () => this.#recorded()
+  }
+
+  receive(events: readonly BridgeEvent[]): void {
+    for (const event of events) {
+      try {
+        this.#take(event)
+      } catch (error) {
+        // A cell that finds an event without a line must not take the lines of others with it.
+        this.#record.lose()
+        this.#fail(error)
+      }
+    }
+    // Not while writing fails (a full disk): every event would retry.
+    if (this.#record.waitingCount >= WRITE_AT_LINES && !this.#isWriting && !this.#isFailing)
+      this.#flushing = this.#flush()
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined
+      this.#flushing = this.#flush()
+    }, WRITE_AFTER_MS)
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.#timer)
+    await this.#flushing
+    await this.#record.close().catch((error: unknown) => this.#fail(error))
+  }
+
+  #take(given: BridgeEvent): void {
+    const { event, run, call } = this.#ledger.take(given)
+    switch (event.type) {
+      case 'run.started':
+      case 'cell.started':
+        break
+      case 'cell.ended':
+        // A run's line is written after its client has the answer. A cell from a terminal has no run.
+        if (run && event.parent === undefined) this.#record.add(runFields(event, undefined, cellOf(run), this.#options))
+        break
+      case 'run.ended':
+        this.#record.add(runFields(event, run?.request, run && cellOf(run), this.#options))
+        break
+      case 'call.decided':
+        if (event.decision === 'deny') this.#record.add(denialFields(event, this.#options))
+        break
+      case 'call.started':
+        if (this.#options.required) this.#record.add(callFields(event, undefined, this.#options))
+        break
+      case 'call.ended':
+        if (call) this.#callEnded(call.started, event)
+        break
+      default: {
+        const fields = otherFields(event, this.#options)
+        if (fields) this.#record.add(fields)
+      }
+    }
+  }
+
+  #callEnded(started: EventOf<'call.started'>, ended: EventOf<'call.ended'>): void {
+    const { replay } = this.#options
+    const isFull = replay && this.#replyChars >= MAX_WAITING_REPLY_CHARS
+    const options = isFull ? { ...this.#options, replay: false } : this.#options
+    const fields = callFields(started, ended, options)
+    if (replay) this.#replyChars += textOf(fields, 'gen_ai.tool.call.result').length
+    this.#record.add(fields)
+  }
+
+  async #flush(): Promise<void> {
+    this.#isWriting = true
+    try {
+      await this.#record.flush()
+      this.#replyChars = 0
+      if (this.#isFailing) this.#options.onFailing()
+      this.#isFailing = false
+    } catch (error) {
+      this.#fail(error)
+    } finally {
+      this.#isWriting = false
+    }
+  }
+
+  #fail(error: unknown): void {
+    if (!this.#isFailing) this.#options.onFailing(error)
+    this.#isFailing = true
+  }
+
+  async #recorded(): Promise<void> {
+    try {
+      await this.#record.flush()
+    } catch (error) {
+      const code = error instanceof Error && 'code' in error ? String(error.code) : messageOf(error)
+      const [reason, remedy] = BridgeError.isInstance(error)
+        ? [`. ${error.message}`, 'check the database of MCP_BRIDGE_STORAGE']
+        : [` (${code})`, 'make room on the disk of MCP_BRIDGE_STATE_DIR, or to make that folder writable']
+      throw new BridgeError('STATE_UNWRITABLE', `The call was not made: it cannot be recorded${reason}`, {
+        hint: `MCP_BRIDGE_AUDIT=required is set. Ask the user to ${remedy}.`,
+        cause: error,
+      })
+    }
+  }
+}
+
+/** Undefined for a run without a cell that has ended. */
+function cellOf({ cell, ended }: Run) {
+  return cell && ended && { started: cell, codeHash: hash('sha256', cell.code), ended }
+}

@@ -1,0 +1,66 @@
+import { expect, it } from 'vitest'
+import type { BridgeEvent } from '@sandbridge/core/observe/events/event.ts'
+import type { DailyCosts } from './daily-costs.ts'
+import { CostCounter } from './cost-counter.ts'
+
+const DAY = Date.parse('2026-11-22T10:00:00Z')
+const NEXT = DAY + 24 * 60 * 60_000
+
+function counter(keep?: (more: DailyCosts) => Promise<void>) {
+  const kept: [string, object][][] = []
+  const errors: unknown[] = []
+  const counted = new CostCounter({
+    listedTokens: () => Promise.resolve(1_000),
+    keep: keep ?? ((more) => Promise.resolve(void kept.push([...more]))),
+    onError: (error) => errors.push(error),
+  })
+  let seq = 0
+  const stamp = (at: number) => ({ at, mono: 0, seq: (seq += 1) })
+  const run = (session: string, at: number, text: string, tool = 'run_python'): BridgeEvent[] => {
+    const id = `run-${seq}`
+    const cell = { code: '', number: 1, servers: [], timeoutMs: 1, sandbox: '', provider: '' }
+    return [
+      { type: 'run.started', id, tool, transport: 'pipe', ...stamp(at) },
+      { type: 'cell.started', id: `cell-${seq}`, parent: id, session, ...cell, ...stamp(at) },
+      { type: 'run.ended', id, outcome: 'ok', durationMs: 1, content: [{ type: 'text', text }], ...stamp(at) },
+    ]
+  }
+  return { counted, kept, errors, run }
+}
+
+it('the cost counter counts each conversation once a day, with the tools that it would have listed', async () => {
+  const { counted, kept, run } = counter()
+  counted.receive([...run('a', DAY, 'one two'), ...run('a', DAY, 'three'), ...run('b', DAY, ''), ...run('a', NEXT, '')])
+  await counted.close()
+  expect(kept).toEqual([
+    [
+      ['2026-11-22', { conversations: 2, returned: 4, listed: 2_000 }],
+      ['2026-11-23', { conversations: 1, returned: 0, listed: 1_000 }],
+    ],
+  ])
+})
+
+it('the cost counter does not count a conversation again when it continues after its costs were kept', async () => {
+  const { counted, kept, run } = counter()
+  counted.receive(run('a', DAY, ''))
+  await counted.close()
+  counted.receive(run('a', DAY, 'one'))
+  await counted.close()
+  expect(kept[1]).toEqual([['2026-11-22', { conversations: 0, returned: 1, listed: 0 }]])
+})
+
+it('the cost counter counts no scheduled workflow, and no cell that no client runs', async () => {
+  const { counted, kept, run } = counter()
+  counted.receive([...run('a', DAY, 'text', 'weekly-report'), ...run('page', DAY, 'text').slice(1, 2)])
+  await counted.close()
+  expect(kept).toEqual([])
+})
+
+it('the cost counter reports that costs could not be kept, and continues', async () => {
+  const { counted, errors, run } = counter(() => Promise.reject(new Error('full')))
+  counted.receive(run('a', DAY, ''))
+  await counted.close()
+  counted.receive(run('b', DAY, ''))
+  await counted.close()
+  expect(errors).toHaveLength(2)
+})

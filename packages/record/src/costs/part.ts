@@ -1,0 +1,8 @@
+// What the core uses of the count of costs.
+import type { CostsOptions } from '@sandbridge/core/observe/costs-part.ts'
+import { CostCounter } from './cost-counter.ts'
+import { addDailyCosts } from './daily-costs.ts'
+
+export function createCostCounter({ store, ...options }: CostsOptions): CostCounter {
+  return new CostCounter({ ...options, keep: (more) => addDailyCosts(store, more) })
+}

@@ -1,0 +1,13 @@
+// For `sandbridge doctor`: whether the record is unchanged.
+import type { Finding } from '@sandbridge/core/cli/finding.ts'
+import type { Stores } from '@sandbridge/core/keep/store.ts'
+import { count } from '@sandbridge/core/util/text/count.ts'
+import { recordIn } from '../audit/other-files.ts'
+import { verifyRecord } from '../audit/verify-record.ts'
+
+export async function checkRecord(stores: Stores): Promise<Finding[]> {
+  const { problems } = await verifyRecord(recordIn(stores.of(undefined)))
+  if (problems.length === 0) return []
+  const message = `The record of runs and calls was changed: ${count(problems.length, 'finding')}.`
+  return [{ check: 'record', level: 'warning', message, advice: 'See `sandbridge log --verify`.' }]
+}

@@ -1,0 +1,30 @@
+// `sandbridge log` shows the record of what models did.
+import type { Command } from '@sandbridge/core/cli/command.ts'
+import type { Feature } from '@sandbridge/core/cli/feature.ts'
+import type { Terminal } from '@sandbridge/core/cli/terminal/terminal.ts'
+
+export const log: Feature = {
+  name: 'Log',
+  commands: addCommands,
+  examples: {
+    log: ['sandbridge log --since 2h', 'sandbridge log --follow --server github', 'sandbridge log --verify'],
+  },
+  findings: async ({ stores }) => (await import('./check-record.ts')).checkRecord(stores),
+}
+
+function addCommands(program: Command, terminal: Terminal): void {
+  program
+    .command('log')
+    .description('show what models did: runs, calls, questions, denials, sign-ins')
+    .argument('[id]', 'only the run of this id, as errors and log lines name it; also the id of a cell or a call')
+    .option('-f, --follow', 'keep printing new lines')
+    .option('-n, --lines <count>', 'how many lines, the newest', '100')
+    .option('--session <id>', 'only this session, by its id or its beginning')
+    .option('--server <name>', 'only calls of this server')
+    .option('--denied', 'only denied calls and declined questions')
+    .option('--since <time>', 'only after this time: 90m, 2h, 3d, or a date')
+    .option('--flow', 'also show where the arguments of calls came from')
+    .option('--verify', 'show whether the record was changed')
+    .json('print the lines of the record unchanged')
+    .runs(async () => (await import('./log.ts')).log, terminal)
+}

@@ -1,0 +1,77 @@
+// Failures that a login or more scopes can fix: what the server requires, and what the user must do.
+import { BridgeError } from '@sandbridge/core/errors.ts'
+import type { Circumstances } from '@sandbridge/core/upstream/failures/circumstances.ts'
+import { statusOf } from '@sandbridge/core/upstream/failures/http-status.ts'
+
+const MAX_SCOPE_WORDS = 3
+
+/** Undefined for an error that no login can fix. */
+export function loginNeeded(error: unknown, about: Circumstances): BridgeError | undefined {
+  const { server, usesClientCredentials } = about
+  const scope = missingScope(error)
+  if (scope !== undefined) return scopeNeeded(about, scope)
+  const isUnauthorized = error instanceof Error && error.name === 'UnauthorizedError'
+  if (!isUnauthorized && statusOf(error) !== 401) return undefined
+  if (usesClientCredentials) {
+    return new BridgeError('UPSTREAM_AUTH_REQUIRED', `Server '${server}' does not accept its client credentials`, {
+      hint: 'Ask the user to correct `oauth` in the definition of the server.',
+      userHint: 'Correct `oauth` in the definition of the server.',
+    })
+  }
+  const signIn = signInSteps(about)
+  return new BridgeError('UPSTREAM_AUTH_REQUIRED', `Server '${server}' requires authentication (HTTP 401)`, {
+    hint: `Ask the user to ${signIn.asked}, or to correct the credentials in its headers.`,
+    userHint: `${signIn.told}, or correct the credentials in its headers.`,
+  })
+}
+
+/** What the user must do, for a sentence addressed to the model and for one addressed to the user. */
+function signInSteps(about: Circumstances): { asked: string; told: string } {
+  const address = about.signInPlace?.page?.addressFor(about.server)
+  if (address !== undefined) return { asked: `open ${address} in a browser`, told: `Open ${address} in a browser` }
+  return { asked: `run ${loginCommand(about)} in a terminal`, told: `Run ${loginCommand(about)}` }
+}
+
+function loginCommand({ server, signInPlace }: Circumstances, more = ''): string {
+  return `\`sandbridge login ${server}${signInPlace?.loginOptions ?? ''}${more}\``
+}
+
+/** Whether the text lists scope names instead of being a sentence: few words, without connecting words. */
+function isListOfScopes(scope: string): boolean {
+  const names = scope.split(' ')
+  const words = names.filter((name) => !/[.:/_*+-]/.test(name))
+  return (
+    /^[\w.:/ +*-]{1,500}$/.test(scope) && words.length <= MAX_SCOPE_WORDS && names.every((name) => name.length <= 100)
+  )
+}
+
+/**
+ * A scope is text from the server: it is shown only if it cannot be a sentence or a command. A login knows it in any
+ * case.
+ */
+function scopeNeeded(about: Circumstances, scope: string): BridgeError {
+  const { server, usesClientCredentials = false } = about
+  const shown = isListOfScopes(scope) ? scope : undefined
+  const named = shown === undefined ? '' : `: ${shown}`
+  const has = usesClientCredentials ? 'its client credentials have' : 'the login has'
+  const signIn = signInSteps(about)
+  let hint = `Ask the user to ${signIn.asked}. It requests them.`
+  let userHint = `${signIn.told}. It requests them.`
+  if (usesClientCredentials) {
+    hint = 'Ask the user to add them to `scope` in the `oauth` of its definition.'
+    userHint = 'Add them to `scope` in the `oauth` of its definition.'
+  } else if (scope === '') {
+    hint = `It does not say which. Ask the user to find out, and to run ${loginCommand(about, ' --scope …')} with them in a terminal.`
+    userHint = `It does not say which. Find out, and run ${loginCommand(about, ' --scope …')} with them.`
+  }
+  return new BridgeError('UPSTREAM_AUTH_REQUIRED', `Server '${server}' requires more permissions than ${has}${named}`, {
+    hint,
+    userHint,
+  })
+}
+
+/** Empty when the server refused for a missing scope without naming it. */
+function missingScope(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('requiredScope' in error)) return undefined
+  return typeof error.requiredScope === 'string' ? error.requiredScope : ''
+}

@@ -1,0 +1,128 @@
+// Explains to the user why a remote server could not be used. Never quotes a URL, a header or a body.
+import { causesOf, isInvalidMessage, statusOf } from '@sandbridge/core/upstream/failures/http-status.ts'
+import { ADDRESS_REFUSED } from './address-guard.ts'
+import { BodyRefusedError } from './bounded-body.ts'
+
+/** A response, from the server or something in front of it, that no MCP client can use. */
+export class RemoteFailure extends Error {
+  readonly data: { status: number }
+  /** How long the server asks clients to wait, if it does. */
+  readonly retryAfterMs: number | undefined
+
+  constructor(status: number, message: string, retryAfterMs?: number) {
+    super(message)
+    this.data = { status }
+    this.retryAfterMs = retryAfterMs
+  }
+}
+
+/** Undefined for a response that the MCP client package should handle. */
+export function failureOf(response: Response, now = Date.now()): RemoteFailure | undefined {
+  const { status, headers } = response
+  const retryAfterMs = parseRetryAfter(headers.get('retry-after'), now)
+  const wait = retryAfterMs === undefined ? '' : ` and asks to wait ${Math.ceil(retryAfterMs / 1000)} s`
+  if (status === 429)
+    return new RemoteFailure(status, `it received too many requests from us (HTTP 429)${wait}`, retryAfterMs)
+  if (status >= 500) return new RemoteFailure(status, `it failed with HTTP ${status}${wait}`, retryAfterMs)
+  if (status === 200 && headers.get('content-type')?.includes('text/html')) {
+    return new RemoteFailure(
+      status,
+      'it answered with a web page: the address may be wrong, or a login page may intercept it',
+    )
+  }
+  return undefined
+}
+
+/** RFC 9110 section 10.2.3: seconds or a date. */
+function parseRetryAfter(value: string | null, now: number): number | undefined {
+  if (!value) return undefined
+  const ms = /^\d+$/.test(value.trim()) ? Number(value) * 1000 : Date.parse(value) - now
+  return Number.isFinite(ms) ? Math.max(0, ms) : undefined
+}
+
+/** Describes the root cause of a failed request; undefined when it is unknown. */
+export function remoteReason(error: unknown): string | undefined {
+  for (const cause of causesOf(error)) {
+    if (cause instanceof RemoteFailure || cause instanceof BodyRefusedError) return cause.message
+    const words = WORDS[codeOf(cause)]
+    if (words !== undefined) return words
+    if (isInvalidMessage(cause)) return 'it sent a reply that is not JSON-RPC'
+    if (cause.message.startsWith(PROXY)) return cause.message
+  }
+  const status = statusOf(error)
+  if (status !== undefined && status >= 300 && status < 400) {
+    return `it redirects to another address (HTTP ${status}). The bridge does not follow redirects: update its url`
+  }
+  if (status === 403) return 'it denied access (HTTP 403): the credentials may lack a permission'
+  if (status === 404) return 'there is no MCP server at its address (HTTP 404)'
+  if (status !== undefined) return `it answered with HTTP ${status}`
+  return undefined
+}
+
+/** True when the request certainly had no effect: it never arrived or was refused. */
+export function hadNoEffect(error: unknown): boolean {
+  const status = statusOf(error)
+  if (status !== undefined) return status >= 300 && status < 500
+  return causesOf(error).some((cause) => codeOf(cause) in WORDS && !BROKEN_OFF.has(codeOf(cause)))
+}
+
+/** False when the server could not be reached, or takes no requests now. */
+export function wasReached(error: unknown): boolean {
+  const status = statusOf(error)
+  if (status !== undefined) return !UNREACHED.has(status)
+  return !causesOf(error).some(
+    (cause) => (codeOf(cause) in WORDS && !HUNG_UP.has(codeOf(cause))) || cause.message.startsWith(PROXY),
+  )
+}
+
+/** The wait that the server asked for, if that is why the request failed. */
+export function retryAfterOf(error: unknown): number | undefined {
+  return causesOf(error).find((cause) => cause instanceof RemoteFailure)?.retryAfterMs
+}
+
+function codeOf(error: Error): string {
+  const code = String((error as { code?: unknown }).code)
+  // OpenSSL's name for this error is only in the message.
+  return code === 'EPROTO' && /wrong version number|packet length too long/.test(error.message) ? NO_TLS : code
+}
+
+const NO_TLS = 'ERR_SSL_WRONG_VERSION_NUMBER'
+
+/** How errors of proxies begin. */
+const PROXY = 'the proxy '
+
+/** Statuses of a proxy that cannot reach the server, and of a server that takes no requests now. */
+const UNREACHED = new Set([429, 502, 503, 504])
+
+/** Codes of connections that the server ended. */
+const HUNG_UP = new Set(['ECONNRESET', 'EPIPE'])
+
+/** Codes of connections that broke when a request may already have been sent. */
+const BROKEN_OFF = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT'])
+
+const NOT_TRUSTED =
+  'its certificate is not from an authority that this machine trusts; NODE_EXTRA_CA_CERTS can name one'
+
+const WORDS: Record<string, string> = {
+  [ADDRESS_REFUSED]: 'its address is link-local or serves cloud metadata, which the bridge refuses to contact',
+  ECONNREFUSED: 'nothing listens at its address',
+  ECONNRESET: 'the connection was reset',
+  EPIPE: 'the connection was reset',
+  ETIMEDOUT: 'the connection timed out',
+  EHOSTUNREACH: 'there is no route to its address',
+  ENETUNREACH: 'there is no route to its address',
+  ENOTFOUND: 'its host name does not exist',
+  EAI_AGAIN: 'its host name could not be looked up; the network may be down',
+  CERT_HAS_EXPIRED: 'its certificate has expired',
+  CERT_NOT_YET_VALID: 'its certificate is not valid yet; the clock of this machine may be wrong',
+  CERT_REVOKED: 'its certificate was revoked',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host name',
+  DEPTH_ZERO_SELF_SIGNED_CERT: NOT_TRUSTED,
+  SELF_SIGNED_CERT_IN_CHAIN: NOT_TRUSTED,
+  UNABLE_TO_GET_ISSUER_CERT: NOT_TRUSTED,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: NOT_TRUSTED,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: NOT_TRUSTED,
+  [NO_TLS]: 'it does not speak TLS there; the address may need http: instead of https:',
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: 'it does not speak TLS there; the address may need http: instead of https:',
+  EPROTO: 'the TLS handshake failed',
+}

@@ -1,0 +1,25 @@
+import { mkdtempSync, rmdirSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { processContext } from '@sandbridge/core/config/settings/client-context.ts'
+import { needsPosix } from '@sandbridge/core/test/support/needs.ts'
+import { relay } from './run-relay.ts'
+
+it('leaves it to the command to say that its folder was removed', async () => {
+  needsPosix('Windows removes no folder that a process is in')
+  const before = process.cwd()
+  onTestFinished(() => process.chdir(before))
+  const folder = mkdtempSync(path.join(tmpdir(), 'sb-'))
+  process.chdir(folder)
+  rmdirSync(folder)
+  const said: unknown[] = []
+  await relay(async () => {
+    try {
+      processContext()
+    } catch (error) {
+      said.push(error)
+    }
+  })
+  expect(said).toEqual([new Error('The current folder was removed. Change to another folder and try again.')])
+})

@@ -1,0 +1,83 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { connect, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { needsPosix } from '@sandbridge/core/test/support/needs.ts'
+import { SILENT } from '@sandbridge/core/util/log.ts'
+import { askResident } from '../ask-resident.ts'
+import { controlLine, readControl } from '../protocol.ts'
+import { makeRunFolder, residentPlace } from '../run-folder.ts'
+import { Resident } from './resident.ts'
+
+const HELLO = { hello: 1, key: 'the key', pid: 1, env: {}, cwd: '/', home: '/', ownPaths: [] } as const
+const MAX_CLIENTS = 64
+
+/** A resident that serves nothing. */
+async function startResident(): Promise<{ socket: string; ended: Promise<unknown> }> {
+  needsPosix('on Windows a resident listens on no file')
+  const state = mkdtempSync(path.join(tmpdir(), 'sb-run-'))
+  const place = residentPlace(state, '0123456789abcdef0123')
+  makeRunFolder(place)
+  const close = vi.fn(() => Promise.resolve())
+  // It would end this process.
+  const exit = vi.spyOn(process, 'exit').mockImplementation((() => {}) as never)
+  const resident = new Resident({
+    idleMs: 600_000,
+    maxTimeoutMs: 1_000,
+    key: { name: '0123456789abcdef0123', text: HELLO.key },
+    place,
+    log: SILENT,
+    serve: () => ({ servers: () => [], receive: () => {}, told: () => {}, end: () => Promise.resolve() }),
+    refuses: () => Promise.resolve(undefined),
+    openCells: () => 0,
+    isWatched: () => false,
+    close,
+  })
+  expect(await resident.start()).toBe(true)
+  const ended = vi.waitFor(() => expect(close).toHaveBeenCalled(), { timeout: 60_000 })
+  onTestFinished(async () => {
+    await resident.end('the test has ended')
+    await ended
+    exit.mockRestore()
+    rmSync(state, { recursive: true, force: true })
+  })
+  return { socket: place.socket, ended }
+}
+
+/** Connects, says this, and keeps the connection. @returns the first thing that it is told */
+function say(socketPath: string, text: string): { told: Promise<Record<string, unknown>>; socket: Socket } {
+  const socket = connect(socketPath)
+  onTestFinished(() => void socket.destroy())
+  const told = new Promise<Record<string, unknown>>((resolve) => {
+    socket.on('error', () => resolve({}))
+    socket.on('close', () => resolve({}))
+    socket.once('data', (line) => resolve(readControl(line)))
+  })
+  if (text !== '') socket.write(text)
+  return { told, socket }
+}
+
+it('refuses a client beyond its limit, and still tells its status and stops', async () => {
+  const { socket, ended } = await startResident()
+  const hello = controlLine({ ...HELLO, ownPaths: [] })
+  const clients = Array.from({ length: MAX_CLIENTS }, () => say(socket, hello).told)
+  for (const told of await Promise.all(clients)) expect(told).toHaveProperty('welcome')
+  expect(await say(socket, hello).told).toEqual({ refused: 'it serves 64 clients' })
+  const status = await askResident(socket, { status: true })
+  expect(status).toMatchObject({ status: { clients: { length: MAX_CLIENTS } } })
+  expect(await askResident(socket, { ping: true })).toEqual({ pong: true })
+  expect(await askResident(socket, { stop: true })).toEqual({ pong: true })
+  await ended
+})
+
+it('disconnects the connection that has said nothing for longest, when there are too many', async () => {
+  const { socket } = await startResident()
+  const silent = Array.from({ length: MAX_CLIENTS + 1 }, () => say(socket, ''))
+  await silent[0]!.told
+  const isOver = silent.map((one) => one.socket.destroyed)
+  // Its hello still comes: one that is not the oldest has kept its place.
+  silent[1]!.socket.write(controlLine({ ...HELLO, ownPaths: [] }))
+  expect(await silent[1]!.told).toHaveProperty('welcome')
+  expect(isOver.filter(Boolean)).toHaveLength(1)
+})

@@ -1,0 +1,105 @@
+// MCP with one client, through its relay. The ids of our requests carry a random mark of the connection: each session
+// counts from 0, and a late answer to a question of an earlier resident must not answer another question.
+import { randomBytes } from 'node:crypto'
+import type { Socket } from 'node:net'
+import { type JSONRPCMessage, parseJSONRPCMessage, type Transport } from '@modelcontextprotocol/server'
+import { refusalOf } from '@sandbridge/core/serve/client-lines.ts'
+import { parseJson } from '@sandbridge/core/util/json/json.ts'
+import { messageLine } from '../protocol.ts'
+
+/** Beyond this, the relay is lost or its client stopped reading for good. */
+const MAX_UNREAD_BYTES = 256 * 2 ** 20
+
+/** Whether too much of what was sent has not been read. */
+export function leavesUnread(socket: Pick<Socket, 'writableLength'>): boolean {
+  return socket.writableLength > MAX_UNREAD_BYTES
+}
+
+export class SocketTransport implements Transport {
+  onmessage?: NonNullable<Transport['onmessage']>
+  onclose?: () => void
+  onerror?: (error: Error) => void
+  readonly #socket: Socket
+  readonly #mark = randomBytes(6).toString('base64url')
+  /** Lines that came before the server listened. */
+  #early: string[] | undefined = []
+  /** The ids of calls that have begun and are not answered. */
+  readonly #calls = new Set<unknown>()
+  #isDraining = false
+
+  constructor(socket: Socket) {
+    this.#socket = socket
+  }
+
+  start(): Promise<void> {
+    const early = this.#early ?? []
+    this.#early = undefined
+    for (const line of early) this.receive(line)
+    return Promise.resolve()
+  }
+
+  /** A line of the client. Its relay has taken batches apart. */
+  receive(line: string): void {
+    if (this.#early) return void this.#early.push(line)
+    const given = parseJson(line)
+    let message: JSONRPCMessage
+    try {
+      message = parseJSONRPCMessage(given)
+    } catch (error) {
+      // What is no request with an id gets no answer, as over stdio.
+      const refused = refusalOf(given)
+      if (refused && !this.#socket.destroyed) this.#socket.write(messageLine(refused))
+      return this.onerror?.(error instanceof Error ? error : new Error(String(error)))
+    }
+    if ('method' in message && !this.#takes(message)) return
+    if ('method' in message || !('id' in message)) return this.onmessage?.(message)
+    const own = this.#unmarked(message.id)
+    if (own !== undefined) this.onmessage?.({ ...message, id: own })
+  }
+
+  /** From now on begins no call, and never answers those that come. @returns how many of the earlier ones are open */
+  drain(): number {
+    this.#isDraining = true
+    return this.#calls.size
+  }
+
+  /** @returns whether the server gets this message, which may begin or cancel a call */
+  #takes(message: Extract<JSONRPCMessage, { method: string }>): boolean {
+    if (message.method === 'notifications/cancelled') this.#calls.delete(message.params?.['requestId'])
+    if (message.method !== 'tools/call' || !('id' in message)) return true
+    // A call with a state goes on with one that has begun: it brings the answer to a question.
+    if (this.#isDraining && message.params?.['requestState'] === undefined) return false
+    this.#calls.add(message.id)
+    return true
+  }
+
+  send(message: JSONRPCMessage): Promise<void> {
+    if (!('method' in message)) this.#calls.delete(message.id)
+    // Not only when it says something: it may have asked for all of this at once.
+    if (leavesUnread(this.#socket)) this.#socket.destroy()
+    if (this.#socket.destroyed) return Promise.reject(new Error('The client has disconnected'))
+    return new Promise((resolve, reject) => {
+      this.#socket.write(messageLine(this.#marked(message)), (error) => (error ? reject(error) : resolve()))
+    })
+  }
+
+  #marked(message: JSONRPCMessage): JSONRPCMessage {
+    if (!('method' in message)) return message
+    if ('id' in message) return { ...message, id: `${this.#mark}:${message.id}` }
+    const { requestId } = message.params ?? {}
+    if (message.method !== 'notifications/cancelled' || typeof requestId !== 'number') return message
+    return { ...message, params: { ...message.params, requestId: `${this.#mark}:${requestId}` } }
+  }
+
+  /** The id that our request had; undefined when it was not ours. */
+  #unmarked(id: unknown): number | undefined {
+    const [mark, number] = String(id).split(':')
+    return mark === this.#mark && number !== undefined && /^\d+$/.test(number) ? Number(number) : undefined
+  }
+
+  close(): Promise<void> {
+    this.#socket.end()
+    this.onclose?.()
+    return Promise.resolve()
+  }
+}

@@ -1,0 +1,21 @@
+#!/usr/bin/env node
+// Entry point. Loads everything else, and reuses compiled code of earlier starts.
+import { TAKE_OVERS } from './first.ts'
+import { endWithoutReader } from '@sandbridge/core/util/process/lost-reader.ts'
+
+const command = async (): Promise<void> => {
+  const { keepCompiledCode } = await import('@sandbridge/core/cli/compile-cache.ts')
+  keepCompiledCode()
+  const [{ main }, { FEATURES }] = await Promise.all([
+    import('@sandbridge/core/cli/program.ts'),
+    import('./packages.ts'),
+  ])
+  await main(FEATURES)
+}
+// Finding compiled code would take longer than compiling the little that these load.
+const takeOver = TAKE_OVERS.map((ask) => ask()).find((found) => found !== undefined)
+if (takeOver) void takeOver(command)
+else {
+  endWithoutReader()
+  void command()
+}

@@ -1,0 +1,53 @@
+// Access at a terminal: signing in to remote servers, and tokens for clients of `run --http`.
+import type { Command } from '@sandbridge/core/cli/command.ts'
+import type { Feature } from '@sandbridge/core/cli/feature.ts'
+
+export const access: Feature = {
+  name: 'Access',
+  commands: addCommands,
+  examples: {
+    login: ['sandbridge login linear', 'sandbridge login linear --no-browser'],
+    logout: ['sandbridge logout linear'],
+    token: ['sandbridge token', 'sandbridge token create ann --expires 90d'],
+    'token list': ['sandbridge token list --json'],
+    'token create': ['sandbridge token create ann --expires 90d'],
+    'token revoke': ['sandbridge token revoke ann'],
+  },
+}
+
+function addCommands(program: Command): void {
+  program
+    .command('login')
+    .description('sign in to a remote server')
+    .argument('<server>')
+    .option('--no-browser', 'print the address, and read the answer from the terminal')
+    .option('--scope <scope>', 'request these permissions, too')
+    .option('--user <name>', 'sign in for this user of a bridge that serves many')
+    .json('print the outcome as JSON, and the address on stderr')
+    .runs(async () => (await import('./login.ts')).login)
+
+  program
+    .command('logout')
+    .description('sign out of a remote server')
+    .argument('<server>')
+    .option('--user <name>', 'sign out this user of a bridge that serves many')
+    .runs(async () => (await import('./login.ts')).logout)
+
+  const token = program.command('token').description('list the named tokens for `run --http`, create or revoke one')
+  token
+    .command('list', { isDefault: true })
+    .description('list them; the tokens themselves are not stored')
+    .json()
+    .runs(async () => (await import('./token.ts')).listTokens)
+  token
+    .command('create')
+    .description('create one and print it, once')
+    .argument('<name>', 'the user, as the record names them')
+    .option('--expires <duration>', 'when it expires: 90m, 12h or 90d (default: never)')
+    .runs(async () => (await import('./token.ts')).createToken)
+  token
+    .command('revoke')
+    .description('delete one; a bridge that runs stops accepting it at once')
+    .argument('<name>')
+    .runs(async () => (await import('./token.ts')).revokeToken)
+}

@@ -1,0 +1,39 @@
+// Signs in to a server like a user, for tests.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { login } from '../../src/oauth/login.ts'
+import type { LoginOptions } from '@sandbridge/core/upstream/oauth-part.ts'
+import { createTokenStore } from '@sandbridge/core/upstream/auth/token-store.ts'
+import { type Protected } from '@sandbridge/core/test/upstream/authorization-server.ts'
+import { remote } from '@sandbridge/remote/test/upstream/remote-server.ts'
+import { open } from '@sandbridge/core/test/upstream/support.ts'
+import { fileStore } from '@sandbridge/core/keep/files/file-store.ts'
+
+export async function tokenFile(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'upstream-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  return join(folder, 'state', 'tokens.json')
+}
+
+/** A user whose browser follows every redirect. */
+export const browse = async (page: URL): Promise<void> => void (await fetch(page))
+
+export function logIn(server: Protected, file: string, changes: Partial<LoginOptions> = {}) {
+  return login({
+    name: 'r',
+    server: { type: 'http', url: server.url, headers: {} },
+    store: createTokenStore(fileStore(dirname(file))),
+    showPage: browse,
+    clientInfo: { name: 'test', version: '1' },
+    env: {},
+    signal: new AbortController().signal,
+    ...changes,
+  })
+}
+
+export const bridge = (server: Protected, file: string) =>
+  open([remote('r', server.url)], { tokenStore: createTokenStore(fileStore(dirname(file))) })
+
+export const echo = (upstreams: ReturnType<typeof open>) => upstreams.callTool('r', 'echo', { text: 'hi' })

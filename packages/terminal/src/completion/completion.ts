@@ -1,0 +1,94 @@
+// `sandbridge completion SHELL`: prints a script that completes commands and options in a shell, generated from the
+// commands.
+import { BridgeError } from '@sandbridge/core/errors.ts'
+import type { Command } from '@sandbridge/core/cli/command.ts'
+
+/** What can follow certain words of a command line. */
+interface Place {
+  /** The preceding words, such as `packages add`. */
+  words: string
+  next: { word: string; description: string }[]
+}
+
+const WRITERS: Record<string, (places: Place[]) => string> = { bash, zsh, fish }
+
+/** @throws BridgeError for an unknown shell */
+export function printCompletion(program: Command, shell: string): void {
+  const write = Object.hasOwn(WRITERS, shell) ? WRITERS[shell] : undefined
+  if (!write) {
+    throw new BridgeError('TOOL_ARGUMENTS_INVALID', `No completion for the shell '${shell}'`, {
+      hint: `Shells: ${Object.keys(WRITERS).join(', ')}.`,
+    })
+  }
+  process.stdout.write(write(placesOf(program)))
+}
+
+function placesOf(command: Command, words: string[] = []): Place[] {
+  const commands = command.commands.map((sub) => ({ word: sub.name(), description: sub.description() }))
+  const options = command.shownOptions.map(({ long, short, description }) => ({
+    word: long ?? short ?? '',
+    description,
+  }))
+  const help = { word: '--help', description: 'show help' }
+  const own: Place = { words: words.join(' '), next: [...commands, ...options, help] }
+  return [own, ...command.commands.flatMap((sub) => placesOf(sub, [...words, sub.name()]))]
+}
+
+/** Quotes any text for the shell. */
+const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
+const wordsOf = ({ next }: Place): string => next.map(({ word }) => word).join(' ')
+
+function bash(places: Place[]): string {
+  const cases = places.map((place) => `    ${quoted(place.words)}) words=${quoted(wordsOf(place))} ;;`)
+  return `# Completion of sandbridge for bash: source <(sandbridge completion bash)
+_sandbridge() {
+  local words='' path='' word
+  for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+    [[ $word == -* ]] && continue
+    path="\${path:+$path }$word"
+  done
+  case "$path" in
+${cases.join('\n')}
+  esac
+  COMPREPLY=($(compgen -W "$words" -- "\${COMP_WORDS[COMP_CWORD]}"))
+}
+complete -o default -F _sandbridge sandbridge
+`
+}
+
+function zsh(places: Place[]): string {
+  const cases = places.map((place) => {
+    const items = place.next.map(({ word, description }) => quoted(`${word.replaceAll(':', '\\:')}:${description}`))
+    return `    ${quoted(place.words)}) items=(${items.join(' ')}) ;;`
+  })
+  return `#compdef sandbridge
+# Completion of sandbridge for zsh: sandbridge completion zsh > "\${fpath[1]}/_sandbridge"
+_sandbridge() {
+  local -a items=()
+  local place="\${(j: :)\${(@)words[2,CURRENT-1]:#-*}}"
+  case "$place" in
+${cases.join('\n')}
+  esac
+  _describe sandbridge items || _files
+}
+if [ "$funcstack[1]" = _sandbridge ]; then _sandbridge "$@"; else compdef _sandbridge sandbridge; fi
+`
+}
+
+function fish(places: Place[]): string {
+  const lines = places.flatMap(({ words, next }) =>
+    next.map(({ word, description }) => {
+      const what = word.startsWith('--') ? `-l ${word.slice(2)}` : `-a ${quoted(word)}`
+      return `complete -c sandbridge -n ${quoted(`__sandbridge_at "${words}"`)} ${what} -d ${fishQuoted(description)}`
+    }),
+  )
+  return `# Completion of sandbridge for fish: sandbridge completion fish > ~/.config/fish/completions/sandbridge.fish
+function __sandbridge_at
+  set -l words (commandline -opc)
+  test (string join ' ' (string match -v -- '-*' $words[2..-1])) = "$argv[1]"
+end
+${lines.join('\n')}
+`
+}
+
+const fishQuoted = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`

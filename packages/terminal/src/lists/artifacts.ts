@@ -1,0 +1,109 @@
+// `sandbridge artifacts`: what cells have stored, for the owner of this machine. Starts no sandbox.
+import path from 'node:path'
+import { BridgeError } from '@sandbridge/core/errors.ts'
+import { loadSettings } from '@sandbridge/core/config/settings/file/load-settings.ts'
+import { ArtifactStore } from '@sandbridge/core/keep/saved/artifact-store.ts'
+import { PROJECT_LIMITS, type ProjectEntry, ProjectStore } from '@sandbridge/core/keep/saved/project-store.ts'
+import { count } from '@sandbridge/core/util/text/count.ts'
+import { ownStore } from '@sandbridge/core/cli/terminal/own-store.ts'
+import { print, printEmpty, printJson, printSummary, printTable } from '@sandbridge/core/cli/terminal/print.ts'
+
+const NO_ARTIFACTS =
+  'No artifacts yet. A cell saves a file with runtime.save_artifact(name, data):\n' +
+  `  sandbridge exec -c 'runtime.save_artifact("note.txt", "hello")'`
+
+/** Prefix of names of files in `/projects`; no artifact's name contains a `/`. */
+const PROJECTS = '/projects/'
+
+interface ArtifactsOptions {
+  json?: boolean
+  remove?: string
+}
+
+export async function artifacts(
+  name: string | undefined,
+  version: string | undefined,
+  options: ArtifactsOptions,
+): Promise<void> {
+  if (options.remove !== undefined) await removeArtifact(options.remove, options)
+  else if (name === undefined || options.json) await listArtifacts(options, name)
+  else await showArtifact(name, version)
+}
+
+/** @param only the artifact of this name, as JSON */
+async function listArtifacts({ json }: ArtifactsOptions, only: string | undefined): Promise<void> {
+  const all = await (await openStore()).versions()
+  const projects = await openProjects()
+  const files = projects.list().filter((entry) => !entry.isFolder)
+  if (json) {
+    const described = [...all, ...files.map((file) => describeProjectFile(projects, file))]
+    return printJson(only === undefined ? described : described.filter(({ name }) => name === only))
+  }
+  if (all.length + files.length === 0) return printEmpty(NO_ARTIFACTS)
+  const newest = [...new Map(all.map((artifact) => [artifact.name, artifact])).values()]
+  printTable(
+    newest.map(({ name, version, sizeBytes, contentType, createdAt }) => [
+      name,
+      `version ${version}`,
+      `${sizeBytes.toLocaleString('en')} bytes`,
+      contentType,
+      shortTime(createdAt),
+    ]),
+  )
+  if (files.length === 0) return
+  print(`/projects, kept in ${projects.folder}:`)
+  printTable(
+    files.map(({ path: name, sizeBytes, modifiedAt }) => [
+      `${PROJECTS}${name}`,
+      `${sizeBytes.toLocaleString('en')} bytes`,
+      shortTime(modifiedAt.toISOString()),
+    ]),
+    { head: ['NAME', 'VERSION', 'SIZE', 'TYPE', 'SAVED'] },
+  )
+  const bytes = all.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
+  const what = `${count(newest.length, 'artifact')} in ${count(all.length, 'version')}, ${count(bytes, 'byte')}`
+  printSummary(`${what}. Get one: sandbridge artifacts ${newest[0]!.name} > FILE`)
+}
+
+function describeProjectFile({ folder }: ProjectStore, { path: name, sizeBytes, modifiedAt }: ProjectEntry) {
+  return { name: `${PROJECTS}${name}`, sizeBytes, modifiedAt: modifiedAt.toISOString(), file: path.join(folder, name) }
+}
+
+function shortTime(time: string): string {
+  return time.slice(0, 16).replace('T', ' ')
+}
+
+/** Writes the bytes to stdout, so that they can be piped into a file. */
+async function showArtifact(name: string, version: string | undefined): Promise<void> {
+  if (name.startsWith(PROJECTS)) return showProjectFile(name.slice(PROJECTS.length))
+  const { data } = await (await openStore()).read(name, version === undefined ? undefined : parseVersion(version))
+  await new Promise((resolve) => process.stdout.write(data, resolve))
+}
+
+async function showProjectFile(name: string): Promise<void> {
+  const { data } = await (await openProjects()).read(name, { offset: 0, length: PROJECT_LIMITS.fileBytes })
+  await new Promise((resolve) => process.stdout.write(data, resolve))
+}
+
+async function removeArtifact(name: string, { json }: ArtifactsOptions): Promise<void> {
+  const isFile = name.startsWith(PROJECTS)
+  await (isFile ? (await openProjects()).remove(name.slice(PROJECTS.length)) : (await openStore()).remove(name))
+  if (json) printJson({ removed: name })
+  else print(`Deleted '${name}'${isFile ? '' : ' with all its versions'}.`)
+}
+
+async function openStore(): Promise<ArtifactStore> {
+  return new ArtifactStore(await ownStore())
+}
+
+async function openProjects(): Promise<ProjectStore> {
+  return new ProjectStore((await loadSettings()).stateDir)
+}
+
+/** @throws BridgeError TOOL_ARGUMENTS_INVALID */
+export function parseVersion(text: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text)
+  throw new BridgeError('TOOL_ARGUMENTS_INVALID', `'${text}' is not a version`, {
+    hint: 'Versions are 1, 2, 3 and so on.',
+  })
+}

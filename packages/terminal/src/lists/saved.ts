@@ -1,0 +1,70 @@
+// `sandbridge saved`: lists, shows and deletes the functions that cells have saved.
+import { savedToolLine } from '@sandbridge/core/keep/saved/saved-tool.ts'
+import { SavedToolStore } from '@sandbridge/core/keep/saved/saved-tool-store.ts'
+import { parseVersion } from './artifacts.ts'
+import { withServers } from '@sandbridge/core/cli/terminal/open-bridge.ts'
+import { ownStore } from '@sandbridge/core/cli/terminal/own-store.ts'
+import { count } from '@sandbridge/core/util/text/count.ts'
+import type { Cell } from '@sandbridge/core/cli/terminal/print.ts'
+import type { Terminal } from '@sandbridge/core/cli/terminal/terminal.ts'
+
+interface SavedOptions {
+  json?: boolean
+  remove?: string
+}
+
+const NO_SAVED =
+  'No saved functions yet. A cell saves one with runtime.save_tool(func), and other cells import it from user_tools.'
+
+export async function saved(
+  name: string | undefined,
+  version: string | undefined,
+  options: SavedOptions,
+  terminal: Terminal,
+): Promise<void> {
+  if (options.remove !== undefined) await removeSaved(functionName(options.remove), options, terminal)
+  else if (name !== undefined) await showSaved(functionName(name), version, options, terminal)
+  else await listSaved(options, terminal)
+}
+
+/**
+ * Sets the exit code to 1 when one of them is broken. Starts a sandbox when it is not known whether some of them load.
+ */
+async function listSaved({ json }: SavedOptions, terminal: Terminal): Promise<void> {
+  const { printEmpty, printJson, printSummary, printTable } = terminal
+  const { tools, broken } = await withServers(terminal, (bridge) => bridge.own.loadableTools.list())
+  if (broken.length > 0) terminal.exitCode = 1
+  if (json) return printJson([...tools, ...broken])
+  if (tools.length + broken.length === 0) return printEmpty(NO_SAVED)
+  const rows: Cell[][] = [
+    ...tools.map((tool) => [`version ${tool.version}`, savedToolLine(tool)]),
+    ...broken.map((tool) => [{ text: 'broken', style: 'red' as const }, `${tool.name}: ${tool.problem}`]),
+  ]
+  printTable(rows, { head: ['STATE', 'FUNCTION'] })
+  const [first] = [...tools, ...broken]
+  printSummary(`${count(rows.length, 'saved function')}. The source of one: sandbridge saved ${first!.name}`)
+}
+
+async function showSaved(
+  name: string,
+  version: string | undefined,
+  { json }: SavedOptions,
+  { print, printJson }: Terminal,
+): Promise<void> {
+  const tool = await (await openStore()).find(name, version === undefined ? undefined : parseVersion(version))
+  if (json) return printJson(tool)
+  print([...tool.imports, ...(tool.imports.length > 0 ? ['', ''] : []), tool.source.trimEnd()].join('\n'))
+}
+
+async function removeSaved(name: string, { json }: SavedOptions, { print, printJson }: Terminal): Promise<void> {
+  await (await openStore()).remove(name)
+  if (json) printJson({ removed: name })
+  else print(`Deleted '${name}' with all its versions.`)
+}
+
+/** Other commands call a workflow by its own name, such as weekly-report. */
+const functionName = (name: string): string => name.replaceAll('-', '_')
+
+async function openStore(): Promise<SavedToolStore> {
+  return new SavedToolStore(await ownStore())
+}

@@ -1,0 +1,24 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { OWN_TERMINAL } from '@sandbridge/core/cli/terminal/terminal.ts'
+import { approve } from './approve.ts'
+
+it('tells a question that is not there from no question at all', async () => {
+  const stateDir = mkdtempSync(path.join(tmpdir(), 'sb-'))
+  onTestFinished(() => rmSync(stateDir, { recursive: true }))
+  const said: string[] = []
+  const terminal = {
+    ...OWN_TERMINAL,
+    context: { env: { MCP_BRIDGE_STATE_DIR: stateDir }, cwd: stateDir, home: stateDir, ownPaths: [] },
+    printEmpty: (text: string) => void said.push(text),
+  }
+  await approve(undefined, {}, terminal)
+  expect(said).toEqual(['No call waits for an answer.'])
+  await expect(approve('0123', { answer: 'yes' }, terminal)).rejects.toMatchObject({
+    code: 'STATE_NOT_FOUND',
+    message: "No question '0123' waits for an answer",
+    hint: 'Which ones do: sandbridge approve --json',
+  })
+})

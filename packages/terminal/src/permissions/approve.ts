@@ -1,0 +1,53 @@
+// `sandbridge approve`: answers questions about calls whose client cannot ask.
+import { loadSettings } from '@sandbridge/core/config/settings/file/load-settings.ts'
+import { BridgeError } from '@sandbridge/core/errors.ts'
+import { answersTo, isAnswer } from '@sandbridge/core/calls/permissions/ask-by-elicitation.ts'
+import { answerQuestion, type KeptQuestion, listQuestions } from '@sandbridge/core/calls/permissions/kept-questions.ts'
+import { hasTerminal, pickOne } from '@sandbridge/core/cli/terminal/ask-in-terminal.ts'
+import type { Terminal } from '@sandbridge/core/cli/terminal/terminal.ts'
+
+/**
+ * @throws BridgeError STATE_NOT_FOUND for an unknown id, or TOOL_ARGUMENTS_INVALID for an unknown answer, or without a
+ * terminal to ask in
+ */
+export async function approve(
+  id: string | undefined,
+  options: { answer?: string; json?: boolean },
+  terminal: Terminal,
+): Promise<void> {
+  const { print, printEmpty, printJson } = terminal
+  const { stateDir } = await loadSettings(terminal.context.env)
+  const questions = (await listQuestions(stateDir)).filter((question) => id === undefined || question.id === id)
+  if (id !== undefined && questions.length === 0)
+    throw new BridgeError('STATE_NOT_FOUND', `No question '${id}' waits for an answer`, {
+      hint: 'Which ones do: sandbridge approve --json',
+    })
+  if (options.json && options.answer === undefined)
+    return printJson(questions.map(({ id: one, text }) => ({ id: one, text })))
+  if (questions.length === 0) return printEmpty('No call waits for an answer.')
+  const [only] = questions
+  const answers = answersTo(id === undefined || !only ? {} : only)
+  if (options.answer !== undefined && (id === undefined || !isAnswer(options.answer, only ?? {}))) {
+    throw new BridgeError('TOOL_ARGUMENTS_INVALID', '--answer needs the id of a question, and an answer', {
+      hint: `Answers: ${[...answers.values()].join(', ')}. Ids: sandbridge approve --json`,
+    })
+  }
+  for (const question of questions) {
+    if (!options.json) print(question.text)
+    const answer = options.answer ?? (await askFor(question, terminal))
+    const isThere = answer !== undefined && (await answerQuestion(stateDir, question, answer))
+    if (options.json) printJson({ id: question.id, ...(isThere && { answer }) })
+    else print(isThere ? `Answered: ${answer}. It counts when the code is run again.` : 'Not answered.')
+  }
+}
+
+async function askFor(question: KeptQuestion, terminal: Terminal): Promise<string | undefined> {
+  if (!hasTerminal(terminal)) {
+    throw new BridgeError('TOOL_ARGUMENTS_INVALID', 'There is no terminal to ask in', {
+      hint: `Answer with: sandbridge approve ${question.id} --answer yes`,
+    })
+  }
+  const answers = answersTo(question)
+  const picked = await pickOne([...answers.keys()], 'to leave it open', undefined, terminal)
+  return picked === undefined ? undefined : answers.get(picked)
+}

@@ -1,0 +1,17 @@
+// `sandbridge image build`: builds the container images that cells run in.
+import { loadSettings } from '@sandbridge/core/config/settings/file/load-settings.ts'
+import { containers } from '@sandbridge/core/isolation/container-part.ts'
+import { print, printJson, tell } from '@sandbridge/core/cli/terminal/print.ts'
+
+export async function imageBuild(variant: string, options: { json?: boolean } = {}): Promise<void> {
+  const { buildImage } = await containers.for('`sandbridge image build`')
+  const { runtime } = await loadSettings()
+  const engine = runtime === 'podman' || runtime === 'docker' ? { engine: runtime } : {}
+  const { engine: used, image } = await buildImage(variant, {
+    ...engine,
+    // Stdout belongs to a program then.
+    onLine: options.json ? tell : print,
+  })
+  if (options.json) return printJson({ engine: used, image })
+  print(`\nBuilt with ${used}. Use it with MCP_BRIDGE_IMAGE=${image}`)
+}

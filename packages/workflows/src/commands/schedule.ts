@@ -1,0 +1,130 @@
+// `sandbridge schedule`: makes a bridge that serves HTTP run a workflow at set times, lists and removes schedules.
+import { BridgeError } from '@sandbridge/core/errors.ts'
+import { SavedToolStore } from '@sandbridge/core/keep/saved/saved-tool-store.ts'
+import { ago } from '@sandbridge/core/util/text/ago.ts'
+import { nextTime } from '../cron-times.ts'
+import { writtenHash } from '../declared-flows.ts'
+import { type OwnOptions, parseTyped } from '../own-options.ts'
+import { type Schedule, type ScheduledRun, ScheduleStore } from '../schedules.ts'
+import { usesNamed } from '../used-tools.ts'
+import { asWorkflow, functionName, type Workflow } from '../workflow-cell.ts'
+import { ownStore } from '@sandbridge/core/cli/terminal/own-store.ts'
+import { print, printEmpty, printJson, printSummary, printTable, visible } from '@sandbridge/core/cli/terminal/print.ts'
+
+interface ScheduleOptions {
+  allow?: string[]
+  zone?: string
+  remove?: boolean
+  json?: boolean
+}
+
+/** @throws BridgeError TOOL_ARGUMENTS_INVALID for an invalid time or parameter, so that the first run does not fail */
+export async function schedule(
+  name: string | undefined,
+  when: string | undefined,
+  words: string[],
+  options: ScheduleOptions,
+  own: () => Promise<OwnOptions>,
+): Promise<void> {
+  const kept = await ownStore()
+  const store = new ScheduleStore(kept)
+  if (name === undefined) return list(await store.list(), options)
+  if (options.remove && when !== undefined) {
+    const hint = `A parameter of that name is written as -- --remove VALUE. To end it: sandbridge schedule ${name} --remove`
+    throw new BridgeError('TOOL_ARGUMENTS_INVALID', `--remove takes only a name: leave out '${when}'`, { hint })
+  }
+  if (options.remove) {
+    const had = await store.remove(name)
+    if (had && options.json) return printJson({ removed: name })
+    if (had) return print(`'${visible(name)}' is no longer scheduled.`)
+    throw new BridgeError('STATE_NOT_FOUND', `Nothing is scheduled as '${name}'`, { hint: 'sandbridge schedule' })
+  }
+  if (when === undefined) {
+    const hint = `For example: sandbridge schedule ${name} "0 8 * * 1"`
+    throw new BridgeError('TOOL_ARGUMENTS_INVALID', 'The time is missing', { hint })
+  }
+  const savedTools = new SavedToolStore(kept)
+  const workflow = asWorkflow(await savedTools.find(functionName(name)))
+  const { title, parameters } = workflow.workflow
+  parseTyped(words, parameters, await own())
+  const zone = zoneOf(options.zone)
+  const next = nextTime(when, zone, new Date())
+  const allowed = allowedOf(workflow, options.allow ?? [])
+  const sha256 = await writtenHash(workflow, savedTools)
+  const added = { workflow: title, when, zone, words, sha256, allowed }
+  const { id, replaced, others } = await store.add(added, new Date())
+  if (options.json) return printJson({ id, next: next.toISOString(), replaced, others })
+  if (replaced.length > 0) print(`Replaced ${quoted(replaced)}: the same workflow, time and parameters.`)
+  if (others.length > 0)
+    print(`${title} stays scheduled as ${quoted(others)}, too. End one: sandbridge schedule ${others[0]} --remove`)
+  print(`'${id}' runs next at ${local(next, zone)}, in a bridge that serves HTTP: sandbridge run --http`)
+}
+
+const quoted = (ids: readonly string[]): string => ids.map((id) => `'${id}'`).join(', ')
+
+function list(schedules: Record<string, Schedule>, { json }: ScheduleOptions): void {
+  const all = Object.entries(schedules)
+  if (json) return printJson(all.map(([id, one]) => ({ id, ...one, next: nextOf(one)?.toISOString() })))
+  if (all.length === 0) return printEmpty('Nothing is scheduled. Begin with: sandbridge schedule NAME "0 8 * * 1"')
+  printTable(
+    all.map(([id, one]) => [{ text: id, style: 'cyan' }, one.when, shown(nextOf(one), one.zone), lastOf(one)]),
+    { head: ['NAME', 'WHEN', 'NEXT', 'LAST'] },
+  )
+  printSummary('A bridge that serves HTTP runs them: sandbridge run --http')
+}
+
+function nextOf({ when, zone }: Schedule): Date | undefined {
+  try {
+    return nextTime(when, zone, new Date())
+  } catch {
+    return undefined
+  }
+}
+
+function shown(next: Date | undefined, zone: string): string {
+  return next ? local(next, zone) : 'never'
+}
+
+/** The last due time, and the last run if that is another one. */
+function lastOf({ runs }: Schedule): string {
+  const last = runs.at(-1)
+  if (!last) return 'not yet'
+  const made = runs.findLast(({ startedAt }) => startedAt !== undefined)
+  return [last, ...(made && made !== last ? [made] : [])].map(outcomeOf).join(' Before that: ')
+}
+
+function outcomeOf({ due, outcome, waitsFor, message }: ScheduledRun): string {
+  const state = outcome ?? (waitsFor === undefined ? 'running' : 'waiting')
+  const why = message ?? (state === 'waiting' ? `The run of ${waitsFor} has not ended.` : undefined)
+  return [`${state} ${ago(new Date(due).getTime(), Date.now())}`, ...(why === undefined ? [] : [why])].join(': ')
+}
+
+function local(time: Date, zone: string): string {
+  return `${time.toLocaleString('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'short' })} ${zone}`
+}
+
+/** @throws BridgeError TOOL_ARGUMENTS_INVALID */
+function zoneOf(zone = Intl.DateTimeFormat().resolvedOptions().timeZone): string {
+  try {
+    return Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone
+  } catch {
+    throw new BridgeError('TOOL_ARGUMENTS_INVALID', `There is no time zone '${zone}'`, { hint: 'For example: UTC' })
+  }
+}
+
+/**
+ * @throws BridgeError TOOL_ARGUMENTS_INVALID for a tool that the workflow does not name, and a name that two tools have
+ */
+function allowedOf({ workflow }: Workflow, tools: string[]): string[] {
+  const used = workflow.uses.map(({ server, tool }) => `${server}__${tool}`)
+  const unknown = tools.find((tool) => !used.includes(tool))
+  const several = tools.find((tool) => usesNamed(workflow.uses, [tool]).length > 1)
+  if (several !== undefined) {
+    const pairs = usesNamed(workflow.uses, [several]).map(({ server, tool }) => `'${tool}' of server '${server}'`)
+    const message = `'${several}' is the name of two tools that ${workflow.title} uses: ${pairs.join(' and ')}`
+    throw new BridgeError('TOOL_ARGUMENTS_INVALID', message, { hint: 'Rename one of the servers.' })
+  }
+  if (unknown === undefined) return tools
+  const hint = used.length === 0 ? 'Allow it by a rule in permissions.json.' : `It names: ${used.join(', ')}.`
+  throw new BridgeError('TOOL_ARGUMENTS_INVALID', `${workflow.title} does not name the tool '${unknown}'`, { hint })
+}

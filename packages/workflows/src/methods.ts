@@ -1,0 +1,41 @@
+// The methods for workflows: saved functions that can be run without a model.
+import * as z from 'zod'
+import { boundedList } from '@sandbridge/core/util/json/bounded-schema.ts'
+import { writtenText } from '@sandbridge/core/keep/saved/saved-tool.ts'
+import { parseSavedTool } from '@sandbridge/core/keep/saved/saved-tool-store.ts'
+import { tellingMethod } from '@sandbridge/core/calls/methods/method.ts'
+import { opens, shown } from '@sandbridge/core/calls/methods/saved-tool-methods.ts'
+
+const MAX_CALLS = 200
+const text = z.string().min(1).max(1_000)
+const saved = z.object({
+  title: z.string().max(1_000),
+  parameters: z.array(z.unknown()).max(1_000),
+  calls: boundedList(z.object({ server: text, tool: text }), MAX_CALLS),
+})
+
+export const workflowMethods = {
+  save_workflow: tellingMethod(
+    z.object({ tool: z.unknown(), workflow: saved }),
+    async ({ tool, workflow }, context) => {
+      const { catalog, scope, state, checkSavedTool, facts, signal } = context
+      const { calls, title, parameters } = workflow
+      const { usedTools } = await import('./used-tools.ts')
+      const reachable = calls.filter(({ server }) => scope.has(catalog.resolveServer(server) ?? ''))
+      const uses = await usedTools(reachable, catalog, signal)
+      const content = parseSavedTool({
+        ...(tool as object),
+        workflow: { title, parameters, uses, packages: facts.packages },
+      })
+      await context.flow?.keeps(writtenText(content))
+      return shown(await state.savedTools.save(content, () => checkSavedTool(content)))
+    },
+  ),
+
+  list_workflows: tellingMethod(z.object({}), async (_, { state: { loadableTools }, flow }) => {
+    const { tools, broken } = await loadableTools.list()
+    const workflows = tools.filter((tool) => tool.workflow !== undefined)
+    await opens(flow, { tools: workflows, broken })
+    return [...workflows.map(shown), ...broken]
+  }),
+}

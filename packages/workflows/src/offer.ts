@@ -1,0 +1,66 @@
+// Offers the workflows that MCP_BRIDGE_EXPOSE names to a client: as tools, prompts and Agent Skills.
+import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
+import { settingsOf } from '@sandbridge/core/config/settings/settings.ts'
+import { BridgeError } from '@sandbridge/core/errors.ts'
+import type { Offer, OfferParts } from '@sandbridge/core/serve/mcp/offer.ts'
+import { shortName } from '@sandbridge/core/util/text/short-name.ts'
+import type { ExposedWorkflows } from './exposure.ts'
+import { WORKFLOW_SETTINGS } from './settings.ts'
+import { serveSkills, skillContents, skillResource, SKILLS_EXTENSION } from './skills.ts'
+
+export function offerWorkflows(parts: OfferParts): Offer | undefined {
+  const { expose } = settingsOf(parts.settings, WORKFLOW_SETTINGS)
+  if (expose.length === 0) return undefined
+  const exposed = exposedWorkflows(expose, parts)
+  return {
+    capabilities: { prompts: {}, extensions: SKILLS_EXTENSION },
+    answer(server) {
+      serveSkills(server, exposed)
+      server.setRequestHandler('prompts/list', async () => ({ prompts: await (await exposed()).prompts() }))
+      server.setRequestHandler('prompts/get', async ({ params: { name, arguments: args = {} } }) => {
+        const text = await (await exposed()).prompt(name, args)
+        if (text !== undefined) return { messages: [{ role: 'user', content: { type: 'text', text } }] }
+        throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no prompt '${shortName(name)}'`)
+      })
+    },
+    tools: async () => (await exposed()).tools(),
+    has: (tool) => expose.includes(tool),
+    async cellOf(tool, args) {
+      const code = await (await exposed()).cell(tool, args)
+      if (code !== undefined) return code
+      throw new BridgeError('STATE_NOT_FOUND', `There is no workflow '${tool}'`, {
+        hint: 'Keep one with runtime.save_workflow(name, func).',
+      })
+    },
+    resources: async () => (await (await exposed()).skills()).map(skillResource),
+    async read(uri) {
+      const skill = uri.startsWith('skill://') ? await (await exposed()).skill(uri) : undefined
+      return skill && skillContents(skill)
+    },
+  }
+}
+
+/** Loads them at the first use. */
+function exposedWorkflows(
+  expose: readonly string[],
+  { settings, user, getConversation }: OfferParts,
+): () => Promise<ExposedWorkflows> {
+  let loading: Promise<ExposedWorkflows> | undefined
+  const load = async (): Promise<ExposedWorkflows> => {
+    const [{ ExposedWorkflows: Exposed }, { SavedToolStore }, { openStores }] = await Promise.all([
+      import('./exposure.ts'),
+      import('@sandbridge/core/keep/saved/saved-tool-store.ts'),
+      import('@sandbridge/core/keep/open-stores.ts'),
+    ])
+    // Only a tool that is offered waits for the bridge, which masks its texts.
+    const stores = settings.storage === undefined ? await openStores(settings) : (await getConversation()).bridge.stores
+    return new Exposed(expose, new SavedToolStore(stores.of(user)), async () => {
+      const [{ bridge, sessions }, { maskerFor }] = await Promise.all([
+        getConversation(),
+        import('@sandbridge/core/serve/mcp/artifact-resources.ts'),
+      ])
+      return maskerFor(bridge, sessions)
+    })
+  }
+  return () => (loading ??= load())
+}

@@ -1,0 +1,249 @@
+// A workflow's parameters outside Python: parses the words of a command line, and makes the JSON Schema for a client.
+// Pure.
+import { BridgeError } from '@sandbridge/core/errors.ts'
+import type { WorkflowDetails } from '@sandbridge/core/keep/saved/saved-tool.ts'
+import { didYouMeanText } from '@sandbridge/core/util/text/did-you-mean.ts'
+import { isRecord, parseJson } from '@sandbridge/core/util/json/json.ts'
+import { oneLine } from '@sandbridge/core/util/text/one-line.ts'
+
+type Parameter = WorkflowDetails['parameters'][number]
+
+interface PropertySchema {
+  [key: string]: NonNullable<Parameter['default']> | null
+  type?: string | string[]
+  enum?: (string | null)[]
+}
+
+/**
+ * Parses `--week 47`, `--week=47`, `--dry` and `--no-dry` into arguments by name. `auto` takes the value from the
+ * current time, for parameters with these names: `week` (ISO 8601), `day`, `month`, `year`, `date`.
+ * @param zone of these values; missing: that of this process
+ * @throws BridgeError TOOL_ARGUMENTS_INVALID that names the parameter and the allowed values
+ */
+export function parseArguments(
+  words: readonly string[],
+  parameters: readonly Parameter[],
+  moment = new Date(),
+  zone?: string,
+): Record<string, unknown> {
+  const given: Record<string, unknown> = {}
+  for (let at = 0; at < words.length; at += 1) {
+    const match = /^--([\p{ID_Start}_][\p{ID_Continue}-]*)(?:=(.*))?$/su.exec(words[at] ?? '')
+    if (!match) throw wrong(`'${words[at]}' is not a parameter`, parameters)
+    const [, option = '', inline] = match
+    // As Python spells it.
+    const name = option.normalize('NFKC').replaceAll('-', '_')
+    const negated = parameters.find((one) => `no_${one.name}` === name && kindOf(one.type) === 'boolean')
+    if (negated && inline === undefined) {
+      given[negated.name] = false
+      continue
+    }
+    const parameter = parameters.find((one) => one.name === name)
+    if (!parameter) throw wrong(`There is no parameter '${option}'`, parameters, name)
+    const next = words[at + 1]
+    const isFlag =
+      inline === undefined && kindOf(parameter.type) === 'boolean' && !/^(true|false|yes|no|1|0)$/i.test(next ?? '')
+    if (isFlag) given[parameter.name] = true
+    else {
+      const text = inline ?? next
+      if (text === undefined) throw wrong(`--${option} needs a value`, parameters)
+      if (inline === undefined) at += 1
+      given[parameter.name] = valueOf(
+        (text === 'auto' ? ofMoment(parameter.name, moment, zone) : undefined) ?? text,
+        parameter,
+      )
+    }
+  }
+  const missing = parameters.find(({ name, required }) => required && !Object.hasOwn(given, name))
+  if (missing) throw wrong(`--${missing.name.replaceAll('_', '-')} is missing`, parameters)
+  return given
+}
+
+/** The JSON Schema of a client's arguments. */
+export function inputSchemaOf(parameters: readonly Parameter[]): {
+  type: 'object'
+  properties: Record<string, PropertySchema>
+  required?: string[]
+  additionalProperties: false
+} {
+  const required = parameters.filter((one) => one.required).map(({ name }) => name)
+  const properties = parameters.map((one): [string, PropertySchema] => [
+    one.name,
+    { ...schemaOf(one), ...(one.default !== undefined && { default: one.default }) },
+  ])
+  return {
+    type: 'object',
+    properties: Object.fromEntries(properties),
+    ...(required.length > 0 && { required }),
+    additionalProperties: false,
+  }
+}
+
+/**
+ * Checks the arguments of a client against the published schema: names, and the type of each value.
+ * @param title of the workflow
+ * @throws BridgeError TOOL_ARGUMENTS_INVALID that names the parameter and what it takes
+ */
+export function checkArguments(
+  given: Readonly<Record<string, unknown>>,
+  parameters: readonly Parameter[],
+  title: string,
+): void {
+  const refuse = (problem: string): BridgeError => {
+    const names = parameters.map(({ name }) => name).join(', ')
+    return new BridgeError('TOOL_ARGUMENTS_INVALID', `${title} ${problem}`, {
+      hint: `Parameters: ${names || 'none'}.`,
+    })
+  }
+  const missing = parameters.find(({ name, required }) => required && !Object.hasOwn(given, name))
+  if (missing) throw refuse(`needs '${missing.name}'`)
+  for (const [name, value] of Object.entries(given)) {
+    const parameter = parameters.find((one) => one.name === name)
+    if (!parameter) throw refuse(`has no parameter '${oneLine(name, 100)}'`)
+    const schema = schemaOf(parameter)
+    if (!fits(value, schema)) throw refuse(`takes ${takenBy(schema)} as '${name}'`)
+  }
+}
+
+const TYPES: Record<string, { what: string; has: (value: unknown) => boolean }> = {
+  integer: { what: 'a whole number', has: Number.isInteger },
+  number: { what: 'a number', has: Number.isFinite },
+  boolean: { what: 'true or false', has: (value) => typeof value === 'boolean' },
+  string: { what: 'a text', has: (value) => typeof value === 'string' },
+  array: { what: 'a list', has: Array.isArray },
+  object: { what: 'an object', has: isRecord },
+  null: { what: 'null', has: (value) => value === null },
+}
+
+function fits(value: unknown, { type, enum: choices }: PropertySchema): boolean {
+  if (choices) return choices.some((choice) => choice === value)
+  return type === undefined || [type].flat().some((one) => TYPES[one]!.has(value))
+}
+
+function takenBy({ type = [], enum: choices }: PropertySchema): string {
+  return (choices?.map(String) ?? [type].flat().map((one) => TYPES[one]!.what)).join(' or ')
+}
+
+function ofMoment(name: string, moment: Date, timeZone: string | undefined): string | undefined {
+  const pad = (value: number): string => String(value).padStart(2, '0')
+  const format = { timeZone, year: 'numeric', month: 'numeric', day: 'numeric' } as const
+  const parts = new Intl.DateTimeFormat('en-US', format).formatToParts(moment)
+  const [year, month, day] = (['year', 'month', 'day'] as const).map((part) =>
+    Number(parts.find(({ type }) => type === part)!.value),
+  ) as [number, number, number]
+  const all: Record<string, string> = {
+    week: String(isoWeek(year, month, day)),
+    day: String(day),
+    month: String(month),
+    year: String(year),
+    date: `${year}-${pad(month)}-${pad(day)}`,
+  }
+  return Object.hasOwn(all, name) ? all[name] : undefined
+}
+
+/** A week's number is that of its Thursday (ISO 8601). */
+function isoWeek(year: number, month: number, day: number): number {
+  const DAY_MS = 86_400_000
+  const date = Date.UTC(year, month - 1, day)
+  const thursday = date + (4 - (new Date(date).getUTCDay() || 7)) * DAY_MS
+  return Math.floor((thursday - Date.UTC(new Date(thursday).getUTCFullYear(), 0, 1)) / (7 * DAY_MS)) + 1
+}
+
+type Kind = 'integer' | 'number' | 'boolean' | 'string' | 'json' | 'any'
+
+const KINDS: Record<string, Kind> = { int: 'integer', float: 'number', bool: 'boolean', str: 'string' }
+
+function kindOf(type: string): Kind {
+  const plain = withoutNone(type)
+  if (Object.hasOwn(KINDS, plain)) return KINDS[plain]!
+  if (literals(plain)) return 'string'
+  const isJson = /^(list|dict|tuple|set|List|Dict|Sequence|Mapping)\b/.test(plain) && !isUnion(plain)
+  return isJson ? 'json' : 'any'
+}
+
+/** Whether Python expects a float, which JavaScript cannot tell from a whole number. */
+export function isFloat({ type }: Parameter): boolean {
+  return kindOf(type) === 'number'
+}
+
+function withoutNone(type: string): string {
+  const optional = /^Optional\[(.*)\]$/.exec(type)
+  return (optional?.[1] ?? type).replace(/\s*\|\s*None$/, '').replace(/^None\s*\|\s*/, '')
+}
+
+/** Whether a type is one such as `list[int] | dict`. */
+function isUnion(type: string): boolean {
+  let depth = 0
+  for (const char of type) {
+    if (char === '[') depth += 1
+    else if (char === ']') depth -= 1
+    else if (char === '|' && depth === 0) return true
+  }
+  return false
+}
+
+/** The texts of `Literal['a', 'b']`. */
+function literals(type: string): string[] | undefined {
+  const inner = /^Literal\[(.*)\]$/.exec(type)?.[1]
+  if (inner === undefined || !/^('[^'\\]*'|"[^"\\]*")(,\s*('[^'\\]*'|"[^"\\]*"))*$/.test(inner)) return undefined
+  return [...inner.matchAll(/'([^']*)'|"([^"]*)"/g)].map(([, a, b]) => a ?? b ?? '')
+}
+
+function valueOf(text: string, { name, type }: Parameter): unknown {
+  const refuse = (what: string): BridgeError =>
+    new BridgeError(
+      'TOOL_ARGUMENTS_INVALID',
+      `--${name.replaceAll('_', '-')} takes ${what}, not '${text.slice(0, 80)}'`,
+      { hint: '' },
+    )
+  const choices = literals(withoutNone(type))
+  if (choices && !choices.includes(text)) throw refuse(choices.join(', '))
+  switch (kindOf(type)) {
+    case 'integer':
+      if (!/^[+-]?\d{1,15}$/.test(text)) throw refuse('a whole number')
+      return Number(text)
+    case 'number':
+      if (text.trim() === '' || !Number.isFinite(Number(text))) throw refuse('a number')
+      return Number(text)
+    case 'boolean':
+      if (!/^(true|false|yes|no|1|0)$/i.test(text)) throw refuse('true or false')
+      return /^(true|yes|1)$/i.test(text)
+    case 'json': {
+      const value = parseJson(text)
+      if (typeof value !== 'object') throw refuse('JSON')
+      return value
+    }
+    case 'any':
+      return parseJson(text) ?? text
+    default:
+      return text
+  }
+}
+
+/** Null is also allowed where it is the default, as in `tags: list = None`. */
+function schemaOf({ type, default: whenMissing }: Parameter): PropertySchema {
+  const plain = withoutNone(type)
+  const isNullable = plain !== type || whenMissing === null
+  const choices = literals(plain)
+  const kind = kindOf(type)
+  if (kind === 'any') return {}
+  const name = kind === 'json' ? (/^(dict|Dict|Mapping)/.test(plain) ? 'object' : 'array') : kind
+  return {
+    type: isNullable ? [name, 'null'] : name,
+    ...(choices && { enum: isNullable ? [...choices, null] : choices }),
+  }
+}
+
+function wrong(message: string, parameters: readonly Parameter[], name?: string): BridgeError {
+  const near =
+    name === undefined
+      ? ''
+      : didYouMeanText(
+          name,
+          parameters.map((one) => one.name),
+        )
+  const all = parameters
+    .map((one) => `--${one.name.replaceAll('_', '-')}${one.required ? '' : ' (optional)'}`)
+    .join(' ')
+  return new BridgeError('TOOL_ARGUMENTS_INVALID', message, { hint: near || `Parameters: ${all || 'none'}.` })
+}

@@ -1,0 +1,56 @@
+// Makes the cell that runs a workflow, and defines the rules for workflow names. Pure.
+import type { WatchedFlows } from '@sandbridge/core/config/rules/declared-flows.ts'
+import { BridgeError } from '@sandbridge/core/errors.ts'
+import type { SavedTool, WorkflowDetails } from '@sandbridge/core/keep/saved/saved-tool.ts'
+import { isFloat } from './parameters.ts'
+
+export type Workflow = SavedTool & { workflow: WorkflowDetails }
+
+/** The function of a workflow: `weekly_report` for `weekly-report`. */
+export function functionName(name: string): string {
+  return name.replaceAll('-', '_')
+}
+
+/** @throws BridgeError STATE_NOT_FOUND for a saved function that is not a workflow */
+export function asWorkflow(tool: SavedTool): Workflow {
+  const { workflow } = tool
+  if (workflow) return { ...tool, workflow }
+  throw new BridgeError('STATE_NOT_FOUND', `'${tool.name}' is a saved function and not a workflow`, {
+    hint: `Keep it with runtime.save_workflow("${tool.name.replaceAll('_', '-')}", func).`,
+  })
+}
+
+/**
+ * A Python expression for a value, after `json` was imported as `_json`. The value is inside a string literal, so none
+ * of it is code.
+ */
+export function loadedJson(value: unknown): string {
+  return loadedText(JSON.stringify(value))
+}
+
+function loadedText(json: string): string {
+  const text = JSON.stringify(json).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')
+  return `_json.loads(${text})`
+}
+
+/** What a run of a workflow without a model is judged by. */
+export function watchedFlows(
+  { workflow: { title }, source }: Workflow,
+  declared: WatchedFlows['declared'],
+): WatchedFlows {
+  return { title, source, declared, taken: [] }
+}
+
+/** The code of a cell that calls a workflow. A whole number is written as `3.0` for a parameter that is a float. */
+export function codeFor({ name, version, workflow }: Workflow, args: Record<string, unknown>): string {
+  const floats = new Set(workflow.parameters.filter(isFloat).map((one) => one.name))
+  const pairs = Object.entries(args).map(([key, value]) => {
+    const json = JSON.stringify(value)
+    return `${JSON.stringify(key)}:${floats.has(key) && /^-?\d+$/.test(json) ? `${json}.0` : json}`
+  })
+  return [
+    `# ${name}, version ${version}`,
+    'import json as _json',
+    `await workflows.${name}(**${loadedText(`{${pairs.join(',')}}`)})`,
+  ].join('\n')
+}

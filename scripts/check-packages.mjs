@@ -1,0 +1,68 @@
+// What layers.txt cannot say once there are packages: a package imports the core and what another package exports to
+// it; the core imports packages in its lists alone; each imports only dependencies that its package.json names. Prints
+// what it finds; exit code 1 when there is anything. Becomes scripts/check-packages.mjs. `--root DIR` for another
+// checkout.
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { builtinModules } from 'node:module'
+import path from 'node:path'
+
+const at = process.argv.indexOf('--root')
+const ROOT = path.resolve(at < 0 ? path.join(import.meta.dirname, '..') : process.argv[at + 1])
+/** Which package uses which other one when the program runs. Tests may use any. */
+const MAY = {
+  page: ['record'],
+  workflows: ['record'],
+  registry: ['remote'],
+  'sign-in': ['remote'],
+  bubblewrap: ['cell-packages'],
+  containers: ['cell-packages'],
+  jail: ['clients', 'containers'],
+}
+const found = []
+for (const name of readdirSync(path.join(ROOT, 'packages'))) {
+  const folder = path.join(ROOT, 'packages', name)
+  const { devDependencies = {}, dependencies = {} } = JSON.parse(
+    readFileSync(path.join(folder, 'package.json'), 'utf8'),
+  )
+  const declared = { ...dependencies, ...devDependencies }
+  for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
+    if (!/\.(ts|tsx|mjs)$/.test(file) || /(^|\/)node_modules\//.test(file)) continue
+    const whole = `packages/${name}/${file}`
+    const isTest = file.endsWith('.test.ts') || file.startsWith('test/') || file.endsWith('vitest.config.ts')
+    const text = readFileSync(path.join(folder, file), 'utf8')
+    for (const [, from, bare, lazy] of text.matchAll(
+      /^(?:import|export)\b[^'";]*?\bfrom\s+'([^']+)'|^import\s+'([^']+)'|\bimport\('([^']+)'\)/gm,
+    )) {
+      const spec = from ?? bare ?? lazy
+      if (spec.includes('$')) continue
+      if (spec.startsWith('.')) {
+        const target = path.posix.join(path.posix.dirname(whole), spec)
+        if (!target.startsWith(`packages/${name}/`) && !isTest) found.push(`${whole}: leaves its package by ${spec}`)
+        continue
+      }
+      const other = /^@sandbridge\/([\w-]+)/.exec(spec)?.[1]
+      if (other !== undefined) {
+        if (!existsSync(path.join(ROOT, 'packages', other)))
+          found.push(`${whole}: ${spec}, and there is no such package`)
+        if (name === 'core' && !isTest) found.push(`${whole}: the core imports ${spec}`)
+        if (
+          name !== 'core' &&
+          name !== 'sandbridge' &&
+          other !== 'core' &&
+          other !== name &&
+          !isTest &&
+          !MAY[name]?.includes(other)
+        )
+          found.push(`${whole}: ${name} may not import ${spec}`)
+        if (other === 'core' && spec.includes('/test/') && !isTest) found.push(`${whole}: the program imports ${spec}`)
+        continue
+      }
+      const dependency = /^(?:@[^/]+\/)?[^/]+/.exec(spec)?.[0]
+      const isTool = ['vitest', 'pyodide', 'rolldown', 'vite', 'playwright-core'].includes(dependency)
+      if (!spec.startsWith('node:') && !builtinModules.includes(dependency) && !isTool && !(dependency in declared))
+        found.push(`${whole}: ${dependency} is not in packages/${name}/package.json`)
+    }
+  }
+}
+for (const line of found) process.stdout.write(`${line}\n`)
+process.exitCode = found.length > 0 ? 1 : 0

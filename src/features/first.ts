@@ -1,6 +1,0 @@
-// What features do before anything else is loaded: loading src/features.ts takes longer than a resident bridge takes to
-// answer. Without its folder, and its lines here and there, a feature is gone.
-import type { TakeOver } from '../cli/feature.ts'
-import { resident } from './resident/take-over.ts'
-
-export const TAKE_OVERS: readonly TakeOver[] = [resident]
