@@ -1,5 +1,5 @@
-// Packages unplug: without their folders and their lines in packages/sandbridge/src/packages.ts and first.ts beside it, the
-// core type-checks, is built and runs cells. Who imports whom, scripts/check-packages.mjs holds.
+// Packages unplug: without their folders and their lines in packages/sandbridge/src/packages.ts and first.ts beside it,
+// the core type-checks, is built and runs cells. Who imports whom, scripts/check-packages.mjs holds.
 import { spawnSync } from 'node:child_process'
 import {
   cpSync,
