@@ -35,9 +35,9 @@ fi
 
 # --- images, in the background while the engines start ----------------------------------------------------------------------
 build() {
-  [ -s "$cache/$1-$version.tar" ] || sh "$here/images/from-debian.sh" "$1" "$cache/$1-$version.tar" > "$log/image-$1.log" 2>&1
+  [ -s "$cache/$1-$version.tar" ] || sh "$here/packages/containers/images/from-debian.sh" "$1" "$cache/$1-$version.tar" > "$log/image-$1.log" 2>&1
 }
-version=$(cksum < "$here/images/from-debian.sh" | cut -d' ' -f1)
+version=$(cksum < "$here/packages/containers/images/from-debian.sh" | cut -d' ' -f1)
 build slim & slim_job=$!
 build data & data_job=$!
 

@@ -140,5 +140,6 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   )
   const found = violations(files, readTable(readFileSync(path.join(root, TABLE), 'utf8')))
   for (const line of found) process.stderr.write(`${line}\n`)
-  process.exitCode = found.length > 0 ? 1 : 0
+  process.stdout.write(`${path.basename(process.argv[1])} looked at ${names.length} files\n`)
+  process.exitCode = found.length > 0 || names.length === 0 ? 1 : 0
 }

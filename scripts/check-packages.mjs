@@ -1,13 +1,11 @@
-// What layers.txt cannot say once there are packages: a package imports the core and what another package exports to
-// it; the core imports packages in its lists alone; each imports only dependencies that its package.json names. Prints
-// what it finds; exit code 1 when there is anything. Becomes scripts/check-packages.mjs. `--root DIR` for another
-// checkout.
+// `npm run check:packages`: what layers.txt cannot say. A package imports the core, and others only where MAY says so; the
+// core imports no package; packages/sandbridge may import all; each imports only dependencies that its package.json
+// names. Prints how many files it looked at and what it found. Exit code 1 when it found anything, or no file.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
 import path from 'node:path'
 
-const at = process.argv.indexOf('--root')
-const ROOT = path.resolve(at < 0 ? path.join(import.meta.dirname, '..') : process.argv[at + 1])
+const ROOT = path.join(import.meta.dirname, '..')
 /** Which package uses which other one when the program runs. Tests may use any. */
 const MAY = {
   page: ['record'],
@@ -19,6 +17,7 @@ const MAY = {
   jail: ['clients', 'containers'],
 }
 const found = []
+let looked = 0
 for (const name of readdirSync(path.join(ROOT, 'packages'))) {
   const folder = path.join(ROOT, 'packages', name)
   const { devDependencies = {}, dependencies = {} } = JSON.parse(
@@ -28,6 +27,7 @@ for (const name of readdirSync(path.join(ROOT, 'packages'))) {
   for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
     if (!/\.(ts|tsx|mjs)$/.test(file) || /(^|\/)node_modules\//.test(file)) continue
     const whole = `packages/${name}/${file}`
+    looked += 1
     const isTest = file.endsWith('.test.ts') || file.startsWith('test/') || file.endsWith('vitest.config.ts')
     const text = readFileSync(path.join(folder, file), 'utf8')
     for (const [, from, bare, lazy] of text.matchAll(
@@ -65,4 +65,5 @@ for (const name of readdirSync(path.join(ROOT, 'packages'))) {
   }
 }
 for (const line of found) process.stdout.write(`${line}\n`)
-process.exitCode = found.length > 0 ? 1 : 0
+process.stdout.write(`check:packages looked at ${looked} files\n`)
+process.exitCode = found.length > 0 || looked === 0 ? 1 : 0

@@ -100,5 +100,6 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     ),
   ]
   for (const line of found) process.stderr.write(`${line}\n`)
-  process.exitCode = found.length > 0 ? 1 : 0
+  process.stdout.write(`${path.basename(process.argv[1])} looked at ${code.length} files\n`)
+  process.exitCode = found.length > 0 || code.length === 0 ? 1 : 0
 }

