@@ -1,5 +1,5 @@
-// `npm run check:packages`: what layers.txt cannot say. A package imports the core, and others only where MAY says so; the
-// core imports no package; packages/sandbridge may import all; each imports only dependencies that its package.json
+// `npm run check:packages`: what layers.txt cannot say. A package imports the core, and others only where MAY says so;
+// the core imports no package; packages/sandbridge may import all; each imports only dependencies that its package.json
 // names. Prints how many files it looked at and what it found. Exit code 1 when it found anything, or no file.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
