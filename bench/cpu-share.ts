@@ -5,9 +5,9 @@ import type { Profiler } from 'node:inspector'
 import { rm } from 'node:fs/promises'
 import { Session } from 'node:inspector/promises'
 import { Bridge } from '@sandbridge/core/bridge/bridge.ts'
-import { features, plugIn } from '@sandbridge/core/cli/feature.ts'
+import { features, plugIn } from '@sandbridge/core/cli/package.ts'
 import { readSettings } from '@sandbridge/core/config/settings/settings.ts'
-import { FEATURES } from '@sandbridge/sandbridge/packages.ts'
+import { PACKAGES } from '@sandbridge/sandbridge/packages.ts'
 import { SILENT } from '@sandbridge/core/util/log.ts'
 import { bridgeEnv, makeHome, published } from '@sandbridge/core/test/support/bridge-process.ts'
 import { CALL } from './call-loop.ts'
@@ -27,7 +27,7 @@ export async function cpuShare(
   isCounted: (file: string, name: string) => boolean,
   { warmUp, calls }: { warmUp: number; calls: number },
 ): Promise<number> {
-  plugIn(FEATURES)
+  plugIn(PACKAGES)
   const home = makeHome({ everything: published.everything() })
   const settings = readSettings(bridgeEnv(home, { MCP_BRIDGE_POOL: '0', ...env }), { home })
   const bridge = await Bridge.open(settings, SILENT, { methods: features.methods })

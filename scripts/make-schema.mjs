@@ -2,16 +2,16 @@
 // entries of settings in docs/configuration.md, the tables of frames in docs/protocol.md and their types in Python.
 // With --check it writes nothing, and its exit code is 1 where a file differs.
 import { readFileSync, writeFileSync } from 'node:fs'
-import { plugIn } from '../packages/core/src/cli/feature.ts'
+import { plugIn } from '../packages/core/src/cli/package.ts'
 import { serversJsonSchema } from '../packages/core/src/config/entries/entry-schema.ts'
 import { permissionsJsonSchema } from '../packages/core/src/config/rules/permissions-schema.ts'
 import { settingsJsonSchema } from '../packages/core/src/config/settings/file/settings-schema.ts'
 import { namedSettings } from '../packages/core/src/config/settings/settings.ts'
-import { FEATURES } from '../packages/sandbridge/src/packages.ts'
+import { PACKAGES } from '../packages/sandbridge/src/packages.ts'
 import { frameTypes, withFrames } from './frame-texts.mjs'
 import { withSettings } from './settings-page.mjs'
 
-plugIn(FEATURES)
+plugIn(PACKAGES)
 const made = {
   'schema/servers.schema.json': serversJsonSchema(),
   'schema/permissions.schema.json': permissionsJsonSchema(),

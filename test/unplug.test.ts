@@ -72,10 +72,12 @@ function unplugAll(): void {
   const gone = /@sandbridge\/(?!core\b)/
   for (const list of LISTS) {
     const text = readFileSync(path.join(ROOT, PRODUCT, list), 'utf8')
-    const names = [...text.matchAll(/^import \{ (\w+) \} from '(.+)'$/gm)].filter(([, , from]) => gone.test(from!))
+    const names = [...text.matchAll(/^import \{ (\w+) \} from '(.+)'$/gm)].flatMap(([, name, from]) =>
+      gone.test(from!) ? [name!] : [],
+    )
     const kept = text.split('\n').filter((line) => !gone.test(line))
-    const words = names.map(([, name]) => name).join('|')
-    const left = kept.join('\n').replace(new RegExp(`(?<=\\[[^\\]]*)\\b(?:${words})\\b(?:,\\s+)?`, 'g'), '')
+    const words = new RegExp(`(?<=\\[[^\\]]*)\\b(?:${names.join('|')})\\b(?:,\\s+)?`, 'g')
+    const left = kept.join('\n').replace(words, '')
     writeFileSync(path.join(copy, PRODUCT, list), left)
     writeFileSync(asItWas(list), text)
   }

@@ -6,7 +6,7 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { commandLine } from '@sandbridge/core/cli/program.ts'
-import { FEATURES } from '@sandbridge/sandbridge/packages.ts'
+import { PACKAGES } from '@sandbridge/sandbridge/packages.ts'
 import { discoverServers } from '@sandbridge/core/config/discover.ts'
 import { readSettings } from '@sandbridge/core/config/settings/settings.ts'
 import {
@@ -19,7 +19,7 @@ import {
 } from '@sandbridge/core/test/support/bridge-process.ts'
 import { startBridge } from '@sandbridge/core/test/support/start-bridge.ts'
 
-const program = commandLine(FEATURES)
+const program = commandLine(PACKAGES)
 
 vi.setConfig({ testTimeout: 120_000 })
 

@@ -6,10 +6,10 @@ import { expect, it } from 'vitest'
 import { commandLine } from '@sandbridge/core/cli/program.ts'
 import { idOf, type Setting } from '@sandbridge/core/config/settings/setting-kinds.ts'
 import { namedSettings, settingContext } from '@sandbridge/core/config/settings/settings.ts'
-import { FEATURES } from '@sandbridge/sandbridge/packages.ts'
+import { PACKAGES } from '@sandbridge/sandbridge/packages.ts'
 import { ROOT } from '@sandbridge/core/test/support/bridge-process.ts'
 
-const program = commandLine(FEATURES)
+const program = commandLine(PACKAGES)
 
 const PAGE = readFileSync(path.join(ROOT, 'docs/configuration.md'), 'utf8')
 

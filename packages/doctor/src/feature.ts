@@ -1,6 +1,6 @@
 // `sandbridge doctor`: what can isolate Python on this machine, and what is wrong.
 import type { Command } from '@sandbridge/core/cli/command.ts'
-import type { Feature } from '@sandbridge/core/cli/feature.ts'
+import type { Feature } from '@sandbridge/core/cli/package.ts'
 
 export const doctor: Feature = {
   name: 'Doctor',

@@ -1,6 +1,6 @@
 // Memories: small values that cells keep for the user.
 import { lazyMethods } from '@sandbridge/core/calls/methods/lazy-methods.ts'
-import type { Feature } from '@sandbridge/core/cli/feature.ts'
+import type { Feature } from '@sandbridge/core/cli/package.ts'
 
 export const memories: Feature = {
   name: 'Memories',

@@ -1,4 +1,4 @@
-import type { TakeOver } from '@sandbridge/core/cli/feature.ts'
+import type { TakeOver } from '@sandbridge/core/cli/package.ts'
 import { runInResident } from './client/command-client.ts'
 import { residentRole } from './wants-resident.ts'
 

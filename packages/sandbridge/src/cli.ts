@@ -6,11 +6,11 @@ import { endWithoutReader } from '@sandbridge/core/util/process/lost-reader.ts'
 const command = async (): Promise<void> => {
   const { keepCompiledCode } = await import('@sandbridge/core/cli/compile-cache.ts')
   keepCompiledCode()
-  const [{ main }, { FEATURES }] = await Promise.all([
+  const [{ main }, { PACKAGES }] = await Promise.all([
     import('@sandbridge/core/cli/program.ts'),
     import('./packages.ts'),
   ])
-  await main(FEATURES)
+  await main(PACKAGES)
 }
 // Finding compiled code would take longer than compiling the little that these load.
 const takeOver = TAKE_OVERS.map((ask) => ask()).find((found) => found !== undefined)

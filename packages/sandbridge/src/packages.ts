@@ -1,80 +1,57 @@
-// What the core of Sandbridge works without. Without its folder and its lines here, a feature or part is gone.
-import { meanings } from '@sandbridge/core/calls/catalog/search/meanings-part.ts'
-import { flow } from '@sandbridge/core/calls/flow-part.ts'
-import { languages } from '@sandbridge/core/cell/languages-part.ts'
-import { learning } from '@sandbridge/core/calls/learned-part.ts'
-import { masking } from '@sandbridge/core/cell/masking-part.ts'
-import type { Feature } from '@sandbridge/core/cli/feature.ts'
-import { access } from '@sandbridge/sign-in/access/feature.ts'
-import { completion } from '@sandbridge/terminal/completion/feature.ts'
-import { doctor } from '@sandbridge/doctor/feature.ts'
-import { init } from '@sandbridge/clients/init/feature.ts'
-import { lists } from '@sandbridge/terminal/lists/feature.ts'
-import { log } from '@sandbridge/record/log/feature.ts'
-import { memories } from '@sandbridge/memories/feature.ts'
-import { packages } from '@sandbridge/cell-packages/command/feature.ts'
-import { permissions } from '@sandbridge/terminal/permissions/feature.ts'
-import { registry } from '@sandbridge/registry/feature.ts'
-import { resident } from '@sandbridge/resident/feature.ts'
-import { sandboxes } from '@sandbridge/terminal/sandboxes/feature.ts'
-import { settings } from '@sandbridge/terminal/settings/feature.ts'
-import { shell } from '@sandbridge/terminal/shell/feature.ts'
-import { workflows } from '@sandbridge/workflows/feature.ts'
-import { jails } from '@sandbridge/core/isolation/jail-part.ts'
-import { bubblewrap } from '@sandbridge/core/isolation/bubblewrap-part.ts'
-import { containers } from '@sandbridge/core/isolation/container-part.ts'
-import { images } from '@sandbridge/core/isolation/images-part.ts'
-import { kubernetes } from '@sandbridge/core/isolation/kubernetes-part.ts'
-import { pythonPackages } from '@sandbridge/core/isolation/packages-part.ts'
-import { clients } from '@sandbridge/core/config/readers/clients-part.ts'
-import { http } from '@sandbridge/core/serve/http-part.ts'
-import { page } from '@sandbridge/core/serve/page-part.ts'
-import { installs } from '@sandbridge/core/upstream/installs-part.ts'
-import { oauth } from '@sandbridge/core/upstream/oauth-part.ts'
-import { remote } from '@sandbridge/core/upstream/remote-part.ts'
-import { postgres } from '@sandbridge/core/keep/postgres-part.ts'
-import { dailyCosts } from '@sandbridge/core/observe/costs-part.ts'
-import { record } from '@sandbridge/core/observe/record-part.ts'
-import { telemetry } from '@sandbridge/core/observe/telemetry-part.ts'
+// What Sandbridge is made of beside its core. Without its folder and its lines here, a package is gone.
+import { fillParts, type Package } from '@sandbridge/core/cli/package.ts'
+import { bubblewrap } from '@sandbridge/bubblewrap/package.ts'
+import { cellPackages } from '@sandbridge/cell-packages/package.ts'
+import { clients } from '@sandbridge/clients/package.ts'
+import { containers } from '@sandbridge/containers/package.ts'
+import { doctor } from '@sandbridge/doctor/package.ts'
+import { flow } from '@sandbridge/flow/package.ts'
+import { http } from '@sandbridge/http/package.ts'
+import { installs } from '@sandbridge/installs/package.ts'
+import { jail } from '@sandbridge/jail/package.ts'
+import { javascript } from '@sandbridge/javascript/package.ts'
+import { kubernetes } from '@sandbridge/kubernetes/package.ts'
+import { learned } from '@sandbridge/learned/package.ts'
+import { masking } from '@sandbridge/masking/package.ts'
+import { memories } from '@sandbridge/memories/package.ts'
+import { page } from '@sandbridge/page/package.ts'
+import { postgres } from '@sandbridge/postgres/package.ts'
+import { record } from '@sandbridge/record/package.ts'
+import { registry } from '@sandbridge/registry/package.ts'
+import { remote } from '@sandbridge/remote/package.ts'
+import { resident } from '@sandbridge/resident/package.ts'
+import { signIn } from '@sandbridge/sign-in/package.ts'
+import { telemetry } from '@sandbridge/telemetry/package.ts'
+import { terminal } from '@sandbridge/terminal/package.ts'
+import { vectors } from '@sandbridge/vectors/package.ts'
+import { workflows } from '@sandbridge/workflows/package.ts'
 
-/** They plug in from above: the core does not know them. */
-export const FEATURES: readonly Feature[] = [
-  access,
-  completion,
+export const PACKAGES: readonly Package[] = [
+  bubblewrap,
+  cellPackages,
+  clients,
+  containers,
   doctor,
-  init,
-  lists,
-  log,
+  flow,
+  http,
+  installs,
+  jail,
+  javascript,
+  kubernetes,
+  learned,
+  masking,
   memories,
-  packages,
-  permissions,
+  page,
+  postgres,
+  record,
   registry,
+  remote,
   resident,
-  sandboxes,
-  settings,
-  shell,
+  signIn,
+  telemetry,
+  terminal,
+  vectors,
   workflows,
 ]
 
-// The core asks for these parts, and loads each at its first use.
-bubblewrap.isAt(() => import('@sandbridge/bubblewrap/part.ts'))
-clients.isAt(() => import('@sandbridge/clients/readers/client-readers.ts'))
-containers.isAt(() => import('@sandbridge/containers/part.ts'))
-dailyCosts.isAt(() => import('@sandbridge/record/costs/part.ts'))
-flow.isAt(() => import('@sandbridge/flow/session-flow.ts'))
-http.isAt(() => import('@sandbridge/http/part.ts'))
-images.isAt(() => import('@sandbridge/containers/images/open-root.ts'))
-installs.isAt(() => import('@sandbridge/installs/installation.ts'))
-jails.isAt(() => import('@sandbridge/jail/part.ts'))
-kubernetes.isAt(() => import('@sandbridge/kubernetes/part.ts'))
-languages.isAt(() => import('@sandbridge/javascript/language-files.ts'))
-learning.isAt(() => import('@sandbridge/learned/session-use.ts'))
-masking.isAt(() => import('@sandbridge/masking/part.ts'))
-meanings.isAt(() => import('@sandbridge/vectors/word-vectors-file.ts'))
-oauth.isAt(() => import('@sandbridge/sign-in/oauth/part.ts'))
-page.isAt(() => import('@sandbridge/page/part.ts'))
-postgres.isAt(() => import('@sandbridge/postgres/postgres-stores.ts'))
-pythonPackages.isAt(() => import('@sandbridge/cell-packages/package-files.ts'))
-record.isAt(() => import('@sandbridge/record/audit/part.ts'))
-remote.isAt(() => import('@sandbridge/remote/dial-remote.ts'))
-telemetry.isAt(() => import('@sandbridge/telemetry/part.ts'))
+fillParts(PACKAGES)

@@ -1,6 +1,6 @@
 // Workflows: saved functions that run without a model. They are commands, methods of cells, tools and skills of a
 // client, and schedules.
-import type { Feature } from '@sandbridge/core/cli/feature.ts'
+import type { Feature } from '@sandbridge/core/cli/package.ts'
 import { lazyMethods } from '@sandbridge/core/calls/methods/lazy-methods.ts'
 import { offerWorkflows } from './offer.ts'
 import { WORKFLOW_SETTINGS } from './settings.ts'

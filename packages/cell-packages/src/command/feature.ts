@@ -1,6 +1,6 @@
 // `sandbridge packages`: the list of Python packages that cells get.
 import type { Command } from '@sandbridge/core/cli/command.ts'
-import type { Feature } from '@sandbridge/core/cli/feature.ts'
+import type { Feature } from '@sandbridge/core/cli/package.ts'
 
 export const packages: Feature = {
   name: 'Packages',

@@ -1,5 +1,5 @@
 // The examples in the help of each command, by its words; the program's own are under the empty text.
-import { features } from './feature.ts'
+import { features } from './package.ts'
 
 const EXAMPLES: Record<string, readonly string[]> = {
   '': ['sandbridge exec -c "1 + 1"'],

@@ -3,35 +3,37 @@ import { CommanderError } from 'commander'
 import type { Command } from './command.ts'
 import { createProgram } from './commands.ts'
 import { examplesText } from './examples.ts'
-import { type Feature, features, plugIn } from './feature.ts'
+import { features, type Package, plugIn } from './package.ts'
 import { OWN_TERMINAL, type Terminal } from './terminal/terminal.ts'
 
 /** The exit code for invalid usage. */
 const USAGE_ERROR = 2
 
-let hasFeatures = false
+let hasPackages = false
 
-/**
- * All commands with their options, those of the features last. A process has one set of features.
- * @param terminal of the commands that can run for another process
- */
-export function commandLine(all: readonly Feature[], terminal = OWN_TERMINAL): Command {
-  if (!hasFeatures) plugIn(all)
-  hasFeatures = true
+/** All commands with their options, those of the packages last. A process has one set of packages. */
+export function commandLine(packages: readonly Package[]): Command {
+  if (!hasPackages) plugIn(packages)
+  hasPackages = true
+  return commandsFor(OWN_TERMINAL)
+}
+
+/** @param terminal of the commands that can run for another process */
+function commandsFor(terminal: Terminal): Command {
   const program = createProgram(terminal)
-  for (const { commands } of all) commands?.(program, terminal)
+  for (const { commands } of features.all) commands?.(program, terminal)
   addExamples(program, [])
   return program
 }
 
 /** Runs the command in this process's arguments. Never throws: sets the exit code. */
-export async function main(all: readonly Feature[]): Promise<void> {
-  await runCommand(commandLine(all), process.argv.slice(2), OWN_TERMINAL)
+export async function main(packages: readonly Package[]): Promise<void> {
+  await runCommand(commandLine(packages), process.argv.slice(2), OWN_TERMINAL)
 }
 
 /** Runs a command line that its user typed in another process. Never throws: sets the exit code. */
 export async function runTyped(words: readonly string[], terminal: Terminal): Promise<void> {
-  await runCommand(commandLine(features.all, terminal), words, terminal)
+  await runCommand(commandsFor(terminal), words, terminal)
 }
 
 async function runCommand(program: Command, words: readonly string[], terminal: Terminal): Promise<void> {

@@ -8,6 +8,6 @@ it('loads where packages/sandbridge/src/packages.ts says, and names what asked f
     message: 'MCP_BRIDGE_ORACLE needs Oracles, which is not in this build',
     hint: 'Do without it, or install a build of Sandbridge that has Oracles.',
   })
-  part.isAt(() => Promise.resolve({ answer: 42 }))
+  part.at(() => Promise.resolve({ answer: 42 }))()
   expect(await part.for('MCP_BRIDGE_ORACLE')).toEqual({ answer: 42 })
 })

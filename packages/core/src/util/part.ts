@@ -2,6 +2,9 @@
 // packages/sandbridge/src/packages.ts says where its code is.
 import { BridgeError } from '../errors.ts'
 
+/** Says where the code of a part is. */
+export type FillPart = () => void
+
 /** `T` is what the core uses of it. */
 export class Part<T> {
   readonly #name: string
@@ -12,9 +15,9 @@ export class Part<T> {
     this.#name = name
   }
 
-  /** @param load imports its code */
-  isAt(load: () => Promise<T>): void {
-    this.#load = load
+  /** @param load imports its code. @returns what a package brings, for its list of parts */
+  at(load: () => Promise<T>): FillPart {
+    return () => void (this.#load = load)
   }
 
   get isHere(): boolean {

@@ -15,7 +15,7 @@ import {
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { plugIn } from '../../src/cli/feature.ts'
+import { plugIn } from '../../src/cli/package.ts'
 import { describeSettings } from '../../src/config/settings/file/describe-settings.ts'
 import { editSetting, findSetting } from '@sandbridge/terminal/settings/edit-settings.ts'
 import { loadSettings } from '../../src/config/settings/file/load-settings.ts'
@@ -23,10 +23,10 @@ import { loadLiveSettings } from '../../src/config/settings/file/live-settings.t
 import { settingsJsonSchema } from '../../src/config/settings/file/settings-schema.ts'
 import { namedSettings, settingContext } from '../../src/config/settings/settings.ts'
 import { BridgeError } from '../../src/errors.ts'
-import { FEATURES } from '@sandbridge/sandbridge/packages.ts'
+import { PACKAGES } from '@sandbridge/sandbridge/packages.ts'
 import { needsPosix } from '../support/needs.ts'
 
-plugIn(FEATURES)
+plugIn(PACKAGES)
 
 const isWindows = process.platform === 'win32'
 const SECRET = 'hunter2-hunter2-hunter2-hunter2-x'

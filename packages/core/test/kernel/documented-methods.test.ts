@@ -6,12 +6,12 @@ import { Cancellation } from '../../src/util/async/cancellation.ts'
 import type { Bridge } from '../../src/bridge/bridge.ts'
 import type { CellContext } from '../../src/calls/methods/method.ts'
 import { serveCalls } from '../../src/calls/proxy.ts'
-import { features, plugIn } from '../../src/cli/feature.ts'
-import { FEATURES } from '@sandbridge/sandbridge/packages.ts'
+import { features, plugIn } from '../../src/cli/package.ts'
+import { PACKAGES } from '@sandbridge/sandbridge/packages.ts'
 import { readSettings } from '../../src/config/settings/settings.ts'
 import { SILENT } from '../../src/util/log.ts'
 
-plugIn(FEATURES)
+plugIn(PACKAGES)
 
 const page = readFileSync(new URL('../../../../docs/protocol.md', import.meta.url), 'utf8')
 

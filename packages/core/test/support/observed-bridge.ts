@@ -6,8 +6,8 @@ import { type CallToolResult, Client, type ClientCapabilities, InMemoryTransport
 import { onTestFinished } from 'vitest'
 import { Bridge } from '../../src/bridge/bridge.ts'
 import { OpenTenant } from '../../src/bridge/open-tenant.ts'
-import { features, plugIn } from '../../src/cli/feature.ts'
-import { FEATURES } from '@sandbridge/sandbridge/packages.ts'
+import { features, plugIn } from '../../src/cli/package.ts'
+import { PACKAGES } from '@sandbridge/sandbridge/packages.ts'
 import { readSettings, type Settings } from '../../src/config/settings/settings.ts'
 import type { BridgeEvent, EventOf, EventType } from '../../src/observe/events/event.ts'
 import { SILENT } from '../../src/util/log.ts'
@@ -18,7 +18,7 @@ import { bridgeEnv, makeHome, type RemoteEntry, type ServerEntry } from './bridg
 import { PyodideProvider } from './plain-provider.ts'
 import { SANDBOX_CACHE } from './sandbox-cache.ts'
 
-plugIn(FEATURES)
+plugIn(PACKAGES)
 
 export interface ObservedBridge {
   bridge: Bridge

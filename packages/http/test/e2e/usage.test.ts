@@ -6,7 +6,7 @@ import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { Command } from '@sandbridge/core/cli/command.ts'
 import { commandLine } from '@sandbridge/core/cli/program.ts'
-import { FEATURES } from '@sandbridge/sandbridge/packages.ts'
+import { PACKAGES } from '@sandbridge/sandbridge/packages.ts'
 import { bridgeEnv, makeHome } from '@sandbridge/core/test/support/bridge-process.ts'
 import { runCommand } from '@sandbridge/core/test/support/run-program.ts'
 import { skip } from '@sandbridge/core/test/support/needs.ts'
@@ -40,7 +40,7 @@ it('the help of every command has examples, which begin with the command', async
         [...words, name],
       )
   }
-  visit(commandLine(FEATURES), [])
+  visit(commandLine(PACKAGES), [])
   expect(helps.size).toBeGreaterThan(20)
   // It is what a user reads.
   for (const words of ['', 'packages list']) {
@@ -109,7 +109,7 @@ it('there are at most 45 commands and 80 options', () => {
     if (command.commands.length === 0) commands.push(command.name())
     for (const sub of command.commands) visit(sub)
   }
-  visit(commandLine(FEATURES))
+  visit(commandLine(PACKAGES))
   expect(commands).toContain('stop')
   expect(commands.length).toBeLessThanOrEqual(45)
   expect(options.length).toBeLessThanOrEqual(80)

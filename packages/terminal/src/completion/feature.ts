@@ -2,7 +2,7 @@
 // being written.
 import { lazyMethods } from '@sandbridge/core/calls/methods/lazy-methods.ts'
 import type { Command } from '@sandbridge/core/cli/command.ts'
-import type { Feature } from '@sandbridge/core/cli/feature.ts'
+import type { Feature } from '@sandbridge/core/cli/package.ts'
 
 export const completion: Feature = {
   name: 'Completion',

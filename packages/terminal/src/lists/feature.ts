@@ -1,6 +1,6 @@
 // Lists at a terminal: servers and their tools, what cells have saved, profiles.
 import type { Command } from '@sandbridge/core/cli/command.ts'
-import type { Feature } from '@sandbridge/core/cli/feature.ts'
+import type { Feature } from '@sandbridge/core/cli/package.ts'
 import type { Terminal } from '@sandbridge/core/cli/terminal/terminal.ts'
 
 export const lists: Feature = {

@@ -5,7 +5,7 @@ import type { ConfigFileRead, FoundServer } from '@sandbridge/core/config/entrie
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import { ago } from '@sandbridge/core/util/text/ago.ts'
 import { count } from '@sandbridge/core/util/text/count.ts'
-import { features, type ServerProcess } from '@sandbridge/core/cli/feature.ts'
+import { features, type ServerProcess } from '@sandbridge/core/cli/package.ts'
 import type { OpenTenant } from '@sandbridge/core/bridge/open-tenant.ts'
 import { withServers } from '@sandbridge/core/cli/terminal/open-bridge.ts'
 import type { Cell, Printer } from '@sandbridge/core/cli/terminal/print.ts'

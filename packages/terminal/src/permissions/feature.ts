@@ -1,7 +1,7 @@
 // Permissions at a terminal: which calls are allowed, questions about calls that wait for an answer, and which files of
 // a project are trusted.
 import type { Command } from '@sandbridge/core/cli/command.ts'
-import type { Feature } from '@sandbridge/core/cli/feature.ts'
+import type { Feature } from '@sandbridge/core/cli/package.ts'
 import type { Terminal } from '@sandbridge/core/cli/terminal/terminal.ts'
 
 export const permissions: Feature = {

@@ -1,6 +1,6 @@
 // `sandbridge config`: lists, changes and checks settings.
 import type { Command } from '@sandbridge/core/cli/command.ts'
-import type { Feature } from '@sandbridge/core/cli/feature.ts'
+import type { Feature } from '@sandbridge/core/cli/package.ts'
 
 export const settings: Feature = {
   name: 'Settings',

@@ -1,6 +1,6 @@
 // `sandbridge shell`: Python at a prompt, in one session.
 import type { Command } from '@sandbridge/core/cli/command.ts'
-import type { Feature } from '@sandbridge/core/cli/feature.ts'
+import type { Feature } from '@sandbridge/core/cli/package.ts'
 import type { Terminal } from '@sandbridge/core/cli/terminal/terminal.ts'
 
 export const shell: Feature = {

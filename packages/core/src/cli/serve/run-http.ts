@@ -9,7 +9,7 @@ import { type Address, http as part, type TlsFiles } from '../../serve/http-part
 import { isLoopback } from '../../util/net/loopback.ts'
 import { keptToken, tokenFile } from '../../serve/requests/kept-token.ts'
 import { onShutdown } from '../../util/process/shutdown.ts'
-import { features } from '../feature.ts'
+import { features } from '../package.ts'
 import { pageOnDemand } from '../terminal/page-on-demand.ts'
 
 /** The options of the command line. */

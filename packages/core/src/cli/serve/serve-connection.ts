@@ -7,7 +7,7 @@ import { createServer } from '../../serve/mcp/create-server.ts'
 import type { Conversation } from '../../serve/mcp/run-python.ts'
 import { OpenRuns } from '../../serve/mcp/runs/open-runs.ts'
 import type { Log } from '../../util/log.ts'
-import { features } from '../feature.ts'
+import { features } from '../package.ts'
 
 interface ClientOptions {
   settings: Settings

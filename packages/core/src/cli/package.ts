@@ -1,11 +1,18 @@
-// What a feature is: something that the bridge would be whole without, in one folder of
-// packages/sandbridge/src/packages/. packages/sandbridge/src/packages.ts lists all features. Each part names words and
-// types only; its code is loaded at its first use, because a client must be answered quickly.
+// What a package may bring to the core: read this first. A package is a folder of packages/ whose src/package.ts
+// exports one `Package`; packages/sandbridge/src/packages.ts lists all. It names words and types only, and imports its
+// code at first use, because a client must be answered quickly. The core imports no package.
+//
+// - A feature plugs in from above: settings, commands, methods of the runtime, what a client is offered.
+// - A part fills a slot that the core has declared in a file `…-part.ts`, such as src/cell/masking-part.ts: a provider
+// of
+//   sandboxes, a store, a language, a wall around servers, a listener, an observer. The core asks for it by
+//   `Part.for(…)`, and an error says what is missing where nothing fills it.
 import type { Bridge } from '../bridge/bridge.ts'
 import type { OpenTenant } from '../bridge/open-tenant.ts'
 import type { Methods } from '../calls/methods/method.ts'
 import { addSettings, type SettingTable } from '../config/settings/settings.ts'
 import type { MakeOffer } from '../serve/mcp/offer.ts'
+import type { FillPart } from '../util/part.ts'
 import type { Command } from './command.ts'
 import type { Finding } from './finding.ts'
 import type { Terminal } from './terminal/terminal.ts'
@@ -17,6 +24,12 @@ import type { Terminal } from './terminal/terminal.ts'
  */
 export type TakeOver = () => ((command: () => Promise<void>) => Promise<void>) | undefined
 
+export interface Package {
+  features?: readonly Feature[]
+  parts?: readonly FillPart[]
+}
+
+/** What plugs in from above: the core is whole without it, and asks all that are there. */
 export interface Feature {
   name: string
   /** Its environment variables, under its heading of docs/configuration.md. `settingsOf` reads them. */
@@ -54,10 +67,15 @@ export interface ServerProcess {
 
 let plugged: readonly Feature[] = []
 
+/** The core finds their parts from then on. */
+export function fillParts(packages: readonly Package[]): void {
+  for (const { parts = [] } of packages) for (const fill of parts) fill()
+}
+
 /** Called once, before anything else. */
-export function plugIn(features: readonly Feature[]): void {
-  plugged = features
-  for (const { name, settings } of features) if (settings) addSettings(name, settings)
+export function plugIn(packages: readonly Package[]): void {
+  plugged = packages.flatMap(({ features: own }) => own ?? [])
+  for (const { name, settings } of plugged) if (settings) addSettings(name, settings)
 }
 
 /** The features of this program, for what opens a bridge or a server. */

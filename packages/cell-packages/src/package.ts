@@ -1,0 +1,8 @@
+import { packages } from './command/feature.ts'
+import type { Package } from '@sandbridge/core/cli/package.ts'
+import { pythonPackages } from '@sandbridge/core/isolation/packages-part.ts'
+
+export const cellPackages: Package = {
+  features: [packages],
+  parts: [pythonPackages.at(() => import('./package-files.ts'))],
+}

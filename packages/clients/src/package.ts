@@ -1,0 +1,8 @@
+import { init } from './init/feature.ts'
+import type { Package } from '@sandbridge/core/cli/package.ts'
+import { clients as clientsPart } from '@sandbridge/core/config/readers/clients-part.ts'
+
+export const clients: Package = {
+  features: [init],
+  parts: [clientsPart.at(() => import('./readers/client-readers.ts'))],
+}

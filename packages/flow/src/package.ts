@@ -1,0 +1,6 @@
+import { flow as flowPart } from '@sandbridge/core/calls/flow-part.ts'
+import type { Package } from '@sandbridge/core/cli/package.ts'
+
+export const flow: Package = {
+  parts: [flowPart.at(() => import('./session-flow.ts'))],
+}

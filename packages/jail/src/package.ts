@@ -1,0 +1,6 @@
+import type { Package } from '@sandbridge/core/cli/package.ts'
+import { jails } from '@sandbridge/core/isolation/jail-part.ts'
+
+export const jail: Package = {
+  parts: [jails.at(() => import('./part.ts'))],
+}

@@ -1,0 +1,6 @@
+import type { Package } from '@sandbridge/core/cli/package.ts'
+import { kubernetes as kubernetesPart } from '@sandbridge/core/isolation/kubernetes-part.ts'
+
+export const kubernetes: Package = {
+  parts: [kubernetesPart.at(() => import('./part.ts'))],
+}

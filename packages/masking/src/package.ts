@@ -1,0 +1,6 @@
+import { masking as maskingPart } from '@sandbridge/core/cell/masking-part.ts'
+import type { Package } from '@sandbridge/core/cli/package.ts'
+
+export const masking: Package = {
+  parts: [maskingPart.at(() => import('./part.ts'))],
+}

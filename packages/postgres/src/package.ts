@@ -1,0 +1,6 @@
+import type { Package } from '@sandbridge/core/cli/package.ts'
+import { postgres as postgresPart } from '@sandbridge/core/keep/postgres-part.ts'
+
+export const postgres: Package = {
+  parts: [postgresPart.at(() => import('./postgres-stores.ts'))],
+}

@@ -1,0 +1,9 @@
+import { log } from './log/feature.ts'
+import type { Package } from '@sandbridge/core/cli/package.ts'
+import { dailyCosts } from '@sandbridge/core/observe/costs-part.ts'
+import { record as recordPart } from '@sandbridge/core/observe/record-part.ts'
+
+export const record: Package = {
+  features: [log],
+  parts: [dailyCosts.at(() => import('./costs/part.ts')), recordPart.at(() => import('./audit/part.ts'))],
+}

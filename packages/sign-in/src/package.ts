@@ -1,0 +1,8 @@
+import { access } from './access/feature.ts'
+import type { Package } from '@sandbridge/core/cli/package.ts'
+import { oauth } from '@sandbridge/core/upstream/oauth-part.ts'
+
+export const signIn: Package = {
+  features: [access],
+  parts: [oauth.at(() => import('./oauth/part.ts'))],
+}
