@@ -76,8 +76,9 @@ def load_ahead() -> None:
 
     for name in WARM:
         import_module(name)
+    # C code of cells prints each line at once (output.py).
+    libc().setvbuf(ctypes.c_void_p.in_dll(libc(), "stdout"), None, 1, 0)
     # Cells import ctypes themselves, as in every other sandbox. `libc` keeps its reference.
-    libc()
     for name in [name for name in sys.modules if name.partition(".")[0] == "ctypes"]:
         del sys.modules[name]
 

@@ -252,7 +252,11 @@ class Relay:
                 self.kept.call(number, self.number, line)
         elif kind == b"cancel":
             self.cancel(integer(rest, b',"id":')[0])
-        elif kind in (b"output", b"display", b"done") and self.running and integer(rest, b',"cell":')[0] == self.cell:
+        elif (
+            kind in (b"output", b"display", b"clear", b"done")
+            and self.running
+            and integer(rest, b',"cell":')[0] == self.cell
+        ):
             if kind == b"done":
                 self.running = False
                 self.kept.finish(self.number, line)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import codecs
 import os
 import sys
+from functools import wraps
 from typing import TYPE_CHECKING
 
 from .interrupts import Gate, need_room
@@ -16,12 +17,19 @@ from .interrupts import Gate, need_room
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from _typeshed import ReadableBuffer
+
     from .channel import Channel
     from .frame_types import Stream
     from .interrupts import Interrupts
     from .output import Output
 
 _CHUNK = 1 << 16
+_NAMES = frozenset(
+    f"{place}{name}"
+    for place, names in (("/dev/", ("stdout", "stderr", "fd/1", "fd/2")), ("/proc/self/fd/", ("1", "2")))
+    for name in names
+)
 _LOOK_MS = 50
 _IDLE_LOOK_MS = 1000
 # Most bytes that one drain reads, where other processes exist: one that never stops writing must not keep a cell from
@@ -36,11 +44,12 @@ class Capture:
         self._interrupts = interrupts
         self._draining = Gate(interrupts)
         self._pipes: list[tuple[int, Stream, Callable[[bytes], str]]] = []
+        self._writers: dict[int, tuple[int, int]] = {}  # descriptor -> a second one of its pipe, and that pipe
         streams: tuple[tuple[int, Stream], ...] = ((1, "stdout"), (2, "stderr"))
         for fd, stream in streams:
             reader, writer = os.pipe()
             os.dup2(writer, fd)
-            os.close(writer)
+            self._writers[fd] = writer, os.fstat(writer).st_ino
             os.set_blocking(reader, False)
             self._pipes.append((reader, stream, codecs.getincrementaldecoder("utf-8")("replace").decode))
         output.before_batch = self.drain
@@ -63,6 +72,39 @@ class Capture:
                 look_after()
 
         start_new_thread(run, ())
+
+    def take_over(self) -> None:
+        """At the start of a cell: the cell before may have closed the descriptors, or given them to others."""
+        for fd, (writer, _) in self._writers.items():
+            if not self.is_here(fd):
+                os.dup2(writer, fd)
+
+    def is_here(self, fd: int) -> bool:
+        """True if what is written to this descriptor comes here."""
+        try:
+            return any(os.fstat(fd).st_ino == pipe for _, pipe in self._writers.values())
+        except OSError:
+            return False
+
+    def note_opened(self, path: object) -> None:
+        """The cell opens a file."""
+        if (type(path) is int and self.is_here(path)) or (type(path) is str and path in _NAMES):
+            self._output.others = self._output.mixed = True
+
+    def wrap_write(self) -> None:
+        """Make os.write keep the order of what is printed before and after it."""
+        real = os.write
+
+        @wraps(real)
+        def write(fd: int, data: ReadableBuffer, /) -> int:
+            if (fd != 1 and fd != 2) or self._channel.detached:
+                return real(fd, data)
+            self._output.flush()
+            written = real(fd, data)
+            self.drain()
+            return written
+
+        os.write = write
 
     def drain(self) -> None:
         """Send everything written so far, after the text printed before it."""

@@ -26,6 +26,13 @@ class Compiler:
     def __init__(self) -> None:
         self._flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 
+    def parses(self, source: str) -> bool:
+        try:
+            compile(source, "", "exec", self._flags | ast.PyCF_ONLY_AST, True)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return False
+        return True
+
     def compile(self, source: str, filename: str) -> tuple[CodeType | None, CodeType | None, list[ast.stmt]]:
         """Returns (body, last, statements): the code of all statements except a last expression, and of that expression, either of which may be
         None; and the statements themselves."""

@@ -243,6 +243,10 @@ class Channel:
             self._interrupts.check()
 
     @property
+    def is_calling(self) -> bool:
+        return bool(self._waiters)
+
+    @property
     def unread(self) -> bool:
         return bool(self._lines)
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import builtins
 import json
 from base64 import b64encode
 from typing import TYPE_CHECKING
 
-from . import charts, figures, pictures
+from . import charts, figures, ipython, pictures
 from .tables import records, table
 from .values import media_in
 from .wrapping import wrapped
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .channel import Channel
+    from .frame_types import DisplayFrame
     from .output import Output
 
 _METHODS = (
@@ -112,9 +112,27 @@ class Display:
         self._channel, self._output = channel, output
         self.with_json = False  # set for each cell
 
-    def show(self, data: dict[str, Any]) -> None:
+    def show(self, data: dict[str, Any], display_id: str | None = None) -> None:
         self._output.flush()
-        self._channel.send({"type": "display", "cell": self._channel.cell, "data": data})
+        if self._channel.detached:  # a forked child has no frames
+            self._output.stdout.write(f"{data.get('text/plain') or '<a picture of a forked process>'}\n")
+            return
+        frame: DisplayFrame = {"type": "display", "cell": self._channel.cell, "data": data}
+        if display_id is not None:
+            frame["id"] = display_id
+        self._channel.send(frame)
+
+    def clear(self, wait: bool) -> None:
+        """Take back what the cell has shown; with `wait`, when it shows more."""
+        self._output.flush()
+        if not self._channel.detached:
+            self._channel.send({"type": "clear", "cell": self._channel.cell, "wait": wait})
+
+    def display(self, value: object, data: dict[str, Any] | None, display_id: str | None) -> None:
+        """Show a value, or the bundle `data` of one."""
+        self.show(bundle(value, self.with_json) if data is None else data, display_id)
+        if data is None:
+            self.show_media(value)
 
     def show_media(self, value: object) -> None:
         """Show the images and sounds inside a list or a dict, beside its text."""
@@ -152,14 +170,7 @@ class Display:
         return data
 
     def install(self) -> None:
-        """Make `display(…)` a builtin."""
-
-        def display(*values: object) -> None:
-            """Show values as they are: text, images, tables."""
-            for value in values:
-                self.show(bundle(value, self.with_json))
-                self.show_media(value)
-
-        builtins.display = display  # type: ignore[attr-defined]
+        """Make `display(…)` a builtin, and the libraries show by it."""
+        ipython.install(self)
         figures.install(self.show)
         charts.install()

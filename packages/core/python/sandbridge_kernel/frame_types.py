@@ -60,6 +60,13 @@ class DisplayFrame(TypedDict):
     type: Literal["display"]
     cell: int
     data: dict[str, Any]
+    id: NotRequired[str]
+
+
+class ClearFrame(TypedDict):
+    type: Literal["clear"]
+    cell: int
+    wait: bool
 
 
 class CallFrame(TypedDict):
@@ -116,5 +123,5 @@ class ReplyFrame(TypedDict):
     error: NotRequired[ReplyError]
 
 
-KernelFrame = ReadyFrame | OutputFrame | DisplayFrame | CallFrame | CancelFrame | ProgressFrame | DoneFrame
+KernelFrame = ReadyFrame | OutputFrame | DisplayFrame | ClearFrame | CallFrame | CancelFrame | ProgressFrame | DoneFrame
 BridgeFrame = RunFrame | ReplyFrame

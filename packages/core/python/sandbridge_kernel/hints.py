@@ -50,6 +50,7 @@ _DISTRIBUTIONS = {
     "docx": "python-docx",
 }
 ATTACHED = "__sandbridge_hint__"
+TOLD = "__sandbridge_advice__"  # of an error that the kernel itself knows the hint for
 
 
 # Why variables of earlier cells are gone, as frames say it; None if they are not. Set with the first cell after that.
@@ -75,6 +76,8 @@ def advice(error: BaseException) -> dict[str, str]:
 
 def found_for(error: BaseException) -> dict[str, str]:
     try:
+        if hint := getattr(error, TOLD, None):
+            return {"hint": str(hint)}
         for find in (
             _coroutine,
             _plain_call,
@@ -205,7 +208,7 @@ def _module(error: BaseException) -> _Advice:
     like = get_close_matches(root, [name for name in {*names, *sys.stdlib_module_names} if name != root], 1, 0.8)
     told = {
         "hint": (f"Did you mean {like[0]}? " if like else "")
-        + f"{root} is not in this sandbox. {_why_missing(root) or _installing(names, _DISTRIBUTIONS.get(root, root))}"
+        + f"{root} is not in this sandbox. {_why_missing(root) or installing(names, _DISTRIBUTIONS.get(root, root))}"
     }
     return told | ({"search": "fetch web page url"} if root in _NETWORK_MODULES else {})
 
@@ -217,7 +220,7 @@ def _time_zones(error: BaseException) -> _Advice:
         return None
     if any(map(os.path.isdir, zoneinfo.TZPATH)) or sys.modules.get("tzdata"):
         return None
-    return {"hint": f"This sandbox has no time zones. {_why_missing('tzdata') or _installing(wanted='tzdata')}"}
+    return {"hint": f"This sandbox has no time zones. {_why_missing('tzdata') or installing(wanted='tzdata')}"}
 
 
 def _own_name(root: str) -> str | None:
@@ -275,7 +278,16 @@ def _plain(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def _installing(names: list[str] | None = None, wanted: str = "NAME") -> str:
+def has_package(name: str) -> bool:
+    """True if a cell can import this package."""
+    if any(_plain(one) == _plain(name) for one in _packages()):
+        return True
+    from importlib.util import find_spec
+
+    return name.isidentifier() and find_spec(name) is not None
+
+
+def installing(names: list[str] | None = None, wanted: str = "NAME") -> str:
     names = _packages() if names is None else names
     there = f"There are {', '.join(names[:_MAX_PACKAGES])}" if names else "There is the standard library"
     more = " and more: see runtime.packages()" if len(names) > _MAX_PACKAGES else ""
@@ -290,7 +302,7 @@ def _program(error: BaseException) -> _Advice:
         return None
     from .program_hints import program_advice
 
-    return program_advice(error, _NO_NETWORK_HINT, _installing)
+    return program_advice(error, _NO_NETWORK_HINT, installing)
 
 
 def _network(error: BaseException) -> _Advice:

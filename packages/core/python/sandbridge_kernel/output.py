@@ -6,8 +6,10 @@ capture.py handles what reaches file descriptors 1 and 2 without these streams (
 from __future__ import annotations
 
 import codecs
+import gc
 import io
 import os
+import sys
 from collections import deque
 from itertools import groupby
 from operator import itemgetter
@@ -18,6 +20,7 @@ from .interrupts import Gate, need_room
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
     from _typeshed import ReadableBuffer
 
@@ -29,6 +32,8 @@ _BATCH_CHARS = 16 * 1024
 _FRAME_CHARS = 1 << 20  # longer texts are split, so that no frame comes near the limit
 _BATCH_SECONDS = 0.05
 _END_CHARS = 4_000
+_write = os.write  # the one of cells also empties the pipes of their output
+_WRITERS = (io.TextIOWrapper, io.BufferedWriter, io.BufferedRandom)
 
 
 class Output:
@@ -43,6 +48,10 @@ class Output:
         self.due = 0.0
         self.stderr_end = ""  # the end of what this cell wrote to stderr
         self.before_batch: Callable[[], None] | None = None  # set by capture.py
+        # A cell writes to the descriptors by other ways: what is printed next has to follow that.
+        self.mixed = False
+        self.others = False  # there may be other files that write here
+        self._c_library: Any = None
         self.stdout = TextStream(self, "stdout", 1)
         self.stderr = TextStream(self, "stderr", 2)
 
@@ -62,6 +71,38 @@ class Output:
         self._flush()
         with self._flushing:
             self._send(stream, text)
+
+    def take_over(self) -> None:
+        """At the start of a cell, and of the kernel: the cell before may have replaced or closed these."""
+        sys.stdout = sys.__stdout__ = self.stdout  # type: ignore[misc, assignment]
+        sys.stderr = sys.__stderr__ = self.stderr  # type: ignore[misc, assignment]
+        if sys.stdin is None or getattr(sys.stdin, "closed", False):
+            sys.stdin = sys.__stdin__ = open(os.devnull, encoding="utf-8")  # type: ignore[misc]
+
+    def flush_others(self, is_here: Callable[[int], bool]) -> None:
+        """At the end of a cell: send what is left in files around these streams and descriptors. `is_here` tells whether a
+        descriptor is one of them."""
+        if self._c_library:
+            self._c_library.fflush(None)
+        if not self.others:
+            return
+        self.others = False
+        for one in gc.get_objects():
+            if not issubclass(type(one), _WRITERS):
+                continue
+            try:
+                if not one.closed and one.writable() and is_here(one.fileno()):
+                    self.others = True
+                    one.flush()
+            except Exception:  # a class of the cell's own
+                pass
+
+    def watch_c(self, ctypes: Any) -> None:
+        """C code prints each line at once, as to a terminal, and the rest of a line at the cell's end."""
+        was_mixed = self.mixed
+        self._c_library = ctypes.CDLL(None)
+        self._c_library.setvbuf(ctypes.c_void_p.in_dll(self._c_library, "stdout"), None, 1, 0)
+        self.mixed = was_mixed
 
     def begin_batch(self) -> None:
         """Before the first text of a batch: what was written to the descriptors earlier is sent first."""
@@ -92,7 +133,7 @@ class Output:
 
     def _send(self, stream: Stream, text: str) -> None:
         if self._channel.detached:
-            os.write(1 if stream == "stdout" else 2, text.encode("utf-8", "replace"))
+            _write(1 if stream == "stdout" else 2, text.encode("utf-8", "replace"))
             return
         if stream == "stderr":
             self.stderr_end = (self.stderr_end + text[-_END_CHARS:])[-_END_CHARS:]
@@ -119,8 +160,16 @@ class TextStream(io.TextIOBase):
         self._fd = fd
         self.name = f"<{name}>"
         self.mode = "w"
-        self.buffer = ByteStream(self)
+        self._buffer = ByteStream(self)
         self.write = _writer(output, name)  # type: ignore[method-assign]
+
+    @property
+    def buffer(self) -> ByteStream:
+        self._output.others = True
+        return self._buffer
+
+    def detach(self) -> ByteStream:  # type: ignore[override]
+        return self.buffer
 
     def flush(self) -> None:
         self._output.flush()
@@ -148,7 +197,7 @@ def _writer(output: Output, stream: Stream) -> Callable[[str], int]:
     def write(text: str) -> int:
         if not isinstance(text, str):
             raise TypeError(f"write() argument must be str, not {type(text).__name__}")
-        if not parts:
+        if not parts or output.mixed:
             output.begin_batch()
         append((stream, text))
         count = len(text)

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from .interrupts import Interrupts
 
 
+_write = os.write  # the one of cells also empties the pipes of their output
+
+
 class PipePort:
     CHUNK = 1 << 16  # most bytes per read
 
@@ -84,6 +87,12 @@ class PipePort:
         if not self._channel.waiting and select.select((self.fd,), (), (), 0)[0]:
             signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGIO)
 
+    def is_unheard(self) -> bool:
+        """True if something has arrived that the main thread does not take in, and that can only be an interrupt."""
+        if self._bell is not None:
+            return bool(select.select((self._bell,), (), (), 0)[0])
+        return not self._channel.is_calling and bool(self._poll.poll(0))
+
     def wait(self, seconds: float | None) -> bool:
         """Block until there is input, or for `seconds` (None: forever). Returns True if there is input."""
         return bool(self._poll.poll(None if seconds is None else max(0, seconds) * 1000))
@@ -103,7 +112,7 @@ class PipePort:
     def write(self, data: memoryview) -> int:
         """Write a part of the data. Returns the number of bytes."""
         try:
-            return os.write(self._out, data)
+            return _write(self._out, data)
         except BlockingIOError:
             select.select((), (self._out,), ())
             return 0

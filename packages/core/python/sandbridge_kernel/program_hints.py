@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from types import FrameType, TracebackType
     from typing import Any
 
-_INSTALLERS = frozenset("pip pip3 uv pipx poetry conda mamba apt apt-get apk dnf yum brew npm npx yarn pnpm".split())
+INSTALLERS = frozenset("pip pip3 uv pipx poetry conda mamba apt apt-get apk dnf yum brew npm npx yarn pnpm".split())
 _NETWORK = frozenset(
     "curl wget ssh scp sftp rsync ftp telnet nc ping dig nslookup aws gcloud az gh kubectl psql mysql".split()
 )
@@ -38,7 +38,7 @@ def program_advice(error: BaseException, no_network: str, installing: Callable[[
         return None
     commands = _commands(command)
     for name, words in commands:
-        if name in _INSTALLERS:
+        if name in INSTALLERS:
             return {"hint": installing()}
         if name in _NETWORK:
             return {"hint": no_network, "search": "fetch web page url"}

@@ -7,7 +7,6 @@ depend on this.
 from __future__ import annotations
 
 import asyncio
-import os
 import random
 import sys
 import time
@@ -20,8 +19,6 @@ from .port_device import DevicePort
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from _typeshed import ReadableBuffer
 
 
 def serve() -> None:
@@ -48,15 +45,7 @@ def serve() -> None:
             left = end - time.monotonic()
 
     time.sleep = kernel.like(time.sleep, sleep)
-    write_bytes = os.write
-
-    def write(fd: int, data: ReadableBuffer, /) -> int:
-        written = write_bytes(fd, data)
-        if fd in (1, 2):  # no thread empties these pipes: what is printed next would come before it
-            capture.drain()
-        return written
-
-    os.write = kernel.like(os.write, write)
+    capture.wrap_write()  # no thread empties these pipes: what is printed next would come before it
     kernel.serve_cells(interrupts, channel, output, capture, new_loop)
 
 

@@ -9,6 +9,7 @@ import time
 from typing import TYPE_CHECKING
 
 from . import frames, hints, signals, values
+from .after_import import after_import
 from .api import bridge, compat, install
 from .api.servers import registry
 from .capture import Capture
@@ -16,6 +17,7 @@ from .channel import Channel
 from .interrupts import Interrupts
 from .output import Output
 from .session import Session, fitting
+from .started_programs import StartedPrograms
 
 if TYPE_CHECKING:
     import asyncio
@@ -43,7 +45,13 @@ def serve_pipes(bell: int | None = None) -> None:
     log = os.dup(2)
     interrupts, channel, output, capture = connect(port)
     port.watch(channel, interrupts)
-    capture.start_thread(port.nudge)
+    programs = StartedPrograms(channel, interrupts, port.is_unheard)
+
+    def look_after() -> None:
+        port.nudge()
+        programs.look()
+
+    capture.start_thread(look_after)
 
     def after_fork() -> None:
         for part in (interrupts, channel, output, capture):
@@ -52,11 +60,21 @@ def serve_pipes(bell: int | None = None) -> None:
 
     def before_fork() -> None:
         output.flush()
+        programs.note_start()
         signals.before_fork()
 
     os.register_at_fork(before=before_fork, after_in_parent=signals.after_fork_in_parent, after_in_child=after_fork)
-    # A program's output must follow what the cell printed before it started the program.
-    sys.addaudithook(lambda event, _args: output.flush() if event in _STARTS else None)
+
+    def starts(_: object) -> None:
+        output.flush()  # a program's output must follow what the cell printed before it started the program
+        programs.note_start()
+
+    watched: dict[str, Callable[[Any], object]] = dict.fromkeys(_STARTS, starts)
+    watched["open"] = lambda args: capture.note_opened(args[0])
+    watched["ctypes.dlopen"] = lambda _: setattr(output, "mixed", True)
+    sys.addaudithook(lambda event, args: watched[event](args) if event in watched else None)
+    capture.wrap_write()
+    after_import("ctypes", output.watch_c)
     sleep = time.sleep
 
     def sleep_flushed(seconds: float, /) -> None:
@@ -68,7 +86,7 @@ def serve_pipes(bell: int | None = None) -> None:
     try:
         from .loop import PipeLoop
 
-        serve_cells(interrupts, channel, output, capture, lambda: PipeLoop(port, channel, output, interrupts))
+        serve_cells(interrupts, channel, output, capture, lambda: PipeLoop(port, channel, output, interrupts), programs)
     except BaseException:
         # An error in the kernel itself. It goes to the sandbox's log, not to the cell's output.
         from traceback import format_exc
@@ -117,6 +135,7 @@ def serve_cells(
     output: Output,
     capture: Capture,
     new_loop: Callable[[], asyncio.AbstractEventLoop],
+    programs: StartedPrograms | None = None,
 ) -> None:
     bridge.connect(channel, output)
     install.install_modules()
@@ -140,12 +159,17 @@ def serve_cells(
             projects = files_to_keep(channel, interrupts)
         brought = projects and projects.bring(revision)
         interrupts.raised = False
+        capture.take_over()
+        if programs:
+            programs.of_python = frame.get("language", "python") == "python"
         done = session.run(frame["cell"], frame["code"], frame.get("json") is True, frame.get("language", "python"))
         is_own_end, failed, late = not interrupts.raised, None, False
+        ended = programs.end() if programs and interrupts.raised else []
+        output.flush_others(capture.is_here)
         if frame.get("checkpoint"):
             failed, late = carry_over().hand_over(channel, interrupts, session.namespace)
         not_kept = projects and projects.hand_over(late or done["status"] == "interrupted")
-        if notes := [note for note in (restored, brought, failed, not_kept) if note]:
+        if notes := [note for note in (restored, brought, failed, not_kept, *ended) if note]:
             done["notes"] = notes + done.get("notes", [])
         if is_own_end and (projects or frame.get("checkpoint")):
             done["uninterrupted"] = True

@@ -13,11 +13,14 @@ from typing import TYPE_CHECKING
 
 from . import caught_hints, cell, frames, missing_glyphs, pictures, tracebacks, unawaited, unparsed
 from .display import Display
+from .hints import TOLD
 from .loop import LOOP_CODE, LOOP_FILES
 from .static_check import StaticCheck
 
 if TYPE_CHECKING:
+    import ast
     from collections.abc import Callable, Coroutine
+    from types import CodeType
     from typing import Any, Literal
 
     from .channel import Channel
@@ -60,6 +63,7 @@ class Session:
         # Tasks that do not stop when cancelled: awaited and reported once.
         self._stubborn: set[asyncio.Task[Any]] = set()
         self._others: OtherLanguages | None = None
+        self._read_notes: list[str] = []  # how the cell was read, if not as it stands
         self._ends = math.inf  # when an interrupted cell has to be over
         interrupts.loop_code, interrupts.loop_files = LOOP_CODE, LOOP_FILES
         self._ensure_loop()
@@ -67,13 +71,14 @@ class Session:
     def run(self, number: int, source: str, with_json: bool = False, language: str = "python") -> DoneFrame:
         """Run a cell and return its `done` frame. `with_json`: also send values as JSON, if they have a JSON form."""
         self._display.with_json = with_json
-        sys.stdout, sys.stderr = self._output.stdout, self._output.stderr  # the cell before may have replaced them
+        self._output.take_over()
         self._output.stderr_end = ""
         self._output.due = 0.0  # its first line is sent at once: it may compute for long after it
         self._ensure_loop()
         self._ends = math.inf
         outcome: Outcome = {"status": "ok"}
         notes: list[str] = []
+        self._read_notes = []
         try:
             try:
                 self._interrupts.arm()
@@ -85,7 +90,8 @@ class Session:
                 if outcome["status"] == "error":
                     self._display.figures_of_failed()
                 notes = (
-                    self._stop_tasks()
+                    self._read_notes
+                    + self._stop_tasks()
                     + unawaited.notes(self.namespace)
                     + unparsed.notes()
                     + pictures.notes()
@@ -112,7 +118,8 @@ class Session:
 
     def _outcome(self, number: int, source: str) -> Outcome:
         try:
-            body, last, statements = self._compiler.compile(source, f"Cell {number}")
+            body, last, statements, read = self._compiled(source, f"Cell {number}")
+            self._read_notes = read
             self._static_check.check(statements, (body, last), f"Cell {number}")
             if cell.is_async(body) or cell.is_async(last):
                 value, interrupted = self._await(cell.run_async(body, last, self.namespace))
@@ -120,6 +127,8 @@ class Session:
                     return _failure("interrupted", interrupted)
             else:
                 value = self._context.run(cell.run_sync, body, last, self.namespace)
+            if notebook := sys.modules.get(f"{__package__}.notebook"):
+                notebook.stop()
             if value is not None:
                 builtins._ = value  # type: ignore[attr-defined]
             shown = self._display.value(value)
@@ -130,6 +139,26 @@ class Session:
             return _failure("interrupted", error)
         except BaseException as error:
             return _failure("error", error)
+
+    def _compiled(
+        self, source: str, filename: str
+    ) -> tuple[CodeType | None, CodeType | None, list[ast.stmt], list[str]]:
+        """The cell's code, and notes about how it was read: a source that does not parse may be Python in another dress."""
+        try:
+            return *self._compiler.compile(source, filename), []
+        except SyntaxError as error:
+            from .repairs import reading  # imported only if used
+
+            found = reading(source, self._compiler.parses)
+            if found is None:
+                raise
+            if isinstance(found, str):
+                setattr(error, TOLD, found)
+                raise
+        from . import notebook
+
+        setattr(builtins, notebook.NAME, notebook)
+        return *self._compiler.compile(found.source, filename), found.notes
 
     def _other_outcome(self, language: str, number: int, source: str) -> Outcome:
         try:

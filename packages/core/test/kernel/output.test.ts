@@ -31,6 +31,34 @@ print(sys.stdout.fileno(), sys.stderr.fileno())`
   expect(outcome.stderr).toBe('5\n')
 })
 
+it('output that a cell writes in its own way is in its result, in order, and in no later one', async () => {
+  const kernel = await startKernel()
+  await kernel.run('import codecs, contextlib, ctypes, faulthandler, io, logging, os, sys\nlibc = ctypes.CDLL(None)')
+  const cells: [code: string, stdout: string][] = [
+    ['sys.stdout = io.StringIO(); print("no"); sys.stdout = sys.__stdout__; print("yes")', 'yes\n'],
+    ['with contextlib.redirect_stdout(sys.__stdout__): print("redirected")', 'redirected\n'],
+    ['print("a"); sys.__stdout__.write("b\\n"); print("c")', 'a\nb\nc\n'],
+    ['log = logging.getLogger("x"); log.addHandler(logging.StreamHandler(sys.__stdout__)); log.error("1")', '1\n'],
+    ['log.error("2"); print(3)', '2\n3\n'],
+    ['sys.stdout = io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8"); print("Grüße")', 'Grüße\n'],
+    ['sys.stdout = io.TextIOWrapper(sys.stdout.detach()); print("detached")', 'detached\n'],
+    ['sys.stdout = codecs.getwriter("utf-8")(sys.stdout.buffer); print("encoded")', 'encoded\n'],
+    ['print("only this")', 'only this\n'],
+    ['kept = open(1, "w", closefd=False); kept.write("kept")', 'kept'],
+    ['print("first"); kept.write("then")', 'first\nthen'],
+    ['open("/dev/stdout", "w").write("by name")', 'by name'],
+    ['open(1, "w").write("closes it")', 'closes it'],
+    ['os.system("echo open again")', 'open again\n'],
+    ['os.dup2(os.open(os.devnull, os.O_WRONLY), 1); os.system("echo lost")', ''],
+    ['print("a"); libc.puts(b"of C"); print("b"); libc.printf(b"half a line")', 'a\nof C\nb\nhalf a line'],
+    ['print("a"); os.write(1, b"b\\n"); print("c")', 'a\nb\nc\n'],
+    ['faulthandler.dump_traceback(sys.stdout); sys.stdin.close(); None', expect.stringContaining('Cell') as string],
+    ['input("name? ")', 'name? '],
+  ]
+  for (const [code, stdout] of cells) expect((await kernel.run(code)).stdout, code).toEqual(stdout)
+  expect((await kernel.run('input()')).error).toMatchObject({ name: 'EOFError' })
+})
+
 it('output is sent while the cell runs', async () => {
   const kernel = await startKernel()
   // The cell continues only when its line was seen: without a flush before the sleep, this test would never end.

@@ -21,7 +21,10 @@ import { MAX_KEPT_BYTES, MAX_UNREAD_BYTES, ReplyRoom } from './reply-room.ts'
 /** Receives what a running cell does, as it happens. */
 export interface CellObserver extends CallServer {
   onOutput(stream: 'stdout' | 'stderr', text: string): void
-  onDisplay(data: MimeBundle): void
+  /** @param id replaces what the cell has displayed with the same id */
+  onDisplay(data: MimeBundle, id?: string): void
+  /** The cell takes back what it has shown; with `waits`, when it shows more. */
+  onClear?(waits: boolean): void
   onProgress?(progress: ProgressFrame): void
 }
 
@@ -146,7 +149,10 @@ export class Channel {
         cell.observer.onOutput(frame.stream, frame.text)
         break
       case 'display':
-        cell.observer.onDisplay(frame.data)
+        cell.observer.onDisplay(frame.data, frame.id)
+        break
+      case 'clear':
+        cell.observer.onClear?.(frame.wait)
         break
       case 'progress':
         cell.observer.onProgress?.(frame)

@@ -63,6 +63,11 @@ export const KERNEL_FRAMES = {
   display: {
     cell: cell('the cell that shows it'),
     data: [MIME_BUNDLE, 'a MIME bundle: types, each with its content'],
+    'id?': [textOf(200), 'it replaces what the cell has displayed with the same id'],
+  },
+  clear: {
+    cell: cell('the cell that takes back its output and its displays'),
+    wait: [BOOLEAN, 'whether to do so when the cell shows more'],
   },
   call: {
     id: [CALL_ID, 'the number of the call, which its `reply` repeats'],

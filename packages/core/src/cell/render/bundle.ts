@@ -26,8 +26,8 @@ const IMAGE_TYPES = new Map([
 const MEDIA = /^(?:audio|image(?!\/svg))\/[\w.+-]{1,50}$/
 /** Shown when the plain text is useless. */
 const SPEAKING_TYPES = ['text/html', 'text/latex', 'application/json', 'image/svg+xml']
-/** The default repr of an object. */
-const MUTE = /^<[^<>]* at 0x[0-9a-f]+>$/i
+/** The default repr of an object, and that of IPython's. */
+const MUTE = /^<[^<>]* (?:at 0x[0-9a-f]+|object)>$/i
 
 /** The text of a bundle, in Jupyter's order, but with plain text before HTML, because a model reads it. */
 export function textOf(bundle: MimeBundle | undefined): string | undefined {

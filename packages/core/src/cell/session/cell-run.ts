@@ -9,10 +9,9 @@ import type { CallHandler } from '../kernel/open-calls.ts'
 import type { OtherLanguage } from '../../config/settings/cells.ts'
 import type { DoneFrame, MimeBundle, ProgressFrame, VisibleServer } from '../protocol/frames.ts'
 import type { LeftBehind } from '../../isolation/provider.ts'
-import { TerminalText } from '../../util/text/terminal-text.ts'
 import type { CellResult } from '../cell-result.ts'
 import { isRecord } from '../../util/json/json.ts'
-import { OutputBuffer } from './output-buffer.ts'
+import { ShownOutput } from './shown-output.ts'
 import { TimeLimit } from '../time-limit.ts'
 import { type ToolCallProgress, ToolCalls } from '../tool-calls.ts'
 import type { UpstreamProgress } from '../upstream-progress.ts'
@@ -85,10 +84,6 @@ const GRACE_PARTS = 20
 const IGNORED = `The cell did not stop within ${INTERRUPT_GRACE_MS / 1000} s of the interrupt, so the bridge stopped its sandbox.`
 const UNHEARD =
   'Its sandbox does not answer, so the interrupt has to wait. Its variables are kept: the next cell has them once it answers again.'
-/** Limits on kept displays, in number and in characters: a hostile cell could fill the bridge's memory. */
-const MAX_DISPLAYS = 100
-const MAX_DISPLAY_CHARS = 32 * 1024 * 1024
-
 type Stop = 'timeout' | 'interrupted'
 
 /** One run of one cell. Create one per run and call `result` once. */
@@ -98,13 +93,7 @@ export class CellRun {
   readonly #options: CellRunOptions
   readonly #events: EventStream
   readonly #malformedBefore: number
-  readonly #stdout = new KeptStream()
-  readonly #stderr = new KeptStream()
-  readonly #displays: MimeBundle[] = []
-  /** What had been printed before each. */
-  readonly #displayPlaces: number[] = []
-  #displayChars = 0
-  #droppedDisplays = 0
+  readonly #shown = new ShownOutput()
   readonly #toolCalls: ToolCalls
   #stop: Stop | undefined
   #timeInCalls: string | undefined
@@ -146,11 +135,12 @@ export class CellRun {
     const { listeners: { onOutput, onProgress } = {}, onCall, onCallFailed } = this.#request
     return {
       onOutput: (stream, text) => {
-        ;(stream === 'stdout' ? this.#stdout : this.#stderr).append(text)
+        this.#shown.print(stream, text)
         onOutput?.(stream, text)
         if (this.#events.active) this.#events.emit({ type: 'cell.output', ...this.#about(), stream, text })
       },
-      onDisplay: (data) => this.#display(data),
+      onDisplay: (data, id) => this.#display(data, id),
+      onClear: (waits) => this.#shown.clear(waits),
       onProgress: (progress) => onProgress?.(progress),
       onCall,
       ...(onCallFailed && { onCallFailed }),
@@ -158,12 +148,8 @@ export class CellRun {
     }
   }
 
-  #display(data: MimeBundle): void {
-    this.#displayChars += sizeOf(data)
-    if (this.#displays.length < MAX_DISPLAYS && this.#displayChars <= MAX_DISPLAY_CHARS) {
-      this.#displays.push(data)
-      this.#displayPlaces.push(this.#stdout.place())
-    } else this.#droppedDisplays += 1
+  #display(data: MimeBundle, id?: string): void {
+    this.#shown.display(data, id)
     if (this.#events.active) this.#events.emit({ type: 'cell.display', ...this.#about(), data })
   }
 
@@ -246,15 +232,10 @@ export class CellRun {
 
   /** Builds the fields that every result has. */
   #result(status: CellResult['status'], durationMs: number, notes: readonly string[] = []): CellResult {
-    const stdout = this.#stdout.finish(this.#displayPlaces)
-    let printed = 0
     return {
       status,
       cell: this.#options.cell,
-      stdout: stdout.join(''),
-      stderr: this.#stderr.finish().join(''),
-      displays: this.#displays,
-      displayedAt: this.#displays.map((_, index) => (printed += stdout[index]!.length)),
+      ...this.#shown.finish(),
       notes: [...notes, ...this.#ownNotes()],
       stateLost: false,
       durationMs,
@@ -267,51 +248,13 @@ export class CellRun {
     return [
       ...(this.#timeInCalls ? [this.#timeInCalls] : []),
       ...(malformed > 0 ? [describeMalformed(malformed, this.#kernel.channel.malformedReason)] : []),
-      ...(this.#droppedDisplays > 0 ? [describeDropped(this.#droppedDisplays)] : []),
+      ...this.#shown.notes(),
     ]
   }
-}
-
-function describeDropped(count: number): string {
-  const dropped = count === 1 ? '1 displayed value was' : `${count} displayed values were`
-  const room = `${MAX_DISPLAYS}, of ${MAX_DISPLAY_CHARS >> 20} MiB together`
-  return `${dropped} dropped: a cell can display ${room}. Use \`print\` for many texts.`
 }
 
 function describeMalformed(count: number, reason: string): string {
   return count === 1
     ? `1 malformed frame came from this sandbox and was dropped: ${reason}.`
     : `${count} malformed frames came from this sandbox and were dropped, the last one: ${reason}.`
-}
-
-/** One output stream of a cell, as a terminal would finally show it, in bounded memory. */
-class KeptStream {
-  readonly #text = new TerminalText()
-  #buffer = new OutputBuffer()
-
-  append(piece: string): void {
-    this.#buffer.append(this.#text.push(piece))
-  }
-
-  /** Where the next text will be. What comes then cannot change the line before it. */
-  place(): number {
-    this.#buffer.append(this.#text.end())
-    return this.#buffer.length
-  }
-
-  /** Call once, when the cell has ended. @returns the text in pieces that end at these places, and the rest */
-  finish(places: readonly number[] = []): string[] {
-    this.#buffer.append(this.#text.end())
-    const pieces = this.#buffer.split(places)
-    // Frees up to several megabytes.
-    this.#buffer = new OutputBuffer()
-    return pieces
-  }
-}
-
-function sizeOf(bundle: MimeBundle): number {
-  return Object.values(bundle).reduce<number>(
-    (sum, content) => sum + (typeof content === 'string' ? content : (JSON.stringify(content) ?? '')).length,
-    0,
-  )
 }

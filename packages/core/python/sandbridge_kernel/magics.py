@@ -1,0 +1,140 @@
+"""Commands of IPython as Python: `%matplotlib inline`, `%%time`, `!ls`. Pure. What runs then is in notebook.py."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from .notebook import NAME
+from .program_hints import INSTALLERS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_MAGIC = re.compile(r"(\s*)(%%?)(\w+)(?:[ \t]+(.*))?$", re.DOTALL)
+_SHELL = re.compile(r"(\s*)!{1,2}(.*)$", re.DOTALL)
+_ASSIGNED = re.compile(r"(\s*[\w.\[\]\"', ]+?)\s*=\s*(?:!(.+)|%(time|sx)[ \t]+(.+))$", re.DOTALL)
+_HELP = re.compile(r"(\s*)\?{0,2}([A-Za-z_][\w.]*)(\?{0,2})\s*$")
+_NEEDLESS = {
+    "matplotlib": "figures are shown without it",
+    "config": "it has no meaning here",
+    "load_ext": "cells have no extensions",
+    "reload_ext": "cells have no extensions",
+    "autoreload": "use importlib.reload(module)",
+    "capture": "the output is shown",
+}
+_SHELL_MAGICS = frozenset(("sh", "bash", "system", "sx"))
+_SHELL_NAMES = frozenset(("ls", "cat", "cp", "mv", "rm", "mkdir", "rmdir", "head", "tail", "wc", "echo"))
+_SHOWN = frozenset(("html", "markdown", "latex", "svg"))
+_TIMEIT_OPTIONS = re.compile(r"-([nr])\s*(\d+)\s+|-([tcpqo])\s+")
+
+
+class Magic(NamedTuple):
+    source: str
+    note: str = ""
+    takes_rest: bool = False  # it stands for the lines after it, too
+
+
+def translated(line: str, rest: Sequence[str], is_first: bool, is_last: bool) -> Magic | str | None:
+    """Returns what a line means in Python; a hint if it is a command that has no meaning here; None for Python."""
+    if found := _ASSIGNED.match(line):
+        target, command, _, statement = found.groups()
+        if command is None:
+            return Magic(f"{NAME}.start(); {target.rstrip()} = {statement}; {NAME}.stop()")
+        return _shell("", command, f"{target.rstrip()} = ")
+    if found := _SHELL.match(line):
+        return _shell(found[1], found[2].strip())
+    if found := _MAGIC.match(line):
+        indent, sign, name, words = found[1], found[2], found[3], (found[4] or "").strip()
+        if sign == "%%" and not is_first:
+            return f"%%{name} stands only on the first line of a cell."
+        return _magic(indent, sign == "%%", name, words, rest, is_last)
+    if (found := _HELP.match(line)) and "?" in line:
+        return Magic(f"{found[1]}help({found[2]})")
+    return None
+
+
+def _magic(indent: str, is_cell: bool, name: str, words: str, rest: Sequence[str], is_last: bool) -> Magic | str:
+    body = "\n".join(rest)
+    if name in _NEEDLESS:
+        shown = f"{'%' * (1 + is_cell)}{name} {words}".strip()
+        return Magic(f"{indent}pass" if indent else "", f"`{shown}` was left out: {_NEEDLESS[name]}.")
+    if name == "time":
+        if is_cell:
+            return Magic(f"{NAME}.start()" + (f"; {words}" if words else ""))
+        end = "" if is_last and not indent else f"; {NAME}.stop()"
+        return Magic(f"{indent}{NAME}.start(); {words}{end}")
+    if name == "timeit":
+        return _timeit(indent, words, body if is_cell else None)
+    if name in INSTALLERS:
+        return _shell(indent, f"{name} {words}")
+    if is_cell and name in _SHELL_MAGICS:
+        return Magic(f"{NAME}.shell({body!r})", takes_rest=True)
+    if is_cell and name in ("writefile", "file"):
+        path = words.removeprefix("-a").strip().strip("\"'")
+        return Magic(f"{NAME}.write({path!r}, {body!r}, {words.startswith('-a')})", takes_rest=True)
+    if is_cell and name.lower() in _SHOWN:
+        return Magic(f"{NAME}.show({name.lower()!r}, {body!r})", takes_rest=True)
+    if not is_cell and name in ("cd", "pwd"):
+        move = (
+            f"__import__('os').chdir(__import__('os').path.expanduser({words!r})); " if name == "cd" and words else ""
+        )
+        return Magic(f"{indent}{move}__import__('os').getcwd()")
+    if not is_cell and name in ("env", "set_env") and (found := re.match(r"(\w+)[= ]\s*(.*)$", words)):
+        return Magic(f"{indent}__import__('os').environ[{found[1]!r}] = {found[2]!r}")
+    if not is_cell and name == "run" and re.fullmatch(r"\S+\.py", words):
+        return Magic(f"{indent}globals().update(__import__('runpy').run_path({words!r}, run_name='__main__'))")
+    if not is_cell and (name in _SHELL_NAMES or name in _SHELL_MAGICS):
+        return _shell(indent, f"{name if name in _SHELL_NAMES else ''} {words}".strip())
+    return f"{'%' * (1 + is_cell)}{name} is a command of IPython, which a cell is not: write it in Python."
+
+
+def _timeit(indent: str, words: str, body: str | None) -> Magic:
+    options: dict[str, int] = {}
+    while found := _TIMEIT_OPTIONS.match(words + " "):
+        if found[1]:
+            options[{"n": "number", "r": "repeat"}[found[1]]] = int(found[2])
+        words = words[found.end() :]
+    more = "".join(f", {name}={value}" for name, value in options.items())
+    if body is None:
+        return Magic(f"{indent}{NAME}.timeit({words!r}{more})")
+    return Magic(f"{NAME}.timeit({body!r}, {words or 'pass'!r}{more})", takes_rest=True)
+
+
+def _shell(indent: str, command: str, target: str = "") -> Magic | str:
+    words = command.split()
+    name = words[0] if words else ""
+    if words[1:3] == ["-m", "pip"]:
+        words = words[2:]
+        name = "pip"
+    if name == "sudo":
+        words = words[1:]
+        name = words[0] if words else ""
+    if name in INSTALLERS:
+        from .hints import installing
+
+        wanted = [
+            _requirement(word)
+            for word in words[1:]
+            if not word.startswith("-") and word not in ("install", "add", "&&")
+        ]
+        if words[1:2] == ["install"] and wanted and not target and all(map(_is_there, wanted)):
+            return Magic(
+                f"{indent}pass" if indent else "",
+                f"`{command}` was left out: {', '.join(wanted)} can be imported already.",
+            )
+        return installing(wanted=wanted[0] if wanted else "NAME")
+    if not name:
+        return "There is no command after `!`."
+    captured = ", True" if target else ""
+    return Magic(f"{indent}{target}{NAME}.shell({command!r}{captured})")
+
+
+def _requirement(word: str) -> str:
+    return re.split(r"[<>=!~;\[]", word.strip("\"'"))[0]
+
+
+def _is_there(name: str) -> bool:
+    from .hints import has_package
+
+    return has_package(name)

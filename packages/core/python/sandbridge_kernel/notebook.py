@@ -1,0 +1,111 @@
+"""What commands of IPython do in a cell: times, shell commands, files. Their lines become calls of these functions (magics.py)."""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from types import FrameType
+    from typing import Any
+
+NAME = "__sandbridge_notebook__"  # of this module, as a builtin
+
+_MAX_LOOPS = 10**8
+_LONG_SECONDS = 0.2
+_UNITS = ((1, "s"), (1e-3, "ms"), (1e-6, "μs"), (1e-9, "ns"))
+
+_started: tuple[float, float, float] | None = None
+
+
+def start() -> None:
+    """`%time` and `%%time`: until `stop`, or the end of the cell."""
+    global _started
+    import os
+
+    used = os.times()
+    _started = used.user, used.system, time.perf_counter()
+
+
+def stop() -> None:
+    """Print the time since `start`, if it was called."""
+    global _started
+    if _started is None:
+        return
+    import os
+
+    wall, used = time.perf_counter() - _started[2], os.times()
+    user, system = used.user - _started[0], used.system - _started[1]
+    _started = None
+    print(
+        f"CPU times: user {_span(user)}, sys: {_span(system)}, total: {_span(user + system)}\nWall time: {_span(wall)}"
+    )
+
+
+def timeit(statement: str, setup: str = "pass", number: int = 0, repeat: int = 7) -> None:
+    """`%timeit` and `%%timeit`, with the names of the caller."""
+    from statistics import fmean, pstdev
+    from timeit import Timer
+
+    frame: FrameType = sys._getframe(1)  # noqa: SLF001
+    timer = Timer(statement, setup, globals={**frame.f_globals, **frame.f_locals})
+    if not number:
+        number = 1
+        while number < _MAX_LOOPS and timer.timeit(number) < _LONG_SECONDS:
+            number *= 10
+    runs = [total / number for total in timer.repeat(repeat, number)]
+    loops = f"{number:,} loop{'s' if number > 1 else ''}"
+    print(
+        f"{_span(fmean(runs))} ± {_span(pstdev(runs))} per loop (mean ± std. dev. of {repeat} run{'s' if repeat > 1 else ''}, {loops} each)"
+    )
+
+
+def shell(command: str, captured: bool = False) -> list[str] | None:
+    """`!command`; with `captured`, returns its lines."""
+    import subprocess
+
+    command = _expanded(command, sys._getframe(1))  # noqa: SLF001
+    if captured:
+        return subprocess.run(command, shell=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
+    code = subprocess.run(command, shell=True).returncode
+    if code:
+        print(f"(exit code {code})", file=sys.stderr)
+    return None
+
+
+def write(path: str, text: str, adds: bool) -> None:
+    """`%%writefile`."""
+    with open(path, "a" if adds else "w", encoding="utf-8") as file:
+        file.write(text if text.endswith("\n") else text + "\n")
+    print(f"{'Appending to' if adds else 'Writing'} {path}")
+
+
+def show(kind: str, text: str) -> None:
+    """`%%html` and its like."""
+    from . import ipython
+
+    ipython.display(getattr(ipython, "SVG" if kind == "svg" else "HTML" if kind == "html" else kind.capitalize())(text))
+
+
+def _expanded(command: str, frame: FrameType) -> str:
+    """`{expression}` and `$name` stand for Python's values; what is none of them stays for the shell."""
+    names: dict[str, Any] = {**frame.f_globals, **frame.f_locals}
+
+    def value(found: re.Match[str]) -> str:
+        if found[2]:
+            return str(names[found[2]]) if found[2] in names else found[0]
+        try:
+            return str(eval(found[1], names))
+        except Exception:
+            return found[0]
+
+    return re.sub(r"(?<!\$)\{([^{}\n]+)\}|\$([A-Za-z_]\w*)", value, command)
+
+
+def _span(seconds: float) -> str:
+    for size, unit in _UNITS:
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds / 1e-9:.3g} ns"

@@ -1,0 +1,185 @@
+// This file verifies what people write for notebooks: IPython's display functions, its commands, and code in another dress.
+import { describe, expect, it } from 'vitest'
+import { type Frame, startKernel } from './drive.ts'
+
+const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+const shown = (frames: Frame[]) =>
+  frames.flatMap((frame) => (frame.type === 'display' || frame.type === 'clear' ? [{ ...frame, cell: 0 }] : []))
+
+describe('a sandbox without IPython', () => {
+  it('a cell displays with what it imports from IPython', async () => {
+    const kernel = await startKernel()
+    await kernel.run('import sys; sys.path[:] = [folder for folder in sys.path if "-packages" not in folder]')
+    const code = `
+from IPython.display import display, clear_output, update_display, HTML, Markdown, Latex, Image, JSON, SVG, Audio
+import base64, pathlib, IPython
+png = base64.b64decode("${PNG}")
+pathlib.Path("/tmp/sandbridge-dot.png").write_bytes(png)
+display(HTML("<b>x</b>"), Markdown("# x"), Latex("$x$"), JSON({"a": 1}), SVG("<svg/>"))
+display(Image(png)); display(Image("/tmp/sandbridge-dot.png")); display(Image(filename="/tmp/sandbridge-dot.png"))
+display({"text/plain": "raw"}, raw=True)
+pathlib.Path("/tmp/sandbridge-dot.png").unlink()
+[IPython.get_ipython(), Audio([0, 1, -1], rate=8000)._repr_mimebundle_()["audio/wav"][:4]]`
+    const { frames, value, error } = await kernel.run(code)
+    expect(error).toBeUndefined()
+    const plain = (kind: string) => ({ 'text/plain': `<IPython.core.display.${kind} object>` })
+    const image = { ...plain('Image'), 'image/png': PNG }
+    expect(shown(frames).map(({ data }: Record<string, unknown>) => data)).toEqual([
+      { ...plain('HTML'), 'text/html': '<b>x</b>' },
+      { ...plain('Markdown'), 'text/markdown': '# x' },
+      { ...plain('Latex'), 'text/latex': '$x$' },
+      { ...plain('JSON'), 'application/json': { a: 1 } },
+      { ...plain('SVG'), 'image/svg+xml': '<svg/>' },
+      image,
+      image,
+      image,
+      { 'text/plain': 'raw' },
+    ])
+    expect(value).toEqual({ 'text/plain': "[None, b'RIFF']" })
+  })
+
+  it('a cell replaces a display, and takes back what it has shown', async () => {
+    const kernel = await startKernel()
+    const code = `
+from IPython.display import clear_output, update_display
+bar = display(1, display_id=True)
+bar.update(2)
+update_display(3, display_id=bar.display_id)
+clear_output(wait=True)
+clear_output()`
+    const found = shown((await kernel.run(code)).frames)
+    const data = (text: string) => ({ type: 'display', cell: 0, data: { 'text/plain': text }, id: 'display-1' })
+    const clear = (wait: boolean) => ({ type: 'clear', cell: 0, wait })
+    expect(found).toEqual([data('1'), data('2'), data('3'), clear(true), clear(false)])
+  })
+
+  it('a sandbox with IPython displays by its functions as by ours', async () => {
+    const kernel = await startKernel()
+    const code = `
+import os, sys, tempfile
+folder = tempfile.mkdtemp()
+os.makedirs(folder + "/IPython/core")
+files = {"__init__": "version = 1", "core/__init__": "", "core/display_functions": "def display(*objs): print(objs)",
+         "display": "from .core.display_functions import *\\nclass HTML:\\n    def _repr_html_(self): return 'theirs'"}
+for name, text in files.items():
+    with open(f"{folder}/IPython/{name}.py", "w") as file: file.write(text)
+sys.path.insert(0, folder)
+import IPython
+from IPython.display import display, HTML
+display(HTML())
+IPython.version`
+    const { frames, value } = await kernel.run(code)
+    expect(shown(frames)).toMatchObject([{ data: { 'text/html': 'theirs' } }])
+    expect(value).toEqual({ 'text/plain': '1' })
+  })
+})
+
+describe('a cell in another dress', () => {
+  const fence = '```'
+  it.each<[what: string, code: string, shows: string, note: RegExp]>([
+    ['a fence', `${fence}python\nprint("in")\n1\n${fence}`, 'in\n1', /without the fence/],
+    ['a fence of tildes', `\n~~~\n1\n~~~\n`, '1', /without the fence/],
+    ['a whole indentation', '\n    def f():\n        return 1\n\n    f()', '1', /without the indentation/],
+    ['a whole indentation with tabs', '\tx = """a\n\tb"""\n\tx', "'a\\nb'", /without the indentation/],
+    ['prompts', '>>> def f(a):\n...     return a\n...\n>>> f(2)', '2', /without its prompts\./],
+    ['prompts and their output', '>>> x = 3\n>>> x + 1\n77\n', '4', /prompts and the output after them/],
+    ['prompts of IPython', 'In [1]: for i in range(2):\n   ...:     print(i)\n', '0\n1', /without its prompts/],
+    ['escaped newlines', 'import math\\nprint("a\\nb")\\nmath.floor(3.5)', 'a\nb\n3', /escaped twice/],
+    ['escaped quotes', 'x = \\"a\\"\\nprint(x)', 'a', /escaped twice/],
+    ['escaped newlines in a fence', `${fence}py\\nx = 1 # one\\nx\\n${fence}`, '1', /escaped twice/],
+    [
+      'a needless command',
+      '%matplotlib inline\n%load_ext autoreload\n1',
+      '1',
+      /`%matplotlib inline` was left out: figures/,
+    ],
+    ['a command in a fence', `${fence}\n%matplotlib inline\n1\n${fence}`, '1', /left out/],
+    [
+      'an installed package',
+      '!pip install -q "json5>=1" || true\n1'.replace('json5', 'json'),
+      '1',
+      /json can be imported already/,
+    ],
+  ])('a cell in %s runs, and its result says how it was read', async (_, code, shows, note) => {
+    const kernel = await startKernel()
+    const { status, stdout, value, notes, error } = await kernel.run(code.replace(' || true', ''))
+    expect(error).toBeUndefined()
+    expect([status, stdout + String(value?.['text/plain'] ?? '')]).toEqual(['ok', value ? shows : `${shows}\n`])
+    expect(notes?.join(' ')).toMatch(note)
+  })
+
+  it.each<[code: string, shows: RegExp]>([
+    ['%%time\nx = 1\nx + 1', /^CPU times: user .*, sys: .*, total: .*\nWall time: .*\n2$/],
+    ['%time y = 5\nprint(y)', /^CPU.*\nWall.*\n5\n$/],
+    ['%timeit -n 3 -r 2 1 + 1', /^[\d.]+ .s ± .* per loop \(mean ± std\. dev\. of 2 runs, 3 loops each\)\n$/],
+    ['%%timeit -n 1 -r 1 z = 2\nz + 1', /of 1 run, 1 loop each/],
+    ['n = "two"\n!echo one {n} $n', /^one two two\n$/],
+    ['lines = !printf "a\\nb"\nlines', /^\['a', 'b'\]$/],
+    ['for i in range(2):\n    !echo {i}', /^0\n1\n$/],
+    ['%%bash\necho $((1 + 2))\necho more', /^3\nmore\n$/],
+    ['%%writefile /tmp/sandbridge-run.py\nmade = 6\n', /^Writing/],
+    ['%run /tmp/sandbridge-run.py\nmade', /^6$/],
+    ['import os\n%cd /tmp\nos.getcwd()', /\/tmp/],
+    ['%env SB_X=1\nimport os\nos.environ["SB_X"]', /^'1'$/],
+    ['len?', /built-in function len/],
+  ])('a command of IPython does in a cell what it means: %j', async (code, shows) => {
+    const kernel = await startKernel()
+    if (code.startsWith('%run')) await kernel.run('open("/tmp/sandbridge-run.py", "w").write("made = 6")')
+    const { stdout, value, error } = await kernel.run(code)
+    expect(error?.traceback).toBeUndefined()
+    expect(stdout + String(value?.['text/plain'] ?? '')).toMatch(shows)
+  })
+
+  it.each<[code: string, hint: RegExp]>([
+    ['print("ran")\n!pip install no-such-one', /Nothing can be installed.*sandbridge packages add no-such-one/],
+    ['%pip install -U no-such-one numpy', /packages add no-such-one/],
+    ['!python -m pip install no-such-one', /packages add no-such-one/],
+    ['!sudo apt-get install graphviz', /Nothing can be installed/],
+    ['%who', /%who is a command of IPython/],
+    ['x = 1\n%%time', /first line/],
+    [`Here it is:\n${fence}python\n1\n${fence}`, /out of its fence/],
+    [`${fence}bash\nls -l\n${fence}`, /fence says bash/],
+    [`${fence}python\n1`, /out of its fence/],
+    ['>>> x = 1\ny = 2\nprint(y)', /prompts and the outputs/],
+  ])('a cell whose meaning is not certain does not run, and its error says what to write: %j', async (code, hint) => {
+    const kernel = await startKernel()
+    const { error, stdout } = await kernel.run(code)
+    expect(error).toMatchObject({ name: 'SyntaxError', hint: expect.stringMatching(hint) as string })
+    expect(stdout).toBe('')
+  })
+
+  it.each([
+    ['def (', undefined],
+    ['print("open', undefined],
+    ['x = 1\\y', undefined],
+  ])('a cell that is no Python in any dress fails as in Python: %j', async (code, hint) => {
+    const { error } = await (await startKernel()).run(code)
+    expect([error?.name, error?.hint]).toEqual(['SyntaxError', hint])
+  })
+
+  it('code that parses is never read in another way', async () => {
+    const kernel = await startKernel()
+    const cells = [
+      `text = """\n${fence}python\nprint("in")\n${fence}\n"""\nprint(text)`,
+      'if True:\n    print("""\n    indented""")',
+      'print("""\n>>> x = 1\n... \n""")',
+      'print("a\\\\nb", r"\\n", """c\n\\n""")',
+      'x = (10\n%matplotlib\n)'.replace('matplotlib', 'int("3")'),
+      'print("""\n%matplotlib inline\n!pip install x\n%%time\n""")',
+      'print("%d" % 1, 7\n% 4)',
+      'In = {1: 2}\nprint(In[1])',
+    ]
+    for (const code of cells) {
+      const plain = await kernel.run(`exec(compile(${JSON.stringify(code)}, "x", "exec"), {})`)
+      const { stdout, notes, error } = await kernel.run(code)
+      expect([stdout, notes, error], code).toEqual([plain.stdout, undefined, undefined])
+    }
+  })
+
+  it('text of many lines in a cell with commands stays as it is', async () => {
+    const kernel = await startKernel()
+    const code = '%matplotlib inline\ntext = """\n!ls\n%who\n"""\nvalue = (7\n%int("4"))\nprint(text, value)'
+    const { stdout, error } = await kernel.run(code)
+    expect([stdout, error]).toEqual(['\n!ls\n%who\n 3\n', undefined])
+  })
+})
