@@ -16,15 +16,20 @@ from .after_import import after_import
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
+    from typing import Any, Protocol
 
-    from .display import Display
+    class Shows(Protocol):
+        """What display.py offers."""
 
-_display: Display
+        def display(self, value: object, data: dict[str, Any] | None, display_id: str | None) -> None: ...
+        def clear(self, wait: bool) -> None: ...
+
+
+_display: Shows
 _count = 0
 
 
-def install(display: Display) -> None:
+def install(display: Shows) -> None:
     """Once, before the first cell."""
     global _display
     _display = display

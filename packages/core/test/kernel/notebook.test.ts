@@ -1,4 +1,5 @@
-// This file verifies what people write for notebooks: IPython's display functions, its commands, and code in another dress.
+// This file verifies what people write for notebooks: IPython's display functions, its commands, and code in another
+// dress.
 import { describe, expect, it } from 'vitest'
 import { type Frame, startKernel } from './drive.ts'
 
