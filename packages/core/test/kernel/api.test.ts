@@ -428,3 +428,29 @@ it('update_memory calls its function again with the value that another cell save
     { value: '20', revision: 'r1' },
   ])
 })
+
+it('a missing name of any proxy is an AttributeError to hasattr, getattr, copy, pickle and inspect', async () => {
+  const kernel = await startKernel()
+  const docs = [{ server: 'github', tool: 'create-issue', toolAlias: 'create_issue', line: '', params: [] }]
+  const missing = { error: { code: 'STATE_NOT_FOUND', message: 'There is no nope' } }
+  const onCall = ({ method }: Call) => (method === 'query_tool_docs' ? { value: docs } : missing)
+  const code = `
+import copy, inspect, mcp, mcp.servers, pickle, user_tools
+proxies = [user_tools, workflows, mcp_github, mcp_github.create_issue, mcp.servers, mcp_servers, mcp, runtime]
+found = [[hasattr(one, "nope"), getattr(one, "nope", 7)] for one in proxies]
+kept = hasattr(mcp_github, "create_issue"), getattr(mcp_github, "create-issue", None) is not None
+for one in (mcp_github, mcp_github.create_issue):
+    copy.copy(one), copy.deepcopy([one]), pickle.loads(pickle.dumps(one)), inspect.unwrap(one)
+def why(ask):
+    try: ask()
+    except AttributeError as error: return str(error)
+why(lambda: user_tools.nope), why(lambda: getattr(mcp_github, "create_isue"))`
+  const prepared = await kernel.run(code.replace(/why\(lambda: user.*/, 'found, kept'), { servers: GITHUB, onCall })
+  expect(prepared.error).toBeUndefined()
+  expect(prepared.value?.['text/plain']).toBe(`([${Array(8).fill('[False, 7]').join(', ')}], (True, True))`)
+  expect(
+    await kernel.value('why(lambda: user_tools.nope), why(lambda: getattr(mcp_github, "create_isue"))', { onCall }),
+  ).toBe(`('There is no nope', "github has no tool 'create_isue'. Did you mean create_issue?")`)
+  const imported = await kernel.run('from user_tools import nope', { onCall })
+  expect(imported.error).toMatchObject({ name: 'SavedToolError', message: 'There is no nope' })
+})

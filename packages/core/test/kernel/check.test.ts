@@ -149,7 +149,7 @@ describe('what is merely dynamic runs', () => {
     ['a with that binds the name', 'import contextlib\nwith contextlib.nullcontext(1) as mcp_github:\n    pass'],
     ['globals()', 'globals()["mcp_nope"] = type("F", (), {"x": lambda self: 1})()\nmcp_nope.x()'],
     ['exec', 'exec("mcp_nope = print")\nmcp_nope("x")'],
-    ['getattr', 'x = getattr(mcp_github, "bad")\nawait x()'],
+    ['getattr', 'x = getattr(mcp_github, "bad", None)\nx and await x()'],
     ['import of something else', 'from asyncio import sleep as bad\nawait bad(0)'],
     ['two imports of one name', 'from mcp.servers.github import bad\nfrom asyncio import sleep as bad\nawait bad(0)'],
     ['a test of what there is', 'if "nope" in mcp_servers:\n    await mcp_servers["nope"].x()'],

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { type Frame, startKernel } from './drive.ts'
 
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+const textIn = (value?: Record<string, unknown>) => (value ? (value['text/plain'] as string) : '')
 const shown = (frames: Frame[]) =>
   frames.flatMap((frame) => (frame.type === 'display' || frame.type === 'clear' ? [{ ...frame, cell: 0 }] : []))
 
@@ -23,14 +24,14 @@ pathlib.Path("/tmp/sandbridge-dot.png").unlink()
 [IPython.get_ipython(), Audio([0, 1, -1], rate=8000)._repr_mimebundle_()["audio/wav"][:4]]`
     const { frames, value, error } = await kernel.run(code)
     expect(error).toBeUndefined()
-    const plain = (kind: string) => ({ 'text/plain': `<IPython.core.display.${kind} object>` })
-    const image = { ...plain('Image'), 'image/png': PNG }
+    const named = (kind: string) => ({ 'text/plain': `<IPython.core.display.${kind} object>` })
+    const image = { ...named('Image'), 'image/png': PNG }
     expect(shown(frames).map(({ data }: Record<string, unknown>) => data)).toEqual([
-      { ...plain('HTML'), 'text/html': '<b>x</b>' },
-      { ...plain('Markdown'), 'text/markdown': '# x' },
-      { ...plain('Latex'), 'text/latex': '$x$' },
-      { ...plain('JSON'), 'application/json': { a: 1 } },
-      { ...plain('SVG'), 'image/svg+xml': '<svg/>' },
+      { ...named('HTML'), 'text/html': '<b>x</b>' },
+      { ...named('Markdown'), 'text/markdown': '# x' },
+      { ...named('Latex'), 'text/latex': '$x$' },
+      { ...named('JSON'), 'application/json': { a: 1 } },
+      { ...named('SVG'), 'image/svg+xml': '<svg/>' },
       image,
       image,
       image,
@@ -105,7 +106,7 @@ describe('a cell in another dress', () => {
     const kernel = await startKernel()
     const { status, stdout, value, notes, error } = await kernel.run(code.replace(' || true', ''))
     expect(error).toBeUndefined()
-    expect([status, stdout + String(value?.['text/plain'] ?? '')]).toEqual(['ok', value ? shows : `${shows}\n`])
+    expect([status, stdout + textIn(value)]).toEqual(['ok', value ? shows : `${shows}\n`])
     expect(notes?.join(' ')).toMatch(note)
   })
 
@@ -128,7 +129,7 @@ describe('a cell in another dress', () => {
     if (code.startsWith('%run')) await kernel.run('open("/tmp/sandbridge-run.py", "w").write("made = 6")')
     const { stdout, value, error } = await kernel.run(code)
     expect(error?.traceback).toBeUndefined()
-    expect(stdout + String(value?.['text/plain'] ?? '')).toMatch(shows)
+    expect(stdout + textIn(value)).toMatch(shows)
   })
 
   it.each<[code: string, hint: RegExp]>([
@@ -171,9 +172,9 @@ describe('a cell in another dress', () => {
       'In = {1: 2}\nprint(In[1])',
     ]
     for (const code of cells) {
-      const plain = await kernel.run(`exec(compile(${JSON.stringify(code)}, "x", "exec"), {})`)
+      const usual = await kernel.run(`exec(compile(${JSON.stringify(code)}, "x", "exec"), {})`)
       const { stdout, notes, error } = await kernel.run(code)
-      expect([stdout, notes, error], code).toEqual([plain.stdout, undefined, undefined])
+      expect([stdout, notes, error], code).toEqual([usual.stdout, undefined, undefined])
     }
   })
 

@@ -69,7 +69,7 @@ class PermissionDenied(MCPError):
     code = "PERMISSION_DENIED"
 
 
-class SavedToolError(MCPError, ImportError):
+class SavedToolError(MCPError):
     """A saved tool is not there, or cannot be loaded here."""
 
     code = "STATE_NOT_FOUND"
@@ -88,6 +88,14 @@ class ServerNotFoundModule(ServerNotFound, ModuleNotFoundError):
     pass
 
 
+class SavedToolErrorImport(SavedToolError, ImportError):
+    pass
+
+
+class SavedToolErrorAttribute(SavedToolError, AttributeError):
+    pass
+
+
 class ToolNotFoundImport(MCPError, ImportError):
     code = ToolNotFound.code
 
@@ -98,14 +106,17 @@ for _kind in (
     MCPError,
     NotAwaited,
     SavedToolError,
+    SavedToolErrorImport,
+    SavedToolErrorAttribute,
     *_CLASSES.values(),
     ServerNotFoundKey,
     ServerNotFoundAttribute,
     ServerNotFoundModule,
 ):
     _kind.__module__ = "mcp.runtime"  # where cells import it from, and what tracebacks show
-    if issubclass(_kind, ServerNotFound):
-        _kind.__name__ = _kind.__qualname__ = "ServerNotFound"
+    for _family in (ServerNotFound, SavedToolError):
+        if issubclass(_kind, _family):
+            _kind.__name__ = _kind.__qualname__ = _family.__name__
 ToolNotFoundImport.__module__ = "mcp.runtime"
 ToolNotFoundImport.__name__ = ToolNotFoundImport.__qualname__ = "ToolNotFound"
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from . import compat, environment, memories, runtime
 from .errors import ServerNotFoundAttribute, ServerNotFoundModule
-from .saved_tools import PROVIDED, UserTools
+from .saved_tools import PROVIDED, UserTools, load
 from .servers import ServerProxy, registry
 from .workflows import Workflows
 
@@ -40,6 +40,8 @@ class _Finder:
     def find_spec(self, name: str, path: object = None, target: object = None) -> None:
         if name.startswith("mcp.servers."):
             raise registry.not_found(name.removeprefix("mcp.servers."), ServerNotFoundModule)
+        if name.startswith("user_tools."):
+            load(name.removeprefix("user_tools."))
         return None
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from .. import function_source
 from ..values import Listed, Record
 from . import bridge
-from .errors import ArgumentsError, MCPError, SavedToolError
+from .errors import ArgumentsError, MCPError, SavedToolError, SavedToolErrorAttribute, SavedToolErrorImport
 from .servers import ServerProxy, ToolProxy, registry, server_alias, server_name, tool_path
 
 
@@ -110,19 +110,19 @@ def load(name: str) -> Any:
     try:
         tool = bridge.ask_sync("load_saved_tool", name=name)
     except MCPError as error:
-        raise SavedToolError(error.message, code=error.code, hint=error.hint) from None
+        raise SavedToolErrorImport(error.message, code=error.code, hint=error.hint) from None
     version = tool["version"]
     if name in _loaded and _loaded[name][0] == version:
         return _loaded[name][1]
     if name in _loading:
-        raise SavedToolError(f"saved tools import each other in a circle: {' → '.join([*_loading, name])}")
+        raise SavedToolErrorImport(f"saved tools import each other in a circle: {' → '.join([*_loading, name])}")
     _loading.append(name)
     try:
         value = _run(tool)[name]
         if not callable(value):
             raise TypeError(f"{name} is not a function")
     except Exception as error:
-        raise SavedToolError(
+        raise SavedToolErrorImport(
             f"The saved tool {name!r} (version {version}) cannot be loaded here: {type(error).__name__}: {error}",
             hint=f"See runtime.show_tool({name!r}).",
         ) from error
@@ -130,6 +130,16 @@ def load(name: str) -> Any:
         _loading.remove(name)
     _loaded[name] = (version, value)
     return value
+
+
+def attribute(name: str) -> Any:
+    """The same as an attribute: a tool that is not there is a missing attribute, as hasattr() and its like expect."""
+    try:
+        return load(name)
+    except SavedToolError as error:
+        if error.code != SavedToolError.code:
+            raise
+        raise SavedToolErrorAttribute(error.message, code=error.code, hint=error.hint) from None
 
 
 def _run(tool: dict[str, Any]) -> dict[str, Any]:
@@ -158,12 +168,14 @@ def _text(tool: dict[str, Any]) -> str:
 class UserTools(ModuleType):
     """`user_tools`: every saved tool is a name in it, loaded when it is asked for."""
 
+    __path__ = []  # so that an import of a missing name is looked for as a module, whose finder has the words for it
+
     def __getattr__(self, name: str) -> Any:
         if name == "__all__":
             return _loadable()
         if name.startswith("_"):
             raise AttributeError(name)
-        return load(name)
+        return attribute(name)
 
     def __dir__(self) -> list[str]:
         return [tool["name"] for tool in list_saved_tools()]

@@ -6,15 +6,17 @@ servers changes.
 """
 
 import builtins
+import sys
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..values import native
 from . import bridge, compat, docs
-from .errors import MCPError, ServerNotFoundKey
+from .errors import MCPError, ServerNotFoundKey, ToolNotFound
 
 if TYPE_CHECKING:
     from inspect import Signature
+    from types import FrameType
 
     from ..frame_types import VisibleServer
 
@@ -52,14 +54,31 @@ class ServerProxy:
             raise AttributeError(name)  # Python looks up many such names; none is a tool
         if name in LISTINGS:
             return LISTINGS[name](self._tool_docs())
+        if not _is_written(sys._getframe(1)):
+            self._expect(name)
         tool = self._tools[name] = ToolProxy(self, name)
         return tool
+
+    def _expect(self, name: str) -> None:
+        """Code asks whether there is a tool of this name: hasattr(), getattr() with a default, and the like."""
+        try:
+            known = {name for doc in self._tool_docs() for name in (doc["tool"], doc["toolAlias"])}
+        except MCPError:
+            return  # nobody knows; a call says why
+        if name not in known and name.removeprefix("_") not in METHODS:
+            hint = did_you_mean(name, known).strip()
+            raise ToolNotFound(
+                f"{self._server} has no tool {name!r}", hint=hint, data={"server": self._server, "tool": name}
+            )
 
     def __copy__(self) -> "ServerProxy":
         return self
 
     def __deepcopy__(self, _: object) -> "ServerProxy":
         return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ServerProxy, (self._server, self._alias, self._description)
 
     def __dir__(self) -> list[str]:
         try:
@@ -97,8 +116,14 @@ class ToolProxy:
         self._path = f"mcp_{proxy._alias}.{name}"
         self._own = name.removeprefix("_") in METHODS
 
+    def __copy__(self) -> "ToolProxy":
+        return self
+
     def __deepcopy__(self, _: object) -> "ToolProxy":
         return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ToolProxy, (self._proxy, self.__name__)
 
     def __call__(self, /, *args: object, **kwargs: object) -> Coroutine[Any, Any, Any]:
         # The coroutine is created at once, so that Python itself warns if its `await` is forgotten.
@@ -158,6 +183,13 @@ class ToolProxy:
 
     def __getattr__(self, name: str) -> NoReturn:
         raise AttributeError(f"a tool has no attribute {name!r}; call it: await {self._path}(…)")
+
+
+def _is_written(frame: "FrameType") -> bool:
+    """True if the name stands in the code of this frame: the bridge checks it when the tool is called."""
+    from opcode import opname
+
+    return opname[frame.f_code.co_code[frame.f_lasti]].startswith(("LOAD_ATTR", "LOAD_METHOD", "IMPORT_FROM"))
 
 
 def did_you_mean(name: object, names: Iterable[str]) -> str:

@@ -11,7 +11,7 @@ from .. import function_source
 from ..values import Listed
 from . import bridge
 from .errors import ArgumentsError, MCPError
-from .saved_tools import SavedTool, describe_tool, load
+from .saved_tools import SavedTool, attribute, describe_tool
 
 
 class Workflow(SavedTool):
@@ -99,7 +99,7 @@ class Workflows:
     def __getattr__(self, name: str) -> Callable[..., Coroutine[Any, Any, Any]]:
         if name.startswith("_"):
             raise AttributeError(name)
-        func = load(name)
+        func = attribute(name)
 
         async def run(*args: object, **kwargs: object) -> object:
             result = func(*args, **kwargs)
