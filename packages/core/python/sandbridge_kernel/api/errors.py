@@ -23,7 +23,8 @@ class MCPError(RuntimeError):
         if code:
             self.code = code
         if isinstance(data, dict):
-            self.data = data
+            # The data of the server's own error stands for itself.
+            self.data = data.get("data", data)
             for key in ("server", "tool", "content"):
                 setattr(self, key, data.get(key))
 

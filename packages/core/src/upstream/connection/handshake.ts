@@ -13,6 +13,7 @@ import { takeLogMessages } from './log-messages.ts'
 import { MessageTap } from './message-tap.ts'
 import { keepRawResults } from './modern/raw-results.ts'
 import { capabilitiesFor, serveRequests, type UpstreamRequests } from './requests.ts'
+import { DroppedError } from '../reading/words.ts'
 import { MODERN_REVISION, type Sdk } from './sdk.ts'
 import { TASKS_EXTENSION } from './modern/task-extension.ts'
 
@@ -72,7 +73,8 @@ export async function handshake(options: HandshakeOptions): Promise<Connection> 
         ? { mode: { pin: MODERN_REVISION } }
         : { mode: options.era, probe: { timeoutMs: options.probeMs } },
   })
-  client.onerror = (error) => reports.error(error.message)
+  client.onerror = (error) =>
+    error instanceof DroppedError ? reports.dropped(error.message) : reports.error(error.message)
   client.removeNotificationHandler('notifications/progress')
   client.setNotificationHandler('notifications/tools/list_changed', options.onToolsChanged)
   client.setNotificationHandler('notifications/resources/list_changed', options.onOfferingsChanged)

@@ -3,7 +3,10 @@
 import { BridgeError, messageOf, type BridgeErrorOptions, type ErrorCode } from '../../errors.ts'
 import { shellWord } from '../../config/secrets/command-line.ts'
 import { redactStart } from '../../config/secrets/redact.ts'
+import { mapTexts } from '../../util/json/json.ts'
 import { plainText } from '../../util/text/terminal-text.ts'
+import { UNREADABLE } from '../reading/lenient-message.ts'
+import { readable } from '../reading/words.ts'
 import { requiredPages, type RequiredPage } from '../connection/required-pages.ts'
 import { spawnFailure } from './spawn-failure.ts'
 import { tellingLine } from './telling-line.ts'
@@ -14,6 +17,9 @@ import { MESSAGE_TOO_LONG } from '../stdio/stdio-transport.ts'
 
 /** How much of a server's last output an error carries, in characters. */
 const SHOWN_CHARS = 4096
+
+/** How much of the data of an error is kept for code. */
+const MAX_DATA_CHARS = 64 * 1024
 
 /** Follows the name of a request whose outcome is unknown. */
 export const UNSURE = ', which may or may not have taken effect'
@@ -111,9 +117,18 @@ export function requestFailure(error: unknown, what: string, about: Circumstance
     const text = `Server '${server}' failed during ${what}${UNSURE}: ${withQuotedTail(rpc.message, about)}`
     return { error: unreachable(text, { hint: REMOTE_HINT }), isOutage: true }
   }
+  if (rpc?.code === UNREADABLE) {
+    const effect = tool === undefined ? '' : UNSURE
+    const words = redactStart(about.redact, rpc.message, SHOWN_CHARS)
+    return {
+      ...fail('UPSTREAM_PROTOCOL', `returned an invalid response to ${what}${effect}: ${words}`),
+      answered: true,
+    }
+  }
   if (rpc) {
-    const text = redactStart(about.redact, rpc.message, SHOWN_CHARS)
-    const data = { server, ...(tool !== undefined && { tool }), content: [{ type: 'text', text }] }
+    const { text, given } = toldError(rpc, about)
+    const named = tool === undefined ? {} : { tool }
+    const data = { server, ...named, content: [{ type: 'text', text }], ...(given !== undefined && { data: given }) }
     return {
       ...fail('TOOL_FAILED', `refused ${what}: ${text} (${rpc.code})`, { data }),
       rpcCode: rpc.code,
@@ -199,11 +214,27 @@ function linkRequired(server: string, what: string, pages: RequiredPage[]): Brid
   return new BridgeError('UPSTREAM_LINK_REQUIRED', text, { data: { server, pages } })
 }
 
-function rpcErrorOf(error: unknown): { code: number; message: string } | undefined {
+interface RpcError {
+  code: number
+  message: string
+  data?: unknown
+}
+
+/** What the server wrote for its reader: often the message is general, and the reason is in the data. */
+function toldError({ message, data }: RpcError, { redact }: Circumstances): { text: string; given?: unknown } {
+  const text = redactStart(redact, message, SHOWN_CHARS)
+  if (data === undefined || data === null) return { text }
+  const reason = redactStart(redact, readable(data, SHOWN_CHARS), SHOWN_CHARS)
+  const whole = reason === '' || text.includes(reason) ? text : `${text.replace(/[.:]\s*$/, '')}: ${reason}`
+  const isShort = JSON.stringify(data).length <= MAX_DATA_CHARS
+  return { text: whole, ...(isShort && { given: mapTexts(data, redact) }) }
+}
+
+function rpcErrorOf(error: unknown): RpcError | undefined {
   // Errors of the older HTTP+SSE transport have an HTTP status as their code, and an event.
   if (!(error instanceof Error) || 'event' in error) return undefined
-  const { code } = error as { code?: unknown }
-  return typeof code === 'number' ? { code, message: error.message } : undefined
+  const { code, data } = error as { code?: unknown; data?: unknown }
+  return typeof code === 'number' ? { code, message: error.message, data } : undefined
 }
 
 function describeExit({ code, signal, why }: ProcessExit): string {
@@ -231,7 +262,8 @@ export function withQuotedTail(reason: string, about: Circumstances): string {
 /** The reason of a failed start, without text from the definition, which Node's own messages quote. */
 function reasonOf(error: unknown, about: Circumstances): string {
   const rpc = rpcErrorOf(error)
-  if (rpc) return `it refused to initialize: ${wordsOf(error, about)} (${rpc.code})`
+  if (rpc?.code === UNREADABLE) return `it sent an invalid response: ${wordsOf(error, about)}`
+  if (rpc) return `it refused to initialize: ${toldError(rpc, about).text} (${rpc.code})`
   return about.errors?.reasonOf(error) ?? wordsOf(error, about)
 }
 

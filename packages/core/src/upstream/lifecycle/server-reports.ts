@@ -14,6 +14,8 @@ import type { UpstreamPlace } from './upstream-place.ts'
 
 const LOGGED_CHARS = 1000
 const ERROR_CHARS = 2000
+/** How many things that were left out are told of one server. */
+const MAX_DROPPED = 50
 
 export class ServerReports {
   readonly callers = new Callers()
@@ -24,6 +26,7 @@ export class ServerReports {
   readonly installs: InstallReports
   readonly #server: string
   readonly #place: UpstreamPlace
+  readonly #dropped = new Set<string>()
   #redact: Redactor
 
   constructor(definition: ServerDefinition, place: UpstreamPlace) {
@@ -61,6 +64,13 @@ export class ServerReports {
     const shown = redactStart(this.#redact, `[${level}]${from} ${text}`, LOGGED_CHARS)
     this.lastLogged.add(shown)
     this.log('debug', 'Log message of a server', { message: shown })
+  }
+
+  /** Something in a message of the server was left out. It is said once. */
+  dropped(what: string): void {
+    if (this.#dropped.has(what) || this.#dropped.size === MAX_DROPPED) return
+    this.#dropped.add(what)
+    this.log('warning', 'Left out what a server should not have sent', { what: this.#redact(what) })
   }
 
   error(message: string): void {

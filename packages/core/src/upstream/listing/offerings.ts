@@ -5,6 +5,7 @@ import { BridgeError } from '../../errors.ts'
 import { isRecord } from '../../util/json/json.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { LooseResult } from '../connection/sdk.ts'
+import { entriesOf } from './tool-list.ts'
 import type { GottenPrompt, Meta, OnCut, ReadResource, UpstreamPrompt, UpstreamResource } from '../upstream.ts'
 
 /** Limits for a list that never ends. Further entries are dropped, and `onCut` is told. */
@@ -127,7 +128,7 @@ async function listAll(
   for (let cursor: string | undefined; ;) {
     const params = cursor === undefined ? {} : { cursor }
     const result = await connection.list(`the listing of its ${words}`, method, params, signal)
-    const entries: unknown[] = Array.isArray(result[key]) ? result[key] : []
+    const entries = key in result ? entriesOf(result, key, method, connection.server) : []
     for (const entry of entries)
       if (typeof entry === 'object' && entry !== null) found.push(connection.cleaned(entry as LooseResult))
     const next = result.nextCursor

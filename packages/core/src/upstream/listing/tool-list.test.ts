@@ -64,7 +64,8 @@ it.each([
 })
 
 it.each([
-  ['is no list', async () => ({ tools: {} })],
+  ['is a text', async () => ({ tools: 'none' })],
+  ['is an object', async () => ({ tools: { echo: {} } })],
   ['is missing', async () => ({})],
   ['never ends', async (cursor?: string) => ({ tools: [], nextCursor: `${cursor}x` })],
   [

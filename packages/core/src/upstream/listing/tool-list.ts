@@ -1,8 +1,9 @@
 // Reads a server's tool list: every page, without strict validation, so that one invalid tool does not lose the others.
 // Pure apart from the request.
 import { BridgeError } from '../../errors.ts'
-import { fieldsOf, isNestedDeeperThan } from '../../util/json/json.ts'
+import { fieldsOf, isNestedDeeperThan, isRecord } from '../../util/json/json.ts'
 import type { LooseResult } from '../connection/sdk.ts'
+import { kindOf } from '../reading/words.ts'
 import type { SkippedTool, UpstreamTool } from '../upstream.ts'
 
 /** Limits for a server whose pages never end. */
@@ -51,8 +52,7 @@ export async function readToolList(
   const cursors = new Set<string>()
   for (let page = 0; page < MAX_PAGES; page += 1) {
     const result = await request(cursor)
-    if (!Array.isArray(result.tools)) throw protocolError(server, 'its tool list is not a list')
-    for (const entry of result.tools as unknown[]) {
+    for (const entry of entriesOf(result, 'tools', 'tools/list', server)) {
       const tool = toTool(entry)
       const problem = tool ? problemOf(tool, tools) : 'it has no name'
       if (!tool || problem !== undefined) {
@@ -80,8 +80,8 @@ export async function readToolList(
 const LIMITS = `The bridge reads up to ${MAX_TOOLS} tools in ${MAX_PAGES} pages. Configure the server to offer fewer tools.`
 
 /** @param hint missing where the server violates the protocol */
-function protocolError(server: string, what: string, hint?: string): BridgeError {
-  const message = `The tools of server '${server}' cannot be listed: ${what}`
+function protocolError(server: string, what: string, hint?: string, listed = 'tools'): BridgeError {
+  const message = `The ${listed} of server '${server}' cannot be listed: ${what}`
   return new BridgeError('UPSTREAM_PROTOCOL', message, hint === undefined ? {} : { hint })
 }
 
@@ -89,6 +89,15 @@ function protocolError(server: string, what: string, hint?: string): BridgeError
 function problemOf(tool: UpstreamTool, others: ReadonlyMap<string, UpstreamTool>): string | undefined {
   if (others.has(tool.name)) return 'it has the name of an earlier tool, which counts'
   return isNestedDeeperThan(MAX_LEVELS, tool) ? `its schema is nested deeper than ${MAX_LEVELS} levels` : undefined
+}
+
+/** The entries of one page. @throws BridgeError UPSTREAM_PROTOCOL for anything but a list */
+export function entriesOf(page: LooseResult, key: string, method: string, server: string): unknown[] {
+  const entries = page[key]
+  if (Array.isArray(entries)) return entries
+  // Nothing, and an empty list as Lua and PHP write it.
+  if (entries === null || (isRecord(entries) && Object.keys(entries).length === 0)) return []
+  throw protocolError(server, `\`${key}\` of ${method} is ${kindOf(entries)}`, undefined, key)
 }
 
 /** Copies only the fields that are used. Schemas are not checked here; the catalog handles invalid ones. */
@@ -99,8 +108,8 @@ function toTool(entry: unknown): UpstreamTool | undefined {
   const tool: UpstreamTool = { name: raw.name }
   if (typeof raw.title === 'string') tool.title = raw.title
   if (typeof raw.description === 'string') tool.description = raw.description
-  if (raw.inputSchema !== undefined) tool.inputSchema = raw.inputSchema
-  if (raw.outputSchema !== undefined) tool.outputSchema = raw.outputSchema
+  if (raw.inputSchema !== undefined && raw.inputSchema !== null) tool.inputSchema = raw.inputSchema
+  if (raw.outputSchema !== undefined && raw.outputSchema !== null) tool.outputSchema = raw.outputSchema
   const { resourceUri, visibility } = fieldsOf(fieldsOf(raw._meta)['ui'])
   // A tool that only the server's own app may call, not a model (MCP Apps 2026-01-26, Visibility).
   if (Array.isArray(visibility) && !visibility.includes('model')) tool.isOfApps = true

@@ -1,4 +1,4 @@
-// An MCP transport over the stdio of a process: its start, one JSON message per line, and its end.
+// An MCP transport over the stdio of a process: its start, its messages, of which each is a line, and its end.
 // It knows no MCP methods. Output outside the protocol is kept for errors and must be redacted before it is shown.
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import { writeBatched } from '../../util/bytes/write-batched.ts'
@@ -8,13 +8,14 @@ import { answeredId } from './answered-id.ts'
 import { createByteTail } from '../../util/bytes/byte-tail.ts'
 import { createLineSplitter, type LineEnds, lineEnds } from '../../util/bytes/line-splitter.ts'
 import { withTimeout } from '../../util/async/wait.ts'
-import { parseJson } from '../../util/json/json.ts'
+import { OpenRequests } from '../reading/open-requests.ts'
+import { type Reading, readText } from '../reading/read-text.ts'
+import { UnfinishedMessage } from '../reading/unfinished-message.ts'
+import { DroppedError, type OnDropped } from '../reading/words.ts'
 import type { ProcessExit, ServerProcess } from './server-process.ts'
 
 /** The size of the longest frame to a kernel: a longer message could not be passed on. */
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024
-/** Each answer to a request of the server repeats its id. */
-const MAX_ID_CHARS = 1_000
 /** A server that leaves more of its input unread is stopped: the rest waits in the memory of the bridge. */
 const MAX_UNREAD_BYTES = 2 * MAX_MESSAGE_BYTES
 /** More is kept than shown: a secret that is cut at the beginning could not be recognised and must not be shown. */
@@ -22,6 +23,9 @@ const KEPT_STDERR_BYTES = 16 * 1024
 const KEPT_STRAY_BYTES = 2 * 1024
 /** How long to wait for the end of the output after the exit, when a descendant keeps the pipe open. */
 const DRAIN_MS = 250
+
+/** How long a reply that cannot be read, or that has not ended, may be followed by a better one. */
+const ANSWER_MS = 500
 
 /** How long to wait for the exit after a broken pipe. A process that is still running then is unusable and is ended. */
 const AFTER_BROKEN_PIPE_MS = 2000
@@ -50,6 +54,10 @@ export class StdioTransport implements Transport {
   readonly #open: () => ServerProcess
   readonly #stderr = createByteTail(KEPT_STDERR_BYTES)
   readonly #stray = createByteTail(KEPT_STRAY_BYTES)
+  readonly #requests = new OpenRequests()
+  readonly #unfinished = new UnfinishedMessage(MAX_MESSAGE_BYTES)
+  readonly #onDropped: OnDropped = (what) => this.onerror?.(new DroppedError(what))
+  #timer: NodeJS.Timeout | undefined
   #process: ServerProcess | undefined
   #ending: Promise<void> | undefined
   #closeReported = false
@@ -107,6 +115,7 @@ export class StdioTransport implements Transport {
       this.#endFor(`left more than ${MAX_UNREAD_BYTES} bytes of its input unread`)
       return queueMicrotask(() => onError(new Error('the server has been stopped')))
     }
+    this.#requests.sent(message)
     writeBatched(stdin, `${JSON.stringify(message)}\n`, (error) => {
       // The broken pipe comes before the exit and the last stderr output, which explain it. Wait, to report those.
       if (error) this.#whenClosed(AFTER_BROKEN_PIPE_MS, () => onError(error))
@@ -155,20 +164,50 @@ export class StdioTransport implements Transport {
     const { tooCostly } = lineCost(bytes)
     if (tooCostly !== undefined) return this.#answerTooLarge(lineEnds(bytes), `a message with ${tooCostly}`)
     const line = bytes.toString()
-    const value = parseJson(line)
-    if (isMessage(value)) keepResultSource(value, bytes)
-    // Protocol revision 2025-03-26 allowed batches.
-    for (const message of Array.isArray(value) ? value : [value]) {
-      if (isMessage(message)) this.onmessage?.(message)
-      else this.#stray.push(Buffer.from(`${line.slice(0, KEPT_STRAY_BYTES)}\n`))
+    const reading = readText(line, this.#requests, this.#onDropped)
+    const [first] = reading.messages
+    if (first && reading.isAsSent) keepResultSource(first, bytes)
+    if (first) this.#dropUnfinished()
+    else if (this.#unfinished.add(line)) {
+      clearTimeout(this.#timer)
+      if (this.#unfinished.isWhole) this.#dropUnfinished()
+      else this.#timer = setTimeout(() => this.#dropUnfinished(), ANSWER_MS).unref()
+      return
     }
+    this.#take(reading, line)
+  }
+
+  #take({ messages, doubtful, hasMore }: Reading, text: string): void {
+    for (const message of messages) this.#deliver(message)
+    for (const message of doubtful) setTimeout(() => this.#answer(message), ANSWER_MS).unref()
+    if (hasMore || doubtful.length > 0) this.#stray.push(Buffer.from(`${text.slice(0, KEPT_STRAY_BYTES)}\n`))
+  }
+
+  /** Reads the lines of a message that has ended, or that goes on no more. */
+  #dropUnfinished(): void {
+    clearTimeout(this.#timer)
+    const text = this.#unfinished.take()
+    if (text === '') return
+    const { tooCostly } = lineCost(Buffer.from(text))
+    if (tooCostly === undefined) this.#take(readText(text, this.#requests, this.#onDropped), text)
+    else this.#answerTooLarge(lineEnds(Buffer.from(text)), `a message with ${tooCostly}`)
+  }
+
+  /** Fails a request that has been answered with something else than its reply, unless the reply has come since. */
+  #answer(message: JSONRPCMessage): void {
+    if ('id' in message && this.#requests.methodOf(message.id) !== undefined) this.#deliver(message)
+  }
+
+  #deliver(message: JSONRPCMessage): void {
+    this.#requests.received(message)
+    this.onmessage?.(message)
   }
 
   /** Answers the request of a dropped message with an error, so that it does not wait forever. */
   #answerTooLarge({ head, tail }: LineEnds, text: string): void {
     const id = answeredId(head, tail)
     if (id !== undefined) {
-      this.onmessage?.({ jsonrpc: '2.0', id, error: { code: MESSAGE_TOO_LONG, message: text } })
+      this.#deliver({ jsonrpc: '2.0', id, error: { code: MESSAGE_TOO_LONG, message: text } })
       return
     }
     this.onerror?.(new Error(text))
@@ -207,9 +246,4 @@ export class StdioTransport implements Transport {
     this.onclose?.()
     for (const waiter of this.#closeWaiters) waiter()
   }
-}
-
-function isMessage(value: unknown): value is JSONRPCMessage {
-  if (typeof value !== 'object' || value === null || !('jsonrpc' in value)) return false
-  return !('id' in value && typeof value.id === 'string' && value.id.length > MAX_ID_CHARS)
 }

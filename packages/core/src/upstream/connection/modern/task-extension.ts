@@ -63,10 +63,11 @@ function resultOf({ status, statusMessage, result, error }: LooseResult, server:
   if (status === 'working' || status === 'input_required') return undefined
   if (status === 'completed' && isRecord(result)) return result
   if (status === 'failed' || status === 'cancelled') {
-    const { code, message = statusMessage } = fieldsOf(error)
+    const { code, message = statusMessage, data } = fieldsOf(error)
     const words = typeof message === 'string' && message !== '' ? message : `the task has ${status}`
     throw Object.assign(new Error(status === 'cancelled' ? `the task was cancelled: ${words}` : words), {
       code: typeof code === 'number' ? code : TASK_ENDED,
+      data,
     })
   }
   throw invalidResponse(server, 'the task has no valid status or result')

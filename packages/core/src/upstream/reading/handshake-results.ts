@@ -1,0 +1,103 @@
+// The results of `initialize` and `server/discover` with harmless oddities read as what they mean: the schema of the
+// MCP client package refuses the whole server for each. Part of the lenient pass. Pure.
+import { isRecord } from '../../util/json/json.ts'
+import { kindOf, type OnDropped } from './words.ts'
+
+/** What a server of the legacy era speaks that names no version (specification 2025-06-18, protocol version header). */
+const UNNAMED_VERSION = '2025-03-26'
+
+type Fields = Record<string, unknown>
+
+export function initializeResult(given: Fields, onDropped: OnDropped): Fields {
+  const say = (what: string): void => onDropped(`${what} of initialize`)
+  const { protocolVersion, serverInfo, ...rest } = given
+  if (typeof protocolVersion !== 'string') say('the missing `protocolVersion`')
+  return {
+    ...common(rest, say),
+    protocolVersion: typeof protocolVersion === 'string' ? protocolVersion.trim() : UNNAMED_VERSION,
+    serverInfo: implementation(serverInfo),
+  }
+}
+
+export function discoverResult(given: Fields, onDropped: OnDropped): Fields {
+  const say = (what: string): void => onDropped(`${what} of server/discover`)
+  const { supportedVersions, resultType, ...rest } = given
+  // Not a word about versions: the caller finds that the server is of another era.
+  if (supportedVersions === undefined || supportedVersions === null) return given
+  return {
+    ...common(rest, say),
+    supportedVersions: typeof supportedVersions === 'string' ? [supportedVersions] : textsOf(supportedVersions),
+    resultType: typeof resultType === 'string' ? resultType : 'complete',
+  }
+}
+
+function common({ capabilities, instructions, ...rest }: Fields, say: (what: string) => void): Fields {
+  const text = instructionsOf(instructions)
+  if (text === undefined && instructions !== undefined && instructions !== null)
+    say(`\`instructions\`, which is ${kindOf(instructions)},`)
+  return { ...rest, capabilities: capabilitiesOf(capabilities, say), ...(text !== undefined && { instructions: text }) }
+}
+
+function instructionsOf(value: unknown): string | undefined {
+  if (typeof value === 'string') return value
+  const isLines = Array.isArray(value) && value.length > 0 && value.every((line) => typeof line === 'string')
+  return isLines ? value.join('\n') : undefined
+}
+
+function capabilitiesOf(value: unknown, say: (what: string) => void): Fields {
+  if (!isRecord(value)) {
+    // An empty list is an empty object, as PHP writes it; a list of names is what it says.
+    const names = Array.isArray(value) ? textsOf(value) : []
+    if (value !== undefined && value !== null && names.length === 0 && !(Array.isArray(value) && value.length === 0))
+      say(`\`capabilities\`, which is ${kindOf(value)},`)
+    return Object.fromEntries(names.map((name) => [name, {}]))
+  }
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, given]) => {
+      const capability = capabilityOf(name, given)
+      return capability === undefined ? [] : [[name, capability]]
+    }),
+  )
+}
+
+/** Anything that is there says that the server has the capability, except what says no. */
+function capabilityOf(name: string, given: unknown): Fields | undefined {
+  if (given === null || given === undefined || given === false) return undefined
+  if (!isRecord(given)) return {}
+  if (Object.hasOwn(NESTED, name)) return objects(given, NESTED[name]!)
+  return Object.fromEntries(Object.entries(given).filter(([key, inner]) => isKept(key, inner)))
+}
+
+/** Capabilities whose fields are capabilities themselves, on so many levels. */
+const NESTED: Record<string, number> = { experimental: 1, extensions: 1, tasks: 3 }
+
+function objects(given: Fields, levels: number): Fields {
+  const entries = Object.entries(given).flatMap(([key, inner]): [string, unknown][] => {
+    if (inner === null || inner === false) return []
+    if (!isRecord(inner)) return [[key, {}]]
+    return [[key, levels > 1 ? objects(inner, levels - 1) : inner]]
+  })
+  return Object.fromEntries(entries)
+}
+
+const FLAGS = new Set(['listChanged', 'subscribe'])
+
+function isKept(key: string, inner: unknown): boolean {
+  return inner !== null && (!FLAGS.has(key) || typeof inner === 'boolean')
+}
+
+function implementation(value: unknown): Fields {
+  const texts = isRecord(value)
+    ? Object.fromEntries(Object.entries(value).filter(([, field]) => typeof field === 'string'))
+    : {}
+  const { version } = isRecord(value) ? value : {}
+  return {
+    name: typeof value === 'string' ? value : '',
+    version: typeof version === 'number' ? String(version) : '',
+    ...texts,
+  }
+}
+
+function textsOf(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []
+}

@@ -1,0 +1,171 @@
+// The one lenient pass over what servers send, before any schema sees it: a reply is read as far as its meaning is
+// certain; what is dropped is said once; what a server wrote for its reader always reaches the reader. Pure.
+import type { JSONRPCMessage } from '@modelcontextprotocol/client'
+import { isRecord } from '../../util/json/json.ts'
+import { discoverResult, initializeResult } from './handshake-results.ts'
+import type { Awaited } from './open-requests.ts'
+import { kindOf, type OnDropped, readable } from './words.ts'
+
+/** JSON-RPC error code for a reply that cannot be read; from the range for implementations. */
+export const UNREADABLE = -32_066
+
+/** Each answer to a request of the server repeats its id. */
+const MAX_ID_CHARS = 1_000
+const MAX_ERROR_CHARS = 64 * 1024
+/** How much of a reply that cannot be read is quoted. */
+export const QUOTED_CHARS = 500
+const INTERNAL_ERROR = -32_603
+
+/** The fields of lists, by the method that returns them. */
+const LISTS: Record<string, string> = {
+  'tools/list': 'tools',
+  'resources/list': 'resources',
+  'resources/templates/list': 'resourceTemplates',
+  'prompts/list': 'prompts',
+}
+/** Methods whose result says only that the request was done. */
+const EMPTY = new Set(['ping', 'logging/setLevel', 'resources/subscribe', 'resources/unsubscribe', 'tasks/cancel'])
+
+/**
+ * The message that a value certainly is: the value itself where it needs no change; undefined where it is none.
+ * @param open the requests that it may answer
+ */
+export function toMessage(value: unknown, open: Awaited, onDropped: OnDropped): JSONRPCMessage | undefined {
+  if (!isRecord(value)) return undefined
+  if (typeof value.method === 'string') return toRequest(value, onDropped)
+  const hasError = value.error !== undefined && value.error !== null && (value.error !== false || !('result' in value))
+  if (!hasError && !('result' in value)) return unreadableReply(value, open)
+  // A reply to nothing is a line of a log, unless it says that it is a message.
+  if (value.jsonrpc === undefined && open.methodOf(value.id) === undefined && open.only() === undefined)
+    return undefined
+  const id = idOf(value.id)
+  if (hasError) return toError(value, id, open)
+  if (id === undefined) return withoutId(value, open, onDropped)
+  const method = open.methodOf(id)
+  const result = toResult(value.result, method, onDropped)
+  if (result === undefined) return refuse(id, method, value.result)
+  if (result === value.result && id === value.id && value.jsonrpc === '2.0' && Object.keys(value).length === 3)
+    return value as unknown as JSONRPCMessage
+  for (const key of Object.keys(value)) {
+    if (!['jsonrpc', 'id', 'result'].includes(key) && value[key] !== null)
+      onDropped(`a reply to ${method ?? 'a request'} has \`${key.slice(0, 100)}\` beside its result`)
+  }
+  return { jsonrpc: '2.0', id, result }
+}
+
+/** What is wrong with a reply, as the error of the request that it answers. */
+export function unreadable(id: string | number, why: string): JSONRPCMessage {
+  return { jsonrpc: '2.0', id, error: { code: UNREADABLE, message: why } }
+}
+
+function toRequest(value: Record<string, unknown>, onDropped: OnDropped): JSONRPCMessage | undefined {
+  if (value.jsonrpc === undefined || value.jsonrpc === null) return undefined
+  const { method, id, params } = value
+  const hasId = id !== undefined && id !== null
+  if (hasId && idOf(id) === undefined) return undefined
+  const hasParams = isRecord(params)
+  const count = 2 + Number('id' in value) + Number('params' in value)
+  const isMeant = hasParams ? params._meta === undefined || isRecord(params._meta) : params === undefined
+  if (isMeant && value.jsonrpc === '2.0' && hasId === 'id' in value && count === Object.keys(value).length)
+    return value as unknown as JSONRPCMessage
+  if (params !== undefined && params !== null && !hasParams && !isEmptyList(params))
+    onDropped(`\`params\` of ${String(method).slice(0, 100)} is ${kindOf(params)}`)
+  const { _meta, ...rest } = hasParams ? params : {}
+  const kept = { ...rest, ...(isRecord(_meta) && { _meta }) }
+  const message = { jsonrpc: '2.0', ...(hasId && { id }), method, ...(hasParams && { params: kept }) }
+  return message as unknown as JSONRPCMessage
+}
+
+/** An empty object, as PHP writes it. */
+function isEmptyList(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0
+}
+
+function idOf(id: unknown): string | number | undefined {
+  if (typeof id === 'string' && id.length <= MAX_ID_CHARS) return id
+  return Number.isInteger(id) ? (id as number) : undefined
+}
+
+/** An error counts, whatever result stands beside it. */
+function toError(
+  value: Record<string, unknown>,
+  id: string | number | undefined,
+  open: Awaited,
+): JSONRPCMessage | undefined {
+  const answered = id ?? (value.id === undefined || value.id === null ? open.only() : undefined)
+  if (answered === undefined) return undefined
+  const given = value.error
+  const { code, message, data } = isRecord(given) ? given : {}
+  const isWhole = Number.isInteger(code) && typeof message === 'string'
+  if (isWhole && answered === value.id && value.jsonrpc === '2.0' && Object.keys(value).length === 3)
+    return value as unknown as JSONRPCMessage
+  const number = typeof code === 'string' && /^-?\d{1,9}$/.test(code) ? Number(code) : code
+  // A code that is a word is part of the message: it often says more.
+  const word = Number.isInteger(number) ? undefined : code
+  const { code: _, data: __, ...rest } = isRecord(given) ? given : {}
+  const said = typeof message === 'string' ? message : readable(isRecord(given) ? rest : given, MAX_ERROR_CHARS)
+  const words = [word, said].filter((part) => part !== undefined && part !== null && part !== '').join(': ')
+  return {
+    jsonrpc: '2.0',
+    id: answered,
+    error: {
+      code: Number.isInteger(number) ? (number as number) : INTERNAL_ERROR,
+      message: words === '' || words === 'true' ? 'no reason given' : words,
+      ...(data !== undefined && data !== null && { data }),
+    },
+  }
+}
+
+/** Undefined for a value that is no result of this method. */
+function toResult(
+  result: unknown,
+  method: string | undefined,
+  onDropped: OnDropped,
+): Record<string, unknown> | undefined {
+  const given = inObject(result, method)
+  if (given === undefined) return undefined
+  if (given._meta !== undefined && !isRecord(given._meta)) {
+    if (given._meta !== null) onDropped(`\`_meta\` of ${method ?? 'a result'} is ${kindOf(given._meta)}`)
+    delete given._meta
+  }
+  if (method === 'initialize') return initializeResult(given, onDropped)
+  if (method === 'server/discover') return discoverResult(given, onDropped)
+  return given
+}
+
+/** Results that servers write without the object around them. */
+function inObject(result: unknown, method = ''): Record<string, unknown> | undefined {
+  if (isRecord(result)) return result
+  if (result === null) return EMPTY.has(method) ? {} : undefined
+  const list = Object.hasOwn(LISTS, method) ? LISTS[method] : undefined
+  if (Array.isArray(result)) {
+    if (EMPTY.has(method) && result.length === 0) return {}
+    if (list !== undefined) return { [list]: result }
+    const isContent = method === 'tools/call' && result.every((item) => isRecord(item) && typeof item.type === 'string')
+    return isContent ? { content: result } : undefined
+  }
+  if (EMPTY.has(method)) return {}
+  return typeof result === 'string' && method === 'tools/call'
+    ? { content: [{ type: 'text', text: result }] }
+    : undefined
+}
+
+function refuse(id: string | number, method: string | undefined, result: unknown): JSONRPCMessage {
+  const quoted = typeof result === 'object' ? '' : `: ${readable(result, QUOTED_CHARS)}`
+  return unreadable(id, `\`result\` of ${method ?? 'the reply'} is ${kindOf(result)}${quoted}`)
+}
+
+/** A result without an id belongs to the request of its exchange. Elsewhere it may be a late one to another. */
+function withoutId(value: Record<string, unknown>, open: Awaited, onDropped: OnDropped): JSONRPCMessage | undefined {
+  const id = value.id === undefined || value.id === null ? open.only() : undefined
+  if (id === undefined) return undefined
+  if (open.isExchange) return toMessage({ ...value, id }, open, onDropped)
+  return unreadable(id, `it has no id: ${JSON.stringify(value).slice(0, QUOTED_CHARS)}`)
+}
+
+/** A reply to an open request without a result and an error; undefined for anything else. */
+function unreadableReply(value: Record<string, unknown>, open: Awaited): JSONRPCMessage | undefined {
+  const id = idOf(value.id)
+  if (id === undefined || value.jsonrpc === undefined || open.methodOf(id) === undefined) return undefined
+  return unreadable(id, `it has no result and no error: ${JSON.stringify(value).slice(0, QUOTED_CHARS)}`)
+}

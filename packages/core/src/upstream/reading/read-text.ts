@@ -1,0 +1,114 @@
+// Reads the messages in a text of a server: one line of a process, the body of an HTTP response, or the data of an
+// event. Log text on the same line, escape sequences, several messages and raw line breaks in strings are read as far
+// as it is certain what they mean. A reply that cannot be read fails its request at once. Pure.
+import type { JSONRPCMessage } from '@modelcontextprotocol/client'
+import { isRecord, parseJson } from '../../util/json/json.ts'
+import { onOneLine } from '../../util/text/server-words.ts'
+import { BracketState, escapeInStrings } from './brackets.ts'
+import { QUOTED_CHARS, toMessage, UNREADABLE, unreadable } from './lenient-message.ts'
+import type { Awaited, RequestId } from './open-requests.ts'
+import type { OnDropped } from './words.ts'
+
+/** Where a message may begin behind other text. */
+const MESSAGE_START = /\{\s*"(?:jsonrpc|id|result|error|method)"\s*:/g
+const MAX_FALSE_STARTS = 4
+/** Also as Python prints a dict. */
+const REPLY = /["'](?:result|error)["']\s*:/
+const METHOD = /["']method["']\s*:/
+const VERSION = /["']jsonrpc["']\s*:/
+const ID = /["']id["']\s*:\s*(?:["']?)(\d{1,15})/
+const ENDS_CHARS = 300
+
+export interface Reading {
+  messages: JSONRPCMessage[]
+  /** Errors for requests that the text seems to answer: a better answer may follow. */
+  doubtful: JSONRPCMessage[]
+  /** The text is one message or batch and was not changed. */
+  isAsSent: boolean
+  /** Something in it is no message, and is for the log. */
+  hasMore: boolean
+}
+
+export function readText(text: string, open: Awaited, onDropped: OnDropped): Reading {
+  const value = parseJson(text)
+  if (value !== undefined) return ofValues(Array.isArray(value) ? value : [value], open, onDropped)
+  const escaped = escapeInStrings(text)
+  const repaired = escaped === text ? undefined : parseJson(escaped)
+  if (repaired !== undefined) return { ...ofValues([repaired], open, onDropped), isAsSent: false }
+  const { values, hasMore } = valuesIn(escaped)
+  // With other text around it, a message may be one that a log quotes: only a reply to an open request is certain.
+  const found = hasMore ? values.filter((one) => isRecord(one) && isReplyTo(one, open)) : values
+  const reading = ofValues(found, open, onDropped)
+  if (reading.messages.length > 0) return { ...reading, isAsSent: false, hasMore }
+  const id = answeredBy(text, open)
+  const doubtful = id === undefined ? [] : [unreadable(id, `it is ${whyNot(text)}: ${quote(text)}`)]
+  return { messages: [], doubtful, isAsSent: false, hasMore: true }
+}
+
+/** The beginning of a text, for an error. */
+function quote(text: string): string {
+  const line = onOneLine(text.slice(0, 4 * QUOTED_CHARS))
+  return line.length > QUOTED_CHARS ? `${line.slice(0, QUOTED_CHARS)}…` : line
+}
+
+function ofValues(values: unknown[], open: Awaited, onDropped: OnDropped): Reading {
+  const messages: JSONRPCMessage[] = []
+  const doubtful: JSONRPCMessage[] = []
+  let isAsSent = true
+  for (const value of values) {
+    const message = toMessage(value, open, onDropped)
+    if (message !== value) isAsSent = false
+    if (!message) continue
+    const isCertain = !('error' in message) || (idIn(value) && message.error.code !== UNREADABLE)
+    ;(isCertain ? messages : doubtful).push(message)
+  }
+  return { messages, doubtful, isAsSent, hasMore: messages.length + doubtful.length < values.length }
+}
+
+function idIn(value: unknown): boolean {
+  return isRecord(value) && value.id !== undefined && value.id !== null
+}
+
+function isReplyTo(value: Record<string, unknown>, open: Awaited): boolean {
+  return !('method' in value) && open.methodOf(value.id) !== undefined
+}
+
+/** The JSON objects in a text. */
+function valuesIn(text: string): { values: unknown[]; hasMore: boolean } {
+  const values: unknown[] = []
+  let rest = ''
+  let from = 0
+  MESSAGE_START.lastIndex = 0
+  for (let falseStarts = 0; falseStarts < MAX_FALSE_STARTS;) {
+    const start = MESSAGE_START.exec(text)?.index
+    if (start === undefined) break
+    const end = new BracketState().push(text, start)
+    const value = end === undefined ? undefined : parseJson(text.slice(start, end))
+    if (value === undefined) {
+      falseStarts += 1
+      continue
+    }
+    values.push(value)
+    rest += text.slice(from, start)
+    from = end!
+    MESSAGE_START.lastIndex = from
+  }
+  rest += text.slice(from)
+  return { values, hasMore: rest.trim() !== '' }
+}
+
+/** The open request that a text answers which is not JSON; undefined when it is no reply, or that is not certain. */
+function answeredBy(text: string, open: Awaited): RequestId | undefined {
+  const head = text.slice(0, ENDS_CHARS)
+  if (!REPLY.test(text) || METHOD.test(head)) return undefined
+  for (const end of [head, text.slice(-ENDS_CHARS)]) {
+    const id = Number(ID.exec(end)?.[1])
+    if (open.methodOf(id) !== undefined) return id
+  }
+  return VERSION.test(head) && !ID.test(head) ? open.only() : undefined
+}
+
+function whyNot(text: string): string {
+  const constant = /[:[,]\s*(NaN|-?Infinity)\s*[,}\]]/.exec(text)?.[1]
+  return constant === undefined ? 'not JSON' : `not JSON, which has no ${constant}`
+}
