@@ -43,7 +43,7 @@ export async function readKept(home: string) {
     const { tools, broken } = await bridge.own.savedTools.list()
     const trusted = await createTrustStore(settings.stateDir).list()
     const tokenOf = async (name: string) =>
-      (await bridge.servers.tokenStore.read(`http://127.0.0.1/${name}`)).byIssuer['http://127.0.0.1']?.tokens
+      (await bridge.servers.tokenStore.read({ name, url: 'http://127.0.0.1/' })).byIssuer['http://127.0.0.1']?.tokens
         ?.access_token
     await bridge.catalog.readAhead()
     return {

@@ -24,8 +24,8 @@ for (let index = 0; index < count; index += 1) {
   await Promise.all([
     bridge.own.artifacts.save(name, Buffer.from(`artifact ${name} ${'x'.repeat(20_000)}`)),
     bridge.own.savedTools.save({ ...TOOL, name, source: `def ${name}():\n    return ${index}\n` }, async () => {}),
-    bridge.servers.tokenStore.update(`http://127.0.0.1/${name}`, (grants) => {
-      grants.byIssuer['http://127.0.0.1'] = { tokens: { access_token: name, token_type: 'bearer' } }
+    bridge.servers.tokenStore.update({ name, url: 'http://127.0.0.1/' }, (grants) => {
+      grants.byIssuer['http://127.0.0.1'] = { tokens: { access_token: name } }
     }),
     trust.trust(path.join(home, name), name),
   ])

@@ -15,6 +15,7 @@ const TERMINATE_MS = 1000
 export function dialRemote(server: RemoteServer, via: 'http' | 'sse', options: RemoteOptions): Link {
   const url = new URL(server.url)
   let trouble: unknown
+  let refusal: unknown
   let transport: Transport | undefined
   const http = createHttpFetch({
     allowLinkLocal: options.allowLinkLocal,
@@ -23,29 +24,31 @@ export function dialRemote(server: RemoteServer, via: 'http' | 'sse', options: R
     // The event source would reconnect by itself, to a server that no longer knows the session.
     ...(via === 'sse' && { onEventsEnd: () => void transport?.close() }),
   })
+  const send = options.auth?.through(http.fetch) ?? http.fetch
   const init = {
     requestInit: { headers: server.headers },
     fetch: async (input: string | URL, requestInit?: RequestInit) => {
-      const response = await http.fetch(input, requestInit)
-      options.authProvider?.onResponse?.(new Headers(requestInit?.headers).get('authorization'), response)
-      const refusal = response.status === 403 ? options.sdk.extractWWWAuthenticateParams(response) : undefined
-      if (refusal?.error === 'insufficient_scope') {
-        await options.authProvider?.onMissingScope?.(refusal.scope ?? '')
-        // The package handles this error on the newer transport only.
-        if (via === 'sse') throw new options.sdk.InsufficientScopeError({ requiredScope: refusal.scope ?? '' })
-      }
-      // Only responses of the MCP server: those of an authorization server have other meanings.
+      const response = await send(input, requestInit).catch((error: unknown) => {
+        refusal = error
+        throw error
+      })
+      // Messages of the older transport have another address, whose failures the package names itself.
       if (new URL(input).pathname !== url.pathname) return response
       const failure = failureOf(response)
       if (!failure) return withRequestIds(response, requestInit)
       await response.body?.cancel()
       throw failure
     },
-    ...(options.authProvider && { authProvider: options.authProvider }),
   }
   const release = (): void => http.close()
   if (via === 'sse') {
     transport = new options.sdk.SSEClientTransport(url, init)
+    const start = transport.start.bind(transport)
+    // The event source reports a request that could not be sent without its error, and sends another.
+    transport.start = () =>
+      start().catch((error: unknown) => {
+        throw refusal ?? error
+      })
     return { via, transport, release, errors: remoteErrors }
   }
   const streamable = new options.sdk.StreamableHTTPClientTransport(url, init)

@@ -1,7 +1,8 @@
 // Failures that a login or more scopes can fix: what the server requires, and what the user must do.
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import type { Circumstances } from '@sandbridge/core/upstream/failures/circumstances.ts'
-import { statusOf } from '@sandbridge/core/upstream/failures/http-status.ts'
+import { causesOf, statusOf } from '@sandbridge/core/upstream/failures/http-status.ts'
+import { SignInRequired } from '@sandbridge/core/upstream/auth/sign-in-required.ts'
 
 const MAX_SCOPE_WORDS = 3
 
@@ -10,8 +11,8 @@ export function loginNeeded(error: unknown, about: Circumstances): BridgeError |
   const { server, usesClientCredentials } = about
   const scope = missingScope(error)
   if (scope !== undefined) return scopeNeeded(about, scope)
-  const isUnauthorized = error instanceof Error && error.name === 'UnauthorizedError'
-  if (!isUnauthorized && statusOf(error) !== 401) return undefined
+  const required = causesOf(error).find((cause) => cause instanceof SignInRequired)
+  if (!required && statusOf(error) !== 401) return undefined
   if (usesClientCredentials) {
     return new BridgeError('UPSTREAM_AUTH_REQUIRED', `Server '${server}' does not accept its client credentials`, {
       hint: 'Ask the user to correct `oauth` in the definition of the server.',
@@ -19,6 +20,13 @@ export function loginNeeded(error: unknown, about: Circumstances): BridgeError |
     })
   }
   const signIn = signInSteps(about)
+  if (required?.ended !== undefined) {
+    const text = `The sign-in to server '${server}' has ended: ${required.ended}`
+    return new BridgeError('UPSTREAM_AUTH_REQUIRED', text, {
+      hint: `Ask the user to sign in again: ${signIn.command}`,
+      userHint: `Sign in again: ${signIn.command}`,
+    })
+  }
   return new BridgeError('UPSTREAM_AUTH_REQUIRED', `Server '${server}' requires authentication (HTTP 401)`, {
     hint: `Ask the user to ${signIn.asked}, or to correct the credentials in its headers.`,
     userHint: `${signIn.told}, or correct the credentials in its headers.`,
@@ -26,10 +34,12 @@ export function loginNeeded(error: unknown, about: Circumstances): BridgeError |
 }
 
 /** What the user must do, for a sentence addressed to the model and for one addressed to the user. */
-function signInSteps(about: Circumstances): { asked: string; told: string } {
+function signInSteps(about: Circumstances): { asked: string; told: string; command: string } {
   const address = about.signInPlace?.page?.addressFor(about.server)
-  if (address !== undefined) return { asked: `open ${address} in a browser`, told: `Open ${address} in a browser` }
-  return { asked: `run ${loginCommand(about)} in a terminal`, told: `Run ${loginCommand(about)}` }
+  if (address !== undefined)
+    return { asked: `open ${address} in a browser`, told: `Open ${address} in a browser`, command: address }
+  const command = loginCommand(about)
+  return { asked: `run ${command} in a terminal`, told: `Run ${command}`, command }
 }
 
 function loginCommand({ server, signInPlace }: Circumstances, more = ''): string {
@@ -72,6 +82,10 @@ function scopeNeeded(about: Circumstances, scope: string): BridgeError {
 
 /** Empty when the server refused for a missing scope without naming it. */
 function missingScope(error: unknown): string | undefined {
-  if (!(error instanceof Error) || !('requiredScope' in error)) return undefined
-  return typeof error.requiredScope === 'string' ? error.requiredScope : ''
+  for (const cause of causesOf(error)) {
+    if (cause instanceof SignInRequired) return cause.requiredScope
+    // The package's own error, for a server with an Authorization header of its own.
+    if (cause.name === 'InsufficientScopeError') return (cause as { requiredScope?: string }).requiredScope ?? ''
+  }
+  return undefined
 }

@@ -9,7 +9,7 @@ import { createTokenStore } from '../upstream/auth/token-store.ts'
 import { signInVault } from './connect-servers.ts'
 
 const KEY = 'ab'.repeat(32)
-const SERVER = 'https://upstream.example/mcp'
+const SERVER = { name: 'upstream', url: 'https://upstream.example/mcp' }
 const storage = 'postgres://db.example.com/sandbridge'
 
 /** Simulates bridges that share one store; each call opens another bridge. */
@@ -25,7 +25,7 @@ function shared() {
 const signIn = (bridge: ReturnType<typeof createTokenStore>) =>
   bridge.update(SERVER, (grants) => {
     grants.latest = 'issuer'
-    grants.byIssuer['issuer'] = { tokens: { access_token: 'very-secret', token_type: 'Bearer' } }
+    grants.byIssuer['issuer'] = { tokens: { access_token: 'very-secret' } }
   })
 
 it('a sign-in in a database is encrypted, and opened by every bridge that has the same key', async () => {

@@ -2,6 +2,7 @@
 import { BridgeError, type ErrorCode } from '../errors.ts'
 import { fileDocument } from './files/file-document.ts'
 import type { Document } from './store.ts'
+import { parseJson } from '../util/json/json.ts'
 import { writeFailure } from '../util/files/file-failure.ts'
 
 export interface RecordOptions<T> {
@@ -17,10 +18,13 @@ export interface RecordOptions<T> {
   indent?: number
   /**
    * How to treat a damaged document. `empty`, for data that can be found out again, treats it as missing. Otherwise an
-   * error names the record and says what to do, and the document stays unchanged.
+   * error names the record and says what to do, and the document stays unchanged; with `setAside`, its text counts as
+   * missing, and a change keeps a copy of it.
    */
-  damaged: 'empty' | { record: string; hint: string; code?: ErrorCode }
+  damaged: 'empty' | { record: string; hint: string; code?: ErrorCode; onDamaged?: () => void; setAside?: SetAside }
 }
+
+type SetAside = (text: string) => Promise<void>
 
 export class JsonRecord<T> {
   readonly #options: RecordOptions<T>
@@ -61,7 +65,7 @@ export class JsonRecord<T> {
     let written: { value: T } | undefined
     try {
       await this.#document.update(async (read) => {
-        const value = await this.#parsed(read)
+        const value = await this.#parsed(read, true)
         await change(value)
         written = { value }
         return `${JSON.stringify(serialize(value), undefined, indent)}\n`
@@ -74,13 +78,16 @@ export class JsonRecord<T> {
     return written!.value
   }
 
-  async #parsed(read: () => Promise<string | undefined>): Promise<T> {
+  async #parsed(read: () => Promise<string | undefined>, isChange = false): Promise<T> {
     let text: string | undefined
     try {
       text = await read()
     } catch (cause) {
       return this.#unreadable(cause)
     }
+    const { damaged } = this.#options
+    const setAside = isChange && damaged !== 'empty' ? damaged.setAside : undefined
+    if (setAside && text !== undefined && valueIn(text, this.#options.parse) === undefined) await setAside(text)
     return this.#parse(text)
   }
 
@@ -91,16 +98,14 @@ export class JsonRecord<T> {
   }
 
   #parse(text: string | undefined): T {
-    const { empty, parse } = this.#options
+    const { empty, parse, damaged } = this.#options
     if (text === undefined) return empty()
-    let json: unknown
-    try {
-      json = JSON.parse(text)
-    } catch (cause) {
-      // The parser's message is left out: it quotes the file.
-      return this.#damaged('cannot be read: not valid JSON', cause)
-    }
-    return parse(json) ?? this.#damaged('cannot be read: damaged')
+    const value = valueIn(text, parse)
+    if (value !== undefined) return value
+    if (damaged === 'empty' || !damaged.setAside)
+      return this.#damaged(parseJson(withoutMark(text)) === undefined ? 'cannot be read: not valid JSON' : 'cannot be read: damaged')
+    damaged.onDamaged?.()
+    return empty()
   }
 
   #damaged(what: string, cause?: unknown): T {
@@ -118,3 +123,12 @@ export class JsonRecord<T> {
     return new BridgeError(code, `${record} ${what}. File: ${this.#document.place}`, { hint: toDo ?? hint, cause })
   }
 }
+
+/** Undefined for a text that is damaged. */
+function valueIn<T>(text: string, parse: (json: unknown) => T | undefined): T | undefined {
+  const json = parseJson(withoutMark(text))
+  return json === undefined ? undefined : parse(json)
+}
+
+/** Some editors begin a file with a byte order mark. */
+const withoutMark = (text: string): string => text.replace(/^\uFEFF/, '')

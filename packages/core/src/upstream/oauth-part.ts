@@ -1,9 +1,11 @@
 // Authorization of requests to remote servers by OAuth, as far as the core knows it.
-import type { AuthProvider } from '@modelcontextprotocol/client'
+import type { FetchLike } from '@modelcontextprotocol/client'
 import type { ClientCredentials, RemoteServer } from '../config/entries/server-definition.ts'
+import type { HeldSecrets } from '../config/secrets/held-secrets.ts'
 import type { Redactor } from '../config/secrets/redact.ts'
 import type { Environment } from '../config/settings/client-context.ts'
 import { Part } from '../util/part.ts'
+import type { Grant } from './auth/grants.ts'
 import type { TokenStore } from './auth/token-store.ts'
 
 /** Without it, servers that require a sign-in do not start. */
@@ -12,28 +14,51 @@ export const oauth = new Part<OAuthPart>('OAuth')
 interface OAuthPart {
   /**
    * Signs in to a server in the user's browser.
-   * @returns whether that was needed
    * @throws BridgeError UPSTREAM_AUTH_REQUIRED when the login failed, UPSTREAM_UNREACHABLE when the server could not be
    * reached, CANCELLED
    */
-  login: (options: LoginOptions) => Promise<{ wasNeeded: boolean }>
+  login: (options: LoginOptions) => Promise<LoginOutcome>
   /** Authorizes requests with the tokens of such a login. */
   createStoredAuth: (options: StoredAuthOptions) => ServerAuth
   /** Authorizes requests as a program instead of a user. */
   createClientCredentialsAuth: (options: ClientCredentialsOptions) => ServerAuth
+  /** Revokes the tokens of a sign-in at its authorization server, as far as that can be done. Never rejects. */
+  revokeGrant: (grant: Grant, options: RevokeOptions) => Promise<Revocation>
+}
+
+/** What a login found. */
+export interface LoginOutcome {
+  /** Whether the user has signed in now. */
+  wasNeeded: boolean
+  /** Whether there was a sign-in that works. */
+  wasSignedIn?: boolean
+}
+
+/** What became of tokens: `unknown` where the authorization server has no way to revoke them. */
+export type Revocation = 'revoked' | 'refused' | 'unknown' | 'none'
+
+export interface RevokeOptions {
+  /** The server of the entry; for an entry that is gone, its address alone. */
+  server: Pick<RemoteServer, 'url' | 'headers' | 'signIn'>
+  name: string
+  issuer: string
+  env: Environment
 }
 
 export interface Callback {
   /** The redirect address for the browser. */
   url: string
   port: number
-  /** The response with this state, which may be a refusal. No response is accepted before this is called. */
-  answer(state: string): Promise<URLSearchParams>
+  /**
+   * The response with this state, which may be a refusal. No response is accepted before this is called.
+   * @param name the server's, for the page
+   */
+  answer(state: string, name: string): Promise<URLSearchParams>
   close(): void
 }
 
 /**
- * @param registered the redirect address of a client that was registered manually
+ * @param registered the redirect address that the entry of the server names
  * @param port to use when no address is registered and the port is on this machine
  */
 type OpenCallback = (registered: string | undefined, port: number) => Promise<Callback>
@@ -56,11 +81,9 @@ export interface SignInPlace {
 }
 
 /** Authorizes requests to a server. */
-export interface ServerAuth extends AuthProvider {
-  /** Called with every response, before the package handles it. @param authorization the header of the request */
-  onResponse?: (authorization: string | null, response: Response) => void
-  /** Called when the server refused a request because the token lacks a scope. Never rejects. */
-  onMissingScope?: (scope: string) => Promise<void>
+export interface ServerAuth {
+  /** A `fetch` that authorizes requests to the server's origin. */
+  through(fetch: FetchLike): FetchLike
 }
 
 export interface LoginOptions {
@@ -73,11 +96,14 @@ export interface LoginOptions {
   /** Where to wait for the response; missing means a port of this machine. */
   openCallback?: OpenCallback | undefined
   /**
-   * For a browser on another machine: the final address, as pasted by the user. Missing when the user cannot paste one.
+   * For a browser on another machine: a line as pasted by the user. Missing when the user cannot paste one.
+   * @param problem what was wrong with the line before; undefined the first time
    */
-  pastedAddress?: (signal: AbortSignal) => Promise<string>
+  pasted?: (signal: AbortSignal, problem: string | undefined) => Promise<string>
   /** Scopes beyond those of the stored login: the server named them when it refused a call. */
   scope?: string
+  /** Register anew, and sign in although there is a sign-in that works. */
+  isFresh?: boolean
   clientInfo: { name: string; version: string }
   signal: AbortSignal
   allowLinkLocal?: boolean
@@ -95,14 +121,16 @@ export interface StoredAuthOptions {
   redact: Redactor
   now: () => number
   /** Timeout of one request to the authorization server. */
-  limitMs?: number
+  limitMs?: number | undefined
 }
 
 export interface ClientCredentialsOptions {
   name: string
-  serverUrl: string
+  server: Pick<RemoteServer, 'url' | 'headers'>
   credentials: ClientCredentials
   redact: Redactor
+  /** Receives the tokens, for redaction. */
+  held: HeldSecrets
   now: () => number
   /** Timeout of one request to the authorization server. */
   limitMs?: number

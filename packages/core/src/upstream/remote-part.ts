@@ -17,5 +17,6 @@ export interface RemoteOptions {
   allowLinkLocal: boolean
   /** Source of proxy settings. */
   env: Record<string, string | undefined>
-  authProvider?: ServerAuth
+  /** Authorizes its requests; missing means that its headers are all it gets. */
+  auth?: ServerAuth | undefined
 }

@@ -7,7 +7,7 @@ export const access: Feature = {
   commands: addCommands,
   examples: {
     login: ['sandbridge login linear', 'sandbridge login linear --no-browser'],
-    logout: ['sandbridge logout linear'],
+    logout: ['sandbridge logout linear', 'sandbridge logout --all'],
     token: ['sandbridge token', 'sandbridge token create ann --expires 90d'],
     'token list': ['sandbridge token list --json'],
     'token create': ['sandbridge token create ann --expires 90d'],
@@ -22,16 +22,18 @@ function addCommands(program: Command): void {
     .argument('<server>')
     .option('--no-browser', 'print the address, and read the answer from the terminal')
     .option('--scope <scope>', 'request these permissions, too')
+    .option('--new', 'register anew, and sign in although there is a sign-in')
     .option('--user <name>', 'sign in for this user of a bridge that serves many')
     .json('print the outcome as JSON, and the address on stderr')
     .runs(async () => (await import('./login.ts')).login)
 
   program
     .command('logout')
-    .description('sign out of a remote server')
-    .argument('<server>')
+    .description('sign out of a remote server, and revoke its tokens where that is offered')
+    .argument('[server]', 'its name or address, also of an entry that is gone')
+    .option('--all', 'sign out of all servers')
     .option('--user <name>', 'sign out this user of a bridge that serves many')
-    .runs(async () => (await import('./login.ts')).logout)
+    .runs(async () => (await import('./logout.ts')).logout)
 
   const token = program.command('token').description('list the named tokens for `run --http`, create or revoke one')
   token

@@ -1,103 +1,99 @@
-// `sandbridge login SERVER` and `logout`: sign in to a remote server in the browser. All bridges of this user share the
-// tokens.
-import { createInterface } from 'node:readline/promises'
-import type { OpenTenant } from '@sandbridge/core/bridge/open-tenant.ts'
-import type { ServerSet } from '@sandbridge/core/bridge/server-set.ts'
-import type { RemoteServer } from '@sandbridge/core/config/entries/server-definition.ts'
+// `sandbridge login SERVER`: signs in to a remote server in the browser. All bridges of this user share the tokens.
+import { createInterface } from 'node:readline'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { openBrowser } from './open-browser.ts'
+import { mayLogIn } from '@sandbridge/core/upstream/auth/sign-ins.ts'
 import { oauth } from '@sandbridge/core/upstream/oauth-part.ts'
 import { CLIENT_INFO } from '@sandbridge/core/util/version.ts'
-import { http } from '@sandbridge/core/serve/http-part.ts'
-import { didYouMeanText } from '@sandbridge/core/util/text/did-you-mean.ts'
-import { namedServer } from '@sandbridge/core/cli/terminal/named-server.ts'
 import { withBridge } from '@sandbridge/core/cli/terminal/open-bridge.ts'
 import { print, printJson, tell } from '@sandbridge/core/cli/terminal/print.ts'
+import { nameIn, remoteServer, serversOf } from './named-servers.ts'
+import { openBrowser } from './open-browser.ts'
+
+/** How long a user may take. */
+const LIMIT_MS = 10 * 60_000
 
 interface LoginOptions {
   browser: boolean
   scope?: string
   json?: boolean
+  new?: boolean
   /** Sign in only for this user of `run --http`. */
   user?: string
 }
 
 export async function login(given: string, options: LoginOptions): Promise<void> {
-  const { login: signIn } = await oauth.for('`sandbridge login`')
+  try {
+    await signIn(given, options)
+  } catch (error) {
+    if (!options.json || !BridgeError.isInstance(error)) throw error
+    const { code, message, hint } = error
+    printJson({ server: given, signedIn: false, error: { code, message, hint } })
+    process.exitCode = 1
+  }
+}
+
+async function signIn(given: string, options: LoginOptions): Promise<void> {
+  const { login: begin } = await oauth.for('`sandbridge login`')
   await withBridge(async (bridge) => {
-    const cancelled = new AbortController()
     const set = await serversOf(bridge, options.user)
-    const server = nameIn(set, given)
-    const { wasNeeded } = await signIn({
-      name: server,
-      server: await remoteServer(set, server),
+    const name = nameIn(set, given)
+    const server = await remoteServer(set, name)
+    if (!mayLogIn(server)) throw notUsed(name, server.oauth !== undefined)
+    const lines = options.browser ? undefined : linesOf(process.stdin)
+    const { wasNeeded, wasSignedIn } = await begin({
+      name,
+      server,
       store: set.connected.tokenStore,
       clientInfo: CLIENT_INFO,
       env: process.env,
-      signal: cancelled.signal,
+      signal: AbortSignal.timeout(LIMIT_MS),
       showPage: (url) => {
-        const text = `Sign in to '${server}' here:\n${url.href}`
+        const text = `Sign in to '${name}' here:\n${url.href}\nThis command waits for ${LIMIT_MS / 60_000} minutes.`
         if (options.json) tell(text)
         else print(text)
-        if (options.browser) openBrowser(url.href)
+        if (options.browser) openBrowser(url.href, process.env)
       },
       ...(options.scope !== undefined && { scope: options.scope }),
-      ...(!options.browser && { pastedAddress }),
+      ...(options.new && { isFresh: true }),
+      ...(lines && { pasted: lines }),
     })
-    if (options.json) return printJson({ server, signedIn: wasNeeded })
+    if (options.json) return printJson({ server: name, signedIn: wasNeeded })
     const whose = options.user === undefined ? '' : ` for ${options.user}`
-    print(wasNeeded ? `Signed in to '${server}'${whose}.` : `'${server}' needs no sign-in, or is already signed in.`)
+    if (wasNeeded) return print(`Signed in to '${name}'${whose}.`)
+    print(
+      wasSignedIn
+        ? `'${name}' is already signed in. Sign in anew: sandbridge login ${name} --new`
+        : `'${name}' needs no sign-in: it answers without one, and names no authorization server.`,
+    )
   })
 }
 
-export async function logout(given: string, { user }: Pick<LoginOptions, 'user'>): Promise<void> {
-  await withBridge(async (bridge) => {
-    const set = await serversOf(bridge, user)
-    const server = nameIn(set, given)
-    await set.connected.tokenStore.update((await remoteServer(set, server)).url, (grants) => {
-      grants.byIssuer = {}
-      delete grants.latest
-      delete grants.missingScope
-    })
-    print(`Signed out of '${server}'.`)
-  })
+function notUsed(name: string, hasCredentials: boolean): BridgeError {
+  const [what, hint] = hasCredentials
+    ? ['signs in with the client secret of its definition', 'It needs no sign-in in a browser.']
+    : ['has an Authorization header in its definition, which is used in place of a sign-in', 'Remove the header first.']
+  return new BridgeError('CONFIG_INVALID', `Server '${name}' ${what}`, { hint })
 }
 
-/** @throws BridgeError CONFIG_INVALID for an unknown user, so that no sign-in is stored for it */
-async function serversOf(bridge: OpenTenant, user: string | undefined): Promise<ServerSet> {
-  if (user === undefined) return bridge.set
-  const { namedTokens } = await http.for('--user')
-  const names = Object.keys(await namedTokens(bridge.stores.of(undefined)).list())
-  // Users of an authorization server are known only once they connect. Their names are its issuer, a # and the subject.
-  if (names.includes(user) || user.includes('#')) return bridge.bridge.tenants.of(user).now(true)
-  throw new BridgeError('CONFIG_INVALID', `There is no user '${user}'`, {
-    hint: didYouMeanText(user, names) || 'List them with `sandbridge token list`.',
-  })
-}
-
-function nameIn({ configured: { discovered }, connected: { catalog } }: ServerSet, given: string): string {
-  return namedServer({ catalog, discovered }, given)
-}
-
-async function remoteServer({ configured, connected }: ServerSet, name: string): Promise<RemoteServer> {
-  const definition = configured.discovered.servers.find((server) => server.name === name)!
-  const transport = await connected.resolveTransport(definition)
-  if (transport.type === 'stdio') {
-    throw new BridgeError('PROXY_SERVER_UNAVAILABLE', `Server '${name}' runs on this machine and needs no sign-in`, {
-      hint: 'See `sandbridge servers`.',
-    })
-  }
-  if (!transport.oauth) return transport
-  throw new BridgeError('CONFIG_INVALID', `Server '${name}' signs in with the client secret of its definition`, {
-    hint: 'It needs no sign-in in a browser.',
-  })
-}
-
-async function pastedAddress(signal: AbortSignal): Promise<string> {
-  const terminal = createInterface({ input: process.stdin, output: process.stdout })
-  try {
-    return await terminal.question('Then paste the final address of the browser: ', { signal })
-  } finally {
-    terminal.close()
+/** Asks for a line. At the end of the input, only the answer at the redirect address is left. */
+function linesOf(input: NodeJS.ReadStream): (signal: AbortSignal, problem: string | undefined) => Promise<string> {
+  const waiting: ((line: string) => void)[] = []
+  const left: string[] = []
+  let terminal: ReturnType<typeof createInterface> | undefined
+  return (signal, problem) => {
+    if (!terminal) {
+      terminal = createInterface({ input })
+      terminal.on('line', (line) => {
+        const next = waiting.shift()
+        if (next) next(line)
+        else left.push(line)
+      })
+      signal.addEventListener('abort', () => terminal?.close(), { once: true })
+    }
+    // Lines that were pasted together with the last one belong to it.
+    const line = left.shift()
+    if (line !== undefined) return Promise.resolve(line)
+    tell(problem === undefined ? 'Then paste the final address of the browser:' : `${problem} Paste the final address:`)
+    return new Promise((resolve) => waiting.push(resolve))
   }
 }

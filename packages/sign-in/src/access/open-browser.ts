@@ -6,9 +6,21 @@ const OPENERS: Partial<Record<NodeJS.Platform, [command: string, ...args: string
   win32: ['rundll32', 'url.dll,FileProtocolHandler'],
 }
 
-export function openBrowser(address: string): void {
-  const [command, ...args] = OPENERS[process.platform] ?? ['xdg-open']
-  const child = spawn(command, [...args, address], { stdio: 'ignore', detached: true })
-  child.on('error', () => {})
+/** @param env names commands in BROWSER, for machines without an opener, such as containers and WSL */
+export function openBrowser(address: string, env: Readonly<Record<string, string | undefined>>): void {
+  const named = (env['BROWSER'] ?? '').split(':').map((command) => command.trim().split(/\s+/))
+  tryEach([OPENERS[process.platform] ?? ['xdg-open'], ...named.filter(([command]) => command !== '')], address)
+}
+
+/** Starts the first command that is there. */
+function tryEach([next, ...others]: string[][], address: string): void {
+  const [command, ...words] = next ?? []
+  if (command === undefined) return
+  const args = words.map((word) => word.replaceAll('%s', address))
+  const child = spawn(command, words.join().includes('%s') ? args : [...args, address], {
+    stdio: 'ignore',
+    detached: true,
+  })
+  child.on('error', () => tryEach(others, address))
   child.unref()
 }

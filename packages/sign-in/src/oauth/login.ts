@@ -1,179 +1,104 @@
-// Logs in to a remote server that requires OAuth: opens the user's browser, waits for the authorization server's
-// response on a loopback port, and stores the tokens for all bridges of this user. The only part of
-// packages/core/src/upstream that needs a user.
-import type { FetchLike, SSEClientTransport, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import type { RemoteServer } from '@sandbridge/core/config/entries/server-definition.ts'
-import { BridgeError, messageOf } from '@sandbridge/core/errors.ts'
+// Logs in to a remote server that requires OAuth: finds its authorization server, opens the user's browser, waits for
+// the response on a loopback port, and stores the tokens for all bridges of this user. The only part of src/upstream
+// that needs a user.
+import { BridgeError } from '@sandbridge/core/errors.ts'
+import { createRedactor } from '@sandbridge/core/config/secrets/redact.ts'
+import { grantOf, latestGrant, type SignInEntry } from '@sandbridge/core/upstream/auth/grants.ts'
+import type { Callback, LoginOptions, LoginOutcome } from '@sandbridge/core/upstream/oauth-part.ts'
 import { createHttpFetch } from '@sandbridge/remote/http-fetch.ts'
-import { authorizationFetch, authorizationServerFailed } from './authorization-fetch.ts'
-import { openCallback, PortTakenError } from './callback.ts'
-import type { Callback, LoginOptions } from '@sandbridge/core/upstream/oauth-part.ts'
-import { OAuthProvider, scopeUnion } from './oauth-provider.ts'
-import { untilAborted } from '@sandbridge/core/util/async/wait.ts'
-import { createRedactor, redactStart } from '@sandbridge/core/config/secrets/redact.ts'
-import { causesOf, isInvalidMessage, statusOf } from '@sandbridge/core/upstream/failures/http-status.ts'
-import { oneLine } from '@sandbridge/core/util/text/one-line.ts'
 import { remoteReason } from '@sandbridge/remote/remote-failure.ts'
-import { loadSdk, type Sdk } from '@sandbridge/core/upstream/connection/sdk.ts'
-
-/** How long the server may take to say whether it requires a login. */
-const ANSWER_LIMIT_MS = 60_000
+import { isLoopbackUrl } from '@sandbridge/core/util/net/loopback.ts'
+import { asker } from './ask.ts'
+import { AuthorizationError, authorizationFailure } from './authorization-error.ts'
+import { openCallback, PortTakenError } from './callback.ts'
+import { discover, type Discovered } from './discovery.ts'
+import { probe } from './probe.ts'
+import { scopeUnion } from './scopes.ts'
+import { SignInPage } from './sign-in-page.ts'
+import { keepTokens } from './stored-auth.ts'
 
 /**
- * @returns whether a login was needed
  * @throws BridgeError UPSTREAM_AUTH_REQUIRED when the login failed, UPSTREAM_UNREACHABLE when the server could not be
  * reached, CANCELLED
  */
-export async function login(options: LoginOptions): Promise<{ wasNeeded: boolean }> {
-  const { server, store, name } = options
-  const sdk = await loadSdk()
+export async function login(options: LoginOptions): Promise<LoginOutcome> {
+  const { server, store, name, signal, limitMs } = options
   const http = createHttpFetch({ allowLinkLocal: options.allowLinkLocal ?? false, env: options.env })
+  const redact = createRedactor(server, options.env, store.secrets)
   const callback = await listen(options)
-  const redact = createRedactor(server, options.env)
-  const authorization = authorizationFetch(http.fetch, redact, options.limitMs)
-  /** Whether the last request went to the MCP server, and not to its authorization server. */
-  let wasServer = true
-  const fetch: FetchLike = (url, init) => {
-    wasServer = new URL(url).href === new URL(server.url).href
-    return wasServer ? http.fetch(url, init) : authorization.fetch(url, init)
-  }
-  let unanswered: OAuthProvider | undefined
-  const wait = new AbortController()
-  const signal = AbortSignal.any([options.signal, wait.signal])
+  const ask = asker({ fetch: http.fetch, server, signal, limitMs })
   try {
-    const wanted = await widerScope(options)
-    const provider: OAuthProvider = new OAuthProvider({
-      name,
-      store,
-      serverUrl: server.url,
-      callback,
-      redirect: (page) => {
-        unanswered = provider
-        return options.showPage(page)
-      },
-      client: server.signIn,
-      scope: scopeUnion(server.signIn?.scope, wanted) || undefined,
+    const entry: SignInEntry = { name, url: server.url }
+    const grants = await store.read(entry)
+    const wanted = scopeUnion(options.scope, grants.missingScope)
+    const isCertain =
+      options.isFresh === true || wanted !== '' || grants.refused || latestGrant(grants)?.ended !== undefined
+    const found = await probe({ options, fetch: http.fetch, redact, isCertain: Boolean(isCertain) })
+    if (found.outcome === 'served' && found.hasToken) return { wasNeeded: false, wasSignedIn: true }
+    const named = grants.refused?.resourceMetadata
+    const resourceMetadata = found.challenge?.resourceMetadata ?? (named === undefined ? undefined : new URL(named))
+    const discovered = await discover({ serverUrl: server.url, named: server.signIn ?? {}, resourceMetadata, ask })
+    // Without metadata of an authorization server, the server knows of no sign-in.
+    if (found.outcome === 'served' && discovered.server.guessed !== undefined) return { wasNeeded: false }
+    const page = new SignInPage({ options, callback, ask, discovered, entry })
+    const granted = latestGrant(grants)?.tokens?.scope
+    const scope = scopeFor(options, discovered, found.challenge?.scope, wanted && scopeUnion(granted, wanted))
+    const { tokens, client, endpoint } = await page.signIn(scope)
+    await store.update(entry, (kept) => {
+      const { issuer } = discovered.server
+      const grant = grantOf(kept, issuer)
+      delete grant.tokens
+      delete grant.account
+      // A missing scope means the requested one, RFC 6749 section 5.1.
+      keepTokens(grant, { ...(scope !== undefined && { scope }), ...tokens }, endpoint)
+      if (client) Object.assign(grant, { client, port: callback.port })
+      grant.port ??= callback.port
+      grant.signedInAt = Date.now()
+      kept.latest = issuer
+      delete kept.refused
+      // The scope was requested. If it was not granted, the server will refuse again.
+      if (wanted !== '') delete kept.missingScope
     })
-    // Listen from now on: the response may arrive before `showPage` has returned.
-    const answer = callback.answer(provider.expectedState)
-    const begun = { authProvider: provider, fetch, requestInit: { headers: server.headers } }
-    const redeem = (parameters: URLSearchParams): Promise<void> =>
-      new sdk.StreamableHTTPClientTransport(new URL(server.url), begun).finishAuth(parameters)
-    if (wanted) {
-      const limit = AbortSignal.any([signal, AbortSignal.timeout(ANSWER_LIMIT_MS)])
-      const challenge = await fetch(server.url, { headers: server.headers, signal: limit })
-      await challenge.body?.cancel()
-      const { resourceMetadataUrl } = sdk.extractWWWAuthenticateParams(challenge)
-      await sdk.auth(provider, {
-        serverUrl: server.url,
-        scope: wanted,
-        // A refresh cannot widen a scope, RFC 6749 section 6.
-        forceReauthorization: true,
-        fetchFn: fetch,
-        ...(resourceMetadataUrl && { resourceMetadataUrl }),
-      })
-    } else if (await isWelcome(sdk, server, begun, options.clientInfo, signal)) {
-      return { wasNeeded: false }
-    }
-    const answers = [answer, ...(options.pastedAddress ? [options.pastedAddress(signal).then(parametersOf)] : [])]
-    const parameters = await untilAborted(Promise.race(answers), options.signal)
-    unanswered = undefined
-    // Check the state first: a response with another state belongs to another login.
-    if (parameters.get('state') !== provider.expectedState) {
-      throw new BridgeError(
-        'UPSTREAM_AUTH_REQUIRED',
-        `The login response at server '${name}' belongs to another login`,
-        { hint: `Run \`sandbridge login ${name}\` again, and paste the final address of this sign-in.` },
-      )
-    }
-    await redeem(parameters)
-    // The scope was requested. If it was not granted, the server will refuse again.
-    if (wanted) await store.update(server.url, (grants) => delete grants.missingScope)
     return { wasNeeded: true }
   } catch (error) {
-    if (options.signal.aborted) throw new BridgeError('CANCELLED', `The login at server '${name}' was cancelled`)
+    if (signal.aborted) throw stopped(name, signal)
     if (BridgeError.isInstance(error)) throw error
-    const trouble = authorization.trouble()
-    if (trouble !== undefined) throw authorizationServerFailed(name, redact(trouble))
-    if (!wasServer && causesOf(error).some(isInvalidMessage)) throw invalidAnswer(name, error)
+    const reason = error instanceof AuthorizationError ? undefined : remoteReason(error)
     // Either text may come from a server, and some servers quote the request.
-    const reason = remoteReason(error)
     if (reason !== undefined)
       throw new BridgeError('UPSTREAM_UNREACHABLE', `Server '${name}' could not be reached: ${redact(reason)}`)
-    throw new BridgeError(
-      'UPSTREAM_AUTH_REQUIRED',
-      `The login at server '${name}' failed: ${oneLine(redactStart(redact, messageOf(error), 500), 500)}`,
-      { hint: hintFor(name, error, callback) },
-    )
+    throw authorizationFailure(name, error, redact, hintFor(name, error, callback))
   } finally {
-    wait.abort()
     callback.close()
     http.close()
-    await unanswered?.forgetClient()
   }
 }
 
-function invalidAnswer(name: string, error: unknown): BridgeError {
-  const { issues } = causesOf(error).find(isInvalidMessage) as { issues?: { path: PropertyKey[] }[] }
-  const fields = [...new Set(issues?.map(({ path }) => String(path[0] ?? '')).filter(Boolean))].slice(0, 5)
-  return new BridgeError(
-    'UPSTREAM_AUTH_REQUIRED',
-    `The login at server '${name}' failed: its authorization server sent an invalid answer${fields.length > 0 ? ` (${oneLine(fields.join(', '), 200)})` : ''}`,
-    { hint: 'Report it to the operator of the server.' },
-  )
+function stopped(name: string, { reason }: AbortSignal): BridgeError {
+  if (!(reason instanceof DOMException) || reason.name !== 'TimeoutError')
+    return new BridgeError('CANCELLED', `The login at server '${name}' was cancelled`)
+  return new BridgeError('UPSTREAM_AUTH_REQUIRED', `The login at server '${name}' was not completed in time`, {
+    hint: `Run \`sandbridge login ${name}\` again. It registers anew, in case the authorization server has forgotten the client.`,
+  })
 }
 
-type TransportOptions = NonNullable<ConstructorParameters<typeof StreamableHTTPClientTransport>[1]>
-
-/** Tries the transport of the definition first. The server's refusal makes the MCP client package begin the login. */
-async function isWelcome(
-  sdk: Sdk,
-  { type, url }: RemoteServer,
-  options: TransportOptions,
-  clientInfo: LoginOptions['clientInfo'],
-  signal: AbortSignal,
-): Promise<boolean> {
-  const http = (): StreamableHTTPClientTransport => new sdk.StreamableHTTPClientTransport(new URL(url), options)
-  const sse = (): SSEClientTransport => new sdk.SSEClientTransport(new URL(url), options)
-  const [first, second] = type === 'sse' ? [sse, http] : [http, sse]
-  try {
-    return await connects(sdk, first(), clientInfo, signal)
-  } catch (error) {
-    // The response of a server that supports only the other transport (specification 2025-11-25, transports, backwards
-    // compatibility).
-    if (![400, 404, 405, 406, 415].includes(statusOf(error) ?? 0)) throw error
-    return await connects(sdk, second(), clientInfo, signal).catch((other: unknown) => {
-      // The first refusal is more useful than that of a transport the server may not support.
-      throw statusOf(other) === undefined ? other : error
-    })
-  }
-}
-
-async function connects(
-  sdk: Sdk,
-  transport: StreamableHTTPClientTransport | SSEClientTransport,
-  clientInfo: LoginOptions['clientInfo'],
-  signal: AbortSignal,
-): Promise<boolean> {
-  const mode = transport instanceof sdk.SSEClientTransport ? 'legacy' : 'auto'
-  const client = new sdk.Client(clientInfo, { versionNegotiation: { mode } })
-  const limit = AbortSignal.timeout(ANSWER_LIMIT_MS)
-  try {
-    // The package has a timeout for requests, but not for the start of an event stream.
-    await untilAborted(client.connect(transport, { signal }), AbortSignal.any([signal, limit]))
-    return true
-  } catch (error) {
-    if (error instanceof sdk.UnauthorizedError) return false
-    if (!limit.aborted) throw error
-    throw new Error(`the server did not answer within ${ANSWER_LIMIT_MS / 1000} s`, { cause: error })
-  } finally {
-    await client.close()
-    await transport.close()
-  }
+/** The scope to request; undefined where none is known. */
+function scopeFor(
+  { server }: LoginOptions,
+  { server: { scopes, grantTypes }, scopes: suggested }: Discovered,
+  asked: string | undefined,
+  wider: string,
+): string | undefined {
+  const wanted = scopeUnion(server.signIn?.scope, wider) || asked || suggested?.join(' ')
+  if (wanted === undefined) return undefined
+  // Without it, refreshing may be impossible.
+  const isOffline = scopes?.includes('offline_access') && grantTypes?.includes('refresh_token') !== false
+  return scopeUnion(wanted, isOffline ? 'offline_access' : undefined)
 }
 
 function hintFor(name: string, error: unknown, { url, port }: Callback): string {
-  if (/dynamic client registration/i.test(messageOf(error))) {
+  const text = error instanceof Error ? error.message : ''
+  if (/dynamic client registration|refused the registration/i.test(text)) {
     const isLocal = new URL(url).hostname === '127.0.0.1'
     const entry = isLocal ? `{"clientId": …, "callbackPort": ${port}}` : '{"clientId": …}'
     return `Register a client with the operator of the server, with the redirect address ${url}, and write ${entry} as \`oauth\` into the entry of '${name}'.`
@@ -181,30 +106,24 @@ function hintFor(name: string, error: unknown, { url, port }: Callback): string 
   return `Run \`sandbridge login ${name}\` again. If it fails in the same way, contact the operator of the server.`
 }
 
-/** @throws BridgeError UPSTREAM_AUTH_REQUIRED when the port that the client is registered with is in use */
+/**
+ * @throws BridgeError UPSTREAM_AUTH_REQUIRED when the port that the client is registered with is in use, CONFIG_INVALID
+ * for a redirect address elsewhere
+ */
 async function listen({ name, server, store, openCallback: open = openCallback }: LoginOptions): Promise<Callback> {
-  const { byIssuer, latest } = await store.read(server.url)
-  // Use the registered port, so that the registration can be reused.
-  const port = (latest === undefined ? undefined : byIssuer[latest]?.port) ?? 0
+  const grant = latestGrant(await store.read({ name, url: server.url }))
+  const { redirectUri } = server.signIn ?? {}
+  if (open === openCallback && redirectUri !== undefined && !isLoopbackUrl(redirectUri)) {
+    const text = `The redirectUri in the \`oauth\` of '${name}' is not an http address of this machine`
+    throw new BridgeError('CONFIG_INVALID', text, { hint: 'Write http://localhost/callback, or remove it.' })
+  }
   try {
-    return await open(server.signIn?.redirectUri, port)
+    // Use the registered port, so that the registration can be reused.
+    return await open(redirectUri, grant?.port ?? 0)
   } catch (error) {
     if (!(error instanceof PortTakenError)) throw error
     throw new BridgeError('UPSTREAM_AUTH_REQUIRED', `The login at server '${name}' cannot start: ${error.message}`, {
       hint: 'Another login may be waiting there. Stop the program that uses the port, then retry.',
     })
   }
-}
-
-/** All granted scopes plus the requested ones; undefined when none are requested. */
-async function widerScope({ store, server, scope }: LoginOptions): Promise<string | undefined> {
-  const { byIssuer, latest, missingScope } = await store.read(server.url)
-  if (scopeUnion(scope, missingScope) === '') return undefined
-  const granted = latest === undefined ? undefined : byIssuer[latest]?.tokens?.scope
-  return scopeUnion(granted, missingScope, scope)
-}
-
-function parametersOf(address: string): URLSearchParams {
-  if (!URL.canParse(address.trim())) throw new Error('the pasted text is not an address')
-  return new URL(address.trim()).searchParams
 }

@@ -1,106 +1,216 @@
 // Authorizes requests with tokens from an earlier login, and refreshes them. It never starts a login, since the bridge
 // may run unattended.
-import type { AuthProvider } from '@modelcontextprotocol/client'
-import { authorizationFetch, authorizationServerFailed } from './authorization-fetch.ts'
-import { OAuthProvider, redirectAddresses, scopeUnion } from './oauth-provider.ts'
-import { SentTokens } from './sent-tokens.ts'
-import { loadSdk } from '@sandbridge/core/upstream/connection/sdk.ts'
+import type { FetchLike } from '@modelcontextprotocol/client'
+import { BridgeError } from '@sandbridge/core/errors.ts'
+import { type Grant, grantOf, latestGrant, type ServerGrants, type SignInEntry } from '@sandbridge/core/upstream/auth/grants.ts'
+import { SignInRequired } from '@sandbridge/core/upstream/auth/sign-in-required.ts'
 import type { ServerAuth, StoredAuthOptions } from '@sandbridge/core/upstream/oauth-part.ts'
-
-type UnauthorizedContext = Parameters<NonNullable<AuthProvider['onUnauthorized']>>[0]
+import { redactStart } from '@sandbridge/core/config/secrets/redact.ts'
+import { oneLine } from '@sandbridge/core/util/text/one-line.ts'
+import { type Ask, asker } from './ask.ts'
+import { AuthorizationError, authorizationFailure } from './authorization-error.ts'
+import { authorizedFetch, type HeldToken, isExpired, type Refusal, type TokenSource } from './authorized-fetch.ts'
+import type { BearerChallenge } from './challenge.ts'
+import { sameIssuer } from './authorization-server.ts'
+import { clientOf } from './client.ts'
+import { discover, endpointOf } from './discovery.ts'
+import { scopeUnion } from './scopes.ts'
+import { requestTokens, type TokenEndpoint, type Tokens } from './token-requests.ts'
 
 /** Stop after this many new tokens in a row that the server refused at once; then another login is needed. */
 const MAX_VAIN_REFRESHES = 3
 /** A token that the server refuses later than this has expired, even if no request has used it before. */
 const AT_ONCE_MS = 30_000
+/** After a failure of the authorization server, a token that still works is not refreshed for this long. */
+const PAUSE_MS = 30_000
 
 /** RFC 6749 section 3.3. */
 const SCOPE = /^[\x21\x23-\x5B\x5D-\x7E ]+$/
+const MAX_WHY_CHARS = 300
 /** Longest scope that an authorization server is likely to accept in a URL. */
 const MAX_SCOPE_CHARS = 1000
 
 /**
- * @throws (from `onUnauthorized`) UnauthorizedError of the MCP client package when a login is needed, or BridgeError:
- * UPSTREAM_AUTH_REQUIRED, or UPSTREAM_UNREACHABLE when the authorization server fails, which a login would not help
+ * @throws (from requests) SignInRequired when a login is needed, or BridgeError: UPSTREAM_AUTH_REQUIRED, or
+ * UPSTREAM_UNREACHABLE when the authorization server fails, which a login would not help
  */
-export function createStoredAuth({ name, server, store, redact, now, limitMs }: StoredAuthOptions): ServerAuth {
-  const { url: serverUrl, signIn: client } = server
-  const sent = new SentTokens()
-  let refreshedAt = -Infinity
-  let vainRefreshes = 0
-  let refreshing: Promise<void> | undefined
+export function createStoredAuth(options: StoredAuthOptions): ServerAuth {
+  const source = new StoredTokens(options)
+  return { through: (fetch) => authorizedFetch(fetch, options.server.url, source) }
+}
 
-  const token = async (): Promise<string | undefined> => {
-    const { byIssuer, latest } = await store.read(serverUrl)
-    return latest === undefined ? undefined : byIssuer[latest]?.tokens?.access_token
+/** What is kept, and the token for requests. */
+interface Held {
+  grant: Grant | undefined
+  issuer: string | undefined
+  token: HeldToken | undefined
+}
+
+export class StoredTokens implements TokenSource {
+  readonly #options: StoredAuthOptions
+  readonly #entry: SignInEntry
+  #refreshedAt = -Infinity
+  #pausedUntil = -Infinity
+  #vainRefreshes = 0
+  #refreshing: Promise<void> | undefined
+
+  constructor(options: StoredAuthOptions) {
+    this.#options = options
+    this.#entry = { name: options.name, url: options.server.url }
   }
 
-  const refresh = async (refused: string | undefined, context: UnauthorizedContext): Promise<void> => {
-    const sdk = await loadSdk()
-    const { byIssuer, latest } = await store.read(serverUrl)
-    const grant = latest === undefined ? undefined : byIssuer[latest]
-    // The token was refreshed, or the user logged in, while the request was under way.
-    if (grant?.tokens && grant.tokens.access_token !== refused) return
-    if (sent.wasAccepted(refused) || now() - refreshedAt >= AT_ONCE_MS) vainRefreshes = 0
-    if (!grant?.tokens?.refresh_token || vainRefreshes >= MAX_VAIN_REFRESHES) throw new sdk.UnauthorizedError()
-    // Only the client that received the token can refresh it; registering a new one would be useless.
-    if (client?.clientId === undefined && !grant.client) throw new sdk.UnauthorizedError()
-    vainRefreshes += 1
-    const redirect = (): never => {
-      throw new sdk.UnauthorizedError()
-    }
-    const port = grant.port ?? 0
-    // A refresh does not use it, but takes the client that is registered with it.
-    const [url = `http://127.0.0.1:${port}/callback`] = redirectAddresses(grant.client) ?? []
-    const callback = { url, port }
-    const provider = new OAuthProvider({
-      name,
-      store,
-      serverUrl,
-      callback,
-      client,
-      redirect,
-    })
-    const { resourceMetadataUrl, scope } = sdk.extractWWWAuthenticateParams(context.response)
-    const authorization = authorizationFetch(context.fetchFn, redact, limitMs)
+  async current(fetch: FetchLike): Promise<HeldToken | undefined> {
+    const { now } = this.#options
+    const { grant, token } = await this.#held()
+    if (!token || !grant?.tokens?.refresh_token || !isDue(token) || now() < this.#pausedUntil) return token
     try {
-      const outcome = await sdk.auth(provider, {
-        serverUrl: context.serverUrl,
-        fetchFn: authorization.fetch,
-        ...(resourceMetadataUrl && { resourceMetadataUrl }),
-        ...(scope !== undefined && { scope }),
-      })
-      if (outcome !== 'AUTHORIZED') throw new sdk.UnauthorizedError()
-      refreshedAt = now()
+      await this.#refresh(fetch, isDue)
+      return (await this.#held()).token
     } catch (error) {
-      const trouble = authorization.trouble()
-      if (trouble === undefined) throw error
-      // The MCP server was not asked, so this attempt does not count.
-      vainRefreshes -= 1
-      throw authorizationServerFailed(name, trouble)
+      if (!(error instanceof SignInRequired || BridgeError.isInstance(error))) throw error
+      // The old token may still work: the server decides.
+      this.#pausedUntil = now() + PAUSE_MS
+      return token
     }
   }
 
-  const remember = async (scope: string): Promise<void> => {
-    if (!SCOPE.test(scope) || scope.length > MAX_SCOPE_CHARS) return
-    const { missingScope } = await store.read(serverUrl)
-    const both = scopeUnion(missingScope, scope)
-    const wanted = both.length > MAX_SCOPE_CHARS ? scope : both
-    if (wanted !== missingScope) await store.update(serverUrl, (grants) => (grants.missingScope = wanted))
+  async renewed({ token, challenge, wasAccepted, wasServed }: Refusal, fetch: FetchLike): Promise<HeldToken> {
+    if (wasAccepted || this.#options.now() - this.#refreshedAt >= AT_ONCE_MS) this.#vainRefreshes = 0
+    try {
+      await this.#refresh(fetch, ({ value }) => value === token)
+    } catch (error) {
+      // A login would find nothing to do where listing the tools needs no sign-in.
+      if (error instanceof SignInRequired && wasServed) await this.lacksScope(challenge?.scope ?? '', challenge ?? {})
+      throw error
+    }
+    const { token: fresh } = await this.#held()
+    if (!fresh) throw new SignInRequired()
+    return fresh
   }
 
-  return {
+  async lacksScope(scope: string, { resourceMetadata }: BearerChallenge): Promise<void> {
+    const { store } = this.#options
+    const isScope = SCOPE.test(scope) && scope.length <= MAX_SCOPE_CHARS
+    const { missingScope, refused } = await store.read(this.#entry)
+    const both = isScope ? scopeUnion(missingScope, scope) : missingScope
+    const wanted = both !== undefined && both.length > MAX_SCOPE_CHARS ? scope : both
+    if (refused && wanted === missingScope) return
     // The error names the scope too, in case the token file cannot be written.
-    onMissingScope: (scope) => remember(scope).catch(() => {}),
-    token,
-    onResponse: (authorization, response) => sent.note(authorization, response),
-    onUnauthorized: (context) => {
-      // All requests that were refused with one token share one refresh.
-      const refused = sent.refusedBy(context.response)
-      refreshing ??= store
-        .exclusively(serverUrl, () => refresh(refused, context))
-        .finally(() => (refreshing = undefined))
-      return refreshing
-    },
+    const change = (grants: ServerGrants): void => {
+      grants.refused = { ...(resourceMetadata && { resourceMetadata: resourceMetadata.href }) }
+      if (wanted !== undefined) grants.missingScope = wanted
+    }
+    await store.update(this.#entry, change).catch(() => {})
   }
+
+  async #held(): Promise<Held> {
+    const grants = await this.#options.store.read(this.#entry)
+    const grant = latestGrant(grants)
+    return { grant, issuer: grants.latest, token: grant && tokenOf(grant) }
+  }
+
+  /**
+   * All requests that need a new token share one refresh.
+   * @param isNeeded asked again under the lock: another process may have refreshed the token meanwhile
+   */
+  #refresh(fetch: FetchLike, isNeeded: (token: HeldToken) => boolean): Promise<void> {
+    const refresh = async (): Promise<void> => {
+      const { grant, issuer, token } = await this.#held()
+      if (token && !isNeeded(token)) return
+      if (grant?.tokens?.refresh_token === undefined || issuer === undefined) throw new SignInRequired(grant)
+      if (this.#vainRefreshes >= MAX_VAIN_REFRESHES)
+        throw new SignInRequired({ ended: 'the server refuses every new token' })
+      await this.#renew(fetch, grant, issuer, grant.tokens.refresh_token)
+    }
+    this.#refreshing ??= this.#options.store
+      .exclusively(this.#entry, refresh)
+      .finally(() => (this.#refreshing = undefined))
+    return this.#refreshing
+  }
+
+  async #renew(fetch: FetchLike, grant: Grant, issuer: string, refreshToken: string): Promise<void> {
+    const { name, server, redact, limitMs, now, store } = this.#options
+    // Only the client that received the token can refresh it; registering a new one would be useless.
+    const client = clientOf({ name, server, issuer, grant })
+    if (!client) throw new SignInRequired(grant)
+    const ask = asker({ fetch, server, limitMs })
+    const refreshAt = async (endpoint: TokenEndpoint): Promise<void> => {
+      const tokens = await requestTokens(ask, endpoint, client, {
+        grant_type: 'refresh_token',
+        refresh_token: refreshToken,
+      })
+      this.#vainRefreshes += 1
+      this.#refreshedAt = now()
+      await store.update(this.#entry, (grants) => keepTokens(grantOf(grants, issuer), tokens, endpoint))
+    }
+    try {
+      const known = grant.endpoint ?? (await this.#endpointNow(ask, issuer))
+      try {
+        await refreshAt(known)
+      } catch (error) {
+        // What it says about the token or the client is final, and an outage is waited for; an endpoint may have moved.
+        if (!(error instanceof AuthorizationError) || error.said || error.isOutage) throw error
+        const moved = await this.#endpointNow(ask, issuer).catch(() => known)
+        if (moved.url === known.url) throw error
+        await refreshAt(moved)
+      }
+    } catch (error) {
+      if (error instanceof AuthorizationError && !error.isOutage) await this.#end(issuer, error)
+      throw authorizationFailure(name, error, redact, '')
+    }
+  }
+
+  /** The sign-in is over: the next login begins with a page. @throws SignInRequired */
+  async #end(issuer: string, { message, isUnknownClient }: AuthorizationError): Promise<never> {
+    const ended = oneLine(redactStart(this.#options.redact, message, MAX_WHY_CHARS), MAX_WHY_CHARS)
+    const change = (grants: ServerGrants): void => {
+      const grant = grantOf(grants, issuer)
+      grant.ended = ended
+      // An access token may still be valid for the moment.
+      if (tokenOf(grant)?.expiresAt === undefined || isExpired(tokenOf(grant))) delete grant.tokens
+      else delete grant.tokens?.refresh_token
+      if (isUnknownClient) delete grant.client
+    }
+    // The file may not be writable. The error says what to do in any case.
+    await this.#options.store.update(this.#entry, change).catch(() => {})
+    throw new SignInRequired({ ended })
+  }
+
+  /** For sign-ins that were kept without their endpoint. */
+  async #endpointNow(ask: Ask, issuer: string): Promise<TokenEndpoint> {
+    const { server } = this.#options
+    try {
+      const found = await discover({ serverUrl: server.url, named: server.signIn ?? {}, ask })
+      if (sameIssuer(found.server.issuer, issuer)) return endpointOf(found)
+    } catch (error) {
+      if (!(error instanceof AuthorizationError)) throw error
+      // Whatever is wrong with the metadata says nothing about the token.
+      throw new AuthorizationError(error.message, { isOutage: true })
+    }
+    throw new AuthorizationError('the server has another authorization server now', {
+      said: { code: 'moved', description: undefined },
+    })
+  }
+}
+
+/** Keeps what was issued. What is not issued anew stays as it was: RFC 6749 sections 5.1 and 6. */
+export function keepTokens(grant: Grant, { account, ...tokens }: Tokens, endpoint: TokenEndpoint): void {
+  const { refresh_token: refresh, scope } = grant.tokens ?? {}
+  grant.tokens = {
+    ...(refresh !== undefined && { refresh_token: refresh }),
+    ...(scope !== undefined && { scope }),
+    ...tokens,
+  }
+  grant.endpoint = endpoint
+  if (account !== undefined) grant.account = account
+  delete grant.ended
+}
+
+function tokenOf({ tokens }: Grant): HeldToken | undefined {
+  return tokens && { value: tokens.access_token, expiresAt: tokens.expires_at, dueAt: tokens.due_at }
+}
+
+/** Whether a token expires soon. */
+function isDue({ dueAt }: HeldToken): boolean {
+  return dueAt !== undefined && dueAt <= Date.now()
 }

@@ -38,7 +38,7 @@ const PLATFORMS = [
   ['darwin', 'security'],
   ['linux', 'secret-tool'],
 ] as const
-const url = 'https://s.example/mcp'
+const url = { name: 's', url: 'https://s.example/mcp' }
 
 describe.each(PLATFORMS)('on %s', (platform, program) => {
   let folder: string
@@ -63,7 +63,7 @@ describe.each(PLATFORMS)('on %s', (platform, program) => {
   const store = () => createTokenStore(fileStore(path.dirname(file)), vault())
   const save = (text: string) =>
     store().update(url, (grants) => {
-      grants.byIssuer['i'] = { tokens: { access_token: text, token_type: 'Bearer' } }
+      grants.byIssuer['i'] = { tokens: { access_token: text } }
       grants.latest = 'i'
     })
   const saved = async () => (await store().read(url)).byIssuer['i']?.tokens?.access_token
@@ -83,7 +83,7 @@ describe.each(PLATFORMS)('on %s', (platform, program) => {
     const showPage = async (page: URL): Promise<void> => void (await fetch(page))
     const clientInfo = { name: 'test', version: '1' }
     await login({ name: 'r', server, store: store(), showPage, clientInfo, env: {}, signal })
-    const { byIssuer, latest } = await store().read(serverUrl)
+    const { byIssuer, latest } = await store().read({ name: 'r', url: serverUrl })
     const { access_token: access, refresh_token: refresh } = byIssuer[latest!]!.tokens!
     return { tokens: [access, refresh!] }
   }
@@ -136,11 +136,11 @@ describe.each(PLATFORMS)('on %s', (platform, program) => {
   it('a sign-in cannot be decrypted as that of another server', async () => {
     await save('my-token')
     const other = createTokenStore(fileStore(path.dirname(file)), vault())
-    await other.update('https://evil.example/mcp', () => {})
+    await other.update({ name: 'evil', url: 'https://evil.example/mcp' }, () => {})
     const contents = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>
     const [mine, evil] = Object.keys(contents) as [string, string]
     writeFileSync(file, JSON.stringify({ ...contents, [evil]: contents[mine] }))
-    expect((await other.read('https://evil.example/mcp')).byIssuer).toEqual({})
+    expect((await other.read({ name: 'evil', url: 'https://evil.example/mcp' })).byIssuer).toEqual({})
     expect(await saved()).toBe('my-token')
   })
 

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { RemoteServer, SignInClient } from '@sandbridge/core/config/entries/server-definition.ts'
 import { createTokenStore } from '@sandbridge/core/upstream/auth/token-store.ts'
 import { protectedServer, REGISTERED } from '@sandbridge/core/test/upstream/authorization-server.ts'
@@ -52,14 +52,13 @@ describe('a client that was registered by hand', () => {
     expect(server.asked).toMatchObject([{ redirectUri }])
   })
 
-  it('a client that was registered by hand accepts any port for an address without one, and uses our own address for one elsewhere', async () => {
-    for (const [redirectUri, seen] of [
-      ['http://localhost/there', /^http:\/\/localhost:\d+\/there$/],
-      ['cursor://anysphere.cursor-mcp/oauth/callback', /^http:\/\/127\.0\.0\.1:\d+\/callback$/],
-    ] as const) {
-      const { server, logIn: signIn } = await registered({ ...REGISTERED, redirectUri })
-      await signIn()
-      expect(server.asked).toMatchObject([{ redirectUri: expect.stringMatching(seen) }])
+  it('a client that was registered by hand accepts any port for an address without one, and refuses an address elsewhere', async () => {
+    const { server, logIn: signIn } = await registered({ ...REGISTERED, redirectUri: 'http://localhost/there' })
+    await signIn()
+    expect(server.asked).toMatchObject([{ redirectUri: expect.stringMatching(/^http:\/\/localhost:\d+\/there$/) }])
+    for (const redirectUri of ['cursor://anysphere.cursor-mcp/oauth/callback', 'https://example.com/callback']) {
+      const elsewhere = await registered({ ...REGISTERED, redirectUri })
+      await expect(elsewhere.logIn()).rejects.toThrow(/redirectUri .* is not an http address of this machine/)
     }
   })
 
@@ -81,12 +80,15 @@ describe('a client that was registered by hand', () => {
   it('a client that was registered by hand sends its secret to no authorization server that it was not registered with', async () => {
     const evil = await protectedServer()
     const elsewhere = new URL(evil.url).origin
-    for (const issuer of [undefined, 'https://auth.example']) {
+    for (const [issuer, words] of [
+      [undefined, `Server 'r' requires sign-in at another address, ${elsewhere}`],
+      ['https://auth.example', `its metadata is of another issuer, ${elsewhere}`],
+    ] as const) {
       const { server, logIn: signIn } = await registered({ ...REGISTERED, ...(issuer && { issuer }) })
       server.twist.authorizationServer = elsewhere
       await expect(signIn()).rejects.toMatchObject({
         code: 'UPSTREAM_AUTH_REQUIRED',
-        message: `Server 'r' requires sign-in at another address, ${elsewhere}`,
+        message: expect.stringContaining(words),
         hint: expect.stringContaining(`"issuer": "${elsewhere}`),
       })
     }
@@ -100,16 +102,13 @@ describe('a client that was registered by hand', () => {
 
   it('an unknown client that was registered by hand is refused, and no message has its secret', async () => {
     const wrong = 'wrong-secret-of-the-client'
-    const said: unknown[] = []
-    const spy = vi.spyOn(console, 'warn').mockImplementation((...args) => void said.push(...args))
-    onTestFinished(() => spy.mockRestore())
     const { logIn: signIn } = await registered({ ...REGISTERED, clientSecret: wrong })
     const failure = await signIn().catch((error: unknown) => error)
     expect(failure).toMatchObject({ code: 'UPSTREAM_AUTH_REQUIRED' })
     const basic = Buffer.from(`${REGISTERED.clientId}:${wrong}`).toString('base64')
-    // The control: the package does repeat the authorization server's response.
-    expect(said.join()).toContain('not Basic [redacted]')
-    for (const text of [JSON.stringify(failure), (failure as Error).message, said.join()]) {
+    // The control: the error does repeat the authorization server's response.
+    expect((failure as Error).message).toContain('[redacted]')
+    for (const text of [JSON.stringify(failure), (failure as Error).message]) {
       expect(text).not.toContain(wrong)
       expect(text).not.toContain(basic)
     }

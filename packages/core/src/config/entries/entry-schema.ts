@@ -135,30 +135,50 @@ function build() {
     .transform(({ clientId, clientSecret, issuer, ...asked }) =>
       withoutUndefined({ clientId, clientSecret, issuer, scope: scopeOf(asked) }),
     )
+  const address = filled.refine(
+    (url) => url === undefined || url.includes('${') || isHttpUrl(url),
+    'has a {field} that is not an http or https address',
+  )
+  const signIn = {
+    ...scopes,
+    issuer: filled.describe('The authorization server that you trust, as its metadata name it.'),
+    authServerMetadataUrl: address.describe('Where its metadata are, if the server does not say it.'),
+    authorizationUrl: address.describe('Its page for signing in, if it publishes no metadata. Needs tokenUrl.'),
+    tokenUrl: address.describe('Its token endpoint, if it publishes no metadata. Needs authorizationUrl.'),
+    callbackPort: port('has an invalid {field}: expected a port')
+      .nullish()
+      .describe('The port on which to wait for the answer to the sign-in.'),
+    redirectUri: filled.describe('The redirect address of the client, such as http://localhost/callback.'),
+  }
+  type SignIn = z.infer<z.ZodObject<typeof signIn>>
+  const asSignIn = ({
+    scope,
+    scopes: list,
+    callbackPort,
+    redirectUri = callbackAt(callbackPort),
+    ...named
+  }: SignIn) => ({
+    ...named,
+    redirectUri,
+    scope: scopeOf({ scope, scopes: list }),
+  })
+  const areBoth = ({ authorizationUrl, tokenUrl }: SignIn): boolean =>
+    (authorizationUrl === undefined) === (tokenUrl === undefined)
+  const onlyOne = 'has only one of oauth.authorizationUrl and oauth.tokenUrl: both are needed'
   const registered = z
     .object({
-      ...scopes,
       clientId: required.describe('A client that you have registered, for a sign-in in the browser.'),
       clientSecret: filled,
-      issuer: filled.describe('The authorization server that the client is registered with.'),
-      callbackPort: port('has an invalid {field}: expected a port').nullish(),
-      redirectUri: filled.describe('The address that the client is registered with.'),
+      ...signIn,
     })
-    .transform(({ clientId, clientSecret, issuer, callbackPort, redirectUri = callbackAt(callbackPort), ...asked }) =>
-      withoutUndefined({ clientId: clientId.trim(), clientSecret, scope: scopeOf(asked), redirectUri, issuer }),
+    .refine(areBoth, onlyOne)
+    .transform(({ clientId, clientSecret, ...asked }) =>
+      withoutUndefined({ clientId: clientId.trim(), clientSecret, ...asSignIn(asked) }),
     )
   const unregistered = z
-    .object({
-      ...scopes,
-      callbackPort: lenient(port('')).describe('The port on which to wait for the answer to the sign-in.'),
-      redirectUri: lenient(z.string().trim()),
-    })
-    .transform(({ callbackPort, redirectUri, ...asked }) =>
-      withoutUndefined({
-        scope: scopeOf(asked),
-        redirectUri: callbackPort === undefined ? undefined : redirectUri || callbackAt(callbackPort),
-      }),
-    )
+    .object(signIn)
+    .refine(areBoth, onlyOne)
+    .transform((asked) => withoutUndefined(asSignIn(asked)))
   return { inputs, common, stdio, remote, clientCredentials, registered, unregistered }
 }
 

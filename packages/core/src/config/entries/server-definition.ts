@@ -55,20 +55,25 @@ export interface RemoteServer {
   secrets?: string[]
 }
 
-/** A client that was registered manually with an authorization server, for sign-ins of a user in a browser. */
+/** What an entry says of the sign-in of a user in a browser. */
 export interface SignInClient {
   /** Missing means that the bridge registers itself. */
   clientId?: string
   clientSecret?: string
   /** Scopes to request, separated by spaces. Missing means those that the server suggests. */
   scope?: string
-  /** The registered redirect address. Missing, or not on this machine: any port of 127.0.0.1 is used. */
+  /** The redirect address, on this machine. Missing means any port of 127.0.0.1. */
   redirectUri?: string
   /**
-   * The authorization server it is registered with. Missing means that its secret is only sent to the server's own
-   * origin.
+   * The authorization server that the user trusts, and that the client is registered with. Missing means that its
+   * secret is only sent to the server's own origin.
    */
   issuer?: string
+  /** Where the metadata of the authorization server are. */
+  authServerMetadataUrl?: string
+  /** Its endpoints, where it publishes no metadata. */
+  authorizationUrl?: string
+  tokenUrl?: string
 }
 
 /** A client of an authorization server, for the OAuth client credentials grant. */

@@ -1,10 +1,11 @@
 // Removes a server's secrets from text that may be shown, by value: its variables, headers, secret arguments, and the
 // credentials in its URL. Commands, paths, package names and plain URLs stay: without them a failure cannot be
-// diagnosed. Apply it to everything an upstream wrote before it enters an error or a log line. Secrets that are not in
-// the configuration are not found.
+// diagnosed. Apply it to everything an upstream wrote before it enters an error or a log line. Secrets that are neither
+// in the configuration nor held by the bridge are not found.
 import type { RemoteServer, StdioServer } from '../entries/server-definition.ts'
 import type { Environment } from '../settings/client-context.ts'
 import { passedEnvironment } from '../entries/passed-variables.ts'
+import type { HeldSecrets } from './held-secrets.ts'
 import { Pieces } from './redact-pieces.ts'
 import { cleanWords } from '../../util/text/server-words.ts'
 import { base64Forms, redactPercentEncoded, REPLACEMENT } from './encoded-secrets.ts'
@@ -20,14 +21,23 @@ const MIN_LINE_LENGTH = 16
 /** Cleans a server's text and removes its secrets. */
 export type Redactor = (text: string) => string
 
-/** @param env the variables that a local server inherits: a proxy's address may contain a password */
-export function createRedactor(transport: StdioServer | RemoteServer, env: Environment = {}): Redactor {
+/**
+ * @param env the variables that a local server inherits: a proxy's address may contain a password
+ * @param held further secrets, which may become more
+ */
+export function createRedactor(
+  transport: StdioServer | RemoteServer,
+  env: Environment = {},
+  held?: HeldSecrets,
+): Redactor {
   // Most servers never write anything that must be redacted.
-  let forms: Forms | undefined
-  let pieces: Pieces | undefined
+  let known: { forms: Forms; pieces: Pieces; version: number | undefined } | undefined
   return (text) => {
-    forms ??= formsOf(transport, env)
-    pieces ??= new Pieces(forms.plain)
+    if (!known || known.version !== held?.version) {
+      const forms = formsOf([...valuesOf(transport, env), ...(held?.values ?? [])])
+      known = { forms, pieces: new Pieces(forms.plain), version: held?.version }
+    }
+    const { forms, pieces } = known
     // Removes invisible characters first: they could split a secret.
     text = cleanWords(text)
     for (const form of forms.written) if (text.includes(form)) text = text.replaceAll(form, REPLACEMENT)
@@ -43,10 +53,10 @@ interface Forms {
   written: string[]
 }
 
-function formsOf(transport: StdioServer | RemoteServer, inherited: Environment): Forms {
+function formsOf(values: readonly string[]): Forms {
   const plain = new Set<string>()
   const written = new Set<string>()
-  for (const part of valuesOf(transport, inherited)) {
+  for (const part of values) {
     if (part.length < MIN_SECRET_LENGTH || plain.has(part)) continue
     plain.add(part)
     // In a URL, a plus sign may stand for a space.

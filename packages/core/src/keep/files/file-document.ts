@@ -1,6 +1,6 @@
 // A document in a file. Changed under a lock and replaced as a whole, so that neither a crash nor another bridge leaves
 // a partial one.
-import { mkdir } from 'node:fs/promises'
+import { mkdir, readlink, realpath } from 'node:fs/promises'
 import path from 'node:path'
 import { withFileLock } from '../../util/files/file-lock.ts'
 import { readOrdinary, readOrdinaryText } from '../../util/files/read-ordinary.ts'
@@ -21,11 +21,19 @@ export function fileDocument(file: string): Document {
     },
     update: async (change) => {
       await mkdir(path.dirname(file), { recursive: true, mode: 0o700 })
-      await withFileLock(`${file}.lock`, async () => replaceFile(file, await change(read)))
+      await withFileLock(`${file}.lock`, async () => replaceFile(await placeOf(file), await change(read)))
     },
   }
 }
 
 function noneIfMissing(error: unknown): undefined {
   if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+}
+
+/** Where the text is: the file may be a symbolic link to a place that is synced, and stays one. */
+async function placeOf(file: string): Promise<string> {
+  const target = (): Promise<string> => readlink(file).then((to) => path.resolve(path.dirname(file), to))
+  return realpath(file)
+    .catch(target)
+    .catch(() => file)
 }

@@ -1,6 +1,7 @@
 // How one set of servers authorizes its requests, and how its user signs in to a server in a browser.
 import type { ServerDefinition, RemoteServer } from '../../config/entries/server-definition.ts'
 import type { ClientContext } from '../../config/settings/client-context.ts'
+import { HeldSecrets } from '../../config/secrets/held-secrets.ts'
 import type { Redactor } from '../../config/secrets/redact.ts'
 import { BridgeError, messageOf } from '../../errors.ts'
 import type { EventStream } from '../../observe/events/event-stream.ts'
@@ -30,22 +31,27 @@ export class SignIns {
   readonly #credentials = new Map<string, ServerAuth>()
   /** Sign-ins to each server since its last successful call. */
   readonly #counts = new Map<string, number>()
+  /** Every token that requests carry, or have carried. */
+  readonly held: HeldSecrets
 
   constructor(options: SignInsOptions) {
     this.#options = options
+    this.held = options.tokenStore?.secrets ?? new HeldSecrets()
   }
 
   /** Authorizes requests to a server. @throws BridgeError CONFIG_INVALID for credentials that this build cannot use */
   async authOf(name: string, server: RemoteServer, redact: Redactor): Promise<ServerAuth | undefined> {
     const { tokenStore: store, now } = this.#options
-    const { url: serverUrl, oauth: credentials } = server
-    // Most servers need none, so a build without OAuth reaches them.
-    if (!credentials && !(store && oauth.isHere)) return undefined
+    const { url, oauth: credentials } = server
+    // The user's own header is what they want to be sent. Most servers need no sign-in, so a build without OAuth
+    // reaches them.
+    if (!credentials && !(store && oauth.isHere && mayLogIn(server))) return undefined
     const { createClientCredentialsAuth, createStoredAuth } = await oauth.for(`The entry of ${name}`)
     if (!credentials) return store && createStoredAuth({ name, server, store, redact, now })
-    const key = JSON.stringify([name, serverUrl, credentials])
+    const key = JSON.stringify([name, url, credentials])
     const auth =
-      this.#credentials.get(key) ?? createClientCredentialsAuth({ name, serverUrl, credentials, redact, now })
+      this.#credentials.get(key) ??
+      createClientCredentialsAuth({ name, server, credentials, redact, now, held: this.held })
     this.#credentials.set(key, auth)
     return auth
   }
@@ -90,6 +96,6 @@ export class SignIns {
 }
 
 /** A server with configured credentials has no sign-in: when they are refused, the user corrects the entry. */
-function mayLogIn({ headers, oauth: credentials }: RemoteServer): boolean {
+export function mayLogIn({ headers, oauth: credentials }: RemoteServer): boolean {
   return !credentials && !Object.keys(headers).some((name) => name.toLowerCase() === 'authorization')
 }

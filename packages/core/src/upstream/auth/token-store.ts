@@ -1,94 +1,137 @@
-// Credentials for remote servers that require OAuth, in one document of the store: per server, by the authorization
+// Credentials for remote servers that require OAuth, in one document of the store: per entry, by the authorization
 // server that issued them. Sealed with a key if one is set or the system has a keychain. Several bridges and a login
-// may use it at once: every change happens under a lock, on the current content.
+// may use it at once: every change happens under a lock, on the current content. What cannot be read counts as no
+// sign-in, and is set aside by the next change: servers that need none never notice.
 import { hash } from 'node:crypto'
-import type { StoredOAuthClientInformation, StoredOAuthTokens } from '@modelcontextprotocol/client'
+import { HeldSecrets } from '../../config/secrets/held-secrets.ts'
 import type { Log } from '../../util/log.ts'
 import { isRecord, parseJson } from '../../util/json/json.ts'
-import type { Vault } from './vault.ts'
 import { JsonRecord } from '../../keep/json-record.ts'
 import type { Store } from '../../keep/store.ts'
+import { isGrants, noGrants, noteSecrets, type ServerGrants, type SignInEntry } from './grants.ts'
+import type { Vault } from './vault.ts'
 
 /** The document's name, and the file's name in a state folder. */
 const TOKENS = 'tokens.json'
 
-/** What one authorization server issued for one server. */
-export interface Grant {
-  client?: StoredOAuthClientInformation
-  tokens?: StoredOAuthTokens
-  /** The port of the redirect address that the client is registered with. */
-  port?: number
-}
-
-interface ServerGrants {
-  /** The issuer of the tokens that were saved last. */
-  latest?: string
-  byIssuer: Record<string, Grant>
-  /** The scope that a refused request needs: the next login requests it. */
-  missingScope?: string
+/** A sign-in that is kept, and how to forget it. */
+export interface KeptSignIn {
+  grants: ServerGrants
+  key: string
 }
 
 export interface TokenStore {
-  /** Empty when nothing is stored. @throws BridgeError CONFIG_INVALID for a damaged file */
-  read(serverUrl: string): Promise<ServerGrants>
-  /**
-   * Changes the credentials of one server.
-   * @throws BridgeError CONFIG_INVALID for a damaged file, which is left unchanged
-   */
-  update(serverUrl: string, change: (grants: ServerGrants) => void): Promise<void>
-  /** Runs work that no other process with this store may do at the same time for the same server. */
-  exclusively<T>(serverUrl: string, work: () => Promise<T>): Promise<T>
+  /** Every secret that it holds or has held in this process. */
+  readonly secrets: HeldSecrets
+  /** Empty when nothing is stored, or nothing that can be read. */
+  read(entry: SignInEntry): Promise<ServerGrants>
+  /** Changes the credentials of one entry. @throws BridgeError CONFIG_INVALID where they cannot be written */
+  update(entry: SignInEntry, change: (grants: ServerGrants) => void): Promise<void>
+  /** All that can be read, also of entries that are gone. */
+  all(): Promise<KeptSignIn[]>
+  /** @throws as `update` */
+  forget(keys: readonly string[]): Promise<void>
+  /** Runs work that no other process with this store may do at the same time for the same entry. */
+  exclusively<T>(entry: SignInEntry, work: () => Promise<T>): Promise<T>
 }
 
-/** By server. A sealed text is the JSON of a ServerGrants. */
+/** By entry. A sealed text is the JSON of a ServerGrants. */
 type Contents = Record<string, ServerGrants | { sealed: string }>
 
 /**
  * @param vault missing means that the file holds plain text
- * @param log receives one warning when a server's entry is damaged
+ * @param log receives one warning when an entry, or the file, is damaged
  */
 export function createTokenStore(store: Store, vault?: Vault, log?: Log): TokenStore {
   const document = store.document(TOKENS)
+  const secrets = new HeldSecrets()
+  const warned = new Set<string>()
+  const warn = (about: string, message: string): void => {
+    if (warned.has(about)) return
+    warned.add(about)
+    log?.warning(message, { file: document.place })
+  }
   const record = new JsonRecord<Contents>({
     document,
     empty: () => ({}),
     parse: (json) => (isRecord(json) ? (json as Contents) : undefined),
-    damaged: { record: 'The file of login tokens', hint: `Delete ${document.place}, and log in again.` },
+    damaged: {
+      record: 'The file of login tokens',
+      hint: 'Make it readable, then retry.',
+      onDamaged: () => warn(TOKENS, 'The file of sign-ins is damaged: sign in again. The next login sets it aside'),
+      setAside: (text) => store.document(asideName(new Date())).update(() => Promise.resolve(text)),
+    },
   })
-  const warned = new Set<string>()
+  const read = (): Promise<Contents> =>
+    record.read().catch(() => {
+      warn(TOKENS, 'The file of sign-ins cannot be read: servers that need one ask for another')
+      return {}
+    })
   /**
    * An entry that cannot be opened or parsed counts as empty: the user can sign in again, and other servers' sign-ins
    * are kept.
    */
-  const grantsOf = async (contents: Contents, serverUrl: string): Promise<ServerGrants> => {
-    const key = keyOf(serverUrl)
+  const open = async (contents: Contents, key: string): Promise<ServerGrants | undefined> => {
     const entry = Object.hasOwn(contents, key) ? contents[key] : undefined
     const grants = await openEntry(entry, key, vault)
-    if (grants) return grants
-    if (grants === null && !warned.has(key)) {
-      warned.add(key)
-      log?.warning('A stored sign-in is damaged: sign in to the server again', { file: document.place })
-    }
-    return { byIssuer: Object.create(null) as ServerGrants['byIssuer'] }
+    if (grants === null) warn(key, 'A stored sign-in is damaged: sign in to the server again')
+    if (grants) noteSecrets(grants, secrets)
+    return grants ?? undefined
+  }
+  const write = async (contents: Contents, key: string, grants: ServerGrants): Promise<void> => {
+    const sealed = await vault?.seal(JSON.stringify(grants), key)
+    contents[key] = sealed === undefined ? grants : { sealed }
+    noteSecrets(grants, secrets)
+  }
+  const update = async (entry: SignInEntry, change: (grants: ServerGrants) => void): Promise<void> => {
+    const [key, older] = [keyOf(entry), olderKeyOf(entry)]
+    await record.update(async (contents) => {
+      const grants = (await open(contents, key)) ?? (await open(contents, older)) ?? noGrants()
+      delete contents[older]
+      grants.entry = { name: entry.name, url: entry.url }
+      change(grants)
+      await write(contents, key, grants)
+    })
   }
 
   return {
-    read: async (serverUrl) => grantsOf(await record.read(), serverUrl),
-    async update(serverUrl, change) {
-      await record.update(async (contents) => {
-        const grants = await grantsOf(contents, serverUrl)
-        change(grants)
-        const key = keyOf(serverUrl)
-        const sealed = await vault?.seal(JSON.stringify(grants), key)
-        contents[key] = sealed === undefined ? grants : { sealed }
-      })
+    secrets,
+    update,
+    async read(entry) {
+      const contents = await read()
+      const kept = await open(contents, keyOf(entry))
+      if (kept) return kept
+      const older = await open(contents, olderKeyOf(entry))
+      // The first entry with this address takes over what an older version kept for all of them.
+      if (older) await update(entry, () => {}).catch(() => {})
+      return older ?? noGrants()
     },
-    exclusively: (serverUrl, work) => store.exclusively(`${TOKENS}.${keyOf(serverUrl).slice(0, 16)}`, work),
+    async all() {
+      const contents = await read()
+      const opened = await Promise.all(
+        Object.keys(contents).map(async (key) => ({ key, grants: await open(contents, key) })),
+      )
+      return opened.flatMap(({ key, grants }) => (grants ? [{ key, grants }] : []))
+    },
+    async forget(keys) {
+      await record.update((contents) => keys.forEach((key) => delete contents[key]))
+    },
+    exclusively: (entry, work) => store.exclusively(`${TOKENS}.${keyOf(entry).slice(0, 16)}`, work),
   }
 }
 
-function keyOf(serverUrl: string): string {
-  return hash('sha256', serverUrl)
+/** The name of what is set aside. */
+function asideName(now: Date): string {
+  return `tokens-damaged-${now.toISOString().replaceAll(/[:.]/g, '-')}.json`
+}
+
+function keyOf({ name, url }: SignInEntry): string {
+  return hash('sha256', JSON.stringify([name, url]))
+}
+
+/** Sign-ins of older versions: one for each address. */
+export function olderKeyOf({ url }: Pick<SignInEntry, 'url'>): string {
+  return hash('sha256', url)
 }
 
 /** Undefined when the entry is missing or cannot be decrypted; null when it is damaged. */
@@ -105,23 +148,4 @@ async function openEntry(
   if (text === undefined) return undefined
   const grants = parseJson(text)
   return isGrants(grants) ? grants : null
-}
-
-function isGrants(value: unknown): value is ServerGrants {
-  if (!isRecord(value) || !isRecord(value['byIssuer'])) return false
-  if (!isTextIfAny(value['latest']) || !isTextIfAny(value['missingScope'])) return false
-  return Object.values(value['byIssuer']).every(isGrant)
-}
-
-/** Checks only the fields that are read here; the rest is checked where it is used. */
-function isGrant(value: unknown): value is Grant {
-  if (!isRecord(value)) return false
-  const { client, tokens, port } = value
-  if (client !== undefined && !(isRecord(client) && typeof client['client_id'] === 'string')) return false
-  if (tokens !== undefined && !(isRecord(tokens) && typeof tokens['access_token'] === 'string')) return false
-  return port === undefined || (Number.isInteger(port) && Number(port) >= 0 && Number(port) < 65_536)
-}
-
-function isTextIfAny(value: unknown): boolean {
-  return value === undefined || typeof value === 'string'
 }

@@ -11,7 +11,7 @@ import { requiredPages, type RequiredPage } from '../connection/required-pages.t
 import { spawnFailure } from './spawn-failure.ts'
 import { tellingLine } from './telling-line.ts'
 import { ANSWER_LOST, type Circumstances, type Failure } from './circumstances.ts'
-import { isInvalidMessage, statusOf } from './http-status.ts'
+import { causesOf, isInvalidMessage, statusOf } from './http-status.ts'
 import type { ProcessExit } from '../stdio/server-process.ts'
 import { MESSAGE_TOO_LONG } from '../stdio/stdio-transport.ts'
 
@@ -51,7 +51,8 @@ export function startFailure(error: unknown, about: Circumstances, timeoutMs: nu
 }
 
 function startFailureOf(error: unknown, about: Circumstances, timeoutMs: number): Failure {
-  if (BridgeError.isInstance(error)) return { error }
+  const own = ownError(error)
+  if (own) return { error: own }
   const { server, remote, errors } = about
   const login = errors?.loginNeeded(error, about)
   if (login) return { error: login }
@@ -103,7 +104,8 @@ function startTimeout(about: Circumstances, timeoutMs: number, words: string, lo
 /** @param what the request in words, such as "the call of 'echo'". */
 export function requestFailure(error: unknown, what: string, about: Circumstances, tool?: string): Failure {
   const { server, remote, errors } = about
-  if (BridgeError.isInstance(error)) return { error, isOutage: remote && error.code === 'UPSTREAM_UNREACHABLE' }
+  const own = ownError(error)
+  if (own) return { error: own, isOutage: remote && own.code === 'UPSTREAM_UNREACHABLE' }
   const fail = (code: ErrorCode, text: string, options?: BridgeErrorOptions): Failure => ({
     error: new BridgeError(code, `Server '${server}' ${text}`, options),
   })
@@ -162,6 +164,11 @@ export function requestFailure(error: unknown, what: string, about: Circumstance
       ...logHint(about, 'Its next use restarts it. '),
     }),
   }
+}
+
+/** An error that the bridge raised inside a request, which the package may have wrapped. */
+function ownError(error: unknown): BridgeError | undefined {
+  return BridgeError.isInstance(error) ? error : causesOf(error).find((cause) => BridgeError.isInstance(cause))
 }
 
 /** For a process that exited unexpectedly. */

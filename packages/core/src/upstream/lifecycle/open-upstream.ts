@@ -218,7 +218,7 @@ async function dial(
     sdk,
     allowLinkLocal: place.allowLinkLocal,
     env: place.context.env,
-    ...(auth && { authProvider: auth }),
+    auth,
   })
 }
 

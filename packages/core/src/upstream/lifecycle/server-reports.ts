@@ -32,7 +32,7 @@ export class ServerReports {
   constructor(definition: ServerDefinition, place: UpstreamPlace) {
     this.#server = definition.name
     this.#place = place
-    this.#redact = createRedactor(definition.transport, place.context.env)
+    this.#redact = createRedactor(definition.transport, place.context.env, place.signIns.held)
     this.states = new ToldStates(definition, place.events)
     this.lastLogged = new LastLogged(place.now)
     this.installs = new InstallReports(({ manager, isWaiting, seconds }, isFirst) => {
@@ -49,7 +49,7 @@ export class ServerReports {
 
   /** A start begins. @param transport with its placeholders filled in: only now are all secrets known */
   starting(transport: StdioServer | RemoteServer): void {
-    this.#redact = createRedactor(transport, this.#place.context.env)
+    this.#redact = createRedactor(transport, this.#place.context.env, this.#place.signIns.held)
     this.lastLogged.clear()
   }
 

@@ -1,0 +1,77 @@
+// `sandbridge logout`: revokes the tokens of sign-ins where their authorization server offers that, and deletes them
+// here. It knows entries that are gone by their name or address.
+import type { ServerSet } from '@sandbridge/core/bridge/server-set.ts'
+import { BridgeError } from '@sandbridge/core/errors.ts'
+import { withBridge } from '@sandbridge/core/cli/terminal/open-bridge.ts'
+import { print } from '@sandbridge/core/cli/terminal/print.ts'
+import { type KeptSignIn, olderKeyOf } from '@sandbridge/core/upstream/auth/token-store.ts'
+import { oauth, type Revocation } from '@sandbridge/core/upstream/oauth-part.ts'
+import { nameIn, remoteServer, serversOf } from './named-servers.ts'
+
+interface LogoutOptions {
+  all?: boolean
+  /** Sign out only this user of `run --http`. */
+  user?: string
+}
+
+const OUTCOMES: Record<Revocation, string> = {
+  revoked: 'Its authorization server has revoked the tokens.',
+  refused: 'Its authorization server did not revoke the tokens: they are deleted here and may be valid there.',
+  unknown:
+    'Its authorization server cannot revoke tokens: they are deleted here and stay valid there until they expire.',
+  none: '',
+}
+
+/** @param given the name of an entry, which may be gone, or an address */
+export async function logout(given: string | undefined, { all, user }: LogoutOptions): Promise<void> {
+  await withBridge(async (bridge) => {
+    const set = await serversOf(bridge, user)
+    const store = set.connected.tokenStore
+    if (given === undefined && !all) {
+      throw new BridgeError('TOOL_ARGUMENTS_INVALID', 'Name a server, or say --all', {
+        hint: 'sandbridge logout NAME, logout ADDRESS or logout --all',
+      })
+    }
+    if (given !== undefined) await adoptOlder(set, given)
+    const kept = await store.all()
+    const chosen = all ? kept : kept.filter((one) => isNamed(one, given!))
+    // A name that is neither of an entry nor of a sign-in is a slip.
+    const name = given === undefined || chosen.length > 0 || URL.canParse(given) ? given : nameIn(set, given)
+    const outcomes = await Promise.all(chosen.map((one) => revokeAll(set, one)))
+    await store.forget(chosen.map(({ key }) => key))
+    if (chosen.length === 0) return print(`There is no sign-in${all ? '' : ` to '${name}'`}.`)
+    chosen.forEach(({ grants: { entry } }, i) => {
+      print(`Signed out of '${entry?.name ?? name}'. ${OUTCOMES[outcomes[i]!]}`.trimEnd())
+    })
+  })
+}
+
+/** A sign-in of an older version gets its entry by being read. */
+async function adoptOlder(set: ServerSet, given: string): Promise<void> {
+  const definition = set.configured.discovered.servers.find(({ name }) => name === given)
+  if (!definition || definition.transport.type === 'stdio') return
+  const { url } = await remoteServer(set, given)
+  await set.connected.tokenStore.read({ name: given, url })
+}
+
+/** Sign-ins of older versions have no name, and a hash of their address as their key. */
+function isNamed({ grants: { entry }, key }: KeptSignIn, given: string): boolean {
+  if (!entry) return key === olderKeyOf({ url: given })
+  const plain = (address: string): string => address.replace(/[?#].*$/, '').replace(/\/$/, '')
+  return entry.name === given || entry.url === given || plain(entry.url) === plain(given)
+}
+
+async function revokeAll(set: ServerSet, { grants: { entry, byIssuer } }: KeptSignIn): Promise<Revocation> {
+  const { revokeGrant } = await oauth.for('`sandbridge logout`')
+  if (!entry) return 'unknown'
+  const isHere = set.configured.discovered.servers.some(({ name }) => name === entry.name)
+  const definition = isHere ? await remoteServer(set, entry.name).catch(() => undefined) : undefined
+  const server = definition?.url === entry.url ? definition : { url: entry.url, headers: {} }
+  const outcomes = await Promise.all(
+    Object.entries(byIssuer).map(([issuer, grant]) =>
+      revokeGrant(grant, { server, name: entry.name, issuer, env: process.env }),
+    ),
+  )
+  const worst: Revocation[] = ['refused', 'unknown', 'revoked']
+  return worst.find((one) => outcomes.includes(one)) ?? 'none'
+}

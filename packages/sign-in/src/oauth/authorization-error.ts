@@ -1,0 +1,87 @@
+// What went wrong at an authorization server, or at a place for its metadata, and what it means for a sign-in.
+import { BridgeError, messageOf } from '@sandbridge/core/errors.ts'
+import { type Redactor, redactStart } from '@sandbridge/core/config/secrets/redact.ts'
+import { oneLine } from '@sandbridge/core/util/text/one-line.ts'
+import { type Answer, errorIn, type SaidError } from './fields.ts'
+
+const SHOWN_CHARS = 500
+
+interface About {
+  /** It may work later: a sign-in is kept. */
+  isOutage?: boolean
+  /** What the authorization server said. */
+  said?: SaidError
+  /** One command or change that helps. */
+  hint?: string
+}
+
+/** Its message may quote the authorization server: `authorizationFailure` redacts it. */
+export class AuthorizationError extends Error {
+  readonly isOutage: boolean
+  readonly said: SaidError | undefined
+  readonly hint: string | undefined
+
+  constructor(message: string, { isOutage = false, said, hint }: About = {}) {
+    super(message)
+    this.isOutage = isOutage
+    this.said = said
+    this.hint = hint
+  }
+
+  /** The authorization server does not know the client: it has to be registered anew. */
+  get isUnknownClient(): boolean {
+    return this.said?.code === 'invalid_client' || this.said?.code === 'unauthorized_client'
+  }
+}
+
+const BUSY = new Set([408, 425, 429])
+/** Codes that say "later", with whatever status. */
+const LATER = new Set(['temporarily_unavailable', 'server_error', 'slow_down', 'rate_limited', 'too_many_requests'])
+/** Codes that are about the grant or the client, with whatever status. */
+const REFUSED = new Set(['invalid_grant', 'invalid_token', 'invalid_client', 'unauthorized_client', 'token_expired'])
+
+/**
+ * What an answer without a result means. @param what of the answer, such as `the token request`
+ */
+export function refusalOf(answer: Answer, what: string): AuthorizationError {
+  const { status, fields } = answer
+  const said = fields && errorIn(fields)
+  const { host } = new URL(answer.url)
+  const isFailure = status >= 500 || BUSY.has(status)
+  if (said ? LATER.has(said.code) || (isFailure && !REFUSED.has(said.code)) : isFailure) {
+    return new AuthorizationError(`${host} answered ${what} with ${said ? inWords(said) : `HTTP ${status}`}`, {
+      isOutage: true,
+      ...(said && { said }),
+    })
+  }
+  if (said) return new AuthorizationError(`${host} refused ${what}: ${inWords(said)}`, { said })
+  if (status >= 300) return new AuthorizationError(`${host} refused ${what} with HTTP ${status}`)
+  const found = fields ? 'fields that are not understood' : 'a page in place of an answer'
+  return new AuthorizationError(`${host} answered ${what} with ${found}`)
+}
+
+function inWords({ code, description }: SaidError): string {
+  return description === undefined || description === code ? code : `${code}: ${description}`
+}
+
+/**
+ * The error for a sign-in that failed, or that could not be refreshed.
+ * @param again what to do where the failure does not say it
+ */
+export function authorizationFailure(name: string, error: unknown, redact: Redactor, again: string): BridgeError {
+  if (BridgeError.isInstance(error)) return error
+  const text = oneLine(redactStart(redact, messageOf(error), SHOWN_CHARS), SHOWN_CHARS)
+  if (error instanceof AuthorizationError && error.isOutage) {
+    return new BridgeError(
+      'UPSTREAM_UNREACHABLE',
+      `Sign-in to server '${name}' failed at its authorization server: ${text}`,
+      {
+        hint: 'The stored sign-in is kept. Retry in a moment.',
+      },
+    )
+  }
+  const hint = (error instanceof AuthorizationError && error.hint) || again
+  return new BridgeError('UPSTREAM_AUTH_REQUIRED', `The login at server '${name}' failed: ${text}`, {
+    hint: redact(hint),
+  })
+}
