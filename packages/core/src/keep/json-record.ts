@@ -103,7 +103,9 @@ export class JsonRecord<T> {
     const value = valueIn(text, parse)
     if (value !== undefined) return value
     if (damaged === 'empty' || !damaged.setAside)
-      return this.#damaged(parseJson(withoutMark(text)) === undefined ? 'cannot be read: not valid JSON' : 'cannot be read: damaged')
+      return this.#damaged(
+        parseJson(withoutMark(text)) === undefined ? 'cannot be read: not valid JSON' : 'cannot be read: damaged',
+      )
     damaged.onDamaged?.()
     return empty()
   }

@@ -32,26 +32,31 @@ export async function logout(given: string | undefined, { all, user }: LogoutOpt
         hint: 'sandbridge logout NAME, logout ADDRESS or logout --all',
       })
     }
-    if (given !== undefined) await adoptOlder(set, given)
+    const name = given === undefined ? undefined : await entryNamed(set, given)
     const kept = await store.all()
-    const chosen = all ? kept : kept.filter((one) => isNamed(one, given!))
+    const chosen = all ? kept : kept.filter((one) => isNamed(one, name ?? given!))
     // A name that is neither of an entry nor of a sign-in is a slip.
-    const name = given === undefined || chosen.length > 0 || URL.canParse(given) ? given : nameIn(set, given)
+    if (given !== undefined && chosen.length === 0 && !URL.canParse(given)) nameIn(set, given)
     const outcomes = await Promise.all(chosen.map((one) => revokeAll(set, one)))
     await store.forget(chosen.map(({ key }) => key))
-    if (chosen.length === 0) return print(`There is no sign-in${all ? '' : ` to '${name}'`}.`)
+    if (chosen.length === 0) return print(`There is no sign-in${all ? '' : ` to '${name ?? given}'`}.`)
     chosen.forEach(({ grants: { entry } }, i) => {
-      print(`Signed out of '${entry?.name ?? name}'. ${OUTCOMES[outcomes[i]!]}`.trimEnd())
+      print(`Signed out of '${entry?.name ?? name ?? given}'. ${OUTCOMES[outcomes[i]!]}`.trimEnd())
     })
   })
 }
 
-/** A sign-in of an older version gets its entry by being read. */
-async function adoptOlder(set: ServerSet, given: string): Promise<void> {
-  const definition = set.configured.discovered.servers.find(({ name }) => name === given)
-  if (!definition || definition.transport.type === 'stdio') return
-  const { url } = await remoteServer(set, given)
-  await set.connected.tokenStore.read({ name: given, url })
+/** The name of the entry; undefined for one that is gone. A sign-in of an older version gets its entry by being read. */
+async function entryNamed(set: ServerSet, given: string): Promise<string | undefined> {
+  try {
+    const name = nameIn(set, given)
+    const { url } = await remoteServer(set, name)
+    await set.connected.tokenStore.read({ name, url })
+    return name
+  } catch (error) {
+    if (!BridgeError.isInstance(error)) throw error
+    return undefined
+  }
 }
 
 /** Sign-ins of older versions have no name, and a hash of their address as their key. */

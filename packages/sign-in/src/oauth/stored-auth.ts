@@ -2,7 +2,13 @@
 // may run unattended.
 import type { FetchLike } from '@modelcontextprotocol/client'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { type Grant, grantOf, latestGrant, type ServerGrants, type SignInEntry } from '@sandbridge/core/upstream/auth/grants.ts'
+import {
+  type Grant,
+  grantOf,
+  latestGrant,
+  type ServerGrants,
+  type SignInEntry,
+} from '@sandbridge/core/upstream/auth/grants.ts'
 import { SignInRequired } from '@sandbridge/core/upstream/auth/sign-in-required.ts'
 import type { ServerAuth, StoredAuthOptions } from '@sandbridge/core/upstream/oauth-part.ts'
 import { redactStart } from '@sandbridge/core/config/secrets/redact.ts'

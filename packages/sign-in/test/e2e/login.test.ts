@@ -28,8 +28,14 @@ it('sandbridge login prints JSON alone on stdout, and the page to sign in at on 
   const again = await sandbridge(home, ['login', 'r', '--json'])
   expect(JSON.parse(again.stdout)).toEqual({ server: 'r', signedIn: false })
   const plain = await sandbridge(home, ['login', 'r'])
-  expect(plain).toEqual({ code: 0, stdout: "'r' needs no sign-in, or is already signed in.\n", stderr: '' })
-  expect((await sandbridge(home, ['logout', 'mcp_r'])).stdout).toBe("Signed out of 'r'.\n")
+  expect(plain).toEqual({
+    code: 0,
+    stdout: "'r' is already signed in. Sign in anew: sandbridge login r --new\n",
+    stderr: '',
+  })
+  expect((await sandbridge(home, ['logout', 'mcp_r'])).stdout).toMatch(
+    /^Signed out of 'r'. Its authorization server cannot revoke tokens/,
+  )
   const byAlias = await sandbridge(home, ['login', 'mcp_r', '--json'])
   expect(JSON.parse(byAlias.stdout)).toEqual({ server: 'r', signedIn: true })
   const unknown = await sandbridge(home, ['login', 'q'])

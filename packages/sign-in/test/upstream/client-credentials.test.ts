@@ -3,7 +3,12 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { ClientCredentials } from '@sandbridge/core/config/entries/server-definition.ts'
 import { createRedactor } from '@sandbridge/core/config/secrets/redact.ts'
-import { CLIENT, protectedServer, refuseLate, type Protected } from '@sandbridge/core/test/upstream/authorization-server.ts'
+import {
+  CLIENT,
+  protectedServer,
+  refuseLate,
+  type Protected,
+} from '@sandbridge/core/test/upstream/authorization-server.ts'
 import { remote } from '@sandbridge/remote/test/upstream/remote-server.ts'
 import { open, textOf } from '@sandbridge/core/test/upstream/support.ts'
 
