@@ -46,7 +46,7 @@ export async function logout(given: string | undefined, { all, user }: LogoutOpt
   })
 }
 
-/** The name of the entry; undefined for one that is gone. A sign-in of an older version gets its entry by being read. */
+/** Undefined for an entry that is gone. A sign-in of an older version gets its entry by being read. */
 async function entryNamed(set: ServerSet, given: string): Promise<string | undefined> {
   try {
     const name = nameIn(set, given)
