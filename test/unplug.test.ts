@@ -1,3 +1,4 @@
+// @module-tag whole: it builds the program without each part
 // Packages unplug: without their folders and their lines in packages/sandbridge/src/packages.ts and first.ts beside it,
 // the core type-checks, is built and runs cells. Who imports whom, scripts/check-packages.mjs holds.
 import { spawnSync } from 'node:child_process'

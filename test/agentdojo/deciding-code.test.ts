@@ -1,3 +1,4 @@
+// @module-tag whole: a published benchmark
 // Measures flow rules on tasks that nobody here wrote: AgentDojo's. The calls of their ground truth pass the same
 // code that a bridge uses for decisions, with the results of AgentDojo's own tools. docs/flow.md has the table.
 import { describe, expect, it } from 'vitest'

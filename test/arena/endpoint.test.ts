@@ -1,3 +1,4 @@
+// @module-tag whole: it is about the benchmark, not the product
 // The arena with a scripted stand-in for a model, in both APIs: what is asked of it, what is made of its answers, and
 // what becomes of its failures.
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

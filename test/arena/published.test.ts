@@ -1,3 +1,4 @@
+// @module-tag whole: a published benchmark
 // Tasks of AgentDojo and BFCL, with their own environments and checkers: each needs a Python that has its package.
 import { describe, expect, it } from 'vitest'
 import { play, type Player } from '../../bench/arena/play.ts'

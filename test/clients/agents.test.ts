@@ -1,3 +1,4 @@
+// @module-tag whole: it runs published agents
 // This file verifies that published agents give their models what cells show: each runs with a stub instead of its
 // model.
 //   npm ci --prefix test/clients --ignore-scripts

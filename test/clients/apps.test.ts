@@ -1,3 +1,4 @@
+// @module-tag whole: it runs a published host of apps
 // This file verifies apps in a real browser, with the published host and app sides of MCP Apps.
 //   npm ci --prefix test/clients --ignore-scripts
 import { createSocket } from 'node:dgram'

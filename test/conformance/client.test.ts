@@ -1,3 +1,4 @@
+// @module-tag whole: a published suite
 // Runs the client scenarios of the MCP conformance suite that each revision requires, against our upstream side:
 // run-client.ts is the client. Installed apart:
 //   npm ci --prefix test/conformance --ignore-scripts

@@ -1,3 +1,4 @@
+// @module-tag whole: a published suite
 // Runs the server scenarios of the MCP conformance suite that each revision requires against the bridge over HTTP.
 // fixtures.ts has what they call; not-applicable.ts says which of them a bridge cannot pass, and why.
 import { createServer, type IncomingMessage, request as httpRequest, type ServerResponse } from 'node:http'

@@ -1,3 +1,4 @@
+// @module-tag whole: a bridge for most tests
 // This file verifies what a model, its client and its user get of MCP Apps: those of servers and those of cells. What a
 // real browser and the published host make of them is in test/clients/apps.test.ts.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,3 +1,4 @@
+// @module-tag whole: it builds an image
 // This file verifies the bridge's image, built offline on the tests' Node image and run as in a cluster: without root,
 // on a read-only system.
 import { expect, it, onTestFinished } from 'vitest'

@@ -1,3 +1,4 @@
+// @module-tag whole: it builds an image
 // This file verifies what a client gets from the image with data libraries: a figure as an image, a grouped table as
 // text.
 import { describe, expect, it } from 'vitest'

@@ -1,3 +1,4 @@
+// @module-tag whole: every block of the docs is run; their conversations are those of other tests
 // This file verifies the code in the documentation: Python blocks run in the embedded sandbox with fixture servers, the
 // bridge reads JSON blocks, and every `sandbridge …` on a page is a command with these options.
 //   ```python                     runs; blocks of a page share one session, from top to bottom

@@ -1,3 +1,4 @@
+// @module-tag whole: one long conversation; each of its steps is in another test
 // This file verifies what a new user reads from the first command to the first useful cell, with ten servers of which
 // some do not work. The text is stored beside it for reading: `vitest run test/e2e/first-session.test.ts -u` updates
 // it.

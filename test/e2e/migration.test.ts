@@ -1,3 +1,4 @@
+// @module-tag whole: each block of the page about migration is run
 // A user of mcp-server-code-execution-mode changes one line in a config file. This file verifies, in every sandbox,
 // that the features that users' scripts and habits rely on work here, too. docs/migration.md has the same list.
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'

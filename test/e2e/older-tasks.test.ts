@@ -1,3 +1,4 @@
+// @module-tag whole: tasks.test.ts has the journey in the newer form
 // This file verifies cells as tasks in the form of MCP 2025-11-25, in JSON-RPC as a client of that revision sends it:
 // the packaged client knows the newer form only.
 import { spawn } from 'node:child_process'

@@ -1,3 +1,4 @@
+// @module-tag whole: it installs packages
 // This file verifies the contents of the package: files that the README links to, and what a client waits for when it
 // starts the bridge.
 import { execFileSync } from 'node:child_process'

@@ -1,3 +1,4 @@
+// @module-tag whole: it packs and installs the package
 // This file verifies what users install: the packed package in an empty folder, run by a client from there, on the
 // oldest and on a current Node.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

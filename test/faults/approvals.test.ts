@@ -1,3 +1,4 @@
+// @module-tag whole: a fault that takes seconds to make
 // This file verifies that asking the user fails closed: when the bridge is killed, a client disconnects, an answer and
 // a cancellation coincide, thousands of questions arrive, or the clock is set. Each has a control: without the fault
 // the call is made.

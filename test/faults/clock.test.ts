@@ -1,3 +1,4 @@
+// @module-tag whole: a fault that takes seconds to make
 // This file verifies that a bridge keeps working when the time of day jumps, as after a sleep or when a machine first
 // gets the right time.
 import { expect, it } from 'vitest'

@@ -1,3 +1,4 @@
+// @module-tag whole: a fault that takes seconds to make
 // This file verifies that a flood of calls is recorded completely, kept by observers within limits, and dropped where a
 // collector cannot take it.
 import { readdirSync, readFileSync } from 'node:fs'

@@ -1,3 +1,4 @@
+// @module-tag whole: a fault that takes seconds to make
 // This file verifies that sessions that take all they can get do not make another one wait until they are done.
 // `npm run bench -- fairness` measures how long each waits.
 import { afterAll, beforeAll, expect, it } from 'vitest'

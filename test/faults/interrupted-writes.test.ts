@@ -1,3 +1,4 @@
+// @module-tag whole: it kills writers a hundred times
 // This file verifies that the bridge's files survive writers that are killed at any moment, and concurrent writers.
 // SANDBRIDGE_KILLS=500 runs the long form.
 import { type ChildProcess, spawn } from 'node:child_process'

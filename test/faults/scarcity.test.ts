@@ -1,3 +1,4 @@
+// @module-tag whole: a fault that takes seconds to make
 // This file verifies a bridge without disk space, without write permission, and with few file descriptors: it reports
 // this where it matters, still runs cells, and loses nothing that was stored before.
 import { spawnSync } from 'node:child_process'

@@ -1,3 +1,4 @@
+// @module-tag whole: random input, for some seconds
 // This file verifies that hostile bytes crash nothing: the whole corpus, and new inputs from a seed that a failure
 // names.
 import { rmSync } from 'node:fs'

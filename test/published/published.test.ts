@@ -1,3 +1,4 @@
+// @module-tag whole: it runs published servers
 // Connects to published servers in exact versions over stdio and lists their tools, no more. Their settings lead
 // nowhere, and nothing is called, so that none has a reason to use the network. They are large, so they are installed
 // separately:

@@ -1,3 +1,4 @@
+// @module-tag whole: it installs packages
 // This file verifies `sandbridge packages`, and what a client is told of a package that is missing. The packages are
 // wheels made here, so that no test needs a network.
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

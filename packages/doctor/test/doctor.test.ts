@@ -1,3 +1,4 @@
+// @module-tag whole: it tries every wall
 // This file verifies the problems that `sandbridge doctor` finds, its fixes, and its exit codes.
 import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'

@@ -1,3 +1,4 @@
+// @module-tag whole: a command and a server for each test
 // This file verifies that a server in an MCPB file is downloaded, checked, unpacked, run from its own folder and
 // removed with it, and that a file with another hash than the registry's, or with paths outside its folder, leaves
 // nothing behind.

@@ -1,3 +1,4 @@
+// @module-tag whole: a command and a server for each test
 // This file verifies how a registry's server becomes one of the user's: shown, tried, saved, updated and removed,
 // without showing any secret.
 import {

@@ -1,3 +1,4 @@
+// @module-tag whole: client-mixing.test.ts has the wall between clients
 // What clients of a resident bridge and hostile programs of the same user can try against it, and what becomes of it.
 // Each group has a control in which the same attack, or its harmless twin, succeeds.
 import {

@@ -1,3 +1,4 @@
+// @module-tag whole: a published suite
 // Runs those server scenarios of the MCP conformance suite that are not about HTTP against a resident bridge, through a
 // relay. The suite speaks only HTTP, so a small gateway passes each message to the relay of its session, unchanged but
 // for its id.

@@ -1,3 +1,4 @@
+// @module-tag whole: a fault that takes seconds to make
 // This file verifies clients of a resident bridge while one of the processes between is stopped, is killed at its
 // start, or has no room on its disk.
 import { spawnSync } from 'node:child_process'

@@ -1,3 +1,4 @@
+// @module-tag whole: a resident for each test; client-mixing.test.ts and top.test.ts have journeys
 // Commands that a user types while a resident bridge runs: it runs them, with the terminal, folder and environment that
 // they were typed in, and they say the same as without it.
 import { spawn } from 'node:child_process'

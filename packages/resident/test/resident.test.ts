@@ -1,3 +1,4 @@
+// @module-tag whole: a resident for each test; client-mixing.test.ts and top.test.ts have journeys
 // Several clients of one resident bridge, through their relays: what each gets, and what becomes of them when one of
 // the processes between them is killed, stopped or missing.
 import { execFileSync, spawnSync } from 'node:child_process'

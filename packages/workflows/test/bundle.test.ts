@@ -1,3 +1,4 @@
+// @module-tag whole: a command for most tests
 // This file verifies that workflows and files travel in one bundle, which is the same wherever it is made, and that a
 // manipulated bundle changes nothing.
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'

@@ -1,3 +1,4 @@
+// @module-tag whole: a command for most tests
 // This file verifies that a workflow without a model keeps to the flows of its recorded runs: a run that takes another
 // way stops before its call, and says how to allow it.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'

@@ -1,3 +1,4 @@
+// @module-tag whole: a command for most tests
 // This file verifies that one command turns recorded cells of a model into a workflow that runs again without a model.
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'

@@ -1,3 +1,4 @@
+// @module-tag whole: it waits for schedules
 // This file verifies that a scheduled workflow runs once for each due time, in one bridge, with only the rights it was
 // given, and that a failure to run is reported.
 import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,3 +1,4 @@
+// @module-tag whole: a command for most tests
 // This file verifies that work in a cell can be saved as a workflow and run again without a model: the same calls, none
 // of them twice, and none at all when the servers have changed.
 import { spawn } from 'node:child_process'

@@ -1,3 +1,4 @@
+// @module-tag whole: bubblewrap.test.ts tries one attack of each kind
 // This file verifies the walls of forked sandboxes, which our own code builds instead of bubblewrap: each as the kernel
 // shows it from inside. Failing attacks are not enough, because several walls stop most of them.
 import { readlinkSync } from 'node:fs'

@@ -1,3 +1,4 @@
+// @module-tag whole: bubblewrap.test.ts asks the same without an image
 import { testBubblewrap } from './bubblewrap-contract.ts'
 
 testBubblewrap('bubblewrap-image')

@@ -1,3 +1,4 @@
+// @module-tag whole: it installs pandas
 // This file runs the examples of README.md and docs/data.md with pandas, matplotlib and scikit-learn of the package
 // index, over the published servers that the page names.
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

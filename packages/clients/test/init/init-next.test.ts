@@ -1,3 +1,4 @@
+// @module-tag whole: init.test.ts has the journey
 // This file verifies what follows registering: servers are asked for their tools, the user may leave clients out, and
 // init says what to do next.
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

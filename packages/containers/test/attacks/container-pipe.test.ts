@@ -1,3 +1,4 @@
+// @module-tag whole: it needs an engine
 // Attacks that depend on where frames go, for frames that go through the engine. Other tests try all attacks with
 // frames that bypass it.
 import { makeProvider, whyNot } from '@sandbridge/core/test/support/engines.ts'

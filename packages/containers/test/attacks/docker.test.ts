@@ -1,3 +1,4 @@
+// @module-tag whole: podman.test.ts tries one attack of each kind
 import { makeProvider, whyNot } from '@sandbridge/core/test/support/engines.ts'
 import { runAttacks } from '@sandbridge/core/test/attacks/run-attacks.ts'
 

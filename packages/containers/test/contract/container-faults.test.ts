@@ -1,3 +1,4 @@
+// @module-tag whole: engines that fail, each for some seconds
 // This file verifies real faults of engines and images: each is a clear error and affects nothing that worked.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'

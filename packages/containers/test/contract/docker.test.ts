@@ -1,3 +1,4 @@
+// @module-tag whole: podman.test.ts asks the same
 import { testContainerProvider } from './container-contract.ts'
 
 testContainerProvider('docker')

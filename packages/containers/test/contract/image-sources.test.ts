@@ -1,3 +1,4 @@
+// @module-tag whole: it unpacks images
 // This file verifies the sources from which bubblewrap can take an image's system, and that nothing in such a system
 // leads back to this machine.
 import { spawnSync } from 'node:child_process'

@@ -1,3 +1,4 @@
+// @module-tag whole: it builds images
 // This file verifies MCP_BRIDGE_PACKAGES in containers: the image's own pip installs them once into a new image, from
 // its configured index. Here that is a folder of wheels in the image, so that no test needs a network.
 import { spawnSync } from 'node:child_process'

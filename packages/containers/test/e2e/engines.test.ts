@@ -1,3 +1,4 @@
+// @module-tag whole: it starts each engine
 // This file verifies what a user sees of container engines: why one was not used, and that nothing keeps running after
 // the bridge has ended.
 import { spawn } from 'node:child_process'

@@ -1,3 +1,4 @@
+// @module-tag whole: each layer of the embedded sandbox is taken away; pyodide.test.ts tries one attack of each kind
 // This file verifies each defence of the embedded sandbox: an attack that it stops, and that works when only this
 // defence is removed.
 import { spawnSync } from 'node:child_process'

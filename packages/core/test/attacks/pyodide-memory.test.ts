@@ -1,3 +1,4 @@
+// @module-tag whole: it fills memory
 // This file verifies the embedded sandbox's memory, which is a copy of a process on some machine: it must contain
 // nothing of that machine or this one. pyodide-layers.test.ts has the control: that the search finds what is there.
 import { execFile } from 'node:child_process'

@@ -1,3 +1,4 @@
+// @module-tag whole: it starts several embedded sandboxes
 // This file verifies sandboxes against each other and after their end: nothing passes to another one, nothing is left,
 // a crash affects no other one.
 import { spawn } from 'node:child_process'

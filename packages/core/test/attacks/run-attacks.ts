@@ -8,6 +8,7 @@ import { attacksFor } from './list/all.ts'
 import { controlVictim, sandboxVictim, type Victim } from './victims.ts'
 import { isRequired } from '../support/engines.ts'
 import { needsProgram, skip } from '../support/needs.ts'
+import { WHOLE } from '../support/only-listed.ts'
 
 export interface AttackedProvider {
   name: string
@@ -47,8 +48,12 @@ export function runAttacks({ name, open, memoryBytes, only = () => true, leftOut
       return fresh
     }
 
+    const kinds = new Set<string>()
     for (const attack of attacksFor(name).filter(only)) {
-      it(`the attack fails: ${attack.kind}: ${attack.name}`, async () => {
+      // Of each kind, the first tier tries one, with its control.
+      const tags = kinds.has(attack.kind) ? [WHOLE] : []
+      kinds.add(attack.kind)
+      it(`the attack fails: ${attack.kind}: ${attack.name}`, { tags }, async () => {
         if (typeof provider === 'string') skip(provider)
         const reason = leftOut?.(attack)
         if (reason !== undefined) skip(reason)

@@ -1,3 +1,4 @@
+// @module-tag whole: it measures how good searches are
 // This file verifies the goals of the search over recorded tools, the same that the benchmark prints.
 import { expect, it } from 'vitest'
 import { madeUpRows, recordedRows, serverName } from '../../../../bench/catalog/catalog-rows.ts'

@@ -1,3 +1,4 @@
+// @module-tag whole: it starts every sandbox with folders
 // This file verifies packages and folders of this machine that the user adds to a sandbox, the same for every provider
 // that supports them.
 import {

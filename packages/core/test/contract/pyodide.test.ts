@@ -1,3 +1,4 @@
+// @module-tag whole: nearly each promise of an embedded sandbox costs one; journeys run in it where there is no Python
 import type { Provider } from '../../src/isolation/provider.ts'
 import { StdioProcess } from '../../src/isolation/local/stdio-process.ts'
 import { makeProvider } from '../support/engines.ts'

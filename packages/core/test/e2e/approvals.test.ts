@@ -1,3 +1,4 @@
+// @module-tag whole: questions that wait; questions.test.ts asks too
 // This file verifies approvals: one question for calls that belong together, with everything that is sent, and no call
 // without a clear yes to it.
 import { readFileSync, writeFileSync } from 'node:fs'

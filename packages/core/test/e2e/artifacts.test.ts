@@ -1,3 +1,4 @@
+// @module-tag whole: a bridge for most tests
 // This file verifies that files that a cell saves outlive its session, reach the client, and never leave their folder.
 import { existsSync, readdirSync } from 'node:fs'
 import path from 'node:path'

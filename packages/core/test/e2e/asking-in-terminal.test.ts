@@ -1,3 +1,4 @@
+// @module-tag whole: it waits for terminals
 // This file verifies that `exec`, `shell` and `run-workflow` ask about calls in their terminal, and that nothing is
 // called without one.
 import { spawnSync } from 'node:child_process'

@@ -1,3 +1,4 @@
+// @module-tag whole: it starts sandboxes without a cache
 // This file verifies that after a run that uses a server, root's sandboxes, which run as another user, can still read
 // packages in the cache folder.
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,3 +1,4 @@
+// @module-tag whole: it starts bridges without a cache
 // This file verifies that compiled code is kept for the next start, that only complete files in a folder of the user
 // alone are executed, and that the bridge works without it.
 import { createHash } from 'node:crypto'

@@ -1,3 +1,4 @@
+// @module-tag whole: it starts bridges without a cache
 // This file verifies the first start of servers: listed before the first search, and told about while a package manager
 // installs them.
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -1,3 +1,4 @@
+// @module-tag whole: it starts sandboxes without a cache
 // This file verifies what a client sees while its first cell waits for a sandbox to be prepared: the progress, then the
 // result or the reason of a failure.
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -1,3 +1,4 @@
+// @module-tag whole: it starts sandboxes without a cache
 // This file verifies that the embedded sandbox gets Pyodide's packages from a mirror: the files that the installed
 // `pyodide` package names, from the mirror's folder. Its hashes are pinned, so that files made here are always refused.
 import { createServer } from 'node:http'

@@ -1,3 +1,4 @@
+// @module-tag whole: a bridge for most tests
 // This file verifies that a function typed into a cell can be used in every later session, or that its author is told
 // why it cannot be saved.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'

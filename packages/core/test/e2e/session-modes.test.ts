@@ -1,3 +1,4 @@
+// @module-tag whole: a bridge for each mode
 // This file verifies how long variables live: in a shared session, in fresh ones, over a reset, and over an unexpected
 // restart.
 import { beforeAll, describe, expect, it, vi } from 'vitest'

@@ -1,3 +1,4 @@
+// @module-tag whole: a command for each file
 // This file verifies that an invalid config file is never taken for "no server is configured": by commands, and by a
 // bridge that serves a client.
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'

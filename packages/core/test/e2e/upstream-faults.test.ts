@@ -1,3 +1,4 @@
+// @module-tag whole: a bridge for most tests; upstream/ asks the same without one
 // This file verifies that a misbehaving upstream is one clear Python exception and affects neither the session nor
 // other servers.
 import { describe, expect, it } from 'vitest'

@@ -1,3 +1,4 @@
+// @module-tag whole: hundreds of servers
 // This file verifies that a bridge with hundreds of servers starts, lists them within limits, and starts only those
 // that are used or were never listed before.
 import path from 'node:path'

@@ -1,3 +1,4 @@
+// @module-tag whole: it starts an embedded sandbox; output.test.ts asks the same of the native one
 // This file verifies output past Python's streams in the embedded sandbox, where no thread empties the pipes: all of it
 // arrives before the cell's end.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

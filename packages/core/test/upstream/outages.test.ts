@@ -1,3 +1,4 @@
+// @module-tag whole: it waits for servers to come back
 // This file verifies what counts as an outage of a remote server, how long it has consequences, and that no call is
 // made twice.
 import { expect, it } from 'vitest'

@@ -1,3 +1,4 @@
+// @module-tag whole: it runs published servers
 // Runs against the published reference servers over stdio.
 import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,3 +1,4 @@
+// @module-tag whole: its conversations take a tenth of all processor time
 // Attacks on what docs/flow.md promises: a hostile server wants the model's code to send a value to an address of the
 // server's choice, or its text to be shown without the session counting as having read it. Each has a control: the same
 // code with servers whose text the user trusts, which asks nothing.

@@ -1,3 +1,4 @@
+// @module-tag whole: a bridge for each test
 // This file verifies how the user comes to trust the text of a server: by an answer, and what never counts as one.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'

@@ -1,3 +1,4 @@
+// @module-tag whole: its conversations take a tenth of all processor time
 // This file verifies what docs/flow.md promises, with the built bridge and servers that return what a test gives them:
 // where values came from, what the model has read, and which calls ask because of it.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,3 +1,4 @@
+// @module-tag whole: it starts many sessions at once
 // This file verifies that many HTTP clients that connect at once all get a sandbox and see their position meanwhile,
 // and that a bridge that is stopped leaves nothing behind, whether sandboxes run or are being started.
 // SANDBRIDGE_CROWD=100 is the long form.

@@ -1,3 +1,4 @@
+// @module-tag whole: it starts many bridges over HTTP; http.test.ts has the journey
 // This file verifies how long an HTTP client keeps its session: by a handle in the modern era, by an id in the older
 // one.
 import { randomUUID } from 'node:crypto'

@@ -1,3 +1,4 @@
+// @module-tag whole: it starts many bridges over HTTP; http.test.ts has the journey
 // This file verifies that a bridge over HTTP that is told to stop answers the open requests with what happened so far,
 // or lets their cells end.
 import { once } from 'node:events'

@@ -1,3 +1,4 @@
+// @module-tag whole: it starts many bridges over HTTP; http.test.ts has the journey
 // This file verifies how `sandbridge run --http` starts: where it listens, who learns the token, and what it refuses.
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'

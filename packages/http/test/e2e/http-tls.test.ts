@@ -1,3 +1,4 @@
+// @module-tag whole: it starts many bridges over HTTP; http.test.ts has the journey
 // This file verifies `run --http` with TLS and behind a proxy: how it starts, what it prints, and that it loads a
 // renewed certificate.
 import { renameSync, writeFileSync } from 'node:fs'

@@ -1,3 +1,4 @@
+// @module-tag whole: it starts many bridges over HTTP
 // This file verifies that what belongs to one token's name is inaccessible to all others, and that a running bridge
 // applies `sandbridge token`.
 import { readdirSync, readFileSync } from 'node:fs'

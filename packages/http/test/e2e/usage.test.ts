@@ -1,3 +1,4 @@
+// @module-tag whole: a command for each test
 // This file verifies the command line's help with examples, its errors for typos, and its completion scripts for
 // shells.
 import { spawnSync } from 'node:child_process'

@@ -1,3 +1,4 @@
+// @module-tag whole: users.test.ts has the journey of two users
 // This file verifies that a user of a shared bridge has servers, secrets and sign-ins of their own, which other users
 // cannot reach.
 import { existsSync, mkdtempSync, readFileSync } from 'node:fs'

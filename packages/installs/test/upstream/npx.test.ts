@@ -1,3 +1,4 @@
+// @module-tag whole: it starts npm
 // This file verifies that a server that npm has to install gets the time it needs, and that giving it up leaves no
 // broken cache.
 import { existsSync } from 'node:fs'

@@ -1,3 +1,4 @@
+// @module-tag whole: it installs a server
 // This file verifies that a server that uv has to install gets the time it needs, and that an incomplete cache is named
 // with its repair.
 import { execFileSync } from 'node:child_process'

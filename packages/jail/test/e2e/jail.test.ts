@@ -1,3 +1,4 @@
+// @module-tag whole: a jail for each test
 // This file verifies jails with the built bridge: which definitions jail their server, what a person is told, and that
 // no jail outlives the bridge.
 import { execFileSync } from 'node:child_process'

@@ -1,3 +1,4 @@
+// @module-tag whole: it needs an engine
 // This file verifies what is specific to a jail that is a container: secrets, mounts inside mounts, images, and that
 // nothing of it is left.
 import { execFileSync, spawnSync } from 'node:child_process'

@@ -1,3 +1,4 @@
+// @module-tag whole: a jail for each test
 // This file verifies what a jailed server can and cannot do: the same server does it without a jail, so that no attack
 // fails for another reason.
 import { once } from 'node:events'

@@ -1,3 +1,4 @@
+// @module-tag whole: embedded sandboxes with QuickJS, each of which takes seconds to start
 // This file verifies JavaScript cells that attack the embedded sandbox from QuickJS, and each attack with its defence
 // removed.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

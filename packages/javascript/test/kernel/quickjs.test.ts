@@ -1,3 +1,4 @@
+// @module-tag whole: it starts embedded sandboxes; javascript.test.ts asks the same of Node
 // This file verifies JavaScript cells of the embedded sandbox over bare frames: QuickJS instead of Node.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { languageFiles } from '../../src/language-files.ts'

@@ -1,3 +1,4 @@
+// @module-tag whole: it needs a real cluster
 // On a real cluster, if there is one: with the walls of its container runtime and the seccomp profile of
 // packages/kubernetes/deploy/kubernetes on its nodes. It enforces no network policies: the profile alone keeps
 // sandboxes from opening connections.

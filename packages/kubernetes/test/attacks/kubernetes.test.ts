@@ -1,3 +1,4 @@
+// @module-tag whole: it needs a cluster, made up or real
 // On a fake cluster, whose pods run in bubblewrap: the program, the limits and the frames are those of a pod, the walls
 // are not a cluster's. packages/kubernetes/test/contract/kubernetes-manifests.test.ts checks what a pod's manifest asks
 // for; the probe pod tests a real network.

@@ -1,3 +1,4 @@
+// @module-tag whole: it starts sandboxes in a made-up cluster
 // This file verifies faults in a cluster, provoked in a fake one: each is a clear error or has no effect, and nothing
 // is lost needlessly.
 import { afterAll, afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'

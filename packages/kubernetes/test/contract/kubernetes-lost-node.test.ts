@@ -1,3 +1,4 @@
+// @module-tag whole: it starts sandboxes in a made-up cluster
 // This file verifies what a session in Kubernetes is told when its pod's node is unreachable or the cluster has given
 // the node up, on a fake cluster.
 import { afterEach, expect, it } from 'vitest'

@@ -1,3 +1,4 @@
+// @module-tag whole: it starts sandboxes in a made-up cluster
 // This file verifies pods of a warm pool in a fake cluster, made from the template of
 // packages/kubernetes/deploy/agent-sandbox: how the bridge uses them, and which it refuses.
 import { afterAll, afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'

@@ -1,3 +1,4 @@
+// @module-tag whole: it starts sandboxes in a made-up cluster
 // The provider contract on a fake cluster, whose pods are real processes in bubblewrap: tests the provider, not a
 // cluster.
 import type { Sandbox } from '@sandbridge/core/isolation/provider.ts'

@@ -1,3 +1,4 @@
+// @module-tag whole: it needs a real cluster
 // This file verifies on a real cluster, if there is one, that sessions outlive a bridge, an API server that is down for
 // longer than a request is retried, and a node that is disconnected for a while.
 import { setTimeout as sleep } from 'node:timers/promises'

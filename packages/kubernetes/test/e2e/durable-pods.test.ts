@@ -1,3 +1,4 @@
+// @module-tag whole: it starts sandboxes in a made-up cluster
 // This file verifies that sessions in Kubernetes outlive a bridge, and that any replica serves any call, on a fake
 // cluster whose pods are processes in bubblewrap.
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -1,3 +1,4 @@
+// @module-tag whole: it needs a real cluster
 // This file verifies the Helm chart on a real cluster, if there is one: helm installs it with the bridge's image, as an
 // administrator would.
 import { type ChildProcess, spawn } from 'node:child_process'

@@ -1,3 +1,4 @@
+// @module-tag whole: it starts sandboxes in a made-up cluster
 // This file verifies two replicas on one fake cluster, of which one is told to stop while cells run in its pods, as in
 // a rolling update or by an autoscaler.
 import { once } from 'node:events'

@@ -1,3 +1,4 @@
+// @module-tag whole: it needs a real cluster
 // This file verifies the built bridge on a real cluster, if there is one: API server, scheduler and nodes, which the
 // fake cluster only imitates.
 import { beforeEach, expect, it, onTestFinished } from 'vitest'

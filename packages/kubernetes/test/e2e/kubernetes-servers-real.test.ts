@@ -1,3 +1,4 @@
+// @module-tag whole: it needs a real cluster
 // Servers in pods of a real cluster, if there is one.
 import { beforeAll } from 'vitest'
 import { NODE_IMAGE } from '@sandbridge/core/test/support/engines.ts'

@@ -1,3 +1,4 @@
+// @module-tag whole: it starts sandboxes in a made-up cluster
 // Servers in pods of a fake cluster, and faults that only a fake cluster can be made to have.
 import { afterAll, expect, it } from 'vitest'
 import { USED_FOR_SERVERS, USED_VERBS } from '../../src/describe-cluster.ts'

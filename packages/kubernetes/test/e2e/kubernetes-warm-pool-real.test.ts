@@ -1,3 +1,4 @@
+// @module-tag whole: it needs a real cluster
 // This file verifies pods of a warm pool on a real cluster, if there is one: its API server takes the claims, with the
 // rights that packages/kubernetes/deploy/agent-sandbox grants. A stand-in plays the controller of agent-sandbox.
 import { beforeEach, expect, it, onTestFinished } from 'vitest'

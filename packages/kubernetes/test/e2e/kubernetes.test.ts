@@ -1,3 +1,4 @@
+// @module-tag whole: it starts sandboxes in a made-up cluster
 // This file verifies the built bridge with the KUBECONFIG of a fake cluster: what a user and an administrator see,
 // including the network check.
 import { afterAll, expect, it } from 'vitest'

@@ -1,3 +1,4 @@
+// @module-tag whole: a browser's requests while a cell waits; ui/ask.test.ts has one of each
 // This file verifies how a user whose client cannot ask gets a question: by a link in the log, in the browser, or shown
 // by the client. The link opens once, and neither the model nor the sandbox ever sees it.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'

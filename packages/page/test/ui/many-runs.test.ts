@@ -1,3 +1,4 @@
+// @module-tag whole: it needs a browser
 // This file verifies that the page stays small and correct with much to show: ten thousand runs, a flood of calls, a
 // hundred pages.
 import { setTimeout as sleep } from 'node:timers/promises'

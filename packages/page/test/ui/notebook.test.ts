@@ -1,3 +1,4 @@
+// @module-tag whole: it needs a browser
 // This file verifies questions in the notebook of the page, its landmarks, and that a narrow page reaches every view.
 import { existsSync, mkdtempSync, readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'

@@ -1,3 +1,4 @@
+// @module-tag whole: it needs a browser
 // This file verifies that the page shows the record of all bridges and days, and that a run can be used again if its
 // code is in memory.
 import { devNull } from 'node:os'

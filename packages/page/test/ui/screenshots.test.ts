@@ -1,3 +1,4 @@
+// @module-tag whole: it needs a browser
 // This file verifies that the page works with keyboard and screen reader, in both themes and on a narrow screen, and
 // takes the screenshots of docs/ui.md: SANDBRIDGE_SCREENSHOTS=docs/ui writes those, any other folder gets all.
 import { mkdirSync } from 'node:fs'

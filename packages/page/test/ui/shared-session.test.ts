@@ -1,3 +1,4 @@
+// @module-tag whole: it needs a browser
 // This file verifies that the user can run cells in a conversation's session, that both sides see them, and that the
 // conversation is notified.
 import { describe, expect, it, vi } from 'vitest'

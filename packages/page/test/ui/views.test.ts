@@ -1,3 +1,4 @@
+// @module-tag whole: it needs a browser
 // This file verifies what the page's views show and do, in a real Chromium with a real bridge.
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'

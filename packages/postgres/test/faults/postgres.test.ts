@@ -1,3 +1,4 @@
+// @module-tag whole: it needs PostgreSQL
 // This file verifies several bridges on one PostgreSQL: starting at once, and a database server that crashes during
 // their writes.
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'

@@ -1,3 +1,4 @@
+// @module-tag whole: it waits for keychains
 // This file verifies sign-ins and the system's keychain, with programs that imitate `security` and `secret-tool`: they
 // keep the secret in a file and log their arguments. A real keychain is used where there is one.
 import { execFileSync } from 'node:child_process'

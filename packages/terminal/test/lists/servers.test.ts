@@ -1,3 +1,4 @@
+// @module-tag whole: a command for each test
 // This file verifies what a person sees of servers in a terminal: one server in detail, its log, lists, and no log
 // lines.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
