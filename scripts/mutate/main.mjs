@@ -32,6 +32,8 @@ const end = Date.now() + Number(options.minutes) * 60_000
 const say = (line) => process.stdout.write(`${line}\n`)
 
 if (!existsSync(path.join(copy, 'dist'))) makeCopy()
+// What an earlier run was in the middle of.
+execFileSync('git', ['checkout', '--quiet', '.'], { cwd: copy })
 const mutations = draw(Number(options.count), Number(options.seed))
 const judged = existsSync(results)
   ? readFileSync(results, 'utf8')
@@ -41,7 +43,7 @@ const judged = existsSync(results)
   : []
 const isJudged = (id, step) => judged.some((one) => one.id === id && (one.step === step || one.caught))
 
-for (const [step, { name }] of STEPS.slice(0, Number(options.steps)).entries()) {
+for (const [step, { tier, name }] of STEPS.slice(0, Number(options.steps)).entries()) {
   for (const mutation of mutations) {
     if (isJudged(mutation.id, step)) continue
     if (Date.now() > end) break
@@ -49,7 +51,7 @@ for (const [step, { name }] of STEPS.slice(0, Number(options.steps)).entries()) 
     const result = { id: mutation.id, step, caught }
     judged.push(result)
     appendFileSync(results, `${JSON.stringify(result)}\n`)
-    say(`${name}: ${mutation.id}: ${caught ?? 'missed'}`)
+    say(`${tier}, ${name}: ${mutation.id}: ${caught ?? 'missed'}`)
   }
 }
 printTable(mutations, judged)

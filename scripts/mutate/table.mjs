@@ -7,7 +7,7 @@ export function printTable(mutations, judged) {
     const steps = judged.filter((one) => one.id === id)
     const caught = steps.find((one) => one.caught)
     if (caught === undefined) return { end: steps.length === STEPS.length ? 'neither' : 'open' }
-    return { end: STEPS[caught.step].isLeftOut ? 'left out' : 'first tier', by: caught.caught }
+    return { end: STEPS[caught.step].tier, by: caught.caught }
   })
   const count = (end) => ends.filter((one) => one.end === end).length
   const byRow = new Map()
