@@ -4,6 +4,7 @@ import { execFileSync, spawn } from 'node:child_process'
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { namedTests } from '../named-tests.mjs'
+import { unitTests } from './unit-tests.mjs'
 
 const MINUTE_MS = 60_000
 
@@ -12,24 +13,25 @@ export const STEPS = [...stepsOf('first tier', '--tags-filter=!whole'), ...steps
 function stepsOf(tier, filter) {
   return [
     // Unit tests take no built bridge from dist/.
-    { tier, filter, name: 'unit tests that import it', words: importing, minutes: 15 },
-    { tier, filter, name: 'tests named after it', words: named, minutes: 30, isBuilt: true },
-    { tier, filter, name: 'all tests', words: () => ['run'], minutes: 120, isBuilt: true },
+    { tier, filter, name: 'unit tests that import it', tests: (...one) => unitTests(...one, false), minutes: 15 },
+    {
+      tier,
+      filter,
+      name: 'unit tests that import its importers',
+      tests: (...one) => unitTests(...one, true),
+      minutes: 30,
+    },
+    { tier, filter, name: 'tests named after it', tests: named, minutes: 30, isBuilt: true },
+    { tier, filter, name: 'all tests', minutes: 120, isBuilt: true },
   ]
-}
-
-/** Undefined where there is no such test. */
-function importing(file) {
-  return file.endsWith('.ts') ? ['related', file, '--run', '--exclude=**/test/**'] : undefined
 }
 
 function named(file, copy) {
   const tests = execFileSync('git', ['ls-files'], { cwd: copy, encoding: 'utf8' }).split('\n')
-  const chosen = namedTests(
+  return namedTests(
     [file],
     tests.filter((name) => /(?:^|\/)test\/.*\.test\.ts$/.test(name)),
   )
-  return chosen.length > 0 ? ['run', ...chosen] : undefined
 }
 
 /** Files that pass in the unchanged copy. Another may have failed for a reason of its own. */
@@ -40,25 +42,21 @@ const passing = new Set()
  * @returns what caught it: a test file, the build or a time limit; undefined where nothing did
  */
 export async function judge(step, file, copy, change) {
-  const words = step.words(file, copy)
-  if (words === undefined) return undefined
-  const runTests = async (...tests) => {
+  const chosen = step.tests?.(file, copy)
+  if (chosen?.length === 0) return undefined
+  const runTests = async (tests = []) => {
     if (step.isBuilt && !(await run(copy, ['scripts/build.mjs'], MINUTE_MS)).isGood) return 'the build'
-    return firstFailure(
-      copy,
-      [...(tests.length > 0 ? ['run', ...tests] : words), step.filter],
-      step.minutes * MINUTE_MS,
-    )
+    return firstFailure(copy, ['run', ...tests, step.filter], step.minutes * MINUTE_MS)
   }
   change.mutate()
   let caught
   try {
-    caught = await runTests()
+    caught = await runTests(chosen)
   } finally {
     change.restore()
   }
   if (caught?.endsWith('.test.ts') && !passing.has(caught)) {
-    if ((await runTests(caught)) !== undefined) return undefined
+    if ((await runTests([caught])) !== undefined) return undefined
     passing.add(caught)
   }
   return caught
