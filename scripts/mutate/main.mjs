@@ -72,7 +72,7 @@ function makeCopy() {
 function draw(count, seed) {
   const files = execFileSync('git', ['ls-files'], { cwd: copy, encoding: 'utf8' }).split('\n')
   const typescript = files.filter((file) => /(?:^|\/)src\/.*\.ts$/.test(file) && !/\.(?:test|d)\.ts$/.test(file))
-  const python = files.filter((file) => /(?:^|\/)python\/.*\.py$/.test(file) && !file.includes('/tests/'))
+  const python = files.filter((file) => /(?:^|\/)python\/.*\.py$/.test(file) && !/(?:^|\/)tests?\//.test(file))
   const all = [
     ...typescript.map((file) => ({ file, found: candidatesOf(readFileSync(path.join(copy, file), 'utf8')) })),
     ...candidatesOfPython(python).map((found, index) => ({ file: python[index], found })),
