@@ -1,3 +1,4 @@
+// @module-tag whole: it is about the benchmark, not the product
 // Replays of tasks of the arena with published servers and the built bridge: the gold calls solve them in every way,
 // and what they cost is counted in the same way each time.
 import { describe, expect, it } from 'vitest'

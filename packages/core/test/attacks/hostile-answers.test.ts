@@ -1,3 +1,4 @@
+// @module-tag whole: brackets that fill memory; costly-frames.test.ts has the wall
 // This file verifies hostile answers of servers, and answers that a cell does not read: neither may end the sandbox or
 // fill the bridge's memory.
 import { beforeAll, describe, expect, it } from 'vitest'

@@ -1,3 +1,4 @@
+// @module-tag whole: a bridge for each test; tools-that-change.test.ts has the journey
 // This file verifies that a tool whose description has changed since its first listing is detected, and that
 // run_python's annotations are true.
 import { writeFileSync } from 'node:fs'

@@ -1,3 +1,4 @@
+// @module-tag whole: a bridge for each test, twice
 // This file verifies log notifications: clients that ask get lines of their own runs at their level, and other clients
 // get none.
 import type { Client, LoggingLevel } from '@modelcontextprotocol/client'

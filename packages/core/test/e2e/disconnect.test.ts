@@ -1,3 +1,4 @@
+// @module-tag whole: it waits for clients that are gone
 // This file verifies that the bridge leaves nothing behind, however its client disconnects.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'

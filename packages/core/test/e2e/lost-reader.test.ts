@@ -1,3 +1,4 @@
+// @module-tag whole: it waits for clients that are gone
 // This file verifies that a command whose output is cut off by its reader, as by `| head -1`, ends without a stack
 // trace, and that one whose output cannot be written says why.
 import { spawn, spawnSync } from 'node:child_process'

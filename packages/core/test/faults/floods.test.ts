@@ -1,3 +1,4 @@
+// @module-tag whole: a fault that takes seconds to make
 // This file verifies that a server that writes endlessly affects neither the bridge's memory nor its other calls. Linux
 // only: memory is read from /proc.
 import { readFileSync } from 'node:fs'

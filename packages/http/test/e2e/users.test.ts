@@ -1,3 +1,4 @@
+// @module-tag whole: a bridge over HTTP for each test; attacks/tasks.test.ts has the wall between users
 // This file verifies that each user of a shared bridge has separate files, rules and limits, and cannot reach another
 // user's.
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
