@@ -13,16 +13,16 @@ export const STEPS = [...stepsOf('first tier', '--tags-filter=!whole'), ...steps
 function stepsOf(tier, filter) {
   return [
     // Unit tests take no built bridge from dist/.
-    { tier, filter, name: 'unit tests that import it', tests: (...one) => unitTests(...one, false), minutes: 15 },
+    { tier, filter, name: 'unit tests that import it', tests: (...one) => unitTests(...one, false), minutes: 3 },
     {
       tier,
       filter,
       name: 'unit tests that import its importers',
       tests: (...one) => unitTests(...one, true),
-      minutes: 30,
+      minutes: 10,
     },
-    { tier, filter, name: 'tests named after it', tests: named, minutes: 30, isBuilt: true },
-    { tier, filter, name: 'all tests', minutes: 120, isBuilt: true },
+    { tier, filter, name: 'tests named after it', tests: named, minutes: 15, isBuilt: true },
+    { tier, filter, name: 'all tests', minutes: 60, isBuilt: true },
   ]
 }
 
