@@ -1,20 +1,27 @@
-// Which tests of test/ a source file's name says are about it.
+// Which tests of test/ a source file's place and name say are about it.
 import path from 'node:path'
 
 /** Folders whose name is not that of the tests. */
-const TESTED_BY = [
-  [/(?:^|\/)python\/sandbridge_kernel\//, /(?:^|\/)test\/kernel\/cells\.test\.ts$/],
-  [/(?:^|\/)(?:web|src\/serve\/page)\//, /(?:^|\/)test\/ui\/views\.test\.ts$/],
-]
+const TESTED_BY = [[/\/python\/sandbridge_kernel\//, /\/test\/kernel\/cells\.test\.ts$/]]
 
-/** Those among `tests` that are named after one of the files or its folder, or stand for it. */
+/** Those among `tests` that are of a package of one of the files, are named after one or its folder, or stand for it. */
 export function namedTests(files, tests) {
-  const names = new Set(files.filter((file) => /(?:^|\/)(?:src|python|web)\//.test(file)).flatMap(namesOf))
-  const standing = TESTED_BY.filter(([pattern]) => files.some((file) => pattern.test(file))).map(([, test]) => test)
+  const sources = files.filter((file) => /(?:^|\/)(?:src|python|web)\//.test(file))
+  const names = new Set(sources.flatMap(namesOf))
+  const packages = new Set(sources.map(packageOf))
+  // Most tests are of the core.
+  packages.delete('packages/core')
+  packages.delete(undefined)
+  const standing = TESTED_BY.filter(([pattern]) => sources.some((file) => pattern.test(file))).map(([, test]) => test)
   return tests.filter(
-    (test) => names.has(path.posix.basename(test, '.test.ts')) || standing.some((pattern) => pattern.test(test)),
+    (test) =>
+      packages.has(packageOf(test)) ||
+      names.has(path.posix.basename(test, '.test.ts')) ||
+      standing.some((pattern) => pattern.test(test)),
   )
 }
+
+const packageOf = (file) => /^packages\/[^/]+/.exec(file)?.[0]
 
 /**
  * `packages/masking/src/masker.ts` → masker, masking; `packages/core/python/sandbridge_kernel/line_values.py` →

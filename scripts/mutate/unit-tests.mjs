@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 
-const IMPORT = /(?:\bfrom|\bimport)\s*\(?\s*'(\.[^']+\.ts)'/g
+const IMPORT = /(?:\bfrom|\bimport)\s*\(?\s*'((?:\.|@sandbridge\/)[^']+\.ts)'/g
 
 /** Of each file, those that import it, in the folder `copy`. */
 function importersIn(copy) {
@@ -11,7 +11,9 @@ function importersIn(copy) {
   const importers = new Map()
   for (const file of files.filter((name) => /(?:^|\/)src\/.*\.ts$/.test(name))) {
     for (const [, specifier] of readFileSync(path.join(copy, file), 'utf8').matchAll(IMPORT)) {
-      const imported = path.posix.join(path.posix.dirname(file), specifier)
+      const imported = specifier.startsWith('@')
+        ? specifier.replace(/^@sandbridge\/([^/]+)/, 'packages/$1/src')
+        : path.posix.join(path.posix.dirname(file), specifier)
       importers.set(imported, [...(importers.get(imported) ?? []), file])
     }
   }
