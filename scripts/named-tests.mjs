@@ -4,7 +4,7 @@ import path from 'node:path'
 /** Folders whose name is not that of the tests. */
 const TESTED_BY = [[/\/python\/sandbridge_kernel\//, /\/test\/kernel\/cells\.test\.ts$/]]
 
-/** Those among `tests` that are of a package of one of the files, are named after one or its folder, or stand for it. */
+/** Those among `tests` that are of the package of a file, are named after it or its folder, or stand for it. */
 export function namedTests(files, tests) {
   const sources = files.filter((file) => /(?:^|\/)(?:src|python|web)\//.test(file))
   const names = new Set(sources.flatMap(namesOf))
