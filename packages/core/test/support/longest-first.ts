@@ -1,6 +1,6 @@
 // The order of files: those that the first tier leaves out take longest and begin first, so that none of them runs on
-// alone at the end while other workers have nothing left to do. Among themselves they are as vitest has them, by earlier
-// runs on the same machine, or else by size.
+// alone at the end while other workers have nothing left to do. Otherwise the order is that of vitest, which goes by
+// earlier runs on the same machine, or by size.
 import { readFileSync } from 'node:fs'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { WHOLE } from './only-listed.ts'
