@@ -26,7 +26,6 @@ import _signal as signal
 import ctypes
 import os
 import sys
-from collections.abc import Callable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,12 +61,12 @@ def serve() -> None:
     gc.disable()
     load_library()
     kernel_bytes, code_bytes, filter_bytes = [int(read_exactly(0, SIZE_DIGITS)) for _ in range(3)]
-    run = load_kernel(read_exactly(0, kernel_bytes), read_exactly(0, code_bytes))
+    load_kernel(read_exactly(0, kernel_bytes), read_exactly(0, code_bytes))
     walls = Walls(read_exactly(0, filter_bytes))
     load_ahead()
     gc.freeze()
     gc.enable()
-    Server(int(config["slots"]), walls, run).serve()
+    Server(int(config["slots"]), walls).serve()
 
 
 def load_ahead() -> None:
@@ -134,10 +133,9 @@ class Walls:
 
 
 class Server:
-    def __init__(self, slots: int, walls: Walls, run: Callable[[str, dict[str, object]], None]) -> None:
+    def __init__(self, slots: int, walls: Walls) -> None:
         self.slots = slots
         self.walls = walls
-        self.run = run
         self.made: dict[int, int] = {}  # first process -> slot
 
     def serve(self) -> None:
@@ -250,7 +248,7 @@ class Server:
         os.close(REPORT)
         if "hold" in config:
             read_exactly(0, 1)
-        run_sandbox(config, BELL, lambda: run_kernel(self.run, BELL))
+        run_sandbox(config, BELL, lambda: run_kernel(BELL))
 
 
 # --- system calls

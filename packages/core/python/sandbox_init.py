@@ -55,9 +55,9 @@ def main() -> None:
     def become_kernel() -> None:
         load_library()
         signal.alarm(int(config.get("inputSeconds", 0)))
-        run = load_kernel(read_exactly(0, int(config["kernelBytes"])), read_exactly(0, int(config["codeBytes"])))
+        load_kernel(read_exactly(0, int(config["kernelBytes"])), read_exactly(0, int(config["codeBytes"])))
         signal.alarm(0)
-        run_kernel(run, take_channel(config["channel"]) if "channel" in config else bell)
+        run_kernel(take_channel(config["channel"]) if "channel" in config else bell)
 
     run_sandbox(config, bell, become_kernel)
 
@@ -71,9 +71,9 @@ def run_kept_sandbox(config: "dict[str, str]") -> None:
         signal.alarm(int(config["inputSeconds"]))
         code = relay.read_exactly(int(config["kernelBytes"])), relay.read_exactly(int(config["codeBytes"]))
         signal.alarm(0)
-        run = load_kernel(*code)
+        load_kernel(*code)
         del code
-        run_kernel(run, relay.enter_kernel())
+        run_kernel(relay.enter_kernel())
 
     run_sandbox(config, -1, become_kernel, relay)
 

@@ -9,7 +9,6 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from importlib.machinery import ModuleSpec
 
 # Apparent location of the kernel's files.
@@ -29,8 +28,12 @@ def load_library() -> None:
     del sys.modules["ssl"]
 
 
-def load_kernel(sources: bytes, compiled: bytes) -> "Callable[[str, dict[str, object]], None]":
-    """Make the kernel's modules importable from memory; others come from the image. Returns a function that runs a kernel file."""
+def load_kernel(sources: bytes, compiled: bytes) -> None:
+    """Make the kernel's modules importable from memory; others come from the image.
+
+    Not as a zip for Python's own importer: zipimport needs a file of it, and gets each module's code twice, once to find it and
+    once to run it. The kernel then takes half as long again to load from bytecode, and twice as long from source.
+    """
     import json
     import marshal
     import types
@@ -67,34 +70,25 @@ def load_kernel(sources: bytes, compiled: bytes) -> "Callable[[str, dict[str, ob
             return None
 
         def exec_module(self, module: types.ModuleType) -> None:
-            run(module.__spec__.origin, module.__dict__)  # type: ignore[union-attr, arg-type]
+            path = module.__file__ or ""
+            file = path[len(ROOT) + 1 :]
+            body = marshal.loads(code.pop(file)) if file in code else read_texts()[file]
+            exec(compile(body, path, "exec", dont_inherit=True) if isinstance(body, str) else body, module.__dict__)
 
         def get_source(self, name: str) -> "str | None":
             spec = self.find_spec(name)
             return read_texts()[spec.origin[len(ROOT) + 1 :]] if spec and spec.origin else None
-
-    def run(path: str, namespace: "dict[str, object]") -> None:
-        file = path[len(ROOT) + 1 :]
-        if file in code:
-            module = marshal.loads(code.pop(file))
-        else:
-            module = compile(read_texts()[file], path, "exec", dont_inherit=True)
-        exec(module, namespace)
 
     sys.meta_path.insert(0, KernelFinder())
     if os.path.isdir(PACKAGES):
         # After the standard library, before packages that are installed already.
         installed = [place for place in sys.path if place.endswith(("site-packages", "dist-packages"))]
         sys.path.insert(sys.path.index(installed[0]) if installed else len(sys.path), PACKAGES)
-    return run
 
 
-def run_kernel(run: "Callable[[str, dict[str, object]], None]", bell: int) -> None:
+def run_kernel(bell: int) -> None:
     """Become the kernel. Never returns."""
-    import types
+    from sandbridge_kernel.serve import serve_pipes
 
-    module = types.ModuleType("__main__")
-    sys.modules["__main__"] = module
-    sys.argv = ["sandbridge", str(bell)] if bell > 2 else ["sandbridge"]
-    module.__file__ = ROOT + "/__main__.py"
-    run(module.__file__, module.__dict__)
+    sys.argv = ["sandbridge"]
+    serve_pipes(bell if bell > 2 else None)

@@ -30,7 +30,9 @@ interface Init {
 }
 
 function start({ python = PYTHON, kernel, compiled = Buffer.alloc(0), stayOpen = true, inherited }: Init) {
-  const sources = Buffer.from(JSON.stringify({ '__main__.py': kernel, 'part/__init__.py': 'NAME = __name__\n' }))
+  const sources = Buffer.from(
+    JSON.stringify({ 'sandbridge_kernel/serve.py': kernel, 'sandbridge_kernel/__init__.py': 'NAME = __name__\n' }),
+  )
   const config = `id=test kernelBytes=${sources.byteLength} codeBytes=${compiled.byteLength} memoryBytes=${256 << 20} pids=100000`
   const command = [...NAMESPACE, ...FILES, python, '-I', '-B', '-c', INIT, config]
   // Run in `/`: the tests' folder may be below a hidden one.
@@ -62,9 +64,10 @@ describe('sandbox_init', () => {
   it('the first process runs the kernel from memory, with tracebacks that show its lines', async () => {
     needPython()
     const { stdout, stderr, code } = await start({
-      kernel: 'import part, sys\nprint(part.NAME, part.__file__, __name__, flush=True)\nraise ValueError("seen")\n',
+      kernel:
+        'from . import NAME, __file__ as file\nprint(NAME, file, __name__, flush=True)\nraise ValueError("seen")\n',
     })
-    expect(stdout).toBe('part /sandbridge/part/__init__.py __main__\n')
+    expect(stdout).toBe('sandbridge_kernel /sandbridge/sandbridge_kernel/__init__.py sandbridge_kernel.serve\n')
     expect(stderr).toContain('ValueError: seen')
     expect(code).toBe(1)
   })
@@ -87,7 +90,10 @@ ctypes.CDLL(None).syscall({"x86_64": 60, "aarch64": 93}[os.uname().machine], 0)`
 
   it('the first process runs compiled code, and the sources when another Python has compiled it', async () => {
     needPython()
-    const input = JSON.stringify({ '__main__.py': 'print("from bytecode", flush=True)' })
+    const input = JSON.stringify({
+      'sandbridge_kernel/__init__.py': '',
+      'sandbridge_kernel/serve.py': 'print("from bytecode", flush=True)',
+    })
     const { stdout } = spawnSync(PYTHON, ['-I', '-B', '-c', COMPILE], { input, encoding: 'utf8' })
     const compiled = Buffer.from(stdout, 'base64')
     const kernel = 'print("from source", flush=True)'

@@ -9,13 +9,14 @@ import type { Explained, ProcessEnd } from './local-sandbox.ts'
 import { BridgeError } from '../../errors.ts'
 import type { SandboxLimits } from '../provider.ts'
 
+/** The kernel's modules. */
+const PACKAGE = 'sandbridge_kernel'
 /** Concatenated, they form the first process's program. */
 const INIT_FILES = ['sandbox_memory.py', 'sandbox_kernel.py', 'sandbox_init.py']
 /** Precede them if the sandbox may outlive its bridge. */
 const RELAY_FILES = ['sandbox_pipe.py', 'sandbox_kept.py', 'sandbox_relay.py']
 /** Follows them in the program of a fork server. */
 const FORK_SERVER_FILE = 'sandbox_fork_server.py'
-const COMPILE_FILE = 'compile_kernel.py'
 /** Digits of each length that a fork server reads. Must match sandbox_fork_server.py. */
 const SIZE_DIGITS = 10
 
@@ -66,16 +67,14 @@ export function loadNativeKernel(): NativeKernel {
 }
 
 function load(): NativeKernel {
-  const files = readdirSync(KERNEL_FOLDER, { encoding: 'utf8', recursive: true })
-    .filter(
-      (file) => file.endsWith('.py') && ![...INIT_FILES, ...RELAY_FILES, FORK_SERVER_FILE, COMPILE_FILE].includes(file),
-    )
+  const files = readdirSync(path.join(KERNEL_FOLDER, PACKAGE), { encoding: 'utf8', recursive: true })
+    .filter((file) => file.endsWith('.py'))
+    .map((file) => `${PACKAGE}/${file.replaceAll('\\', '/')}`)
     .toSorted()
-  const entries = files.map((file) => [file.replaceAll('\\', '/'), textOf(file)])
+  const entries = files.map((file) => [file, textOf(file)])
   const sources = Buffer.from(JSON.stringify(Object.fromEntries(entries)))
   const init = firstProcess()
   const kept = programOf([...RELAY_FILES, ...INIT_FILES], 'main()')
-  const compile = programOf([COMPILE_FILE])
   const start = ({ id, memoryBytes, pidsCount, compiled = Buffer.alloc(0), ...optional }: SandboxWords) => {
     const sizes = `kernelBytes=${sources.byteLength} codeBytes=${compiled.byteLength}`
     // The id is for people who look at a list of processes.
@@ -91,7 +90,7 @@ function load(): NativeKernel {
     const sizes = parts.map(({ byteLength }) => String(byteLength).padStart(SIZE_DIGITS)).join('')
     return Buffer.concat([Buffer.from(sizes), ...parts])
   }
-  return { sources, compileArgs: ['-I', '-B', '-c', compile], start, forkServerPreamble }
+  return { sources, compileArgs: ['-I', '-B', '-c', programOf(['compile_kernel.py'])], start, forkServerPreamble }
 }
 
 let forkServer: string | undefined
