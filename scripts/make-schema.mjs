@@ -1,6 +1,7 @@
 // `npm run schema`: writes what follows from declarations in the code: the JSON Schemas of config files in schema/, the
-// entries of settings in docs/configuration.md, the tables of frames in docs/protocol.md and their types in Python.
-// With --check it writes nothing, and its exit code is 1 where a file differs.
+// entries of settings in docs/configuration.md, the tables of frames in docs/protocol.md, and in Python the types of
+// frames and the functions that only call a method. With --check it writes nothing, and its exit code is 1 where a file
+// differs.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { plugIn } from '../packages/core/src/cli/package.ts'
 import { serversJsonSchema } from '../packages/core/src/config/entries/entry-schema.ts'
@@ -8,7 +9,9 @@ import { permissionsJsonSchema } from '../packages/core/src/config/rules/permiss
 import { settingsJsonSchema } from '../packages/core/src/config/settings/file/settings-schema.ts'
 import { namedSettings } from '../packages/core/src/config/settings/settings.ts'
 import { PACKAGES } from '../packages/sandbridge/src/packages.ts'
+import { ownMethods } from '../packages/core/src/calls/proxy.ts'
 import { frameTypes, withFrames } from './frame-texts.mjs'
+import { runtimeFunctions } from './runtime-functions.mjs'
 import { withSettings } from './settings-page.mjs'
 
 plugIn(PACKAGES)
@@ -29,6 +32,7 @@ const texts = {
   'docs/configuration.md': (page) => withSettings(page, namedSettings()),
   'docs/protocol.md': withFrames,
   'packages/core/python/sandbridge_kernel/frame_types.py': frameTypes,
+  'packages/core/python/sandbridge_kernel/api/bridge_functions.py': () => runtimeFunctions(ownMethods),
 }
 const changed = [
   ...Object.entries(made)

@@ -122,7 +122,7 @@ function callTool(params: unknown, context: CellContext, cancellation: Cancellat
   })
 }
 
-const ownMethods: Methods = {
+export const ownMethods: Methods = {
   call_tool: callTool,
 
   discovered_servers: method(z.object({}), (_, { catalog, scope }) => [
@@ -199,16 +199,20 @@ const ownMethods: Methods = {
     }
   }),
 
-  capability_summary: tellingMethod(z.object({}), async (_, { catalog, scope, state, facts, flow }) => {
-    const servers = summarisedServers(catalog, scope)
-    flow?.told(servers)
-    return capabilitySummary({
-      servers,
-      savedTools: await savedToolLines(state.loadableTools, flow),
-      facts,
-      unloaded: scope.unloaded,
-    })
-  }),
+  capability_summary: tellingMethod(
+    z.object({}),
+    async (_, { catalog, scope, state, facts, flow }) => {
+      const servers = summarisedServers(catalog, scope)
+      flow?.told(servers)
+      return capabilitySummary({
+        servers,
+        savedTools: await savedToolLines(state.loadableTools, flow),
+        facts,
+        unloaded: scope.unloaded,
+      })
+    },
+    { doc: 'What there is, in a few lines of text.', returns: 'str' },
+  ),
 
   ...artifactMethods,
   ...checkMethods,

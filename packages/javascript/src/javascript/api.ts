@@ -13,13 +13,6 @@ export interface VisibleServer {
   name: string
 }
 
-/** Functions of Python's `runtime`. Those that would save a Python function raise an error that says so. */
-const RUNTIME = (
-  'artifacts capability_summary delete_memory delete_tool describe_server discovered_servers find_servers ' +
-  'get_memory_info grep list_memories list_saved_tools list_servers load_memory memory_exists open_artifact ' +
-  'output packages progress request_server reset save_artifact save_memory save_tool save_workflow session ' +
-  'show_app show_tool workflows'
-).split(' ')
 /** Properties that the language itself reads from any object; never tool names. */
 const OF_LANGUAGE = new Set('then toJSON constructor prototype toString valueOf inspect $$typeof'.split(' '))
 
@@ -28,12 +21,14 @@ export class Api {
   /** The variables that this API created, with their values. */
   readonly #made = new Map<string, unknown>()
   readonly #own: Record<string, unknown>
+  readonly #functions: Record<string, Call> = {}
   /** Aliases of the servers. */
   aliases: ReadonlySet<string> = new Set()
 
   constructor(link: Link, display: (value: unknown) => void) {
     this.#link = link
-    const runtime = this.#runtime()
+    this.#addOwnFunctions()
+    const runtime = this.#functions
     const tools = {
       search: runtime['searchToolDocs'],
       list: runtime['listTools'],
@@ -63,6 +58,25 @@ export class Api {
     }
     this.#make('mcp_servers', byName)
     this.aliases = new Set(servers.map(({ alias }) => alias))
+  }
+
+  /** Lets cells call these functions of Python's `runtime`. Those that would save a Python function say so. */
+  setFunctions(names: readonly string[]): void {
+    for (const name of names)
+      if (!(name in this.#functions)) this.#add(name, async (...args: unknown[]) => this.#ask(name, args))
+  }
+
+  /** The Python name works, too, but is not enumerable. */
+  #add(name: string, call: Call): void {
+    const camel = name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
+    this.#functions[camel] = call
+    if (camel !== name) Object.defineProperty(this.#functions, name, { value: call })
+  }
+
+  #ask(name: string, args: unknown[]): Promise<unknown> {
+    const data = args.map((one) => (ArrayBuffer.isView(one) ? bytesOf(one).toString('base64') : one))
+    const binary = args.flatMap((one, at) => (ArrayBuffer.isView(one) ? [at] : []))
+    return this.#link.ask({ type: 'runtime', name, args: data, binary })
   }
 
   /**
@@ -118,18 +132,11 @@ export class Api {
     return Object.assign(named, { raw: (...given: unknown[]) => call(true, given) })
   }
 
-  #runtime(): Record<string, Call> {
-    const ask = (name: string, args: unknown[]) => {
-      const data = args.map((one) => (ArrayBuffer.isView(one) ? bytesOf(one).toString('base64') : one))
-      const binary = args.flatMap((one, at) => (ArrayBuffer.isView(one) ? [at] : []))
-      return this.#link.ask({ type: 'runtime', name, args: data, binary })
-    }
-    const functions: Record<string, Call> = Object.fromEntries(
-      RUNTIME.map((name) => [name, async (...args: unknown[]) => ask(name, args)]),
-    )
-    functions['update_memory'] = async (key, value, initial = null) => {
+  /** Functions whose arguments or results are not those of Python's. */
+  #addOwnFunctions(): void {
+    this.#add('update_memory', async (key, value, initial = null) => {
       if (typeof value !== 'function') {
-        await functions['save_memory']!(key, value)
+        await this.#ask('save_memory', [key, value])
         return value
       }
       for (;;) {
@@ -137,34 +144,27 @@ export class Api {
         const next: unknown = await value(old)
         if (await this.#link.ask({ type: 'memory', key, value: next, revision })) return next
       }
-    }
-    functions['call_tool'] = async (server, tool, values = {}, options = {}) => {
+    })
+    this.#add('call_tool', async (server, tool, values = {}, options = {}) => {
       const { raw = false } = options as { raw?: boolean }
       if (!isPlain(values))
         throw new MCPError('callTool takes the arguments as an object: callTool("server", "tool", { name: value })')
       return this.#link.ask({ type: 'call', server, tool, args: [], kwargs: values, raw, exact: true })
-    }
-    functions['search_tool_docs'] = async (...given) => {
+    })
+    this.#add('search_tool_docs', async (...given) => {
       const options: Record<string, unknown> = isPlain(given.at(-1)) ? (given.pop() as any) : {}
-      const found = await ask('search_tool_docs', [...given, { ...options, detail: 'full' }])
+      const found = await this.#ask('search_tool_docs', [...given, { ...options, detail: 'full' }])
       const isFull = options['detail'] === 'full'
       if (Array.isArray(found)) return toDocs(found, isFull)
       return Object.fromEntries(Object.entries(found as object).map(([key, docs]) => [key, toDocs(docs, isFull)]))
-    }
-    functions['query_tool_docs'] = async (server, options = {}) => {
+    })
+    const queryToolDocs: Call = async (server, options = {}) => {
       const { tools, detail } = (typeof options === 'string' ? { tools: [options] } : options) as any
-      const found = await ask('query_tool_docs', [server, { ...(tools && { tools }), detail: 'full' }])
+      const found = await this.#ask('query_tool_docs', [server, { ...(tools && { tools }), detail: 'full' }])
       return toDocs(found as object[], detail === 'full', !tools)
     }
-    functions['list_tools'] = (server) => functions['query_tool_docs']!(server)
-    for (const [name, value] of Object.entries(functions)) {
-      const camel = name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
-      if (camel === name) continue
-      functions[camel] = value
-      // The Python name works, too, but is not enumerable.
-      Object.defineProperty(functions, name, { enumerable: false })
-    }
-    return functions
+    this.#add('query_tool_docs', queryToolDocs)
+    this.#add('list_tools', (server) => queryToolDocs(server))
   }
 }
 

@@ -61,13 +61,14 @@ export class Cells {
     this.#engine = engine
   }
 
-  async start({ cell: number, code, cwd, servers, json }: RunMessage): Promise<void> {
+  async start({ cell: number, code, cwd, servers, functions, json }: RunMessage): Promise<void> {
     const link = this.#link
     const file = `Cell ${number}`
     const cell = this.#begin(number)
     this.#sources.add(file, code)
     if (cwd !== this.#folder) this.#engine.enter((this.#folder = cwd))
     if (servers) this.#api.setServers(servers)
+    if (functions) this.#api.setFunctions(functions)
     link.isOpen = true
     try {
       const value = await this.#run(code, file)

@@ -9,6 +9,8 @@ export interface RunMessage {
   cwd: string
   /** Servers that the cell can reach; missing if unchanged. */
   servers?: { alias: string; name: string }[]
+  /** With the servers: the functions of Python's `runtime`. */
+  functions?: string[]
   /** Also return the value as JSON. */
   json?: boolean
 }

@@ -154,6 +154,12 @@ const all = await Promise.all([mcp_github.createIssue({}), mcp_servers['github']
     await js(kernel, 'await runtime.saveArtifact("x.bin", Buffer.from([1, 2, 3]))', options)
     expect(asked).toContainEqual(['upload', { data: 'AQID' }])
     expect((await js(kernel, 'await runtime.saveTool("x")', options)).error?.name).toBe('ArgumentsError')
+    expect(
+      await value(
+        kernel,
+        'Object.keys(runtime).filter((name) => /^(reset|findServers|find_.*|.*Sync|complete)$/.test(name)).sort()',
+      ),
+    ).toBe("[ 'findServers', 'reset' ]")
   })
 
   it('a JavaScript cell gets null for a number that JSON cannot carry', async () => {

@@ -7,6 +7,8 @@ from ..charts import whole_page
 from .artifacts import Artifact, as_json, save_artifact
 from .errors import ArgumentsError
 
+__all__ = ["show_app"]
+
 _MAX_PAGE_CHARS = 8 << 20  # what a client is sent
 
 _app_count = 0  # of this session; each app has a name of its own

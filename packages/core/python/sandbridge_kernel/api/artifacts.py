@@ -11,6 +11,8 @@ from ..values import Listed, Media, Record
 from . import bridge
 from .errors import ArgumentsError, MCPError
 
+__all__ = ["artifacts", "open_artifact", "save_artifact"]
+
 _PIECE_BYTES = 4 << 20
 _FOLDERS = ("/workspace/", "/projects/", "/tmp/")
 

@@ -5,6 +5,17 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ..frame_types import ReplyError
 
+__all__ = [
+    "ArgumentsError",
+    "MCPError",
+    "NotAwaited",
+    "PermissionDenied",
+    "SavedToolError",
+    "ServerNotFound",
+    "ToolError",
+    "ToolNotFound",
+]
+
 
 class MCPError(RuntimeError):
     """A call that failed: `.code` (see docs/errors.md), `.hint`, and where known `.server`, `.tool` and `.content`."""

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from . import bridge
 from .errors import ArgumentsError
 
+__all__ = ["grep", "output"]
+
 _LINE_CHARS = 300  # characters shown of a longer line, around the match
 
 

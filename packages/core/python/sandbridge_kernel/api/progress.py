@@ -9,6 +9,8 @@ from .errors import ArgumentsError
 if TYPE_CHECKING:
     from ..frame_types import ProgressFrame
 
+__all__ = ["progress"]
+
 
 def progress(done: float, total: float | None = None, message: str | None = None) -> None:
     """Tell the client how far this cell is: two numbers and a text."""

@@ -5,6 +5,8 @@ from . import bridge
 from .errors import ArgumentsError
 from .servers import ServerProxy, registry
 
+__all__ = ["find_servers", "request_server"]
+
 
 class FoundServer(Record):
     """A server of a registry: name, version, description, runs, secrets, verified. Prints as one line."""

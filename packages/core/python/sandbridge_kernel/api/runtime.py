@@ -10,12 +10,14 @@
 Functions ending in _sync need no `await`. Every failure is an MCPError.
 """
 
+from sys import modules as _modules
 from typing import Any, Literal
 
 from ..values import Record, native
 from . import bridge, compat
-from .apps import show_app
-from .artifacts import artifacts, open_artifact, save_artifact
+from .apps import *
+from .artifacts import *
+from .bridge_functions import *
 from .docs import (  # noqa: F401 - ServerDoc is pickled by this name
     GroupedDocs,
     ServerDoc,
@@ -27,84 +29,39 @@ from .docs import (  # noqa: F401 - ServerDoc is pickled by this name
     server_tools,
     tool_docs,
 )
-from .errors import (
-    ArgumentsError,
-    MCPError,
-    NotAwaited,
-    PermissionDenied,
-    SavedToolError,
-    ServerNotFound,
-    ToolError,
-    ToolNotFound,
-)
-from .memories import (
-    delete_memory,
-    get_memory_info,
-    list_memories,
-    load_memory,
-    memory_exists,
-    save_memory,
-    update_memory,
-)
-from .outputs import grep, output
-from .progress import progress
-from .registry import find_servers, request_server
-from .saved_tools import delete_tool, list_saved_tools, save_tool, show_tool
-from .servers import ServerProxy, registry, server_name
-from .session_info import packages, reset, session
-from .workflows import save_workflow, workflows
+from .errors import *
+from .errors import ArgumentsError
+from .memories import *
+from .outputs import *
+from .progress import *
+from .registry import *
+from .saved_tools import *
+from .servers import ServerProxy, registry as _servers, server_name
+from .session_info import *
+from .workflows import *
 
 __name__ = "mcp.runtime"  # what a cell imports, and what help() and tracebacks should call it
 
+# Each says in its `__all__` what is public.
+_PARTS = (
+    "apps artifacts bridge_functions errors memories outputs progress registry saved_tools session_info workflows"
+).split()
 __all__ = [
-    "ArgumentsError",
-    "MCPError",
-    "NotAwaited",
-    "PermissionDenied",
-    "SavedToolError",
-    "ServerNotFound",
-    "ToolError",
-    "ToolNotFound",
-    "artifacts",
     "call_tool",
     "call_tool_sync",
-    "capability_summary",
     "complete",
-    "delete_memory",
-    "delete_tool",
     "describe_server",
     "discovered_servers",
-    "find_servers",
-    "get_memory_info",
-    "grep",
     "list_loaded_server_metadata",
-    "list_memories",
-    "list_saved_tools",
     "list_servers",
     "list_servers_sync",
     "list_tools",
     "list_tools_sync",
-    "load_memory",
-    "memory_exists",
-    "open_artifact",
-    "output",
-    "packages",
-    "progress",
     "query_tool_docs",
     "query_tool_docs_sync",
-    "request_server",
-    "reset",
-    "save_artifact",
-    "save_memory",
-    "save_tool",
-    "save_workflow",
     "search_tool_docs",
     "search_tool_docs_sync",
-    "session",
-    "show_app",
-    "show_tool",
-    "update_memory",
-    "workflows",
+    *(name for part in _PARTS for name in _modules[f"{__package__}.{part}"].__all__),
 ]
 
 
@@ -113,7 +70,7 @@ def discovered_servers(detailed: bool = False) -> list[str] | ServerDocs:
 
     Those in the state `not-loaded` can be reached by a cell whose call names them in `servers`.
     """
-    return server_docs(bridge.ask_sync("discovered_servers")) if detailed else [*registry.names, *registry.unloaded]
+    return server_docs(bridge.ask_sync("discovered_servers")) if detailed else [*_servers.names, *_servers.unloaded]
 
 
 def list_loaded_server_metadata() -> list[Record]:
@@ -143,23 +100,18 @@ class LoadedServer(Record):
 
 async def list_servers() -> list[str]:
     """The names of the servers that this cell may use, running or not."""
-    return list(registry.names)
+    return list(_servers.names)
 
 
 def list_servers_sync() -> list[str]:
     """The names of the servers that this cell may use, running or not."""
-    return list(registry.names)
+    return list(_servers.names)
 
 
 def describe_server(name: str) -> Record:
     """One server: name, alias, description, instructions, configured cwd and its tools with their input schemas."""
     found: Record = bridge.ask_sync("describe_server", server=_name(name))
     return found
-
-
-def capability_summary() -> str:
-    """What there is, in a few lines of text."""
-    return str(bridge.ask_sync("capability_summary"))
 
 
 async def list_tools(server: str) -> ToolDocs:

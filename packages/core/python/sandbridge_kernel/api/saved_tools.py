@@ -13,6 +13,8 @@ from . import bridge
 from .errors import ArgumentsError, MCPError, SavedToolError, SavedToolErrorAttribute, SavedToolErrorImport
 from .servers import ServerProxy, ToolProxy, registry, server_alias, server_name, tool_path
 
+__all__ = ["delete_tool", "list_saved_tools", "save_tool", "show_tool"]
+
 
 class SavedTool(Record):
     """A saved tool. Prints as the line that imports and calls it."""

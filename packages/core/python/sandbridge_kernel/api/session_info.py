@@ -1,4 +1,4 @@
-"""What a cell can learn of its own session: `runtime.session()`, `runtime.packages()`, and `runtime.reset()` to end it."""
+"""What a cell can learn of its own session: `runtime.session()` and `runtime.packages()`."""
 
 import sys
 from collections.abc import Callable
@@ -6,6 +6,8 @@ from struct import error as StructError, unpack
 
 from ..values import Record
 from . import bridge
+
+__all__ = ["packages", "session"]
 
 # Parts of the standard library that some Python builds omit.
 _OPTIONAL = "bz2 ctypes curses dbm.gnu lzma multiprocessing readline sqlite3 ssl subprocess tkinter zoneinfo".split()
@@ -67,11 +69,6 @@ def session() -> SessionInfo:
     if used is not None:
         info["memoryUsedBytes"] = used
     return info
-
-
-def reset() -> None:
-    """Start afresh: the next cell has a new sandbox, without variables and with an empty /workspace."""
-    bridge.ask_sync("reset_session")
 
 
 def packages() -> Packages:

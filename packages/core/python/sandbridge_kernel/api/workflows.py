@@ -13,6 +13,8 @@ from . import bridge
 from .errors import ArgumentsError, MCPError
 from .saved_tools import SavedTool, attribute, describe_tool
 
+__all__ = ["save_workflow", "workflows"]
+
 
 class Workflow(SavedTool):
     """A workflow. Prints as the line that calls it."""

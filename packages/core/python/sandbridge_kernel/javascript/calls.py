@@ -21,8 +21,11 @@ from .signatures import in_javascript
 if TYPE_CHECKING:
     from typing import Any
 
-# These take or return Python functions and classes.
-_PYTHON_ONLY = frozenset(("complete", "save_tool", "save_workflow", "update_memory", "call_tool"))
+# Of `runtime`, by their names there. Those of _SAVING only say that they keep functions of Python.
+FUNCTIONS = [
+    name for name in runtime.__all__ if name[0].islower() and not name.endswith("_sync") and name != "complete"
+]
+_OWN = frozenset(("update_memory", "call_tool"))
 _SAVING = ("save_tool", "save_workflow")
 # Index of an argument that is a value even if it is an object, and not the options at the end.
 _VALUE_AT = {"save_memory": 1, "load_memory": 1, "save_artifact": 1}
@@ -64,11 +67,9 @@ async def _runtime(message: dict[str, Any]) -> object:
             f"runtime.{name} keeps functions of Python",
             hint=f"Define the function in run_python and call runtime.{name} there. JavaScript cells can then call it.",
         )
-    if not isinstance(name, str) or name not in runtime.__all__ or name in _PYTHON_ONLY or not isinstance(args, list):
+    if not isinstance(name, str) or name not in FUNCTIONS or name in _OWN or not isinstance(args, list):
         raise ArgumentsError(f"runtime has no function {str(name)[:80]!r} here", hint="Python cells have all of them.")
     function = getattr(runtime, name)
-    if isinstance(function, type):
-        raise ArgumentsError(f"{name} is not a function")
     binary = message.get("binary")
     for at in binary if isinstance(binary, list) else ():
         args[at] = b64decode(args[at])

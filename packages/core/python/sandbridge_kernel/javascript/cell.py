@@ -90,6 +90,7 @@ class JavaScriptCells:
         servers = [{"alias": server_alias(one), "name": server_name(one)} for one in registry.values()]
         if servers != self._servers:
             message["servers"] = self._servers = servers
+            message["functions"] = calls.FUNCTIONS
         checked: list[CellError] = []
         try:
             node.send(message)

@@ -87,7 +87,20 @@ export interface CallContext extends CellContext {
   signal: AbortSignal
 }
 
-export type Handler = (params: unknown, context: CellContext, cancellation: Cancellation) => unknown
+export interface Handler {
+  (params: unknown, context: CellContext, cancellation: Cancellation): unknown
+  inRuntime?: (RuntimeFunction & { params: z.ZodType }) | undefined
+}
+
+/** A function of `mcp.runtime` that only calls its method: `npm run schema` writes it in Python. */
+export interface RuntimeFunction {
+  /** Missing: the method's own. */
+  name?: string
+  /** Its docstring. */
+  doc: string
+  /** What it returns, as a type of Python. */
+  returns: 'None' | 'bool' | 'int' | 'float' | 'str' | 'Record' | 'list[str]' | 'list[Record]' | 'Any'
+}
 
 /** By the names in docs/protocol.md. */
 export type Methods = Readonly<Record<string, Handler>>
@@ -95,10 +108,11 @@ export type Methods = Readonly<Record<string, Handler>>
 /** A method whose reply holds nothing but words of the bridge and the cell. */
 export function method<T>(...of: Parameters<typeof tellingMethod<T>>): Handler {
   const answer = tellingMethod(...of)
-  return (params, context, cancellation) => {
+  const handler: Handler = (params, context, cancellation) => {
     const reply = answer(params, context, cancellation)
     return context.flow ? told(context.flow, reply) : reply
   }
+  return Object.assign(handler, { inRuntime: answer.inRuntime })
 }
 
 /**
@@ -116,8 +130,12 @@ async function told(flow: SessionFlow, reply: unknown): Promise<unknown> {
 }
 
 /** A method whose reply holds what servers said or sessions kept: it tells the flow itself where that came from. */
-export function tellingMethod<T>(schema: z.ZodType<T>, handle: (params: T, context: CallContext) => unknown): Handler {
-  return (params, context, { signal }) => {
+export function tellingMethod<T>(
+  schema: z.ZodType<T>,
+  handle: (params: T, context: CallContext) => unknown,
+  inRuntime?: RuntimeFunction,
+): Handler {
+  const handler: Handler = (params, context, { signal }) => {
     const parsed = schema.safeParse(params)
     if (!parsed.success) {
       const problems = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'params'}: ${issue.message}`)
@@ -125,4 +143,5 @@ export function tellingMethod<T>(schema: z.ZodType<T>, handle: (params: T, conte
     }
     return handle(parsed.data, { ...context, signal })
   }
+  return inRuntime ? Object.assign(handler, { inRuntime: { ...inRuntime, params: schema } }) : handler
 }

@@ -11,10 +11,18 @@ export const sessionMethods = {
     ({ cell, start }, { session }) => session.outputs.slice(cell ?? undefined, start),
   ),
 
-  reset_session: method(z.object({}), (_, { session }) => {
-    session.resetAfterCell()
-    return null
-  }),
+  reset_session: method(
+    z.object({}),
+    (_, { session }) => {
+      session.resetAfterCell()
+      return null
+    },
+    {
+      name: 'reset',
+      doc: 'Start afresh: the next cell has a new sandbox, without variables and with an empty /workspace.',
+      returns: 'None',
+    },
+  ),
 
   save_checkpoint: method(checkpoint, (latest, { session }) => {
     session.keepCheckpoint(latest)
