@@ -1,5 +1,4 @@
 // The functions of `mcp.runtime` that only call a method of the bridge, in Python. Pure.
-import * as z from 'zod'
 
 const WIDTH = 120
 const TYPES = { string: 'str', integer: 'int', number: 'float', boolean: 'bool', object: 'dict[str, Any]' }
@@ -15,7 +14,7 @@ export function runtimeFunctions(methods) {
   const typing = ['Any', 'Literal'].filter(uses)
   return [
     '"""Functions of `mcp.runtime` that only call a method of the bridge, written by `npm run schema` from the methods in\n' +
-      'src/calls/ that have `inRuntime`."""\n\n' +
+      'packages/core/src/calls/ that have `inRuntime`."""\n\n' +
       (typing.length > 0 ? `from typing import ${typing.join(', ')}\n\n` : '') +
       (uses('Record') ? 'from ..values import Record\n' : '') +
       'from . import bridge\n\n' +
@@ -27,7 +26,7 @@ export function runtimeFunctions(methods) {
 }
 
 function functionOf({ name, method, doc, returns, params }) {
-  const { properties = {}, required = [] } = z.toJSONSchema(params, { io: 'input', unrepresentable: 'any' })
+  const { properties = {}, required = [] } = params.toJSONSchema({ io: 'input', unrepresentable: 'any' })
   const names = Object.keys(properties)
   const given = names.map((param) => {
     const type = typeOf(properties[param])

@@ -1,21 +1,17 @@
-import * as z from 'zod'
 import { expect, it } from 'vitest'
-import { method } from '../src/calls/methods/method.ts'
 import { runtimeFunctions } from './runtime-functions.mjs'
 
 it('a method with inRuntime becomes a function of Python with its params, and one without becomes none', () => {
-  const params = z.object({
-    zone: z.string().max(100),
-    styles: z
-      .array(z.enum(['long', 'short']))
-      .max(2)
-      .nullish(),
-    count: z.int().default(1),
-  })
-  const methods = {
-    time_in: method(params, () => '', { doc: 'The time there.', returns: 'str' }),
-    upload: method(params, () => ''),
+  const schema = {
+    properties: {
+      zone: { type: 'string' },
+      styles: { anyOf: [{ type: 'array', items: { enum: ['long', 'short'] } }, { type: 'null' }] },
+      count: { type: 'integer', default: 1 },
+    },
+    required: ['zone'],
   }
+  const inRuntime = { doc: 'The time there.', returns: 'str', params: { toJSONSchema: () => schema } }
+  const methods = { time_in: Object.assign(() => {}, { inRuntime }), upload: () => {} }
   const [, written] = runtimeFunctions(methods).split('\n\n\n')
   expect(written).toBe(
     `

@@ -1,5 +1,5 @@
 """Functions of `mcp.runtime` that only call a method of the bridge, written by `npm run schema` from the methods in
-src/calls/ that have `inRuntime`."""
+packages/core/src/calls/ that have `inRuntime`."""
 
 from . import bridge
 
