@@ -21,7 +21,7 @@ const BROWSER = '/usr/bin/chromium'
 
 /** The recorded runs of other bridges. */
 async function writeRecord(stateDir: string): Promise<void> {
-  const limits = { fileBytes: 8 << 20, waitingLines: RUNS }
+  const limits = { fileBytes: 8 << 20, totalBytes: Infinity, waitingLines: RUNS }
   const record = new RecordFile({
     logs: new LogFolder(path.join(stateDir, '.sandbridge/audit')),
     about: {},
@@ -33,14 +33,14 @@ async function writeRecord(stateDir: string): Promise<void> {
     record.add({
       time: new Date(begin + number * 1_000).toISOString(),
       type: 'run',
-      id: `run-${number}`,
-      'sandbridge.session.id': 's',
-      'mcp.client.name': `client ${number}`,
-      'sandbridge.cell.id': `old-${number}`,
-      'sandbridge.cell.number': number,
-      'sandbridge.cell.status': 'ok',
-      'sandbridge.code.sha256': 'f'.repeat(64),
-      'sandbridge.duration': 0.4,
+      id: `old-${number}`,
+      run: `run-${number}`,
+      session: 's',
+      client: `client ${number}`,
+      number,
+      status: 'ok',
+      codeHash: 'f'.repeat(64),
+      durationMs: 400,
     })
   }
   await record.close()

@@ -85,7 +85,7 @@ function toolNamed(name: string): SavedToolContent {
 
 async function recordRow(store: Store) {
   const record = new RecordFile({ logs: recordIn(store), about: {}, sync: false, limits: RECORD_LIMITS })
-  const line = { time: new Date().toISOString(), type: 'call', 'mcp.server.name': 'hub', text: 'x'.repeat(300) }
+  const line = { time: new Date().toISOString(), type: 'call', server: 'hub', text: 'x'.repeat(300) }
   await record.flush()
   const times = await samples(10, () => {
     for (let index = 0; index < LINES; index += 1) record.add(line)

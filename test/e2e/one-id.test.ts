@@ -52,12 +52,12 @@ it(
     }
     const entries = await told(id!)
     expect(entries.map(({ type }) => type)).toEqual(['call', 'call', 'run'])
-    expect(entries.find((entry) => entry.id.startsWith(call!))).toMatchObject({ 'mcp.server.name': 'raw' })
+    expect(entries.find((entry) => entry.id.startsWith(call!))).toMatchObject({ server: 'raw' })
     const run = entries.find(({ type }) => type === 'run')!
-    expect(run['trace_id']).toBe(spans[0]!.traceId)
+    expect(run['traceId']).toBe(spans[0]!.traceId)
     // Also by the ids of the call and the cell in the trace.
     for (const { id: ofCall } of entries) expect(await told(ofCall)).toEqual(entries)
-    expect(await told(String(run['sandbridge.cell.id']).slice(0, 8))).toEqual(entries)
+    expect(await told(String(run['run']).slice(0, 8))).toEqual(entries)
     const shown = await log(id!)
     expect(shown.stdout.trim().split('\n')).toHaveLength(3)
     for (const line of shown.stdout.trim().split('\n')) expect(line).toContain(id)

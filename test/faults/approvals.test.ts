@@ -92,11 +92,9 @@ describe.each(['legacy', 'modern'] as const)(
       const recorded = async () =>
         (await readRecord(record, {}, 1_000))
           .map(({ fields }) => fields)
-          .filter((entry) => entry['type'] === 'answer' && String(entry['mcp.client.name']).endsWith(era))
+          .filter((entry) => entry['type'] === 'answer' && String(entry['client']).endsWith(era))
       await until(async () => (await recorded()).length > 0)
-      expect(await recorded()).toMatchObject([
-        { 'mcp.client.name': `leaving ${era}`, 'sandbridge.answer': 'unanswered' },
-      ])
+      expect(await recorded()).toMatchObject([{ client: `leaving ${era}`, answer: 'unanswered' }])
       expect(asked).toEqual({ leaving: 1, staying: 0 })
       expect(readdirSync(path.dirname(journal))).not.toContain('journal')
       expect(await staying.run(call)).toContain('called')

@@ -7,7 +7,6 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { expect, it, vi } from 'vitest'
 import { verifyRecord } from '@sandbridge/record/audit/verify-record.ts'
 import { newId } from '@sandbridge/core/observe/events/new-id.ts'
-import { LiveState } from '@sandbridge/core/observe/events/live-state.ts'
 import { collectGarbage } from '@sandbridge/core/test/support/collect-garbage.ts'
 import { openObserved } from '@sandbridge/core/test/support/observed-bridge.ts'
 import { LogFolder } from '@sandbridge/core/keep/files/log-folder.ts'
@@ -24,9 +23,6 @@ it('a bridge with all observers makes 100,000 calls while its collector is gone'
   vi.unstubAllEnvs()
   await run('1')
   const stateDir = path.join(home, 'MCPs')
-  // As in a resident bridge.
-  const live = new LiveState()
-  bridge.events.subscribe(live)
   const result = { content: [{ type: 'text', text: 'x'.repeat(1_000) }] }
   await collectGarbage()
   const before = process.memoryUsage().heapUsed
@@ -39,7 +35,7 @@ it('a bridge with all observers makes 100,000 calls while its collector is gone'
     await turn()
   }
   bridge.events.flush()
-  expect(live.snapshot.counts).toMatchObject({ calls: CALLS, failed: 0 })
+  expect(bridge.live.counts).toMatchObject({ calls: CALLS, failed: 0 })
   await collectGarbage()
   expect(process.memoryUsage().heapUsed - before).toBeLessThan(ROOM_BYTES)
   // The bridge still serves.

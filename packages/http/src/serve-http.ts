@@ -19,6 +19,7 @@ import { AccessTokens } from './oauth/access-tokens.ts'
 import type { BearerRefusal } from './oauth/bearer-refusal.ts'
 import { ProtectedResource } from './oauth/protected-resource.ts'
 import { refuse } from './refuse.ts'
+import { Deliveries, ofResponse } from '@sandbridge/core/serve/mcp/deliveries.ts'
 import { BodyError, readJsonBody } from '@sandbridge/core/serve/requests/request-body.ts'
 import { HandleSeal } from './sealed-handle.ts'
 import type { SignInPages } from './sign-in-pages.ts'
@@ -145,7 +146,9 @@ export async function serveHttp(
       requests.giveBack(group)
     })
     const body = request.method === 'POST' ? await readJsonBody(request, limits.bodyBytes) : undefined
-    await group.answer(request, response, body)
+    const deliveries = new Deliveries()
+    response.once('close', () => deliveries.ended(response.writableFinished))
+    await ofResponse.run(deliveries, () => group.answer(request, response, body))
   }
 
   /** Starts a sign-in for the user of the token. */

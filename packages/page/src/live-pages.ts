@@ -2,11 +2,12 @@
 // gets a new snapshot.
 import type { ServerResponse } from 'node:http'
 import type { Bridge } from '@sandbridge/core/bridge/bridge.ts'
-import { eventsOf } from './state/begun.ts'
-import { History } from './state/history.ts'
-import { pageEvent, type PageEvent } from './state/page-event.ts'
-import type { PageMessage, Snapshot } from './state/page-message.ts'
-import type { CellView } from './state/page-state.ts'
+import type { BridgeEvent } from '@sandbridge/core/observe/events/event.ts'
+import { Ledger, type LedgerState } from '@sandbridge/core/observe/runs/ledger.ts'
+import type { Run } from '@sandbridge/core/observe/runs/run.ts'
+import { pageEvent } from './page-event.ts'
+
+export type PageMessage = { kind: 'state'; content: LedgerState } | { kind: 'events'; content: BridgeEvent[] }
 
 const MAX_PAGES = 100
 /** Events come in bursts and are sent together; a shorter delay would not be visible. */
@@ -15,23 +16,26 @@ const GATHER_MS = 30
 const MAX_GATHERED = 20_000
 const ALIVE_MS = 15_000
 const MAX_UNREAD_BYTES = 32 * 1024 * 1024
-const SNAPSHOT_CELLS = 50
+const SNAPSHOT_RUNS = 50
 const SNAPSHOT_CHARS = 8 * 1024 * 1024
+/** What is kept for pages that open later: old runs lose their output and keep their outline. */
+const KEEPS = { runs: 10_000, chars: 64 * 1024 * 1024 }
 
 export class LivePages {
-  readonly history = new History()
+  readonly ledger: Ledger
   readonly #pages = new Set<ServerResponse>()
   readonly #alive: NodeJS.Timeout
   readonly #leave: () => void
-  #gathered: PageEvent[] = []
+  #gathered: BridgeEvent[] = []
   #timer: NodeJS.Timeout | undefined
 
-  constructor({ live, events }: Pick<Bridge, 'live' | 'events'>) {
-    for (const event of live ? eventsOf(live) : []) this.history.add(event)
+  constructor({ events }: Pick<Bridge, 'events'>) {
+    events.flush()
+    this.ledger = Ledger.from(structuredClone(events.ledger.state), KEEPS)
     this.#leave = events.subscribe({
       name: 'page',
       isWatched: true,
-      receive: (all) => this.#take(all.map(pageEvent).filter((event) => event !== undefined)),
+      receive: (told) => this.#take(told.flatMap(({ event }) => pageEvent(event) ?? [])),
     })
     this.#alive = setInterval(() => this.#write(': alive\n\n'), ALIVE_MS).unref()
   }
@@ -58,8 +62,8 @@ export class LivePages {
     this.#leave()
   }
 
-  #take(events: readonly PageEvent[]): void {
-    for (const event of events) this.history.add(event)
+  #take(events: readonly BridgeEvent[]): void {
+    for (const event of events) this.ledger.take(event)
     if (this.#pages.size === 0) return
     for (const event of events) this.#gathered.push(event)
     this.#timer ??= setTimeout(() => this.#send(), GATHER_MS).unref()
@@ -83,20 +87,18 @@ export class LivePages {
   }
 
   #snapshotText(): string {
-    return textOf({ kind: 'snapshot', content: snapshotOf(this.history) })
+    return textOf({ kind: 'state', content: newestOf(this.ledger.state) })
   }
 }
 
-function snapshotOf({ state: { sessions, cells, questions } }: History): Snapshot {
-  const newest: CellView[] = []
+function newestOf(state: LedgerState): LedgerState {
+  const runs: Run[] = []
   let chars = 0
-  for (const cell of [...cells.values()].slice(-SNAPSHOT_CELLS).toReversed()) {
-    chars += JSON.stringify(cell).length
-    if (chars > SNAPSHOT_CHARS && cell.status !== 'running') continue
-    newest.unshift(cell)
+  for (const run of state.runs.slice(-SNAPSHOT_RUNS).toReversed()) {
+    chars += JSON.stringify(run).length
+    if (chars <= SNAPSHOT_CHARS || run.status === 'running') runs.unshift(run)
   }
-  const open = [...sessions.values()].filter((session) => !session.ended)
-  return { sessions: open, cells: newest, questions: [...questions.values()] }
+  return { ...state, sessions: state.sessions.filter(({ ended }) => !ended), runs }
 }
 
 function textOf(message: PageMessage): string {

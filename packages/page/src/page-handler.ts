@@ -58,7 +58,7 @@ export class PageHandler {
   constructor(bridge: Bridge, admit: (socket: Socket) => boolean) {
     this.#admit = admit
     this.#pages = new LivePages(bridge)
-    this.#routes = createRoutes(bridge, this.#pages.history)
+    this.#routes = createRoutes(bridge, this.#pages.ledger)
     this.#questions = new QuestionLinks(bridge.settings.stateDir)
   }
 

@@ -14,7 +14,7 @@ import { codeParam, get, nameParam, post, type Routes } from './route.ts'
 import { Notebook } from './views/notebook.ts'
 import { serverDetails, serverList } from './views/server-views.ts'
 import { sharedUsage } from './views/usage.ts'
-import type { History } from './state/history.ts'
+import type { Ledger } from '@sandbridge/core/observe/runs/ledger.ts'
 
 const SEARCH_LIMIT = 20
 
@@ -32,7 +32,7 @@ const server = z.object({ name: nameParam })
 /** Missing means the page's own. */
 const session = nameParam.optional()
 
-export function createRoutes(bridge: Bridge, history: History): Routes {
+export function createRoutes(bridge: Bridge, ledger: Ledger): Routes {
   const notebook = new Notebook(bridge)
   return new Map([
     post('interrupt', z.object({ id: nameParam }), ({ id }) => ({ wasRunning: bridge.cells.interrupt(id) })),
@@ -67,11 +67,11 @@ export function createRoutes(bridge: Bridge, history: History): Routes {
     ),
     get('usage', z.object({}), sharedUsage(bridge)),
     get('cell', z.object({ id: nameParam }), ({ id }) => {
-      const cell = history.state.cells.get(id)
+      const cell = ledger.runs.get(id)
       if (cell) return cell
       throw new BridgeError('TOOL_ARGUMENTS_INVALID', 'This run is no longer kept', { hint: '' })
     }),
-    get('record', runFilter, (filter) => recordRuns(bridge, history, filter)),
+    get('record', runFilter, (filter) => recordRuns(bridge, ledger, filter)),
     get('record/run', z.object({ id: nameParam, at: z.coerce.number() }), ({ id, at }) => recordedRun(bridge, id, at)),
     get('questions', z.object({}), () => openQuestions(bridge)),
     post(

@@ -26,7 +26,7 @@ it('sandbridge log shows runs and calls of running and ended bridges, and whethe
   expect(entries.map(({ type }) => type)).toEqual(['call', 'run'])
   expect((await log('--server', 'other')).stdout).toBe('')
   expect((await log('--denied')).stdout).toBe('')
-  const session = String(entries[0]!['sandbridge.session.id'])
+  const session = String(entries[0]!['session'])
   expect((await log('--session', session, '--since', '1h', '--json')).stdout.trim().split('\n')).toHaveLength(3)
   expect((await log('--since', '2026-01-01', '--json')).stdout.trim().split('\n').length).toBeGreaterThan(2)
   // Dates of long ago to JavaScript.
@@ -53,7 +53,7 @@ it('sandbridge log shows runs and calls of running and ended bridges, and whethe
   })
   const folder = path.join(home, 'MCPs/.sandbridge/audit')
   const file = path.join(folder, readdirSync(folder)[0]!)
-  writeFileSync(file, readFileSync(file, 'utf8').replace('"gen_ai.tool.name":"echo"', '"gen_ai.tool.name":"ohce"'))
+  writeFileSync(file, readFileSync(file, 'utf8').replace('"name":"echo"', '"name":"ohce"'))
   const changed = await log('--verify')
   expect(changed.stdout).toContain('was edited')
   expect(changed.code).toBe(1)

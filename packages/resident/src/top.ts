@@ -46,7 +46,7 @@ async function tellNone({ context, printEmpty }: Terminal): Promise<void> {
   )
 }
 
-function show({ sessions, cells, calls, questions, servers, counts }: ResidentNow, terminal: Terminal): void {
+function show({ sessions, runs, questions, servers, counts }: ResidentNow, terminal: Terminal): void {
   const { printLine, printTable } = terminal
   const at = Date.now()
   const facts = [
@@ -58,22 +58,24 @@ function show({ sessions, cells, calls, questions, servers, counts }: ResidentNo
   ]
   printLine([{ text: `Resident ${process.pid}`, style: 'bold' }, `version ${VERSION}: ${facts.join(', ')}`], ', ')
   printTable([
-    ...sessions.map(({ client = 'a client', folder, startedAt, cells: ran }) => [
+    ...sessions.map(({ client, folder, at: began, cellCount }) => [
       '  session',
-      seconds(at - startedAt),
-      `${client} in ${folder}: ${count(ran, 'cell')}`,
+      seconds(at - began),
+      `${client || 'a client'} in ${folder}: ${count(cellCount, 'cell')}`,
     ]),
-    ...questions.map(({ message, startedAt }) => [
+    ...questions.map(({ message, at: asked }) => [
       { text: '  asks', style: 'yellow' as const },
-      seconds(at - startedAt),
+      seconds(at - asked),
       message,
     ]),
-    ...cells.map(({ code, startedAt, number }) => [
+    ...runs.map(({ code, at: began, number }) => [
       { text: `  cell ${number}`, style: 'cyan' as const },
-      seconds(at - startedAt),
+      seconds(at - began),
       code.trim().split('\n')[0]!.slice(0, 100),
     ]),
-    ...calls.map(({ server, name, startedAt }) => ['  call', seconds(at - startedAt), `${server}__${name}`]),
+    ...runs
+      .flatMap(({ calls }) => calls)
+      .map(({ server, name, at: sent }) => ['  call', seconds(at - sent), `${server}__${name}`]),
     ...Object.entries(servers).map(([name, { state, calls: made, failed, durationMs, error }]) => [
       { text: `  ${state}`, style: STATE_STYLES[state] ?? ('dim' as const) },
       made > 0 ? `${Math.round(durationMs / made)} ms` : '–',

@@ -364,7 +364,7 @@ describe('the end of', () => {
   }
   const cells = async (house: ResidentHome): Promise<number> => {
     const { stdout } = await type(house, 'ann', ['top', '--json'])
-    return (JSON.parse(stdout) as { cells: unknown[] }[]).reduce((sum, one) => sum + one.cells.length, 0)
+    return (JSON.parse(stdout) as { runs: unknown[] }[]).reduce((sum, one) => sum + one.runs.length, 0)
   }
 
   let survivor: RelayClient | undefined
@@ -534,7 +534,7 @@ it(
     const told = await snapshot(page)
     expect(told).toContain('an early word')
     expect(told).toContain('inspector-cli')
-    const [, id] = /"id":"(\w+)","number":2/.exec(told)!
+    const [, id] = /"id":"(\w+)","run":"[^{}]*"number":2,/.exec(told)!
     expect(await (await page('interrupt', { id })).json()).toEqual({ wasRunning: true })
     expect(await running).toMatch(/interrupt/i)
   },

@@ -1,7 +1,9 @@
-// Counts and measures events: the histograms of the MCP conventions, and our own metrics. Both exporters read it.
-import type { BridgeEvent, EventOf } from '@sandbridge/core/observe/events/event.ts'
+// Counts and measures runs, calls and other events: the histograms of the MCP conventions, and our own metrics. Both
+// exporters read it.
+import type { EventOf } from '@sandbridge/core/observe/events/event.ts'
 import type { Subscriber } from '@sandbridge/core/observe/events/event-stream.ts'
-import { estimateTokens } from '@sandbridge/core/util/tokens/estimate-tokens.ts'
+import type { Run, Told } from '@sandbridge/core/observe/runs/run.ts'
+import { calledTokens, returnedTokens } from '@sandbridge/core/observe/runs/run-cost.ts'
 import { type Attributes, callAttributes, errorType, runAttributes } from './spans.ts'
 
 /** Bucket bounds of the conventions, in seconds. */
@@ -37,9 +39,6 @@ const GAUGES = {
 type HistogramName = keyof typeof HISTOGRAMS
 type SumName = keyof typeof SUMS
 
-/** Approximate bytes of text per token. */
-const BYTES_PER_TOKEN = 4
-
 /** Cumulative values since the start, by attributes. */
 interface Histogram {
   attributes: Attributes
@@ -71,34 +70,22 @@ export class Metrics implements Subscriber {
   readonly startedAt = Date.now()
   readonly #histograms = new Map<HistogramName, Map<string, Histogram>>()
   readonly #sums = new Map<SumName, Map<string, Point>>()
-  readonly #runs = new Map<string, EventOf<'run.started'>>()
   #openSessionCount = 0
-  /** Bytes of call results per run, and the run of each running cell. */
-  readonly #resultBytes = new Map<string, number>()
-  readonly #runOfCell = new Map<string, string>()
   /** Series of calls by a short key: finding one by all its attributes takes longer than counting in it. */
   readonly #ofCalls = new Map<string, Histogram>()
 
-  receive(events: readonly BridgeEvent[]): void {
-    for (const event of events) this.#take(event)
+  receive(told: readonly Told[]): void {
+    for (const one of told) this.#take(one)
   }
 
-  #take(event: BridgeEvent): void {
+  #take({ event, run }: Told): void {
     switch (event.type) {
-      case 'run.started':
-        this.#runs.set(event.id, event)
-        break
       case 'run.ended':
-        this.#runEnded(event)
+        this.#runEnded(event, run)
         break
-      case 'cell.started':
-        if (event.parent !== undefined) this.#runOfCell.set(event.id, event.parent)
-        break
-      case 'cell.ended': {
-        this.#runOfCell.delete(event.id)
+      case 'cell.ended':
         this.#observe('sandbridge.cell.duration', event.durationMs, { 'sandbridge.cell.status': event.status })
         break
-      }
       case 'call.ended':
         this.#callEnded(event)
         break
@@ -166,31 +153,22 @@ export class Metrics implements Subscriber {
     ]
   }
 
-  #runEnded(event: EventOf<'run.ended'>): void {
-    const started = this.#runs.get(event.id)
-    this.#runs.delete(event.id)
-    const bytes = this.#resultBytes.get(event.id) ?? 0
-    this.#resultBytes.delete(event.id)
-    if (started) {
+  #runEnded(event: EventOf<'run.ended'>, run: Run | undefined): void {
+    const request = run?.request
+    if (request) {
       const error = errorType(event.outcome, event.error?.code)
-      this.#observe('mcp.server.operation.duration', event.durationMs, {
-        ...runAttributes(started),
-        'error.type': error,
-      })
+      const attributes = { ...runAttributes(request), 'error.type': error }
+      this.#observe('mcp.server.operation.duration', event.durationMs, attributes)
     }
-    const tokens = sumOfTexts(event.content, estimateTokens)
+    const tokens = returnedTokens(event.content)
     this.add('sandbridge.tokens.returned', tokens)
-    this.add('sandbridge.tokens.saved', Math.max(0, Math.round(bytes / BYTES_PER_TOKEN) - tokens))
+    this.add('sandbridge.tokens.saved', Math.max(0, (run ? calledTokens(run) : 0) - tokens))
   }
 
   #callEnded(event: EventOf<'call.ended'>): void {
-    const { kind, server, name, outcome, error, durationMs, parent, result } = event
+    const { kind, server, name, outcome, error, durationMs } = event
     const key = `${kind}\n${outcome}\n${error?.code ?? ''}\n${server}\n${name}`
     count(this.#ofCalls.get(key) ?? this.#seriesOfCall(key, event), durationMs)
-    const run = this.#runOfCell.get(parent ?? '')
-    if (run === undefined) return
-    const bytes = sumOfTexts((result as { content?: unknown } | undefined)?.content, (text) => text.length)
-    this.#resultBytes.set(run, (this.#resultBytes.get(run) ?? 0) + bytes)
   }
 
   #seriesOfCall(key: string, event: EventOf<'call.ended'>): Histogram {
@@ -246,14 +224,4 @@ function seriesOf<N, P>(
   const found = series.get(key) ?? make(counted)
   series.set(key, found)
   return found
-}
-
-function sumOfTexts(content: unknown, sizeOf: (text: string) => number): number {
-  let sum = 0
-  if (!Array.isArray(content)) return sum
-  for (const block of content as unknown[]) {
-    const { text } = (block ?? {}) as { text?: unknown }
-    if (typeof text === 'string') sum += sizeOf(text)
-  }
-  return sum
 }

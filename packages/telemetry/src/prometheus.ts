@@ -2,8 +2,8 @@
 // can reach requires a token.
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
-import type { BridgeEvent } from '@sandbridge/core/observe/events/event.ts'
 import type { Subscriber } from '@sandbridge/core/observe/events/event-stream.ts'
+import type { Told } from '@sandbridge/core/observe/runs/run.ts'
 import type { Metric, Metrics } from './metrics.ts'
 import type { Attributes } from './spans.ts'
 
@@ -67,8 +67,8 @@ export class PrometheusPort implements Subscriber {
     this.#catchUp = catchUp
   }
 
-  receive(events: readonly BridgeEvent[]): void {
-    this.#metrics.receive(events)
+  receive(told: readonly Told[]): void {
+    this.#metrics.receive(told)
   }
 
   /** @returns the port. @throws what node:net throws, such as EADDRINUSE */

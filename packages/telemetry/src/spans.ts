@@ -1,8 +1,9 @@
-// Builds spans from events, with the MCP semantic conventions: `tools/call run_python` (server) → `cell` →
-// `tools/call TOOL` (client).
-import type { BridgeEvent, EventOf } from '@sandbridge/core/observe/events/event.ts'
+// Builds spans from runs and calls that have ended, with the MCP semantic conventions:
+// `tools/call run_python` (server) → `cell` → `tools/call TOOL` (client).
+import type { EventOf } from '@sandbridge/core/observe/events/event.ts'
 import { MCP_METHODS } from '@sandbridge/core/observe/events/mcp-methods.ts'
 import type { TraceContext } from '@sandbridge/core/observe/events/trace-context.ts'
+import type { Call, Run, Told } from '@sandbridge/core/observe/runs/run.ts'
 
 export type Attributes = Readonly<Record<string, string | number | boolean | undefined>>
 
@@ -23,16 +24,6 @@ export interface Span {
   failure?: string | undefined
 }
 
-/** A span that has begun; it is reported when it ends. */
-interface Open {
-  trace: TraceContext
-  at: number
-  mono: number
-  attributes: readonly Attributes[]
-  /** For a cell: attributes shared by all its calls. */
-  ofCalls?: Attributes
-}
-
 interface SpanOptions {
   /** Include arguments and results as attributes; only if the user asks for it. */
   capturesContent: boolean
@@ -47,7 +38,6 @@ const MAX_TOOLS = 1_000
 
 export class Spans {
   readonly #options: SpanOptions
-  readonly #open = new Map<string, Open>()
   /** Attributes shared by all calls of a tool, so that their text is created once. */
   readonly #ofTools = new Map<string, Attributes>()
 
@@ -56,108 +46,43 @@ export class Spans {
   }
 
   /** Returns the span that the event ends; undefined for other events and for traces that are not sampled. */
-  take(event: BridgeEvent): Span | undefined {
-    switch (event.type) {
-      case 'run.started':
-        this.#begin(event, event.trace, [runAttributes(event), ofRequest(event)])
-        return undefined
-      case 'cell.started':
-        this.#begin(event, event.trace, [cellAttributes(event)], {
-          'sandbridge.run.id': event.run,
-          'mcp.client.name': event.client,
-        })
-        return undefined
-      case 'call.started':
-        this.#callStarted(event)
-        return undefined
-      case 'server.state':
-        // The cached attributes contain the old transport.
-        this.#ofTools.clear()
-        return undefined
-      case 'run.ended':
-        return this.#runEnded(event)
-      case 'cell.ended':
-        return this.#cellEnded(event)
-      case 'call.ended':
-        return this.#callEnded(event)
-      default:
-        return undefined
-    }
+  take({ event, run, call }: Told): Span | undefined {
+    // The cached attributes contain the old transport.
+    if (event.type === 'server.state') this.#ofTools.clear()
+    if (!run?.trace?.sampled) return undefined
+    if (event.type === 'run.ended') return requestSpan(event, run)
+    if (event.type === 'cell.ended') return cellSpan(event, run)
+    return event.type === 'call.ended' && call ? this.#callSpan(event, call, run) : undefined
   }
 
-  #begin(
-    { id, at, mono }: BridgeEvent,
-    trace: TraceContext | undefined,
-    attributes: readonly Attributes[],
-    ofCalls?: Attributes,
-  ): void {
-    if (trace?.sampled) this.#open.set(id, { trace, at, mono, attributes, ...(ofCalls && { ofCalls }) })
-  }
-
-  #callStarted(event: EventOf<'call.started'>): void {
-    const cell = this.#open.get(event.parent ?? '')
-    if (!cell) return
-    const attributes = [this.#ofTool(event), cell.ofCalls ?? {}]
-    const { kind, server, name, args } = event
-    if (kind === 'resource') attributes.push({ 'mcp.resource.uri': this.#options.redact(server, name) })
-    if (this.#options.capturesContent) attributes.push({ 'gen_ai.tool.call.arguments': this.#content(server, args) })
-    this.#begin(event, cell.trace, attributes)
-  }
-
-  /** @param name the span's name @param also attributes known at the end @param failure reason of the failure */
-  #end(event: BridgeEvent, name: string, kind: Span['kind'], also?: Attributes, failure?: string): Span | undefined {
-    const open = this.#open.get(event.id)
-    this.#open.delete(event.id)
-    if (!open) return undefined
-    const { trace, at, mono, attributes } = open
-    return {
-      trace,
-      id: event.id,
-      parentId: event.parent ?? trace.parentId,
-      name,
-      kind,
-      startMs: at,
-      // Duration from the monotonic clock.
-      endMs: at + (event.mono - mono),
-      attributes: also ? [...attributes, also] : attributes,
-      failure,
-    }
-  }
-
-  #runEnded(event: EventOf<'run.ended'>): Span | undefined {
-    const error = errorType(event.outcome, event.error?.code)
-    const tool = String(this.#open.get(event.id)?.attributes[0]?.['gen_ai.tool.name'] ?? 'run_python')
-    const failure = error && (event.error?.message ?? 'The result is marked as an error')
-    return this.#end(event, `tools/call ${tool}`, 'server', { 'error.type': error }, failure)
-  }
-
-  #cellEnded(event: EventOf<'cell.ended'>): Span | undefined {
-    const { status, raised, stateLost } = event
-    const error = status === 'ok' ? undefined : (raised?.name ?? status)
-    const also = { 'sandbridge.cell.status': status, 'sandbridge.state_lost': stateLost, 'error.type': error }
-    return this.#end(event, 'cell', 'internal', also, error)
-  }
-
-  #callEnded(event: EventOf<'call.ended'>): Span | undefined {
-    const { kind, server, name, outcome, error, result } = event
+  #callSpan(event: EventOf<'call.ended'>, call: Call, run: Run): Span {
+    const { kind, server, name, args, outcome, error, at, startMs } = call
     // Without a resource's URI: names must have few distinct values.
     const title = kind === 'resource' || name === kind ? MCP_METHODS[kind] : `${MCP_METHODS[kind]} ${name}`
-    const type = errorType(outcome, error?.code)
-    const failure = type && (error?.message ?? 'The result is marked as an error')
-    const content = this.#options.capturesContent && this.#content(server, result)
-    const also = {
-      ...(type !== undefined && { 'error.type': type }),
-      ...(content !== false && { 'gen_ai.tool.call.result': content }),
+    const type = errorType(outcome!, error?.code)
+    const attributes: Attributes[] = [
+      this.#ofTool(call),
+      { 'sandbridge.run.id': run.run, 'mcp.client.name': run.client || undefined },
+    ]
+    if (kind === 'resource') attributes.push({ 'mcp.resource.uri': this.#options.redact(server, name) })
+    if (type !== undefined) attributes.push({ 'error.type': type })
+    if (this.#options.capturesContent) {
+      const result = this.#content(server, event.result)
+      attributes.push({
+        'gen_ai.tool.call.arguments': this.#content(server, args),
+        'gen_ai.tool.call.result': result,
+      })
     }
-    return this.#end(event, title, 'client', type === undefined && content === false ? undefined : also, failure)
+    const failure = type && (error?.message ?? 'The result is marked as an error')
+    return spanOf(event, run.trace!, { at, mono: run.mono + startMs }, title, 'client', attributes, failure)
   }
 
-  #ofTool(event: EventOf<'call.started'>): Attributes {
-    const key = `${event.kind}\n${event.server}\n${event.kind === 'resource' ? '' : event.name}`
+  #ofTool(call: Call): Attributes {
+    const key = `${call.kind}\n${call.server}\n${call.kind === 'resource' ? '' : call.name}`
     const known = this.#ofTools.get(key)
     if (known) return known
     if (this.#ofTools.size >= MAX_TOOLS) this.#ofTools.clear()
-    const attributes = callAttributes(event, this.#options.transports)
+    const attributes = callAttributes(call, this.#options.transports)
     this.#ofTools.set(key, attributes)
     return attributes
   }
@@ -165,6 +90,35 @@ export class Spans {
   #content(server: string, value: unknown): string {
     return this.#options.redact(server, JSON.stringify(value) ?? 'null').slice(0, MAX_CONTENT)
   }
+}
+
+function requestSpan(event: EventOf<'run.ended'>, { request }: Run): Span | undefined {
+  if (!request?.trace) return undefined
+  const type = errorType(event.outcome, event.error?.code)
+  const failure = type && (event.error?.message ?? 'The result is marked as an error')
+  const attributes = [runAttributes(request), ofRequest(request), { 'error.type': type }]
+  return spanOf(event, request.trace, request, `tools/call ${request.tool}`, 'server', attributes, failure)
+}
+
+function cellSpan(event: EventOf<'cell.ended'>, run: Run): Span {
+  const { status, raised, stateLost } = event
+  const type = status === 'ok' ? undefined : (raised?.name ?? status)
+  const also = { 'sandbridge.cell.status': status, 'sandbridge.state_lost': stateLost, 'error.type': type }
+  return spanOf(event, run.trace!, run, 'cell', 'internal', [cellAttributes(run), also], type)
+}
+
+function spanOf(
+  { id, parent, mono }: EventOf<'run.ended' | 'cell.ended' | 'call.ended'>,
+  trace: TraceContext,
+  start: { at: number; mono: number },
+  name: string,
+  kind: Span['kind'],
+  attributes: readonly Attributes[],
+  failure: string | undefined,
+): Span {
+  // Duration from the monotonic clock.
+  const endMs = start.at + (mono - start.mono)
+  return { trace, id, parentId: parent ?? trace.parentId, name, kind, startMs: start.at, endMs, attributes, failure }
 }
 
 /** Attributes of a request to a server, for spans and metrics. */
@@ -201,11 +155,11 @@ function ofRequest({ id, requestId, client }: EventOf<'run.started'>): Attribute
   return { 'sandbridge.run.id': id, 'jsonrpc.request.id': requestId, 'mcp.client.name': client }
 }
 
-function cellAttributes({ run, number, session, provider, timeoutMs }: EventOf<'cell.started'>): Attributes {
+function cellAttributes({ run, number, session, provider, timeoutMs }: Run): Attributes {
   return {
     'sandbridge.run.id': run,
     'sandbridge.cell.number': number,
-    'sandbridge.session.id': session,
+    'sandbridge.session.id': session || undefined,
     'sandbridge.provider': provider,
     'sandbridge.timeout': timeoutMs / 1000,
   }

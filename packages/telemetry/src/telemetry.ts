@@ -2,8 +2,8 @@
 // Spans wait here until the collector has taken them, within a limit.
 import type { PushMetricExporter } from '@opentelemetry/sdk-metrics'
 import type { SpanExporter } from '@opentelemetry/sdk-trace'
-import type { BridgeEvent } from '@sandbridge/core/observe/events/event.ts'
 import type { Subscriber } from '@sandbridge/core/observe/events/event-stream.ts'
+import type { Told } from '@sandbridge/core/observe/runs/run.ts'
 import { withTimeout } from '@sandbridge/core/util/async/wait.ts'
 import { metricExporter, spanExporter, Translation } from './exporters.ts'
 import type { Metrics } from './metrics.ts'
@@ -50,11 +50,11 @@ export class Telemetry implements Subscriber {
     this.#traced = traced
   }
 
-  receive(events: readonly BridgeEvent[]): void {
+  receive(told: readonly Told[]): void {
     const traced = this.#traced
     if (!traced) return
-    for (const event of events) {
-      const span = this.#spans.take(event)
+    for (const one of told) {
+      const span = this.#spans.take(one)
       if (!span) continue
       if (this.#queue.length < this.#options.otel.queueSize) this.#queue.push(span)
       else this.#dropped(1, 'the queue is full')

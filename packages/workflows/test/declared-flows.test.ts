@@ -332,7 +332,7 @@ await mcp_files.send(to=bob, cc="owner@acme.example")`
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line) as Record<string, string>)
-  const id = entries.find(({ type }) => type === 'run')!['sandbridge.run.id']!
+  const id = entries.find(({ type }) => type === 'run')!['run']!
   const saved = await sandbridge('ask', 'save', id, 'greet')
   expect(saved.stdout, saved.stderr).toContain('declares that values of contacts go into "to" of files.send')
   const { code, stderr } = await sandbridge('ask', 'run-workflow', 'greet')

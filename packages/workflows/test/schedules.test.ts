@@ -21,7 +21,12 @@ async def report(week: int, wait: float = 0):
     import asyncio
     await asyncio.sleep(wait)
     await mcp_ledger.add_line(text=f"week {week}")
-runtime.save_workflow("weekly-report", report)`
+runtime.save_workflow("weekly-report", report)
+async def tidy():
+    import asyncio
+    lines = [mcp_ledger.add_line(text=str(n)) for n in range(3)]
+    await asyncio.gather(*lines, return_exceptions=True)
+runtime.save_workflow("tidy", tidy)`
 const ASKS = { ask: ['ledger__add_line'] }
 
 let observed: ObservedBridge
@@ -261,4 +266,17 @@ it('a schedule with an impossible time, zone, tool or parameter is refused', asy
   expect(await refused(name, '0 8 * * *', '--week', '1', '--allow', 'x__y')).toContain('does not name the tool')
   expect(await refused(name, '0 8 * * *')).toContain('--week is missing')
   expect(await refused('other', '--remove')).toContain("Nothing is scheduled as 'other'")
+})
+
+it('a scheduled run whose code caught the refusal of its calls says so in the list of schedules', async () => {
+  setRules(ASKS)
+  await store().add({ ...EVERY_HOUR, workflow: 'tidy', words: [] }, at('07:30:00'))
+  await look(at('08:00:01'))
+  const { runs } = (await store().list())['tidy']!
+  expect(runs).toMatchObject([{ outcome: 'ok', message: '3 calls refused: ledger.add_line (3 times)' }])
+  // Control: where nothing is refused, nothing is said.
+  setRules({})
+  await look(at('09:00:01'))
+  const later = (await store().list())['tidy']!.runs.at(-1)!
+  expect([later.outcome, later.message, lines().length]).toEqual(['ok', undefined, 3])
 })

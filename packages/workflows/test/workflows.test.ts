@@ -35,6 +35,12 @@ runtime.save_workflow("count-lines", count_lines)
 async def sly(tool: str):
     return await runtime.call_tool("ledger", tool)
 runtime.save_workflow("sly", sly)
+async def tidy():
+    try:
+        await mcp_ledger.add_line(text="tidy")
+    except Exception:
+        pass
+runtime.save_workflow("tidy", tidy)
 def clash(version: str, timeout: int = 1, remove: bool = False):
     return f"{version} {timeout} {remove}"
 runtime.save_workflow("clash", clash)`
@@ -271,6 +277,15 @@ it('a workflow resumes a killed run, not one that goes on, whatever other runs d
   const resumed = await run('--resume', '--unanswered', 'again')
   expect(resumed.code, resumed.stderr).toBe(0)
   expect(lines()).toEqual(['first Report 1', 'first Report 2', 'second Report 2', 'first Report 1', 'second Report 1'])
+})
+
+it('a workflow whose code caught the refusal of a call says so, and so does its exit code', async () => {
+  begin(savedAll)
+  writeFileSync(path.join(home, 'MCPs/permissions.json'), '{"permissions": {"deny": ["ledger__add_line"]}}')
+  const refused = await sandbridge('run-workflow', 'tidy')
+  expect([refused.code, refused.stderr]).toEqual([4, expect.stringContaining('1 call refused: ledger.add_line')])
+  rmSync(path.join(home, 'MCPs/permissions.json'))
+  expect(await sandbridge('run-workflow', 'tidy')).toMatchObject({ code: 0, stderr: '' })
 })
 
 it('a workflow makes no call that a rule of today does not allow', async () => {

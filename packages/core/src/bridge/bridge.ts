@@ -15,7 +15,7 @@ import type { LiveSettings } from '../config/settings/file/live-settings.ts'
 import type { Settings } from '../config/settings/settings.ts'
 import { BridgeError } from '../errors.ts'
 import { EventStream } from '../observe/events/event-stream.ts'
-import { type LiveSnapshot, LiveState } from '../observe/events/live-state.ts'
+import type { LedgerState } from '../observe/runs/ledger.ts'
 import type { Log } from '../util/log.ts'
 import { type Maskers, masking } from '../cell/masking-part.ts'
 import type { Methods } from '../calls/methods/method.ts'
@@ -54,7 +54,6 @@ export class Bridge {
   readonly signInPage: SignInPage | undefined
   readonly #pool: KernelPool
   readonly #observers: ReturnType<typeof attachObservers>
-  readonly #live: LiveState | undefined
 
   /** Starts no process. */
   static async open(settings: Settings, log: Log, options: BridgeOptions = {}): Promise<Bridge> {
@@ -128,9 +127,8 @@ export class Bridge {
       opened: () => this.tenants.opened(),
       telemetry: rest.telemetry,
     })
-    if (context) return
-    this.#live = new LiveState()
-    events.subscribe(this.#live)
+    // What a resident does can be asked for at any time.
+    if (!context) events.subscribe({ name: 'live', receive: () => {} })
   }
 
   /**
@@ -142,9 +140,9 @@ export class Bridge {
   }
 
   /** What a resident bridge does now. */
-  get live(): LiveSnapshot | undefined {
+  get live(): LedgerState {
     this.events.flush()
-    return this.#live?.snapshot
+    return this.events.ledger.state
   }
 
   /**

@@ -184,6 +184,11 @@ export class Cells {
     // A time limit or an interrupt has told of its open calls already.
     const cutOff = isFailed || ran.status === 'ok' ? cell.called.cutOff() : undefined
     if (cutOff !== undefined) notes.add(cutOff)
+    const notDone = ran.status === 'ok' ? cell.called.notDone() : undefined
+    if (notDone !== undefined) {
+      ran.notDone = notDone
+      notes.add(`Not all was done: ${notDone}.`)
+    }
     if (ran.status === 'timeout')
       for (const note of await unansweredNotes(cell.called, set.connected.upstreams, cell.flow)) notes.add(note)
     // A command tells its user itself, after the last lines could not be written.

@@ -54,18 +54,28 @@ function callTool(params: unknown, context: CellContext, cancellation: Cancellat
     if (!permissions) return { args: given }
     // A tool may have changed meanwhile; a method of every server is made anew and never changes.
     const isSame = found.method === undefined ? earlier?.tool === found : earlier?.tool.method === found.method
-    const call =
-      earlier && isSame
-        ? permissions.admitAgain(found, earlier.call)
-        : await permissions.admit(found, given, cancellation)
-    earlier = { tool: found, call }
-    return call
+    try {
+      const call =
+        earlier && isSame
+          ? permissions.admitAgain(found, earlier.call)
+          : await permissions.admit(found, given, cancellation)
+      earlier = { tool: found, call }
+      return call
+    } catch (error) {
+      if (!cancellation.aborted) context.called.refused(found)
+      throw error
+    }
   }
   return withUser(serverName, context, cancellation, async function callFoundTool() {
     const refreshed = permissions?.ready(serverName, cancellation)
     if (refreshed) await refreshed
     const found = catalog.knownTool(serverName, tool) ?? (await catalog.findTool(serverName, tool, cancellation.signal))
-    permissions?.refuseDenied(found)
+    try {
+      permissions?.refuseDenied(found)
+    } catch (error) {
+      context.called.refused(found)
+      throw error
+    }
     if (found.method) {
       const reply = await callServerMethod(found, args, kwargs, raw, {
         ...context,
@@ -106,6 +116,7 @@ function callTool(params: unknown, context: CellContext, cancellation: Cancellat
     } catch (error) {
       // A cancelled call may have taken effect.
       if (isSent && !cancellation.aborted) context.called.answered(found, true)
+      if (!isSent) context.called.refused(found)
       context.learned?.noteError(context, found, call.args, error)
       throw error
     }

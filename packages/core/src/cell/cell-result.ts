@@ -44,6 +44,8 @@ export interface CellResult {
   artifacts?: Artifact[]
   /** Further information for the reader, a sentence each. */
   notes: string[]
+  /** Calls that were refused or failed, although the cell ended well: `2 calls refused: mail.send (2 times)`. */
+  notDone?: string
   /** The session's variables are lost. */
   stateLost: boolean
   /** They are lost, but the next cell restores those that could be saved; a note names them. */

@@ -106,14 +106,14 @@ echo '{}' | mcp hub delete_repo --json -; bash -c 'mcp hub delete_repo'; mcp hub
     )
     const lines = files.flatMap((file) => readFileSync(path.join(home, file), 'utf8').split('\n'))
     const run = lines.find((line) => line.includes('"type":"run"'))!
-    expect(run).toContain('"gen_ai.tool.name":"run_bash"')
-    const { 'sandbridge.run.id': id } = JSON.parse(run) as Record<string, string>
+    expect(run).toContain('"tool":"run_bash"')
+    const { run: id } = JSON.parse(run) as Record<string, string>
     const saved = await runProgram(process.execPath, [CLI, 'save', id!, 'report'], bridgeEnv(home), { cwd: home })
     expect([saved.code, saved.stderr], 'it is no Python to make a function of').toEqual([
       2,
       expect.stringContaining('is a cell of run_bash'),
     ])
-    expect(lines.find((line) => line.includes('"type":"call"'))).toContain('"gen_ai.tool.name":"get_issue"')
+    expect(lines.find((line) => line.includes('"type":"call"'))).toContain('"name":"get_issue"')
   })
 })
 

@@ -66,7 +66,8 @@ export async function openObserved(
     ...(plain && { findProvider: async () => ({ provider: plain, passedOver: [] }) }),
   })
   const events: BridgeEvent[] = []
-  if (!options.unobserved) bridge.events.subscribe({ name: 'test', receive: (batch) => void events.push(...batch) })
+  if (!options.unobserved)
+    bridge.events.subscribe({ name: 'test', receive: (told) => void events.push(...told.map(({ event }) => event)) })
   const tenant = bridge.tenants.of()
   const opened = await OpenTenant.of(bridge, tenant)
   const sessions = oneSession(bridge.sessions.open(tenant))

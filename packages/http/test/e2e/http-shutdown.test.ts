@@ -71,7 +71,7 @@ describe('a bridge that drains', () => {
     bridge.child.kill('SIGTERM')
     await once(bridge.child, 'exit')
     const { stdout } = await runCommand(['log', '--json'], bridgeEnv(bridge.home))
-    expect(JSON.parse(stdout)).toMatchObject({ type: 'run', 'sandbridge.cell.status': 'ok' })
+    expect(JSON.parse(stdout)).toMatchObject({ type: 'run', status: 'ok' })
   })
 
   it('a bridge that drains ends at once with a second signal', async () => {

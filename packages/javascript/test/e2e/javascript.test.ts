@@ -154,8 +154,8 @@ await hub.get_issue({ id: '1' })`,
       /audit.*\.jsonl$/.test(file),
     )
     const lines = files.flatMap((file) => readFileSync(path.join(home, file), 'utf8').split('\n'))
-    expect(lines.find((line) => line.includes('"type":"run"'))).toContain('"gen_ai.tool.name":"run_javascript"')
-    expect(lines.find((line) => line.includes('"type":"call"'))).toContain('"gen_ai.tool.name":"get_issue"')
+    expect(lines.find((line) => line.includes('"type":"run"'))).toContain('"tool":"run_javascript"')
+    expect(lines.find((line) => line.includes('"type":"call"'))).toContain('"name":"get_issue"')
   })
 })
 

@@ -3,13 +3,14 @@
 import * as z from 'zod'
 import { recordIn } from '@sandbridge/record/audit/other-files.ts'
 import { type RunCursor, readRunLines, readRuns } from '@sandbridge/record/audit/read-runs.ts'
-import { durationOf, type RecordedRun, type RunFilter, startOf } from '@sandbridge/record/audit/recorded-run.ts'
-import { type RecordEntry, textOf } from '@sandbridge/record/audit/record-entry.ts'
+import { startOf } from '@sandbridge/record/audit/recorded-run.ts'
+import { errorOf, numberOf, type RecordEntry, textOf } from '@sandbridge/record/audit/record-entry.ts'
+import type { Ledger } from '@sandbridge/core/observe/runs/ledger.ts'
+import type { Call, Run } from '@sandbridge/core/observe/runs/run.ts'
 import type { Bridge } from '@sandbridge/core/bridge/bridge.ts'
-import { shownFlow } from '../state/page-event.ts'
-import type { CallView, CellView } from '../state/page-state.ts'
-import { isWanted, newestFirst, type RunRow, rowOf } from '../state/run-row.ts'
-import type { History } from '../state/history.ts'
+import { fieldsOf, itemsOf } from '@sandbridge/core/util/json/json.ts'
+import { shownFlow } from '../page-event.ts'
+import { isWanted, newestFirst, type RunFilter, type RunRow, rowOf } from '@sandbridge/core/observe/runs/run-row.ts'
 
 export interface RecordView {
   runs: RunRow[]
@@ -22,7 +23,7 @@ export interface RecordView {
 export interface RecordedCell {
   at: number
   durationMs: number | undefined
-  calls: CallView[]
+  calls: Call[]
   callCount: number
   facts: [name: string, value: string][]
   /** It ran code, of which the record has the hash. */
@@ -54,7 +55,7 @@ type AskedFilter = z.infer<typeof runFilter>
 
 export async function recordRuns(
   { settings, stores }: Pick<Bridge, 'settings' | 'stores'>,
-  history: History,
+  ledger: Ledger,
   asked: AskedFilter,
 ): Promise<RecordView> {
   const { beforeAt, beforeId = '', ...given } = asked
@@ -64,7 +65,7 @@ export async function recordRuns(
   const before = beforeAt === undefined ? undefined : { at: beforeAt, id: beforeId }
   const limit = before ? MORE_RUNS : FIRST_RUNS
   const remembered = new Map(
-    [...history.state.cells.values()].map((cell): [string, Remembered] => [cell.id, { cell, row: rowOf(cell) }]),
+    [...ledger.runs.values()].map((cell): [string, Remembered] => [cell.id, { cell, row: rowOf(cell) }]),
   )
   const extraText = (id: string): string | undefined => {
     const row = remembered.get(id)
@@ -96,24 +97,24 @@ export async function recordedRun({ stores }: Pick<Bridge, 'stores'>, id: string
   const own = lines.find((line) => ['run', 'sign-in', 'config'].includes(line.type)) ?? lines.at(-1)
   const begin = own?.type === 'run' ? startOf(own) : at
   const calls = lines.filter(({ type }) => type === 'call' || type === 'denial')
-  const code = own ? textOf(own.fields, 'sandbridge.code') : ''
+  const code = own ? textOf(own.fields, 'code') : ''
   return {
     at: begin,
-    durationMs: own && durationOf(own),
+    durationMs: own && numberOf(own.fields, 'durationMs'),
     calls: calls.slice(-MAX_CALLS).map((line) => callOf(line, begin)),
     callCount: calls.length,
     facts: own ? factsOf(own) : [],
-    hasCode: own !== undefined && textOf(own.fields, 'sandbridge.code.sha256') !== '',
+    hasCode: own !== undefined && textOf(own.fields, 'codeHash') !== '',
     ...(code !== '' && { code }),
   }
 }
 
 interface Remembered {
   row: RunRow
-  cell: CellView
+  cell: Run
 }
 
-function withMemory(run: RecordedRun, remembered: Remembered | undefined): RunRow {
+function withMemory(run: RunRow, remembered: Remembered | undefined): RunRow {
   if (!remembered) return run
   const { title, error, at, status } = remembered.row
   // Calls of a running cell are in the record before the cell.
@@ -130,56 +131,51 @@ function isOlder({ at, id }: RunRow, before: RunCursor | undefined): boolean {
   return before === undefined || at < before.at || (at === before.at && id.localeCompare(before.id) < 0)
 }
 
-const serverNames = z.array(z.string())
-const recordedFlow = z
-  .object({ 'sandbridge.flow.from': z.record(z.string(), serverNames), 'sandbridge.flow.seen': serverNames })
-  .transform((fields) => ({ from: fields['sandbridge.flow.from'], seen: fields['sandbridge.flow.seen'] }))
+const recordedFlow = z.object({ from: z.record(z.string(), z.array(z.string())), seen: z.array(z.string()) })
 
-function callOf(line: RecordEntry, begin: number): CallView {
+function callOf(line: RecordEntry, begin: number): Call {
   const { fields, type } = line
   const field = (name: string): string => textOf(fields, name)
-  const given = fields['gen_ai.tool.call.arguments']
-  const args = given === undefined ? field('sandbridge.arguments.shape') : JSON.stringify(given)
-  const rule = field('sandbridge.rule')
-  const error = [field('error.type'), field('sandbridge.error.message')].filter(Boolean).join(': ')
+  const { code, message } = errorOf(fields)
+  const rule = field('rule')
+  const denial = rule === '' ? 'It was not allowed.' : `deny ${rule}`
+  const flow = recordedFlow.safeParse(fields['flow']).data
   return {
     id: field('id'),
-    kind: field('mcp.method.name'),
-    server: field('mcp.server.name'),
-    name: field('gen_ai.tool.name') || field('mcp.resource.uri') || field('gen_ai.prompt.name'),
-    args,
+    cell: field('cell'),
+    kind: field('kind') as Call['kind'],
+    server: field('server'),
+    name: field('name'),
+    args: field('args'),
+    at: startOf(line),
     startMs: Math.max(0, startOf(line) - begin),
-    durationMs: durationOf(line) ?? 0,
-    outcome: type === 'denial' ? 'denied' : field('sandbridge.outcome'),
-    ...(type === 'denial' && { error: rule === '' ? 'It was not allowed.' : `deny ${rule}` }),
-    ...(type !== 'denial' && error !== '' && { error }),
-    flow: shownFlow(recordedFlow.safeParse(fields).data),
+    durationMs: numberOf(fields, 'durationMs') ?? 0,
+    state: field('state') as Call['state'],
+    outcome: type === 'denial' ? 'denied' : (field('outcome') as NonNullable<Call['outcome']>),
+    ...(type === 'denial' && { error: { message: denial } }),
+    ...(code !== '' && { error: { code, message: [code, message].filter(Boolean).join(': ') } }),
+    flow: flow && shownFlow(flow),
   }
 }
 
 /** Fields of a line that the page shows nowhere else. */
 const FACTS: [field: string, name: string][] = [
-  ['mcp.client.name', 'Client'],
-  ['mcp.client.version', 'Its version'],
-  ['user.name', 'User'],
-  ['sandbridge.session.id', 'Session'],
-  ['sandbridge.provider', 'Sandbox'],
-  ['error.type', 'Error'],
-  ['mcp.server.name', 'Server'],
-  ['sandbridge.code.sha256', 'SHA-256 of the code'],
-  ['trace_id', 'Trace'],
+  ['client', 'Client'],
+  ['clientVersion', 'Its version'],
+  ['user', 'User'],
+  ['session', 'Session'],
+  ['provider', 'Sandbox'],
+  ['server', 'Server'],
+  ['codeHash', 'SHA-256 of the code'],
+  ['traceId', 'Trace'],
 ]
 
 function factsOf({ time, type, fields }: RecordEntry): [string, string][] {
-  const config = fields['sandbridge.config'] as { added?: string[]; removed?: string[]; changed?: string[] } | undefined
-  const changes = (['added', 'removed', 'changed'] as const).flatMap((kind): [string, string][] => {
-    const names = config?.[kind] ?? []
-    return names.length > 0 ? [[`Servers ${kind}`, names.join(', ')]] : []
+  const changes = Object.entries(fieldsOf(fields['config'])).map(([kind, names]): [string, string] => {
+    return [`Servers ${kind}`, itemsOf(names).map(String).join(', ')]
   })
   const known = FACTS.map(([field, name]): [string, string] => [name, textOf(fields, field)])
-  return [
-    [type === 'run' ? 'Ended' : 'Written', new Date(time).toISOString()],
-    ...known.filter(([, value]) => value !== ''),
-    ...changes,
-  ]
+  const error: [string, string] = ['Error', errorOf(fields).code]
+  const ended: [string, string] = [type === 'run' ? 'Ended' : 'Written', new Date(time).toISOString()]
+  return [ended, ...[...known, error, ...changes].filter(([, value]) => value !== '')]
 }

@@ -4,8 +4,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Bridge } from '@sandbridge/core/bridge/bridge.ts'
-import { History } from '../../src/state/history.ts'
-import { pageEvent } from '../../src/state/page-event.ts'
 import { servePage } from '../../src/serve-page.ts'
 import { goTo, openPage } from '@sandbridge/core/test/support/browser-page.ts'
 import { openObserved } from '@sandbridge/core/test/support/observed-bridge.ts'
@@ -106,52 +104,3 @@ async function readUntil(body: ReadableStream<Uint8Array>, wanted: string): Prom
   reader.releaseLock()
   return text
 }
-
-describe('the history', () => {
-  const started = (id: string) =>
-    pageEvent({
-      type: 'cell.started',
-      id,
-      session: 's',
-      number: 1,
-      code: 'x',
-      servers: [],
-      timeoutMs: 1,
-      sandbox: 's',
-      provider: 'p',
-      seq: 1,
-      at: 1,
-      mono: 1,
-    })!
-  const printed = (id: string, text: string) =>
-    pageEvent({ type: 'cell.output', id, stream: 'stdout', text, seq: 1, at: 1, mono: 1 })!
-  const ended = (id: string) =>
-    pageEvent({ type: 'cell.ended', id, status: 'ok', durationMs: 1, stateLost: false, seq: 1, at: 1, mono: 1 })!
-
-  it('the history of the page keeps the outline of runs whose output no longer fits', () => {
-    const history = new History({ cells: 100, chars: 1_000 })
-    for (const id of ['a', 'b', 'c'])
-      for (const event of [started(id), printed(id, 'x'.repeat(400)), ended(id)]) history.add(event)
-    const kept = [...history.state.cells.values()].map(({ parts, dropped }) => [parts.length, dropped])
-    expect(kept).toEqual([
-      [0, 400],
-      [1, 0],
-      [1, 0],
-    ])
-    expect([...history.state.cells.keys()]).toEqual(['a', 'b', 'c'])
-  })
-
-  it('the history of the page forgets the oldest runs when there are too many', () => {
-    const history = new History({ cells: 2, chars: 1_000 })
-    for (const id of ['a', 'b', 'c']) history.add(started(id))
-    expect([...history.state.cells.keys()]).toEqual(['b', 'c'])
-  })
-
-  it('the history of the page keeps 256 KiB of what a cell prints, and counts the rest', () => {
-    const history = new History()
-    history.add(started('a'))
-    for (let index = 0; index < 10; index += 1) history.add(printed('a', 'x'.repeat(100_000)))
-    const { kept, dropped } = history.state.cells.get('a')!
-    expect([kept, kept + dropped]).toEqual([256 * 1024, 1_000_000])
-  })
-})

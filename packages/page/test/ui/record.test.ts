@@ -24,14 +24,14 @@ function writeOldRuns(stateDir: string, count: number): Promise<void> {
   const lines = Array.from({ length: count }, (_, index) => ({
     time: new Date(end - (count - index) * 10_000).toISOString(),
     type: 'run',
-    id: `run-${index + 1}`,
-    'sandbridge.session.id': 'long-ago',
-    'mcp.client.name': `client ${index + 1}`,
-    'sandbridge.cell.id': `old-${index + 1}`,
-    'sandbridge.cell.number': index + 1,
-    'sandbridge.cell.status': 'ok',
-    'sandbridge.code.sha256': 'f'.repeat(64),
-    'sandbridge.duration': 0.004,
+    id: `old-${index + 1}`,
+    run: `run-${index + 1}`,
+    session: 'long-ago',
+    client: `client ${index + 1}`,
+    number: index + 1,
+    status: 'ok',
+    codeHash: 'f'.repeat(64),
+    durationMs: 4,
   }))
   return writeOldRecord(path.join(stateDir, '.sandbridge/audit'), lines)
 }
@@ -81,6 +81,8 @@ describe('the view Record (needs Chromium)', () => {
     await run.getByText('The record keeps a hash of the code, not the code').waitFor()
     expect(await run.getByText(/^[0-9a-f]{64}$/).count()).toBe(1)
     expect(await page.getByRole('button', { name: 'Copy as a cell' }).count()).toBe(0)
+    await goTo(page, 'Now')
+    await page.getByText('Nothing is running').waitFor()
     expect(problems).toEqual([])
   })
 
@@ -202,11 +204,11 @@ describe('the view Record (needs Chromium)', () => {
 
   it('the list of the view Record says what a run was about: its first line and its error', async () => {
     const { page, bridge, run, problems } = await openPage({ env: AUDIT })
-    const old = { type: 'run', 'sandbridge.cell.status': 'error', 'error.type': 'KeyError', 'sandbridge.duration': 1 }
+    const old = { type: 'run', number: 7, status: 'error', error: { code: 'KeyError' }, durationMs: 1_000 }
     const time = (ms: number) => new Date(Date.now() - DAY_MS + ms).toISOString()
     await writeOldRecord(path.join(bridge.settings.stateDir, '.sandbridge/audit'), [
-      { ...old, time: time(0), id: 'a', 'sandbridge.cell.id': 'a', 'sandbridge.code': '\nfirst = {}["x"]\n2' },
-      { ...old, time: time(5), id: 'b', 'sandbridge.cell.id': 'b', 'sandbridge.cell.number': 7 },
+      { ...old, time: time(0), id: 'a', code: '\nfirst = {}["x"]\n2' },
+      { ...old, time: time(5), id: 'b' },
     ])
     await run('# How many\n1/0')
     await goTo(page, 'Record')

@@ -4,6 +4,8 @@ import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { listingTokens } from '@sandbridge/core/calls/catalog/arguments/listing-tokens.ts'
+import { RUN_PYTHON_TOOL } from '@sandbridge/core/serve/mcp/run-python-tool.ts'
+import { estimateTokens } from '@sandbridge/core/util/tokens/estimate-tokens.ts'
 import { addDailyCosts } from '@sandbridge/record/costs/daily-costs.ts'
 import { published } from '@sandbridge/core/test/support/bridge-process.ts'
 import { goTo, openPage } from '@sandbridge/core/test/support/browser-page.ts'
@@ -140,7 +142,7 @@ describe('the page (needs Chromium)', () => {
     const yesterday = new Date(Date.now() - 24 * 60 * 60_000).toISOString().slice(0, 10)
     await addDailyCosts(
       bridge.stores.of(undefined),
-      new Map([[yesterday, { conversations: 3, returned: 2_500, listed: 9_000 }]]),
+      new Map([[yesterday, { conversations: 3, returned: 2_500, called: 5_000, listed: 9_000 }]]),
     )
     await opened.catalog.index(['everything'])
     const listed = listingTokens(opened.catalog.details('everything').tools)
@@ -150,10 +152,12 @@ describe('the page (needs Chromium)', () => {
     await page.getByRole('row', { name: new RegExp(`^${new Date().toISOString().slice(0, 10)} 1 `) }).waitFor()
     const rows = await page.getByRole('table').first().locator('tbody tr').allInnerTexts()
     const cells = rows.map((row) => row.split('\t').map((text) => text.trim()))
+    const own = estimateTokens(JSON.stringify(RUN_PYTHON_TOOL))
     expect(cells[0]![3]).toBe(listed.toLocaleString('en'))
-    expect(Number(cells[0]![2])).toBeGreaterThan(1)
-    expect(cells[1]).toEqual([yesterday, '3', '2,500', '9,000'])
-    expect(await page.locator('.figure').nth(1).innerText()).toContain(((9_000 + listed) / 1_000).toFixed(1))
+    expect(Number(cells[0]![2])).toBeGreaterThan(own)
+    // What results of calls would have cost counts as well: it is what stayed in the sandbox.
+    expect(cells[1]).toEqual([yesterday, '3', (2_500 + 3 * own).toLocaleString('en'), '14,000'])
+    expect(await page.locator('.figure').nth(1).innerText()).toContain(((14_000 + listed) / 1_000).toFixed(1))
     await page.getByText('It counts once a day').waitFor()
     expect(problems).toEqual([])
   })

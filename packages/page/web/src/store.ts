@@ -1,23 +1,23 @@
 // The page's state of its bridge, updated by events. After a change, views are redrawn at most once per frame.
 import { useEffect, useState } from 'preact/hooks'
-import type { SignInEnd } from '../../src/state/page-event.ts'
-import type { PageMessage } from '../../src/state/page-message.ts'
-import { applyEvent, type CellView, emptyState, type PageState } from '../../src/state/page-state.ts'
+import { Ledger } from '@sandbridge/core/observe/runs/ledger.ts'
+import type { Run } from '@sandbridge/core/observe/runs/run.ts'
+import type { PageMessage } from '../../src/live-pages.ts'
 import { ApiError, request } from './api.ts'
 
 export type Connection = 'connecting' | 'live' | 'lost' | 'locked'
 
 const RETRY_MS = 1_000
-/** Cells kept here; older ones come from the record. */
-const MAX_CELLS = 500
+/** Runs kept here; older ones come from the record. */
+const KEEPS = { runs: 500, chars: Infinity }
 
 class Store {
   connection: Connection = 'connecting'
-  state: PageState = emptyState()
+  state = new Ledger(KEEPS)
   /** Increases when servers have changed. */
   serverChanges = 0
   /** How the last sign-in to each server has ended, while the page was open. */
-  readonly signIns = new Map<string, SignInEnd>()
+  readonly signIns = new Map<string, { problem: string | undefined }>()
   /** Increases with every change. */
   version = 0
   readonly #listeners = new Set<() => void>()
@@ -30,8 +30,8 @@ class Store {
   }
 
   /** Newest first. */
-  cells(): CellView[] {
-    return [...this.state.cells.values()].toSorted((a, b) => b.at - a.at || b.number - a.number)
+  cells(): Run[] {
+    return [...this.state.runs.values()].toSorted((a, b) => b.at - a.at || b.number - a.number)
   }
 
   /** Follows the bridge as long as the page is open. */
@@ -67,24 +67,15 @@ class Store {
   }
 
   #take({ kind, content }: PageMessage): void {
-    if (kind === 'snapshot') {
-      const { sessions, cells, questions } = content
-      this.state = {
-        sessions: new Map(sessions.map((one) => [one.id, one])),
-        cells: new Map(cells.map((one) => [one.id, one])),
-        questions: new Map(questions.map((one) => [one.id, one])),
-      }
+    if (kind === 'state') {
+      this.state = Ledger.from(content, KEEPS)
       this.serverChanges += 1
     } else {
       for (const event of content) {
-        if (event.type === 'servers.changed') {
-          this.serverChanges += 1
-          if (event.signIn) this.signIns.set(event.signIn.server, event.signIn)
-        }
-        applyEvent(this.state, event)
+        if (/^(server\.|sign-in|config\.)/.test(event.type)) this.serverChanges += 1
+        if (event.type === 'sign-in') this.signIns.set(event.server, { problem: event.error?.message })
+        this.state.take(event)
       }
-      const { cells } = this.state
-      while (cells.size > MAX_CELLS) cells.delete(cells.keys().next().value!)
     }
     this.#changed()
   }

@@ -1,10 +1,9 @@
 // The runs of the record that match a filter, newest first. Older ones are loaded on demand, and new ones are added in
 // front.
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { RunFilter } from '@sandbridge/record/audit/recorded-run.ts'
-import type { CellView } from '../../src/state/page-state.ts'
+import type { Run } from '@sandbridge/core/observe/runs/run.ts'
 import type { RecordView } from '../../src/views/record.ts'
-import { isWanted, newestFirst, rowOf, type RunRow } from '../../src/state/run-row.ts'
+import { isWanted, newestFirst, rowOf, type RunFilter, type RunRow } from '@sandbridge/core/observe/runs/run-row.ts'
 import { ask } from './api.ts'
 import { useStore } from './store.ts'
 
@@ -90,7 +89,7 @@ function paramsOf(filter: Filter, before: RecordView['next']): Record<string, st
 }
 
 /** Adds runs since the list was read, from the page's state. */
-function withNew(old: readonly RunRow[], cells: readonly CellView[], filter: Filter): RunRow[] {
+function withNew(old: readonly RunRow[], cells: readonly Run[], filter: Filter): RunRow[] {
   const newer = new Map(cells.map((cell) => [cell.id, cell]))
   const known = new Set<string>()
   const updated: RunRow[] = []

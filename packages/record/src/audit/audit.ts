@@ -1,14 +1,12 @@
 // Writes the record of what models did: an observer that adds a line for each run, call, question, answer, denial,
 // sign-in and configuration change.
-import { hash } from 'node:crypto'
 import { BridgeError, messageOf } from '@sandbridge/core/errors.ts'
-import type { BridgeEvent, EventOf } from '@sandbridge/core/observe/events/event.ts'
+import type { EventOf } from '@sandbridge/core/observe/events/event.ts'
 import type { Subscriber } from '@sandbridge/core/observe/events/event-stream.ts'
 import type { RecordOptions } from '@sandbridge/core/observe/record-part.ts'
 import { textOf } from './record-entry.ts'
-import { callFields, denialFields, otherFields, runFields } from './record-fields.ts'
-import { Ledger } from '@sandbridge/core/observe/runs/ledger.ts'
-import type { Run } from '@sandbridge/core/observe/runs/run.ts'
+import { callFields, deliveryFields, otherFields, runFields } from './record-fields.ts'
+import type { Call, Told } from '@sandbridge/core/observe/runs/run.ts'
 import { RECORD_LIMITS, RecordFile, type RecordLimits } from './record-file.ts'
 
 interface AuditOptions extends RecordOptions {
@@ -31,7 +29,6 @@ export class Audit implements Subscriber {
   readonly before?: () => Promise<void>
   readonly #options: AuditOptions
   readonly #record: RecordFile
-  readonly #ledger = new Ledger()
   #flushing: Promise<void> = Promise.resolve()
   #timer: NodeJS.Timeout | undefined
   #isFailing = false
@@ -50,19 +47,20 @@ export class Audit implements Subscriber {
     if (options.required) this.before = () => this.#recorded()
   }
 
-  receive(events: readonly BridgeEvent[]): void {
-    for (const event of events) {
+  receive(told: readonly Told[]): void {
+    for (const one of told) {
       try {
-        this.#take(event)
+        this.#take(one)
       } catch (error) {
         // A cell that finds an event without a line must not take the lines of others with it.
         this.#record.lose()
         this.#fail(error)
       }
     }
+    const isFull = this.#record.waitingCount >= WRITE_AT_LINES
+    const isOver = told.at(-1)?.event.type === 'run.ended'
     // Not while writing fails (a full disk): every event would retry.
-    if (this.#record.waitingCount >= WRITE_AT_LINES && !this.#isWriting && !this.#isFailing)
-      this.#flushing = this.#flush()
+    if ((isFull || isOver) && !this.#isWriting && !this.#isFailing) this.#flushing = this.#flush()
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined
       this.#flushing = this.#flush()
@@ -75,27 +73,27 @@ export class Audit implements Subscriber {
     await this.#record.close().catch((error: unknown) => this.#fail(error))
   }
 
-  #take(given: BridgeEvent): void {
-    const { event, run, call } = this.#ledger.take(given)
+  #take({ event, run, call }: Told): void {
     switch (event.type) {
-      case 'run.started':
-      case 'cell.started':
-        break
       case 'cell.ended':
-        // A run's line is written after its client has the answer. A cell from a terminal has no run.
-        if (run && event.parent === undefined) this.#record.add(runFields(event, undefined, cellOf(run), this.#options))
+        // A run's line is written after its client has the answer. A cell from a terminal has no request.
+        if (run && event.parent === undefined)
+          this.#record.add(runFields(run, event.at, event.durationMs, this.#options))
         break
       case 'run.ended':
-        this.#record.add(runFields(event, run?.request, run && cellOf(run), this.#options))
+        if (run) this.#record.add(runFields(run, event.at, event.durationMs, this.#options))
+        break
+      case 'run.delivered':
+        if (run) this.#record.add(deliveryFields(run, event.at))
         break
       case 'call.decided':
-        if (event.decision === 'deny') this.#record.add(denialFields(event, this.#options))
+        if (call) this.#record.add(callFields(event, call, this.#options))
         break
       case 'call.started':
-        if (this.#options.required) this.#record.add(callFields(event, undefined, this.#options))
+        if (call && this.#options.required) this.#record.add(callFields(event, call, this.#options))
         break
       case 'call.ended':
-        if (call) this.#callEnded(call.started, event)
+        if (call) this.#callEnded(call, event)
         break
       default: {
         const fields = otherFields(event, this.#options)
@@ -104,12 +102,12 @@ export class Audit implements Subscriber {
     }
   }
 
-  #callEnded(started: EventOf<'call.started'>, ended: EventOf<'call.ended'>): void {
+  #callEnded(call: Call, ended: EventOf<'call.ended'>): void {
     const { replay } = this.#options
     const isFull = replay && this.#replyChars >= MAX_WAITING_REPLY_CHARS
     const options = isFull ? { ...this.#options, replay: false } : this.#options
-    const fields = callFields(started, ended, options)
-    if (replay) this.#replyChars += textOf(fields, 'gen_ai.tool.call.result').length
+    const fields = callFields(ended, call, options)
+    if (replay) this.#replyChars += textOf(fields, 'result').length
     this.#record.add(fields)
   }
 
@@ -146,9 +144,4 @@ export class Audit implements Subscriber {
       })
     }
   }
-}
-
-/** Undefined for a run without a cell that has ended. */
-function cellOf({ cell, ended }: Run) {
-  return cell && ended && { started: cell, codeHash: hash('sha256', cell.code), ended }
 }

@@ -4,8 +4,6 @@ import type { LogInfo, Logs, Store } from '@sandbridge/core/keep/store.ts'
 import { itemsOf } from '@sandbridge/core/util/json/json.ts'
 import { readLine } from './chain.ts'
 
-/** Limit for all files of the record together. Beyond it the oldest are deleted, and the next first line lists them. */
-const MAX_TOTAL_BYTES = 256 << 20
 const MAX_WITNESSED = 16
 const NAME = /^\d{8}T\d{6}Z-\d+-[0-9a-f]{6}-\d+\.jsonl$/
 
@@ -48,7 +46,7 @@ const MAX_PRUNED = 500
  * Deletes the files that were written longest ago, beyond the limit.
  * @returns their names, and those that were pruned earlier and only named in one of them
  */
-export async function pruneRecord(logs: Logs, maxBytes = MAX_TOTAL_BYTES): Promise<string[]> {
+export async function pruneRecord(logs: Logs, maxBytes: number): Promise<string[]> {
   // Not by name: the name of a long session's newest file has the time of the session's start.
   const files = (await recordFiles(logs)).toSorted((a, b) => a.changedAt - b.changedAt)
   let total = files.reduce((sum, { bytes }) => sum + bytes, 0)

@@ -35,7 +35,7 @@ export async function runsNamed(logs: Logs, text: string): Promise<string[]> {
       hint: 'Write the 8 digits that `sandbridge log` and the error show, or at least 4 of them.',
     })
   }
-  const names = ['id', 'sandbridge.run.id', 'sandbridge.cell.id']
+  const names = ['id', 'run', 'cell']
   const found = new Set<string>()
   for (const { name } of await recordFiles(logs)) {
     for await (const line of logs.lines(name)) {

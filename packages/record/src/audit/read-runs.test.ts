@@ -7,7 +7,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { writeOldRecord } from '../../test/support/old-record.ts'
 import { recordFiles } from './other-files.ts'
 import { type RunCursor, readRunLines, readRuns } from './read-runs.ts'
-import type { RunFilter } from './recorded-run.ts'
+import type { RunFilter } from '@sandbridge/core/observe/runs/run-row.ts'
 import { LogFolder } from '@sandbridge/core/keep/files/log-folder.ts'
 
 const START = Date.UTC(2026, 10, 20)
@@ -41,18 +41,19 @@ function linesOf({ at, durationMs = 10, session, status = 'ok', calls = [], isOp
     time: new Date(at + place).toISOString(),
     type: denied ? 'denial' : 'call',
     id: `${cell}-${place}`,
-    parent_id: cell,
-    'mcp.server.name': server,
-    'gen_ai.tool.name': tool,
+    cell,
+    server,
+    name: tool,
   }))
   const run = {
     time: new Date(at + durationMs).toISOString(),
     type: 'run',
-    id: `run-${cell}`,
-    'sandbridge.session.id': session ?? name,
-    'sandbridge.cell.id': cell,
-    'sandbridge.cell.status': status,
-    'sandbridge.duration': durationMs / 1000,
+    id: cell,
+    run: `run-${cell}`,
+    session: session ?? name,
+    number: 1,
+    status,
+    durationMs,
   }
   return isOpen ? called : [...called, run]
 }

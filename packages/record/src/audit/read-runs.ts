@@ -3,7 +3,8 @@
 import type { LogInfo, Logs } from '@sandbridge/core/keep/store.ts'
 import { recordFiles } from './other-files.ts'
 import { entryOf, type RecordEntry } from './record-entry.ts'
-import { cellOf, RunCollector, type RecordedRun, type RunFilter } from './recorded-run.ts'
+import { newestFirst, type RunFilter, type RunRow } from '@sandbridge/core/observe/runs/run-row.ts'
+import { cellOf, RunCollector } from './recorded-run.ts'
 
 /** The last run of a page, or a time before which all older runs began. */
 export interface RunCursor {
@@ -13,7 +14,7 @@ export interface RunCursor {
 
 export interface RunPage {
   /** Newest first. */
-  runs: RecordedRun[]
+  runs: RunRow[]
   /** Missing when there are no older runs. */
   next?: RunCursor
 }
@@ -43,7 +44,7 @@ export async function readRuns(
     .filter(({ from, to }) => from <= (before?.at ?? Infinity) && to >= (filter.since ?? 0))
     .toSorted((a, b) => b.to - a.to)
   const collector = new RunCollector(filter, extraText)
-  const found = (from: number): RecordedRun[] =>
+  const found = (from: number): RunRow[] =>
     collector.matching().filter((run) => run.at >= from && (before === undefined || isBefore(run, before)))
   let bytes = 0
   /** All runs since this time are known. */
@@ -58,7 +59,7 @@ export async function readRuns(
     bytes += size
     await forEachEntry(logs, name, (entry) => collector.take(entry))
   }
-  const all = found(from).toSorted((a, b) => b.at - a.at || b.id.localeCompare(a.id))
+  const all = found(from).toSorted(newestFirst)
   const runs = all.slice(0, limit)
   const last = runs.at(-1)
   const next = all.length > limit && last ? { at: last.at, id: last.id } : { at: from, id: '' }
@@ -84,7 +85,7 @@ export async function readRunLines(logs: Logs, id: string, at: number): Promise<
 /** Longest possible run. */
 const MAX_RUN_MS = 24 * 60 * 60_000
 
-function isBefore({ at, id }: RecordedRun, cursor: RunCursor): boolean {
+function isBefore({ at, id }: RunRow, cursor: RunCursor): boolean {
   return at < cursor.at || (at === cursor.at && id.localeCompare(cursor.id) < 0)
 }
 

@@ -1,6 +1,7 @@
 // This file verifies that whatever arguments are called, a call has a line in the record.
 import { describe, expect, it } from 'vitest'
 import type { CallFlow, EventOf } from '@sandbridge/core/observe/events/event.ts'
+import { Ledger } from '@sandbridge/core/observe/runs/ledger.ts'
 import { callFields } from './record-fields.ts'
 
 const OPTIONS = { full: true, replay: false, redact: (_server: string, text: string) => text }
@@ -14,7 +15,8 @@ function flowOf(from: CallFlow['from'], isNamed?: (name: string) => boolean, ful
     flow: { from, seen: ['s'] },
     isNamed,
   } as unknown as EventOf<'call.started'>
-  return callFields(started, undefined, { ...OPTIONS, full })['sandbridge.flow.from']
+  const { call } = new Ledger().take(started)
+  return (callFields(started, call!, { ...OPTIONS, full })['flow'] as CallFlow).from
 }
 
 describe('the origins of the arguments of a call', () => {

@@ -1,8 +1,9 @@
-// Converts events into record fields. Uses the names of OpenTelemetry's MCP semantic conventions where they exist, else
-// names with `sandbridge.`.
+// Writes runs, calls and other events as lines of the record: in the shape in which observers follow them, but without
+// output, and with values as far as the settings allow.
+import { hash } from 'node:crypto'
 import type { BridgeEvent, CallFlow, EventOf } from '@sandbridge/core/observe/events/event.ts'
-import { MCP_METHODS } from '@sandbridge/core/observe/events/mcp-methods.ts'
 import type { RecordOptions } from '@sandbridge/core/observe/record-part.ts'
+import type { Call, Run } from '@sandbridge/core/observe/runs/run.ts'
 import { hashOf, shapeOf, sizeOf } from './describe-value.ts'
 import type { Redactor } from '@sandbridge/core/config/secrets/redact.ts'
 import { isSecret } from '@sandbridge/core/config/secrets/secret-names.ts'
@@ -25,113 +26,90 @@ export type Fields = Record<string, unknown>
 type FieldOptions = Pick<RecordOptions, 'full' | 'replay' | 'redact'>
 
 /** Fields of every line. */
-function common(type: string, event: BridgeEvent): Fields {
-  const { at, id, parent, run, session, client, user } = event
-  return {
-    time: isoTime(at),
-    type,
-    id,
-    parent_id: parent,
-    'sandbridge.run.id': run,
-    'sandbridge.session.id': session,
-    'mcp.client.name': client,
-    'user.name': user,
-  }
+function common(type: string, { at, id, parent: cell, run, session, client, user }: BridgeEvent): Fields {
+  return { time: isoTime(at), type, id, cell, run, session, client, user }
 }
 
 // Runs and calls are frequent: their fields are one object literal each, with all possible keys. Spreading several
 // objects takes ten times as long.
 
-/** @param cell the run's cell; missing if it had none */
-export function runFields(
-  event: EventOf<'run.ended'> | EventOf<'cell.ended'>,
-  run: EventOf<'run.started'> | undefined,
-  cell: { started: EventOf<'cell.started'>; codeHash: string; ended: EventOf<'cell.ended'> } | undefined,
-  options: FieldOptions,
-): Fields {
-  const { at, id, parent, session, client, user } = event
-  const failed = event.type === 'run.ended' ? event.error?.code : undefined
+export function runFields(run: Run, at: number, durationMs: number, options: FieldOptions): Fields {
+  const { request, number } = run
   return {
     time: isoTime(at),
     type: 'run',
-    id,
-    parent_id: parent,
-    'sandbridge.run.id': id,
-    'sandbridge.session.id': cell?.started.session ?? session,
-    'mcp.client.name': client,
-    'user.name': user,
-    'mcp.client.version': run?.clientVersion,
-    'mcp.method.name': run && 'tools/call',
-    'gen_ai.tool.name': run?.tool,
-    'jsonrpc.request.id': run?.requestId,
-    'mcp.protocol.version': run?.protocolVersion,
-    'network.transport': run?.transport,
-    trace_id: run?.trace?.traceId,
-    'sandbridge.cell.id': cell?.started.id,
-    'sandbridge.cell.number': cell?.started.number,
-    'sandbridge.cell.status': cell?.ended.status,
-    'sandbridge.code.sha256': cell?.codeHash,
-    'sandbridge.code': cell && options.replay ? codeOf(cell.started, options) : undefined,
-    'sandbridge.provider': cell?.started.provider,
-    'error.type': failed ?? cell?.ended.raised?.name,
-    'sandbridge.duration': seconds(event.durationMs),
-    'sandbridge.result.bytes': event.type === 'run.ended' ? sizeOf(event.content) : undefined,
+    id: run.id,
+    run: run.run,
+    session: run.session || undefined,
+    client: run.client || undefined,
+    user: run.user,
+    clientVersion: request?.clientVersion,
+    tool: request?.tool,
+    requestId: request?.requestId,
+    protocolVersion: request?.protocolVersion,
+    transport: request?.transport,
+    traceId: request?.trace?.traceId,
+    number: number || undefined,
+    status: run.status,
+    codeHash: number > 0 ? hash('sha256', run.code) : undefined,
+    code: number > 0 && options.replay ? codeOf(run, options) : undefined,
+    provider: run.provider || undefined,
+    error: run.error && { code: run.error.code },
+    at: run.at,
+    durationMs: Math.round(durationMs),
+    callCount: run.callCount,
+    deniedCount: run.deniedCount,
+    failedCount: run.failedCount,
+    calledChars: run.calledChars,
+    returnedChars: run.returnedChars,
+    delivered: run.delivered,
   }
 }
 
+/** Written when it is known, after the line of the run. */
+export function deliveryFields({ id, run, session, client, user, delivered }: Run, at: number): Fields {
+  return { time: isoTime(at), type: 'delivered', id, run, session, client, user, delivered }
+}
+
+/** @param event its end; its beginning, for a call that is recorded before it is made; its denial */
 export function callFields(
-  started: EventOf<'call.started'>,
-  ended: EventOf<'call.ended'> | undefined,
+  event: EventOf<'call.started' | 'call.ended' | 'call.decided'>,
+  call: Call,
   { full, replay, redact }: FieldOptions,
 ): Fields {
-  const { at, id, parent, run, session, client, user } = ended ?? started
-  const { kind, server, name, args, allowed, flow } = started
-  const outcome = ended?.outcome
+  const { kind, server, name, args, allowed, flow, outcome, error } = call
+  const isDenied = event.type === 'call.decided'
+  const result = event.type === 'call.ended' ? event.result : undefined
   return {
-    time: isoTime(at),
-    type: ended ? 'call' : 'call.started',
-    id,
-    parent_id: parent,
-    'sandbridge.run.id': run,
-    'sandbridge.session.id': session,
-    'mcp.client.name': client,
-    'user.name': user,
-    'mcp.method.name': MCP_METHODS[kind],
-    'mcp.server.name': server,
-    'gen_ai.tool.name': kind === 'tool' ? name : undefined,
-    'gen_ai.prompt.name': kind === 'prompt' ? name : undefined,
+    time: isoTime(event.at),
+    type: isDenied ? 'denial' : event.type === 'call.ended' ? 'call' : 'call.started',
+    id: call.id,
+    cell: event.parent,
+    run: event.run,
+    session: event.session,
+    client: event.client,
+    user: event.user,
+    kind,
+    server,
     // A URI may contain a key.
-    'mcp.resource.uri': kind === 'resource' ? redact(server, name) : undefined,
-    'sandbridge.arguments.shape': shapeOf(args, started.isNamed ?? (() => false)),
-    'sandbridge.arguments.sha256': hashOf(args),
-    'gen_ai.tool.call.arguments': full ? argumentsOf(started, replay, redact) : undefined,
-    'gen_ai.tool.call.result': replay ? keepWhole(ended?.result, (text) => redact(server, text)) : undefined,
-    'sandbridge.decision': allowed?.decision,
-    'sandbridge.rule': allowed?.rule,
-    'sandbridge.rule.source': allowed?.source,
-    ...flowFields(flow, full ? () => true : started.isNamed),
-    'sandbridge.outcome': outcome,
-    'error.type': outcome === 'tool_error' ? 'tool_error' : ended?.error?.code,
-    'sandbridge.error.message': full ? ended?.error?.message : undefined,
-    'sandbridge.duration': ended && seconds(ended.durationMs),
-    'sandbridge.result.bytes': ended && ended.result !== undefined ? sizeOf(ended.result) : undefined,
-  }
-}
-
-/** Fields of a denied call, which has no other line. */
-export function denialFields(event: EventOf<'call.decided'>, { full, redact }: FieldOptions): Fields {
-  const { kind, server, name, decision, rule, source, flow } = event
-  return {
-    ...common('denial', event),
-    'mcp.method.name': MCP_METHODS[kind],
-    'mcp.server.name': server,
-    'gen_ai.tool.name': kind === 'tool' ? name : undefined,
-    'gen_ai.prompt.name': kind === 'prompt' ? name : undefined,
-    'mcp.resource.uri': kind === 'resource' ? redact(server, name) : undefined,
-    'sandbridge.decision': decision,
-    'sandbridge.rule': rule,
-    'sandbridge.rule.source': source,
-    ...flowFields(flow, () => full),
+    name: kind === 'resource' ? redact(server, name) : name,
+    args: isDenied
+      ? undefined
+      : full
+        ? argumentsOf(call, replay, redact)
+        : shapeOf(args, call.isNamed ?? (() => false)),
+    argsHash: isDenied ? undefined : hashOf(args),
+    result: replay ? keepWhole(result, (text) => redact(server, text)) : undefined,
+    decision: isDenied ? 'deny' : allowed?.decision,
+    rule: allowed?.rule,
+    source: allowed?.source,
+    flow: flow && flowFields(flow, full ? () => true : call.isNamed),
+    state: call.state,
+    outcome,
+    error: error && !isDenied ? { code: error.code, message: full ? error.message : undefined } : undefined,
+    at: call.at,
+    durationMs: call.durationMs === undefined ? undefined : Math.round(call.durationMs),
+    bytes: result === undefined ? undefined : sizeOf(result),
   }
 }
 
@@ -140,51 +118,40 @@ export function otherFields(event: BridgeEvent, { full }: FieldOptions): Fields 
   switch (event.type) {
     case 'question.asked': {
       const { method, server, message, calls = [] } = event
-      const about = calls.map((call) => `${call.server}__${call.name}`)
+      const about = calls.slice(0, 50).map((call) => `${call.server}__${call.name}`)
+      const text = full ? message.slice(0, MAX_STRING) : undefined
       return {
         ...common('question', event),
-        'mcp.method.name': method,
-        'mcp.server.name': server,
-        'sandbridge.calls': about.length > 0 ? about.slice(0, 50) : undefined,
-        ...(full && { 'sandbridge.question.message': message.slice(0, 2_000) }),
+        method,
+        server,
+        calls: about.length > 0 ? about : undefined,
+        message: text,
       }
     }
-    case 'question.answered':
-      return {
-        ...common('answer', event),
-        'mcp.method.name': event.method,
-        'mcp.server.name': event.server,
-        'sandbridge.answer': event.answer,
-        'sandbridge.duration': seconds(event.durationMs),
-      }
-    case 'sign-in':
-      return {
-        ...common('sign-in', event),
-        'mcp.server.name': event.server,
-        'sandbridge.outcome': event.outcome,
-        'error.type': event.error?.code,
-      }
+    case 'question.answered': {
+      const { method, server, answer, durationMs } = event
+      return { ...common('answer', event), method, server, answer, durationMs: Math.round(durationMs) }
+    }
+    case 'sign-in': {
+      const { server, outcome, error } = event
+      return { ...common('sign-in', event), server, outcome, error: error && { code: error.code } }
+    }
     case 'config.changed': {
       const { added, removed, changed } = event
-      return { ...common('config', event), 'sandbridge.config': { added, removed, changed } }
+      return { ...common('config', event), config: { added, removed, changed } }
     }
     default:
       return undefined
   }
 }
 
-function argumentsOf(
-  { server, args }: EventOf<'call.started'>,
-  replay: boolean,
-  redact: FieldOptions['redact'],
-): string {
+function argumentsOf({ server, args }: Call, replay: boolean, redact: FieldOptions['redact']): string {
   const redactor = (text: string): string => redact(server, text)
   return (replay ? keepWhole(args, redactor) : undefined) ?? redactArguments(args, redactor)
 }
 
 /** Names of arguments that no definition has are data. */
-function flowFields(flow: CallFlow | undefined, isNamed: (name: string) => boolean = () => false): Fields {
-  if (!flow) return {}
+function flowFields(flow: CallFlow, isNamed: (name: string) => boolean = () => false): Fields {
   // Not as an object: an argument may be called `constructor`.
   const from = new Map<string, Set<string>>()
   for (const [name, origins] of Object.entries(flow.from)) {
@@ -192,17 +159,13 @@ function flowFields(flow: CallFlow | undefined, isNamed: (name: string) => boole
     from.set(known, new Set([...(from.get(known) ?? []), ...origins]))
   }
   const lists = [...from].map(([name, origins]) => [name, [...origins]])
-  return { 'sandbridge.flow.from': Object.fromEntries(lists), 'sandbridge.flow.seen': flow.seen }
+  return { from: Object.fromEntries(lists), seen: flow.seen }
 }
 
 /** Undefined when the code is too long. */
-function codeOf({ code, servers }: EventOf<'cell.started'>, { redact }: FieldOptions): string | undefined {
+function codeOf({ code, servers }: Run, { redact }: FieldOptions): string | undefined {
   if (code.length > MAX_WHOLE_CHARS) return undefined
   return servers.reduce((text, server) => redact(server, text), code)
-}
-
-function seconds(ms: number): number {
-  return Math.round(ms) / 1000
 }
 
 /**

@@ -11,11 +11,13 @@ import type { Fields } from './record-fields.ts'
 
 export interface RecordLimits {
   fileBytes: number
+  /** For all files of the record together. Beyond it the oldest are deleted, and the next first line lists them. */
+  totalBytes: number
   /** Most lines that wait while the disk is full. */
   waitingLines: number
 }
 
-export const RECORD_LIMITS: RecordLimits = { fileBytes: 8 << 20, waitingLines: 10_000 }
+export const RECORD_LIMITS: RecordLimits = { fileBytes: 8 << 20, totalBytes: 256 << 20, waitingLines: 10_000 }
 
 const MAX_BATCH = 1_000
 
@@ -29,16 +31,17 @@ interface RecordFileOptions {
 }
 
 /** Limits of their own hold for these. */
-const LONG_FIELDS = new Set(['sandbridge.code', 'gen_ai.tool.call.arguments', 'gen_ai.tool.call.result'])
+const LONG_FIELDS = new Set(['code', 'args', 'result'])
 const MAX_FIELD_CHARS = 8_192
 
 /** A cell chooses the names of its exceptions, and so could write a line that fills the record. */
 function lineOf(fields: Fields): string {
   const line = JSON.stringify(fields)
   if (line.length <= MAX_FIELD_CHARS) return line
-  return JSON.stringify(fields, (key, value: unknown) =>
-    typeof value === 'string' && !LONG_FIELDS.has(key) ? shortened(value, MAX_FIELD_CHARS) : value,
-  )
+  return JSON.stringify(fields, function shorten(this: unknown, key, value: unknown) {
+    const isLong = this === fields && LONG_FIELDS.has(key)
+    return typeof value === 'string' && !isLong ? shortened(value, MAX_FIELD_CHARS) : value
+  })
 }
 
 export class RecordFile {
@@ -115,9 +118,9 @@ export class RecordFile {
   }
 
   async #openNext(): Promise<void> {
-    const { logs, about, sync } = this.#options
+    const { logs, about, sync, limits } = this.#options
     const last = { file: this.#file, hash: this.#prev }
-    const pruned = this.#fileCount === 0 ? await pruneRecord(logs) : []
+    const pruned = await pruneRecord(logs, limits.totalBytes)
     const seen = this.#fileCount === 0 ? await witnesses(logs) : []
     const file = `${this.#startedAt}-${this.#suffix}-${this.#fileCount + 1}.jsonl`
     const writer = await logs.create(file, sync)

@@ -1,6 +1,16 @@
 // This file verifies that tampering with the record is detected: RecordFile writes files, and the tests change them.
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -60,11 +70,11 @@ describe('a record', () => {
     const record = openRecord(folder)
     const name = 'E'.repeat(1 << 20)
     const code = 'c'.repeat(100_000)
-    record.add({ ...entry(0, 'run'), 'error.type': name, 'mcp.client.name': name, 'sandbridge.code': code })
+    record.add({ ...entry(0, 'run'), error: { code: name }, client: name, code })
     await record.close()
     const line = linesOf(path.join(folder, readdirSync(folder)[0]!))[1]!
     expect(line.length).toBeLessThan(150_000)
-    expect(readLine(line)?.fields).toMatchObject({ 'sandbridge.code': code })
+    expect(readLine(line)?.fields).toMatchObject({ code })
     expect(line).toContain('E… (1048576 characters)')
     expect(await verifyRecord(new LogFolder(folder))).toMatchObject({ lines: 3, problems: [] })
   })
@@ -205,6 +215,29 @@ describe('a record', () => {
     expect(await pruneRecord(new LogFolder(folder), 0)).toHaveLength(500)
   })
 
+  it('the record keeps to its limit while one bridge writes, and its check knows which files are gone', async () => {
+    const folder = makeFolder()
+    const record = openRecord(folder, { ...RECORD_LIMITS, fileBytes: 1_000, totalBytes: 5_000 })
+    for (let index = 0; index < 100; index += 1) {
+      record.add(entry(index))
+      await record.flush()
+    }
+    await record.close()
+    const bytes = readdirSync(folder).reduce((sum, name) => sum + statSync(path.join(folder, name)).size, 0)
+    expect(bytes).toBeLessThan(8_000)
+    expect(await findings(folder)).toEqual([])
+    expect((await readRecord(new LogFolder(folder), {}, 1)).map(({ fields }) => fields['index'])).toEqual([99])
+  })
+
+  it('what is no file has no place in the record, and ends no reading of it', async () => {
+    const folder = makeFolder()
+    const file = await written(folder)
+    mkdirSync(file.replace('-1.jsonl', '-2.jsonl'))
+    symlinkSync('nowhere', file.replace('-1.jsonl', '-3.jsonl'))
+    expect(await readRecord(new LogFolder(folder), {}, 10)).toHaveLength(5)
+    expect(await findings(folder)).toEqual([])
+  })
+
   it('the record counts the lines that found no room, and loses none while there is room', async () => {
     const folder = makeFolder()
     const record = openRecord(folder, { ...RECORD_LIMITS, waitingLines: 3 })
@@ -226,10 +259,10 @@ describe('a record', () => {
       ...about,
       server,
     }))
-    audit.receive(events as unknown as BridgeEvent[])
+    audit.receive(events.map((event) => ({ event: event as unknown as BridgeEvent })))
     await audit.close()
     const lines = linesOf(path.join(folder, readdirSync(folder)[0]!)).map((line) => readLine(line)?.fields)
-    expect(lines.map((fields) => fields?.['mcp.server.name'] ?? fields?.['sandbridge.lines'])).toEqual([
+    expect(lines.map((fields) => fields?.['server'] ?? fields?.['sandbridge.lines'])).toEqual([
       undefined,
       'before',
       'after',

@@ -2,53 +2,16 @@
 // Pure.
 import { firstLine } from '@sandbridge/core/util/text/first-line.ts'
 import { wordsOf } from '@sandbridge/core/util/text/search-words.ts'
-import { isRefused, type RecordEntry, textOf } from './record-entry.ts'
-
-/** A run as shown in a list. */
-export interface RecordedRun {
-  /** Id of its cell, as in events; without a cell, id of its line. */
-  id: string
-  /** `unfinished`: still in progress, or its bridge ended first. */
-  kind: 'run' | 'unfinished' | 'sign-in' | 'config'
-  /** Start, in milliseconds since 1970. */
-  at: number
-  session: string
-  client: string
-  /** Number of the cell in its session; 0 without a session. */
-  number: number
-  status: string
-  durationMs?: number
-  codeHash?: string
-  callCount: number
-  deniedCount: number
-  servers: string[]
-  /** The first line of its code, if that is known. */
-  title?: string
-  /** The error that ended it. */
-  error?: string
-}
-
-export interface RunFilter {
-  /** Prefix of a session id. */
-  session?: string
-  /** Only runs that called this server. */
-  server?: string
-  /** Only runs with a denied call or a declined question. */
-  denied?: boolean
-  /** Milliseconds since 1970. */
-  since?: number
-  status?: string
-  /** Words that must all occur in names of tools and servers, errors, rules or arguments. */
-  text?: string
-}
+import { fieldsOf, itemsOf } from '@sandbridge/core/util/json/json.ts'
+import { fits, type RunFilter, type RunRow } from '@sandbridge/core/observe/runs/run-row.ts'
+import { errorOf, isRefused, numberOf, type RecordEntry, textOf } from './record-entry.ts'
 
 const MAX_SERVERS = 50
 
 interface Collected {
-  run: Omit<RecordedRun, 'servers'>
+  run: RunRow
   /** Words found so far. */
   found: Set<string>
-  servers: Set<string>
 }
 
 /** Collects lines of any number of files, in any order; each file from its start. */
@@ -67,23 +30,22 @@ export class RunCollector {
   take(entry: RecordEntry): void {
     if (isNothing(entry)) return
     const id = cellOf(entry)
-    const collected = this.#runs.get(id) ?? { run: newRun(id, entry), found: new Set(), servers: new Set() }
+    const collected = this.#runs.get(id) ?? { run: newRun(id, entry), found: new Set() }
     this.#runs.set(id, collected)
-    const { run, servers } = collected
+    const { run } = collected
     const { fields, type } = entry
-    const server = textOf(fields, 'mcp.server.name')
-    if (server !== '' && servers.size < MAX_SERVERS) servers.add(server)
+    const server = textOf(fields, 'server')
+    if (server !== '' && run.servers.length < MAX_SERVERS && !run.servers.includes(server)) run.servers.push(server)
     if (type === 'call' || type === 'denial') run.callCount += 1
     if (isRefused(entry)) run.deniedCount += 1
     if (type === 'run') Object.assign(run, runFieldsOf(entry))
+    if (type === 'delivered') run.delivered = fields['delivered'] === true
     if (this.#words.length > 0) this.#note(collected, searchedText(entry))
   }
 
   /** Runs that match the filter, with what is known of them so far. */
-  matching(): RecordedRun[] {
-    return [...this.#runs.values()]
-      .filter((collected) => this.#matches(collected))
-      .map(({ run, servers }) => ({ ...run, servers: [...servers] }))
+  matching(): RunRow[] {
+    return [...this.#runs.values()].filter((one) => this.#matches(one)).map(({ run }) => run)
   }
 
   #note({ found }: Collected, text: string): void {
@@ -91,13 +53,8 @@ export class RunCollector {
   }
 
   #matches(collected: Collected): boolean {
-    const { run, found, servers } = collected
-    const { session, server, denied, since, status } = this.#filter
-    if (since !== undefined && run.at < since) return false
-    if (session !== undefined && !run.session.startsWith(session)) return false
-    if (server !== undefined && !servers.has(server)) return false
-    if (denied && run.deniedCount === 0) return false
-    if (status !== undefined && run.status !== status) return false
+    const { run, found } = collected
+    if (!fits(run, this.#filter)) return false
     if (found.size < this.#words.length) this.#note(collected, (this.#extraText(run.id) ?? '').toLowerCase())
     return found.size === this.#words.length
   }
@@ -105,72 +62,59 @@ export class RunCollector {
 
 /** Returns the id of the run that a line is about. */
 export function cellOf({ type, fields }: RecordEntry): string {
-  if (type === 'run') return textOf(fields, 'sandbridge.cell.id') || textOf(fields, 'id')
-  if (type === 'sign-in' || type === 'config') return textOf(fields, 'id')
-  return textOf(fields, 'parent_id') || textOf(fields, 'id')
+  const isOwn = type === 'run' || type === 'delivered' || type === 'sign-in' || type === 'config'
+  return (!isOwn && textOf(fields, 'cell')) || textOf(fields, 'id')
 }
 
 /** True for a rewritten config file that defines the same as before. */
 function isNothing({ type, fields }: RecordEntry): boolean {
-  const changes = fields['sandbridge.config'] as Record<string, unknown[]> | undefined
-  return type === 'config' && Object.values(changes ?? {}).every((names) => names.length === 0)
+  return type === 'config' && Object.values(fieldsOf(fields['config'])).every((names) => itemsOf(names).length === 0)
 }
 
-function newRun(id: string, entry: RecordEntry): Collected['run'] {
+function newRun(id: string, entry: RecordEntry): RunRow {
   const { type, fields } = entry
   const isOwn = type === 'sign-in' || type === 'config'
   return {
     id,
     kind: isOwn ? type : 'unfinished',
     at: startOf(entry),
-    session: textOf(fields, 'sandbridge.session.id'),
-    client: textOf(fields, 'mcp.client.name'),
+    session: textOf(fields, 'session'),
+    client: textOf(fields, 'client'),
     number: 0,
-    status: isOwn ? textOf(fields, 'sandbridge.outcome') || 'changed' : 'unfinished',
+    status: isOwn ? textOf(fields, 'outcome') || 'changed' : 'unfinished',
     callCount: 0,
     deniedCount: 0,
+    servers: [],
   }
 }
 
-function runFieldsOf(entry: RecordEntry): Partial<RecordedRun> {
+function runFieldsOf(entry: RecordEntry): Partial<RunRow> {
   const { fields } = entry
-  const number = fields['sandbridge.cell.number']
-  const title = firstLine(textOf(fields, 'sandbridge.code'))
-  const error = textOf(fields, 'error.type')
+  const title = firstLine(textOf(fields, 'code'))
+  const error = errorOf(fields).code
+  const number = numberOf(fields, 'number') ?? 0
   return {
     kind: 'run',
     at: startOf(entry),
-    session: textOf(fields, 'sandbridge.session.id'),
-    client: textOf(fields, 'mcp.client.name'),
-    number: typeof number === 'number' ? number : 0,
+    session: textOf(fields, 'session'),
+    client: textOf(fields, 'client'),
+    number,
     // A run without a cell failed before it had one.
-    status: textOf(fields, 'sandbridge.cell.status') || textOf(fields, 'error.type') || 'ok',
-    durationMs: durationOf(entry) ?? 0,
-    codeHash: textOf(fields, 'sandbridge.code.sha256'),
+    status: (number === 0 && error) || textOf(fields, 'status') || 'ok',
+    durationMs: numberOf(fields, 'durationMs') ?? 0,
     ...(title !== '' && { title }),
     ...(error !== '' && { error }),
   }
 }
 
 /** A line is written at the end of what it reports. */
-export function startOf(entry: RecordEntry): number {
-  return Date.parse(entry.time) - (durationOf(entry) ?? 0)
+export function startOf({ fields, time }: RecordEntry): number {
+  return numberOf(fields, 'at') ?? Date.parse(time) - (numberOf(fields, 'durationMs') ?? 0)
 }
 
-/** Duration in milliseconds. */
-export function durationOf({ fields }: RecordEntry): number | undefined {
-  const seconds = fields['sandbridge.duration']
-  return typeof seconds === 'number' ? Math.round(seconds * 1000) : undefined
-}
-
-const SEARCHED = (
-  'mcp.server.name gen_ai.tool.name gen_ai.prompt.name mcp.resource.uri mcp.client.name error.type ' +
-  'sandbridge.error.message sandbridge.rule sandbridge.cell.status sandbridge.outcome ' +
-  'sandbridge.arguments.shape sandbridge.question.message'
-).split(' ')
+const SEARCHED = 'server name client rule status outcome args message'.split(' ')
 
 function searchedText({ fields }: RecordEntry): string {
-  const args = fields['gen_ai.tool.call.arguments']
-  const texts = SEARCHED.map((name) => textOf(fields, name))
-  return [...texts, args === undefined ? '' : JSON.stringify(args)].join('\n').toLowerCase()
+  const { code, message } = errorOf(fields)
+  return [...SEARCHED.map((name) => textOf(fields, name)), code, message].join('\n').toLowerCase()
 }

@@ -1,10 +1,10 @@
 // Counts the cost of conversations per day: an observer. A conversation is a session in which its client ran a cell,
 // counted once a day.
 import type { CostsOptions } from '@sandbridge/core/observe/costs-part.ts'
-import type { BridgeEvent } from '@sandbridge/core/observe/events/event.ts'
 import type { Subscriber } from '@sandbridge/core/observe/events/event-stream.ts'
-import { addCost, type DailyCosts } from './daily-costs.ts'
-import { estimateTokens } from '@sandbridge/core/util/tokens/estimate-tokens.ts'
+import type { Run, Told } from '@sandbridge/core/observe/runs/run.ts'
+import { calledTokens, returnedTokens } from '@sandbridge/core/observe/runs/run-cost.ts'
+import { addCost, type DailyCosts, type DayCost } from './daily-costs.ts'
 
 interface CostCounterOptions extends Omit<CostsOptions, 'store'> {
   /** Adds costs to the saved ones. */
@@ -21,8 +21,6 @@ const MAX_CONVERSATIONS = 10_000
 export class CostCounter implements Subscriber {
   readonly name = 'costs'
   readonly #options: CostCounterOptions
-  /** Client runs in progress. */
-  readonly #runs = new Set<string>()
   /** Sessions counted today. */
   #conversations = new Set<string>()
   #today = ''
@@ -34,12 +32,11 @@ export class CostCounter implements Subscriber {
     this.#options = options
   }
 
-  receive(events: readonly BridgeEvent[]): void {
-    for (const event of events) {
-      if (event.type === 'run.started' && event.tool === TOOL) this.#runs.add(event.id)
-      else if (event.type === 'cell.started' && this.#runs.has(event.parent ?? '')) this.#converses(event)
-      else if (event.type === 'run.ended' && this.#runs.delete(event.id))
-        this.#add(event.at, 0, tokensIn(event.content))
+  receive(told: readonly Told[]): void {
+    for (const { event, run } of told) {
+      if (event.type !== 'run.ended' || run?.request?.tool !== TOOL) continue
+      const cost = { returned: returnedTokens(event.content), called: calledTokens(run) }
+      this.#add(event.at, { ...cost, conversations: run.number > 0 && this.#isNew(event.at, run) ? 1 : 0 })
     }
   }
 
@@ -49,17 +46,17 @@ export class CostCounter implements Subscriber {
     await this.#keep()
   }
 
-  #converses({ at, session = '' }: Pick<BridgeEvent, 'at' | 'session'>): void {
+  #isNew(at: number, { session }: Run): boolean {
     const day = dayOf(at)
     if (day !== this.#today) this.#conversations = new Set()
     this.#today = day
-    if (this.#conversations.has(session) || this.#conversations.size >= MAX_CONVERSATIONS) return
+    if (this.#conversations.has(session) || this.#conversations.size >= MAX_CONVERSATIONS) return false
     this.#conversations.add(session)
-    this.#add(at, 1, 0)
+    return true
   }
 
-  #add(at: number, conversations: number, returned: number): void {
-    addCost(this.#waiting, dayOf(at), { conversations, returned, listed: 0 })
+  #add(at: number, cost: Partial<DayCost>): void {
+    addCost(this.#waiting, dayOf(at), cost)
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined
       void this.#keep()
@@ -83,11 +80,4 @@ export class CostCounter implements Subscriber {
 
 function dayOf(at: number): string {
   return new Date(at).toISOString().slice(0, 10)
-}
-
-function tokensIn(content: readonly unknown[]): number {
-  return content.reduce<number>((sum, block) => {
-    const { text } = (block ?? {}) as { text?: unknown }
-    return sum + (typeof text === 'string' ? estimateTokens(text) : 0)
-  }, 0)
 }

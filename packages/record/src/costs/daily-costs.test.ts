@@ -12,7 +12,7 @@ async function stateDir(): Promise<string> {
 }
 
 const store = (folder: string) => fileStore(path.join(folder, '.sandbridge'))
-const cost = (n: number) => ({ conversations: n, returned: n, listed: n })
+const cost = (n: number) => ({ conversations: n, returned: n, called: n, listed: n })
 
 it('daily costs add up what several bridges add at once', async () => {
   const folder = await stateDir()

@@ -6,8 +6,9 @@ import type { Store } from '@sandbridge/core/keep/store.ts'
 export interface DayCost {
   /** Conversations of clients that ran a cell on that day. */
   conversations: number
-  /** Tokens in results. */
+  /** Tokens in results of cells, and in results of the calls that the cells made. */
   returned: number
+  called: number
   /** Tokens in the definitions of all tools, counted once per conversation. */
   listed: number
 }
@@ -17,7 +18,10 @@ export type DailyCosts = Map<string, DayCost>
 
 const count = z.int().nonnegative()
 const document = z
-  .record(z.string().regex(/^\d{4}-\d\d-\d\d$/), z.object({ conversations: count, returned: count, listed: count }))
+  .record(
+    z.string().regex(/^\d{4}-\d\d-\d\d$/),
+    z.object({ conversations: count, returned: count, called: count.default(0), listed: count }),
+  )
   .transform((days): DailyCosts => new Map(Object.entries(days)))
 const MAX_DAYS = 400
 
@@ -34,13 +38,10 @@ export async function addDailyCosts(store: Store, more: DailyCosts): Promise<voi
   })
 }
 
-export function addCost(days: DailyCosts, day: string, { conversations, returned, listed }: DayCost): void {
-  const known = days.get(day) ?? { conversations: 0, returned: 0, listed: 0 }
-  days.set(day, {
-    conversations: known.conversations + conversations,
-    returned: known.returned + returned,
-    listed: known.listed + listed,
-  })
+export function addCost(days: DailyCosts, day: string, more: Partial<DayCost>): void {
+  const known = days.get(day) ?? { conversations: 0, returned: 0, called: 0, listed: 0 }
+  for (const name of ['conversations', 'returned', 'called', 'listed'] as const) known[name] += more[name] ?? 0
+  days.set(day, known)
 }
 
 function recordIn(store: Store): JsonRecord<DailyCosts> {

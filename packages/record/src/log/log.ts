@@ -2,11 +2,19 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { recordIn, recordFiles } from '../audit/other-files.ts'
 import { readRecord, runsNamed } from '../audit/read-record.ts'
-import { type RecordEntry, type RecordFilter, textOf, entryOf, matches } from '../audit/record-entry.ts'
+import {
+  type RecordEntry,
+  type RecordFilter,
+  textOf,
+  entryOf,
+  errorOf,
+  matches,
+  numberOf,
+} from '../audit/record-entry.ts'
 import { verifyRecord } from '../audit/verify-record.ts'
 import { loadSettings } from '@sandbridge/core/config/settings/file/load-settings.ts'
 import { withVisibleBlanks } from '@sandbridge/core/util/text/visible.ts'
-import { isRecord } from '@sandbridge/core/util/json/json.ts'
+import { fieldsOf } from '@sandbridge/core/util/json/json.ts'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import { shortId } from '@sandbridge/core/observe/events/new-id.ts'
 import { count } from '@sandbridge/core/util/text/count.ts'
@@ -99,33 +107,31 @@ const STYLES: Record<string, Style> = {
 
 function cellsOf({ time, type, fields }: RecordEntry): Cell[] {
   const text = (name: string) => textOf(fields, name)
-  const duration = fields['sandbridge.duration']
-  const status = text('sandbridge.outcome') || text('sandbridge.cell.status') || text('sandbridge.answer')
-  const error = text('error.type')
-  const target = [text('mcp.server.name'), text('gen_ai.tool.name') || text('mcp.resource.uri')]
+  const durationMs = numberOf(fields, 'durationMs')
+  const status = text('outcome') || text('status') || text('answer')
+  const { code } = errorOf(fields)
+  const target = [text('server'), text('name')].filter(Boolean).join('__')
   const kind = type.padEnd(8)
   return [
     { text: new Date(time).toLocaleString('sv'), style: 'dim' },
-    { text: shortId(text('sandbridge.run.id')).padEnd(8), style: 'dim' },
+    { text: shortId(text('run')).padEnd(8), style: 'dim' },
     type === 'denial' ? { text: kind, style: 'yellow' } : kind,
     // A server's or a client's word must not read as the columns after it.
-    { text: withVisibleBlanks(target.filter(Boolean).join('__') || text('mcp.client.name')), style: 'bold' },
+    { text: withVisibleBlanks(target || text('client')), style: 'bold' },
     { text: status, style: STYLES[status] ?? 'dim' },
-    { text: error === status ? '' : withVisibleBlanks(error), style: 'red' },
-    typeof duration === 'number' ? `${duration} s` : '',
-    text('sandbridge.rule') && `rule ${text('sandbridge.rule')}`,
-    { text: text('gen_ai.tool.call.arguments') || text('sandbridge.arguments.shape'), style: 'dim' },
+    { text: code === status ? '' : withVisibleBlanks(code), style: 'red' },
+    durationMs === undefined ? '' : `${durationMs / 1000} s`,
+    text('rule') && `rule ${text('rule')}`,
+    { text: text('args'), style: 'dim' },
   ]
 }
 
 /** Where each argument of a call came from, and what the model had read by then. */
 function flowLines({ fields }: RecordEntry): Cell[][] {
-  const from = fields['sandbridge.flow.from']
-  const seen = fields['sandbridge.flow.seen']
+  const { from, seen } = fieldsOf(fields['flow'])
   const names = (list: unknown): string => (Array.isArray(list) ? list.map(String).join(', ') : '')
-  const args = isRecord(from) ? Object.entries(from) : []
   return [
-    ...args.map(([argument, origins]): Cell[] => [
+    ...Object.entries(fieldsOf(from)).map(([argument, origins]): Cell[] => [
       { text: `  ${withVisibleBlanks(argument)}`, style: 'bold' },
       `from ${withVisibleBlanks(names(origins))}`,
     ]),

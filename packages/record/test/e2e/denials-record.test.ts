@@ -35,7 +35,7 @@ it('sandbridge log lists calls that were denied by a rule, a limit, the user or 
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line) as Record<string, string>)
-    return entries.map((one) => [one['type'], one['gen_ai.tool.name'], one['sandbridge.rule']])
+    return entries.map((one) => [one['type'], one['name'], one['rule']])
   }
   const expected = [
     ['denial', 'delete_repo', '"hub__delete_repo"'],

@@ -35,27 +35,28 @@ describe('the record', { timeout: 120_000 }, () => {
     expect(entries).toHaveLength(2)
     expect(call).toMatchObject({
       type: 'call',
-      'mcp.method.name': 'tools/call',
-      'mcp.server.name': 'raw',
-      'gen_ai.tool.name': 'echo',
-      'mcp.client.name': 'observer',
+      kind: 'tool',
+      server: 'raw',
+      name: 'echo',
+      client: 'observer',
       // The definition of this tool names no argument.
-      'sandbridge.arguments.shape': '{…: string}',
-      'sandbridge.outcome': 'ok',
+      args: '{…: string}',
+      outcome: 'ok',
+      state: 'answered',
     })
-    expect(call!['sandbridge.arguments.sha256']).toMatch(/^[0-9a-f]{64}$/)
-    expect(call!['sandbridge.result.bytes']).toBeGreaterThan(10)
+    expect(call!['argsHash']).toMatch(/^[0-9a-f]{64}$/)
+    expect(call!['bytes']).toBeGreaterThan(10)
     expect(run).toMatchObject({
       type: 'run',
-      'sandbridge.cell.id': call!['parent_id'],
-      'sandbridge.cell.status': 'ok',
-      'mcp.client.version': '7',
-      'gen_ai.tool.name': 'run_python',
-      'network.transport': 'pipe',
-      'sandbridge.provider': ANY_RUNTIME,
-      trace_id: '4bf92f3577b34da6a3ce929d0e0e4736',
+      id: call!['cell'],
+      status: 'ok',
+      clientVersion: '7',
+      tool: 'run_python',
+      transport: 'pipe',
+      provider: ANY_RUNTIME,
+      traceId: '4bf92f3577b34da6a3ce929d0e0e4736',
     })
-    expect(run!['sandbridge.code.sha256']).toMatch(/^[0-9a-f]{64}$/)
+    expect(run!['codeHash']).toMatch(/^[0-9a-f]{64}$/)
     expect(textOf(folderOf(observed))).not.toContain('private')
     expect(await verifyRecord(new LogFolder(folderOf(observed)))).toMatchObject({ problems: [], remarks: [] })
   })
@@ -67,7 +68,7 @@ describe('the record', { timeout: 120_000 }, () => {
     })
     await observed.run('await mcp_raw.echo(text="open sesame-sesame-1 now", password="p4ss")')
     const [call] = await entriesOf(observed)
-    expect(call!['gen_ai.tool.call.arguments']).toContain('open [redacted] now')
+    expect(call!['args']).toContain('open [redacted] now')
     const text = textOf(folderOf(observed))
     expect(text).not.toContain('sesame-sesame-1')
     expect(text).not.toContain('p4ss')
@@ -86,8 +87,8 @@ describe('the record', { timeout: 120_000 }, () => {
     const said = JSON.stringify([seenBefore, notSeenBefore, caught].map(({ content }) => content))
     expect(denials, said).toMatchObject(
       ['create_issue', 'delete_repo', 'delete_all'].map((tool) => ({
-        'mcp.server.name': 'hub',
-        'gen_ai.tool.name': tool,
+        server: 'hub',
+        name: tool,
       })),
     )
   })
@@ -110,10 +111,10 @@ describe('the record', { timeout: 120_000 }, () => {
     const types = entries.map((one) => one['type'] as string).toSorted((a, b) => a.localeCompare(b))
     expect(types).toEqual(['answer', 'call', 'config', 'denial', 'question', 'run', 'run', 'sign-in'])
     const of = (type: string) => entries.find((one) => one['type'] === type)
-    expect(of('answer')).toMatchObject({ 'sandbridge.answer': 'decline', 'mcp.server.name': 'asker' })
-    expect(of('config')).toMatchObject({ 'sandbridge.config': { added: ['other'], removed: ['asker'] } })
-    expect(of('denial')).toMatchObject({ 'gen_ai.tool.name': 'rm', 'sandbridge.rule': 'other__rm' })
-    expect(entries.findLast(({ type }) => type === 'run')).toMatchObject({ 'sandbridge.cell.status': 'error' })
+    expect(of('answer')).toMatchObject({ answer: 'decline', server: 'asker' })
+    expect(of('config')).toMatchObject({ config: { added: ['other'], removed: ['asker'] } })
+    expect(of('denial')).toMatchObject({ name: 'rm', rule: 'other__rm' })
+    expect(entries.findLast(({ type }) => type === 'run')).toMatchObject({ status: 'error' })
   })
 
   it('the record is not written when it is off', async () => {

@@ -12,7 +12,12 @@ type Line = { time: string; type: string } & Record<string, unknown>
 export async function writeOldRecord(folder: string, lines: readonly Line[], fileBytes = 8 << 20): Promise<void> {
   const logs = new LogFolder(folder)
   const before = new Set((await recordFiles(logs)).map(({ name }) => name))
-  const record = new RecordFile({ logs, about: {}, sync: false, limits: { fileBytes, waitingLines: 1e6 } })
+  const record = new RecordFile({
+    logs,
+    about: {},
+    sync: false,
+    limits: { fileBytes, totalBytes: Infinity, waitingLines: 1e6 },
+  })
   for (const [index, line] of lines.entries()) {
     record.add(line)
     // Each file is filled before the next one is opened.

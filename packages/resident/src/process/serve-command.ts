@@ -52,7 +52,7 @@ export function serveCommand(
           const session = sessions.find(id)
           return session ? sessions.tenantOf(session).context.cwd : ''
         }
-        return { ...live!, sessions: live!.sessions.map((one) => ({ ...one, folder: folderOf(one.id) })) }
+        return { ...live, sessions: live.sessions.map((one) => ({ ...one, folder: folderOf(one.id) })) }
       },
     })
     remote = here

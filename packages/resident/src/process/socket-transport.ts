@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { type JSONRPCMessage, parseJSONRPCMessage, type Transport } from '@modelcontextprotocol/server'
+import { Deliveries } from '@sandbridge/core/serve/mcp/deliveries.ts'
 import { refusalOf } from '@sandbridge/core/serve/client-lines.ts'
 import { parseJson } from '@sandbridge/core/util/json/json.ts'
 import { messageLine } from '../protocol.ts'
@@ -19,6 +20,7 @@ export class SocketTransport implements Transport {
   onmessage?: NonNullable<Transport['onmessage']>
   onclose?: () => void
   onerror?: (error: Error) => void
+  readonly deliveries = new Deliveries()
   readonly #socket: Socket
   readonly #mark = randomBytes(6).toString('base64url')
   /** Lines that came before the server listened. */
@@ -51,6 +53,7 @@ export class SocketTransport implements Transport {
       if (refused && !this.#socket.destroyed) this.#socket.write(messageLine(refused))
       return this.onerror?.(error instanceof Error ? error : new Error(String(error)))
     }
+    this.deliveries.heard(message)
     if ('method' in message && !this.#takes(message)) return
     if ('method' in message || !('id' in message)) return this.onmessage?.(message)
     const own = this.#unmarked(message.id)

@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs'
 import { get as request } from 'node:http'
 import path from 'node:path'
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { toldOf } from '@sandbridge/core/test/support/told.ts'
 import { newId } from '@sandbridge/core/observe/events/new-id.ts'
 import { Metrics } from '../../src/metrics.ts'
 import { readOtelSettings } from '../../src/otel-settings.ts'
@@ -131,10 +132,13 @@ describe('Telemetry', () => {
   function floods(telemetry: Telemetry, count: number): void {
     for (let index = 0; index < count; index += 1) {
       const about = { id: newId(), tool: 'run_bash', transport: 'pipe' as const }
-      telemetry.receive([{ type: 'run.started', ...about, trace, ...stamp(index) }])
-      telemetry.receive([
-        { type: 'run.ended', id: about.id, outcome: 'ok', durationMs: 1, content: [], ...stamp(index) },
-      ])
+      const ended = { type: 'run.ended', id: about.id, outcome: 'ok', durationMs: 1, content: [] } as const
+      telemetry.receive(
+        toldOf([
+          { type: 'run.started', ...about, trace, ...stamp(index) },
+          { ...ended, ...stamp(index) },
+        ]),
+      )
     }
   }
 
@@ -283,9 +287,8 @@ it('MCP_BRIDGE_METRICS serves metrics that Prometheus can read', async () => {
   const port = new PrometheusPort(new Metrics(), () => {})
   const number = await port.listen({ host: '127.0.0.1', port: 0 })
   const call = { type: 'call.ended' as const, id: newId(), kind: 'tool' as const, server: 's"\\\n', name: 't' }
-  port.receive([
-    { ...call, outcome: 'failed', durationMs: 30, error: { code: 'X', message: '' }, seq: 1, at: 1, mono: 1 },
-  ])
+  const ended = { ...call, outcome: 'failed' as const, durationMs: 30, error: { code: 'X', message: '' } }
+  port.receive(toldOf([{ ...ended, seq: 1, at: 1, mono: 1 }]))
   const get = (headers: Record<string, string>) => fetch(`http://127.0.0.1:${number}/metrics`, { headers })
   const text = await (await get({})).text()
   const lines = text.trim().split('\n')
@@ -322,11 +325,8 @@ it('MCP_BRIDGE_METRICS has the number of open sessions, which is 0 at first', ()
   const line = () => /^sandbridge_open_sessions .*$/m.exec(prometheusText(metrics.read()))?.[0]
   expect(line()).toBe('sandbridge_open_sessions 0')
   const at = { seq: 1, at: 1, mono: 1 }
-  metrics.receive([{ type: 'session.started', id: 'a', ...at }])
-  metrics.receive([
-    { type: 'session.started', id: 'b', ...at },
-    { type: 'session.ended', id: 'a', durationMs: 1, ...at },
-  ])
+  const began = ['a', 'b'].map((id) => ({ type: 'session.started' as const, id, ...at }))
+  metrics.receive(toldOf([...began, { type: 'session.ended', id: 'a', durationMs: 1, ...at }]))
   expect(line()).toBe('sandbridge_open_sessions 1')
   expect(prometheusText(metrics.read())).toContain('# TYPE sandbridge_open_sessions gauge\n')
 })
@@ -346,7 +346,7 @@ it('MCP_BRIDGE_METRICS serves metrics in which promtool finds no mistake', () =>
   const metrics = new Metrics()
   const at = { seq: 1, at: 1, mono: 1 }
   const of = <T extends object>(event: T) => ({ id: newId(), durationMs: 30, ...event, ...at })
-  for (const event of [
+  const events = [
     of({ type: 'run.started' as const, id: 'run', tool: 'run_python', transport: 'pipe' as const }),
     of({
       type: 'run.ended' as const,
@@ -370,9 +370,8 @@ it('MCP_BRIDGE_METRICS serves metrics in which promtool finds no mistake', () =>
     of({ type: 'server.state' as const, server: 's', state: 'stopped' as const, transport: 'stdio' as const }),
     of({ type: 'session.started' as const }),
     of({ type: 'session.ended' as const }),
-  ]) {
-    metrics.receive([event])
-  }
+  ]
+  metrics.receive(toldOf(events))
   metrics.add('sandbridge.telemetry.dropped', 1)
   expect(
     metrics
@@ -397,7 +396,7 @@ it('MCP_BRIDGE_METRICS counts a bounded number of series', () => {
     outcome: 'ok' as const,
   }
   for (let index = 0; index < 2_000; index += 1) {
-    metrics.receive([{ ...call, name: `tool${index}`, durationMs: 1, seq: 1, at: 1, mono: 1 }])
+    metrics.receive(toldOf([{ ...call, name: `tool${index}`, durationMs: 1, seq: 1, at: 1, mono: 1 }]))
   }
   const points = metrics.read()[0]?.histogram?.points ?? []
   expect(points).toHaveLength(501)

@@ -1,5 +1,5 @@
 // `sandbridge run-workflow`: runs a workflow without a model. Exit codes: 0 success, 1 failure, 2 invalid usage, 3 its
-// tools have changed.
+// tools have changed, 4 calls were refused or failed, and it went on.
 import type { OpenTenant } from '@sandbridge/core/bridge/open-tenant.ts'
 import { TimeLimit } from '@sandbridge/core/cell/time-limit.ts'
 import { BridgeError } from '@sandbridge/core/errors.ts'
@@ -86,9 +86,10 @@ export async function runWorkflow(
       const outdated = await outdatedReplies(fixture, bridge.catalog)
       for (const line of outdated) tell(line)
       const upstreams = replaying(bridge.upstreams, fixture)
-      const ended = await run(workflow, args, bridge, { upstreams, watched: watchedFlows(workflow, declared) }, options)
-      process.exitCode = !ended ? FAILED : drift.changed.length + outdated.length > 0 ? DRIFTED : 0
-      return tell(ended ? 'It runs against its recorded replies.' : 'It fails against its recorded replies.')
+      const code = await run(workflow, args, bridge, { upstreams, watched: watchedFlows(workflow, declared) }, options)
+      const isOther = drift.changed.length + outdated.length > 0
+      process.exitCode = code === FAILED ? FAILED : isOther ? DRIFTED : 0
+      return tell(code !== FAILED ? 'It runs against its recorded replies.' : 'It fails against its recorded replies.')
     }
     if (hasChanged && bridge.rules.shared?.judgesFlow && !(await allowsChanged(workflow))) {
       process.exitCode = FAILED
@@ -166,16 +167,14 @@ async function runForReal(
   if (!resumed) await journal.begin(version, args, timeoutMs)
   const calls: Parameters<typeof recording>[1] = []
   const upstreams = recording(journal.watch(bridge.upstreams, bridge.catalog, resumed, decide), calls)
-  let ended = false
+  let code = FAILED
   try {
-    ended = await run(workflow, args, bridge, { upstreams, watched }, options, bar)
+    code = await run(workflow, args, bridge, { upstreams, watched }, options, bar)
   } finally {
-    if (!ended) tellEffects(await journal.fail())
+    if (code === FAILED) tellEffects(await journal.fail())
   }
-  if (!ended) {
-    process.exitCode = FAILED
-    return
-  }
+  process.exitCode = code
+  if (code === FAILED) return
   await journal.end()
   if (!watched.declared && bridge.rules.shared?.followsFlow === true)
     for (const line of flowLines(await flows.add(watched.taken))) tell(`From now on, ${line}.`)
@@ -198,7 +197,7 @@ async function run(
   { upstreams, watched }: { upstreams: Upstreams; watched: WatchedFlows },
   options: RunOptions,
   bar = new ProgressBar(process.stderr, process.env),
-): Promise<boolean> {
+): Promise<number> {
   const { json, images = '.' } = options
   const timeoutMs = timeoutOf(options)
   const timeLimit = new TimeLimit(timeoutMs)

@@ -74,12 +74,17 @@ export class Scheduler {
     const about = { id: newId(), client: CLIENT, trace: events.startTrace(undefined) }
     const startedAt = performance.now()
     events.emit({ type: 'run.started', tool: schedule.workflow, transport: 'pipe', ...about })
-    const problem = await runUnwatched(this.#bridge, schedule, new Date(run.due), about).catch(messageOf)
+    const { problem, notDone } = await runUnwatched(this.#bridge, schedule, new Date(run.due), about).catch(
+      (cause: unknown): Ended => ({ problem: messageOf(cause) }),
+    )
     const outcome = problem === undefined ? 'ok' : 'failed'
+    if (notDone !== undefined)
+      log.warning('A scheduled workflow did not do all', { schedule: id, due: run.due, notDone })
     if (problem !== undefined) log.error('A scheduled workflow failed', { schedule: id, due: run.due, problem })
     const error = problem === undefined ? undefined : { code: 'FAILED', message: problem }
     this.#emitEnd(about.id, error, performance.now() - startedAt)
-    const ended = { outcome, ...(problem !== undefined && { message: problem }) } as const
+    const message = problem ?? notDone
+    const ended = { outcome, ...(message !== undefined && { message }) } as const
     await this.#store.end(id, run, ended, new Date()).catch((cause: unknown) => {
       log.warning('The outcome of a scheduled run could not be saved', { schedule: id, error: cause })
     })
@@ -110,9 +115,14 @@ export class Scheduler {
 // One unattended run of a workflow. A call that a rule would ask about is refused, unless it was allowed for this
 // version when the run was scheduled; so is one whose flow the workflow does not declare.
 
+/** Why it failed, or which calls it made in vain. */
+interface Ended {
+  problem?: string
+  notDone?: string | undefined
+}
+
 /**
  * @param due the time that `auto` parameters refer to
- * @returns the reason of a failure; undefined on success
  * @throws BridgeError when the workflow no longer exists or the parameters no longer fit it
  */
 async function runUnwatched(
@@ -120,24 +130,26 @@ async function runUnwatched(
   { workflow: name, words, zone, sha256, allowed }: Schedule,
   due: Date,
   run: RunOrigin,
-): Promise<string | undefined> {
+): Promise<Ended> {
   const { own, catalog, settings } = bridge
   const workflow = asWorkflow(await own.savedTools.find(functionName(name)))
   const args = parseArguments(words, workflow.workflow.parameters, due, zone)
   const { gone } = await driftOf(workflow.workflow, catalog, settings.packages)
-  if (gone.length > 0) return `Nothing was called. ${gone.join(' ')}`
+  if (gone.length > 0) return { problem: `Nothing was called. ${gone.join(' ')}` }
   const flows = await DeclaredFlows.of(bridge, workflow)
   const { flows: declared, hasChanged } = await flows.read()
   const isScheduled = sha256 === flows.sha256
   const isOther = hasChanged || (declared === undefined && !isScheduled)
   if (isOther && bridge.rules.shared?.judgesFlow)
-    return `Nothing was called: ${CHANGED}. Read it, and run it once in a terminal: sandbridge run-workflow ${name}`
+    return {
+      problem: `Nothing was called: ${CHANGED}. Read it, and run it once in a terminal: sandbridge run-workflow ${name}`,
+    }
   const journal = new RunJournal(settings.stateDir, workflow.name)
   await journal.begin(workflow.version, args, WORKFLOW_TIMEOUT_MS)
   let isOk = false
   const session = bridge.openSession()
   try {
-    const { status, error, notes } = await bridge.cells.run(session, {
+    const { status, error, notes, notDone } = await bridge.cells.run(session, {
       code: codeFor(workflow, args),
       timeoutMs: WORKFLOW_TIMEOUT_MS,
       upstreams: journal.watch(bridge.upstreams, catalog),
@@ -148,9 +160,9 @@ async function runUnwatched(
     isOk = status === 'ok'
     if (isOk) {
       await journal.end()
-      return undefined
+      return { notDone }
     }
-    return error ? `${error.name}: ${error.message}` : `${status}. ${notes.join(' ')}`.trim()
+    return { problem: error ? `${error.name}: ${error.message}` : `${status}. ${notes.join(' ')}`.trim() }
   } finally {
     if (!isOk) await journal.fail()
     await bridge.closeSession(session)

@@ -85,11 +85,11 @@ function codeOf(run: string, entry: RecordEntry | undefined): string {
   const name = shortId(run)
   if (!entry) throw new BridgeError('STATE_NOT_FOUND', `The run ${name} has not ended`, { hint: 'Wait until it has.' })
   const { fields } = entry
-  const status = textOf(fields, 'sandbridge.cell.status')
-  const codeHash = textOf(fields, 'sandbridge.code.sha256')
-  const code = textOf(fields, 'sandbridge.code')
+  const status = textOf(fields, 'status')
+  const codeHash = textOf(fields, 'codeHash')
+  const code = textOf(fields, 'code')
   if (codeHash === '') throw new BridgeError('STATE_REFUSED', `The run ${name} ran no code`, { hint: '' })
-  const tool = textOf(fields, 'gen_ai.tool.name')
+  const tool = textOf(fields, 'tool')
   if (OTHER_LANGUAGE.test(tool)) {
     throw new BridgeError('STATE_REFUSED', `The run ${name} is a cell of ${tool}`, {
       hint: 'A workflow is made of cells of run_python.',
@@ -119,11 +119,11 @@ function codeOf(run: string, entry: RecordEntry | undefined): string {
 
 /** Undefined if the record does not contain the complete call. */
 function callOf({ fields }: RecordEntry): RecordedCall | undefined {
-  const args = parseJson(textOf(fields, 'gen_ai.tool.call.arguments'))
-  const result = parseJson(textOf(fields, 'gen_ai.tool.call.result'))
-  const isWhole = isRecord(args) && hashOf(args) === textOf(fields, 'sandbridge.arguments.sha256')
-  const tool = textOf(fields, 'gen_ai.tool.name')
+  const args = parseJson(textOf(fields, 'args'))
+  const result = parseJson(textOf(fields, 'result'))
+  const isWhole = isRecord(args) && hashOf(args) === textOf(fields, 'argsHash')
+  const tool = textOf(fields, 'kind') === 'tool' ? textOf(fields, 'name') : ''
   return isWhole && isRecord(result) && tool !== ''
-    ? { server: textOf(fields, 'mcp.server.name'), tool, args, result }
+    ? { server: textOf(fields, 'server'), tool, args, result }
     : undefined
 }

@@ -17,6 +17,17 @@ it('a call that began and has no answer is cut off, whatever other calls of its 
   expect(called.beforeError()).toBe('Called before the error, and not undone: hub.create, hub.send.')
 })
 
+it('calls that were refused or failed are told of a cell that ended well', () => {
+  const called = new CalledTools()
+  const [create, send] = [tool('create'), tool('send')]
+  for (let n = 0; n < 3; n += 1) called.begun(create)
+  for (const isError of [true, false, true]) called.answered(create, isError)
+  expect(called.notDone()).toBe('2 calls failed: hub.create (2 times)')
+  called.refused(send)
+  expect(called.notDone()).toBe('1 call refused: hub.send; 2 calls failed: hub.create (2 times)')
+  expect(new CalledTools().notDone()).toBeUndefined()
+})
+
 it('read-only tools are left out, and many tools are counted', () => {
   const called = new CalledTools()
   called.begun(tool('get', { readOnlyHint: true }))

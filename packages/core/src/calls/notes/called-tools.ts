@@ -1,5 +1,6 @@
 // What a cell has called: its reader must know which calls may have taken effect, before making any of them again.
 import { believedHints } from '../../config/rules/hints.ts'
+import { count as countOf } from '../../util/text/count.ts'
 import type { CatalogTool } from '../catalog/model/catalog-tool.ts'
 
 /** A hostile cell can call any number of tools. */
@@ -9,6 +10,8 @@ const MAX_SHOWN = 8
 interface Calls {
   /** Answered without an error. */
   done: number
+  /** Answered with an error. */
+  failed: number
   /** Sent to the server and not answered. */
   open: number
 }
@@ -16,12 +19,20 @@ interface Calls {
 export class CalledTools {
   readonly servers = new Set<string>()
   readonly #calls = new Map<CatalogTool, Calls>()
+  /** Calls that were refused before they were sent, by server and tool. */
+  readonly #refused = new Map<string, number>()
 
   /** A call is sent to its server. */
   begun(tool: CatalogTool): void {
     const calls = this.#calls.get(tool)
     if (calls) calls.open += 1
-    else this.#calls.set(tool, { done: 0, open: 1 })
+    else this.#calls.set(tool, { done: 0, failed: 0, open: 1 })
+  }
+
+  /** A rule, the user or a limit has refused a call. */
+  refused({ server, name }: Pick<CatalogTool, 'server' | 'name'>): void {
+    const key = `${server}.${name}`
+    this.#refused.set(key, (this.#refused.get(key) ?? 0) + 1)
   }
 
   /** A server has answered a call. Not to be told of calls that were cancelled before their answer. */
@@ -29,7 +40,14 @@ export class CalledTools {
     const calls = this.#calls.get(tool)
     if (!calls) return
     calls.open -= 1
-    if (!isError) calls.done += 1
+    calls[isError ? 'failed' : 'done'] += 1
+  }
+
+  /** What a cell that ended well has not done, since its code went on; undefined if there is nothing. */
+  notDone(): string | undefined {
+    const failed = [...this.#calls].map(([{ server, name }, calls]) => [`${server}.${name}`, calls.failed] as const)
+    const told = [sumOf(this.#refused, 'refused'), sumOf(failed, 'failed')].filter((one) => one !== '')
+    return told.length === 0 ? undefined : told.join('; ')
   }
 
   /** A sentence about the answered calls that may have changed something; undefined if there are none. */
@@ -44,17 +62,27 @@ export class CalledTools {
     return named && `Cut off, may or may not have taken effect: ${named}.`
   }
 
-  #named(count: keyof Calls): string | undefined {
+  #named(count: 'done' | 'open'): string | undefined {
     const changing = [...this.#calls].filter(
       ([{ name, definition }, calls]) =>
         calls[count] > 0 && !believedHints(name, definition.annotations, true).readOnlyHint,
     )
     if (changing.length === 0) return undefined
-    const shown = changing.slice(0, MAX_SHOWN)
-    const named = shown.map(
-      ([{ server, name }, { [count]: times }]) => `${server}.${name}${times > 1 ? ` (${times} times)` : ''}`,
-    )
-    const more = changing.length > shown.length ? ` and ${changing.length - shown.length} more tools` : ''
-    return `${named.join(', ')}${more}`
+    return named(changing.map(([{ server, name }, { [count]: times }]) => [`${server}.${name}`, times]))
   }
+}
+
+type Times = readonly [name: string, times: number]
+
+function named(all: readonly Times[]): string {
+  const shown = all.slice(0, MAX_SHOWN).map(([name, times]) => `${name}${times > 1 ? ` (${times} times)` : ''}`)
+  const more = all.length > shown.length ? ` and ${all.length - shown.length} more tools` : ''
+  return `${shown.join(', ')}${more}`
+}
+
+/** `3 calls refused: led.delete_line (3 times)`; empty without any. */
+function sumOf(times: Iterable<Times>, what: string): string {
+  const some = [...times].filter(([, count]) => count > 0)
+  const sum = some.reduce((all, [, count]) => all + count, 0)
+  return sum === 0 ? '' : `${countOf(sum, 'call')} ${what}: ${named(some)}`
 }

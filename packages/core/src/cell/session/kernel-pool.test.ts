@@ -11,7 +11,7 @@ function open(start: (count: number) => FakeSandbox, size: number | PoolBounds =
   let startCount = 0
   const events = new EventStream()
   const told: BridgeEvent[] = []
-  events.subscribe({ name: 'test', receive: (batch) => void told.push(...batch) })
+  events.subscribe({ name: 'test', receive: (batch) => void told.push(...batch.map(({ event }) => event)) })
   const provider = {
     name: 'docker' as const,
     prepare: async () => {},

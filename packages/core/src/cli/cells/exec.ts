@@ -23,7 +23,7 @@ interface ExecOptions {
   images?: string
 }
 
-/** Sets the exit code to 0 when the cell succeeded and to 1 otherwise. */
+/** Sets the exit code: 0 when the cell succeeded, 4 when calls of it were refused or failed, and 1 otherwise. */
 export async function exec(file: string | undefined, options: ExecOptions, terminal: Terminal): Promise<void> {
   const code = await readCode(file, options.code, terminal)
   const bar = new ProgressBar(terminal.stderr, terminal.context.env)
@@ -45,7 +45,7 @@ export async function exec(file: string | undefined, options: ExecOptions, termi
       timeLimit = new TimeLimit(request.timeoutMs)
       const cell = { ...request, timeLimit }
       const shown = { bar, json: options.json === true, images: options.images ?? '.', endsSession: true, terminal }
-      terminal.exitCode = (await runInTerminal(bridge, bridge.openSession(), cell, shown)) ? 0 : 1
+      terminal.exitCode = await runInTerminal(bridge, bridge.openSession(), cell, shown)
     },
     ask,
     true,

@@ -4,6 +4,7 @@ import { behindByConfig, readKeptBehind } from '../../bridge/kept-behind.ts'
 import type { ClientContext } from '../../config/settings/client-context.ts'
 import type { Settings } from '../../config/settings/settings.ts'
 import { createServer } from '../../serve/mcp/create-server.ts'
+import type { Deliveries } from '../../serve/mcp/deliveries.ts'
 import type { Conversation } from '../../serve/mcp/run-python.ts'
 import { OpenRuns } from '../../serve/mcp/runs/open-runs.ts'
 import type { Log } from '../../util/log.ts'
@@ -13,7 +14,7 @@ interface ClientOptions {
   settings: Settings
   log: Log
   context: ClientContext
-  transport: NonNullable<ServeStdioOptions['transport']>
+  transport: NonNullable<ServeStdioOptions['transport']> & { deliveries: Deliveries }
   /** Called once, when the client first needs a bridge. */
   open: () => Promise<Conversation>
 }
@@ -55,6 +56,7 @@ export function serveConnection({ settings, log, context, transport, open }: Cli
           log,
           getConversation,
           runs,
+          deliveries: transport.deliveries,
           offers,
           behind: (told = await behind()),
           isModern: era === 'modern',
@@ -70,6 +72,7 @@ export function serveConnection({ settings, log, context, transport, open }: Cli
     close: async () => {
       // Cells that have ended with their sandbox still return their result.
       await runs.answered()
+      transport.deliveries.ended(false)
       await handle.close()
     },
   }

@@ -28,13 +28,16 @@ export interface TerminalOptions {
   terminal?: Terminal
 }
 
-/** @returns whether the cell succeeded */
+/** Exit code of a cell that ended well, but calls of which were refused or failed. */
+const NOT_ALL_DONE = 4
+
+/** @returns its exit code */
 export async function runInTerminal(
   bridge: Pick<OpenTenant, 'upstreams' | 'cells'>,
   session: Session,
   request: RunCellRequest,
   { bar, json = false, images, endsSession = false, terminal = OWN_TERMINAL }: TerminalOptions,
-): Promise<boolean> {
+): Promise<number> {
   const live = json ? undefined : new LiveOutput(bar, terminal)
   const stop = showStartingServers(bridge.upstreams, bar)
   const listeners = { ...bar.listeners, ...(live && { onOutput: live.write }) }
@@ -60,16 +63,17 @@ export async function runInTerminal(
   if (told.length > 0) terminal.tell(joinParts(told))
   const media = content.filter((other): other is MediaBlock => other.type === 'image' || other.type === 'audio')
   const saved = await saveMedia(media, images, terminal.context.cwd)
+  const exitCode = isError ? 1 : result.notDone === undefined ? 0 : NOT_ALL_DONE
   const artifacts = (result.artifacts ?? []).map(({ name, version }) => ({ name, version }))
   if (json) {
     const more = { ...(saved.length > 0 && { files: saved }), ...(artifacts.length > 0 && { artifacts }) }
     terminal.print(Object.keys(more).length === 0 ? text : JSON.stringify({ ...(JSON.parse(text) as object), ...more }))
-    return !isError
+    return exitCode
   }
   await showMedia(media, saved, terminal)
   for (const { name, version } of artifacts)
     terminal.tell(`Kept ${name}, version ${version}. Show it: sandbridge artifacts ${shellWord(name)}`)
-  return !isError
+  return exitCode
 }
 
 async function showMedia(media: readonly MediaBlock[], saved: readonly string[], terminal: Terminal): Promise<void> {

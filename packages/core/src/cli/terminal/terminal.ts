@@ -31,7 +31,7 @@ interface ResidentHere {
   now(): Promise<ResidentNow>
 }
 
-type Live = NonNullable<Bridge['live']>
+type Live = Bridge['live']
 
 /** The folder of a session is that of its client. */
 export interface ResidentNow extends Live {

@@ -19,12 +19,15 @@ export class LogFolder implements Logs {
 
   async list(): Promise<LogInfo[]> {
     const names = await readdir(this.#folder).catch(() => [])
-    return Promise.all(
+    const found = await Promise.all(
       names.map(async (name) => {
-        const { size, mtimeMs } = await stat(this.#file(name)).catch(() => ({ size: 0, mtimeMs: 0 }))
-        return { name, bytes: size, changedAt: mtimeMs, end: size }
+        const about = await stat(this.#file(name)).catch(() => undefined)
+        // Somebody may have made a folder of such a name, or a file that is gone by now.
+        if (!about?.isFile()) return []
+        return { name, bytes: about.size, changedAt: about.mtimeMs, end: about.size }
       }),
     )
+    return found.flat()
   }
 
   async *lines(name: string): AsyncGenerator<string> {

@@ -2,14 +2,15 @@
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { BridgeError } from '../../errors.ts'
 import type { BridgeEvent, CallStarted } from './event.ts'
+import type { Told } from '../runs/run.ts'
 import { EventStream } from './event-stream.ts'
 import { newId, shortId } from './new-id.ts'
 
 const output = (text: string) => ({ type: 'cell.output' as const, id: 'cell', stream: 'stdout' as const, text })
 const call: CallStarted = { type: 'call.started', id: newId(), kind: 'tool', server: 's', name: 't', args: {} }
 const turn = () => new Promise((resolve) => setTimeout(resolve, 150))
-const textsOf = (events: readonly BridgeEvent[]) =>
-  events.map((event) => (event.type === 'cell.output' ? event.text : event.type))
+const textsOf = (told: readonly Pick<Told, 'event'>[]) =>
+  told.map(({ event }) => (event.type === 'cell.output' ? event.text : event.type))
 
 it('the event stream is inactive until somebody subscribes, and again when they leave', () => {
   const stream = new EventStream()
@@ -24,12 +25,12 @@ it('the event stream delivers in order, after the work that emitted, with times 
   const stream = new EventStream()
   const seen: BridgeEvent[] = []
   stream.emit(output('before anybody listens'))
-  stream.subscribe({ name: 'one', receive: (events) => void seen.push(...events) })
+  stream.subscribe({ name: 'one', receive: (told) => void seen.push(...told.map(({ event }) => event)) })
   stream.emit(output('a'))
   stream.emit(output('b'))
   expect(seen).toEqual([])
   await turn()
-  expect(textsOf(seen)).toEqual(['a', 'b'])
+  expect(textsOf(seen.map((event) => ({ event })))).toEqual(['a', 'b'])
   expect(seen[1]!.seq).toBe(seen[0]!.seq + 1)
   expect(seen[1]!.mono).toBeGreaterThanOrEqual(seen[0]!.mono)
   expect(new Date(seen[0]!.at).getUTCFullYear()).toBeGreaterThan(2024)
@@ -66,7 +67,7 @@ it('the event stream delivers to other subscribers when one throws, and stops de
       throw new Error('no')
     },
   })
-  stream.subscribe({ name: 'good', receive: (events) => void seen.push(...textsOf(events)) })
+  stream.subscribe({ name: 'good', receive: (told) => void seen.push(...textsOf(told)) })
   for (let index = 0; index < 50; index += 1) {
     stream.emit(output(String(index)))
     stream.flush()
@@ -81,7 +82,7 @@ it('the event stream gives a late subscriber none of the events that wait for th
   const seen: string[] = []
   stream.subscribe({ name: 'early', receive: () => {} })
   stream.emit(output('early'))
-  stream.subscribe({ name: 'late', receive: (events) => void seen.push(...textsOf(events)) })
+  stream.subscribe({ name: 'late', receive: (told) => void seen.push(...textsOf(told)) })
   stream.emit(output('late'))
   stream.flush()
   expect(seen).toEqual(['late'])
@@ -92,7 +93,7 @@ it('the event stream shows a guard the call before it is asked, and hands on its
   const seen: string[] = []
   stream.subscribe({
     name: 'guard',
-    receive: (events) => void seen.push(...textsOf(events)),
+    receive: (told) => void seen.push(...textsOf(told)),
     before: async ({ seq }) => {
       expect(seq).toBe(1)
       expect(seen).toEqual(['call.started'])

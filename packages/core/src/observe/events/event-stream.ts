@@ -2,14 +2,19 @@
 // Delivers events in batches, after the work that emitted them has gone on: a subscriber never delays a call, except a
 // guard (`before`).
 import { messageOf } from '../../errors.ts'
+import { Ledger } from '../runs/ledger.ts'
+import type { Told } from '../runs/run.ts'
 import type { BridgeEvent, CallStarted, EventBody, Stamp } from './event.ts'
 import type { TraceContext } from './trace-context.ts'
 
 export interface Subscriber {
   /** Shown in logs. */
   name: string
-  /** Receives the events since the last delivery, in order. Must return soon and defer slow work. */
-  receive(events: readonly BridgeEvent[]): void
+  /**
+   * Receives the events since the last delivery, in order, each with its run and call. Must return soon and defer slow
+   * work.
+   */
+  receive(told: readonly Told[]): void
   /** True while a person watches the subscriber's output: events then arrive sooner. */
   readonly isWatched?: boolean
   /**
@@ -30,12 +35,16 @@ const MAX_FAILURES = 10
  */
 const DELIVER_AFTER_MS = 100
 const DELIVER_TO_WATCHED_MS = 25
+/** A run that its client has got is read soon, in the record or on the page. The response to the client goes first. */
+const DELIVER_ENDS_MS = 10
 /** This many waiting events are delivered without further delay. */
 const MAX_WAITING = 5_000
 
 export class EventStream {
   /** True if there are subscribers. Otherwise callers need not construct events. */
   active = false
+  /** What is open, as of the last delivery. */
+  readonly ledger = new Ledger()
   /** Returns the trace of a run, given the client's. Replaced when the bridge exports spans. */
   startTrace: (ofClient: TraceContext | undefined) => TraceContext | undefined = (ofClient) => ofClient
   readonly #subscribers = new Map<Subscriber, { failures: number }>()
@@ -64,6 +73,7 @@ export class EventStream {
     event.mono = performance.now()
     this.#waiting.push(event)
     if (this.#waiting.length === MAX_WAITING) setImmediate(() => this.flush())
+    if (event.type === 'run.ended' || event.type === 'session.ended') setTimeout(() => this.flush(), DELIVER_ENDS_MS)
     if (this.#scheduled) return
     this.#scheduled = true
     setTimeout(() => this.flush(), this.#isWatched ? DELIVER_TO_WATCHED_MS : DELIVER_AFTER_MS)
@@ -90,12 +100,13 @@ export class EventStream {
   /** Deliver waiting events now: a reader wants the current state, or the bridge is about to end. */
   flush(): void {
     this.#scheduled = false
+    if (this.#waiting.length === 0) return
     const events = this.#waiting
-    if (events.length === 0) return
     this.#waiting = []
+    const told = events.map((event) => this.ledger.take(event))
     for (const [subscriber, state] of this.#subscribers) {
       try {
-        subscriber.receive(events)
+        subscriber.receive(told)
         state.failures = 0
       } catch (error) {
         state.failures += 1

@@ -22,7 +22,7 @@ interface About {
 }
 
 /** An error without its stack. `code` is a code of packages/core/src/errors.ts, or `INTERNAL`. */
-interface EventError {
+export interface EventError {
   code: string
   message: string
 }
@@ -54,6 +54,13 @@ interface RunEnded extends About {
   content: readonly unknown[]
 }
 
+/** Whether the client got the result is known by now. */
+interface RunDelivered extends About {
+  type: 'run.delivered'
+  /** False: it was cancelled or came too late, or the client was gone before it had read it. */
+  delivered: boolean
+}
+
 interface CellStarted extends About {
   type: 'cell.started'
   /** Number of the cell in the session. */
@@ -73,6 +80,8 @@ interface CellOutput extends About {
   stream: 'stdout' | 'stderr'
   /** As the cell wrote it, without cleaning. */
   text: string
+  /** Characters that were cut off for pages. */
+  dropped?: number
 }
 
 interface CellDisplay extends About {
@@ -81,7 +90,7 @@ interface CellDisplay extends About {
   data: Record<string, unknown>
 }
 
-interface CellEnded extends About {
+export interface CellEnded extends About {
   type: 'cell.ended'
   status: 'ok' | 'error' | 'timeout' | 'interrupted' | 'killed'
   durationMs: number
@@ -245,6 +254,7 @@ interface SessionEnded extends About {
 export type EventBody =
   | RunStarted
   | RunEnded
+  | RunDelivered
   | CellStarted
   | CellOutput
   | CellDisplay

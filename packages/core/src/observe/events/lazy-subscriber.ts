@@ -1,6 +1,7 @@
 // Loads an observer's code at the first event that it needs, so that a client that only lists the tools does not wait
 // for it.
-import type { BridgeEvent, CallStarted, EventType, Stamp } from './event.ts'
+import type { Told } from '../runs/run.ts'
+import type { CallStarted, EventType, Stamp } from './event.ts'
 import type { Subscriber } from './event-stream.ts'
 
 interface LazyOptions {
@@ -20,7 +21,7 @@ export class LazySubscriber implements Subscriber {
   readonly name: string
   readonly before?: (call: CallStarted & Stamp) => Promise<void>
   readonly #options: LazyOptions
-  #waiting: BridgeEvent[] = []
+  #waiting: Told[] = []
   #loading: Promise<Subscriber> | undefined
   #loaded: Subscriber | undefined
 
@@ -39,11 +40,11 @@ export class LazySubscriber implements Subscriber {
     this.#load().catch(this.#options.onError)
   }
 
-  receive(events: readonly BridgeEvent[]): void {
-    if (this.#loaded) return this.#loaded.receive(events)
+  receive(told: readonly Told[]): void {
+    if (this.#loaded) return this.#loaded.receive(told)
     const { wakes, onError } = this.#options
-    this.#waiting.push(...events.slice(0, MAX_WAITING - this.#waiting.length))
-    if (events.some(({ type }) => wakes.includes(type))) this.#load().catch(onError)
+    this.#waiting.push(...told.slice(0, MAX_WAITING - this.#waiting.length))
+    if (told.some(({ event }) => wakes.includes(event.type))) this.#load().catch(onError)
   }
 
   async close(): Promise<void> {

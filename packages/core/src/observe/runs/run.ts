@@ -1,34 +1,116 @@
-// A run of code with its calls, as all observers see it: one model, made from events by the ledger.
-import type { BridgeEvent, EventOf, EventType } from '../events/event.ts'
+// A run of code with its calls: the one shape in which observers follow it, pages show it and the record keeps it.
+// Types only, because the page imports them, too.
+import type {
+  Allowed,
+  BridgeEvent,
+  CallEnded,
+  CallFlow,
+  CallKind,
+  CallStarted,
+  CellEnded,
+  EventError,
+  EventOf,
+} from '../events/event.ts'
+import type { TraceContext } from '../events/trace-context.ts'
+import type { Shown } from './shown.ts'
 
-/** A request of a cell to a server, from its decision to its end. */
+/**
+ * `sent`: its server has not answered yet. `unknown`: it never answered, so the call may or may not have taken effect.
+ * `unsent`: a rule, the user or the bridge refused it before it reached the server.
+ */
+export type CallState = 'sent' | 'answered' | 'unknown' | 'unsent'
+
+/** A request of a run to a server. */
 export interface Call {
   readonly id: string
   /** Id of its run. */
-  readonly run: string
-  readonly startedAt: number
-  readonly mono: number
-  /** Whole while it is open: the record and spans describe its arguments at its end. */
-  readonly started: EventOf<'call.started'>
-  ended?: EventOf<'call.ended'>
+  readonly cell: string
+  readonly kind: CallKind
+  readonly server: string
+  /** The server's own name of the tool or prompt, or the URI of the resource. */
+  readonly name: string
+  /** As sent. For pages, the beginning of its JSON; in the record, its JSON or its shape. */
+  readonly args: unknown
+  readonly isNamed?: CallStarted['isNamed']
+  readonly allowed?: Allowed | undefined
+  readonly flow?: CallFlow | undefined
+  /** Milliseconds since 1970, and since the run began. */
+  readonly at: number
+  readonly startMs: number
+  state: CallState
+  /** Missing while it is open. */
+  outcome?: CallEnded['outcome'] | 'denied'
+  durationMs?: number
+  /** Text, for pages. */
+  result?: string | undefined
+  error?: Partial<EventError> | undefined
+  /** 0 to 1, or -1 when the total is unknown. */
+  progress?: number
+  message?: string | undefined
 }
+
+/** A piece of a run's output, in order. */
+type Part = { kind: 'stdout' | 'stderr'; text: string } | { kind: 'display'; shown: Shown }
 
 /** Code that ran, or a client's request for it that failed before it had a cell. */
 export interface Run {
   /** Id of its cell; of the request while it has none. */
   id: string
+  /** Id of the client's request; of its cell when no client asked for it. */
+  readonly run: string
+  session: string
+  client: string
+  user?: string | undefined
+  /** Number of the cell in the session; 0 without a cell. */
+  number: number
+  code: string
+  /** Start time: milliseconds since 1970, and by the bridge's monotonic clock. */
+  at: number
+  mono: number
+  status: 'running' | CellEnded['status']
+  durationMs?: number
+  timeoutMs: number
+  provider: string
+  servers: readonly string[]
+  parts: Part[]
+  /** Characters of output that are kept, and that were dropped. */
+  kept: number
+  dropped: number
+  value?: Shown | undefined
+  /** What the code raised, or why no code could run. */
+  error?: EventError | undefined
+  stateLost: boolean
+  /** Open ones. For pages also the last ones that have ended. */
+  calls: Call[]
+  /** Of all calls, of those that were denied, and of the others that were not answered with success. */
+  callCount: number
+  deniedCount: number
+  failedCount: number
+  /** Characters of text in the results of its calls, and in what the client got. */
+  calledChars: number
+  returnedChars: number
+  /** Whether the client got the result; missing while that is not known. */
+  delivered?: boolean
   /** The client's request. Missing for a cell that a person typed. */
   readonly request?: EventOf<'run.started'>
-  cell?: EventOf<'cell.started'>
-  ended?: EventOf<'cell.ended'>
-  startedAt: number
-  /** The end of each stream's output so far. */
-  readonly output: Record<'stdout' | 'stderr', string>
-  /** Open ones. Ended ones are told and forgotten, and counted. */
-  readonly calls: Map<string, Call>
-  callCount: number
-  failedCount: number
-  deniedCount: number
+  trace?: TraceContext | undefined
+}
+
+export interface SessionState {
+  readonly id: string
+  readonly at: number
+  /** Of its first run. */
+  client: string
+  cellCount: number
+  ended: boolean
+}
+
+export interface QuestionState {
+  readonly id: string
+  readonly cell: string | undefined
+  readonly server: string | undefined
+  readonly message: string
+  readonly at: number
 }
 
 export interface ServerState {
@@ -40,9 +122,9 @@ export interface ServerState {
   error?: string | undefined
 }
 
-/** An event with what it is about. Observers that load late get it later: the run may have gone on. */
-export interface Told<T extends EventType = EventType> {
-  event: EventOf<T> & BridgeEvent
+/** An event with what it is about, as it is by now: the run may have gone on since. */
+export interface Told {
+  event: BridgeEvent
   run?: Run | undefined
   call?: Call | undefined
 }

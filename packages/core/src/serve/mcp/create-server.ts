@@ -29,6 +29,7 @@ import {
   VIEWER_URI,
 } from './apps/app-tool.ts'
 import { type ClientQuirks, quirksOf } from './client-quirks.ts'
+import { ofResponse } from './deliveries.ts'
 import { runRequest } from './observed-run.ts'
 import { nextWithin } from './runs/late-results.ts'
 import { abilitiesOf, isRunState, type OpenRun, type RunEvent } from './runs/open-run.ts'
@@ -198,6 +199,7 @@ export function createServer(parts: ServerParts): Server {
     if (context.mcpReq.signal.aborted) run.cancel()
     if (!state) {
       const origin = { ...runRequest(server, context), user: parts.user }
+      run.origin = origin
       const own =
         earlier.length === 0
           ? quirks
@@ -219,12 +221,24 @@ export function createServer(parts: ServerParts): Server {
     const event = await eventOf(run, context, until)
     if (!event && isTask) return runs.tasks.add(run) as CallToolResult
     if (!event) {
+      await tellDelivered(run, false)
       runs.goOn(run, session!)
       return (await lateAnswers()).stillRunning(run, true, outputMode)
     }
     if (!('result' in event)) return questionsOf(run, event)
     runs.delete(run)
+    const { signal, id } = context.mcpReq
+    const deliveries = parts.deliveries ?? ofResponse.getStore()
+    if (signal.aborted || !deliveries) await tellDelivered(run, false)
+    else deliveries.sent(id, (isDelivered) => void tellDelivered(run, isDelivered))
     return event.result
+  }
+
+  async function tellDelivered({ origin }: OpenRun, delivered: boolean): Promise<void> {
+    if (!origin) return
+    const { bridge } = await getConversation()
+    const { id, client, user } = origin
+    bridge.events.emit({ type: 'run.delivered', id, client, user, delivered })
   }
 
   if (parts.isModern) serveTasks(server, runs.tasks, capabilitiesOf)

@@ -12,6 +12,7 @@ import type { RenderOptions } from '../../cell/render/render-result.ts'
 import type { Session } from '../../cell/session/session.ts'
 import { withAppNotes } from './apps/app-tool.ts'
 import type { ClientQuirks } from './client-quirks.ts'
+import type { Deliveries } from './deliveries.ts'
 import { observedRun, type RunRequest } from './observed-run.ts'
 import type { MakeOffer } from './offer.ts'
 import type { OpenRun } from './runs/open-run.ts'
@@ -40,6 +41,8 @@ export interface ServerParts {
   byHandle?: boolean
   /** Calls that wait for the client to come back, when another instance will serve that request. */
   runs?: OpenRuns
+  /** Of its connection. Missing over HTTP, where each response has its own. */
+  deliveries?: Deliveries
   /** The user of the client's token; missing for the owner of the bridge. */
   user?: string | undefined
   /** What features offer beside run_python. */

@@ -4,9 +4,11 @@
 import { type JSONRPCMessage, parseJSONRPCMessage } from '@modelcontextprotocol/server'
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio'
 import { createLineSplitter } from '../../util/bytes/line-splitter.ts'
+import { Deliveries } from './deliveries.ts'
 import { MAX_LINE_BYTES, openBatch, opensBatches, refusalOf } from '../client-lines.ts'
 
 export class StdioTransport extends StdioServerTransport {
+  readonly deliveries = new Deliveries()
   #isClosed = false
   #takesBatches = false
   readonly #lines: ReturnType<typeof createLineSplitter>
@@ -45,6 +47,7 @@ export class StdioTransport extends StdioServerTransport {
       return this.#report(error)
     }
     this.#takesBatches = opensBatches({ ...message }) ?? this.#takesBatches
+    this.deliveries.heard(message)
     this.onmessage?.(message)
   }
 

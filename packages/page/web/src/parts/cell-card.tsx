@@ -3,7 +3,7 @@ import type { ComponentChildren, JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { sandboxName } from '@sandbridge/core/util/text/sandbox-name.ts'
 import { visible, visibleInline } from '@sandbridge/core/util/text/visible.ts'
-import type { CellView } from '../../../src/state/page-state.ts'
+import type { Run } from '@sandbridge/core/observe/runs/run.ts'
 import { tell } from '../api.ts'
 import { clock, duration } from '../words.ts'
 import { Code } from './code.tsx'
@@ -13,7 +13,7 @@ import { Status } from './status.tsx'
 import { Waterfall } from './waterfall.tsx'
 
 interface CellCardProps {
-  cell: CellView
+  cell: Run
   /** Show the code above the output. */
   withCode?: boolean
   /** It is from the record and can be used again. */
@@ -50,9 +50,9 @@ export function CellCard({ cell, withCode = true, isOpened = false, children }: 
       {withCode && <Code code={cell.code} />}
       <Waterfall cell={cell} now={now} />
       <Output cell={cell} />
-      {cell.raised && (
+      {cell.error && (
         <p class="raised">
-          <strong>{visibleInline(cell.raised.name)}</strong> {visible(cell.raised.message)}
+          <strong>{visibleInline(cell.error.code)}</strong> {visible(cell.error.message)}
         </p>
       )}
       {children}
@@ -61,7 +61,7 @@ export function CellCard({ cell, withCode = true, isOpened = false, children }: 
   )
 }
 
-function StopButton({ cell }: { cell: CellView }): JSX.Element {
+function StopButton({ cell }: { cell: Run }): JSX.Element {
   const [isAsked, setAsked] = useState(false)
   const stop = (): void => {
     setAsked(true)

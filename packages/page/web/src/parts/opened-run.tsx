@@ -2,7 +2,7 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { visible, visibleInline } from '@sandbridge/core/util/text/visible.ts'
-import type { CellView } from '../../../src/state/page-state.ts'
+import type { Run } from '@sandbridge/core/observe/runs/run.ts'
 import type { RecordedCell } from '../../../src/views/record.ts'
 import { useStore } from '../store.ts'
 import { useAnswer } from '../use-answer.ts'
@@ -21,8 +21,8 @@ interface OpenedRunProps {
 }
 
 export function OpenedRun({ id, at, isRemembered, onSession }: OpenedRunProps): JSX.Element {
-  const live = useStore().state.cells.get(id)
-  const remembered = useAnswer<CellView>(live || !isRemembered ? undefined : 'cell', { id })
+  const live = useStore().state.runs.get(id)
+  const remembered = useAnswer<Run>(live || !isRemembered ? undefined : 'cell', { id })
   const isForgotten = !live && (!isRemembered || remembered.error !== undefined)
   const recorded = useAnswer<RecordedCell>(isForgotten ? 'record/run' : undefined, { id, at: String(at) })
   const cell = live ?? remembered.value

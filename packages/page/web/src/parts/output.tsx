@@ -3,14 +3,14 @@ import type { JSX } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
 import { plainText } from '@sandbridge/core/util/text/terminal-text.ts'
 import { visible } from '@sandbridge/core/util/text/visible.ts'
-import type { CellView } from '../../../src/state/page-state.ts'
-import type { Shown } from '../../../src/state/page-event.ts'
+import type { Run } from '@sandbridge/core/observe/runs/run.ts'
+import type { Shown } from '@sandbridge/core/observe/runs/shown.ts'
 import { short } from '../words.ts'
 
 /** Characters drawn at first; the rest on request. */
 const FIRST_CHARS = 20_000
 
-export function Output({ cell }: { cell: CellView }): JSX.Element | null {
+export function Output({ cell }: { cell: Run }): JSX.Element | null {
   if (cell.parts.length === 0 && cell.dropped === 0 && !cell.value) return null
   return (
     <div class="output">

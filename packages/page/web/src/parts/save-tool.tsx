@@ -57,7 +57,7 @@ export function SaveTool({ code }: { code: string }): JSX.Element {
         </button>
         <span class="muted">The code itself does not run.</span>
       </div>
-      <Problem text={problem && visible(problem)} />
+      <Problem text={problem} />
       {saved !== undefined && (
         <p class="notice" role="status">
           Saved.{' '}

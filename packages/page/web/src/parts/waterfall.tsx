@@ -2,12 +2,12 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { visible, visibleInline } from '@sandbridge/core/util/text/visible.ts'
-import type { CallView, CellView } from '../../../src/state/page-state.ts'
+import type { Call, Run } from '@sandbridge/core/observe/runs/run.ts'
 import { duration, plural } from '../words.ts'
 
 const SHOWN = 30
 
-type WaterfallCell = Pick<CellView, 'calls' | 'callCount' | 'at'> & { durationMs?: number | undefined }
+type WaterfallCell = Pick<Run, 'calls' | 'callCount' | 'at'> & { durationMs?: number | undefined }
 
 export function Waterfall({ cell, now }: { cell: WaterfallCell; now: number }): JSX.Element | null {
   const [isWhole, setWhole] = useState(false)
@@ -44,7 +44,7 @@ export function Waterfall({ cell, now }: { cell: WaterfallCell; now: number }): 
 }
 
 /** Which servers' values went to which, and in which arguments. */
-function Flows({ calls }: { calls: readonly CallView[] }): JSX.Element | null {
+function Flows({ calls }: { calls: readonly Call[] }): JSX.Element | null {
   const ways = new Map<string, Set<string>>()
   for (const { server, flow } of calls)
     for (const [argument, origins] of Object.entries(flow?.from ?? {}))
@@ -66,7 +66,7 @@ function Flows({ calls }: { calls: readonly CallView[] }): JSX.Element | null {
 }
 
 /** Where the arguments of a call came from, and what its model had read. */
-function Origins({ flow }: { flow: NonNullable<CallView['flow']> }): JSX.Element {
+function Origins({ flow }: { flow: NonNullable<Call['flow']> }): JSX.Element {
   return (
     <>
       {Object.entries(flow.from).map(([argument, origins]) => (
@@ -86,7 +86,7 @@ function Origins({ flow }: { flow: NonNullable<CallView['flow']> }): JSX.Element
 }
 
 interface CallProps {
-  call: CallView
+  call: Call
   /** Duration of the cell in milliseconds. */
   total: number
   isOpen: boolean
@@ -97,6 +97,7 @@ function Call({ call, total, isOpen, onToggle }: CallProps): JSX.Element {
   const left = Math.min(99, (100 * call.startMs) / total)
   const width = call.durationMs === undefined ? 100 - left : Math.max(0.8, (100 * call.durationMs) / total)
   const state = call.outcome ?? 'open'
+  const shown = call.error ? (call.error.message ?? call.error.code) : call.result
   const time = call.durationMs === undefined ? (call.message ?? 'running') : duration(call.durationMs)
   return (
     <li>
@@ -118,7 +119,7 @@ function Call({ call, total, isOpen, onToggle }: CallProps): JSX.Element {
       </button>
       {isOpen && (
         <dl class="call-details">
-          {call.args !== '' && (
+          {typeof call.args === 'string' && call.args !== '' && (
             <>
               <dt>Arguments</dt>
               <dd>
@@ -127,11 +128,11 @@ function Call({ call, total, isOpen, onToggle }: CallProps): JSX.Element {
             </>
           )}
           {call.flow && <Origins flow={call.flow} />}
-          {(call.error ?? call.result) !== undefined && (
+          {shown !== undefined && (
             <>
               <dt>{call.error === undefined ? 'Result' : 'Error'}</dt>
               <dd>
-                <pre tabIndex={0}>{visible(call.error ?? call.result ?? '')}</pre>
+                <pre tabIndex={0}>{visible(shown)}</pre>
               </dd>
             </>
           )}

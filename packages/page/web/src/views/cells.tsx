@@ -11,7 +11,7 @@ import { type ChosenSession, SessionChoice, sharedSessions } from '../parts/sess
 import { useStore } from '../store.ts'
 import { useAnswer } from '../use-answer.ts'
 import type { Waiting } from '../use-waiting.ts'
-import { Problem } from '../parts/problem.tsx'
+import { Problem, Words } from '../parts/problem.tsx'
 
 /** By session and number; kept when another view is shown. */
 const outcomes = new Map<string, Outcome>()
@@ -114,7 +114,7 @@ function Traceback({ outcome }: { outcome: Outcome | undefined }): JSX.Element |
       )}
       {[...(hint ? [hint] : []), ...notes].map((note) => (
         <p key={note} class="note">
-          {visible(note)}
+          <Words text={note} />
         </p>
       ))}
     </div>

@@ -1,5 +1,4 @@
-// Cost: by day, the tokens that clients received, and those that the tools of all servers would have cost in their
-// context.
+// Cost: by day, the tokens of tools and results in the context of models, with this bridge and without it.
 import type { JSX } from 'preact'
 import type { CostsView } from '../../../src/views/costs.ts'
 import type { ServerListView, ServerRow } from '../../../src/views/server-views.ts'
@@ -19,7 +18,7 @@ export function Cost(): JSX.Element {
   const { value: costs, error } = useAnswer<CostsView>('costs', {}, useAgain())
   const servers = (known?.servers ?? []).filter(({ tokens }) => tokens > 0).toSorted((a, b) => b.tokens - a.tokens)
   const month = (costs?.days ?? []).slice(0, MONTH)
-  const sum = (of: 'returned' | 'listed'): number => month.reduce((all, day) => all + day[of], 0)
+  const sum = (of: 'with' | 'without'): number => month.reduce((all, day) => all + day[of], 0)
   return (
     <>
       <header class="view-head">
@@ -28,18 +27,18 @@ export function Cost(): JSX.Element {
       </header>
       <Problem text={error} />
       <div class="figures">
-        <Figure value={sum('returned')} text={`returned to clients in the last ${MONTH} days with runs`} />
-        <Figure value={sum('listed')} text="in the same conversations, if clients had loaded all tools directly" />
+        <Figure value={sum('with')} text={`with Sandbridge, in the last ${MONTH} days with runs`} />
+        <Figure value={sum('without')} text="without it, if clients had loaded all tools and called them directly" />
       </div>
       <h2>By day</h2>
       {costs?.isOff && <p class="hint">Nothing is counted: the record is off (MCP_BRIDGE_AUDIT=off).</p>}
       {costs?.days.length === 0 && !costs.isOff && <p class="hint">No client has run anything yet.</p>}
       {month.length > 0 && <Days days={month} />}
       <p class="counted muted">
-        A conversation is a session in which its client ran code. It counts once a day, with all tools that were known
-        of the configured servers then: that is what a client without this bridge puts into the context before the first
-        question. Not counted is that a client sends this context again with every turn, and what results of calls would
-        have cost that stayed in the sandbox.
+        A conversation is a session in which its client ran code. It counts once a day. With Sandbridge, its context has
+        the definition of run_python and the results of cells. Without it, the context has the definitions of all tools
+        that were known of the configured servers then, and the results of all calls. Not counted is that a client sends
+        the context again with every turn, and the code that the model wrote.
       </p>
       <h2>By server</h2>
       {servers.length === 0 ? (
@@ -52,24 +51,24 @@ export function Cost(): JSX.Element {
 }
 
 function Days({ days }: Pick<CostsView, 'days'>): JSX.Element {
-  const most = Math.max(...days.flatMap(({ returned, listed }) => [returned, listed]), 1)
+  const most = Math.max(...days.flatMap((day) => [day.with, day.without]), 1)
   return (
     <table class="days">
       <thead>
         <tr>
           <th scope="col">Day (UTC)</th>
           <th scope="col">Conversations</th>
-          <th scope="col">Returned to clients</th>
-          <th scope="col">If listed directly</th>
+          <th scope="col">With Sandbridge</th>
+          <th scope="col">Without</th>
         </tr>
       </thead>
       <tbody>
-        {days.map(({ day, conversations, returned, listed }) => (
+        {days.map(({ day, conversations, with: own, without }) => (
           <tr key={day}>
             <th scope="row">{day}</th>
             <td>{conversations.toLocaleString('en')}</td>
-            <Amount value={returned} most={most} />
-            <Amount value={listed} most={most} />
+            <Amount value={own} most={most} />
+            <Amount value={without} most={most} />
           </tr>
         ))}
       </tbody>

@@ -3,11 +3,13 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { sandboxName } from '@sandbridge/core/util/text/sandbox-name.ts'
 import { visibleInline } from '@sandbridge/core/util/text/visible.ts'
-import type { CellView, SessionView } from '../../../src/state/page-state.ts'
+import type { Run, SessionState } from '@sandbridge/core/observe/runs/run.ts'
+import type { RecordView } from '../../../src/views/record.ts'
 import type { UsageView } from '../../../src/views/usage.ts'
 import { CellCard } from '../parts/cell-card.tsx'
 import { Status } from '../parts/status.tsx'
 import { useStore } from '../store.ts'
+import { useAnswer } from '../use-answer.ts'
 import { useUsage } from '../use-usage.ts'
 import { bytes, clock, duration, plural } from '../words.ts'
 
@@ -22,6 +24,7 @@ export function Now(): JSX.Element {
     .filter((one) => one.cells.length > 0)
     .toSorted((a, b) => b.cells[0]!.at - a.cells[0]!.at)
   const usage = useUsage(shown.some(({ session }) => !session.ended))
+  const earlier = useAnswer<RecordView>(shown.length === 0 ? 'record' : undefined).value?.runs.length ?? 0
   const running = cells.filter(({ status }) => status === 'running').length
   return (
     <>
@@ -33,8 +36,13 @@ export function Now(): JSX.Element {
       </header>
       {shown.length === 0 && (
         <div class="empty">
-          <h2>Nothing has run yet</h2>
+          <h2>{earlier > 0 ? 'Nothing is running' : 'Nothing has run yet'}</h2>
           <p>Cells appear here as they run, with their output and the calls they make.</p>
+          {earlier > 0 && (
+            <p>
+              What has run before is under <a href="#/record">Record</a>.
+            </p>
+          )}
           <p>
             Type one yourself under <a href="#/cells">Cells</a>, or try a tool under <a href="#/find">Find</a>.
           </p>
@@ -48,8 +56,8 @@ export function Now(): JSX.Element {
 }
 
 interface SessionProps {
-  session: SessionView
-  cells: CellView[]
+  session: SessionState
+  cells: Run[]
   usage: UsageView | undefined
 }
 

@@ -10,7 +10,7 @@ import { Status } from '../parts/status.tsx'
 import { useStore } from '../store.ts'
 import { useAnswer } from '../use-answer.ts'
 import { clock, duration, moment, plural, short } from '../words.ts'
-import { Problem } from '../parts/problem.tsx'
+import { Problem, Words } from '../parts/problem.tsx'
 
 /** @param name of the open server */
 export function Servers({ name }: { name: string | undefined }): JSX.Element {
@@ -62,14 +62,18 @@ function ServerList({ of, current }: { of: ServerListView; current: string | und
         <li key={`${one.file} ${one.name}`} class="item">
           <strong>{visibleInline(one.name)}</strong>
           <span class="status warn">not trusted</span>
-          <span class="muted">{visibleInline(one.file)}: allow it with `sandbridge trust`</span>
+          <span class="muted">
+            {visibleInline(one.file)}: allow it with <code>sandbridge trust</code>
+          </span>
         </li>
       ))}
       {skipped.map((one) => (
         <li key={`${one.file} ${one.name ?? ''}`} class="item">
           <strong>{visibleInline(one.name ?? one.file)}</strong>
           <span class="status bad">skipped</span>
-          <span class="muted">{visibleInline(one.reason)}</span>
+          <span class="muted">
+            <Words text={one.reason} />
+          </span>
         </li>
       ))}
     </ul>
@@ -91,7 +95,9 @@ function ServerLink({ server, isCurrent }: { server: ServerRow; isCurrent: boole
         {server.tokens > 0 && ` · ${short(server.tokens)} tokens`}
         {server.start && ` · started in ${duration(server.start.tookMs)}`}
       </span>
-      <span class="muted line">{visibleInline(problem ?? description)}</span>
+      <span class="muted line">
+        <Words text={visibleInline(problem ?? description)} />
+      </span>
     </a>
   )
 }
@@ -191,8 +197,14 @@ function ServerDetails({ name, changes }: { name: string; changes: number }): JS
       {failure && (
         <div class="problem">
           <strong>{server.problem ? 'It failed' : `Its last error, at ${moment(server.lastError!.at)}`}</strong>
-          <p>{visible(failure)}</p>
-          {server.hint && <p>{visible(server.hint)}</p>}
+          <p>
+            <Words text={failure} />
+          </p>
+          {server.hint && (
+            <p>
+              <Words text={server.hint} />
+            </p>
+          )}
         </div>
       )}
       {server.log && (

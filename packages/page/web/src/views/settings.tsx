@@ -3,7 +3,7 @@
 import type { JSX } from 'preact'
 import type { DescribedSetting, DescribedSettings } from '@sandbridge/core/config/settings/file/describe-settings.ts'
 import { visibleInline } from '@sandbridge/core/util/text/visible.ts'
-import { Problem } from '../parts/problem.tsx'
+import { Problem, Words } from '../parts/problem.tsx'
 import { useAgain } from '../use-again.ts'
 import { useAnswer } from '../use-answer.ts'
 
@@ -25,7 +25,7 @@ export function Settings(): JSX.Element {
       )}
       {(known?.warnings ?? []).map((warning) => (
         <p key={warning} class="notice">
-          {visibleInline(warning)}
+          <Words text={warning} />
         </p>
       ))}
       {headings.map((heading) => (

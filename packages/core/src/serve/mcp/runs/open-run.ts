@@ -9,6 +9,7 @@ import type { Ability, Asker, Question } from '../../../calls/questions/question
 import type { TimeLimit } from '../../../cell/time-limit.ts'
 import { showsApps } from '../apps/app-tool.ts'
 import { ClientLog } from '../client-log.ts'
+import type { RunRequest } from '../observed-run.ts'
 import { ProgressReporter } from '../progress.ts'
 
 /** Sends a question to an older client; the signal withdraws it. */
@@ -27,6 +28,8 @@ export class OpenRun implements Asker {
   readonly id: string = randomUUID()
   readonly progress = new ProgressReporter()
   readonly log = new ClientLog()
+  /** The request that began it. */
+  origin: RunRequest | undefined
   /** Told of what the model is shown before the run has a result. */
   onShown: ((text: string) => void) | undefined
   readonly #capabilities: ClientCapabilities

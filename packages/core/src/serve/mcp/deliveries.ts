@@ -1,0 +1,33 @@
+// Whether clients got the results of their runs. Over stdio, the client's next message shows it: the client reads what
+// it is sent in order. Over HTTP, the response was read to its end.
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { JSONRPCMessage } from '@modelcontextprotocol/server'
+
+type Tell = (isDelivered: boolean) => void
+
+export class Deliveries {
+  /** By id of the request. */
+  readonly #sent = new Map<unknown, Tell>()
+
+  /** The result of a run is handed to the transport. */
+  sent(request: unknown, tell: Tell): void {
+    this.#sent.set(request, tell)
+  }
+
+  /** The client has sent a message: it goes on, or gives a request up whose result was on its way. */
+  heard(message: JSONRPCMessage): void {
+    if (this.#sent.size === 0) return
+    const cancelled = 'method' in message && message.method === 'notifications/cancelled' ? message.params : undefined
+    for (const [request, tell] of this.#sent) tell(cancelled?.['requestId'] !== request)
+    this.#sent.clear()
+  }
+
+  /** Nothing more comes from the client, or goes to it. */
+  ended(isDelivered: boolean): void {
+    for (const tell of this.#sent.values()) tell(isDelivered)
+    this.#sent.clear()
+  }
+}
+
+/** Those of the HTTP response that is being made. */
+export const ofResponse = new AsyncLocalStorage<Deliveries>()
