@@ -63,6 +63,8 @@ export async function run({ http, ui, ...flags }: Partial<HttpFlags>): Promise<v
   if (page) void served.getConversation()
   const shutDown = onShutdown(async () => {
     page?.close()
+    // Before the record is closed.
+    transport.deliveries.ended(false)
     await served
       .opened()
       .then((opened) => opened?.bridge.close())

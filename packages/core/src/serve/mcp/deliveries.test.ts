@@ -1,0 +1,42 @@
+import type { JSONRPCMessage } from '@modelcontextprotocol/server'
+import { expect, it } from 'vitest'
+import { Deliveries } from './deliveries.ts'
+
+function open() {
+  const deliveries = new Deliveries()
+  const told: [request: number, isDelivered: boolean][] = []
+  const send = (request: number) => deliveries.sent(request, (isDelivered) => told.push([request, isDelivered]))
+  return { deliveries, told, send }
+}
+
+const cancelled = (requestId: number): JSONRPCMessage => {
+  return { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } }
+}
+const NEXT: JSONRPCMessage = { jsonrpc: '2.0', id: 9, method: 'tools/list' }
+
+it('a result is delivered when the client sends its next message, and is told once', () => {
+  const { deliveries, told, send } = open()
+  deliveries.heard(NEXT)
+  send(1)
+  expect(told).toEqual([])
+  for (const message of [NEXT, NEXT]) deliveries.heard(message)
+  deliveries.ended(false)
+  expect(told).toEqual([[1, true]])
+})
+
+it('a result that crosses its cancellation is not delivered, and another one is', () => {
+  const { deliveries, told, send } = open()
+  for (const request of [1, 2]) send(request)
+  deliveries.heard(cancelled(2))
+  expect(told).toEqual([
+    [1, true],
+    [2, false],
+  ])
+})
+
+it('a result is lost with a connection on which nothing followed', () => {
+  const { deliveries, told, send } = open()
+  send(1)
+  deliveries.ended(false)
+  expect(told).toEqual([[1, false]])
+})
