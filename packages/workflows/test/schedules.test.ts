@@ -272,11 +272,10 @@ it('a scheduled run whose code caught the refusal of its calls says so in the li
   setRules(ASKS)
   await store().add({ ...EVERY_HOUR, workflow: 'tidy', words: [] }, at('07:30:00'))
   await look(at('08:00:01'))
-  const { runs } = (await store().list())['tidy']!
-  expect(runs).toMatchObject([{ outcome: 'ok', message: '3 calls refused: ledger.add_line (3 times)' }])
+  expect(await runs('tidy')).toMatchObject([{ outcome: 'ok', message: '3 calls refused: ledger.add_line (3 times)' }])
   // Control: where nothing is refused, nothing is said.
   setRules({})
   await look(at('09:00:01'))
-  const later = (await store().list())['tidy']!.runs.at(-1)!
+  const later = (await runs('tidy')).at(-1)!
   expect([later.outcome, later.message, lines().length]).toEqual(['ok', undefined, 3])
 })

@@ -68,13 +68,13 @@ export class CalledTools {
         calls[count] > 0 && !believedHints(name, definition.annotations, true).readOnlyHint,
     )
     if (changing.length === 0) return undefined
-    return named(changing.map(([{ server, name }, { [count]: times }]) => [`${server}.${name}`, times]))
+    return textOf(changing.map(([{ server, name }, { [count]: times }]) => [`${server}.${name}`, times]))
   }
 }
 
 type Times = readonly [name: string, times: number]
 
-function named(all: readonly Times[]): string {
+function textOf(all: readonly Times[]): string {
   const shown = all.slice(0, MAX_SHOWN).map(([name, times]) => `${name}${times > 1 ? ` (${times} times)` : ''}`)
   const more = all.length > shown.length ? ` and ${all.length - shown.length} more tools` : ''
   return `${shown.join(', ')}${more}`
@@ -84,5 +84,5 @@ function named(all: readonly Times[]): string {
 function sumOf(times: Iterable<Times>, what: string): string {
   const some = [...times].filter(([, count]) => count > 0)
   const sum = some.reduce((all, [, count]) => all + count, 0)
-  return sum === 0 ? '' : `${countOf(sum, 'call')} ${what}: ${named(some)}`
+  return sum === 0 ? '' : `${countOf(sum, 'call')} ${what}: ${textOf(some)}`
 }

@@ -3,7 +3,6 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Outcome } from '../../../src/views/notebook.ts'
-import { visible } from '@sandbridge/core/util/text/visible.ts'
 import { tell } from '../api.ts'
 import { definedName, firstComment, nameProblem, type SavedAs, savingCode, workflowTitle } from '../tool-code.ts'
 import { Code } from './code.tsx'
