@@ -5,7 +5,7 @@ const ENTRIES = /(?:^- \*\*`MCP_[A-Z_]+(?:=\w+)?`\*\*.*\n(?: {2}.*\n)*\n*)+/m
 
 /**
  * @param {string} page
- * @param {{ name: string, heading: string, setting: object }[]} settings
+ * @param {{ name: string, variable: string, heading: string }[]} settings
  */
 export function withSettings(page, settings) {
   const start = page.indexOf('\n## Settings\n')
@@ -24,9 +24,9 @@ export function withSettings(page, settings) {
   return page.slice(0, start) + `${parts.join('').trimEnd()}\n`
 }
 
-function entryOf({ name, setting: { variable, member, meaning, defaultText, allowed, onlyVariable } }) {
+function entryOf({ name, variable, meaning, defaultText, allowed, onlyVariable }) {
   const inFile = onlyVariable === undefined ? `, \`${name}\`` : ''
-  const head = wrapped(`- **\`${variable}${member === undefined ? '' : `=${member}`}\`**${inFile}: ${meaning}`)
+  const head = wrapped(`- **\`${variable}\`**${inFile}: ${meaning}`)
   return `${head}\n${wrapped(`  Default: ${defaultText}. Allowed: ${allowed}.`)}`
 }
 

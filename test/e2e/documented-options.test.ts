@@ -4,8 +4,9 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { commandLine } from '@sandbridge/core/cli/program.ts'
-import { idOf, type Setting } from '@sandbridge/core/config/settings/setting-kinds.ts'
-import { namedSettings, settingContext } from '@sandbridge/core/config/settings/settings.ts'
+import { variableOf } from '@sandbridge/core/config/settings/given-texts.ts'
+import { parse } from '@sandbridge/core/config/settings/setting-kinds.ts'
+import { type NamedSetting, namedSettings, settingContext } from '@sandbridge/core/config/settings/settings.ts'
 import { PACKAGES } from '@sandbridge/sandbridge/packages.ts'
 import { ROOT } from '@sandbridge/core/test/support/bridge-process.ts'
 
@@ -20,8 +21,8 @@ function optionsIn(text: string): string[] {
 }
 
 /** Whether a word is a value of a setting. */
-function isValue(setting: Setting<unknown>, word: string): boolean {
-  return setting.member === undefined && setting.parse(word, settingContext({})) !== undefined
+function isValue(setting: NamedSetting, word: string): boolean {
+  return !setting.variable.includes('=') && parse(setting, word, settingContext({})) !== undefined
 }
 
 it('docs/configuration.md has an entry for every setting under its heading, and no other', () => {
@@ -31,16 +32,15 @@ it('docs/configuration.md has an entry for every setting under its heading, and 
     const found = section.matchAll(/^- \*\*`MCP_[A-Z_]+(?:=\w+)?`\*\*[^]*?(?=\n- |\n\n|\n$)/gm)
     return Array.from(found, ([entry]) => `${heading} ${entry.replaceAll(/\s+/g, ' ')}`)
   })
-  const expected = namedSettings().map(({ name, heading, setting }) => {
-    const { meaning, defaultText, allowed, onlyVariable } = setting
+  const expected = namedSettings().map(({ name, variable, heading, meaning, defaultText, allowed, onlyVariable }) => {
     const inFile = onlyVariable === undefined ? `, \`${name}\`` : ''
-    return `${heading} - **\`${idOf(setting)}\`**${inFile}: ${meaning} Default: ${defaultText}. Allowed: ${allowed}.`
+    return `${heading} - **\`${variable}\`**${inFile}: ${meaning} Default: ${defaultText}. Allowed: ${allowed}.`
   })
   expect(entries.toSorted()).toEqual(expected.toSorted())
 })
 
 it('every page names only variables, and parts of variables, that are settings', () => {
-  const settings = namedSettings().map(({ setting }) => setting)
+  const settings = namedSettings()
   const inDocs = readdirSync(path.join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
   const problems = [...readdirSync(ROOT), ...inDocs.map((file) => path.join('docs', file))]
     // These two tell of the past.
@@ -51,8 +51,8 @@ it('every page names only variables, and parts of variables, that are settings',
       const text = readFileSync(path.join(ROOT, page), 'utf8')
       const found = text.matchAll(/(?<![\w$])(MCP_BRIDGE_[A-Z_*]+)(?:=(\w+)(?=`))?/g)
       return Array.from(found, ([whole, variable, word]) => {
-        const own = settings.filter((one) => one.variable === variable)
-        const isWord = word === undefined || own.some((one) => one.member === word || isValue(one, word))
+        const own = settings.filter((one) => variableOf(one) === variable)
+        const isWord = word === undefined || own.some((one) => one.variable.endsWith(`=${word}`) || isValue(one, word))
         return own.length > 0 && isWord ? [] : [`${page}: ${whole}`]
       })
     })

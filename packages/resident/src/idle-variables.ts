@@ -1,6 +1,7 @@
 // Which environment variables change no setting: each says what settings.json or the default says.
 import { isDeepStrictEqual } from 'node:util'
 import type { ClientContext } from '@sandbridge/core/config/settings/client-context.ts'
+import { variableOf } from '@sandbridge/core/config/settings/given-texts.ts'
 import { namedSettings, readSettings, settingContext } from '@sandbridge/core/config/settings/settings.ts'
 import { readSettingsFile, settingsFile } from '@sandbridge/core/config/settings/file/load-settings.ts'
 
@@ -16,13 +17,12 @@ export async function idleVariables({ env, home }: Pick<ClientContext, 'env' | '
   // A relay has loaded no features.
   const file = await readSettingsFile(settingsFile(context), context, undefined, false)
   const all = namedSettings()
-  const given = [...new Set(all.map(({ setting }) => setting.variable))].filter((name) => env[name]?.trim())
+  const given = [...new Set(all.map(variableOf))].filter((name) => env[name]?.trim())
   const withAll = readSettings(env, { home }, file)
   const without = (names: readonly string[]): typeof withAll =>
     readSettings({ ...env, ...Object.fromEntries(names.map((name) => [name, undefined])) }, { home }, file)
-  const values = (from: typeof withAll): unknown => ({ ...from, warnings: [], setBy: {} })
-  const isLive = (name: string): boolean =>
-    name === COMPAT || all.some(({ setting }) => setting.variable === name && setting.isLive)
+  const values = (from: typeof withAll): unknown => ({ ...from, warnings: [], setBy: {}, implied: {} })
+  const isLive = (name: string): boolean => name === COMPAT || all.some((one) => variableOf(one) === name && one.isLive)
   const alone = given.filter((name) => !isLive(name) && isDeepStrictEqual(values(without([name])), values(withAll)))
   // Two may each change nothing only beside the other.
   return isDeepStrictEqual(values(without(alone)), values(withAll)) ? alone : []

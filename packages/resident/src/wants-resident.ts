@@ -14,8 +14,9 @@ export const RESIDENT_COMMANDS: ReadonlySet<string> = new Set([
   'approve',
 ])
 
-/** The variable decides, `on` or `off`. It may say more: `on idle=60`. */
-export const SAYS_ON_OR_OFF = /(?<!\S)(?:on|off)(?!\S)/i
+/** The variable decides, `on` or `off`, in any of the words of a switch. It may say more: `on idle=60`. */
+const SAYS_OFF = /(?<![^\s"']|=\s*)(?:off|false|no|n|0)(?![^\s"'])/i
+export const SAYS_ON_OR_OFF = /(?<![^\s"']|=\s*)(?:o(?:n|ff)|true|false|y(?:es)?|no?|[01])(?![^\s"'])/i
 
 /** A relay is `run` over stdio. Both are only where a resident can be had. */
 export function residentRole(): 'relay' | 'command' | undefined {
@@ -34,9 +35,8 @@ export function whyNoResident(): string | undefined {
   const { MCP_BRIDGE_RESIDENT = '', CI = '' } = process.env
   // Nothing outlives a job of CI.
   if (CI.trim() !== '') return 'CI is set'
-  const [said] = SAYS_ON_OR_OFF.exec(MCP_BRIDGE_RESIDENT.toLowerCase()) ?? []
-  if (said === 'off') return 'MCP_BRIDGE_RESIDENT is off'
-  if (said === 'on') return undefined
+  if (SAYS_OFF.test(MCP_BRIDGE_RESIDENT)) return 'MCP_BRIDGE_RESIDENT is off'
+  if (SAYS_ON_OR_OFF.test(MCP_BRIDGE_RESIDENT)) return undefined
   if (process.platform === 'win32') return 'this is Windows, and MCP_BRIDGE_RESIDENT is not set to on'
   if (!isConfined()) return undefined
   return 'this is a sandbox or a container, and MCP_BRIDGE_RESIDENT is not set to on'

@@ -15,11 +15,13 @@ import {
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import * as z from 'zod'
 import { plugIn } from '../../src/cli/package.ts'
 import { describeSettings } from '../../src/config/settings/file/describe-settings.ts'
 import { editSetting, findSetting } from '@sandbridge/terminal/settings/edit-settings.ts'
 import { loadSettings } from '../../src/config/settings/file/load-settings.ts'
 import { loadLiveSettings } from '../../src/config/settings/file/live-settings.ts'
+import { parse } from '../../src/config/settings/setting-kinds.ts'
 import { settingsJsonSchema } from '../../src/config/settings/file/settings-schema.ts'
 import { namedSettings, settingContext } from '../../src/config/settings/settings.ts'
 import { BridgeError } from '../../src/errors.ts'
@@ -81,6 +83,27 @@ describe('settings.json', () => {
     })
   })
 
+  it('may have each value as its variable has it', async () => {
+    const { home } = makeHome({
+      sandbox: { pool: '3', memory: '1 GB', cpus: '0.5', packages: 'numpy pandas', containerUser: 1000 },
+      cells: { timeout: '1.5 min', projects: 'off', languages: 'bash' },
+      servers: { sources: ['cursor,vscode'] },
+      observability: { audit: false },
+    })
+    expect(await loadSettings({}, { home })).toMatchObject({
+      poolCount: 3,
+      memoryBytes: 2 ** 30,
+      cpus: 0.5,
+      packages: ['numpy', 'pandas'],
+      containerUser: '1000',
+      timeoutMs: 90_000,
+      projects: false,
+      languages: ['bash'],
+      sources: ['cursor', 'vscode'],
+      audit: 'off',
+    })
+  })
+
   it('is optional, may be blank, and may start with a byte order mark', async () => {
     expect((await loadSettings({}, makeHome())).setBy).toEqual({})
     expect((await loadSettings({}, makeHome(' \n'))).setBy).toEqual({})
@@ -107,14 +130,13 @@ describe('settings.json', () => {
     ['{"output": {"token": 1}}', ':1:13: output.token: is not a setting. Did you mean tokens?'],
     ['{"sandbox": []}', ':1:2: sandbox: is not an object with settings'],
     ['{"sandbox": {"memory": "63m"}}', ':1:14: sandbox.memory: "63m" is not allowed. Allowed: a size'],
-    ['{"sandbox": {"pool": "1"}}', ':1:14: sandbox.pool: is not a whole number. Allowed: a whole number, 0 to 16.'],
-    ['{"sandbox": {"pool": 1.5}}', 'sandbox.pool: is not a whole number'],
-    ['{"sandbox": {"pool": null}}', 'sandbox.pool: is not a whole number'],
-    ['{"cells": {"timeout": 1e9}}', 'cells.timeout: "1000000000" is not allowed. Allowed: seconds, 1 to 86400.'],
-    ['{"cells": {"projects": 1}}', 'cells.projects: is not true or false'],
-    ['{"servers": {"sources": "cursor"}}', 'servers.sources: is not a list of texts, such as ["a", "b"]. Allowed: all'],
+    ['{"sandbox": {"pool": "x"}}', ':1:14: sandbox.pool: "x" is not allowed. Allowed: a whole number, 0 to 16.'],
+    ['{"sandbox": {"pool": 1.5}}', 'sandbox.pool: "1.5" is not allowed'],
+    ['{"sandbox": {"pool": null}}', 'sandbox.pool: "null" is not allowed'],
+    ['{"cells": {"timeout": 1e9}}', 'cells.timeout: "1000000000" is not allowed. Allowed: seconds, 1 to 86400'],
+    ['{"cells": {"projects": 2}}', 'cells.projects: "2" is not allowed. Allowed: 1, true'],
+    ['{"servers": {"sources": {}}}', 'servers.sources: "[object Object]" is not allowed. Allowed: all'],
     ['{"servers": {"sources": []}}', 'servers.sources: is empty'],
-    ['{"servers": {"sources": ["cursor,vscode"]}}', 'servers.sources: has an empty item, or one that is several'],
     ['{"servers": {"sources": ["notepad"]}}', 'servers.sources: "notepad" is not allowed'],
     ['{"sandbox": {"image": ""}}', 'sandbox.image: is empty'],
     ['{"http": {"stateDir": "/x"}}', 'http.stateDir: is set by MCP_BRIDGE_STATE_DIR only'],
@@ -170,7 +192,8 @@ describe('settings.json', () => {
     expect(of('sandbox.packages')).toMatchObject({ value: './https://[redacted]@h/x.whl' })
     expect(of('signIn.key')).toMatchObject({ source: 'variable', place: 'MCP_BRIDGE_SIGN_IN_KEY' })
     expect(of('sandbox.pool')).toMatchObject({ source: 'variable', value: '2' })
-    expect(of('sandbox.memory')).toMatchObject({ source: 'default', value: '512m' })
+    // Because of the packages.
+    expect(of('sandbox.memory')).toMatchObject({ source: 'default', value: '1g (cells have packages)' })
   })
 
   it('warns of a file that other users can change, or whose secrets they can read', async () => {
@@ -390,10 +413,11 @@ describe('declarations', () => {
   it('names are unique, and each sample of a schema is accepted by the parser', () => {
     expect(new Set(all.map(({ name }) => name)).size).toBe(all.length)
     const context = settingContext({}, { home: '/home/ann' })
-    for (const { name, setting } of all) {
-      const { enum: choices, minimum, maximum, items } = setting.json
-      const samples = [...(choices ?? []), minimum, maximum, ...(items?.enum ?? [])].filter((one) => one !== undefined)
-      for (const sample of samples) expect(setting.parse(String(sample), context), `${name}: ${sample}`).toBeDefined()
+    for (const one of all) {
+      const { enum: choices, minimum, maximum } = z.toJSONSchema(one.type(context), { io: 'input' })
+      const samples = [...(choices ?? []), minimum, maximum].filter((sample) => sample !== undefined)
+      for (const sample of samples)
+        expect(parse(one, String(sample), context), `${one.name}: ${String(sample)}`).toBeDefined()
     }
   })
 })

@@ -15,7 +15,10 @@ export function serveInChild({ read, isOver, told }: TakenInput): void {
   const { MCP_BRIDGE_RESIDENT = '' } = process.env
   const child = spawn(process.execPath, [...process.execArgv, ...process.argv.slice(1)], {
     // A mistake in it is told there.
-    env: { ...process.env, MCP_BRIDGE_RESIDENT: `off ${MCP_BRIDGE_RESIDENT.replace(SAYS_ON_OR_OFF, '')}` },
+    env: {
+      ...process.env,
+      MCP_BRIDGE_RESIDENT: `off ${MCP_BRIDGE_RESIDENT.replaceAll(/["']/g, '').replace(SAYS_ON_OR_OFF, '')}`,
+    },
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   child.stdin.on('error', () => {}).write(read)

@@ -11,8 +11,13 @@ import { keptPackagesFile } from '@sandbridge/core/config/settings/kept-packages
 import { PermissionFiles } from '@sandbridge/core/config/permission-files.ts'
 import { type LiveSettings, loadLiveSettings } from '@sandbridge/core/config/settings/file/live-settings.ts'
 import { loadSettings, settingsFile } from '@sandbridge/core/config/settings/file/load-settings.ts'
-import type { NamedSetting } from '@sandbridge/core/config/settings/setting-kinds.ts'
-import { namedSettings, settingContext, type Settings, settingsOf } from '@sandbridge/core/config/settings/settings.ts'
+import {
+  type NamedSetting,
+  namedSettings,
+  settingContext,
+  type Settings,
+  settingsOf,
+} from '@sandbridge/core/config/settings/settings.ts'
 import { messageOf } from '@sandbridge/core/errors.ts'
 import type { Session } from '@sandbridge/core/cell/session/session.ts'
 import type { Conversation } from '@sandbridge/core/serve/mcp/run-python.ts'
@@ -120,9 +125,7 @@ function agree(settings: Settings, theirs: Settings): boolean {
   const at = (from: Settings, { property }: NamedSetting): unknown => from[property as keyof Settings]
   return namedSettings().every(
     (one) =>
-      one.setting.isLive ||
-      one.setting.variable === 'MCP_BRIDGE_LOG_LEVEL' ||
-      isDeepStrictEqual(at(theirs, one), at(settings, one)),
+      one.isLive || one.variable === 'MCP_BRIDGE_LOG_LEVEL' || isDeepStrictEqual(at(theirs, one), at(settings, one)),
   )
 }
 

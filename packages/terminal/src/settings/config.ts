@@ -55,15 +55,13 @@ async function change(
   value: string | undefined,
   { json }: ConfigOptions,
 ): Promise<void> {
-  const { name, setting } = named
+  const { name, secret, isLive } = named
   const { file, isChanged } = await editSetting(named, value, settingContext(process.env))
   if (json) return printJson({ name, file })
   if (value === undefined && !isChanged) return print(`${name} is not set in ${file}.`)
-  const shown = setting.secret ? '' : ` to ${value}`
+  const shown = secret ? '' : ` to ${value}`
   print(value === undefined ? `Removed ${name} from ${file}.` : `Set ${name}${shown} in ${file}.`)
-  const since = setting.isLive
-    ? 'Bridges that run have it with their next cell.'
-    : 'Bridges that start from now on have it.'
+  const since = isLive ? 'Bridges that run have it with their next cell.' : 'Bridges that start from now on have it.'
   const { place = '' } = (await describeSettings()).settings.find((one) => one.name === name) ?? {}
   printSummary(place.startsWith('MCP_') ? `${place} is set in this environment, and wins.` : since)
 }

@@ -7,27 +7,21 @@ import { replaceFile } from '@sandbridge/core/util/files/replace-file.ts'
 import { nearestName } from '@sandbridge/core/util/text/did-you-mean.ts'
 import { nodeFileSystem, readFileOrLink } from '@sandbridge/core/config/config-file.ts'
 import { editDocument } from '@sandbridge/core/config/formats/edit-document.ts'
-import {
-  idOf,
-  type JsonForm,
-  type NamedSetting,
-  type Setting,
-  type SettingContext,
-} from '@sandbridge/core/config/settings/setting-kinds.ts'
-import { namedSettings, notAllowed } from '@sandbridge/core/config/settings/settings.ts'
-import { checkSettings, settingNamed } from '@sandbridge/core/config/settings/file/check-file.ts'
+import { parse, type SettingContext, unquoted } from '@sandbridge/core/config/settings/setting-kinds.ts'
+import { type NamedSetting, namedSettings, notAllowed } from '@sandbridge/core/config/settings/settings.ts'
+import { checkSettings, groupOf, keyOf, settingNamed } from '@sandbridge/core/config/settings/file/check-file.ts'
 import { settingsFile } from '@sandbridge/core/config/settings/file/load-settings.ts'
 
 /** Names of settings, and of variables. @throws BridgeError TOOL_ARGUMENTS_INVALID with the nearest name */
 export function findSetting(name: string): NamedSetting {
   const all = namedSettings()
   const found = settingNamed(name, all)
-  if (found?.setting.onlyVariable !== undefined) {
-    const { variable, onlyVariable } = found.setting
+  if (found?.onlyVariable !== undefined) {
+    const { variable, onlyVariable } = found
     throw refused(`${name} is set by the variable ${variable} only: ${onlyVariable}`, 'Set that variable.')
   }
   if (found) return found
-  const namesOf = (one: NamedSetting): string[] => [one.name, idOf(one.setting), one.key, one.group]
+  const namesOf = (one: NamedSetting): string[] => [one.name, one.variable, keyOf(one), groupOf(one)]
   const near = nearestName(name, all.flatMap(namesOf))
   const meant = near === undefined ? [] : all.filter((one) => namesOf(one).includes(near)).map((one) => one.name)
   throw refused(
@@ -43,23 +37,23 @@ export function findSetting(name: string): NamedSetting {
  * STATE_UNWRITABLE if it cannot be written
  */
 export async function editSetting(
-  { group, key, name, setting }: NamedSetting,
+  setting: NamedSetting,
   text: string | undefined,
   context: SettingContext,
 ): Promise<{ file: string; isChanged: boolean }> {
   const file = settingsFile(context)
   const folder = path.dirname(file)
-  if (text !== undefined && (text.trim() === '' || setting.parse(text.trim(), context) === undefined))
-    throw refused(`${name}: ${notAllowed(setting, text)}`, 'Nothing was changed.')
-  const value = text === undefined ? undefined : jsonOf(text.trim(), setting)
+  if (text !== undefined && parse(setting, text, context) === undefined)
+    throw refused(`${setting.name}: ${notAllowed(setting, text)}`, 'Nothing was changed.')
+  const value = text === undefined ? undefined : setting.read(unquoted(text))
   try {
     const isChanged = await withFileLock(path.join(folder, '.sandbridge', 'settings.lock'), async () => {
       const read = await readFileOrLink(nodeFileSystem, file)
       if ('reason' in read) throw invalid(`${file} ${read.reason}`)
       const before = 'text' in read && read.text.trim() !== '' ? read.text : NEW_FILE
-      const edited = await editDocument(before, 'jsonc', [{ path: [group, key], value }])
+      const edited = await editDocument(before, 'jsonc', [{ path: setting.name.split('.'), value }])
       if ('reason' in edited) throw invalid(`${file} ${edited.reason}`)
-      const place = checkSettings(edited.text, file, context).texts.get(idOf(setting))
+      const place = checkSettings(edited.text, file, context).values.get(setting.variable)
       if (value !== undefined && place === undefined) throw invalid(`${file} cannot be edited safely; edit it by hand`)
       if (edited.text === before) return false
       await writeSchema(folder)
@@ -83,23 +77,6 @@ const NEW_FILE = `{\n  "$schema": "./.sandbridge/settings.schema.json"\n}\n`
 async function writeSchema(folder: string): Promise<void> {
   const { settingsJsonSchema } = await import('@sandbridge/core/config/settings/file/settings-schema.ts')
   await writeFile(path.join(folder, SCHEMA), `${JSON.stringify(settingsJsonSchema(), undefined, 2)}\n`)
-}
-
-/** The value that a person would write into the file. The text is valid. */
-function jsonOf(text: string, { json, separator }: Setting<unknown>): unknown {
-  const byType: Record<string, () => unknown> = {
-    boolean: () => /^(1|true|yes|on)$/i.test(text),
-    number: () => Number(text),
-    integer: () => Number(text),
-    array: () => text.split(separator === ',' ? /[\s,]+/ : separator === ' ' ? /\s+/ : separator!).filter(Boolean),
-    'string,integer': () => (/^\d+$/.test(text) ? Number(text) : text),
-  }
-  return byType[String(json.type satisfies JsonForm['type'])]?.() ?? inCase(text, json.enum)
-}
-
-/** As the schema spells it. */
-function inCase(text: string, choices: readonly string[] = []): string {
-  return choices.find((choice) => choice === text.toLowerCase()) ?? text
 }
 
 function refused(message: string, hint: string): BridgeError {

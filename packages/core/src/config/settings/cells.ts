@@ -1,68 +1,91 @@
-// Settings of cells and sessions.
-import { choice, flag, seconds, DAY_S, type Setting } from './setting-kinds.ts'
+// Settings of cells and sessions, and of what cells and the log show.
+import { choice, DAY_S, flag, seconds, setting, wholeNumber, words } from './setting-kinds.ts'
 
 /** Languages of cells beside Python. */
 export type OtherLanguage = 'bash' | 'javascript'
 
 const OTHER_LANGUAGES: readonly OtherLanguage[] = ['bash', 'javascript']
-
-const languages: Setting<readonly OtherLanguage[]> = {
-  variable: 'MCP_BRIDGE_LANGUAGES',
-  meaning: 'Languages of cells. Each besides Python adds a tool, such as `run_bash`.',
-  defaultText: 'python',
-  allowed: 'names separated by commas: python, bash, javascript',
-  json: { type: 'array', items: { type: 'string', enum: ['python', ...OTHER_LANGUAGES] }, minItems: 1 },
-  separator: ',',
-  whenMissing: () => [],
-  parse: (text) => {
-    const words = text
-      .toLowerCase()
-      .split(/[\s,]+/)
-      .filter((word) => word !== '' && word !== 'python')
-    return words.every((word) => OTHER_LANGUAGES.some((one) => one === word))
-      ? OTHER_LANGUAGES.filter((one) => words.includes(one))
-      : undefined
-  },
-}
+const OTHER_NAMES: Readonly<Record<string, string>> = { js: 'javascript', sh: 'bash', py: 'python' }
+const languages = words('names separated by commas: python, bash, javascript', ['python', ...OTHER_LANGUAGES])
 
 export const CELL_SETTINGS = {
-  timeoutMs: seconds(
-    { variable: 'MCP_BRIDGE_TIMEOUT', meaning: 'The timeout of a cell whose call sets none.' },
-    { default: 30, min: 1, max: DAY_S },
+  timeoutMs: setting(
+    'cells.timeout',
+    'MCP_BRIDGE_TIMEOUT',
+    'The timeout of a cell whose call sets none.',
+    seconds({ standard: 30, min: 1, max: DAY_S }),
   ),
-  maxTimeoutMs: seconds(
-    { variable: 'MCP_BRIDGE_MAX_TIMEOUT', meaning: 'The longest timeout that a call may set.' },
-    { default: 120, min: 1, max: DAY_S },
+  maxTimeoutMs: setting(
+    'cells.maxTimeout',
+    'MCP_BRIDGE_MAX_TIMEOUT',
+    'The longest timeout that a call may set.',
+    seconds({ standard: 120, min: 1, max: DAY_S }),
   ),
-  runtimeIdleTimeoutMs: seconds(
+  runtimeIdleTimeoutMs: setting(
+    'cells.runtimeIdleTimeout',
+    'MCP_BRIDGE_RUNTIME_IDLE_TIMEOUT',
+    'The idle timeout of a session; 0 disables it.',
+    seconds({ standard: 300, min: 0, max: DAY_S }),
+  ),
+  languages: setting(
+    'cells.languages',
+    'MCP_BRIDGE_LANGUAGES',
+    'Languages of cells. Each besides Python adds a tool, such as `run_bash`.',
     {
-      variable: 'MCP_BRIDGE_RUNTIME_IDLE_TIMEOUT',
-      meaning: 'The idle timeout of a session; 0 disables it.',
+      ...languages,
+      defaultText: 'python',
+      whenMissing: (): readonly OtherLanguage[] => [],
+      read: (given) => {
+        const names = languages.read(typeof given === 'string' ? given.toLowerCase() : given)
+        return Array.isArray(names) ? names.map((name: unknown) => OTHER_NAMES[String(name)] ?? name) : names
+      },
+      type: (context) => languages.type(context).transform((all) => OTHER_LANGUAGES.filter((one) => all.includes(one))),
     },
-    { default: 300, min: 0, max: DAY_S },
   ),
-  languages,
-  session: choice(
-    {
-      variable: 'MCP_BRIDGE_SESSION',
-      meaning:
-        '`shared`: cells share variables and files. `fresh`: each cell gets its own sandbox. `checkpoint`: as `shared`, and variables that can be pickled return after a forced restart. `durable`: as `shared`, and the pod of a session outlives the bridge (only with `MCP_BRIDGE_RUNTIME=kubernetes`).',
-    },
-    ['shared', 'fresh', 'checkpoint', 'durable'],
-    'shared',
+  session: setting(
+    'cells.session',
+    'MCP_BRIDGE_SESSION',
+    '`shared`: cells share variables and files. `fresh`: each cell gets its own sandbox. `checkpoint`: as `shared`, and variables that can be pickled return after a forced restart. `durable`: as `shared`, and the pod of a session outlives the bridge (only with `MCP_BRIDGE_RUNTIME=kubernetes`).',
+    choice(['shared', 'fresh', 'checkpoint', 'durable'], 'shared'),
   ),
-  compat: flag(
-    {
-      variable: 'MCP_BRIDGE_COMPAT',
-      meaning: 'Give cells the API of mcp-server-code-execution-mode where it differs: see docs/migration.md.',
-    },
-    false,
+  compat: setting(
+    'cells.compat',
+    'MCP_BRIDGE_COMPAT',
+    'Give cells the API of mcp-server-code-execution-mode where it differs: see docs/migration.md.',
+    flag(false),
   ),
-  projects: flag(
-    {
-      variable: 'MCP_BRIDGE_PROJECTS',
-      meaning: 'Give cells a folder `/projects` whose files persist.',
-    },
-    true,
+  projects: setting(
+    'cells.projects',
+    'MCP_BRIDGE_PROJECTS',
+    'Give cells a folder `/projects` whose files persist.',
+    flag(true),
+  ),
+} as const
+
+export const OUTPUT_SETTINGS = {
+  outputMode: setting(
+    'output.mode',
+    'MCP_BRIDGE_OUTPUT_MODE',
+    'The format of a cell’s result.',
+    choice(['compact', 'toon', 'json'], 'compact'),
+  ),
+  logLevel: setting(
+    'output.logLevel',
+    'MCP_BRIDGE_LOG_LEVEL',
+    'The lowest level of messages that are logged to stderr.',
+    choice(['debug', 'info', 'warning', 'error'], 'info', {
+      trace: 'debug',
+      verbose: 'debug',
+      warn: 'warning',
+      critical: 'error',
+      fatal: 'error',
+    }),
+  ),
+  outputTokenCount: setting(
+    'output.tokens',
+    'MCP_BRIDGE_OUTPUT_TOKENS',
+    'The approximate token limit of a cell’s result.',
+    wholeNumber({ standard: 6000, min: 100, max: 1_000_000 }),
+    { isLive: true },
   ),
 } as const

@@ -1,56 +1,24 @@
 // Settings of sandboxes, and of masking data that the model sees.
+import * as z from 'zod'
 import { IMAGE_NAME } from '../entries/server-definition.ts'
 import { absolutePath } from '../../util/files/absolute-path.ts'
 import {
   choice,
-  list,
-  optionalNumber,
-  optionalWholeNumber,
-  pattern,
-  seconds,
-  size,
-  wholeNumber,
-  wholeNumberAtLeast,
-  TEXT,
-  type Setting,
   isHttpUrl,
+  optional,
+  optionalNumber,
+  pattern,
+  patternOr,
+  seconds,
+  setting,
+  size,
+  text,
+  wholeNumber,
+  words,
 } from './setting-kinds.ts'
 
-/** A host folder mounted for cells. */
-interface Mount {
-  path: string
-  mode: 'ro' | 'rw'
-}
-
-const mount: Setting<Mount | undefined> = {
-  variable: 'MCP_BRIDGE_MOUNT',
-  meaning:
-    'A host folder that cells can read, below `/mnt`. With `:rw` at the end they can write to it. Its name may contain letters, digits, spaces and `.` `_` `-`; a symbolic link with such a name works, too.',
-  defaultText: 'none',
-  allowed: 'an absolute path, optionally followed by :ro or :rw',
-  json: TEXT,
-  whenMissing: () => undefined,
-  parse: (text, { home }) => {
-    const match = /^(.+?)(?::(ro|rw))?$/.exec(text)
-    if (!match?.[1] || !/^([/~\\]|[A-Za-z]:[/\\])/.test(match[1])) return undefined
-    return { path: absolutePath(match[1], home), mode: match[2] === 'rw' ? 'rw' : 'ro' }
-  },
-}
-
-/** An absolute path is a root folder; anything else that starts like a path is not an image name. */
-const image: Setting<string | undefined> = {
-  variable: 'MCP_BRIDGE_IMAGE',
-  meaning:
-    'The image for cells, with Python. Bubblewrap uses one only if this is set, and takes a folder or an archive as well.',
-  defaultText: 'python:3.14-slim for containers',
-  allowed: 'an image name such as python:3.14-slim, or an absolute path',
-  json: TEXT,
-  whenMissing: () => undefined,
-  parse: (text, { home }) => {
-    if (/^([/~\\]|[A-Za-z]:[/\\])/.test(text)) return absolutePath(text, home)
-    return IMAGE_NAME.test(text) ? text : undefined
-  },
-}
+/** An absolute path; anything else that starts like a path is not the name of an image. */
+const PATH = /^([/~\\]|[A-Za-z]:[/\\])/
 
 /**
  * A path, a wheel, or a requirement such as `pandas[excel]>=2`. The words are passed to an installer's command line:
@@ -66,201 +34,176 @@ export const PACKAGE_WORD = new RegExp(
   ].join(''),
 )
 
-const RUNTIMES = ['auto', 'podman', 'docker', 'bubblewrap', 'pyodide', 'kubernetes'] as const
-const runtimeByName = choice(
-  { variable: 'MCP_BRIDGE_RUNTIME', meaning: 'The sandbox that isolates Python. `auto` uses the first that works.' },
-  RUNTIMES,
-  'auto',
-  { bwrap: 'bubblewrap', k8s: 'kubernetes' },
-)
-
-/** By name, or by the path of the program, whose file name is used. */
-const runtime: Setting<(typeof RUNTIMES)[number]> = {
-  ...runtimeByName,
-  parse: (text, context) => runtimeByName.parse(/[/\\]/.test(text) ? programName(text) : text, context),
-  remark: (text) =>
-    /[/\\]/.test(text) ? `MCP_BRIDGE_RUNTIME=${text} selects ${programName(text)}, found through PATH.` : undefined,
-}
-
-function programName(file: string): string {
-  return (file.split(/[/\\]/).at(-1) ?? '').replace(/\.exe$/i, '')
-}
-
 export const MASK_KINDS = ['email', 'phone', 'card', 'iban', 'ip', 'secret'] as const
 export type MaskKind = (typeof MASK_KINDS)[number]
 
-const mask: Setting<readonly MaskKind[]> = {
-  variable: 'MCP_BRIDGE_MASK',
-  meaning: 'Kinds of personal data that the model gets as tokens such as `[EMAIL_1]`, and never as they are.',
-  defaultText: 'none',
-  allowed: `all, or names separated by commas: ${MASK_KINDS.join(', ')}`,
-  json: { type: 'array', items: { type: 'string', enum: ['all', ...MASK_KINDS] }, minItems: 1 },
-  separator: ',',
-  whenMissing: () => [],
-  parse: (text) => {
-    const words = text
-      .toLowerCase()
-      .split(/[\s,]+/)
-      .filter((word) => word !== '')
-    if (words.length === 1 && words[0] === 'all') return MASK_KINDS
-    return words.every((word) => MASK_KINDS.some((kind) => kind === word))
-      ? MASK_KINDS.filter((kind) => words.includes(kind))
-      : undefined
-  },
-}
-
-const maskEndpoint: Setting<string | undefined> = {
-  variable: 'MCP_BRIDGE_MASK',
-  member: 'endpoint',
-  key: 'maskEndpoint',
-  meaning: 'An endpoint in the form of Presidio Analyzer that finds names, which the model then gets as `[PERSON_1]`.',
-  defaultText: 'none',
-  allowed: 'an http or https URL',
-  json: TEXT,
-  whenMissing: () => undefined,
-  parse: (text) => (isHttpUrl(text) ? text : undefined),
-  secret: true,
-}
-
-const pyodideUrl: Setting<string | undefined> = {
-  variable: 'MCP_BRIDGE_RUNTIME',
-  member: 'mirror',
-  key: 'mirror',
-  meaning: 'A mirror of the folder that has the packages of Pyodide, for the embedded sandbox. Hashes are checked.',
-  defaultText: "Pyodide's own address",
-  allowed: 'an http or https URL without a user name',
-  json: TEXT,
-  whenMissing: () => undefined,
-  // The names of files follow it.
-  parse: (text) => (isHttpUrl(text) && new URL(text).username === '' ? text.replace(/\/*$/, '/') : undefined),
-}
+const RUNTIMES = ['auto', 'podman', 'docker', 'bubblewrap', 'pyodide', 'kubernetes'] as const
+const runtimes = choice(RUNTIMES, 'auto', { bwrap: 'bubblewrap', k8s: 'kubernetes' })
+const maskWords = words(`all, or names separated by commas: ${MASK_KINDS.join(', ')}`, ['all', ...MASK_KINDS])
+const pidsCount = wholeNumber({ standard: 128, min: 1, max: 65_536 })
+const SMALLEST_PIDS = 16
 
 export const SANDBOX_SETTINGS = {
-  runtime,
-  memoryBytes: size(
+  runtime: setting(
+    'sandbox.runtime',
+    'MCP_BRIDGE_RUNTIME',
+    'The sandbox that isolates Python. `auto` uses the first that works.',
     {
-      variable: 'MCP_BRIDGE_MEMORY',
-      meaning: 'The memory limit of one sandbox. With packages, the default is 1g. The embedded sandbox needs 272m.',
+      ...runtimes,
+      // By name, or by the path of the program, whose file name is used.
+      type: ({ remark }) =>
+        z.preprocess((given) => {
+          if (typeof given !== 'string' || !/[/\\]/.test(given)) return given
+          const program = given.replace(/^.*[/\\]|\.exe$/gi, '')
+          remark?.(`MCP_BRIDGE_RUNTIME=${given} selects ${program}, found through PATH.`)
+          return runtimes.read(program)
+        }, z.enum(RUNTIMES)),
     },
-    { default: '512m', min: '64m' },
   ),
-  poolCount: wholeNumber(
-    { variable: 'MCP_BRIDGE_POOL', meaning: 'The number of sandboxes started in advance.' },
-    { default: 1, min: 0, max: 16 },
+  memoryBytes: setting(
+    'sandbox.memory',
+    'MCP_BRIDGE_MEMORY',
+    'The memory limit of one sandbox. With packages, the default is 1g. The embedded sandbox needs 272m.',
+    size({ standard: '512m', min: '64m' }),
   ),
-  poolMaxCount: {
-    ...optionalWholeNumber(
-      {
-        variable: 'MCP_BRIDGE_POOL',
-        member: 'max',
-        key: 'poolMax',
-        meaning:
-          'How many sandboxes may be kept waiting: more than `MCP_BRIDGE_POOL` where sessions begin faster than sandboxes start.',
-      },
-      { min: 1, max: 64 },
+  poolCount: setting(
+    'sandbox.pool',
+    'MCP_BRIDGE_POOL',
+    'The number of sandboxes started in advance.',
+    wholeNumber({ standard: 1, min: 0, max: 16 }),
+  ),
+  poolMaxCount: setting(
+    'sandbox.poolMax',
+    'MCP_BRIDGE_POOL=max',
+    'How many sandboxes may be kept waiting: more than `MCP_BRIDGE_POOL` where sessions begin faster than sandboxes start.',
+    optional(wholeNumber({ standard: 1, min: 1, max: 64 }), 'as many as the pool has'),
+  ),
+  image: setting(
+    'sandbox.image',
+    'MCP_BRIDGE_IMAGE',
+    'The image for cells, with Python. Bubblewrap uses one only if this is set, and takes a folder or an archive as well.',
+    text(
+      'an image name such as python:3.14-slim, or an absolute path',
+      (given, { home }) => (PATH.test(given) ? absolutePath(given, home) : IMAGE_NAME.test(given) ? given : undefined),
+      { defaultText: 'python:3.14-slim for containers' },
     ),
-    defaultText: 'as many as the pool has',
-  },
-  image,
-  forkServer: choice(
-    {
-      variable: 'MCP_BRIDGE_FORK_SERVER',
-      meaning:
-        'Fork each bubblewrap sandbox from one running process, which takes milliseconds. `auto` does so with the Python of this machine, `on` also with an image’s.',
-    },
-    ['auto', 'on', 'off'],
-    'auto',
   ),
-  cpus: optionalNumber({ variable: 'MCP_BRIDGE_CPUS', meaning: 'The CPU limit of a container.' }, 1024),
-  containerUser: pattern(
-    { variable: 'MCP_BRIDGE_CONTAINER_USER', meaning: 'The user and group inside a container.' },
-    { allowed: 'user or user:group, such as 65534:65534', matches: /^\w[\w-]*(:\w[\w-]*)?$/, default: '65534:65534' },
+  forkServer: setting(
+    'sandbox.forkServer',
+    'MCP_BRIDGE_FORK_SERVER',
+    'Fork each bubblewrap sandbox from one running process, which takes milliseconds. `auto` does so with the Python of this machine, `on` also with an image’s.',
+    choice(['auto', 'on', 'off'], 'auto'),
   ),
-  pidsCount: wholeNumberAtLeast(
-    { variable: 'MCP_BRIDGE_PIDS', meaning: 'The limit of processes and threads in a container.' },
-    { default: 128, min: 16, max: 65_536 },
+  cpus: setting('sandbox.cpus', 'MCP_BRIDGE_CPUS', 'The CPU limit of a container.', optionalNumber(1024)),
+  containerUser: setting(
+    'sandbox.containerUser',
+    'MCP_BRIDGE_CONTAINER_USER',
+    'The user and group inside a container.',
+    patternOr('65534:65534', 'user or user:group, such as 65534:65534', /^\w[\w-]*(:\w[\w-]*)?$/),
   ),
-  ociRuntime: pattern(
-    {
-      variable: 'MCP_BRIDGE_OCI_RUNTIME',
-      meaning: 'Another OCI runtime for the container engine, such as `runsc`; in a cluster, a RuntimeClass.',
-    },
-    { allowed: 'the name or path of a runtime', matches: /^[\w/][\w./-]*$/, default: undefined },
+  pidsCount: setting('sandbox.pids', 'MCP_BRIDGE_PIDS', 'The limit of processes and threads in a container.', {
+    ...pidsCount,
+    allowed: `a whole number, 1 to 65536; less than ${SMALLEST_PIDS} counts as ${SMALLEST_PIDS}`,
+    type: (context) =>
+      pidsCount.type(context).transform((count) => {
+        if (count >= SMALLEST_PIDS) return count
+        context.remark?.(`MCP_BRIDGE_PIDS=${count} is too low: ${SMALLEST_PIDS} is used.`)
+        return SMALLEST_PIDS
+      }),
+  }),
+  ociRuntime: setting(
+    'sandbox.ociRuntime',
+    'MCP_BRIDGE_OCI_RUNTIME',
+    'Another OCI runtime for the container engine, such as `runsc`; in a cluster, a RuntimeClass.',
+    pattern('the name or path of a runtime', /^[\w/][\w./-]*$/),
   ),
-  kubernetesContext: pattern(
-    {
-      variable: 'MCP_BRIDGE_KUBERNETES',
-      member: 'context',
-      key: 'kubernetesContext',
-      meaning: 'The context of your kubeconfig files that pods run in.',
-    },
-    { allowed: 'a name without spaces', matches: /^\S+$/, default: undefined },
+  kubernetesContext: setting(
+    'sandbox.kubernetesContext',
+    'MCP_BRIDGE_KUBERNETES=context',
+    'The context of your kubeconfig files that pods run in.',
+    pattern('a name without spaces', /^\S+$/),
   ),
-  kubernetesNamespace: pattern(
-    {
-      variable: 'MCP_BRIDGE_KUBERNETES',
-      member: 'namespace',
-      key: 'kubernetesNamespace',
-      meaning: 'The namespace of pods, where it is not the context’s.',
-    },
-    { allowed: 'the name of a namespace', matches: /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/, default: undefined },
+  kubernetesNamespace: setting(
+    'sandbox.kubernetesNamespace',
+    'MCP_BRIDGE_KUBERNETES=namespace',
+    'The namespace of pods, where it is not the context’s.',
+    pattern('the name of a namespace', /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/),
   ),
-  kubernetesNetwork: choice(
-    {
-      variable: 'MCP_BRIDGE_KUBERNETES',
-      member: 'network',
-      key: 'kubernetesNetwork',
-      meaning: '`checked`: refuse a cluster whose pods reach a network. `unchecked`: do not try.',
-    },
-    ['checked', 'unchecked'],
-    'checked',
+  kubernetesNetwork: setting(
+    'sandbox.kubernetesNetwork',
+    'MCP_BRIDGE_KUBERNETES=network',
+    '`checked`: refuse a cluster whose pods reach a network. `unchecked`: do not try.',
+    choice(['checked', 'unchecked'], 'checked'),
   ),
-  kubernetesSeccomp: pattern(
-    {
-      variable: 'MCP_BRIDGE_KUBERNETES',
-      member: 'seccomp',
-      key: 'kubernetesSeccomp',
-      meaning:
-        'A seccomp profile on every node, in the seccomp folder of its kubelet. Without it, pods have `RuntimeDefault`.',
-    },
-    {
-      allowed: 'a path below that folder, such as sandbridge.json',
-      matches: /^(?!\/)(?!.*(?:^|\/)\.\.(?:\/|$))[\w./-]+$/,
-      default: undefined,
-    },
+  kubernetesSeccomp: setting(
+    'sandbox.kubernetesSeccomp',
+    'MCP_BRIDGE_KUBERNETES=seccomp',
+    'A seccomp profile on every node, in the seccomp folder of its kubelet. Without it, pods have `RuntimeDefault`.',
+    pattern('a path below that folder, such as sandbridge.json', /^(?!\/)(?!.*(?:^|\/)\.\.(?:\/|$))[\w./-]+$/),
   ),
-  kubernetesStartMs: seconds(
-    {
-      variable: 'MCP_BRIDGE_KUBERNETES',
-      member: 'start',
-      key: 'kubernetesStart',
-      meaning: 'How long a pod may take to run, with pulling its image and waiting for a node.',
-    },
-    { default: 60, min: 5, max: 1800 },
+  kubernetesStartMs: setting(
+    'sandbox.kubernetesStart',
+    'MCP_BRIDGE_KUBERNETES=start',
+    'How long a pod may take to run, with pulling its image and waiting for a node.',
+    seconds({ standard: 60, min: 5, max: 1800 }),
   ),
-  kubernetesWarmPool: pattern(
-    {
-      variable: 'MCP_BRIDGE_KUBERNETES',
-      member: 'warmPool',
-      key: 'kubernetesWarmPool',
-      meaning:
-        'A SandboxWarmPool of agent-sandbox that pods are taken from. Their image and limits are those of its template.',
-    },
-    { allowed: 'the name of a SandboxWarmPool', matches: /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/, default: undefined },
+  kubernetesWarmPool: setting(
+    'sandbox.kubernetesWarmPool',
+    'MCP_BRIDGE_KUBERNETES=warmPool',
+    'A SandboxWarmPool of agent-sandbox that pods are taken from. Their image and limits are those of its template.',
+    pattern('the name of a SandboxWarmPool', /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/),
   ),
-  mask,
-  maskEndpoint,
-  mount,
-  packages: list(
+  mask: setting(
+    'sandbox.mask',
+    'MCP_BRIDGE_MASK',
+    'Kinds of personal data that the model gets as tokens such as `[EMAIL_1]`, and never as they are.',
     {
-      variable: 'MCP_BRIDGE_PACKAGES',
-      meaning: 'Python packages that cells can import, in place of those of `sandbridge packages`.',
-    },
-    {
-      allowed: 'requirements, wheel files or folders of wheels, separated by spaces, such as numpy pandas>=2',
-      separator: ' ',
-      matches: PACKAGE_WORD,
+      ...maskWords,
+      whenMissing: (): readonly MaskKind[] => [],
+      read: (given) => maskWords.read(typeof given === 'string' ? given.toLowerCase() : given),
+      type: (context) =>
+        maskWords
+          .type(context)
+          .refine((all) => all.length === 1 || !all.includes('all'))
+          .transform((all) => MASK_KINDS.filter((kind) => all[0] === 'all' || all.includes(kind))),
     },
   ),
-  pyodideUrl,
+  maskEndpoint: setting(
+    'sandbox.maskEndpoint',
+    'MCP_BRIDGE_MASK=endpoint',
+    'An endpoint in the form of Presidio Analyzer that finds names, which the model then gets as `[PERSON_1]`.',
+    text('an http or https URL', (given) => (isHttpUrl(given) ? given : undefined)),
+    { secret: true },
+  ),
+  mount: setting(
+    'sandbox.mount',
+    'MCP_BRIDGE_MOUNT',
+    'A host folder that cells can read, below `/mnt`. With `:rw` at the end they can write to it. Its name may contain letters, digits, spaces and `.` `_` `-`; a symbolic link with such a name works, too.',
+    text('an absolute path, optionally followed by :ro or :rw', (given, { home }) => {
+      const [, folder = '', mode] = /^(.+?)(?::(ro|rw))?$/.exec(given) ?? []
+      if (!PATH.test(folder)) return undefined
+      return { path: absolutePath(folder, home), mode: mode === 'rw' ? ('rw' as const) : ('ro' as const) }
+    }),
+  ),
+  packages: setting(
+    'sandbox.packages',
+    'MCP_BRIDGE_PACKAGES',
+    'Python packages that cells can import, in place of those of `sandbridge packages`.',
+    words(
+      'requirements, wheel files or folders of wheels, separated by spaces, such as numpy pandas>=2',
+      PACKAGE_WORD,
+      /\s+/,
+    ),
+  ),
+  pyodideUrl: setting(
+    'sandbox.mirror',
+    'MCP_BRIDGE_RUNTIME=mirror',
+    'A mirror of the folder that has the packages of Pyodide, for the embedded sandbox. Hashes are checked.',
+    text(
+      'an http or https URL without a user name',
+      // The names of files follow it.
+      (given) => (isHttpUrl(given) && new URL(given).username === '' ? given.replace(/\/*$/, '/') : undefined),
+      { defaultText: "Pyodide's own address" },
+    ),
+  ),
 } as const

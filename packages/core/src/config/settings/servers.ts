@@ -1,103 +1,120 @@
-// Settings of servers, and of the search for their tools.
+// Settings of servers and of the search for their tools, of what cells may do, and of sign-ins.
 import path from 'node:path'
 import { SOURCE_NAMES } from '../readers/index.ts'
 import { IMAGE_NAME } from '../entries/server-definition.ts'
+import { FLOW_PRESETS } from '../rules/flow.ts'
+import { PRESETS } from '../rules/presets.ts'
 import { absolutePath } from '../../util/files/absolute-path.ts'
-import { choice, flag, list, pattern, seconds, DAY_S, TEXTS, type Setting } from './setting-kinds.ts'
+import { choice, DAY_S, flag, pattern, patternOr, seconds, setting, splitAt, words } from './setting-kinds.ts'
 
-const upstreamIdleMs: Setting<number> = {
-  ...seconds(
-    {
-      variable: 'MCP_BRIDGE_UPSTREAM_IDLE',
-      meaning: 'The idle timeout of a server; 0 disables it.',
-    },
-    { default: 0, min: 0, max: DAY_S },
-  ),
-  defaultText: '0; 600 where servers run in pods',
-}
-
-const serversConfig: Setting<readonly string[]> = {
-  variable: 'MCP_SERVERS_CONFIG',
-  isLive: true,
-  meaning: 'More files with `mcpServers` (JSON, TOML or YAML), several separated by `:` (`;` on Windows).',
-  defaultText: 'none',
-  allowed: 'paths',
-  json: TEXTS,
-  separator: path.delimiter,
-  whenMissing: () => [],
-  parse: (text, { home, platform }) =>
-    text
-      .split(platform === 'win32' ? ';' : ':')
-      .filter((file) => file !== '')
-      .map((file) => absolutePath(file, home)),
-}
+const sources = words(
+  `all, or names separated by commas, each with a - before it to exclude it: ${SOURCE_NAMES.join(', ')}`,
+  new RegExp(`^(all|-?(${SOURCE_NAMES.join('|')}))$`),
+)
+const files = words('paths', /./)
 
 export const SERVER_SETTINGS = {
-  load: choice(
-    {
-      variable: 'MCP_BRIDGE_LOAD',
-      isLive: true,
-      meaning:
-        '`lazy`: a cell may use every server. `explicit`: only the servers that its call names; the others are listed by name and description. `MCP_BRIDGE_COMPAT=1` implies `explicit`.',
-    },
-    ['lazy', 'explicit'],
-    'lazy',
+  load: setting(
+    'servers.load',
+    'MCP_BRIDGE_LOAD',
+    '`lazy`: a cell may use every server. `explicit`: only the servers that its call names; the others are listed by name and description. `MCP_BRIDGE_COMPAT=1` implies `explicit`.',
+    choice(['lazy', 'explicit'], 'lazy'),
+    { isLive: true },
   ),
-  jail: choice(
-    {
-      variable: 'MCP_BRIDGE_JAIL',
-      isLive: true,
-      meaning: 'Which stdio servers run in a jail: those whose definition has a `sandbox`, or `all` of them.',
-    },
-    ['configured', 'all'],
-    'configured',
+  jail: setting(
+    'servers.jail',
+    'MCP_BRIDGE_JAIL',
+    'Which stdio servers run in a jail: those whose definition has a `sandbox`, or `all` of them.',
+    choice(['configured', 'all'], 'configured'),
+    { isLive: true },
   ),
-  jailImage: pattern(
-    {
-      variable: 'MCP_BRIDGE_JAIL',
-      member: 'image',
-      key: 'jailImage',
-      meaning:
-        'The container image that jailed servers run in. Without it, they run with the programs of this machine.',
-    },
-    { allowed: 'an image name such as node:24-slim', matches: IMAGE_NAME, default: undefined },
+  jailImage: setting(
+    'servers.jailImage',
+    'MCP_BRIDGE_JAIL=image',
+    'The container image that jailed servers run in. Without it, they run with the programs of this machine.',
+    pattern('an image name such as node:24-slim', IMAGE_NAME),
   ),
-  upstreams: choice(
-    {
-      variable: 'MCP_BRIDGE_KUBERNETES',
-      member: 'servers',
-      key: 'upstreams',
-      meaning:
-        'Where stdio servers run: with the bridge, or each in a pod of the cluster, in the image of its definition or `MCP_BRIDGE_JAIL=image`.',
-    },
-    ['local', 'pods'],
-    'local',
+  upstreams: setting(
+    'servers.upstreams',
+    'MCP_BRIDGE_KUBERNETES=servers',
+    'Where stdio servers run: with the bridge, or each in a pod of the cluster, in the image of its definition or `MCP_BRIDGE_JAIL=image`.',
+    choice(['local', 'pods'], 'local'),
   ),
-  allowSelfServer: flag(
-    {
-      variable: 'MCP_BRIDGE_ALLOW_SELF_SERVER',
-      isLive: true,
-      meaning: 'Keep server entries that would start this bridge again.',
-    },
-    false,
+  allowSelfServer: setting(
+    'servers.allowSelfServer',
+    'MCP_BRIDGE_ALLOW_SELF_SERVER',
+    'Keep server entries that would start this bridge again.',
+    flag(false),
+    { isLive: true },
   ),
-  upstreamIdleMs,
-  sources: list(
+  upstreamIdleMs: setting(
+    'servers.upstreamIdle',
+    'MCP_BRIDGE_UPSTREAM_IDLE',
+    'The idle timeout of a server; 0 disables it.',
+    seconds({ standard: 0, min: 0, max: DAY_S }),
+    { defaultText: '0; 600 where servers run in pods' },
+  ),
+  sources: setting(
+    'servers.sources',
+    'MCP_BRIDGE_SOURCES',
+    'The sources of server entries: names, `all`, or `-name` to exclude one.',
     {
-      variable: 'MCP_BRIDGE_SOURCES',
-      isLive: true,
-      meaning: 'The sources of server entries: names, `all`, or `-name` to exclude one.',
-    },
-    {
-      allowed: `all, or names separated by commas, each with a - before it to exclude it: ${SOURCE_NAMES.join(', ')}`,
-      separator: ',',
-      matches: new RegExp(`^(all|-?(${SOURCE_NAMES.join('|')}))$`),
+      ...sources,
       defaultText: 'all',
+      read: (given) => sources.read(typeof given === 'string' ? given.toLowerCase().replaceAll('_', '-') : given),
     },
+    { isLive: true },
   ),
-  profile: pattern(
-    { variable: 'MCP_BRIDGE_PROFILE', isLive: true, meaning: 'The only servers: a profile of `sandbridge profile`.' },
-    { allowed: 'the name of a profile', matches: /^[a-z0-9][a-z0-9_-]{0,63}$/, default: undefined },
+  profile: setting(
+    'servers.profile',
+    'MCP_BRIDGE_PROFILE',
+    'The only servers: a profile of `sandbridge profile`.',
+    pattern('the name of a profile', /^[a-z0-9][a-z0-9_-]{0,63}$/),
+    { isLive: true },
   ),
-  serversConfig,
+  serversConfig: setting(
+    'servers.config',
+    'MCP_SERVERS_CONFIG',
+    'More files with `mcpServers` (JSON, TOML or YAML), several separated by `:` (`;` on Windows).',
+    {
+      ...files,
+      // An item of a list may have any name.
+      read: (given) => (typeof given === 'string' ? splitAt(given, path.delimiter === ';' ? /;/ : /:/) : given),
+      type: (context) =>
+        files.type(context).transform((paths) => paths.map((file) => absolutePath(file, context.home))),
+    },
+    { isLive: true },
+  ),
+} as const
+
+export const PERMISSION_SETTINGS = {
+  permissions: setting(
+    'permissions.preset',
+    'MCP_BRIDGE_PERMISSIONS',
+    'Calls that no rule matches: `open` allows them, `careful` asks unless the tool is read-only, `readonly` denies them unless the tool is read-only.',
+    choice(PRESETS, 'open'),
+    { isLive: true },
+  ),
+  flow: setting(
+    'permissions.flow',
+    'MCP_BRIDGE_FLOW',
+    'Calls that are not marked read-only and whose destination came from a server, or that follow text of a server: `ask` asks about them, `deny` denies them, `record` only records where values come from.',
+    choice(FLOW_PRESETS, 'off'),
+  ),
+  askTimeoutMs: setting(
+    'permissions.askTimeout',
+    'MCP_BRIDGE_ASK_TIMEOUT',
+    'How long the user has to answer a question about a call. No answer is a no.',
+    seconds({ standard: 300, min: 5, max: 3600 }),
+  ),
+} as const
+
+export const SIGN_IN_SETTINGS = {
+  signInKey: setting(
+    'signIn.key',
+    'MCP_BRIDGE_SIGN_IN_KEY',
+    'What encrypts stored sign-ins: a key from the system’s keychain, if it has one (`keychain`), nothing (`none`), or this key, such as one from `openssl rand -hex 32`.',
+    patternOr('keychain', 'keychain, none, or 64 digits and letters from a to f', /^(keychain|none|[0-9a-f]{64})$/),
+    { secret: true },
+  ),
 } as const

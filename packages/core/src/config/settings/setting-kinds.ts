@@ -1,277 +1,303 @@
-// The kinds of settings. Each kind parses the text of an environment variable, and says how the value is written in
-// settings.json. A parser returns undefined for invalid text; the caller names the setting and the value.
+// What a setting is, and the kinds of settings. Each kind reads a value as people write it, in a variable or in
+// settings.json, and describes with zod what settings.json holds: limits, choices and the JSON Schema follow from that.
+import * as z from 'zod'
 import { absolutePath } from '../../util/files/absolute-path.ts'
 
-/** What parsing may need besides the text. */
+/** What reading a value may need besides it. */
 export interface SettingContext {
   home: string
   env: Record<string, string | undefined>
   platform: NodeJS.Platform
   isRoot: boolean
+  /** Tells the user that a value is used as something else than it says. */
+  remark?: (sentence: string) => void
 }
 
-/** How a value is written in settings.json, as a JSON Schema. */
-export interface JsonForm {
-  type: 'boolean' | 'number' | 'integer' | 'string' | 'array' | readonly ['string', 'integer']
-  enum?: readonly string[]
-  pattern?: string
-  minimum?: number
-  exclusiveMinimum?: number
-  maximum?: number
-  items?: { type: 'string'; enum?: readonly string[] }
-  minItems?: number
-}
-
-/**
- * One setting, declared once: its variable, its place in settings.json, the documentation and the command
- * `sandbridge config` all follow from this. `allowed` completes the sentence "Allowed: …".
- */
-export interface Setting<T> {
-  variable: string
-  /** Its name in a variable that several settings share: `MCP_BRIDGE_POOL="1 max=8"`. */
-  member?: string
-  /** Its name in settings.json, where that does not follow from the variable. */
-  key?: string
-  meaning: string
+export interface Kind<T> {
+  /** Completes the sentence "Allowed: …". */
+  allowed: string
   /** As a person would write it; shown in the documentation. */
   defaultText: string
-  allowed: string
-  /** The value when the variable is missing or empty. */
+  /** The value when nothing is set. */
   whenMissing: (context: SettingContext) => T
-  parse: (text: string, context: SettingContext) => T | undefined
-  /** Tells the user when the text was interpreted as something else than it says. */
-  remark?: (text: string, context: SettingContext) => string | undefined
+  /** Turns what a person wrote into what settings.json holds: `yes` into true. What it does not know, it leaves. */
+  read: (given: unknown) => unknown
+  /** From what settings.json holds to the value. Made when it is needed: a start without settings needs none. */
+  type: (context: SettingContext) => z.ZodType<T>
+}
+
+interface Marks {
+  defaultText?: string
   /** The value may contain a password, so no error and no list may show it. */
   secret?: boolean
-  json: JsonForm
-  /** Joins the items of a list in settings.json to the text of the variable. */
-  separator?: string
   /** Why settings.json cannot have it. */
   onlyVariable?: string
   /** A change of settings.json takes effect in a bridge that runs, with the next cell. */
   isLive?: boolean
 }
 
-/** For settings with a parser of their own. */
-export const TEXT: JsonForm = { type: 'string' }
-export const TEXTS: JsonForm = { type: 'array', items: { type: 'string' }, minItems: 1 }
+/** One setting, declared once: the documentation, the schema, the errors and `sandbridge config` follow from it. */
+export interface Setting<T> extends Kind<T>, Omit<Marks, 'defaultText'> {
+  /** Its place in settings.json, such as `output.tokens`. */
+  name: string
+  /** Its variable, or its word in one that several settings share: `MCP_BRIDGE_POOL=max`. Its key in tables. */
+  variable: string
+  meaning: string
+}
+
+export function setting<T>(
+  name: string,
+  variable: string,
+  meaning: string,
+  kind: Kind<T>,
+  marks: Marks = {},
+): Setting<T> {
+  return { name, variable, meaning, ...kind, ...marks }
+}
+
+/** A value is undefined when it is invalid; the caller names the setting and the value. */
+export function parse<T>(one: Kind<T>, given: unknown, context: SettingContext): T | undefined {
+  const plain = typeof given === 'string' ? unquoted(given) : given
+  return plain === '' ? undefined : one.type(context).safeParse(one.read(plain)).data
+}
+
+/** A value as some write it into a file of variables, with quotes around it. */
+export function unquoted(given: string): string {
+  const [, , inside] = /^(["'])((?:(?!\1).)*)\1$/s.exec(given.trim()) ?? []
+  return (inside ?? given).trim()
+}
+
+const UNITS = [
+  [0.001, 'ms millisecond milliseconds'],
+  [1, 's sec secs second seconds'],
+  [60, 'm min mins minute minutes'],
+  [3_600, 'h hr hrs hour hours'],
+  [86_400, 'd day days'],
+] as const
+const SECONDS = new Map(UNITS.flatMap(([each, names]) => names.split(' ').map((name) => [name, each])))
+/** A number, which may have a decimal comma, and a unit. */
+const DURATION = /(\d{1,9}(?:[.,]\d{1,6})?) *([a-z]*) */giy
+const SIZE = /^(\d{1,12}(?:[.,]\d{1,6})?) *([kmgtKMGT]?)[iI]?(?:[bB]|bytes)?$/
+
+const numberOf = (given: unknown): unknown =>
+  typeof given === 'string' && /^\d{1,12}([.,]\d{1,2}|\.\d{1,6})?$/.test(given)
+    ? Number(given.replace(',', '.'))
+    : given
+
+/** `90`, `1.5 min`, `1h 30m`. */
+function secondsOf(given: unknown): unknown {
+  const parts = typeof given === 'string' ? [...given.toLowerCase().matchAll(DURATION)] : []
+  if (parts.length === 0 || parts.map(([part]) => part).join('') !== String(given).toLowerCase()) return given
+  const each = parts.map(([, number = '', unit]) => {
+    const unitSeconds = SECONDS.get(unit || (parts.length === 1 ? 's' : '')) ?? NaN
+    return Number(number.replace(',', '.')) * unitSeconds
+  })
+  return each.reduce((sum, one) => sum + one)
+}
+
+const YES = ['1', 'true', 'yes', 'on', 'y']
+const NO = ['0', 'false', 'no', 'off', 'n']
+
+function switchOf(given: unknown): unknown {
+  const word = String(given).toLowerCase()
+  return YES.includes(word) ? true : NO.includes(word) ? false : given
+}
+
+/** @param otherNames other words for some of the choices */
+export function choice<const T extends string>(
+  choices: readonly T[],
+  standard: NoInfer<T>,
+  otherNames: Readonly<Record<string, NoInfer<T>>> = {},
+): Kind<T> {
+  return {
+    defaultText: standard,
+    allowed: choices.join(', '),
+    whenMissing: () => standard,
+    read: (given) => {
+      const word = String(given).toLowerCase()
+      if (choices.some((one) => one === word)) return word
+      if (Object.hasOwn(otherNames, word)) return otherNames[word]
+      const isOn = switchOf(given)
+      const [name] = choices.filter((one) => (isOn === true ? one === 'on' : isOn === false && one === 'off'))
+      return name ?? given
+    },
+    type: () => z.enum(choices),
+  }
+}
+
+export function flag(standard: boolean): Kind<boolean> {
+  return {
+    defaultText: standard ? '1' : '0',
+    allowed: '1, true, yes, on, 0, false, no, off',
+    whenMissing: () => standard,
+    read: switchOf,
+    type: () => z.boolean(),
+  }
+}
+
+interface Range {
+  min: number
+  max: number
+}
+
+/** A duration: seconds in settings.json, milliseconds in code. */
+export function seconds({ standard, min, max }: Range & { standard: number }): Kind<number> {
+  return {
+    defaultText: String(standard),
+    allowed: `seconds, ${min} to ${max}, or with a unit, such as 90s or 2m`,
+    whenMissing: () => standard * 1000,
+    read: secondsOf,
+    type: () =>
+      z
+        .number()
+        .min(min)
+        .max(max)
+        .transform((value) => Math.round(value * 1000)),
+  }
+}
+
+export function wholeNumber({ standard, min, max }: Range & { standard: number }): Kind<number> {
+  return {
+    defaultText: String(standard),
+    allowed: `a whole number, ${min} to ${max}`,
+    whenMissing: () => standard,
+    read: numberOf,
+    type: () => z.int().min(min).max(max),
+  }
+}
+
+/** Without a default. */
+export function optional<T>(kind: Kind<T>, defaultText = 'no limit'): Kind<T | undefined> {
+  return { ...kind, defaultText, whenMissing: () => undefined }
+}
+
+/** A number above zero, possibly with a fraction, or unset. */
+export function optionalNumber(max: number): Kind<number | undefined> {
+  return {
+    defaultText: 'no limit',
+    allowed: `a number above 0, at most ${max}, such as 1.5`,
+    whenMissing: () => undefined,
+    read: numberOf,
+    type: () => z.number().gt(0).max(max),
+  }
+}
+
+/** A size: `512m` or a number of bytes in settings.json, bytes in code. */
+export function size({ standard, min }: { standard: string; min: string }): Kind<number> {
+  const minBytes = bytesOf(min)
+  return {
+    defaultText: standard,
+    allowed: `a size with the suffix k, m or g, at least ${min}, such as 512m`,
+    whenMissing: () => bytesOf(standard),
+    read: (given) => given,
+    type: () =>
+      z.union([
+        z.int().min(minBytes),
+        z
+          .string()
+          .regex(SIZE)
+          .transform(bytesOf)
+          .refine((bytes) => bytes >= minBytes),
+      ]),
+  }
+}
+
+function bytesOf(given: string): number {
+  const [, number = '', unit = ''] = SIZE.exec(given) ?? []
+  return Math.floor(Number(number.replace(',', '.')) * 1024 ** ' kmgt'.indexOf(unit.toLowerCase() || ' '))
+}
+
+const textOf = (given: unknown): unknown => (typeof given === 'number' ? String(given) : given)
+
+/** A text, checked and perhaps changed. @param check returns undefined for an invalid text */
+export function text<T, D = undefined>(
+  allowed: string,
+  check: (given: string, context: SettingContext) => T | undefined,
+  { defaultText = 'none', whenMissing }: { defaultText?: string; whenMissing?: (context: SettingContext) => D } = {},
+): Kind<T | D> {
+  return {
+    allowed,
+    defaultText,
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    whenMissing: whenMissing ?? (() => undefined as D),
+    read: textOf,
+    type: (context) => z.string().transform((given, issues) => check(given, context) ?? invalid(issues, given)),
+  }
+}
+
+const invalid = (issues: z.RefinementCtx, input: unknown): never => {
+  issues.addIssue({ code: 'custom', input })
+  return z.NEVER
+}
+
+/** A folder or file; `~` and relative paths become absolute. */
+export function folder(defaultText: string, standard: (context: SettingContext) => string): Kind<string> {
+  return text(
+    'a path outside of /proc',
+    (given, { home }) => {
+      const full = absolutePath(given, home)
+      // Node retries forever to create a folder there: the file system returns ENOENT, as for a missing parent.
+      return /^\/(proc|dev\/fd)(\/|$)/.test(full) ? undefined : full
+    },
+    { defaultText, whenMissing: standard },
+  )
+}
+
+/** Text of a given form, or unset. */
+export function pattern(allowed: string, matches: RegExp): Kind<string | undefined> {
+  return {
+    allowed,
+    defaultText: 'none',
+    whenMissing: () => undefined,
+    read: textOf,
+    type: () => z.string().regex(matches),
+  }
+}
+
+/** Text of a given form. */
+export function patternOr(standard: string, allowed: string, matches: RegExp): Kind<string> {
+  return {
+    ...pattern(allowed, matches),
+    defaultText: standard,
+    whenMissing: () => standard,
+    type: () => z.string().regex(matches),
+  }
+}
+
+/** Words separated by blanks, or by commas as well; as a list in settings.json. */
+export function words(
+  allowed: string,
+  matches: RegExp | readonly string[],
+  separator: RegExp = /[\s,]+/,
+): Kind<readonly string[]> {
+  const item = matches instanceof RegExp ? () => z.string().regex(matches) : () => z.enum(matches)
+  return {
+    allowed,
+    defaultText: 'none',
+    whenMissing: () => [],
+    read: (given) => splitAt(given, separator),
+    type: () => z.array(item()).min(1),
+  }
+}
+
+/** The items of a text or of a list of texts. */
+export function splitAt(given: unknown, separator: RegExp): unknown {
+  if (typeof given === 'string') return given.split(separator).map(unquoted).filter(Boolean)
+  return Array.isArray(given) ? given.flatMap((one: unknown) => splitAt(one, separator)) : given
+}
 
 /** In seconds, for limits. */
 export const DAY_S = 86_400
 
-/** The format of a bearer token, for `pattern`. */
-export const TOKEN = { allowed: 'at least 16 printable characters without spaces', matches: /^[\x21-\x7e]{16,}$/ }
-
-type Words = Pick<Setting<unknown>, 'variable' | 'member' | 'key' | 'meaning' | 'secret' | 'onlyVariable' | 'isLive'>
-
-/** A setting with its names. */
-export interface NamedSetting {
-  /** Its path in settings.json, such as `output.tokens`. */
-  name: string
-  group: string
-  key: string
-  /** The heading of its group in the documentation. */
-  heading: string
-  /** Its name in `Settings`. */
-  property: string
-  setting: Setting<unknown>
-}
-
-/** How a setting is written as a variable, and its key in tables. */
-export function idOf({ variable, member }: Pick<Setting<unknown>, 'variable' | 'member'>): string {
-  return member === undefined ? variable : `${variable}=${member}`
-}
-
-export function choice<const T extends string>(
-  words: Words,
-  choices: readonly T[],
-  defaultChoice: NoInfer<T>,
-  otherNames: Readonly<Record<string, NoInfer<T>>> = {},
-): Setting<T> {
-  return {
-    ...words,
-    defaultText: defaultChoice,
-    allowed: choices.join(', '),
-    json: { type: 'string', enum: choices },
-    whenMissing: () => defaultChoice,
-    parse: (text) => {
-      const word = text.toLowerCase()
-      return choices.find((one) => one === word) ?? (Object.hasOwn(otherNames, word) ? otherNames[word] : undefined)
-    },
-  }
-}
-
-export function flag(words: Words, defaultValue: boolean): Setting<boolean> {
-  return {
-    ...words,
-    defaultText: defaultValue ? '1' : '0',
-    allowed: '1, true, yes, on, 0, false, no, off',
-    json: { type: 'boolean' },
-    whenMissing: () => defaultValue,
-    parse: (text) => {
-      const word = text.toLowerCase()
-      if (['1', 'true', 'yes', 'on'].includes(word)) return true
-      return ['0', 'false', 'no', 'off'].includes(word) ? false : undefined
-    },
-  }
-}
-
-/** A duration: seconds in the environment, milliseconds in code. */
-export function seconds(words: Words, range: { default: number; min: number; max: number }): Setting<number> {
-  return {
-    ...words,
-    defaultText: String(range.default),
-    allowed: `seconds, ${range.min} to ${range.max}`,
-    json: { type: 'number', minimum: range.min, maximum: range.max },
-    whenMissing: () => range.default * 1000,
-    parse: (text) => {
-      const value = within(decimal(text), range)
-      return value === undefined ? undefined : Math.round(value * 1000)
-    },
-  }
-}
-
-export function wholeNumber(words: Words, range: { default: number; min: number; max: number }): Setting<number> {
-  return {
-    ...words,
-    defaultText: String(range.default),
-    allowed: `a whole number, ${range.min} to ${range.max}`,
-    json: { type: 'integer', minimum: range.min, maximum: range.max },
-    whenMissing: () => range.default,
-    parse: (text) => (/^\d{1,9}$/.test(text) ? within(Number(text), range) : undefined),
-  }
-}
-
-/** A whole number above zero; a value below the minimum is raised to it. */
-export function wholeNumberAtLeast(
-  words: Words,
-  range: { default: number; min: number; max: number },
-): Setting<number> {
-  const { min, max } = range
-  const setting = wholeNumber(words, range)
-  const isLess = (text: string): boolean => /^\d{1,9}$/.test(text) && Number(text) > 0 && Number(text) < min
-  return {
-    ...setting,
-    allowed: `a whole number, 1 to ${max}; less than ${min} counts as ${min}`,
-    json: { type: 'integer', minimum: 1, maximum: max },
-    parse: (text, context) => (isLess(text) ? min : setting.parse(text, context)),
-    remark: (text) => (isLess(text) ? `${words.variable}=${text} is too low: ${min} is used.` : undefined),
-  }
-}
-
-/** A number above zero, possibly with a fraction, or unset. */
-export function optionalNumber(words: Words, max: number): Setting<number | undefined> {
-  return {
-    ...words,
-    defaultText: 'no limit',
-    allowed: `a number above 0, at most ${max}, such as 1.5`,
-    json: { type: 'number', exclusiveMinimum: 0, maximum: max },
-    whenMissing: () => undefined,
-    parse: (text) => {
-      const value = decimal(text)
-      return value !== undefined && value > 0 && value <= max ? value : undefined
-    },
-  }
-}
-
-/** A whole number, or no limit. */
-export function optionalWholeNumber(words: Words, range: { min: number; max: number }): Setting<number | undefined> {
-  const { parse, allowed, json } = wholeNumber(words, { ...range, default: range.min })
-  return { ...words, defaultText: 'no limit', allowed, json, whenMissing: () => undefined, parse }
-}
-
-const UNITS: Record<string, number> = { '': 1, k: 2 ** 10, m: 2 ** 20, g: 2 ** 30 }
-
-/** A size: `512m` or a number of bytes in the environment, bytes in code. */
-export function size(words: Words, range: { default: string; min: string }): Setting<number> {
-  const minBytes = parseSize(range.min) ?? 0
-  return {
-    ...words,
-    defaultText: range.default,
-    allowed: `a size with the suffix k, m or g, at least ${range.min}, such as 512m`,
-    json: { type: ['string', 'integer'], pattern: SIZE.source, minimum: minBytes },
-    whenMissing: () => parseSize(range.default) ?? minBytes,
-    parse: (text) => within(parseSize(text), { min: minBytes, max: Number.MAX_SAFE_INTEGER }),
-  }
-}
-
-const SIZE = /^(\d{1,12}(?:\.\d{1,6})?)([kKmMgG]?)[iI]?[bB]?$/
-
-function parseSize(text: string): number | undefined {
-  const match = SIZE.exec(text)
-  if (match === null) return undefined
-  return Math.floor(Number(match[1]) * (UNITS[(match[2] ?? '').toLowerCase()] ?? 1))
-}
-
-/** A folder or file; `~` and relative paths become absolute. */
-export function folder(
-  words: Words,
-  defaultText: string,
-  standard: (context: SettingContext) => string,
-): Setting<string> {
-  return {
-    ...words,
-    defaultText,
-    allowed: 'a path outside of /proc',
-    json: TEXT,
-    whenMissing: standard,
-    parse: (text, context) => {
-      const full = absolutePath(text, context.home)
-      // Node retries forever to create a folder there: the file system returns ENOENT, as for a missing parent.
-      return /^\/(proc|dev\/fd)(\/|$)/.test(full) ? undefined : full
-    },
-  }
-}
-
-/** Text of a given form, or unset. */
-export function pattern<D extends string | undefined>(
-  words: Words,
-  form: { allowed: string; matches: RegExp; default: D },
-): Setting<string | D> {
-  return {
-    ...words,
-    defaultText: form.default ?? 'none',
-    allowed: form.allowed,
-    json: { type: 'string', pattern: form.matches.source },
-    whenMissing: () => form.default,
-    parse: (text) => (form.matches.test(text) ? text : undefined),
-  }
-}
-
-/** A list separated by spaces, or by commas as well; blank entries are dropped. */
-export function list(
-  words: Words,
-  form: { allowed: string; separator: ' ' | ','; matches: RegExp; defaultText?: string },
-): Setting<readonly string[]> {
-  const { separator } = form
-  return {
-    ...words,
-    defaultText: form.defaultText ?? 'none',
-    allowed: form.allowed,
-    json: TEXTS,
-    separator,
-    whenMissing: () => [],
-    parse: (text) => {
-      const items = text.split(separator === ',' ? /[\s,]+/ : /\s+/).filter((item) => item !== '')
-      return items.every((item) => form.matches.test(item)) ? items : undefined
-    },
-  }
-}
-
-function decimal(text: string): number | undefined {
-  return /^\d{1,9}(\.\d{1,6})?$/.test(text) ? Number(text) : undefined
-}
-
-function within(value: number | undefined, range: { min: number; max: number }): number | undefined {
-  return value !== undefined && value >= range.min && value <= range.max ? value : undefined
-}
+/** The form of a bearer token. */
+export const TOKEN = ['at least 16 printable characters without spaces', /^[\x21-\x7e]{16,}$/] as const
 
 /** Whether the text is an http or https URL. */
-export function isHttpUrl(text: string): boolean {
-  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
+export function isHttpUrl(given: string): boolean {
+  return URL.canParse(given) && /^https?:$/.test(new URL(given).protocol)
 }
 
 /** The same without a query or a fragment. */
-export function isPlainHttpAddress(text: string): boolean {
-  return isHttpUrl(text) && !/[?#]/.test(text)
+export function isPlainHttpAddress(given: string): boolean {
+  return isHttpUrl(given) && !/[?#]/.test(given)
 }

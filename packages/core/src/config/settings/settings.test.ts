@@ -117,6 +117,39 @@ describe('readSettings', () => {
     ['MCP_BRIDGE_TIMEOUT', '300', { timeoutMs: 120_000 }],
     ['MCP_BRIDGE_LOG_LEVEL', 'WARN', { logLevel: 'warning' }],
     ['MCP_BRIDGE_LOG_LEVEL', 'CRITICAL', { logLevel: 'error' }],
+    ['MCP_BRIDGE_LOG_LEVEL', 'trace', { logLevel: 'debug' }],
+    ...['30', '30s', '30 s', '30 Seconds', '0.5m', '0,5 min', '30000ms', '"30"', "'30s'", ' " 30 sec " '].map(
+      (text): [string, string, object] => ['MCP_BRIDGE_TIMEOUT', text, { timeoutMs: 30_000 }],
+    ),
+    ['MCP_BRIDGE_TIMEOUT', '1.5 min', { timeoutMs: 90_000 }],
+    ['MCP_BRIDGE_TIMEOUT', '1m 30s', { timeoutMs: 90_000 }],
+    ['MCP_BRIDGE_MAX_TIMEOUT', '1h30m', { maxTimeoutMs: 5_400_000 }],
+    ['MCP_BRIDGE_UPSTREAM_IDLE', '500ms', { upstreamIdleMs: 500 }],
+    ['MCP_BRIDGE_DRAIN', '1 day', { drainMs: 86_400_000 }],
+    ...['512m', '512M', '512MB', '512 mb', '0.5g', '0,5 GiB', '524288K', '512Mi', '536870912', '"512m"'].map(
+      (text): [string, string, object] => ['MCP_BRIDGE_MEMORY', text, { memoryBytes: 2 ** 29 }],
+    ),
+    ['MCP_BRIDGE_MEMORY', '1.5g', { memoryBytes: 1.5 * 2 ** 30 }],
+    ['MCP_BRIDGE_MEMORY', '1Gi', { memoryBytes: 2 ** 30 }],
+    ...['on', 'TRUE', 'yes', '1', 'y', '"true"'].map((text): [string, string, object] => [
+      'MCP_BRIDGE_ALLOW_SELF_SERVER',
+      text,
+      { allowSelfServer: true },
+    ]),
+    ...['off', 'False', 'no', '0', 'N'].map((text): [string, string, object] => [
+      'MCP_BRIDGE_PROJECTS',
+      text,
+      { projects: false },
+    ]),
+    ['MCP_BRIDGE_AUDIT', 'false', { audit: 'off' }],
+    ['MCP_BRIDGE_FORK_SERVER', 'yes', { forkServer: 'on' }],
+    ['MCP_BRIDGE_SOURCES', ' MCPS , Claude_Code ', { sources: ['mcps', 'claude-code'] }],
+    ['MCP_BRIDGE_SOURCES', '"mcps", "cursor"', { sources: ['mcps', 'cursor'] }],
+    ['MCP_BRIDGE_LANGUAGES', 'js, bash', { languages: ['bash', 'javascript'] }],
+    ['MCP_BRIDGE_CPUS', '1,5', { cpus: 1.5 }],
+    ['MCP_BRIDGE_CPUS', '-', { cpus: undefined }],
+    ['MCP_BRIDGE_POOL', '1 max = 4', { poolCount: 1, poolMaxCount: 4 }],
+    ['MCP_BRIDGE_KUBERNETES', 'start=2 min network = "unchecked"', { kubernetesStartMs: 120_000 }],
     ['MCP_BRIDGE_MEMORY', '1.5g', { memoryBytes: 1_610_612_736 }],
     ['MCP_BRIDGE_MEMORY', '1g', { memoryBytes: 1_073_741_824 }],
     ['MCP_BRIDGE_MEMORY', '65536K', { memoryBytes: 67_108_864 }],
@@ -166,10 +199,13 @@ describe('readSettings', () => {
     ['MCP_BRIDGE_TIMEOUT', '-1', 'seconds, 1 to 86400'],
     ['MCP_BRIDGE_TIMEOUT', 'ten', 'seconds, 1 to 86400'],
     ['MCP_BRIDGE_TIMEOUT', '1e9', 'seconds, 1 to 86400'],
-    ['MCP_BRIDGE_TIMEOUT', '30s', 'seconds, 1 to 86400'],
+    ['MCP_BRIDGE_TIMEOUT', '30 parsecs', 'seconds, 1 to 86400'],
+    ['MCP_BRIDGE_TIMEOUT', '1m 30', 'seconds, 1 to 86400'],
+    ['MCP_BRIDGE_TIMEOUT', '500ms', 'seconds, 1 to 86400'],
     ['MCP_BRIDGE_RUNTIME', 'mirror=https://ann@mirror.example/', 'without a user name'],
     ['MCP_BRIDGE_MEMORY', '63m', 'at least 64m'],
-    ['MCP_BRIDGE_MEMORY', '1t', 'at least 64m'],
+    ['MCP_BRIDGE_MEMORY', '512', 'at least 64m'],
+    ['MCP_BRIDGE_MEMORY', '1e9', 'at least 64m'],
     ['MCP_BRIDGE_POOL', '17', 'a whole number, 0 to 16'],
     ['MCP_BRIDGE_KUBERNETES=seccomp', '/etc/x.json', 'a path below that folder, such as sandbridge.json'],
     ['MCP_BRIDGE_KUBERNETES=warmPool', 'Two+words', 'the name of a SandboxWarmPool'],
@@ -274,8 +310,10 @@ describe('readSettings', () => {
     expect(read({ MCP_BRIDGE_AUDIT: 'off required=0' }).audit).toBe('off')
     expect(read({ MCP_BRIDGE_AUDIT: 'required=1' }).auditRequired).toBe(true)
     const place = 'settings.json, line 1, observability.auditRequired'
-    const texts = new Map([['MCP_BRIDGE_AUDIT=required', { text: '1', place }]])
-    expect(() => readSettings({ MCP_BRIDGE_AUDIT: 'off' }, linux, { texts, problems: [], warnings: [] })).toThrow(place)
+    const values = new Map([['MCP_BRIDGE_AUDIT=required', { value: '1', place }]])
+    expect(() => readSettings({ MCP_BRIDGE_AUDIT: 'off' }, linux, { values, problems: [], warnings: [] })).toThrow(
+      place,
+    )
   })
 
   it('servers run in pods only where sandboxes do, and are stopped when idle there', () => {

@@ -7,16 +7,12 @@ import { processContext } from './client-context.ts'
 import { readKeptPackages } from './kept-packages.ts'
 import { DEFAULT_MEMORY_BYTES } from '../../util/default-memory.ts'
 import { isLoopback } from '../../util/net/loopback.ts'
-import { type FileSettings, type Given, givenTexts } from './given-texts.ts'
-import { idOf, type NamedSetting, type Setting, type SettingContext } from './setting-kinds.ts'
-import { CELL_SETTINGS } from './cells.ts'
-import { HTTP_AND_FOLDER_SETTINGS } from './http-and-folders.ts'
-import { OBSERVABILITY_SETTINGS } from './observability.ts'
-import { OUTPUT_SETTINGS } from './output.ts'
-import { PERMISSION_SETTINGS } from './permissions.ts'
+import { CELL_SETTINGS, OUTPUT_SETTINGS } from './cells.ts'
+import { type FileSettings, givenValues, type Values, variableOf } from './given-texts.ts'
+import { HTTP_AND_FOLDER_SETTINGS, OBSERVABILITY_SETTINGS } from './http-and-folders.ts'
 import { SANDBOX_SETTINGS } from './sandbox.ts'
-import { SERVER_SETTINGS } from './servers.ts'
-import { SIGN_IN_SETTINGS } from './sign-in.ts'
+import { PERMISSION_SETTINGS, SERVER_SETTINGS, SIGN_IN_SETTINGS } from './servers.ts'
+import { parse, type Setting, type SettingContext } from './setting-kinds.ts'
 
 export type { OtherLanguage } from './cells.ts'
 
@@ -54,28 +50,17 @@ export function addSettings(heading: string, table: SettingTable): void {
   ofFeatures.set(heading, table)
 }
 
-const allSettings = (): SettingTable => Object.assign({}, SETTINGS, ...ofFeatures.values()) as SettingTable
+/** A setting with its heading in the documentation, and its name in `Settings`. */
+export interface NamedSetting extends Setting<unknown> {
+  heading: string
+  property: string
+}
 
-/** All settings, those of features last. The group is the first word of the heading. */
+/** All settings, those of features last. */
 export function namedSettings(): NamedSetting[] {
-  return [...Object.entries<SettingTable>(SETTING_GROUPS), ...ofFeatures].flatMap(([heading, table]) => {
-    const group = camelCase(heading.split(' ', 1)[0]!)
-    return Object.entries(table).map(([property, setting]) => {
-      const key = setting.key ?? keyOf(setting.variable, group)
-      return { name: `${group}.${key}`, group, key, heading, property, setting }
-    })
-  })
-}
-
-/** `MCP_BRIDGE_OUTPUT_TOKENS` in the group `output` → `tokens`. */
-function keyOf(variable: string, group: string): string {
-  const whole = camelCase(variable.replace(/^MCP_(BRIDGE_)?/, ''))
-  const rest = whole.startsWith(group) ? whole.slice(group.length) : ''
-  return /^[A-Z]/.test(rest) ? rest[0]!.toLowerCase() + rest.slice(1) : whole
-}
-
-function camelCase(words: string): string {
-  return words.toLowerCase().replaceAll(/[_-](\w)/g, (_, letter: string) => letter.toUpperCase())
+  return [...Object.entries<SettingTable>(SETTING_GROUPS), ...ofFeatures].flatMap(([heading, table]) =>
+    Object.entries(table).map(([property, one]) => ({ heading, property, ...one })),
+  )
 }
 
 /** The values of a feature's settings. */
@@ -96,11 +81,13 @@ export type Settings = {
 } & {
   /** Messages for the user that do not stop the bridge, such as a variable that looks misspelt. */
   readonly warnings: readonly string[]
-  /** Where each setting that is not the default was set: its variable, or file, line and name. By `idOf` it. */
+  /** Where each setting that is not the default was set: its variable, or file, line and name. By its variable. */
   readonly setBy: Readonly<Record<string, string>>
+  /** What holds in place of a default, or of what was set, because of another setting. By its variable. */
+  readonly implied: Readonly<Record<string, string>>
 }
 
-const NO_FILE: FileSettings = { texts: new Map(), problems: [], warnings: [] }
+const NO_FILE: FileSettings = { values: new Map(), problems: [], warnings: [] }
 
 /** The user's home and system; what is missing is found out. */
 export interface Machine {
@@ -128,84 +115,100 @@ export function readSettings(
   machine: Machine = {},
   file: FileSettings = NO_FILE,
 ): Settings {
-  const context = settingContext(variables, machine)
-  const given = givenTexts(namedSettings(), variables, file)
-  const { remarks, texts } = given
+  const remarks = [...file.warnings]
+  const context = { ...settingContext(variables, machine), remark: (sentence: string) => void remarks.push(sentence) }
+  const all = namedSettings()
+  const given = givenValues(all, variables, file)
   const problems = [...file.problems, ...given.problems]
-  // The result has every name of the table, which the type follows from.
+  const read = Object.fromEntries(all.map((one) => [one.property, readOne(one, given.values, context, problems)]))
+  // It has every name of the table, which the type follows from.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  const values = Object.fromEntries(
-    Object.entries(allSettings()).map(([name, setting]) => [name, readOne(setting, given, context, problems)]),
-  ) as Settings
-
-  let { timeoutMs } = values
-  if (timeoutMs > values.maxTimeoutMs) {
-    if (texts.has('MCP_BRIDGE_TIMEOUT')) {
-      const wanted = `MCP_BRIDGE_TIMEOUT=${timeoutMs / 1000} is more than MCP_BRIDGE_MAX_TIMEOUT`
-      remarks.push(`${wanted}: ${values.maxTimeoutMs / 1000} is used.`)
-    }
-    timeoutMs = values.maxTimeoutMs
-  }
-  if (values.metrics && !isLoopback(values.metrics.host) && values.metricsToken === undefined) {
-    const reached = `MCP_BRIDGE_METRICS: other machines can reach ${values.metrics.host}`
-    problems.push(`${reached}. Set MCP_BRIDGE_METRICS_TOKEN, which Prometheus sends, or use 127.0.0.1.`)
-  }
-  if (values.auditRequired && values.audit === 'off') {
-    const place = texts.get('MCP_BRIDGE_AUDIT=required')?.place ?? 'MCP_BRIDGE_AUDIT'
-    const wanted = place === 'MCP_BRIDGE_AUDIT=required' ? `${place}=1` : place
-    problems.push(`${wanted} needs a record, and MCP_BRIDGE_AUDIT is off. Unset one of them.`)
-  }
-  if (values.upstreams === 'pods' && values.runtime !== 'kubernetes') {
-    problems.push(
-      `MCP_BRIDGE_KUBERNETES=servers=pods needs MCP_BRIDGE_RUNTIME=kubernetes, and it is ${values.runtime}.`,
-    )
-  }
-  if (values.session === 'durable' && values.runtime !== 'kubernetes') problems.push(ONLY_PODS)
-  if (values.session === 'durable' && values.kubernetesWarmPool !== undefined) {
-    const why = 'the pods of a warm pool end with their bridge'
-    problems.push(`MCP_BRIDGE_SESSION=durable does not go with MCP_BRIDGE_KUBERNETES=warmPool: ${why}. Unset one.`)
-  }
+  const values = read as Settings
+  problems.push(...contradictions(values, given.values))
   if (problems.length > 0) {
     throw new BridgeError('CONFIG_INVALID', problems.join('\n'), { hint: 'docs/configuration.md lists every setting.' })
   }
-  const kept = texts.has('MCP_BRIDGE_PACKAGES') ? { packages: values.packages } : readKeptPackages(values.stateDir)
-  if (kept.problem !== undefined) remarks.push(kept.problem)
-  const memoryBytes =
-    kept.packages.length > 0 && !texts.has('MCP_BRIDGE_MEMORY') ? DEFAULT_MEMORY_BYTES.withPackages : values.memoryBytes
-  // As in the original, a cell then reaches only the servers that its call names.
-  const load = values.compat && !texts.has('MCP_BRIDGE_LOAD') ? 'explicit' : values.load
-  const isIdleDefault = values.upstreams === 'pods' && !texts.has('MCP_BRIDGE_UPSTREAM_IDLE')
+  const { implied, ...others } = impliedBy(values, given.values, remarks)
   return Object.freeze({
     ...values,
-    upstreamIdleMs: isIdleDefault ? IDLE_PODS_MS : values.upstreamIdleMs,
-    packages: kept.packages,
-    memoryBytes,
-    load,
-    timeoutMs,
-    warnings: [...remarks, ...unknownNames(variables)],
-    setBy: Object.fromEntries(Array.from(texts, ([id, { place }]) => [id, place])),
+    ...others,
+    implied,
+    warnings: [...remarks, ...unknownNames(variables, all)],
+    setBy: Object.fromEntries(Array.from(given.values, ([variable, { place }]) => [variable, place])),
   })
 }
 
-/** A pod costs more than a process. */
-const IDLE_PODS_MS = 600_000
+/** Settings that do not go together. */
+function contradictions(values: Settings, given: Values): string[] {
+  const found: string[] = []
+  const { metrics, metricsToken, runtime, session } = values
+  if (metrics && !isLoopback(metrics.host) && metricsToken === undefined) {
+    const reached = `MCP_BRIDGE_METRICS: other machines can reach ${metrics.host}`
+    found.push(`${reached}. Set MCP_BRIDGE_METRICS_TOKEN, which Prometheus sends, or use 127.0.0.1.`)
+  }
+  if (values.auditRequired && values.audit === 'off') {
+    const place = given.get('MCP_BRIDGE_AUDIT=required')?.place ?? 'MCP_BRIDGE_AUDIT'
+    const wanted = place === 'MCP_BRIDGE_AUDIT=required' ? `${place}=1` : place
+    found.push(`${wanted} needs a record, and MCP_BRIDGE_AUDIT is off. Unset one of them.`)
+  }
+  if (values.upstreams === 'pods' && runtime !== 'kubernetes')
+    found.push(`MCP_BRIDGE_KUBERNETES=servers=pods needs MCP_BRIDGE_RUNTIME=kubernetes, and it is ${runtime}.`)
+  if (session === 'durable' && runtime !== 'kubernetes') found.push(ONLY_PODS)
+  if (session === 'durable' && values.kubernetesWarmPool !== undefined) {
+    const why = 'the pods of a warm pool end with their bridge'
+    found.push(`MCP_BRIDGE_SESSION=durable does not go with MCP_BRIDGE_KUBERNETES=warmPool: ${why}. Unset one.`)
+  }
+  return found
+}
 
 const ONLY_PODS =
   'MCP_BRIDGE_SESSION=durable needs MCP_BRIDGE_RUNTIME=kubernetes. On one machine, unset it: the resident bridge keeps ' +
   'a session as long as its client is connected, and stays for ten minutes after the last client.'
 
-function readOne(setting: Setting<unknown>, given: Given, context: SettingContext, problems: string[]): unknown {
-  const found = given.texts.get(idOf(setting))
-  if (found === undefined) return setting.whenMissing(context)
-  const { text, place } = found
-  const value = setting.parse(text, context)
-  if (value === undefined) {
-    problems.push(`${place}: ${notAllowed(setting, text)}`)
-    return setting.whenMissing(context)
+/** A pod costs more than a process. */
+const IDLE_PODS_MS = 600_000
+
+/** The values that follow from other settings. */
+function impliedBy(values: Settings, given: Values, remarks: string[]) {
+  const implied: Record<string, string> = {}
+  let { packages, memoryBytes, load, upstreamIdleMs, timeoutMs } = values
+  if (!given.has('MCP_BRIDGE_PACKAGES')) {
+    const kept = readKeptPackages(values.stateDir)
+    packages = kept.packages
+    if (kept.problem !== undefined) remarks.push(kept.problem)
+    if (packages.length > 0) implied['MCP_BRIDGE_PACKAGES'] = `${packages.join(' ')} (sandbridge packages)`
   }
-  const remark = setting.remark?.(text, context)
-  if (remark !== undefined) given.remarks.push(remark)
-  return value
+  if (packages.length > 0 && !given.has('MCP_BRIDGE_MEMORY')) {
+    memoryBytes = DEFAULT_MEMORY_BYTES.withPackages
+    implied['MCP_BRIDGE_MEMORY'] = '1g (cells have packages)'
+  }
+  // As in the original, a cell then reaches only the servers that its call names.
+  if (values.compat && !given.has('MCP_BRIDGE_LOAD')) {
+    load = 'explicit'
+    implied['MCP_BRIDGE_LOAD'] = 'explicit (MCP_BRIDGE_COMPAT)'
+  }
+  if (!given.has('MCP_BRIDGE_UPSTREAM_IDLE')) {
+    const isInPods = values.upstreams === 'pods'
+    if (isInPods) upstreamIdleMs = IDLE_PODS_MS
+    implied['MCP_BRIDGE_UPSTREAM_IDLE'] = isInPods ? '600 (servers run in pods)' : '0'
+  }
+  if (timeoutMs > values.maxTimeoutMs) {
+    const [wanted, most] = [timeoutMs / 1000, values.maxTimeoutMs / 1000]
+    if (given.has('MCP_BRIDGE_TIMEOUT'))
+      remarks.push(`MCP_BRIDGE_TIMEOUT=${wanted} is more than MCP_BRIDGE_MAX_TIMEOUT: ${most} is used.`)
+    timeoutMs = values.maxTimeoutMs
+    implied['MCP_BRIDGE_TIMEOUT'] = `${most} (MCP_BRIDGE_MAX_TIMEOUT)`
+  }
+  return { packages, memoryBytes, load, upstreamIdleMs, timeoutMs, implied }
+}
+
+function readOne(one: Setting<unknown>, given: Values, context: SettingContext, problems: string[]): unknown {
+  const found = given.get(one.variable)
+  if (found === undefined) return one.whenMissing(context)
+  const value = parse(one, found.value, context)
+  if (value !== undefined) return value
+  problems.push(`${found.place}: ${notAllowed(one, found.value)}`)
+  return one.whenMissing(context)
 }
 
 /** An address may have a password in it. */
@@ -214,10 +217,10 @@ export function withoutCredentials(text: string): string {
 }
 
 /** A value that may contain a password is not repeated; a very long one is cut. */
-export function notAllowed(setting: Setting<unknown>, text: string): string {
-  const plain = withoutCredentials(text)
-  const shown = setting.secret ? 'its value' : JSON.stringify(plain.length > 80 ? `${plain.slice(0, 80)}…` : plain)
-  return `${shown} is not allowed. Allowed: ${setting.allowed}.`
+export function notAllowed({ secret, allowed }: Setting<unknown>, given: unknown): string {
+  const plain = withoutCredentials([given].flat().map(String).join(', '))
+  const text = JSON.stringify(plain.length > 80 ? `${plain.slice(0, 80)}…` : plain)
+  return `${secret ? 'its value' : text} is not allowed. Allowed: ${allowed}.`
 }
 
 /** Names in a file, and of variables, may be anything. */
@@ -225,8 +228,8 @@ export function visibleName(name: string): string {
   return /^[\w.-]{1,80}$/.test(name) ? name : JSON.stringify(name.slice(0, 80))
 }
 
-function unknownNames(env: SettingContext['env']): string[] {
-  const known = new Set(Object.values(allSettings()).map(({ variable }) => variable))
+function unknownNames(env: SettingContext['env'], all: readonly NamedSetting[]): string[] {
+  const known = new Set(all.map(variableOf))
   return Object.keys(env)
     .filter((name) => name.startsWith('MCP_BRIDGE_') && !known.has(name))
     .map((name) => {

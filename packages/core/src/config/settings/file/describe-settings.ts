@@ -1,7 +1,6 @@
 // The settings in force, each with its value and its source, for `sandbridge config` and the page.
 import { type Environment, processContext } from '../client-context.ts'
-import { givenTexts } from '../given-texts.ts'
-import { idOf } from '../setting-kinds.ts'
+import { givenValues } from '../given-texts.ts'
 import type { Machine } from '../settings.ts'
 import { namedSettings, readSettings, settingContext, withoutCredentials } from '../settings.ts'
 import { readSettingsFile, settingsFile } from './load-settings.ts'
@@ -37,17 +36,18 @@ export async function describeSettings(
 ): Promise<DescribedSettings> {
   const context = settingContext(env, machine)
   const found = await readSettingsFile(file, context)
-  const { setBy, warnings } = readSettings(env, machine, found)
-  const { texts } = givenTexts(namedSettings(), env, found)
-  const settings = namedSettings().map(({ name, heading, setting }): DescribedSetting => {
-    const { meaning, allowed, defaultText, onlyVariable, isLive = false, secret } = setting
-    const variable = idOf(setting)
+  const all = namedSettings()
+  const { setBy, implied, warnings } = readSettings(env, machine, found)
+  const { values } = givenValues(all, env, found)
+  const settings = all.map((one): DescribedSetting => {
+    const { name, variable, heading, meaning, allowed, defaultText, onlyVariable, isLive = false, secret } = one
     const from = setBy[variable]
     const about = { name, variable, heading, meaning, allowed, isLive, ...(onlyVariable && { onlyVariable }) }
-    if (from === undefined) return { ...about, value: defaultText, source: 'default' }
+    if (from === undefined) return { ...about, value: implied[variable] ?? defaultText, source: 'default' }
     const source = from === variable ? 'variable' : 'file'
     const place = source === 'file' ? from.slice(0, from.lastIndexOf(': ')) : from
-    return { ...about, value: secret ? HIDDEN : withoutCredentials(texts.get(variable)?.text ?? ''), source, place }
+    const said = [values.get(variable)?.value].flat().join(', ')
+    return { ...about, value: secret ? HIDDEN : (implied[variable] ?? withoutCredentials(said)), source, place }
   })
   return { file, settings, warnings }
 }

@@ -40,15 +40,12 @@ export async function loadLiveSettings(
     const before = current
     current = await read()
     return namedSettings()
-      .filter(
-        ({ property, setting }) => !setting.isLive && !isDeepStrictEqual(at(before, property), at(current, property)),
-      )
+      .filter(({ property, isLive }) => !isLive && !isDeepStrictEqual(at(before, property), at(current, property)))
       .map(({ name }) => `${name} has changed in ${file}. It takes effect when the bridge is started again.`)
   }
   const settings: Settings = { ...current }
-  for (const { property, setting } of namedSettings()) {
-    if (setting.isLive)
-      Object.defineProperty(settings, property, { get: () => at(current, property), enumerable: true })
+  for (const { property, isLive } of namedSettings()) {
+    if (isLive) Object.defineProperty(settings, property, { get: () => at(current, property), enumerable: true })
   }
   return {
     settings: Object.freeze(settings),

@@ -6,7 +6,7 @@ import path from 'node:path'
 import { type ConfigFileSystem, nodeFileSystem, readFileOrLink } from '../../config-file.ts'
 import { SETTINGS_FILE } from '../../readers/own-places.ts'
 import type { FileSettings } from '../given-texts.ts'
-import { idOf, type SettingContext } from '../setting-kinds.ts'
+import { parse, type SettingContext, unquoted } from '../setting-kinds.ts'
 import { type Machine, namedSettings, readSettings, type Settings, settingContext, SETTINGS } from '../settings.ts'
 
 /** Thousands of times what all settings take. */
@@ -23,9 +23,9 @@ export async function loadSettings(env: Environment = processContext().env, mach
 
 /** The path of the user's settings.json. */
 export function settingsFile(context: SettingContext): string {
-  const { variable, parse, whenMissing } = SETTINGS.stateDir
-  const set = context.env[variable]?.trim()
-  return path.join((set ? parse(set, context) : undefined) ?? whenMissing(context), SETTINGS_FILE)
+  const { stateDir } = SETTINGS
+  const set = unquoted(context.env[stateDir.variable] ?? '')
+  return path.join(parse(stateDir, set, context) ?? stateDir.whenMissing(context), SETTINGS_FILE)
 }
 
 /** Never throws: a file that cannot be used has problems. @param knowsAll see `checkSettings` */
@@ -36,10 +36,10 @@ export async function readSettingsFile(
   knowsAll = true,
 ): Promise<FileSettings> {
   const read = await readFileOrLink(fileSystem, file)
-  if ('absent' in read) return { texts: new Map(), problems: [], warnings: [] }
+  if ('absent' in read) return { values: new Map(), problems: [], warnings: [] }
   const reason = 'reason' in read ? read.reason : read.text.length > MAX_CHARS ? 'is larger than 1 MiB' : undefined
   if (reason !== undefined || 'reason' in read)
-    return { texts: new Map(), problems: [`${file} ${reason}`], warnings: [] }
+    return { values: new Map(), problems: [`${file} ${reason}`], warnings: [] }
   // The parser is loaded only if there is a file.
   const { checkSettings } = await import('./check-file.ts')
   const found = checkSettings(read.text, file, context, knowsAll)
@@ -47,12 +47,12 @@ export async function readSettingsFile(
 }
 
 /** Other users may be able to read secrets, or to change settings. */
-function modeWarnings(file: string, { texts }: FileSettings, { platform }: SettingContext): string[] {
+function modeWarnings(file: string, { values }: FileSettings, { platform }: SettingContext): string[] {
   if (platform === 'win32') return []
   const mode = statSync(file, { throwIfNoEntry: false })?.mode ?? 0
   const remedy = `Run \`chmod 600 ${file}\`.`
   if ((mode & 0o002) !== 0) return [`Every user of this machine can change ${file}. ${remedy}`]
-  const secret = namedSettings().find(({ setting }) => setting.secret && texts.has(idOf(setting)))
+  const secret = namedSettings().find((one) => one.secret && values.has(one.variable))
   return secret && (mode & 0o044) !== 0
     ? [`Other users of this machine can read ${secret.name} in ${file}. ${remedy}`]
     : []

@@ -1,14 +1,20 @@
 // The JSON Schema of settings.json, for completion and checks in editors. schema/settings.schema.json is generated from
 // it.
-import { idOf, type Setting } from '../setting-kinds.ts'
-import { namedSettings } from '../settings.ts'
+import * as z from 'zod'
+import { namedSettings, settingContext } from '../settings.ts'
 
 export function settingsJsonSchema(): object {
   const groups: Record<string, { description: string; properties: Record<string, object> }> = {}
-  for (const { group, key, heading, setting } of namedSettings()) {
-    if (setting.onlyVariable !== undefined) continue
+  const context = settingContext({}, { home: '~' })
+  for (const { name, variable, heading, meaning, defaultText, allowed, onlyVariable, type } of namedSettings()) {
+    if (onlyVariable !== undefined) continue
+    const [group = '', key = ''] = name.split('.')
+    const description = `${meaning} Default: ${defaultText}. Allowed: ${allowed}. The variable ${variable} wins.`
+    const { $schema: _, ...form } = z.toJSONSchema(type(context), { io: 'input', target: 'draft-07' })
+    // The text of the variable is read as well.
+    const types = form.type === undefined || form.type === 'string' ? form : { ...form, type: [form.type, 'string'] }
     const into = (groups[group] ??= { description: heading, properties: {} })
-    into.properties[key] = { description: describe(setting), ...setting.json }
+    into.properties[key] = { description, ...types }
   }
   const object = { type: 'object', additionalProperties: false }
   return {
@@ -20,9 +26,4 @@ export function settingsJsonSchema(): object {
       ...Object.fromEntries(Object.entries(groups).map(([group, members]) => [group, { ...object, ...members }])),
     },
   }
-}
-
-function describe(setting: Setting<unknown>): string {
-  const { meaning, defaultText, allowed } = setting
-  return `${meaning} Default: ${defaultText}. Allowed: ${allowed}. The variable ${idOf(setting)} wins.`
 }
