@@ -1,5 +1,6 @@
 // Runs the command that the words of a command line name, and says what was meant where there is none.
 import { CommanderError } from 'commander'
+import { BridgeError } from '../errors.ts'
 import type { Command } from './command.ts'
 import { createProgram } from './commands.ts'
 import { examplesText } from './examples.ts'
@@ -59,18 +60,36 @@ async function runCommand(program: Command, words: readonly string[], terminal: 
       welcome(names)
     } else await program.parseAsync(words, { from: 'user' })
   } catch (error) {
+    let code = USAGE_ERROR
     // Commander has already printed the error. Printing help is not an error.
-    if (error instanceof CommanderError) terminal.exitCode = error.exitCode === 0 ? 0 : USAGE_ERROR
+    if (error instanceof CommanderError) code = error.exitCode === 0 ? 0 : USAGE_ERROR
     else {
       const { reportFailure } = await import('./terminal/report-failure.ts')
-      const code = reportFailure(error, terminal)
-      // Set already by a config file that cannot be read: that a name is unknown may only follow from it.
-      terminal.exitCode ||= code
+      code = reportFailure(error, terminal)
     }
+    if (code !== 0 && terminal === OWN_TERMINAL && mayBeOfClient(words, program)) {
+      const { serveFailure } = await import('./serve/serve-failure.ts')
+      return serveFailure(error instanceof CommanderError ? usageError(error) : error, code)
+    }
+    // Set already by a config file that cannot be read: that a name is unknown may only follow from it.
+    terminal.exitCode ||= code
   }
 }
 
 function addExamples(command: Command, words: readonly string[]): void {
   command.addHelpText('after', () => examplesText(words.join(' ')))
   for (const sub of command.commands) addExamples(sub, [...words, sub.name()])
+}
+
+function usageError({ message }: CommanderError): BridgeError {
+  return new BridgeError('TOOL_ARGUMENTS_INVALID', message.replace(/^error: /, ''), {
+    hint: 'A client starts the bridge with the argument `run`, or without any.',
+  })
+}
+
+/** Whether a client of MCP may have started this process, with arguments that are wrong or in a place that is. */
+function mayBeOfClient(words: readonly string[], program: Command): boolean {
+  if (process.stdin.isTTY || words.some((word) => word.startsWith('--http'))) return false
+  const [first = 'run'] = words
+  return first === 'run' || !program.commands.some((command) => command.name() === first)
 }

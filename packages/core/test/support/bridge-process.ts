@@ -75,6 +75,8 @@ export interface BridgeOptions {
   prepareHome?: (home: string) => void
   /** Another program than the built one, for the installed package. */
   command?: { node: string; cli: string }
+  /** On its command line. */
+  args?: string[]
   /** For a test of what is of the process: its id, memory, descriptors, signals, or what is left when it is killed. */
   ownProcess?: boolean
 }
@@ -211,6 +213,7 @@ export async function openTestBridge({
   prepare,
   prepareHome,
   command,
+  args = [],
   ownProcess = false,
 }: BridgeOptions = {}): Promise<TestBridge> {
   prepareHome?.(home)
@@ -219,13 +222,13 @@ export async function openTestBridge({
     ownProcess || command || !canBeHosted(variables)
       ? new StdioClientTransport({
           command: command?.node ?? process.execPath,
-          args: [command?.cli ?? CLI],
+          args: [command?.cli ?? CLI, ...args],
           env: variables,
           cwd: home,
           stderr: 'pipe',
           maxBufferSize: MAX_MESSAGE_BYTES,
         })
-      : new HostedTransport({ cli: CLI, args: [], env: variables, cwd: home }, MAX_MESSAGE_BYTES)
+      : new HostedTransport({ cli: CLI, args, env: variables, cwd: home }, MAX_MESSAGE_BYTES)
   const client = new Client(
     { name: clientName, version: '1' },
     { capabilities, versionNegotiation: { mode: era === 'modern' ? { pin: '2026-07-28' } : 'legacy' } },

@@ -3,7 +3,8 @@
 import { setImmediate } from 'node:timers/promises'
 import { processContext } from '../../config/settings/client-context.ts'
 import { PermissionFiles } from '../../config/permission-files.ts'
-import { loadLiveSettings } from '../../config/settings/file/live-settings.ts'
+import { type LiveSettings, loadLiveSettings } from '../../config/settings/file/live-settings.ts'
+import { readSettings } from '../../config/settings/settings.ts'
 import { BridgeError } from '../../errors.ts'
 import { createLog } from '../../util/log.ts'
 import type { Conversation } from '../../serve/mcp/run-python.ts'
@@ -27,12 +28,28 @@ export async function run({ http, ui, ...flags }: Partial<HttpFlags>): Promise<v
     })
   }
   const page = ui === undefined ? undefined : (await import('./page-beside.ts')).pageBeside(ui)
-  const { settings, refresh: refreshSettings } = await loadLiveSettings()
-  // Report invalid rules at once, instead of by a bridge that seems to work.
   const context = processContext()
-  await new PermissionFiles(settings, context.cwd).read()
-  const log = createLog(settings.logLevel)
+  const read = async (): Promise<LiveSettings> => {
+    const found = await loadLiveSettings()
+    // Report invalid rules at once, instead of by a bridge that seems to work.
+    await new PermissionFiles(found.settings, context.cwd).read()
+    return found
+  }
+  let exitCode = 0
+  let live = await read().catch(async (error: unknown) => {
+    // A client gets it from its first call, which says more to a person than a connection that closes.
+    if (process.stdin.isTTY) throw error
+    const { reportFailure } = await import('../terminal/report-failure.ts')
+    exitCode = reportFailure(error)
+    return undefined
+  })
+  const settingsAtStart = live?.settings ?? readSettings({}, context)
+  const log = createLog(settingsAtStart.logLevel)
   const open = async (): Promise<Conversation> => {
+    // What is wrong may have been corrected since.
+    live ??= await read()
+    exitCode = 0
+    const { settings, refresh: refreshSettings } = live
     const { chooseProvider, prepareAhead } = await import('../../isolation/detect/choose-provider.ts')
     const findProvider = chooseProvider(settings, log)
     // Start these child processes before loading code, because loading blocks the event loop.
@@ -59,9 +76,9 @@ export async function run({ http, ui, ...flags }: Partial<HttpFlags>): Promise<v
     log.error('A message of the client is too long', { maxBytes: MAX_LINE_BYTES })
     void shutDown(1)
   })
-  const served = serveConnection({ settings, log, context, transport, open })
-  if (page) void served.getConversation()
-  const shutDown = onShutdown(async () => {
+  const served = serveConnection({ settings: settingsAtStart, log, context, transport, open })
+  if (page) void served.getConversation().catch(() => {})
+  const end = async (): Promise<void> => {
     page?.close()
     // Before the record is closed.
     transport.deliveries.ended(false)
@@ -70,5 +87,6 @@ export async function run({ http, ui, ...flags }: Partial<HttpFlags>): Promise<v
       .then((opened) => opened?.bridge.close())
       .catch(() => {})
     await served.close()
-  })
+  }
+  const shutDown = onShutdown(end, { exitCode: () => exitCode })
 }

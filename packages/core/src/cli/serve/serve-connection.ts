@@ -33,7 +33,14 @@ export interface ServedConnection {
 
 export function serveConnection({ settings, log, context, transport, open }: ClientOptions): ServedConnection {
   let conversation: Promise<Conversation> | undefined
-  const getConversation = (): Promise<Conversation> => (conversation ??= open())
+  const getConversation = (): Promise<Conversation> => {
+    conversation ??= open().catch((error: unknown) => {
+      // The next call tries again.
+      conversation = undefined
+      throw error
+    })
+    return conversation
+  }
   const behind = async (): Promise<string | undefined> => {
     const kept = readKeptBehind(settings, context)
     if (kept === undefined) return behindByConfig(settings, context)

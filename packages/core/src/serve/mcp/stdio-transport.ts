@@ -17,7 +17,7 @@ export class StdioTransport extends StdioServerTransport {
 
   /** @param onTooLong called for each line above MAX_LINE_BYTES, which is dropped */
   constructor(onTooLong: () => void) {
-    super()
+    super(process.stdin, process.stdout)
     this.#lines = createLineSplitter({
       maxBytes: MAX_LINE_BYTES,
       onLine: (line) => this.#receive(line),

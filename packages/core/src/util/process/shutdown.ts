@@ -12,28 +12,30 @@ export type EndSignal = keyof typeof SIGNAL_EXIT_CODES
 
 interface ShutdownOptions {
   watchStdin?: boolean
+  /** When stdin closes. */
+  exitCode?: () => number
   signals?: EndSignal[]
   /** On SIGTERM, awaited before the shutdown, however long it takes. A second signal does not wait for it. */
   drain?: () => Promise<void>
 }
 
 /**
- * Calls `end` once, at the first event, then exits: with 0 if stdin closed, else with 128 + the signal's number.
+ * Calls `end` once, at the first event, then exits: with `exitCode` (0) if stdin closed, else with 128 + the signal's number.
  * @returns what shuts down for another reason, with the given exit code
  */
 export function onShutdown(
   end: () => Promise<void>,
-  { watchStdin = true, signals = ['SIGINT', 'SIGTERM', 'SIGHUP'], drain }: ShutdownOptions = {},
+  { watchStdin = true, exitCode = () => 0, signals = ['SIGINT', 'SIGTERM', 'SIGHUP'], drain }: ShutdownOptions = {},
 ): (exitCode: number) => Promise<void> {
   let ending = false
-  const shutDown = async (exitCode: number) => {
+  const shutDown = async (code: number) => {
     if (ending) return
     ending = true
-    setTimeout(() => process.exit(exitCode), SHUTDOWN_LIMIT_MS).unref()
+    setTimeout(() => process.exit(code), SHUTDOWN_LIMIT_MS).unref()
     try {
       await end()
     } finally {
-      process.exit(exitCode)
+      process.exit(code)
     }
   }
   let draining = false
@@ -46,8 +48,8 @@ export function onShutdown(
   }
   for (const signal of signals) process.on(signal, () => void onSignal(signal))
   if (!watchStdin) return shutDown
-  process.stdin.on('end', () => void shutDown(0))
-  process.stdin.on('close', () => void shutDown(0))
+  process.stdin.on('end', () => void shutDown(exitCode()))
+  process.stdin.on('close', () => void shutDown(exitCode()))
   // A client that is gone can also show as a broken pipe at the next write.
   process.stdout.on('error', () => void shutDown(0))
   return shutDown

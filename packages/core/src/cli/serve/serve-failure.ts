@@ -1,0 +1,33 @@
+// Serves a client although this process cannot do what its command line says: the first call returns why. A person sees
+// that sentence in the client, and of a process that ends only that the connection was closed.
+import { serveStdio } from '@modelcontextprotocol/server/stdio'
+import { readSettings } from '../../config/settings/settings.ts'
+import { createServer } from '../../serve/mcp/create-server.ts'
+import { OpenRuns } from '../../serve/mcp/runs/open-runs.ts'
+import { StdioTransport } from '../../serve/mcp/stdio-transport.ts'
+import { createLog } from '../../util/log.ts'
+
+/** A client speaks as soon as it has started a server. */
+const SILENT_MS = 1_000
+
+/** Returns at once, and serves until the client closes its end. Ends the process when there is none. */
+export function serveFailure(failure: unknown, exitCode: number): void {
+  const end = (): never => process.exit(exitCode)
+  const silent = setTimeout(end, SILENT_MS)
+  process.stdin.once('data', () => clearTimeout(silent))
+  for (const event of ['end', 'close']) process.stdin.once(event, end)
+  const runs = new OpenRuns()
+  // What is wrong may be a setting.
+  const settings = readSettings({}, { home: '/' })
+  serveStdio(
+    ({ era }) =>
+      createServer({
+        settings,
+        log: createLog('error'),
+        getConversation: () => Promise.reject(failure),
+        runs,
+        isModern: era === 'modern',
+      }),
+    { transport: new StdioTransport(end) },
+  )
+}

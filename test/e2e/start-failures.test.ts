@@ -1,0 +1,97 @@
+// This file verifies that a client hears from its first call why the bridge cannot start, whatever is wrong. Of a process
+// that ends, a person sees only that the connection was closed.
+import { mkdirSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { expect, it, vi } from 'vitest'
+import { plugIn } from '@sandbridge/core/cli/feature.ts'
+import { parse } from '@sandbridge/core/config/settings/setting-kinds.ts'
+import { namedSettings, settingContext } from '@sandbridge/core/config/settings/settings.ts'
+import { FEATURES } from '@sandbridge/sandbridge/packages.ts'
+import { closeTestBridge, makeHome, openTestBridge } from '@sandbridge/core/test/support/bridge-process.ts'
+import { startBridge } from '@sandbridge/core/test/support/start-bridge.ts'
+
+vi.setConfig({ testTimeout: 120_000 })
+plugIn(FEATURES)
+
+const AT_ONCE = 6
+/** Each is no value of most settings. */
+const WRONG = ['\u0001', '/proc/x', 'no such thing', '-v x']
+/** Any name is one of a context, and any text the path of a file, which may be missing. */
+const NEVER_WRONG = ['MCP_BRIDGE_KUBERNETES=context', 'MCP_SERVERS_CONFIG']
+
+/** Each setting with a value that it cannot have. */
+function wrongSettings(): { variable: string; value: string }[] {
+  const context = settingContext({}, { home: '/home/ann' })
+  return namedSettings().flatMap((one) => {
+    // A word of a variable has no blanks.
+    const texts = WRONG.filter((text) => !one.variable.includes('=') || !text.includes(' '))
+    const value = texts.find((text) => parse(one, text, context) === undefined)
+    return value === undefined ? [] : [{ variable: one.variable, value }]
+  })
+}
+
+it('every setting has a value that is wrong, but for those that take any', () => {
+  const tried = new Set(wrongSettings().map(({ variable }) => variable))
+  expect(namedSettings().flatMap(({ variable }) => (tried.has(variable) ? [] : variable))).toEqual(NEVER_WRONG)
+})
+
+it('a client is answered with every setting wrong, one at a time, and its first call says which and what is right', async () => {
+  const all = wrongSettings()
+  const next = async (): Promise<void> => {
+    for (let one = all.shift(); one; one = all.shift()) {
+      const [name = '', word] = one.variable.split('=')
+      const env = { [name]: word === undefined ? one.value : `${word}=${one.value}` }
+      const bridge = await openTestBridge({ env })
+      try {
+        const { tools } = await bridge.client.listTools()
+        expect(tools.map((tool) => tool.name)).toContain('run_python')
+        const told = await bridge.call({ code: '1' })
+        expect(told, JSON.stringify(env)).toMatchObject({ isError: true })
+        expect(told.text).toContain(name)
+        expect(told.text).toContain('Allowed: ')
+        expect(bridge.stderr).toContain(name)
+      } finally {
+        await closeTestBridge(bridge)
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, next))
+})
+
+it.each([
+  [
+    'settings.json',
+    '{"cells": {\n  "timout": 30 }}',
+    '{"cells": {"timeout": 30}}',
+    /settings\.json:2:3: cells\.timout.*timeout/s,
+  ],
+  ['permissions.json', '{"deny": [', '{"permissions": {}}', /permissions\.json:1:\d+: is not valid JSON/],
+])(
+  'a client hears of a mistake in %s, and its next call runs when that is corrected',
+  async (name, wrong, right, why) => {
+    const home = makeHome()
+    const file = path.join(home, 'MCPs', name)
+    mkdirSync(path.dirname(file), { recursive: true })
+    writeFileSync(file, wrong)
+    const bridge = await startBridge({ home })
+    for (let times = 0; times < 2; times += 1) {
+      const told = await bridge.call({ code: '1' })
+      expect(told).toMatchObject({ isError: true, text: expect.stringMatching(why) as string })
+    }
+    writeFileSync(file, right)
+    expect(await bridge.run('20 + 1')).toBe('21')
+  },
+)
+
+it.each([
+  [['serve'], "Unknown command 'serve'"],
+  [['run', '--stdio'], "unknown option '--stdio'"],
+  [['--stdio'], "unknown option '--stdio'"],
+  [['run', '--tls-cert', 'x'], 'are for serving over HTTP'],
+])('a client that starts the bridge with %j hears what is wrong', async (args, why) => {
+  const bridge = await startBridge({ args, ownProcess: true })
+  expect(await bridge.call({ code: '1' })).toMatchObject({
+    isError: true,
+    text: expect.stringContaining(why) as string,
+  })
+})
