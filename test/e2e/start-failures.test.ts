@@ -1,5 +1,5 @@
-// This file verifies that a client hears from its first call why the bridge cannot start, whatever is wrong. Of a process
-// that ends, a person sees only that the connection was closed.
+// This file verifies that a client hears from its first call why the bridge cannot start, whatever is wrong. Of a
+// process that ends, a person sees only that the connection was closed.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it, vi } from 'vitest'

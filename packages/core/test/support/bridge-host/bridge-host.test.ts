@@ -62,6 +62,7 @@ it('what a host plays has an exit code, and says on its stderr what was wrong', 
   const home = makeHome()
   const env = bridgeEnv(home, { MCP_BRIDGE_TIMEOUT: 'soon' })
   const hosted = new HostedProcess({ cli: CLI, args: ['run'], env, cwd: home })
+  hosted.stdin.end()
   const [said, ended] = await Promise.all([text(hosted.stderr), once(hosted, 'exit')])
   expect(said).toContain('MCP_BRIDGE_TIMEOUT')
   expect(ended).toEqual([2, null])
