@@ -20,7 +20,7 @@ interface ShutdownOptions {
 }
 
 /**
- * Calls `end` once, at the first event, then exits: with `exitCode` if stdin closed, else with 128 + the signal's number.
+ * Calls `end` once, at the first event, then exits: with `exitCode` if stdin closed, else 128 + the signal's number.
  * @returns what shuts down for another reason, with the given exit code
  */
 export function onShutdown(
