@@ -3,15 +3,15 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it, vi } from 'vitest'
-import { plugIn } from '@sandbridge/core/cli/feature.ts'
+import { plugIn } from '@sandbridge/core/cli/package.ts'
 import { parse } from '@sandbridge/core/config/settings/setting-kinds.ts'
 import { namedSettings, settingContext } from '@sandbridge/core/config/settings/settings.ts'
-import { FEATURES } from '@sandbridge/sandbridge/packages.ts'
+import { PACKAGES } from '@sandbridge/sandbridge/packages.ts'
 import { closeTestBridge, makeHome, openTestBridge } from '@sandbridge/core/test/support/bridge-process.ts'
 import { startBridge } from '@sandbridge/core/test/support/start-bridge.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
-plugIn(FEATURES)
+plugIn(PACKAGES)
 
 const AT_ONCE = 6
 /** Each is no value of most settings. */
