@@ -173,4 +173,5 @@ class Display:
         """Make `display(…)` a builtin, and the libraries show by it."""
         ipython.install(self)
         figures.install(self.show)
+        pictures.install(self.show)
         charts.install()

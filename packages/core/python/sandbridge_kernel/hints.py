@@ -38,6 +38,13 @@ _SYSTEM = frozenset("bin boot etc home lib lib64 opt root run sbin usr Users var
 _MOUNTS = ("media", "mnt", "srv")
 _URL = re.compile(r"https?://(?:www\.)?([\w.-]+)|host='([\w.-]+)'")
 _MAX_PACKAGES = 15
+_OF_PROCESSES = frozenset(("_multiprocessing", "_posixsubprocess", "_posixshmem"))
+_NO_PROCESSES = "No process can be started in this sandbox: compute in a loop."
+_LOST_FUNCTION = re.compile(r"Can't get attribute .* on <module '__main__'")
+_SPAWNED_HINT = (
+    "Processes that are spawned cannot see functions and classes of cells. Fork them: "
+    'multiprocessing.get_context("fork").Pool(…), ProcessPoolExecutor(mp_context=multiprocessing.get_context("fork")).'
+)
 # Packages whose name differs from that of their module.
 _DISTRIBUTIONS = {
     "sklearn": "scikit-learn",
@@ -86,6 +93,7 @@ def found_for(error: BaseException) -> dict[str, str]:
             _server_name,
             _lost_name,
             _module,
+            _keyboard,
             _time_zones,
             _memory,
             _program,
@@ -188,6 +196,8 @@ def _event_loop(error: BaseException) -> _Advice:
 
 
 def _module(error: BaseException) -> _Advice:
+    if isinstance(error, NotImplementedError) and "multiprocessing.synchronize" in str(error):
+        return {"hint": _NO_PROCESSES}
     name = getattr(error, "name", None)
     if (
         not isinstance(error, ModuleNotFoundError)
@@ -196,6 +206,8 @@ def _module(error: BaseException) -> _Advice:
     ):
         return None
     root = name.partition(".")[0]
+    if root in _OF_PROCESSES and sys.platform == "emscripten":
+        return {"hint": _NO_PROCESSES}
     if root in sys.stdlib_module_names:
         return {"hint": f"The Python of this sandbox has no {root}."}
     if root in sys.modules:
@@ -211,6 +223,21 @@ def _module(error: BaseException) -> _Advice:
         + f"{root} is not in this sandbox. {_why_missing(root) or installing(names, _DISTRIBUTIONS.get(root, root))}"
     }
     return told | ({"search": "fetch web page url"} if root in _NETWORK_MODULES else {})
+
+
+def _keyboard(error: BaseException) -> _Advice:
+    if not isinstance(error, EOFError) or str(error) not in ("EOF when reading a line", ""):
+        return None
+    if any(str(frame.f_globals.get("__name__")) == "getpass" for frame, _ in _frames(error)):
+        return {
+            "hint": "A cell has no keyboard. Secrets belong into the configuration of a server, which its tools then use."
+        }
+    return {"hint": "A cell has no keyboard: ask the user in the conversation, and write the answer into the code."}
+
+
+def of_stderr(text: str) -> _Advice:
+    """Advice for a failed cell whose processes have printed this."""
+    return {"hint": _SPAWNED_HINT} if _LOST_FUNCTION.search(text) else None
 
 
 def _time_zones(error: BaseException) -> _Advice:
@@ -245,6 +272,11 @@ def _own_name(root: str) -> str | None:
 
 def _memory(error: BaseException) -> _Advice:
     if isinstance(error, RuntimeError) and str(error) == "can't start new thread":
+        if sys.platform == "emscripten":
+            return {
+                "hint": "This sandbox has no threads: `await` calls together with asyncio.gather, and compute in a loop. "
+                "A sandbox of podman, docker or bubblewrap has threads; the user can set MCP_BRIDGE_RUNTIME."
+            }
         return {
             "hint": "The sandbox has as many threads and processes as it may have, or no memory for another: use fewer. "
             "The user can set MCP_BRIDGE_PIDS and MCP_BRIDGE_MEMORY."

@@ -9,10 +9,12 @@ from binascii import a2b_base64
 from io import BytesIO
 from typing import TYPE_CHECKING
 
+from .after_import import after_import
 from .figures import MAX_BASE64, MAX_SIDE, figure_bundle, is_a
 from .image_size import image_size
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
 _MAX_UNSCALED_SIDE = (
@@ -22,6 +24,15 @@ _MAX_DECODED = 40_000_000  # pixels: a small file may decode to more than fits i
 _MAX_NOTES = 20
 
 _notes: dict[str, bool] = {}  # notes about images of this cell that were not shown; a dict to keep their order
+
+
+def install(show: Callable[[dict[str, Any]], object]) -> None:
+    """Make `Image.show()` of Pillow call `show` with the bundle: there is no program that could show a file."""
+
+    def change(module: Any) -> None:
+        module.Image.show = lambda image, *_, **__: show(_pillow_bundle(image))
+
+    after_import("PIL.Image", change)
 
 
 def picture(value: Any) -> dict[str, Any] | None:

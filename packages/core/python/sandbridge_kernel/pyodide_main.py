@@ -7,6 +7,7 @@ depend on this.
 from __future__ import annotations
 
 import asyncio
+import os
 import random
 import sys
 import time
@@ -45,6 +46,12 @@ def serve() -> None:
             left = end - time.monotonic()
 
     time.sleep = kernel.like(time.sleep, sleep)
+
+    def system(command: object) -> int:
+        sys.stderr.write("sh: no program can be started in this sandbox: do it in Python\n")
+        return -1
+
+    os.system = kernel.like(os.system, system)
     capture.wrap_write()  # no thread empties these pipes: what is printed next would come before it
     kernel.serve_cells(interrupts, channel, output, capture, new_loop)
 

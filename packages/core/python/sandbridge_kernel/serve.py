@@ -8,7 +8,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from . import frames, hints, signals, values
+from . import frames, hints, kept_modules, signals, values
 from .after_import import after_import
 from .api import bridge, compat, install
 from .api.servers import registry
@@ -142,6 +142,7 @@ def serve_cells(
     json.loads = like(json.loads, values.loads)
     signals.guard(interrupts)
     session = Session(channel, output, interrupts, new_loop)
+    kept_modules.keep()
     ready(channel)
     projects = None
     while True:

@@ -11,9 +11,20 @@ import types
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from . import caught_hints, cell, frames, missing_glyphs, pictures, tracebacks, unawaited, unparsed
+from . import (
+    caught_hints,
+    cell,
+    cell_loop,
+    frames,
+    kept_modules,
+    missing_glyphs,
+    pictures,
+    tracebacks,
+    unawaited,
+    unparsed,
+)
 from .display import Display
-from .hints import TOLD
+from .hints import TOLD, of_stderr
 from .loop import LOOP_CODE, LOOP_FILES
 from .static_check import StaticCheck
 
@@ -33,6 +44,7 @@ if TYPE_CHECKING:
 # grace.
 _GRACE_SECONDS = 0.7
 _INTERRUPT_SECONDS = 1.6
+_WAIT = "await it in the cell that starts it"
 _SHOWN_CHARS = 1 << 20  # of a text that does not fit into a frame
 
 
@@ -57,6 +69,7 @@ class Session:
         self._static_check = StaticCheck(self.namespace)
         unawaited.install()
         caught_hints.install()
+        cell_loop.install(interrupts)
         self._display = Display(channel, output)
         self._display.install()
         self._loop: asyncio.AbstractEventLoop
@@ -89,6 +102,8 @@ class Session:
                 )
                 if outcome["status"] == "error":
                     self._display.figures_of_failed()
+                if (failed := outcome.get("error")) and (told := of_stderr(self._output.end_of_stderr())):
+                    failed.update(told)  # type: ignore[typeddict-item]
                 notes = (
                     self._read_notes
                     + self._stop_tasks()
@@ -121,12 +136,15 @@ class Session:
             body, last, statements, read = self._compiled(source, f"Cell {number}")
             self._read_notes = read
             self._static_check.check(statements, (body, last), f"Cell {number}")
-            if cell.is_async(body) or cell.is_async(last):
-                value, interrupted = self._await(cell.run_async(body, last, self.namespace))
-                if interrupted:
-                    return _failure("interrupted", interrupted)
-            else:
-                value = self._context.run(cell.run_sync, body, last, self.namespace)
+            try:
+                if cell.is_async(body) or cell.is_async(last):
+                    value, interrupted = self._await(cell.run_async(body, last, self.namespace))
+                    if interrupted:
+                        return _failure("interrupted", interrupted)
+                else:
+                    value = self._context.run(cell.run_sync, body, last, self.namespace)
+            finally:
+                kept_modules.restore()
             if notebook := sys.modules.get(f"{__package__}.notebook"):
                 notebook.stop()
             if value is not None:
@@ -219,7 +237,8 @@ class Session:
         if not tasks:
             return []
         for task in tasks:
-            task.cancel()
+            # What a later cell reads that awaits it.
+            task.cancel(f"{_task_name(task)} was cancelled when the cell ended that had started it: {_WAIT}")
         pending = tasks
         grace = min(_GRACE_SECONDS, max(0.0, self._ends - monotonic()))
         try:
@@ -232,7 +251,7 @@ class Session:
         names = sorted(_task_name(task) for task in tasks)
         shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
         verb = "background task was" if len(tasks) == 1 else "background tasks were"
-        notes = [f"{len(tasks)} {verb} cancelled when the cell ended: {shown}"]
+        notes = [f"{len(tasks)} {verb} cancelled when the cell ended: {shown}; {_WAIT}"]
         if pending:
             self._stubborn |= pending
             notes.append(f"{len(pending)} of them did not stop when cancelled")

@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 _ROWS, _COLUMNS, _CELL_CHARS = 60, 30, 80
+# At most, whatever the options of a library say: the bridge shows less, and keeps the rest.
+_MOST_ROWS, _MOST_COLUMNS = 1000, 200
 _JSON_ROWS = 1000
 _WIDTH = 10_000  # so that polars wraps no table
 _OUTLINE_COLUMNS = 12
@@ -17,8 +19,9 @@ _OUTLINE_COLUMNS = 12
 def table(value: Any) -> dict[str, Any] | None:
     """Returns the MIME bundle of a data frame; None for any other value."""
     if _is_frame(value, "pandas"):
-        options = {"max_rows": _ROWS, "min_rows": _ROWS // 3, "max_cols": _COLUMNS, "max_colwidth": _CELL_CHARS}
+        options = _pandas_options(sys.modules["pandas"])
         text = value.to_string(**options, show_dimensions=False)
+        cut = _cut(value.shape, options["max_rows"], options["max_cols"])
     elif _is_frame(value, "polars"):
         options = {
             "tbl_rows": _ROWS if len(value) <= _ROWS else _ROWS // 3,
@@ -28,10 +31,54 @@ def table(value: Any) -> dict[str, Any] | None:
         plain = {"tbl_formatting": "NOTHING", "tbl_hide_dataframe_shape": True, "tbl_width_chars": _WIDTH}
         with sys.modules["polars"].Config(**options, **plain):
             text = "\n".join(line.rstrip() for line in str(value).split("\n"))
+        cut = ""
     else:
         return None
     rows, columns = value.shape
-    return {"text/plain": f"{text}\n[{rows} rows × {columns} columns]"}
+    return {"text/plain": f"{text}\n[{rows} rows × {columns} columns{cut}]"}
+
+
+def _pandas_options(pandas: Any) -> dict[str, Any]:
+    """What a cell has set with pandas.set_option, and ours where it has set nothing."""
+    rows, columns, chars = (_given(pandas, f"display.{name}") for name in ("max_rows", "max_columns", "max_colwidth"))
+    if rows:
+        most = min(rows[0] or _MOST_ROWS, _MOST_ROWS)
+        least = pandas.get_option("display.min_rows") if rows[0] and rows[0] <= _MOST_ROWS else most
+    else:
+        most, least = _ROWS, (_given(pandas, "display.min_rows") or (_ROWS // 3,))[0]
+    return {
+        "max_rows": most,
+        "min_rows": least,
+        "max_cols": min((columns or (_COLUMNS,))[0] or _MOST_COLUMNS, _MOST_COLUMNS),
+        "max_colwidth": chars[0] if chars else _CELL_CHARS,
+    }
+
+
+def _given(pandas: Any, name: str) -> tuple[Any] | None:
+    """Returns the value of an option that is not pandas' own, and None for one that is."""
+    try:
+        value = pandas.get_option(name)
+        usual = _USUAL.get(name)
+        return None if value in (usual if isinstance(usual, tuple) else (usual,)) else (value,)
+    except Exception:  # an older pandas
+        return None
+
+
+# In a terminal, pandas finds the number of columns out for itself: 0.
+_USUAL = {"display.max_rows": 60, "display.min_rows": 10, "display.max_columns": (0, 20), "display.max_colwidth": 50}
+
+
+def _cut(shape: tuple[int, int], rows: int, columns: int) -> str:
+    """Says that our own limit cut a table which the options do not cut."""
+    found = [
+        f"{most:,} {what}"
+        for size, shown, most, what in (
+            (shape[0], rows, _MOST_ROWS, "rows"),
+            (shape[1], columns, _MOST_COLUMNS, "columns"),
+        )
+        if size > shown == most
+    ]
+    return f"; at most {' and '.join(found)} of a table are shown" if found else ""
 
 
 def outline(value: Any) -> str | None:

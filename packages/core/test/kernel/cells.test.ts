@@ -1,6 +1,6 @@
 // This file verifies a cell from code to outcome: values, tracebacks, state, and what it leaves behind.
 import { describe, expect, it } from 'vitest'
-import { startKernel } from './drive.ts'
+import { GITHUB, startKernel } from './drive.ts'
 
 const plain = (text: string) => ({ 'text/plain': text })
 
@@ -209,7 +209,9 @@ await asyncio.sleep(0)
 'end'`
     const outcome = await kernel.run(code)
     expect(outcome).toMatchObject({ status: 'ok', value: plain("'end'"), stdout: 'stopped\n' })
-    expect(outcome.notes).toEqual(['1 background task was cancelled when the cell ended: poll()'])
+    expect(outcome.notes).toEqual([
+      '1 background task was cancelled when the cell ended: poll(); await it in the cell that starts it',
+    ])
     expect((await kernel.run('t.cancelled()')).notes).toBeUndefined()
   })
 
@@ -263,4 +265,70 @@ print('parent' if pid else 'child')`
     ),
   ).toBe('[1, 2]')
   expect(await kernel.value('2')).toBe('2')
+})
+
+it('a cell that takes modules out of Python, or uses their names, leaves the next one as it was', async () => {
+  const kernel = await startKernel()
+  const options = { servers: GITHUB, onCall: () => ({ value: { content: [{ type: 'text', text: 'called' }] } }) }
+  const next =
+    'import difflib, json, asyncio, mcp\nfrom mcp.servers.github import ping\n(await asyncio.gather(ping()))[0]'
+  for (const code of [
+    'import sys; del sys.modules["mcp"], sys.modules["json"]',
+    'import sys; sys.modules.clear()',
+    'import sys; sys.modules.clear(); 1 / 0',
+    'import sys; sys.modules = {}',
+    'mcp = json = asyncio = sys = runtime = 1',
+    'for name in ("json", "mcp", "difflib"):\n    open(name + ".py", "w").write("raise SystemError(name)")',
+  ]) {
+    await kernel.run(code, options)
+    expect(await kernel.value(next, options), code).toBe("'called'")
+    expect((await kernel.run('import pandaz', options)).error?.hint).toContain('pandaz is not in this sandbox')
+  }
+  await kernel.run('import os\nfor name in ("json", "mcp", "difflib"): os.unlink(name + ".py")')
+})
+
+describe('a cell without await', () => {
+  it('a cell without await starts tasks, and a later one that awaits them reads why they are gone', async () => {
+    const kernel = await startKernel()
+    const code = `
+import asyncio
+async def job(n):
+    await asyncio.sleep(0)
+    return n
+def start(n): return asyncio.create_task(job(n))
+tasks = [asyncio.create_task(job(1)), asyncio.ensure_future(job(2)), start(3)]
+loop = asyncio.get_running_loop()
+whole, limit = asyncio.gather(loop.create_task(job(4)), job(5)), asyncio.timeout(5)
+loop.create_future().get_loop() is loop`
+    const outcome = await kernel.run(code)
+    expect([outcome.value?.['text/plain'], outcome.error]).toEqual(['True', undefined])
+    expect(outcome.notes).toEqual([
+      expect.stringContaining('5 background tasks were cancelled when the cell ended: job()'),
+    ])
+    for (const later of ['await tasks[0]', 'await tasks[2]', 'await whole'])
+      expect((await kernel.run(later)).error).toMatchObject({
+        name: 'CancelledError',
+        message: 'job() was cancelled when the cell ended that had started it: await it in the cell that starts it',
+      })
+  })
+
+  it('a cell without await runs a loop of its own, also by a function that asks first', async () => {
+    const kernel = await startKernel()
+    const code = `
+import asyncio
+async def job(): return "ran"
+def either():
+    try: asyncio.get_running_loop()
+    except RuntimeError: return asyncio.run(job())
+    return "no"
+asyncio.get_event_loop().run_until_complete(job()), asyncio.run(job()), either()`
+    expect(await kernel.value(code)).toBe("('ran', 'ran', 'ran')")
+    expect(
+      (
+        await kernel.run(
+          'import threading, concurrent.futures as c\nc.ThreadPoolExecutor(1).submit(asyncio.get_running_loop).result()',
+        )
+      ).error?.name,
+    ).toBe('RuntimeError')
+  })
 })

@@ -304,6 +304,35 @@ def Config(**given):
   }
 })
 
+it('a data frame of pandas is shown as the options of the cell say, within our own limits', async () => {
+  const kernel = await startKernel()
+  await kernel.run(`
+import sys, types
+class DataFrame:
+    shape, columns = (5000, 300), []
+    def __len__(self): return 5000
+    def to_string(self, **options): return ' '.join(f'{name}={value}' for name, value in options.items())
+usual = {'max_rows': 60, 'min_rows': 10, 'max_columns': 0, 'max_colwidth': 50}
+given = {}
+get_option = lambda name: {**usual, **given}[name.removeprefix('display.')]
+sys.modules['pandas'] = types.SimpleNamespace(DataFrame=DataFrame, get_option=get_option)
+frame = DataFrame()`)
+  const size = '[5000 rows × 300 columns'
+  for (const [given, shown] of [
+    ['', `max_rows=60 min_rows=20 max_cols=30 max_colwidth=80 show_dimensions=False\n${size}]`],
+    ['max_rows=6', `max_rows=6 min_rows=10 max_cols=30 max_colwidth=80 show_dimensions=False\n${size}]`],
+    ['min_rows=4, max_columns=5', `max_rows=60 min_rows=4 max_cols=5 max_colwidth=80 show_dimensions=False\n${size}]`],
+    ['max_colwidth=None', `max_rows=60 min_rows=20 max_cols=30 max_colwidth=None show_dimensions=False\n${size}]`],
+    [
+      'max_rows=None, max_columns=None',
+      `max_rows=1000 min_rows=1000 max_cols=200 max_colwidth=80 show_dimensions=False\n${size}; at most 1,000 rows and 200 columns of a table are shown]`,
+    ],
+  ] as const) {
+    const { value } = await kernel.run(`given = dict(${given})\nframe`)
+    expect(value, given).toEqual({ 'text/plain': shown })
+  }
+})
+
 it('an object that is only a picture is shown without its memory address', async () => {
   const kernel = await startKernel()
   const png = `__import__('base64').b64decode('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==')`

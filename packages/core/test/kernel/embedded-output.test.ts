@@ -51,3 +51,15 @@ describe('output to descriptors in the embedded sandbox', () => {
     expect((await kernel.run('print(5)')).stdout).toBe('5\n')
   })
 })
+
+it.each([
+  ['import threading; threading.Thread(target=print).start()', /^This sandbox has no threads: `await` calls/],
+  ['import asyncio; await asyncio.to_thread(print)', /^This sandbox has no threads/],
+  ['import multiprocessing; multiprocessing.Pool(2)', /^No process can be started/],
+  ['from concurrent.futures import ProcessPoolExecutor; ProcessPoolExecutor(1)', /^No process can be started/],
+  ['import os; os.popen("ls")', /^No program can be started/],
+  ['input()', /^A cell has no keyboard/],
+])('the embedded sandbox says what it cannot do and what a cell writes instead: %s', async (code, hint) => {
+  expect((await kernel.run(code)).error?.hint).toMatch(hint)
+  expect((await kernel.run('import os; os.system("ls")')).stderr).toContain('no program can be started')
+})

@@ -395,3 +395,19 @@ it('a traceback names an error of a call as a cell writes it', async () => {
     await kernel.value('try:\n    await mcp_github.x()\nexcept runtime.ToolError:\n    caught = 1\ncaught', options),
   ).toBe('1')
 })
+
+it('an error of a cell that asks at a keyboard, or spawns a function of its own, says what to write', async () => {
+  const kernel = await startKernel()
+  const ask = /^A cell has no keyboard: ask the user in the conversation/
+  expect((await kernel.run('input("name? ")')).error?.hint).toMatch(ask)
+  expect(await kernel.run('exit()')).toMatchObject({ status: 'ok' })
+  expect((await kernel.run('input()')).error?.hint).toMatch(ask)
+  expect((await kernel.run('import getpass; getpass.getpass()')).error?.hint).toMatch(
+    /^A cell has no keyboard\. Secrets/,
+  )
+  const spawned = await kernel.run(`
+import concurrent.futures, multiprocessing
+def work(n): return n
+concurrent.futures.ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")).submit(work, 1).result()`)
+  expect(spawned.error?.hint).toMatch(/^Processes that are spawned cannot see.*get_context\("fork"\)/)
+})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from enum import Enum
 from typing import TYPE_CHECKING
 
 from ..frames import FrameError
@@ -33,7 +35,12 @@ async def ask_with(method: str, params: dict[str, Any]) -> Any:
     """The same for params that are all there."""
     _prepare()
     try:
-        reply = await _channel.call(method, params, plain)
+        try:
+            reply = await _channel.call(method, params, plain)
+        except TypeError as problem:
+            if not _is_about_keys(problem):
+                raise
+            reply = await _channel.call(method, _with_plain_keys(params), plain)
     except (FrameError, TypeError, ValueError, RecursionError) as problem:
         raise _unsendable(problem) from None
     return _value(reply)
@@ -41,8 +48,14 @@ async def ask_with(method: str, params: dict[str, Any]) -> Any:
 
 def ask_sync(method: str, **params: object) -> Any:
     _prepare()
+    given = _given(params)
     try:
-        reply = _channel.call_sync(method, _given(params), plain)
+        try:
+            reply = _channel.call_sync(method, given, plain)
+        except TypeError as problem:
+            if not _is_about_keys(problem):
+                raise
+            reply = _channel.call_sync(method, _with_plain_keys(given), plain)
     except (FrameError, TypeError, ValueError, RecursionError) as problem:
         raise _unsendable(problem) from None
     return _value(reply)
@@ -83,7 +96,7 @@ def _unsendable(problem: BaseException) -> MCPError:
             "Python's recursion limit was reached while the arguments were encoded", hint="They are nested too deeply."
         )
     hint = "Send str, finite numbers, bool, None, lists and dicts: None for what is missing."
-    return ArgumentsError(f"The arguments cannot be sent as JSON: {problem}", hint=hint)
+    return ArgumentsError(f"The arguments cannot be sent as JSON: {problem}", hint="" if ". " in str(problem) else hint)
 
 
 def _in_microseconds(value: Any) -> Any:
@@ -91,6 +104,50 @@ def _in_microseconds(value: Any) -> Any:
     dtype = getattr(value, "dtype", None)
     kind = {"M": "datetime64", "m": "timedelta64"}.get(getattr(dtype, "kind", ""))
     return value if kind is None or getattr(dtype, "tz", None) is not None else value.astype(f"{kind}[us]")
+
+
+def _is_about_keys(problem: TypeError) -> bool:
+    return str(problem).startswith("keys must be ")
+
+
+def _with_plain_keys(value: Any) -> Any:
+    """The same with keys that JSON lacks as what they are as values."""
+    if isinstance(value, (list, tuple)):
+        return [_with_plain_keys(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    found: dict[Any, Any] = {}
+    for key, item in value.items():
+        name = key if isinstance(key, (str, int, float, type(None))) else plain(key)
+        if isinstance(name, (list, dict)):
+            raise TypeError(f"a {type(key).__name__} cannot be a key. Use str(key), or a list of records")
+        if name in found:
+            raise ValueError(f"two keys are both {name!r}")
+        found[name] = _with_plain_keys(item)
+    return found
+
+
+def _way(kind: type) -> str:
+    """What a cell writes to send a value of a kind that is refused."""
+    if hasattr(kind, "model_dump"):
+        return 'x.model_dump(mode="json")'
+    if hasattr(kind, "__dataclass_fields__"):
+        return "dataclasses.asdict(x)"
+    if hasattr(kind, "to_dicts"):
+        return "x.to_dicts()"
+    if hasattr(kind, "to_dict"):
+        return 'x.to_dict("records")' if kind.__name__ == "DataFrame" else "x.to_dict()"
+    if issubclass(kind, (bytes, bytearray, memoryview)):
+        return "base64.b64encode(x).decode()"
+    if hasattr(kind, "_asdict"):
+        return "x._asdict()"
+    if issubclass(kind, Enum):
+        return "x.value"
+    if hasattr(kind, "__await__"):
+        return "await x"
+    if hasattr(kind, "__iter__") and kind.__str__ is object.__str__:
+        return "list(x)"
+    return "str(x)"
 
 
 def plain(value: Any) -> object:
@@ -106,4 +163,6 @@ def plain(value: Any) -> object:
         listed = _in_microseconds(value).tolist()
         if type(listed) is not kind:  # as a longdouble is
             return listed
-    raise TypeError(f"{kind.__name__} has no form in JSON")
+    if (uuid := sys.modules.get("uuid")) and isinstance(value, uuid.UUID):
+        return str(value)
+    raise TypeError(f"{kind.__name__} has no form in JSON. Pass {_way(kind)}")

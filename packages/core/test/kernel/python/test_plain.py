@@ -1,7 +1,12 @@
 """What values of libraries become in the arguments of calls. The classes here answer as those of numpy and pandas do."""
 
+import dataclasses
 import datetime
+import enum
+import json
 import unittest
+import uuid
+from decimal import Decimal
 from types import SimpleNamespace
 
 from sandbridge_kernel.api import bridge
@@ -29,6 +34,14 @@ class LongDouble:
         return self
 
 
+class Scalar:
+    def __init__(self, number):
+        self.number = number
+
+    def tolist(self):
+        return self.number
+
+
 class Missing(datetime.datetime):
     def __eq__(self, other):
         return False
@@ -48,6 +61,40 @@ class Plain(unittest.TestCase):
     def test_a_missing_time_is_none(self):
         self.assertIsNone(bridge.plain(Missing(2026, 1, 1)))
         self.assertEqual(bridge.plain(DAY), "2026-01-01T00:00:00")
+
+    def test_what_converts_as_a_value_converts_as_a_key(self):
+        keys = {uuid.UUID(int=1): 1, DAY: {datetime.date(2026, 1, 2): [2]}, 3: Scalar(4)}
+        self.assertEqual(
+            json.loads(json.dumps(bridge._with_plain_keys(keys), default=bridge.plain)),
+            {str(uuid.UUID(int=1)): 1, "2026-01-01T00:00:00": {"2026-01-02": [2]}, "3": 4},
+        )
+        self.assertEqual(bridge._with_plain_keys({Scalar(1): 2}), {1: 2})
+        for key, why in (((1, 2), "tuple has no form"), (frozenset([1]), "str\\(key\\)")):
+            with self.assertRaisesRegex(TypeError, why):
+                bridge._with_plain_keys([{key: 1}])
+        with self.assertRaisesRegex(ValueError, "two keys are both '2026-01-01T00:00:00'"):
+            bridge._with_plain_keys({DAY: 1, "2026-01-01T00:00:00": 2})
+
+    def test_a_refused_value_names_the_way(self):
+        @dataclasses.dataclass
+        class Data:
+            a: int
+
+        class Colour(enum.Enum):
+            RED = 1
+
+        refused = [
+            (Data(1), "dataclasses.asdict"),
+            (type("Model", (), {"model_dump": dict})(), "model_dump"),
+            (type("DataFrame", (), {"to_dict": dict})(), 'to_dict."records".'),
+            (b"x", "b64encode"),
+            (Colour.RED, "x.value"),
+            (Decimal("1.5"), "str.x."),
+            (iter([1]), "list.x."),
+        ]
+        for value, way in refused:
+            with self.assertRaisesRegex(TypeError, way):
+                bridge.plain(value)
 
     def test_a_number_that_lists_itself_has_no_form(self):
         with self.assertRaisesRegex(TypeError, "LongDouble has no form in JSON"):
