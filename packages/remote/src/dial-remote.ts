@@ -1,30 +1,92 @@
 // Creates the transport to a remote upstream.
-import type { Transport } from '@modelcontextprotocol/client'
+import type { FetchLike, Transport } from '@modelcontextprotocol/client'
 import type { RemoteServer } from '@sandbridge/core/config/entries/server-definition.ts'
 import type { Link } from '@sandbridge/core/upstream/dial.ts'
 import { createHttpFetch } from './http-fetch.ts'
-import { settleLostRequests, withRequestIds } from './http-streams.ts'
+import { settleLostRequests, trackRequests } from './http-streams.ts'
 import type { RemoteOptions } from '@sandbridge/core/upstream/remote-part.ts'
-import { failureOf } from './remote-failure.ts'
+import { OpenRequests } from '@sandbridge/core/upstream/reading/open-requests.ts'
+import { readEvents } from '@sandbridge/core/upstream/reading/read-events.ts'
+import { DroppedError } from '@sandbridge/core/upstream/reading/words.ts'
+import { exchangeOf, readBody, sentIn, whyNoMessage } from './read-response.ts'
+import { failureOf, refusalOf, webPageFailure } from './remote-failure.ts'
 import { remoteErrors } from './remote-errors.ts'
 import { withTimeout } from '@sandbridge/core/util/async/wait.ts'
 
 /** Timeout of the request that ends the session at the server. */
 const TERMINATE_MS = 1000
+/** How long an event that seems to answer a request may be followed by a better answer. */
+const ANSWER_MS = 500
+
+/** Requests that find out the era: the client package judges how they fail. */
+const HANDSHAKES = new Set<string | undefined>(['initialize', 'server/discover'])
 
 export function dialRemote(server: RemoteServer, via: 'http' | 'sse', options: RemoteOptions): Link {
   const url = new URL(server.url)
+  const requests = new OpenRequests()
   let trouble: unknown
   let refusal: unknown
+  let unauthorized = ''
   let transport: Transport | undefined
+  const onDropped = (what: string): void => transport?.onerror?.(new DroppedError(what))
   const http = createHttpFetch({
     allowLinkLocal: options.allowLinkLocal,
     env: options.env,
     onTrouble: (error) => (trouble = error),
+    readEvents: (lines, init) =>
+      readEvents(lines, {
+        open: init.method === 'POST' ? exchangeOf(requests, init) : requests,
+        onDropped,
+        onDoubtful: (message) => void setTimeout(answer, ANSWER_MS, message).unref(),
+      }),
     // The event source would reconnect by itself, to a server that no longer knows the session.
     ...(via === 'sse' && { onEventsEnd: () => void transport?.close() }),
   })
-  const send = options.auth?.through(http.fetch) ?? http.fetch
+  const answer = (message: Parameters<NonNullable<Transport['onmessage']>>[0]): void => {
+    if ('id' in message && requests.methodOf(message.id) !== undefined) transport?.onmessage?.(message)
+  }
+  /** A response of the server itself, which the client package can read. @throws what it fails the request with */
+  const read = async (response: Response, init: RequestInit | undefined): Promise<Response> => {
+    const { ok, status, headers } = response
+    const isEvents = headers.get('content-type')?.includes('text/event-stream') ?? false
+    const sent = ok && status !== 202 ? undefined : sentIn(init)
+    // Replies to messages of the older transport come in its stream.
+    const isDone = isEvents || init?.method !== 'POST' || via === 'sse' || (status === 202 && sent?.id !== undefined)
+    if (status < 400 && (!ok || isDone)) {
+      if (isEvents || init?.method === 'POST') return response
+      const page = webPageFailure(response, '')
+      if (!page) return response
+      await response.body?.cancel()
+      throw page
+    }
+    const text = await response.text()
+    const whole = ok ? readBody(response, text, exchangeOf(requests, init), onDropped) : undefined
+    return whole ?? withoutReply(response, text, init)
+  }
+  const withoutReply = (response: Response, text: string, init: RequestInit | undefined): Response => {
+    const { ok, status } = response
+    // The package finds what it knows of a response by its identity.
+    const same = Object.assign(response, { text: () => Promise.resolve(text) })
+    const lacksScope = status === 403 && response.headers.get('www-authenticate')?.includes('insufficient_scope')
+    if (status === 401 || lacksScope) return same
+    const sent = sentIn(init)
+    if (sent?.method === undefined || HANDSHAKES.has(sent.method)) {
+      const failure = failureOf(response, text)
+      if (failure) throw failure
+      if (!ok || sent?.method === undefined) return same
+    }
+    // Nobody waits for the answer to a notification.
+    if (sent.id === undefined) return new Response(null, { status: 202 })
+    if (!ok) throw refusalOf(response, text, sent.id)
+    throw webPageFailure(response, text) ?? new SyntaxError(whyNoMessage(status, text))
+  }
+  const noted: FetchLike = async (input, requestInit) => {
+    const response = await http.fetch(input, requestInit)
+    // Whoever authorizes requests does not pass it on.
+    if (response.status === 401 && sentIn(requestInit)) unauthorized = await response.clone().text()
+    return response
+  }
+  const send = options.auth?.through(noted) ?? noted
   const init = {
     requestInit: { headers: server.headers },
     fetch: async (input: string | URL, requestInit?: RequestInit) => {
@@ -32,15 +94,14 @@ export function dialRemote(server: RemoteServer, via: 'http' | 'sse', options: R
         refusal = error
         throw error
       })
-      // Messages of the older transport have another address, whose failures the package names itself.
-      if (new URL(input).pathname !== url.pathname) return response
-      const failure = failureOf(response)
-      if (!failure) return withRequestIds(response, requestInit)
-      await response.body?.cancel()
-      throw failure
+      // Only responses of the MCP server: those of an authorization server have other meanings.
+      if (new URL(input).pathname !== url.pathname && !sentIn(requestInit)) return response
+      return read(response, requestInit)
     },
   }
   const release = (): void => http.close()
+  const tracked = trackRequests(requests)
+  const errors = remoteErrors(() => unauthorized)
   if (via === 'sse') {
     transport = new options.sdk.SSEClientTransport(url, init)
     const start = transport.start.bind(transport)
@@ -49,15 +110,16 @@ export function dialRemote(server: RemoteServer, via: 'http' | 'sse', options: R
       start().catch((error: unknown) => {
         throw refusal ?? error
       })
-    return { via, transport, release, errors: remoteErrors }
+    return { via, transport, release, observers: [tracked], errors }
   }
   const streamable = new options.sdk.StreamableHTTPClientTransport(url, init)
-  const observer = settleLostRequests(() => {
+  transport = streamable
+  const settled = settleLostRequests(() => {
     const latest = trouble
     trouble = undefined
     return latest
   })
   const terminateSession = (): Promise<void> =>
     withTimeout(streamable.terminateSession(), TERMINATE_MS, () => {}).catch(() => {})
-  return { via, transport: streamable, observer, terminateSession, release, errors: remoteErrors }
+  return { via, transport: streamable, observers: [tracked, settled], terminateSession, release, errors }
 }

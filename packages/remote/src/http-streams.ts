@@ -1,11 +1,33 @@
 // Ensures that every request over Streamable HTTP ends. The client package waits forever when the stream that should
 // carry the response ends without it, and leaves the stream of a cancelled request open.
 import type { MessageObserver } from '@sandbridge/core/upstream/connection/message-tap.ts'
-import { isRecord } from '@sandbridge/core/util/json/json.ts'
+import { withTimeout } from '@sandbridge/core/util/async/wait.ts'
+import type { OpenRequests } from '@sandbridge/core/upstream/reading/open-requests.ts'
 import { MESSAGE_TOO_LONG } from '@sandbridge/core/upstream/stdio/stdio-transport.ts'
 import { BodyRefusedError } from './bounded-body.ts'
 import { ANSWER_LOST } from '@sandbridge/core/upstream/failures/circumstances.ts'
 import { remoteReason } from './remote-failure.ts'
+
+/** How long a server may take to accept a notification: nothing waits for its effect. */
+const NOTIFIED_MS = 2_000
+
+/** Tells `requests` what is open. */
+export function trackRequests(requests: OpenRequests): MessageObserver {
+  return {
+    name: 'open requests',
+    send: async (message, options, ways) => {
+      requests.sent(message)
+      if (!('method' in message) || !('id' in message)) return ways.send(message, options)
+      const over = (): void => requests.over(message.id)
+      options?.requestSignal?.addEventListener('abort', over, { once: true })
+      await ways.send(message, options).catch((error: unknown) => {
+        over()
+        throw error
+      })
+    },
+    receive: (message) => requests.received(message),
+  }
+}
 
 /** @param takeTrouble returns the latest network failure once */
 export function settleLostRequests(takeTrouble: () => unknown): MessageObserver {
@@ -15,7 +37,7 @@ export function settleLostRequests(takeTrouble: () => unknown): MessageObserver 
     send: async (message, options, ways) => {
       if (!('method' in message)) return ways.send(message, options)
       if (!('id' in message)) {
-        await ways.send(message, options)
+        await withTimeout(ways.send(message, options), NOTIFIED_MS, () => {})
         if (message.method === 'notifications/cancelled') open.get(Number(message.params?.requestId))?.abort()
         return
       }
@@ -41,21 +63,6 @@ export function settleLostRequests(takeTrouble: () => unknown): MessageObserver 
       if (!('method' in message)) open.delete(Number(message.id))
     },
   }
-}
-
-/**
- * Gives an error without a request id the id of the request that it responds to. Servers send such errors for requests
- * that they cannot read (JSON-RPC 2.0, section 5), and the client package refuses them.
- */
-export function withRequestIds(response: Response, request: RequestInit | undefined): Response {
-  const read = response.json.bind(response)
-  const json = async (): Promise<unknown> => {
-    const reply: unknown = await read()
-    if (!isRecord(reply) || reply['id'] !== null || !isRecord(reply['error'])) return reply
-    const sent: unknown = typeof request?.body === 'string' ? JSON.parse(request.body) : undefined
-    return isRecord(sent) && sent['id'] !== undefined ? { ...reply, id: sent['id'] } : reply
-  }
-  return Object.assign(response, { json })
 }
 
 function lossOf(trouble: unknown): { code: number; message: string } {

@@ -1,4 +1,5 @@
 // Failures that a login or more scopes can fix: what the server requires, and what the user must do.
+import { redactStart } from '@sandbridge/core/config/secrets/redact.ts'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import type { Circumstances } from '@sandbridge/core/upstream/failures/circumstances.ts'
 import { causesOf, statusOf } from '@sandbridge/core/upstream/failures/http-status.ts'
@@ -6,15 +7,20 @@ import { SignInRequired } from '@sandbridge/core/upstream/auth/sign-in-required.
 
 const MAX_SCOPE_WORDS = 3
 
-/** Undefined for an error that no login can fix. */
-export function loginNeeded(error: unknown, about: Circumstances): BridgeError | undefined {
+const MAX_SAID_CHARS = 300
+
+/** Undefined for an error that no login can fix. @param said returns what the server wrote, not redacted */
+export function loginNeeded(error: unknown, about: Circumstances, said: () => string): BridgeError | undefined {
   const { server, usesClientCredentials } = about
   const scope = missingScope(error)
   if (scope !== undefined) return scopeNeeded(about, scope)
   const required = causesOf(error).find((cause) => cause instanceof SignInRequired)
   if (!required && statusOf(error) !== 401) return undefined
+  const given = redactStart(about.redact, said(), MAX_SAID_CHARS)
+  const words = given === '' ? '' : `: ${given}`
   if (usesClientCredentials) {
-    return new BridgeError('UPSTREAM_AUTH_REQUIRED', `Server '${server}' does not accept its client credentials`, {
+    const text = `Server '${server}' does not accept its client credentials${words}`
+    return new BridgeError('UPSTREAM_AUTH_REQUIRED', text, {
       hint: 'Ask the user to correct `oauth` in the definition of the server.',
       userHint: 'Correct `oauth` in the definition of the server.',
     })
@@ -27,7 +33,7 @@ export function loginNeeded(error: unknown, about: Circumstances): BridgeError |
       userHint: `Sign in again: ${signIn.command}`,
     })
   }
-  return new BridgeError('UPSTREAM_AUTH_REQUIRED', `Server '${server}' requires authentication (HTTP 401)`, {
+  return new BridgeError('UPSTREAM_AUTH_REQUIRED', `Server '${server}' requires authentication (HTTP 401)${words}`, {
     hint: `Ask the user to ${signIn.asked}, or to correct the credentials in its headers.`,
     userHint: `${signIn.told}, or correct the credentials in its headers.`,
   })

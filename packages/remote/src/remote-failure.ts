@@ -1,36 +1,73 @@
-// Explains to the user why a remote server could not be used. Never quotes a URL, a header or a body.
-import { causesOf, isInvalidMessage, statusOf } from '@sandbridge/core/upstream/failures/http-status.ts'
+// Explains to the user why a remote server could not be used. Never quotes a URL or a header. The body of the response
+// is kept beside the words: it must be redacted before it is shown.
+import { isRecord, parseJson } from '@sandbridge/core/util/json/json.ts'
+import {
+  bodyOf,
+  causesOf,
+  isInvalidMessage,
+  RpcRefusal,
+  statusOf,
+} from '@sandbridge/core/upstream/failures/http-status.ts'
 import { ADDRESS_REFUSED } from './address-guard.ts'
 import { BodyRefusedError } from './bounded-body.ts'
 
 /** A response, from the server or something in front of it, that no MCP client can use. */
 export class RemoteFailure extends Error {
-  readonly data: { status: number }
+  readonly data: { status: number; text: string }
   /** How long the server asks clients to wait, if it does. */
   readonly retryAfterMs: number | undefined
 
-  constructor(status: number, message: string, retryAfterMs?: number) {
+  constructor(status: number, text: string, message: string, retryAfterMs?: number) {
     super(message)
-    this.data = { status }
+    this.data = { status, text }
     this.retryAfterMs = retryAfterMs
   }
 }
 
-/** Undefined for a response that the MCP client package should handle. */
-export function failureOf(response: Response, now = Date.now()): RemoteFailure | undefined {
-  const { status, headers } = response
+/** Undefined for a response that the MCP client package should handle. @param text its body */
+export function failureOf({ status, headers }: Response, text: string, now = Date.now()): RemoteFailure | undefined {
   const retryAfterMs = parseRetryAfter(headers.get('retry-after'), now)
   const wait = retryAfterMs === undefined ? '' : ` and asks to wait ${Math.ceil(retryAfterMs / 1000)} s`
   if (status === 429)
-    return new RemoteFailure(status, `it received too many requests from us (HTTP 429)${wait}`, retryAfterMs)
-  if (status >= 500) return new RemoteFailure(status, `it failed with HTTP ${status}${wait}`, retryAfterMs)
-  if (status === 200 && headers.get('content-type')?.includes('text/html')) {
-    return new RemoteFailure(
-      status,
-      'it answered with a web page: the address may be wrong, or a login page may intercept it',
-    )
-  }
+    return new RemoteFailure(status, text, `it received too many requests from us (HTTP 429)${wait}`, retryAfterMs)
+  if (status >= 500) return new RemoteFailure(status, text, `it failed with HTTP ${status}${wait}`, retryAfterMs)
   return undefined
+}
+
+/** Undefined for another response than a page. */
+export function webPageFailure({ status, headers }: Response, text: string): RemoteFailure | undefined {
+  if (!headers.get('content-type')?.includes('text/html')) return undefined
+  const why = 'it answered with a web page: the address may be wrong, or a login page may intercept it'
+  return new RemoteFailure(status, text, why)
+}
+
+/** What a response with a status of failure means for the request with this id. */
+export function refusalOf(response: Response, text: string, id: string | number): Error {
+  const { status } = response
+  const reply = UNREACHED.has(status) ? undefined : errorIn(text)
+  if (reply) return new RpcRefusal(status, reply.error, reply.id === id || reply.id === String(id))
+  return failureOf(response, text) ?? new RemoteFailure(status, text, statusWords(status, text.trim()))
+}
+
+/** The JSON-RPC error in a body, also in that of an event. Errors of web services have codes of their own. */
+function errorIn(text: string): { id: unknown; error: { code: number; message: string; data?: unknown } } | undefined {
+  const value = parseJson(text) ?? parseJson(/^data: ?(.*)$/m.exec(text)?.[1] ?? '')
+  if (!isRecord(value) || !isRecord(value['error'])) return undefined
+  const { code, message, data } = value['error']
+  if (typeof code !== 'number' || typeof message !== 'string' || (value['jsonrpc'] === undefined && code >= 0))
+    return undefined
+  return { id: value['id'], error: { code, message, data } }
+}
+
+function statusWords(status: number, text: string): string {
+  if (status >= 300 && status < 400) {
+    return `it redirects to another address (HTTP ${status}). The bridge does not follow redirects: update its url`
+  }
+  // With words of the server, ours would be a guess.
+  if (status === 403 && text === '') return 'it denied access (HTTP 403): the credentials may lack a permission'
+  if (status === 403) return 'it denied access (HTTP 403)'
+  if (status === 404) return 'there is no MCP server at its address (HTTP 404)'
+  return `it answered with HTTP ${status}`
 }
 
 /** RFC 9110 section 10.2.3: seconds or a date. */
@@ -50,13 +87,7 @@ export function remoteReason(error: unknown): string | undefined {
     if (cause.message.startsWith(PROXY)) return cause.message
   }
   const status = statusOf(error)
-  if (status !== undefined && status >= 300 && status < 400) {
-    return `it redirects to another address (HTTP ${status}). The bridge does not follow redirects: update its url`
-  }
-  if (status === 403) return 'it denied access (HTTP 403): the credentials may lack a permission'
-  if (status === 404) return 'there is no MCP server at its address (HTTP 404)'
-  if (status !== undefined) return `it answered with HTTP ${status}`
-  return undefined
+  return status === undefined ? undefined : statusWords(status, bodyOf(error).trim())
 }
 
 /** True when the request certainly had no effect: it never arrived or was refused. */

@@ -15,8 +15,8 @@ export interface Link {
   errors?: RemoteErrors
   /** Writes a message without the promise that `transport.send` creates; missing when there is no pipe. */
   write?: StdioTransport['write']
-  /** Sees the messages before all other observers. */
-  observer?: MessageObserver
+  /** See the messages before all other observers. */
+  observers?: readonly MessageObserver[]
   /** How the process exited, once it has. */
   exit?: () => ProcessExit | undefined
   /** What the process did that made the bridge end it. */

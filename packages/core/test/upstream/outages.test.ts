@@ -78,7 +78,7 @@ it('an error that a server returns does not count as an outage, and its hint is 
   })
   const upstreams = open([remote('r', server.url)], { now: () => 0 })
   for (const status of ['403', '413', '403', '409', '413']) {
-    const hint = 'The server refuses only this request. Other requests may work.'
+    const hint = 'Correct the call, or ask the user to check the server.'
     await expect(call(upstreams, status)).rejects.toMatchObject({ code: 'UPSTREAM_UNREACHABLE', hint })
   }
   expect(await outcome(upstreams)).toBe('ok')
@@ -94,8 +94,8 @@ it('an error that a server returns does not count as an outage, and its hint is 
 })
 
 it.each([
-  ['of an unknown type', 'UPSTREAM_UNREACHABLE', { 'content-type': 'text/plain' }, 'ok'],
-  ['without a type', 'UPSTREAM_UNREACHABLE', {}, ''],
+  ['of an unknown type', 'UPSTREAM_PROTOCOL', { 'content-type': 'text/plain' }, 'ok'],
+  ['without a type', 'UPSTREAM_PROTOCOL', {}, ''],
   ['that is a web page', 'UPSTREAM_UNREACHABLE', { 'content-type': 'text/html' }, '<p>'],
   ['that does not parse', 'UPSTREAM_PROTOCOL', { 'content-type': 'application/json' }, '{"a":'],
   ['that is not JSON-RPC', 'UPSTREAM_PROTOCOL', { 'content-type': 'application/json' }, '{"a":1}'],

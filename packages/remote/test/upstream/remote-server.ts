@@ -57,7 +57,7 @@ export interface RawRemote {
  */
 export async function rawRemote(
   onCall: (call: Call) => unknown = ({ id, args, response }) => json(response, result(id, String(args.text))),
-  before: (request: IncomingMessage, response: ServerResponse) => boolean = () => false,
+  before: (request: IncomingMessage, response: ServerResponse, message?: Message) => boolean = () => false,
 ): Promise<RawRemote> {
   const received: Received[] = []
   const sessions = new Set<string>()
@@ -65,7 +65,7 @@ export async function rawRemote(
     const text = await bodyOf(request)
     const message = text ? JSON.parse(text) : {}
     received.push({ method: request.method!, path: request.url!, headers: request.headers, rpc: message.method })
-    if (!before(request, response)) answer(message, request, response)
+    if (!before(request, response, message)) answer(message, request, response)
   })
 
   const answer = (message: Message, request: IncomingMessage, response: ServerResponse): void => {

@@ -6,6 +6,7 @@ import { type Abortable, signalOf } from '../../util/async/cancellation.ts'
 import type { Link } from '../dial.ts'
 import type { Failure } from '../failures/circumstances.ts'
 import { isTimeout, requestFailure } from '../failures/failures.ts'
+import { namesSession, statusOf } from '../failures/http-status.ts'
 import type { Attempt } from '../lifecycle/attempt.ts'
 import type { ProgressRoutes } from './progress.ts'
 import { NO_TIMEOUT_MS, type LooseResult } from './sdk.ts'
@@ -42,6 +43,7 @@ export class Connection {
   readonly #revision: Revision
   readonly #failures = new WeakMap<object, Failure>()
   #sessionLost = false
+  #sessionCheck: Promise<unknown> | undefined
   #openCount = 0
   #onIdle: (() => void) | undefined
 
@@ -88,6 +90,34 @@ export class Connection {
   /** Details of an error that one of its requests threw; undefined for an error that says nothing about the server. */
   failureOf(error: unknown): Failure | undefined {
     return typeof error === 'object' && error !== null ? this.#failures.get(error) : undefined
+  }
+
+  /**
+   * Whether the server no longer knows the session, after such a failure, and whether it certainly did not act on the
+   * request. Where the failure leaves that open, another request finds out: it fails alike. Never rejects.
+   */
+  async sessionAfter({ session, cause }: Failure): Promise<{ isLost: boolean; mayRepeat: boolean }> {
+    const isNamed = namesSession(cause)
+    const status = statusOf(cause)
+    const hasSession = this.#parts.link.via === 'sse' || this.#parts.link.transport.sessionId !== undefined
+    let isLost = session === 'lost'
+    if (session === 'in doubt' && this.era === 'legacy' && (isNamed || hasSession)) {
+      this.#sessionCheck ??= this.#refusal().finally(() => (this.#sessionCheck = undefined))
+      const refusal = await this.#sessionCheck
+      isLost = refusal !== undefined && statusOf(refusal) === status && namesSession(refusal) === isNamed
+    }
+    if (isLost) this.#sessionLost = true
+    return { isLost, mayRepeat: isLost && (isNamed || (status !== undefined && status < 500)) }
+  }
+
+  /** How the server refuses a request that any server accepts; undefined when it accepts it or does not answer. */
+  async #refusal(): Promise<unknown> {
+    try {
+      await send(this.#client, 'tools/list', {}, requestOptions(PING_TIMEOUT_MS))
+      return undefined
+    } catch (error) {
+      return isTimeout(error) ? undefined : error
+    }
   }
 
   /** Resolves when no request is in flight. Only one caller may wait at a time. */
@@ -203,8 +233,7 @@ export class Connection {
         const about = this.#parts.attempt.about(start)
         if (signal?.aborted) return new BridgeError('CANCELLED', `${what} on server '${about.server}' was cancelled`)
         const failure = requestFailure(error, what, about, tool)
-        if (failure.sessionLost) this.#sessionLost = true
-        this.#failures.set(failure.error, failure)
+        this.#failures.set(failure.error, { ...failure, cause: error })
         return failure.error
       },
       end: () => {

@@ -58,7 +58,7 @@ export async function handshake(options: HandshakeOptions): Promise<Connection> 
   const progress = routeProgress()
   const direct = link.write && !isModern ? new DirectCalls(sdk, link.write) : undefined
   const tap = new MessageTap(link.transport, [
-    ...(link.observer ? [link.observer] : []),
+    ...(link.observers ?? []),
     ...(direct ? [direct] : []),
     ...(isModern ? [keepRawResults()] : []),
     takeLogMessages((message) => reports.message(message)),

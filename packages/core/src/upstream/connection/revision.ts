@@ -3,7 +3,7 @@ import type { Client, RequestOptions } from '@modelcontextprotocol/client'
 import { BridgeError } from '../../errors.ts'
 import type { Abortable } from '../../util/async/cancellation.ts'
 import { REMOTE_HINT } from '../failures/failures.ts'
-import { isSessionLost } from '../failures/http-status.ts'
+import { sessionAfter } from '../failures/http-status.ts'
 import type { ToolList } from '../listing/tool-list.ts'
 import type { CallOptions } from '../upstream.ts'
 import { looseResult, NO_TIMEOUT_MS, type LooseResult } from './sdk.ts'
@@ -59,7 +59,7 @@ export function taskRequests(client: Client, server: string): TaskRequest {
     try {
       return await request(client, method, params, requestOptions(NO_TIMEOUT_MS, signal))
     } catch (error) {
-      if (method === 'tools/call' || !isSessionLost(error)) throw error
+      if (method === 'tools/call' || sessionAfter(error) !== 'lost') throw error
       const text = `Server '${server}' no longer knows the session. Its task may or may not have taken effect`
       throw new BridgeError('UPSTREAM_UNREACHABLE', text, { hint: REMOTE_HINT })
     }

@@ -40,8 +40,10 @@ export interface Failure {
   refused?: boolean
   /** The server was reached, but did not say which era it supports. It was not asked to initialize. */
   ofProbe?: boolean
-  /** The server does not know the session any more and did not act on the request. */
-  sessionLost?: boolean
+  /** What the request threw. */
+  cause?: unknown
+  /** The server does not know the session any more and did not act on the request, or that is to be found out. */
+  session?: 'lost' | 'in doubt' | undefined
   /**
    * The server could not be reached, or takes no requests now. A response to one request, even an internal failure or
    * one that cannot be read, is not an outage: other requests may work.
@@ -58,6 +60,8 @@ export interface Failure {
 export interface RemoteErrors {
   /** Describes the root cause of a failed request; undefined when it is unknown. */
   reasonOf: (error: unknown) => string | undefined
+  /** What the server wrote in the response, on one line and not redacted; empty when it wrote nothing. */
+  saidIn: (error: unknown) => string
   /** False when the server could not be reached, or takes no requests now. */
   wasReached: (error: unknown) => boolean
   /** The wait that the server asked for, if that is why the request failed. */

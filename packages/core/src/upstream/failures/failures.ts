@@ -11,7 +11,7 @@ import { requiredPages, type RequiredPage } from '../connection/required-pages.t
 import { spawnFailure } from './spawn-failure.ts'
 import { tellingLine } from './telling-line.ts'
 import { ANSWER_LOST, type Circumstances, type Failure } from './circumstances.ts'
-import { causesOf, isInvalidMessage, statusOf } from './http-status.ts'
+import { causesOf, isInvalidMessage, RpcRefusal, sessionAfter, statusOf } from './http-status.ts'
 import type { ProcessExit } from '../stdio/server-process.ts'
 import { MESSAGE_TOO_LONG } from '../stdio/stdio-transport.ts'
 
@@ -132,9 +132,10 @@ export function requestFailure(error: unknown, what: string, about: Circumstance
     const named = tool === undefined ? {} : { tool }
     const data = { server, ...named, content: [{ type: 'text', text }], ...(given !== undefined && { data: given }) }
     return {
-      ...fail('TOOL_FAILED', `refused ${what}: ${text} (${rpc.code})`, { data }),
+      ...fail('TOOL_FAILED', `refused ${what}: ${text} (${codeOf(rpc)})`, { data }),
       rpcCode: rpc.code,
       answered: true,
+      ...(errors && { session: sessionAfter(error) }),
     }
   }
   if (isTimeout(error)) {
@@ -225,6 +226,12 @@ interface RpcError {
   code: number
   message: string
   data?: unknown
+  /** The HTTP status that it came with, if that is not 200. */
+  status?: number | undefined
+}
+
+function codeOf({ code, status }: RpcError): string {
+  return status === undefined ? String(code) : `${code}, HTTP ${status}`
 }
 
 /** What the server wrote for its reader: often the message is general, and the reason is in the data. */
@@ -241,7 +248,8 @@ function rpcErrorOf(error: unknown): RpcError | undefined {
   // Errors of the older HTTP+SSE transport have an HTTP status as their code, and an event.
   if (!(error instanceof Error) || 'event' in error) return undefined
   const { code, data } = error as { code?: unknown; data?: unknown }
-  return typeof code === 'number' ? { code, message: error.message, data } : undefined
+  const status = error instanceof RpcRefusal ? error.status : undefined
+  return typeof code === 'number' ? { code, message: error.message, data, status } : undefined
 }
 
 function describeExit({ code, signal, why }: ProcessExit): string {
@@ -270,8 +278,15 @@ export function withQuotedTail(reason: string, about: Circumstances): string {
 function reasonOf(error: unknown, about: Circumstances): string {
   const rpc = rpcErrorOf(error)
   if (rpc?.code === UNREADABLE) return `it sent an invalid response: ${wordsOf(error, about)}`
-  if (rpc) return `it refused to initialize: ${toldError(rpc, about).text} (${rpc.code})`
-  return about.errors?.reasonOf(error) ?? wordsOf(error, about)
+  if (rpc) return `it refused to initialize: ${toldError(rpc, about).text} (${codeOf(rpc)})`
+  if (error instanceof SyntaxError) return `it sent an invalid response: ${wordsOf(error, about)}`
+  return withSaid(about.errors?.reasonOf(error) ?? wordsOf(error, about), error, about)
+}
+
+/** @param reason why a request failed, in our words */
+export function withSaid(reason: string, error: unknown, { errors, redact }: Circumstances): string {
+  const said = errors?.saidIn(error) ?? ''
+  return said === '' ? reason : `${reason}: ${redactStart(redact, said, SHOWN_CHARS)}`
 }
 
 export function wordsOf(error: unknown, { redact }: Circumstances): string {

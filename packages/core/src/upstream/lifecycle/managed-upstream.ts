@@ -235,11 +235,11 @@ export class ManagedUpstream {
           if (this.#isUnanswered(error, sentAt)) void this.#silence.ask(connection)
           const failure = connection.failureOf(error)
           if (failure?.isOutage) this.#circuit.failed(failure.error, since, failure.retryAfterMs)
-          else if (failure?.answered && !failure.sessionLost) this.#circuit.succeeded(since)
-          // The server did not act on this request, so it may be sent again. Other requests on the connection may be
-          // under way and continue.
-          if (attempt > 1 || !failure?.sessionLost || signal?.aborted) throw error
-          this.#retire(connection)
+          const session = failure?.session && (await connection.sessionAfter(failure))
+          if (failure?.answered && !failure.isOutage && !session?.isLost) this.#circuit.succeeded(since)
+          // Other requests on the connection may be under way and continue.
+          if (session?.isLost && attempt === 1) this.#retire(connection)
+          if (attempt > 1 || !session?.mayRepeat || signal?.aborted) throw error
         } finally {
           this.#sentCount -= 1
         }

@@ -12,7 +12,7 @@ import type { GottenPrompt, Meta, OnCut, ReadResource, UpstreamPrompt, UpstreamR
 const MAX_PAGES = 1_000
 const MAX_ENTRIES = 10_000
 
-const METHOD_NOT_FOUND = /\(-32601\)/
+const METHOD_NOT_FOUND = /\(-32601[,)]/
 
 /** Resources, including a server's skills, and templates. @throws BridgeError */
 export async function listResources(

@@ -20,12 +20,16 @@ export class OpenRequests implements Awaited {
   sent(message: JSONRPCMessage): void {
     if (!('method' in message)) return
     if ('id' in message) this.#methods.set(message.id, message.method)
-    else if (message.method === 'notifications/cancelled') this.#forget(message.params?.['requestId'])
+    else if (message.method === 'notifications/cancelled') this.over(message.params?.['requestId'])
   }
 
-  /** The server sent this message, or the request failed. */
   received(message: JSONRPCMessage): void {
-    if (!('method' in message)) this.#forget(message.id)
+    if (!('method' in message)) this.over(message.id)
+  }
+
+  /** This request is no longer waited for. */
+  over(id: unknown): void {
+    if (!this.#methods.delete(id as RequestId) && typeof id === 'string') this.#methods.delete(Number(id))
   }
 
   methodOf(id: unknown): string | undefined {
@@ -35,9 +39,5 @@ export class OpenRequests implements Awaited {
 
   only(): RequestId | undefined {
     return this.#methods.size === 1 ? this.#methods.keys().next().value : undefined
-  }
-
-  #forget(id: unknown): void {
-    if (!this.#methods.delete(id as RequestId) && typeof id === 'string') this.#methods.delete(Number(id))
   }
 }

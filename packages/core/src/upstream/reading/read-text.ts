@@ -46,7 +46,7 @@ export function readText(text: string, open: Awaited, onDropped: OnDropped): Rea
 }
 
 /** The beginning of a text, for an error. */
-function quote(text: string): string {
+export function quote(text: string): string {
   const line = onOneLine(text.slice(0, 4 * QUOTED_CHARS))
   return line.length > QUOTED_CHARS ? `${line.slice(0, QUOTED_CHARS)}…` : line
 }

@@ -1,0 +1,90 @@
+// Reads the events of a stream (WHATWG HTML, server-sent events) as leniently as other text of a server, and passes on
+// events that the MCP client package understands. Pure.
+import type { JSONRPCMessage } from '@modelcontextprotocol/client'
+import { unreadable } from './lenient-message.ts'
+import type { Awaited } from './open-requests.ts'
+import { quote, readText } from './read-text.ts'
+import type { OnDropped } from './words.ts'
+
+const LF = 0x0a
+
+export interface EventReader {
+  open: Awaited
+  onDropped: OnDropped
+  /** Takes an error for a request that an event seems to answer, where a better answer may follow. */
+  onDoubtful: (message: JSONRPCMessage) => void
+}
+
+/** @param chunks lines that end with LF, as `wholeLines` yields them */
+export async function* readEvents(chunks: AsyncIterable<Buffer>, reader: EventReader): AsyncGenerator<Buffer> {
+  const { open, onDropped, onDoubtful } = reader
+  let unread: string | undefined
+  let isResumable = false
+  for await (const { lines, isEnded } of events(chunks)) {
+    const { data, name, isPlain, rest } = fieldsOf(lines)
+    isResumable ||= rest.some((line) => line.toString('latin1', 0, 3) === 'id:')
+    const reading = data === undefined || name === 'endpoint' ? undefined : readText(data, open, onDropped)
+    if (!open.isExchange) reading?.doubtful.forEach(onDoubtful)
+    const messages = open.isExchange ? reading && [...reading.messages, ...reading.doubtful] : reading?.messages
+    if (messages && messages.length > 0 && !(reading?.isAsSent && isPlain)) yield written(messages, rest)
+    else {
+      if (messages?.length === 0 && data!.trim() !== '') unread = data
+      // An event that no blank line ends is none, unless it is a message.
+      if (isEnded || (messages?.length ?? 0) > 0) yield Buffer.concat([...lines, EVENT_END])
+    }
+  }
+  const id = unread === undefined || isResumable || !open.isExchange ? undefined : open.only()
+  if (id !== undefined && open.methodOf(id) !== undefined)
+    yield written([unreadable(id, `the response ended without a reply. It had: ${quote(unread!)}`)], [])
+}
+
+const EVENT_END = Buffer.from('\n')
+
+/** The lines of each event with their ends, without the blank one. */
+async function* events(chunks: AsyncIterable<Buffer>): AsyncGenerator<{ lines: Buffer[]; isEnded: boolean }> {
+  let lines: Buffer[] = []
+  for await (const chunk of chunks) {
+    let from = 0
+    for (let end = chunk.indexOf(LF); end >= 0; end = chunk.indexOf(LF, from)) {
+      if (end > from) lines.push(chunk.subarray(from, end + 1))
+      else {
+        yield { lines, isEnded: true }
+        lines = []
+      }
+      from = end + 1
+    }
+    if (from < chunk.length) lines.push(Buffer.concat([chunk.subarray(from), EVENT_END]))
+  }
+  if (lines.length > 0) yield { lines, isEnded: false }
+}
+
+interface Fields {
+  name: string | undefined
+  data: string | undefined
+  /** It has no name of its own, and its data where data belongs. */
+  isPlain: boolean
+  /** Lines with an id, a delay, or a comment. */
+  rest: Buffer[]
+}
+
+function fieldsOf(lines: readonly Buffer[]): Fields {
+  let name: string | undefined
+  const data: string[] = []
+  const json: string[] = []
+  const rest: Buffer[] = []
+  for (const line of lines) {
+    const head = line.toString('latin1', 0, 6)
+    if (head.startsWith('data:')) data.push(line.toString('utf8', head[5] === ' ' ? 6 : 5, line.length - 1))
+    else if (head === 'event:') name = line.toString('utf8', 6, line.length - 1).trim()
+    else if (/^\s*[{[]/.test(head)) json.push(line.toString('utf8', 0, line.length - 1))
+    else if (head.trim() !== 'data' && head.trim() !== 'event') rest.push(line)
+  }
+  const texts = data.length > 0 ? data : json
+  const isPlain = data.length > 0 && (name === undefined || name === 'message')
+  return { name, data: texts.length > 0 ? texts.join('\n') : undefined, isPlain, rest }
+}
+
+function written(messages: readonly JSONRPCMessage[], rest: readonly Buffer[]): Buffer {
+  const data = messages.map((message) => Buffer.from(`data: ${JSON.stringify(message)}\n\n`))
+  return Buffer.concat([...rest, ...data])
+}

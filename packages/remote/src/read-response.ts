@@ -1,0 +1,79 @@
+// Reads the response of a remote server to a message, whatever its content type says, and what it says of a failure.
+import { isRecord, parseJson } from '@sandbridge/core/util/json/json.ts'
+import { onOneLine } from '@sandbridge/core/util/text/server-words.ts'
+import type { Awaited, OpenRequests } from '@sandbridge/core/upstream/reading/open-requests.ts'
+import { quote, readText } from '@sandbridge/core/upstream/reading/read-text.ts'
+import { type OnDropped, readable } from '@sandbridge/core/upstream/reading/words.ts'
+
+/** How much of the text of a failure is read as words. */
+const MAX_WORDS_CHARS = 8_000
+
+/** A message that was sent in a request, as far as its response can be about it. */
+export interface Sent {
+  method: string | undefined
+  id: string | number | undefined
+}
+
+/** Undefined for a request that sends no message of MCP, such as one to an authorization server. */
+export function sentIn(init: RequestInit | undefined): Sent | undefined {
+  if (init?.method !== 'POST' || typeof init.body !== 'string' || !init.body.includes('"jsonrpc"')) return undefined
+  const message = parseJson(init.body)
+  if (!isRecord(message) || message['jsonrpc'] !== '2.0') return undefined
+  const { method, id } = message as { method?: string; id?: string | number }
+  return { method, id: method === undefined ? undefined : id }
+}
+
+/** What is open in the response to a request. The body is parsed only where something in the response is odd. */
+export function exchangeOf(open: OpenRequests, init: RequestInit | undefined): Awaited {
+  let sent: Sent | undefined
+  return {
+    methodOf: (id) => open.methodOf(id),
+    only: () => (sent ??= sentIn(init))?.id,
+    isExchange: true,
+  }
+}
+
+/**
+ * The messages of a response that is no event stream, for the client package; undefined when it has none.
+ * @param text the body of the response
+ */
+export function readBody(response: Response, text: string, open: Awaited, onDropped: OnDropped): Response | undefined {
+  // The data of events that are not called a stream.
+  const events = [...text.matchAll(/^data: ?(.*)$/gm)].map(([, data]) => data!)
+  const found = [text, ...(/^\s*[{[]/.test(text) ? [] : events)].flatMap((part) => {
+    const { messages, doubtful } = readText(part, open, onDropped)
+    return [...messages, ...doubtful]
+  })
+  if (found.length === 0) return undefined
+  const headers = new Headers(response.headers)
+  headers.set('content-type', 'application/json')
+  const json = (): Promise<unknown> => Promise.resolve(found.length === 1 ? found[0] : found)
+  return Object.assign(new Response(null, { status: 200, headers }), { json })
+}
+
+/** Why a body has no message. */
+export function whyNoMessage(status: number, text: string): string {
+  if (text.trim() === '') return `it is empty (HTTP ${status})`
+  return `it is not ${parseJson(text) === undefined ? 'JSON' : 'JSON-RPC'}: ${quote(text)}`
+}
+
+/** What the body of a failed response says to its reader, on one line: a problem document, a web page or plain text. */
+export function wordsIn(text: string): string {
+  const value = parseJson(text)
+  const isRpc = isRecord(value) && value['jsonrpc'] !== undefined && isRecord(value['error'])
+  if (value !== undefined) return readable(isRpc ? value['error'] : value, MAX_WORDS_CHARS)
+  return onOneLine(/^\s*<(?:!doctype|html|\?xml|head|body)/i.test(text) ? withoutTags(text) : text).slice(
+    0,
+    MAX_WORDS_CHARS,
+  )
+}
+
+const ENTITIES: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'", apos: "'", nbsp: ' ' }
+
+function withoutTags(page: string): string {
+  return page
+    .slice(0, 2 * MAX_WORDS_CHARS)
+    .replace(/<(script|style)\b[^]*?<\/\1\s*>/gi, ' ')
+    .replace(/<[^>]*>/g, ' ')
+    .replace(/&(#39|\w{2,4});/g, (entity, name: string) => ENTITIES[name] ?? entity)
+}

@@ -1,0 +1,275 @@
+// What published servers answer over HTTP that the client package alone does not read, or of which it loses the text.
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
+import { describe, expect, it } from 'vitest'
+import { open, textOf } from '@sandbridge/core/test/upstream/support.ts'
+import { type Call, error, json, listen, rawRemote, remote, result } from './remote-server.ts'
+
+const TEXT = 'Unknown column "nme" in table users'
+const EVENTS = { 'content-type': 'text/event-stream' }
+const JSON_TYPE = { 'content-type': 'application/json' }
+const call = (upstreams: ReturnType<typeof open>, text = 'x') => upstreams.callTool('r', 'echo', { text })
+/** The failure of a call that is answered so. */
+const failing = async (answer: (call: Call) => unknown): Promise<Record<string, unknown>> => {
+  const server = await rawRemote(answer)
+  const failure: unknown = await call(open([remote('r', server.url)])).catch((reason: unknown) => reason)
+  return failure as Record<string, unknown>
+}
+const event = (value: unknown): string =>
+  `event: message\ndata: ${typeof value === 'string' ? value : JSON.stringify(value)}\n\n`
+
+describe('the text of an error', () => {
+  it.each([400, 403, 404, 409, 422, 500, 501])(
+    'the text of a JSON-RPC error with HTTP %d reaches the caller',
+    async (status) => {
+      for (const type of ['json', 'event']) {
+        const failure = await failing(({ id, response }) => {
+          const reply = error(id, -32_602, TEXT)
+          if (type === 'json') return json(response, reply, {}, status)
+          return response.writeHead(status, EVENTS).end(event(reply))
+        })
+        expect(failure).toMatchObject({
+          code: 'TOOL_FAILED',
+          message: `Server 'r' refused the call of 'echo': ${TEXT} (-32602, HTTP ${status})`,
+        })
+      }
+    },
+  )
+
+  const bodies: [string, Record<string, string>, string, string][] = [
+    ['plain text', { 'content-type': 'text/plain' }, TEXT, TEXT],
+    ['no type', {}, TEXT, TEXT],
+    [
+      'a problem document',
+      { 'content-type': 'application/problem+json' },
+      JSON.stringify({ type: 'about:blank', title: 'Bad', detail: TEXT }),
+      `Bad, ${TEXT}, type: about:blank`,
+    ],
+    [
+      'a `detail` of FastAPI',
+      JSON_TYPE,
+      JSON.stringify({ detail: [{ loc: ['body', 'x'], msg: TEXT, type: 'missing' }] }),
+      `${TEXT}, loc: body; x, type: missing`,
+    ],
+    [
+      'messages in a list',
+      JSON_TYPE,
+      JSON.stringify({ statusCode: 1, message: [TEXT, 'b'] }),
+      `${TEXT}; b, statusCode: 1`,
+    ],
+    ['an error of a web service', JSON_TYPE, JSON.stringify({ error: { code: 7, message: TEXT } }), `${TEXT}, code: 7`],
+    [
+      'a web page',
+      { 'content-type': 'text/html' },
+      `<!DOCTYPE html><head><style>p{}</style></head><p>${TEXT.replaceAll('"', '&quot;')}</p>`,
+      TEXT,
+    ],
+    ['a compressed text', { 'content-type': 'text/plain', 'content-encoding': 'gzip' }, TEXT, TEXT],
+  ]
+  it.each(bodies)('the text of a failure reaches the caller as %s', async (_what, headers, body, words) => {
+    for (const status of [400, 404, 418, 429, 500, 503]) {
+      const failure = await failing(({ response }) =>
+        response.writeHead(status, headers).end(headers['content-encoding'] ? gzipSync(body) : body),
+      )
+      expect(failure).toMatchObject({ code: 'UPSTREAM_UNREACHABLE' })
+      expect(failure['message']).toContain(`HTTP ${status})`.slice(0, -1))
+      expect(failure['message']).toContain(words)
+    }
+  })
+
+  it('the text of a failure is redacted', async () => {
+    const server = await rawRemote(({ response }) => void response.writeHead(400).end('no user topsecret'))
+    const failure: unknown = await call(open([remote('r', server.url, { 'x-key': 'topsecret' })])).catch(
+      (e: unknown) => e,
+    )
+    expect(failure).toMatchObject({ message: expect.stringContaining('no user [redacted]') })
+  })
+
+  it('a failed start has the text as well, with 401 too', async () => {
+    for (const status of [400, 401, 403, 500]) {
+      const url = await listen((_request, response) => void response.writeHead(status).end('use the v2 address'))
+      await expect(open([remote('r', url)]).listTools('r')).rejects.toThrow('use the v2 address')
+    }
+  })
+})
+
+describe('compressed responses', () => {
+  const encodings: [string, (text: string) => Buffer][] = [
+    ['gzip', gzipSync],
+    ['x-gzip', gzipSync],
+    ['br', brotliCompressSync],
+    ['deflate', deflateSync],
+    ['deflate', deflateRawSync],
+    ['gzip, br', (text) => brotliCompressSync(gzipSync(text))],
+    ['gzip', (text) => Buffer.from(text)],
+    ['utf-8', (text) => Buffer.from(text)],
+  ]
+  it.each(encodings)('a response with the encoding %s is read, also as events', async (encoding, encode) => {
+    const server = await rawRemote(({ id, args, response }) => {
+      const isEvent = args['text'] === 'event'
+      const reply = result(id, 'got it')
+      response.writeHead(200, { ...(isEvent ? EVENTS : JSON_TYPE), 'content-encoding': encoding })
+      response.end(encode(isEvent ? event(reply) : JSON.stringify(reply)))
+    })
+    const upstreams = open([remote('r', server.url)])
+    for (const how of ['json', 'event']) expect(textOf(await call(upstreams, how))).toBe('got it')
+  })
+
+  it('a compressed response has the limits of any other when it is unpacked', async () => {
+    const sizes: Record<string, number> = { small: 1_000_000, bomb: 80_000_000 }
+    const server = await rawRemote(({ id, args, response }) => {
+      const body = JSON.stringify(result(id, 'x'.repeat(sizes[String(args['text'])]!)))
+      response.writeHead(200, { ...JSON_TYPE, 'content-encoding': 'gzip' }).end(gzipSync(body))
+    })
+    const upstreams = open([remote('r', server.url)])
+    expect(textOf(await call(upstreams, 'small'))).toHaveLength(1_000_000)
+    await expect(call(upstreams, 'bomb')).rejects.toMatchObject({ code: 'FRAME_TOO_LARGE' })
+  })
+})
+
+describe('replies in other forms', () => {
+  const forms: [string, Record<string, string>, (reply: object) => string][] = [
+    ['as plain text', { 'content-type': 'text/plain' }, (reply) => JSON.stringify(reply)],
+    ['without a type', {}, (reply) => JSON.stringify(reply)],
+    [
+      'behind a warning of PHP',
+      { 'content-type': 'text/html' },
+      (reply) => `<br />\n<b>Warning</b>: x in y<br />${JSON.stringify(reply)}`,
+    ],
+    ['without an id', JSON_TYPE, (reply) => JSON.stringify({ ...reply, id: null })],
+    ['as events of another type', JSON_TYPE, event],
+    ['as JSON that is called events', EVENTS, (reply) => `${JSON.stringify(reply)}\n`],
+    ['in an event without an end', EVENTS, (reply) => event(reply).trimEnd()],
+    ['in an event of another name', EVENTS, (reply) => event(reply).replace('message', 'result')],
+    ['with nulls beside it', EVENTS, (reply) => event({ ...reply, error: null, method: null })],
+  ]
+  it.each(forms)('a reply %s is read', async (_what, headers, form) => {
+    const server = await rawRemote(({ id, response }) =>
+      response.writeHead(200, headers).end(form(result(id, 'got it'))),
+    )
+    expect(textOf(await call(open([remote('r', server.url)])))).toBe('got it')
+  })
+
+  it.each([
+    ['NaN in an event', EVENTS, event('{"jsonrpc":"2.0","id":$ID,"result":{"x":NaN}}'), 'which has no NaN: {"jsonrpc"'],
+    ['a text in an event', EVENTS, event('something broke'), 'It had: something broke'],
+    ['NaN', JSON_TYPE, '{"jsonrpc":"2.0","id":$ID,"result":{"x":NaN}}', 'which has no NaN: {"jsonrpc"'],
+    ['nothing', JSON_TYPE, '', 'it is empty (HTTP 200)'],
+    ['prose', { 'content-type': 'text/plain' }, 'come back later', 'it is not JSON: come back later'],
+  ])('a call that is answered with %s fails at once, with the text quoted', async (_what, headers, body, words) => {
+    const failure = await failing(({ id, response }) => {
+      response.writeHead(200, headers)
+      // A stream that stays open: nothing waits for its end.
+      if (body.includes('$ID') && headers === EVENTS) return response.write(body.replace('$ID', String(id)))
+      return response.end(body.replace('$ID', String(id)))
+    })
+    expect(failure).toMatchObject({ code: 'UPSTREAM_PROTOCOL', message: expect.stringContaining(words) })
+  })
+
+  it.each([
+    ['a text', event({ error: 'disk full' })],
+    ['null as its id', event({ jsonrpc: '2.0', id: null, error: { code: -32_000, message: 'disk full' } })],
+    [
+      'a result beside it',
+      event({ jsonrpc: '2.0', id: '$ID', result: {}, error: { code: -32_000, message: 'disk full' } }),
+    ],
+  ])('an error with %s is the error of its request', async (_what, body) => {
+    const failure = await failing(({ id, response }) =>
+      response.writeHead(200, EVENTS).end(body.replace('"$ID"', String(id))),
+    )
+    expect(failure).toMatchObject({ code: 'TOOL_FAILED', message: expect.stringContaining('disk full') })
+  })
+})
+
+describe('notifications', () => {
+  it.each([204, 400, 404, 405, 500, 501])('a server that answers notifications with HTTP %d works', async (status) => {
+    const server = await rawRemote(undefined, (_request, response, message) => {
+      if (message?.id !== undefined || !message?.method) return false
+      response
+        .writeHead(status, JSON_TYPE)
+        .end(status === 204 ? '' : JSON.stringify(error(null, -32_601, 'Method not found')))
+      return true
+    })
+    expect(textOf(await call(open([remote('r', server.url)]), 'hello'))).toBe('hello')
+  })
+
+  it('a server that never answers a notification works', async () => {
+    const server = await rawRemote(
+      undefined,
+      (_request, _response, message) => message?.method === 'notifications/initialized',
+    )
+    expect(textOf(await call(open([remote('r', server.url)]), 'hello'))).toBe('hello')
+  })
+})
+
+describe('a session that the server no longer knows', () => {
+  type Say = (response: ServerResponse, id: number) => unknown
+  const says: [string, Say, boolean][] = [
+    ['404', (response) => response.writeHead(404).end(), true],
+    ['410', (response) => json(response, { error: 'gone' }, {}, 410), true],
+    [
+      '400, not initialized',
+      (response) => json(response, error(null, -32_000, 'Bad Request: Server not initialized'), {}, 400),
+      true,
+    ],
+    ['400 in plain text', (response) => response.writeHead(400).end('No valid session ID provided'), true],
+    ['400 without a word', (response) => response.writeHead(400).end(), true],
+    ['403', (response) => json(response, { error: 'session expired' }, {}, 403), true],
+    ['500', (response) => json(response, error(null, -32_603, 'Session not found'), {}, 500), true],
+    ['500 without a word', (response) => response.writeHead(500).end(), false],
+    ['200 with an error', (response, id) => json(response, error(id, -32_001, 'Session not found')), true],
+    [
+      '200 with an event',
+      (response) => response.writeHead(200, EVENTS).end(event({ error: 'Session not found' })),
+      true,
+    ],
+    [
+      '200 before initialization',
+      (response, id) => json(response, error(id, -32_602, 'Invalid request parameters')),
+      true,
+    ],
+  ]
+  it.each(says)('is found out when it says %s', async (_what, say, isRepeated) => {
+    const calls: unknown[] = []
+    const server = await rawRemote(
+      ({ id, args, response }) => {
+        calls.push(args['text'])
+        json(response, result(id, 'ok'))
+      },
+      (request: IncomingMessage, response, message) => {
+        const session = request.headers['mcp-session-id']
+        if (request.method !== 'POST' || typeof session !== 'string' || server.sessions.has(session)) return false
+        say(response, message!.id)
+        return true
+      },
+    )
+    const upstreams = open([remote('r', server.url)])
+    await call(upstreams, 'a')
+    server.sessions.clear()
+    const second = await call(upstreams, 'b').then(textOf, () => 'failed')
+    expect(second).toBe(isRepeated ? 'ok' : 'failed')
+    expect(textOf(await call(upstreams, 'c'))).toBe('ok')
+    expect(calls).toEqual(isRepeated ? ['a', 'b', 'c'] : ['a', 'c'])
+    expect(server.received.filter(({ rpc }) => rpc === 'initialize')).toHaveLength(2)
+  })
+
+  it.each([
+    ['an error that names a session', (id: number) => error(id, -32_602, 'Browser session not found'), 200],
+    ['a refusal', () => ({ detail: 'no' }), 403],
+    ['a failure', () => ({ detail: 'no' }), 500],
+  ])(
+    'is not supposed after %s of one tool: the session stays, and the call is made once',
+    async (_what, body, status) => {
+      let count = 0
+      const server = await rawRemote(({ id, args, response }) => {
+        count += 1
+        json(response, args['text'] === 'bad' ? body(id) : result(id, 'ok'), {}, args['text'] === 'bad' ? status : 200)
+      })
+      const upstreams = open([remote('r', server.url)])
+      await expect(call(upstreams, 'bad')).rejects.toThrow()
+      expect(textOf(await call(upstreams))).toBe('ok')
+      expect(count).toBe(2)
+      expect(server.received.filter(({ rpc }) => rpc === 'initialize')).toHaveLength(1)
+    },
+  )
+})
