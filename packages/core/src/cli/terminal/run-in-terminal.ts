@@ -1,6 +1,6 @@
 // Runs one cell for a person at a terminal: shows its output as it is printed, then its value, and its images as files
 // or, where supported, in place.
-import type { RunCellRequest } from '../../bridge/cells.ts'
+import type { RunCellRequest } from '../../bridge/cell.ts'
 import type { MediaBlock } from '../../cell/render/bundle.ts'
 import { joinParts, type Part } from '../../cell/render/parts.ts'
 import { renderResult, type ShownResult, withParts } from '../../cell/render/render-result.ts'
