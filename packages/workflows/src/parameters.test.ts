@@ -17,6 +17,16 @@ it.each([
   expect(parseArguments(AUTO, PARAMETERS, moment, zone)).toEqual({ ...expected, title: 'auto' })
 })
 
+it.each([
+  [['--week', 'auto', '--year', 'auto'], { week: 53, year: 2026 }],
+  [['--week=auto', '--year=auto'], { week: 53, year: 2026 }],
+  [['--week', '5', '--year', 'auto'], { week: 5, year: 2027 }],
+  [['--year', 'auto'], { year: 2027 }],
+])('the year beside --week auto is that of the ISO week: %s', (words, expected) => {
+  const parameters = PARAMETERS.filter(({ name }) => ['week', 'year'].includes(name))
+  expect(parseArguments(words, parameters, new Date('2027-01-01T12:00:00Z'), 'UTC')).toEqual(expected)
+})
+
 const parameter = (type: string, more: { required?: boolean; default?: null | string } = {}) => ({
   name: 'n',
   type,

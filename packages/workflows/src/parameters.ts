@@ -16,7 +16,8 @@ interface PropertySchema {
 
 /**
  * Parses `--week 47`, `--week=47`, `--dry` and `--no-dry` into arguments by name. `auto` takes the value from the
- * current time, for parameters with these names: `week` (ISO 8601), `day`, `month`, `year`, `date`.
+ * current time, for parameters with these names: `week` (ISO 8601), `day`, `month`, `year`, `date`. The year
+ * beside `--week auto` is that of the week, unless there is a month, too.
  * @param zone of these values; missing: that of this process
  * @throws BridgeError TOOL_ARGUMENTS_INVALID that names the parameter and the allowed values
  */
@@ -27,6 +28,7 @@ export function parseArguments(
   zone?: string,
 ): Record<string, unknown> {
   const given: Record<string, unknown> = {}
+  const isByWeek = /^--week[=\n]auto$/m.test(words.join('\n')) && parameters.every(({ name }) => name !== 'month')
   for (let at = 0; at < words.length; at += 1) {
     const match = /^--([\p{ID_Start}_][\p{ID_Continue}-]*)(?:=(.*))?$/su.exec(words[at] ?? '')
     if (!match) throw wrong(`'${words[at]}' is not a parameter`, parameters)
@@ -49,7 +51,7 @@ export function parseArguments(
       if (text === undefined) throw wrong(`--${option} needs a value`, parameters)
       if (inline === undefined) at += 1
       given[parameter.name] = valueOf(
-        (text === 'auto' ? ofMoment(parameter.name, moment, zone) : undefined) ?? text,
+        (text === 'auto' ? ofMoment(parameter.name, moment, zone, isByWeek) : undefined) ?? text,
         parameter,
       )
     }
@@ -124,29 +126,31 @@ function takenBy({ type = [], enum: choices }: PropertySchema): string {
   return (choices?.map(String) ?? [type].flat().map((one) => TYPES[one]!.what)).join(' or ')
 }
 
-function ofMoment(name: string, moment: Date, timeZone: string | undefined): string | undefined {
+function ofMoment(name: string, moment: Date, timeZone: string | undefined, isByWeek: boolean): string | undefined {
   const pad = (value: number): string => String(value).padStart(2, '0')
   const format = { timeZone, year: 'numeric', month: 'numeric', day: 'numeric' } as const
   const parts = new Intl.DateTimeFormat('en-US', format).formatToParts(moment)
   const [year, month, day] = (['year', 'month', 'day'] as const).map((part) =>
     Number(parts.find(({ type }) => type === part)!.value),
   ) as [number, number, number]
+  const week = isoWeek(year, month, day)
   const all: Record<string, string> = {
-    week: String(isoWeek(year, month, day)),
+    week: String(week.number),
     day: String(day),
     month: String(month),
-    year: String(year),
+    year: String(isByWeek ? week.year : year),
     date: `${year}-${pad(month)}-${pad(day)}`,
   }
   return Object.hasOwn(all, name) ? all[name] : undefined
 }
 
-/** A week's number is that of its Thursday (ISO 8601). */
-function isoWeek(year: number, month: number, day: number): number {
+/** A week belongs to the year of its Thursday (ISO 8601). */
+function isoWeek(year: number, month: number, day: number): { number: number; year: number } {
   const DAY_MS = 86_400_000
   const date = Date.UTC(year, month - 1, day)
   const thursday = date + (4 - (new Date(date).getUTCDay() || 7)) * DAY_MS
-  return Math.floor((thursday - Date.UTC(new Date(thursday).getUTCFullYear(), 0, 1)) / (7 * DAY_MS)) + 1
+  const ofThursday = new Date(thursday).getUTCFullYear()
+  return { number: Math.floor((thursday - Date.UTC(ofThursday, 0, 1)) / (7 * DAY_MS)) + 1, year: ofThursday }
 }
 
 type Kind = 'integer' | 'number' | 'boolean' | 'string' | 'json' | 'any'

@@ -184,3 +184,22 @@ it('a schedule that this bridge cannot read stops no other one, and is reported'
   expect(claimed.map(({ id }) => id)).toEqual(['report'])
   expect([...new Set(reported)]).toEqual(['first', 'last'])
 })
+
+it('an entry that cannot be read holds up no other one, is kept as it is, and can be removed', async () => {
+  const { store, schedules, runs } = await scheduled('0 * * * *', '07:30:00')
+  const document = store.document('schedules.json')
+  const broken = { report2: { workflow: 'report', when: '0 8 * * *' }, report3: 'text' }
+  await document.update(async (read) => JSON.stringify({ ...broken, ...JSON.parse((await read())!) }))
+  const told: string[] = []
+  expect(await schedules.claim(at('08:00:01'), (id) => told.push(id))).toHaveLength(1)
+  expect([told, await schedules.unreadable()]).toEqual([
+    ['report2', 'report3'],
+    ['report2', 'report3'],
+  ])
+  expect(await runs()).toHaveLength(1)
+  const plan = { workflow: 'report', zone: 'UTC', words: [], sha256: '', allowed: [] }
+  // Its name is taken.
+  expect(await schedules.add({ ...plan, when: '0 9 * * *' }, at('08:10:00'))).toMatchObject({ id: 'report-2' })
+  expect(JSON.parse((await document.read())!)).toMatchObject(broken)
+  expect([await schedules.remove('report2'), await schedules.unreadable()]).toEqual([true, ['report3']])
+})

@@ -4,6 +4,7 @@ import * as z from 'zod'
 import { stillRuns, thisProcess } from '@sandbridge/core/util/process/process-id.ts'
 import { JsonRecord } from '@sandbridge/core/keep/json-record.ts'
 import type { Store } from '@sandbridge/core/keep/store.ts'
+import { isRecord } from '@sandbridge/core/util/json/json.ts'
 import { MAX_TIMES, timesBetween } from './cron-times.ts'
 
 /**
@@ -60,6 +61,12 @@ export type Schedule = z.infer<typeof schedule>
 export type ScheduledRun = z.infer<typeof run>
 type Schedules = Record<string, Schedule>
 
+interface Stored {
+  schedules: Schedules
+  /** Entries that cannot be read, as they are: they hold up no other one. */
+  unreadable: Record<string, unknown>
+}
+
 /** A run to make or to report now. */
 export interface Due {
   id: string
@@ -85,33 +92,40 @@ export interface Added {
 }
 
 export class ScheduleStore {
-  readonly #record: JsonRecord<Schedules>
+  readonly #record: JsonRecord<Stored>
   /** Runs that were claimed here and have not ended, with their start on a clock that stands still with the machine. */
   readonly #own = new Map<string, number>()
 
   constructor(store: Store) {
-    this.#record = new JsonRecord<Schedules>({
+    this.#record = new JsonRecord<Stored>({
       document: store.document('schedules.json'),
-      empty: () => Object.create(null) as Schedules,
-      parse: (json) => z.record(z.string(), schedule).safeParse(json).data,
+      empty: () => readEach({}),
+      parse: (json) => (isRecord(json) ? readEach(json) : undefined),
+      serialize: ({ schedules, unreadable }) => ({ ...unreadable, ...schedules }),
       damaged: { record: 'The file of schedules', hint: 'Repair or delete it, and schedule the workflows again.' },
     })
   }
 
-  list(): Promise<Schedules> {
-    return this.#record.read()
+  async list(): Promise<Schedules> {
+    return (await this.#record.read()).schedules
+  }
+
+  /** The names of entries that cannot be read. */
+  async unreadable(): Promise<string[]> {
+    return Object.keys((await this.#record.read()).unreadable)
   }
 
   /** Adds a schedule, or replaces those of the same workflow, time and parameters: each would run beside the others. */
   async add(added: Omit<Schedule, 'considered' | 'runs' | 'handled'>, now: Date): Promise<Added> {
     let result: Added = { id: added.workflow, replaced: [], others: [] }
-    await this.#record.update((all) => {
+    await this.#record.update(({ schedules: all, unreadable }) => {
       const ids = Object.keys(all).filter((id) => all[id]!.workflow === added.workflow)
       const replaced = ids.filter((id) => runsTheSame(all[id]!, added))
       const [first, ...doubles] = replaced
       let id = first ?? added.workflow
       if (first === undefined)
-        for (let number = 2; Object.hasOwn(all, id); number += 1) id = `${added.workflow}-${number}`
+        for (let number = 2; Object.hasOwn(all, id) || Object.hasOwn(unreadable, id); number += 1)
+          id = `${added.workflow}-${number}`
       const { considered, runs, handled } =
         first === undefined ? { considered: now.toISOString(), runs: [], handled: [] } : all[first]!
       all[id] = { ...added, considered, runs, handled }
@@ -124,9 +138,9 @@ export class ScheduleStore {
   /** @returns whether it existed */
   async remove(id: string): Promise<boolean> {
     let isThere = false
-    await this.#record.update((all) => {
-      isThere = Object.hasOwn(all, id)
-      delete all[id]
+    await this.#record.update((stored) => {
+      isThere = Object.values(stored).some((all) => Object.hasOwn(all, id))
+      for (const all of Object.values(stored)) delete all[id]
     })
     return isThere
   }
@@ -142,12 +156,14 @@ export class ScheduleStore {
       }
     }
     const takeAll = (all: Schedules): Due[] => Object.entries(all).flatMap(([id, one]) => takeOne(id, one))
-    const listed = await this.list()
+    const { schedules: listed, unreadable } = await this.#record.read()
+    for (const id of Object.keys(unreadable))
+      report(id, 'Its entry in schedules.json cannot be read: remove it, or repair it')
     const before = JSON.stringify(listed)
     takeAll(listed)
     if (JSON.stringify(listed) === before) return []
     let due: Due[] = []
-    await this.#record.update((all) => void (due = takeAll(all)))
+    await this.#record.update(({ schedules }) => void (due = takeAll(schedules)))
     for (const { id, run: claimed } of due)
       if (claimed.outcome === undefined) this.#own.set(keyOf(id, claimed.due), performance.now())
     return due
@@ -161,12 +177,22 @@ export class ScheduleStore {
     now: Date,
   ): Promise<void> {
     this.#own.delete(keyOf(id, due))
-    await this.#record.update((all) => {
-      const found = all[id]?.runs.find((one) => one.due === due)
+    await this.#record.update(({ schedules }) => {
+      const found = schedules[id]?.runs.find((one) => one.due === due)
       // Not with the message of a run that another bridge took for ended.
       if (found) Object.assign(found, { message: undefined, ...ended, endedAt: now.toISOString() })
     })
   }
+}
+
+function readEach(json: Record<string, unknown>): Stored {
+  const stored: Stored = { schedules: Object.create(null) as Schedules, unreadable: {} }
+  for (const [id, entry] of Object.entries(json)) {
+    const { data } = schedule.safeParse(entry)
+    if (data) stored.schedules[id] = data
+    else stored.unreadable[id] = entry
+  }
+  return stored
 }
 
 type Plan = Pick<Schedule, 'when' | 'zone' | 'words'>

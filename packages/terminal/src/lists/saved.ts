@@ -5,6 +5,8 @@ import { parseVersion } from './artifacts.ts'
 import { withServers } from '@sandbridge/core/cli/terminal/open-bridge.ts'
 import { ownStore } from '@sandbridge/core/cli/terminal/own-store.ts'
 import { count } from '@sandbridge/core/util/text/count.ts'
+import { fieldsOf, parseJson } from '@sandbridge/core/util/json/json.ts'
+import type { Store } from '@sandbridge/core/keep/store.ts'
 import type { Cell } from '@sandbridge/core/cli/terminal/print.ts'
 import type { Terminal } from '@sandbridge/core/cli/terminal/terminal.ts'
 
@@ -57,9 +59,19 @@ async function showSaved(
 }
 
 async function removeSaved(name: string, { json }: SavedOptions, { print, printJson }: Terminal): Promise<void> {
-  await (await openStore()).remove(name)
-  if (json) printJson({ removed: name })
-  else print(`Deleted '${name}' with all its versions.`)
+  const store = await ownStore()
+  await new SavedToolStore(store).remove(name)
+  const scheduled = await schedulesOf(store, name)
+  if (json) return printJson({ removed: name, ...(scheduled.length > 0 && { scheduled }) })
+  print(`Deleted '${name}' with all its versions.`)
+  for (const id of scheduled)
+    print(`It is still on a schedule, and will fail. End it: sandbridge schedule ${id} --remove`)
+}
+
+/** The schedules of a workflow. The package of workflows keeps them, and may be missing. */
+async function schedulesOf(store: Store, name: string): Promise<string[]> {
+  const all = fieldsOf(parseJson((await store.document('schedules.json').read()) ?? ''))
+  return Object.keys(all).filter((id) => functionName(String(fieldsOf(all[id])['workflow'])) === name)
 }
 
 /** Other commands call a workflow by its own name, such as weekly-report. */

@@ -1,15 +1,26 @@
 // `sandbridge schedule`: makes a bridge that serves HTTP run a workflow at set times, lists and removes schedules.
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import { SavedToolStore } from '@sandbridge/core/keep/saved/saved-tool-store.ts'
+import { shellWord } from '@sandbridge/core/config/secrets/command-line.ts'
 import { ago } from '@sandbridge/core/util/text/ago.ts'
 import { nextTime } from '../cron-times.ts'
 import { writtenHash } from '../declared-flows.ts'
 import { type OwnOptions, parseTyped } from '../own-options.ts'
 import { type Schedule, type ScheduledRun, ScheduleStore } from '../schedules.ts'
+import { machineZone, namedZone } from '../time-zone.ts'
 import { usesNamed } from '../used-tools.ts'
 import { asWorkflow, functionName, type Workflow } from '../workflow-cell.ts'
 import { ownStore } from '@sandbridge/core/cli/terminal/own-store.ts'
-import { print, printEmpty, printJson, printSummary, printTable, visible } from '@sandbridge/core/cli/terminal/print.ts'
+import {
+  type Cell,
+  print,
+  printEmpty,
+  printJson,
+  printSummary,
+  printTable,
+  tell,
+  visible,
+} from '@sandbridge/core/cli/terminal/print.ts'
 
 interface ScheduleOptions {
   allow?: string[]
@@ -28,7 +39,7 @@ export async function schedule(
 ): Promise<void> {
   const kept = await ownStore()
   const store = new ScheduleStore(kept)
-  if (name === undefined) return list(await store.list(), options)
+  if (name === undefined) return list(store, new SavedToolStore(kept), options)
   if (options.remove && when !== undefined) {
     const hint = `A parameter of that name is written as -- --remove VALUE. To end it: sandbridge schedule ${name} --remove`
     throw new BridgeError('TOOL_ARGUMENTS_INVALID', `--remove takes only a name: leave out '${when}'`, { hint })
@@ -47,7 +58,9 @@ export async function schedule(
   const workflow = asWorkflow(await savedTools.find(functionName(name)))
   const { title, parameters } = workflow.workflow
   parseTyped(words, parameters, await own())
-  const zone = zoneOf(options.zone)
+  const { zone, note }: ReturnType<typeof machineZone> =
+    options.zone === undefined ? machineZone() : { zone: namedZone(options.zone) }
+  if (note !== undefined) tell(note)
   const next = nextTime(when, zone, new Date())
   const allowed = allowedOf(workflow, options.allow ?? [])
   const sha256 = await writtenHash(workflow, savedTools)
@@ -62,12 +75,32 @@ export async function schedule(
 
 const quoted = (ids: readonly string[]): string => ids.map((id) => `'${id}'`).join(', ')
 
-function list(schedules: Record<string, Schedule>, { json }: ScheduleOptions): void {
-  const all = Object.entries(schedules)
-  if (json) return printJson(all.map(([id, one]) => ({ id, ...one, next: nextOf(one)?.toISOString() })))
-  if (all.length === 0) return printEmpty('Nothing is scheduled. Begin with: sandbridge schedule NAME "0 8 * * 1"')
+async function list(store: ScheduleStore, savedTools: SavedToolStore, { json }: ScheduleOptions): Promise<void> {
+  const all = Object.entries(await store.list())
+  const unreadable = await store.unreadable()
+  const { tools } = await savedTools.list()
+  const workflows = new Set(tools.map(({ workflow }) => workflow?.title))
+  if (json) {
+    const rows = all.map(([id, one]) => ({ id, ...one, next: nextOf(one)?.toISOString() }))
+    return printJson([...rows, ...unreadable.map((id) => ({ id, unreadable: true }))])
+  }
+  if (all.length + unreadable.length === 0)
+    return printEmpty('Nothing is scheduled. Begin with: sandbridge schedule NAME "0 8 * * 1"')
   printTable(
-    all.map(([id, one]) => [{ text: id, style: 'cyan' }, one.when, shown(nextOf(one), one.zone), lastOf(one)]),
+    [
+      ...all.map(([id, one]): Cell[] => [
+        { text: id, style: 'cyan' },
+        one.when,
+        workflows.has(one.workflow) ? shown(nextOf(one), one.zone) : `fails: the workflow '${one.workflow}' is gone`,
+        lastOf(one),
+      ]),
+      ...unreadable.map((id): Cell[] => [
+        { text: id, style: 'cyan' },
+        '',
+        { text: 'never', style: 'red' },
+        `Its entry cannot be read. Remove it: sandbridge schedule ${shellWord(id)} --remove`,
+      ]),
+    ],
     { head: ['NAME', 'WHEN', 'NEXT', 'LAST'] },
   )
   printSummary('A bridge that serves HTTP runs them: sandbridge run --http')
@@ -101,15 +134,6 @@ function outcomeOf({ due, outcome, waitsFor, message }: ScheduledRun): string {
 
 function local(time: Date, zone: string): string {
   return `${time.toLocaleString('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'short' })} ${zone}`
-}
-
-/** @throws BridgeError TOOL_ARGUMENTS_INVALID */
-function zoneOf(zone = Intl.DateTimeFormat().resolvedOptions().timeZone): string {
-  try {
-    return Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone
-  } catch {
-    throw new BridgeError('TOOL_ARGUMENTS_INVALID', `There is no time zone '${zone}'`, { hint: 'For example: UTC' })
-  }
 }
 
 /**

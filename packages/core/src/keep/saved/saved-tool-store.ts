@@ -34,7 +34,7 @@ export class SavedToolStore {
 
   /**
    * Save a version after `check` verifies that it loads. Returns the newest version if it is the same.
-   * @throws BridgeError STATE_REFUSED for a quota, STATE_UNWRITABLE, and what `check` throws
+   * @throws BridgeError STATE_REFUSED for a quota or a name that a workflow has in place of a function, STATE_UNWRITABLE, and what `check` throws
    */
   save(content: SavedToolContent, check: () => Promise<void>): Promise<SavedTool> {
     const saving = this.#last.then(() => this.#save(content, check))
@@ -94,6 +94,7 @@ export class SavedToolStore {
     const versions = await this.versions(content.name)
     const newest = versions.length > 0 ? await this.find(content.name).catch(() => undefined) : undefined
     if (newest && isSame(newest, content)) return newest
+    if (newest) refuseOtherKind(newest, content)
     const names = [...(await this.#versions.all()).keys()]
     if (versions.length === 0 && names.length >= MAX_TOOLS) {
       throw new BridgeError('STATE_REFUSED', `The limit of ${MAX_TOOLS} saved tools is reached`, {
@@ -130,6 +131,15 @@ export class SavedToolStore {
           }
     return new BridgeError('STATE_NOT_FOUND', `There is no saved tool or workflow '${name.slice(0, 200)}'`, hints)
   }
+}
+
+/** Functions and workflows share their names. One of the other kind may be on a schedule, or imported by cells. */
+function refuseOtherKind({ name, workflow: was }: SavedTool, { workflow: becomes }: SavedToolContent): void {
+  if (Boolean(was) === Boolean(becomes)) return
+  const what = was ? `the workflow '${was.title}'` : 'a saved function'
+  throw new BridgeError('STATE_REFUSED', `It cannot be saved: '${name}' is the name of ${what}`, {
+    hint: `Choose another name. To replace it, first ask the user, then runtime.delete_tool(${JSON.stringify(name)}).`,
+  })
 }
 
 /**
