@@ -46,9 +46,14 @@ it.each([
 /** What the clock of a zone shows at each minute. */
 function wallsOf(zone: string, from: number, to: number): number[] {
   const format = new Intl.DateTimeFormat('en-GB', {
-    ...{ timeZone: zone, hourCycle: 'h23', weekday: 'short', year: 'numeric', month: 'numeric', day: 'numeric' },
-    ...{ hour: 'numeric', minute: 'numeric' },
-  } as Intl.DateTimeFormatOptions)
+    timeZone: zone,
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+  })
   const wallOf = (at: number): number => {
     const part = Object.fromEntries(format.formatToParts(at).map(({ type, value }) => [type, value]))
     const number = (name: string) => Number(part[name])
@@ -103,8 +108,18 @@ const ZONES: [zone: string, changes: string[]][] = [
   ['Asia/Kathmandu', ['2027-01-01']],
 ]
 const WHENS = [
-  ...['0,30 2 * * *', '*/30 2 * * *', '15,45 1-3 * * *', '30 1,2 * * *', '30 */2 * * *', '0 0 * * *', '0,30 0 * * *'],
-  ...['*/7 * * * *', '59 * * * *', '*/15 0-4 * * 0', '5 3 */2 * 1', '10 1 1,28 * 0'],
+  '0,30 2 * * *',
+  '*/30 2 * * *',
+  '15,45 1-3 * * *',
+  '30 1,2 * * *',
+  '30 */2 * * *',
+  '0 0 * * *',
+  '0,30 0 * * *',
+  '*/7 * * * *',
+  '59 * * * *',
+  '*/15 0-4 * * 0',
+  '5 3 */2 * 1',
+  '10 1 1,28 * 0',
 ]
 
 it.each(ZONES)(

@@ -1,6 +1,6 @@
-// When a cron schedule is due. The library reads the fields, as if there were no time zones; a time that a change of the
-// clocks repeats counts once, and one that it leaves out is due when the clock goes on. A schedule of every hour goes by
-// the hours that pass. Pure.
+// When a cron schedule is due. The library reads the fields, as if there were no time zones. A time that a change of
+// the clocks repeats counts once, and one that it leaves out is due when the clock goes on. A schedule of every hour
+// goes by the hours that pass. Pure.
 import { Cron } from 'croner'
 import { BridgeError, messageOf } from '@sandbridge/core/errors.ts'
 import { changeBetween, momentOf, wallAt } from './wall-clock.ts'
@@ -61,8 +61,8 @@ function nextHourly(moment: number, zone: string, wallAfter: WallAfter): number 
 function read(when: string): Cron {
   try {
     const [, , day = '', , weekday = ''] = when.trim().split(/\s+/)
-    // As in cron since Vixie's: a day that begins with `*`, also with a step, and a weekday must both be right. Two lists
-    // are alternatives.
+    // As in cron since Vixie's: a day that begins with `*`, also with a step, and a weekday must both be right. Two
+    // lists are alternatives.
     const domAndDow = day.startsWith('*') || weekday.startsWith('*')
     return new Cron(when, { timezone: 'UTC', mode: '5-part', domAndDow })
   } catch (error) {

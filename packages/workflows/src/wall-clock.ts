@@ -1,5 +1,5 @@
-// When a clock on the wall of a time zone shows a time: never in the hour that a change leaves out, and twice in the one
-// that it repeats. A time on the wall is a Date whose UTC fields the clock shows. Pure.
+// When a clock on the wall of a time zone shows a time: never in the hour that a change leaves out, and twice in the
+// one that it repeats. A time on the wall is given as the moment at which UTC shows it. Pure.
 
 const DAY_MS = 24 * 60 * 60_000
 const formats = new Map<string, Intl.DateTimeFormat>()
