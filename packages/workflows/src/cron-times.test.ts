@@ -94,7 +94,7 @@ function byMinute(when: string, walls: readonly number[], from: number): string[
   return due
 }
 
-/** Zones with an hour, half an hour or two that is left out or repeated, some at midnight, and a day that was left out. */
+/** With an hour, half an hour or two that is left out or repeated, some at midnight, and a day that was left out. */
 const ZONES: [zone: string, changes: string[]][] = [
   ['Europe/Berlin', ['2026-10-25', '2027-03-28']],
   ['America/New_York', ['2026-11-01', '2027-03-14']],

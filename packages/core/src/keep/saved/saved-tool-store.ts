@@ -34,7 +34,8 @@ export class SavedToolStore {
 
   /**
    * Save a version after `check` verifies that it loads. Returns the newest version if it is the same.
-   * @throws BridgeError STATE_REFUSED for a quota or a name that a workflow has in place of a function, STATE_UNWRITABLE, and what `check` throws
+   * @throws BridgeError STATE_REFUSED for a quota, or a function in place of a workflow or the reverse;
+   * STATE_UNWRITABLE, and what `check` throws
    */
   save(content: SavedToolContent, check: () => Promise<void>): Promise<SavedTool> {
     const saving = this.#last.then(() => this.#save(content, check))
