@@ -203,10 +203,28 @@ describe('Session', () => {
     const display = (text: string) => ({ type: 'display', cell: 1, data: { 'text/plain': text } })
     sandbox.send(display('x'.repeat(20_000_000)), display('y'.repeat(20_000_000)), display('small'), done(1))
     const { displays, notes } = await run
-    expect(displays.length).toBe(1)
+    expect(displays.length).toBe(2)
     expect(notes).toEqual([
-      '2 displayed values were dropped: a cell can display 100, of 32 MiB together. Use `print` for many texts.',
+      '1 displayed value was dropped: a cell can display 100, of 32 MiB together. Use `print` for many texts.',
     ])
+  })
+
+  it('a session replaces displays, and drops what a cell takes back', async () => {
+    const { sandboxes, session } = open()
+    const run = session.run(request())
+    const sandbox = await started(sandboxes)
+    const print = (text: string) => ({ type: 'output', cell: 1, stream: 'stdout', text })
+    const display = (text: string, id?: string) => ({
+      type: 'display',
+      cell: 1,
+      data: { 'text/plain': text },
+      ...(id && { id }),
+    })
+    const clear = (wait: boolean) => ({ type: 'clear', cell: 1, wait })
+    sandbox.send(print('gone'), display('gone'), clear(false), print('gone too'), clear(true), print('a'))
+    sandbox.send(display('1', 'x'), print('b'), display('plain'), display('2', 'x'), print('c'), clear(true), done(1))
+    const { stdout, displays, displayedAt } = await run
+    expect([stdout, displays, displayedAt]).toEqual(['abc', [{ 'text/plain': '2' }, { 'text/plain': 'plain' }], [1, 2]])
   })
 
   it('a session says how many displays a cell can have', async () => {

@@ -14,10 +14,33 @@ it.each([
   ['|\b/\b-\b done', ' done'],
   ['nul \0 del \x7f etx \x03', 'nul ␀ del ␡ etx ␃'],
   ['lone \ud800 pair 🚀', 'lone \ufffd pair 🚀'],
+  ['a\nb\n\x1b[1A\x1b[2KB', 'a\nB\n'],
+  ['one\ntwo\n\x1b[2A\rONE\x1b[2B\r3', 'ONE\ntwo\n3'],
+  ['abcdef\r\x1b[3Cxy', 'abcxyf'],
+  ['abcdef\x1b[2D__\x1b[1G|', '|bcd__'],
+  ['abc\x1b[5Gx', 'abc x'],
+  ['gone\n\x1b[H\x1b[2Jkept', 'kept'],
+  ['a\nb\nc\x1b[2F\x1b[Jd', 'd'],
+  ['50%\r\x1b[K100%', '100%'],
+  ['working\r\x1b[2K', ''],
+  ['x\x1b7\n\nlow\x1b8y\x1b[Bz', 'xy\n  z\nlow'],
+  ['a\x1b[9999Bb\x1b[9999A\x1b[9999Dc', `c${'\n'.repeat(49)} b`],
 ])('plainText(%j) is %j', (text, expected) => expect(plainText(text)).toBe(expected))
 
 it('plainText takes linear time for hostile output', () => {
-  for (const piece of ['\x1b', '\x1b]', '\x1b[', '\r', '\b', '\x1b]\x1b\\', 'x\r']) {
+  for (const piece of [
+    '\x1b',
+    '\x1b]',
+    '\x1b[',
+    '\r',
+    '\b',
+    '\x1b]\x1b\\',
+    'x\r',
+    '\x1b[A',
+    '\x1b[9B',
+    'x\x1b[J',
+    '\x1b[Hx\n',
+  ]) {
     expect(plainText(piece.repeat(300_000)).length).toBeLessThanOrEqual(600_000)
   }
 })
@@ -33,7 +56,22 @@ it('plainText always returns well-formed text without control characters', () =>
 })
 
 it('TerminalText returns the same however the text is cut', () => {
-  const unit = fc.constantFrom('a', 'b ', '\r', '\n', '\r\n', '\x1b[31m', '\b', '\0', '🚀', '50%')
+  const unit = fc.constantFrom(
+    'a',
+    'b ',
+    '\r',
+    '\n',
+    '\r\n',
+    '\x1b[31m',
+    '\b',
+    '\0',
+    '🚀',
+    '50%',
+    '\x1b[A',
+    '\x1b[2K',
+    '\x1b[3G',
+    '\x1b[J',
+  )
   fc.assert(
     fc.property(fc.array(fc.array(unit)), (pieces) => {
       const stream = new TerminalText()
@@ -48,6 +86,24 @@ it('TerminalText keeps one state of a progress bar, however often it moves', () 
   let text = ''
   for (let step = 0; step <= 100_000; step += 1) text += stream.push(`\rstep ${step} of 100000`)
   expect(text + stream.end()).toBe('step 100000 of 100000')
+})
+
+it('TerminalText shows each of several progress bars in its last state, and the prints between them', () => {
+  const stream = new TerminalText()
+  let text = stream.push('start\n')
+  for (let turn = 0; turn < 100; turn += 1) {
+    text += stream.push(`\router ${turn}\n\rinner 0\x1b[A`)
+    for (let step = 1; step <= 20; step += 1) text += stream.push(`\n\rinner ${step}\x1b[A`)
+    if (turn % 40 === 0) text += stream.push(`\r\x1b[Kturn ${turn}\n`)
+  }
+  expect((text + stream.end()).split('\n')).toEqual(['start', 'turn 0', 'turn 40', 'turn 80', 'outer 99', 'inner 20'])
+})
+
+it('TerminalText loses nothing of long lines and of many after the cursor has moved', () => {
+  const stream = new TerminalText()
+  const lines = Array.from({ length: 500 }, (_, index) => `${index} ${'x'.repeat(index * 9)}`).join('\n')
+  const text = stream.push('bar\x1b[2K\r') + stream.push(lines.slice(0, 3_000)) + stream.push(lines.slice(3_000))
+  expect(text + stream.end()).toBe(lines)
 })
 
 it('TerminalText does not wait for the end of an endless line', () => {

@@ -1,9 +1,12 @@
 // Converts output to the text that a terminal finally shows: no colours, progress bars in their last state, nothing
-// that breaks JSON or a reader's terminal. Pure. Never fails, whatever a cell prints. Pure.
+// that breaks JSON or a reader's terminal. Never fails, whatever a cell prints. Pure.
+import { MOVES, SCREEN_LINES, TerminalScreen } from './terminal-screen.ts'
 import { escapedUnits } from './visible.ts'
 
 /** Longest unfinished line that waits for a carriage return. */
 const MAX_OPEN_LINE = 64 * 1024
+/** Characters that are held back without counting their lines. */
+const MAX_HELD = 16 * 1024
 
 /* oxlint-disable no-control-regex -- control characters are what this file is about */
 const SPECIAL = /[\0-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]/
@@ -17,6 +20,14 @@ const MISLEADING = /[\u202a-\u202e\u2066-\u2069\u{e0000}-\u{e007f}]/gu
 
 /** Converts a complete text. */
 export function plainText(text: string): string {
+  if (!SPECIAL.test(text)) return text
+  if (!MOVES.test(text)) return plainLines(text)
+  const terminal = new TerminalText()
+  return terminal.push(text) + terminal.end()
+}
+
+/** The same for a text in which the cursor stays on its line. */
+function plainLines(text: string): string {
   return SPECIAL.test(text) ? withoutControls(lastStates(withoutEscapes(text))) : text
 }
 
@@ -32,20 +43,51 @@ export function shownText(text: string): string {
 export class TerminalText {
   /** The unfinished line, which a carriage return may still replace. */
   #open = ''
+  /** The lines before it, which the cursor may still reach. */
+  #held = ''
+  /** From the first move of the cursor on. */
+  #screen: TerminalScreen | undefined
 
   push(piece: string): string {
+    if (this.#screen) return withoutControls(this.#screen.write(piece))
     const text = this.#open + piece
+    const move = text.search(MOVES)
+    if (move >= 0) return this.#toScreen(text, move)
     const lineStart = text.lastIndexOf('\n') + 1
     this.#open = text.slice(lineStart)
     if (this.#open.includes('\r')) this.#open = openState(this.#open)
     if (this.#open.length > MAX_OPEN_LINE) return this.end(text.slice(0, lineStart))
-    return plainText(text.slice(0, lineStart))
+    return this.#passed(plainLines(text.slice(0, lineStart)))
   }
 
   end(before = ''): string {
     const text = before + this.#open
-    this.#open = ''
-    return plainText(text)
+    const ended = this.#screen ? withoutControls(this.#screen.end()) : this.#held + plainLines(text)
+    this.#open = this.#held = ''
+    this.#screen = undefined
+    return ended
+  }
+
+  /** Holds the last lines back, and more where that saves work. @returns those before them */
+  #passed(lines: string, isLast = false): string {
+    const text = this.#held + lines
+    if (text.length < MAX_HELD && !isLast) {
+      this.#held = text
+      return ''
+    }
+    let from = text.length
+    for (let count = 0; count <= SCREEN_LINES && from > 0; count += 1) from = text.lastIndexOf('\n', from - 2) + 1
+    from = text.length - from > MAX_OPEN_LINE ? text.length : from
+    this.#held = text.slice(from)
+    return text.slice(0, from)
+  }
+
+  #toScreen(text: string, move: number): string {
+    const lineStart = text.lastIndexOf('\n', move) + 1
+    const passed = this.#passed(plainLines(text.slice(0, lineStart)), true)
+    this.#screen = new TerminalScreen(this.#held)
+    this.#open = this.#held = ''
+    return passed + withoutControls(this.#screen.write(text.slice(lineStart)))
   }
 }
 
