@@ -1,6 +1,6 @@
 // Converts output to the text that a terminal finally shows: no colours, progress bars in their last state, nothing
 // that breaks JSON or a reader's terminal. Never fails, whatever a cell prints. Pure.
-import { MOVES, SCREEN_LINES, TerminalScreen } from './terminal-screen.ts'
+import { MOVES, SCREEN_LINES, TerminalScreen } from '../terminal/terminal-screen.ts'
 import { escapedUnits } from './visible.ts'
 
 /** Longest unfinished line that waits for a carriage return. */
