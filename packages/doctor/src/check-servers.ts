@@ -7,6 +7,7 @@ import { messageOf } from '@sandbridge/core/errors.ts'
 import { mapFew } from '@sandbridge/core/util/async/map-few.ts'
 import { count } from '@sandbridge/core/util/text/count.ts'
 import { shortReason } from '@sandbridge/core/cli/terminal/server-notes.ts'
+import { describeSignIn, signInState } from '@sandbridge/core/upstream/auth/describe-sign-in.ts'
 import type { Finding } from '@sandbridge/core/cli/finding.ts'
 
 export async function checkServers({ upstreams, discovered }: OpenTenant): Promise<Finding[]> {
@@ -21,6 +22,34 @@ export async function checkServers({ upstreams, discovered }: OpenTenant): Promi
       return { check: 'servers', level: 'warning', message, advice: logOf(name) }
     }
   })
+}
+
+/** Sign-ins that are over, or cannot be read. Asks no server. */
+export async function checkSignIns({ discovered, set }: OpenTenant): Promise<Finding[]> {
+  const store = set.connected.tokenStore
+  const problem = await store.problem()
+  const states = await Promise.all(
+    discovered.servers.map(async (server) => ({ name: server.name, state: await signInState(server, store) })),
+  )
+  const damaged: Finding[] =
+    problem === undefined
+      ? []
+      : [
+          {
+            check: 'sign-ins',
+            level: 'warning',
+            message: `${problem}: its sign-ins are lost.`,
+            advice: 'sandbridge doctor --fix sets it aside. Then sign in again: sandbridge login NAME',
+            fix: () => store.forget([]),
+          },
+        ]
+  const told = states.flatMap(({ name, state }): Finding[] => {
+    if (state?.uses !== 'sign-in') return []
+    const message = `${name}: ${describeSignIn(state)}.`
+    if (state.ended === undefined) return [{ check: 'sign-ins', level: 'ok', message }]
+    return [{ check: 'sign-ins', level: 'warning', message, advice: `sandbridge login ${shellWord(name)}` }]
+  })
+  return [...damaged, ...told]
 }
 
 /** Starts nothing. */

@@ -24,7 +24,7 @@ import { checkClock, checkFolders, checkSnapshot } from './check-folders.ts'
 import { checkNode, checkRules, checkSources, checkUnread } from './check-setup.ts'
 import { checkPackages, packagesText } from './check-packages.ts'
 import { checkSandbox } from './check-sandbox.ts'
-import { checkServers, failedServers } from './check-servers.ts'
+import { checkServers, checkSignIns, failedServers } from './check-servers.ts'
 import type { Finding } from '@sandbridge/core/cli/finding.ts'
 
 interface DoctorOptions {
@@ -49,7 +49,8 @@ export async function doctor(options: DoctorOptions): Promise<void> {
     ])
     const used = await usedProvider(bridge)
     const packages = await checkPackages(bridge)
-    const findings = [...(await findingsOf(bridge, trial)), ...snapshot, ...walls, ...packages]
+    const signIns = await checkSignIns(bridge)
+    const findings = [...(await findingsOf(bridge, trial)), ...snapshot, ...walls, ...packages, ...signIns]
     // `--deep` has just asked each.
     findings.push(...(options.deep ? servers : failedServers(catalog.servers())))
     const fixed = options.fix ? await fixAll(findings) : []

@@ -6,9 +6,11 @@ import https from 'node:https'
 import type { FetchLike } from '@modelcontextprotocol/client'
 import { HttpsProxyAgent } from 'https-proxy-agent'
 import { assertHostAllowed, guardedLookup } from './address-guard.ts'
+import { messageOf } from '@sandbridge/core/errors.ts'
 import { atMost, wholeLines } from './bounded-body.ts'
 import { decoded } from './content-encoding.ts'
 import { proxyFor } from './proxy-settings.ts'
+import { remoteReason } from './remote-failure.ts'
 
 /** When the operating system starts to probe an idle connection. */
 const KEEP_ALIVE_MS = 15_000
@@ -55,9 +57,15 @@ export function createHttpFetch(options: HttpFetchOptions): HttpFetch {
     fetch: async (input, init = {}) => {
       const url = new URL(input)
       if (url.protocol !== 'http:' && url.protocol !== 'https:') throw new Error('the address is not http or https')
+      let proxy: URL | undefined
       try {
-        return toResponse(await send(url, prepare(url), init), init, options)
-      } catch (error) {
+        proxy = proxyFor(url, options.env)
+        const message = await send(url, prepare(url), init)
+        if (message.statusCode !== 407 || !proxy) return toResponse(message, init, options)
+        message.resume()
+        throw new Error(`the proxy ${proxy.host} wants a user name and a password (HTTP 407)`)
+      } catch (cause) {
+        const error = ofProxy(cause, proxy)
         options.onTrouble?.(error)
         throw error
       }
@@ -164,12 +172,24 @@ function proxyHeaders(proxy: URL): Record<string, string> {
   return { 'proxy-authorization': `Basic ${Buffer.from(auth!).toString('base64')}` }
 }
 
+/** With a proxy, it is the proxy that is connected to. */
+function ofProxy(cause: unknown, proxy: URL | undefined): unknown {
+  const { syscall } = cause as NodeJS.ErrnoException
+  if (!proxy || (syscall !== 'connect' && syscall !== 'getaddrinfo')) return cause
+  return new Error(`the proxy ${proxy.host} cannot be used: ${remoteReason(cause) ?? messageOf(cause)}`, { cause })
+}
+
 /** Connects through a proxy's CONNECT. The proxy resolves the name, so the address cannot be checked here. */
 function tunnelThrough(proxy: URL): HttpsProxyAgent<string> {
   const agent = new HttpsProxyAgent(proxy, { keepAlive: true })
   // Otherwise the answer of the proxy would pass for that of the server.
   agent.on('proxyConnect', ({ statusCode }: { statusCode: number }, request: http.ClientRequest) => {
-    if (statusCode !== 200) request.destroy(new Error(`the proxy refused the connection with status ${statusCode}`))
+    if (statusCode === 200) return
+    const why =
+      statusCode === 407
+        ? 'wants a user name and a password (HTTP 407)'
+        : `refused the connection with status ${statusCode}`
+    request.destroy(new Error(`the proxy ${proxy.host} ${why}`))
   })
   return agent
 }

@@ -19,6 +19,12 @@ it.each<[string, Record<string, string>, string | undefined]>([
   ['http://a.example:81/', { http_proxy: 'p:1', no_proxy: 'a.example:81' }, undefined],
   ['http://aexample/', { http_proxy: 'p:1', no_proxy: 'example' }, 'http://p:1/'],
   ['http://10.0.0.1/', { http_proxy: 'p:1', no_proxy: '10.0.0.1' }, undefined],
+  ['http://10.0.0.1/', { http_proxy: 'p:1', no_proxy: 'localhost,10.0.0.0/8' }, undefined],
+  ['http://11.0.0.1/', { http_proxy: 'p:1', no_proxy: '10.0.0.0/8' }, 'http://p:1/'],
+  ['http://10.0.0.1/', { http_proxy: 'p:1', no_proxy: '0.0.0.0/0' }, undefined],
+  ['http://10.0.0.1/', { http_proxy: 'p:1', no_proxy: '10.0.0.0/33, x/8, 10.0.0.0/' }, 'http://p:1/'],
+  ['http://[fd12::1]/', { http_proxy: 'p:1', no_proxy: 'fd00::/8' }, undefined],
+  ['http://[fe80::1]/', { http_proxy: 'p:1', no_proxy: 'fd00::/8,10.0.0.0/8' }, 'http://p:1/'],
 ])('the proxy for %s with %j is found', (url, env, expected) => {
   expect(via(url, env)).toBe(expected)
 })

@@ -25,6 +25,7 @@ import { createTokenStore, type TokenStore } from '../upstream/auth/token-store.
 import { UpstreamSet, type UpstreamJail, type UpstreamsOptions } from '../upstream/upstream-set.ts'
 import type { Upstreams, UpstreamTool } from '../upstream/upstream.ts'
 import { CLIENT_INFO } from '../util/version.ts'
+import { withHelpersHeaders } from '../upstream/auth/headers-helper.ts'
 import { systemKeychain } from '../upstream/auth/keychain.ts'
 import { createVault, type Vault, WITHOUT_KEY } from '../upstream/auth/vault.ts'
 
@@ -101,7 +102,8 @@ export function connectServers(options: ConnectOptions): ConnectedServers {
   }
   const resolveTransport = async (definition: ServerDefinition) => {
     const host = hostOf(options)
-    return expandTransport(definition, { ...host, input: await inputs.forServer(definition, host.env) })
+    const transport = expandTransport(definition, { ...host, input: await inputs.forServer(definition, host.env) })
+    return transport.type === 'stdio' ? transport : withHelpersHeaders(definition, transport, context)
   }
   const upstreams = new UpstreamSet({
     context,

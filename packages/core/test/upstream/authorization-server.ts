@@ -4,6 +4,15 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { bodyOf, json, listen, passOn, rawRemote } from '@sandbridge/remote/test/upstream/remote-server.ts'
 import { until } from './support.ts'
 
+/** A request that the stand-in answers. */
+export type Step = 'resource' | 'metadata' | 'openid' | 'register' | 'code' | 'refresh' | 'client' | 'revoke'
+
+/** What a step answers: fields, a text as a page, a status, or a status with either. */
+type Told = Record<string, unknown> | string | number | [status: number, Record<string, unknown> | string]
+
+/** Tells a step how to answer. @param usual what it would answer @param asked the fields of the request */
+export type Oddity = (usual: Record<string, unknown>, asked: Record<string, unknown>, base: string) => Told
+
 export interface Protected {
   url: string
   /** Access tokens that the MCP server accepts. */
@@ -26,11 +35,12 @@ export interface Protected {
     grantedScope?: string
     /** Do not return the scope of a token. */
     silentScope?: boolean
-    /** What differs in the metadata, and in every token. */
-    metadata?: Record<string, unknown>
-    token?: Record<string, unknown>
-    /** The status of every response of the token endpoint. */
-    tokenStatus?: number
+    /** How steps answer that do not answer as usual. */
+    steps?: Partial<Record<Step, Oddity>>
+    /** The status and the challenge of refusals for a missing token. */
+    refusal?: [status: number, challenge: string]
+    /** Requests without these methods need no token. */
+    needsToken?: RegExp
     /** The resource that tokens are for, if it is not this server. */
     resource?: string
     /** Accept the URL of a document as a client id. */
@@ -42,6 +52,8 @@ export interface Protected {
   asked: { clientId: string | null; redirectUri: string | null; scope: string | null }[]
   /** Scopes that were requested with client credentials. */
   scopes: (string | null)[]
+  /** Tokens that were revoked. */
+  revoked: (string | null)[]
 }
 
 /** A client that was registered manually. */
@@ -61,22 +73,30 @@ export async function protectedServer(): Promise<Protected> {
   const counts = { register: 0, authorize: 0, code: 0, refresh: 0, client: 0, refused: 0 }
   const twist: Protected['twist'] = {}
   const scopes: (string | null)[] = []
+  const revoked: (string | null)[] = []
   let base = ''
 
-  const issue = (response: ServerResponse, scope: string): void => {
+  const reply = (
+    step: Step,
+    response: ServerResponse,
+    usual: Record<string, unknown>,
+    sent: Record<string, unknown> = {},
+    status = 200,
+  ): void => {
+    const told = twist.steps?.[step]?.(usual, sent, base) ?? usual
+    const [code, body] = Array.isArray(told) ? told : typeof told === 'number' ? [told, ''] : [status, told]
+    if (typeof body !== 'string') return json(response, body, {}, code)
+    response.writeHead(code, { 'content-type': 'text/html' }).end(body)
+  }
+
+  const issue = (step: Step, response: ServerResponse, scope: string, form: URLSearchParams): void => {
     const [access, refresh] = [randomUUID(), randomUUID()]
     if (!twist.keepInvalid) valid.add(access)
     refreshTokens.add(refresh)
     granted.set(access, scope).set(refresh, scope)
     const named = twist.silentScope || !scope ? {} : { scope }
-    json(response, {
-      access_token: access,
-      refresh_token: refresh,
-      token_type: 'Bearer',
-      expires_in: 3600,
-      ...named,
-      ...twist.token,
-    })
+    const usual = { access_token: access, refresh_token: refresh, token_type: 'Bearer', expires_in: 3600, ...named }
+    reply(step, response, usual, Object.fromEntries(form))
   }
 
   /** Whether a token request authenticates its client, RFC 6749 section 2.3.1. */
@@ -93,27 +113,39 @@ export async function protectedServer(): Promise<Protected> {
     )
   }
 
+  const metadata = (): Record<string, unknown> => ({
+    issuer: base,
+    authorization_endpoint: twist.page ?? `${base}/authorize`,
+    token_endpoint: `${base}/token`,
+    ...(twist.noRegistration === 'not offered' ? {} : { registration_endpoint: `${base}/register` }),
+    response_types_supported: ['code'],
+    code_challenge_methods_supported: ['S256'],
+    token_endpoint_auth_methods_supported: ['none', 'client_secret_basic'],
+    authorization_response_iss_parameter_supported: true,
+    ...(twist.documents && { client_id_metadata_document_supported: true }),
+  })
+
   const routes: Record<string, (request: IncomingMessage, response: ServerResponse, url: URL, body: string) => void> = {
     '/metadata': (_request, response) => json(response, { resource: twist.resource, authorization_servers: [base] }),
     '/.well-known/oauth-protected-resource/mcp': (_request, response) =>
-      json(response, { resource: `${base}/mcp`, authorization_servers: [twist.authorizationServer ?? base] }),
-    '/.well-known/oauth-authorization-server': (_request, response) =>
-      json(response, {
-        issuer: base,
-        authorization_endpoint: twist.page ?? `${base}/authorize`,
-        token_endpoint: `${base}/token`,
-        ...(twist.noRegistration === 'not offered' ? {} : { registration_endpoint: `${base}/register` }),
-        response_types_supported: ['code'],
-        code_challenge_methods_supported: ['S256'],
-        token_endpoint_auth_methods_supported: ['none', 'client_secret_basic'],
-        authorization_response_iss_parameter_supported: true,
-        ...twist.metadata,
-        ...(twist.documents && { client_id_metadata_document_supported: true }),
+      reply('resource', response, {
+        resource: `${base}/mcp`,
+        authorization_servers: [twist.authorizationServer ?? base],
       }),
+    '/.well-known/openid-configuration': (_request, response) => {
+      if (twist.steps?.openid) return reply('openid', response, metadata())
+      response.writeHead(404).end()
+    },
+    '/revoke': (_request, response, _url, body) => {
+      revoked.push(new URLSearchParams(body).get('token'))
+      reply('revoke', response, {}, Object.fromEntries(new URLSearchParams(body)))
+    },
+    '/.well-known/oauth-authorization-server': (_request, response) => reply('metadata', response, metadata()),
     '/register': (_request, response, _url, body) => {
       if (twist.noRegistration) return json(response, { error: 'access_denied' }, {}, 403)
       counts.register += 1
-      json(response, { ...JSON.parse(body), client_id: `client-${counts.register}` }, {}, 201)
+      const sent = JSON.parse(body) as Record<string, unknown>
+      reply('register', response, { ...sent, client_id: `client-${counts.register}` }, sent, 201)
     },
     '/authorize': (_request, response, url) => {
       counts.authorize += 1
@@ -132,7 +164,6 @@ export async function protectedServer(): Promise<Protected> {
       response.writeHead(302, { location: `${redirectUri}?${answer.toString()}` }).end()
     },
     '/token': (request, response, _url, body) => {
-      if (twist.tokenStatus !== undefined) return void response.writeHead(twist.tokenStatus).end()
       const form = new URLSearchParams(body)
       if (form.get('grant_type') === 'client_credentials') {
         counts.client += 1
@@ -143,7 +174,8 @@ export async function protectedServer(): Promise<Protected> {
         scopes.push(form.get('scope'))
         const access = randomUUID()
         if (!twist.keepInvalid) valid.add(access)
-        return json(response, { access_token: access, token_type: 'Bearer', expires_in: 3600 })
+        const usual = { access_token: access, token_type: 'Bearer', expires_in: 3600 }
+        return reply('client', response, usual, Object.fromEntries(form))
       }
       if (!isKnown(request, form)) {
         const told = `not ${request.headers.authorization ?? ''} ${form.get('client_secret') ?? ''}`
@@ -152,8 +184,8 @@ export async function protectedServer(): Promise<Protected> {
       if (form.get('grant_type') === 'refresh_token') {
         counts.refresh += 1
         if (!refreshTokens.delete(form.get('refresh_token')!))
-          return json(response, { error: 'invalid_grant' }, {}, 400)
-        return issue(response, granted.get(form.get('refresh_token')!) ?? '')
+          return reply('refresh', response, { error: 'invalid_grant' }, Object.fromEntries(form), 400)
+        return issue('refresh', response, granted.get(form.get('refresh_token')!) ?? '', form)
       }
       counts.code += 1
       const grant = codes.get(form.get('code')!)
@@ -163,7 +195,7 @@ export async function protectedServer(): Promise<Protected> {
       if (!grant || grant.challenge !== challenge || grant.redirectUri !== form.get('redirect_uri')) {
         return json(response, { error: 'invalid_request' }, {}, 400)
       }
-      issue(response, grant.scope)
+      issue('code', response, grant.scope, form)
     },
   }
 
@@ -174,17 +206,18 @@ export async function protectedServer(): Promise<Protected> {
     const token = request.headers.authorization?.replace('Bearer ', '') ?? ''
     if (route) route(request, response, url, body)
     else if (url.pathname !== '/mcp') response.writeHead(404).end()
-    else if (!valid.has(token)) {
+    else if (!valid.has(token) && (twist.needsToken?.test(body) ?? true)) {
       await twist.beforeRefusal?.(body)
-      const challenge = `Bearer resource_metadata="${base}/.well-known/oauth-protected-resource/mcp"`
-      response.writeHead(401, { 'www-authenticate': challenge }).end()
+      const usual = `Bearer resource_metadata="${base}/.well-known/oauth-protected-resource/mcp"`
+      const [status, challenge] = twist.refusal ?? [401, usual]
+      response.writeHead(status, { 'www-authenticate': challenge }).end()
     } else if (body.includes('"tools/call"') && !covers(granted.get(token), twist.neededScope)) {
       counts.refused += 1
       const challenge = `Bearer error="insufficient_scope", scope="${twist.neededScope}", resource_metadata="${base}/.well-known/oauth-protected-resource/mcp"`
       response.writeHead(403, { 'www-authenticate': challenge }).end()
     } else await passOn(request, response, inner.url, body)
   })
-  return { url: `${base}/mcp`, valid, refreshTokens, counts, twist, scopes, asked }
+  return { url: `${base}/mcp`, valid, refreshTokens, counts, twist, scopes, asked, revoked }
 }
 
 function covers(scope: string | undefined, needed: string | undefined): boolean {

@@ -64,11 +64,11 @@ describe('the page (needs Chromium)', () => {
     await said.getByText(/access_denied/).waitFor()
     expect(await link.count()).toBe(0)
     delete server.twist.error
-    server.twist.tokenStatus = 500
+    server.twist.steps = { refresh: () => 500, client: () => 500, code: () => 500 }
     await signIn()
     await said.getByText(/500/).waitFor()
     expect(await link.count()).toBe(0)
-    delete server.twist.tokenStatus
+    delete server.twist.steps
     await signIn()
     await link.waitFor({ state: 'detached' })
     expect(await said.count()).toBe(0)

@@ -33,6 +33,8 @@ const PAUSE_MS = 30_000
 /** RFC 6749 section 3.3. */
 const SCOPE = /^[\x21\x23-\x5B\x5D-\x7E ]+$/
 const MAX_WHY_CHARS = 300
+
+const LOCKED = 'it is sealed with another key than that of MCP_BRIDGE_SIGN_IN_KEY or the keychain'
 /** Longest scope that an authorization server is likely to accept in a URL. */
 const MAX_SCOPE_CHARS = 1000
 
@@ -111,7 +113,7 @@ export class StoredTokens implements TokenSource {
 
   async #held(): Promise<Held> {
     const grants = await this.#options.store.read(this.#entry)
-    const grant = latestGrant(grants)
+    const grant = grants.isLocked ? { ended: LOCKED } : latestGrant(grants)
     return { grant, issuer: grants.latest, token: grant && tokenOf(grant) }
   }
 
@@ -144,6 +146,8 @@ export class StoredTokens implements TokenSource {
       const tokens = await requestTokens(ask, endpoint, client, {
         grant_type: 'refresh_token',
         refresh_token: refreshToken,
+        // Some authorization servers issue a token for another resource where a refresh names no scope.
+        scope: server.signIn?.scope,
       })
       this.#vainRefreshes += 1
       this.#refreshedAt = now()

@@ -37,13 +37,13 @@ describe('a server with client credentials', () => {
 
   it('a server with client credentials is not reported as having wrong ones while its authorization server fails', async () => {
     const server = await protectedServer()
-    server.twist.tokenStatus = 500
+    server.twist.steps = { client: () => 500 }
     const upstreams = bridge(server)
     await expect(echo(upstreams)).rejects.toMatchObject({
       code: 'UPSTREAM_UNREACHABLE',
       message: expect.stringContaining('HTTP 500'),
     })
-    delete server.twist.tokenStatus
+    delete server.twist.steps
     expect(textOf(await echo(upstreams))).toBe('hi')
   })
 

@@ -83,7 +83,7 @@ it('a server that wants OAuth is not reported as wanting a login while its autho
   const upstreams = bridge(server, file)
   await echo(upstreams)
   server.valid.clear()
-  server.twist.tokenStatus = 503
+  server.twist.steps = { refresh: () => 503 }
   // In a call, and in the start of another bridge.
   for (const one of [upstreams, bridge(server, file)]) {
     await expect(echo(one)).rejects.toMatchObject({
@@ -91,7 +91,7 @@ it('a server that wants OAuth is not reported as wanting a login while its autho
       message: expect.stringMatching(/at its authorization server: .* with HTTP 503/),
     })
   }
-  delete server.twist.tokenStatus
+  delete server.twist.steps
   expect(textOf(await echo(upstreams))).toBe('hi')
 })
 
@@ -288,7 +288,7 @@ it('a login at another redirect address registers another client', async () => {
 
 it('a login whose page was not answered registers another client the next time, where no token can be refreshed', async () => {
   const [server, file] = [await protectedServer(), await tokenFile()]
-  server.twist.token = { refresh_token: undefined }
+  server.twist.steps = { code: (usual) => ({ ...usual, refresh_token: undefined }) }
   await logIn(server, file)
   server.valid.clear()
   const abort = new AbortController()
@@ -304,17 +304,17 @@ it('a login whose page was not answered registers another client the next time, 
 
 it.each(['a\nb', 'tökén'])('a login refuses a token that no request can carry: %j', async (access) => {
   const [server, file] = [await protectedServer(), await tokenFile()]
-  server.twist.token = { access_token: access }
+  server.twist.steps = { code: (usual) => ({ ...usual, access_token: access }) }
   await expect(logIn(server, file)).rejects.toThrow(/sent an access token that no request can carry/)
 })
 
 it.each([
   ['metadata', { token_endpoint: undefined }, /metadata has no token_endpoint/],
   ['metadata', { authorization_endpoint: 5 }, /has no authorization_endpoint/],
-  ['token', { access_token: undefined }, /answered the token request with fields that are not understood/],
+  ['code', { access_token: undefined }, /answered the token request with fields that are not understood/],
 ] as const)('a login says what is wrong at its authorization server: %s with %j', async (where, change, words) => {
   const [server, file] = [await protectedServer(), await tokenFile()]
-  server.twist[where] = change
+  server.twist.steps = { [where]: (usual: object) => ({ ...usual, ...change }) }
   await expect(logIn(server, file)).rejects.toMatchObject({
     code: 'UPSTREAM_AUTH_REQUIRED',
     message: expect.stringMatching(words),

@@ -11,6 +11,7 @@ import type { OpenTenant } from '@sandbridge/core/bridge/open-tenant.ts'
 import { namedServer } from '@sandbridge/core/cli/terminal/named-server.ts'
 import { jailOf, type ServerJail } from '@sandbridge/core/cli/server-jail.ts'
 import { shortReason } from '@sandbridge/core/cli/terminal/server-notes.ts'
+import { describeSignIn, signInState } from '@sandbridge/core/upstream/auth/describe-sign-in.ts'
 import { type Cell, indented, type Printer } from '@sandbridge/core/cli/terminal/print.ts'
 import type { Terminal } from '@sandbridge/core/cli/terminal/terminal.ts'
 
@@ -27,7 +28,8 @@ export async function showServer(
   const definition = bridge.discovered.servers.find((one) => one.name === name)!
   const details = bridge.catalog.details(name)
   const jail = await jailOf(definition, bridge.settings)
-  if (json) return printJson(asJson(definition, details, jail))
+  const signIn = await signInState(definition, bridge.set.connected.tokenStore)
+  if (json) return printJson({ ...asJson(definition, details, jail), ...(signIn && { signIn }) })
   printTable([
     ['server', { text: name, style: 'bold' }],
     ['in Python', `mcp_${details.alias}`],
@@ -35,6 +37,7 @@ export async function showServer(
     [definition.transport.type === 'stdio' ? 'command' : 'address', commandLine(definition.transport)],
     ...settingRows(definition),
     ...jailRow(jail),
+    ...(signIn ? [['authorized', describeSignIn(signIn)]] : []),
     ['state', stateOf(details)],
     ...(details.failure ? [['last failure', shortReason(name, details.failure.reason)]] : []),
     ...lastErrorRow(name, details),

@@ -118,6 +118,7 @@ function build() {
       .refine((url) => url.includes('${') || isHttpUrl(url), 'has a {field} that is not an http or https address')
       .describe('The address of the server, http or https.'),
     headers: table.describe('Headers of every request. ${NAME} stands for a variable of your own environment.'),
+    headersHelper: filled.describe('A command that prints further headers as a JSON object, run for each connection.'),
   })
 
   const scopes = {

@@ -57,12 +57,14 @@ export function expandTransport(definition: ServerDefinition, given: ExpandConte
       throw new BridgeError('CONFIG_INVALID', `${definition.name}: its url is not an http or https address.`)
     }
     checkCredentials(new URL(url), definition.name)
-    const { type, headers } = transport
+    const { type, headers, headersHelper: helper } = transport
+    const headersHelper = helper === undefined ? undefined : fill(helper, 'headersHelper')
     const oauth = transport.oauth && (table({ ...transport.oauth }, 'oauth') as unknown as ClientCredentials)
     const signIn: SignInClient | undefined = transport.signIn && table({ ...transport.signIn }, 'oauth')
     const filledHeaders = table(headers, 'header')
     checkHeaders(filledHeaders, definition.name)
     const filled = { type, url, headers: filledHeaders, ...(oauth && { oauth }), ...(signIn && { signIn }) }
+    if (headersHelper !== undefined) Object.assign(filled, { headersHelper })
     return { ...filled, ...listOf(secrets) }
   }
 

@@ -45,6 +45,8 @@ export interface RemoteServer {
   type: 'http' | 'sse'
   url: string
   headers: Record<string, string>
+  /** A command that prints further headers, for the shell. */
+  headersHelper?: string
   /**
    * Credentials with which the bridge itself signs in. Missing means that a user signs in, if the server requires it.
    */

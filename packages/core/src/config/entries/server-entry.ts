@@ -23,6 +23,7 @@ export interface ServerEntry {
   inheritEnv?: unknown
   url?: unknown
   headers?: unknown
+  headersHelper?: unknown
   oauth?: unknown
   description?: unknown
   trusted?: unknown
@@ -117,7 +118,7 @@ function bodyOf(entry: ServerEntry): ServerBody {
   const local = type === 'stdio' ? check(stdio, { ...entry, sandbox: sandboxOf(entry) }) : undefined
   const transport: StdioServer | RemoteServer = local
     ? { type: 'stdio', ...withoutUndefined({ ...local, sandbox: local.sandbox || undefined }) }
-    : { type: type === 'sse' ? 'sse' : 'http', ...check(remote, entry), ...oauthOf(entry.oauth) }
+    : { type: type === 'sse' ? 'sse' : 'http', ...withoutUndefined(check(remote, entry)), ...oauthOf(entry.oauth) }
   const needed = inputsOf(entry.inputs, transport)
   return withoutUndefined({
     transport,

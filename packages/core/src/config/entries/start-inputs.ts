@@ -36,7 +36,8 @@ export function startInputs({ transport }: ServerDefinition, place: StartPlace):
 }
 
 function textsOf(transport: StdioServer | RemoteServer): string[] {
-  if (transport.type !== 'stdio') return [transport.url, ...Object.values(transport.headers), ...oauthTexts(transport)]
+  if (transport.type !== 'stdio')
+    return [transport.url, transport.headersHelper ?? '', ...Object.values(transport.headers), ...oauthTexts(transport)]
   const { command, args, env, cwd = '', envFile = '', sandbox } = transport
   return [command, ...args, ...Object.values(env), cwd, envFile, ...(sandbox ? sandboxTexts(sandbox) : [])]
 }

@@ -49,6 +49,8 @@ export interface ServerGrants {
   missingScope?: string
   /** A request was refused without a sign-in, and where the refusal said that its metadata is. */
   refused?: { resourceMetadata?: string }
+  /** There is a sign-in that cannot be opened: only another key does. Never stored. */
+  isLocked?: true
 }
 
 export function noGrants(): ServerGrants {

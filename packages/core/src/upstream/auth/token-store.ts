@@ -31,6 +31,8 @@ export interface TokenStore {
   all(): Promise<KeptSignIn[]>
   /** @throws as `update` */
   forget(keys: readonly string[]): Promise<void>
+  /** Why what is kept cannot be read; undefined where it can. A change sets it aside. */
+  problem(): Promise<string | undefined>
   /** Runs work that no other process with this store may do at the same time for the same entry. */
   exclusively<T>(entry: SignInEntry, work: () => Promise<T>): Promise<T>
 }
@@ -104,7 +106,10 @@ export function createTokenStore(store: Store, vault?: Vault, log?: Log): TokenS
       const older = await open(contents, olderKeyOf(entry))
       // The first entry with this address takes over what an older version kept for all of them.
       if (older) await update(entry, () => {}).catch(() => {})
-      return older ?? noGrants()
+      if (older) return older
+      return Object.hasOwn(contents, keyOf(entry)) && isSealed(contents[keyOf(entry)])
+        ? { ...noGrants(), isLocked: true }
+        : noGrants()
     },
     async all() {
       const contents = await read()
@@ -115,6 +120,10 @@ export function createTokenStore(store: Store, vault?: Vault, log?: Log): TokenS
     },
     async forget(keys) {
       await record.update((contents) => keys.forEach((key) => delete contents[key]))
+    },
+    async problem() {
+      await read()
+      return warned.has(TOKENS) ? `${document.place} is damaged` : undefined
     },
     exclusively: (entry, work) => store.exclusively(`${TOKENS}.${keyOf(entry).slice(0, 16)}`, work),
   }
@@ -132,6 +141,10 @@ function keyOf({ name, url }: SignInEntry): string {
 /** Sign-ins of older versions: one for each address. */
 export function olderKeyOf({ url }: Pick<SignInEntry, 'url'>): string {
   return hash('sha256', url)
+}
+
+function isSealed(entry: unknown): boolean {
+  return isRecord(entry) && typeof entry['sealed'] === 'string'
 }
 
 /** Undefined when the entry is missing or cannot be decrypted; null when it is damaged. */

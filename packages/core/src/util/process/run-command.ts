@@ -29,6 +29,7 @@ export interface CommandResult {
  * @param options.input stdin of the command (default empty)
  * @param options.extraInput descriptor 3 of the command (default closed)
  * @param options.inBackground the bridge may exit before the command does, which ends it
+ * @param options.cwd its folder (default: the bridge's)
  * @param options.env the whole environment (default: the bridge's)
  */
 export function runCommand(
@@ -41,6 +42,7 @@ export function runCommand(
     extraInput?: Buffer
     env?: NodeJS.ProcessEnv
     inBackground?: boolean
+    cwd?: string
   } = {},
 ): Promise<CommandResult> {
   const timeoutMs = options.timeoutMs ?? 30_000
@@ -53,6 +55,7 @@ export function runCommand(
       stdio: ['pipe', 'pipe', 'pipe', ...extra],
       windowsHide: true,
       ...(options.env && { env: options.env }),
+      ...(options.cwd !== undefined && { cwd: options.cwd }),
     })
     running.add(child)
     if (options.inBackground) for (const one of [child, ...child.stdio]) (one as Partial<Socket> | undefined)?.unref?.()

@@ -1,0 +1,352 @@
+// Signs in at a stand-in that is told how to answer: a table of oddities, by the step that has them. What an answer
+// means decides, not how it is dressed.
+import { dirname } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import type { SignInClient } from '@sandbridge/core/config/entries/server-definition.ts'
+import { fileStore } from '@sandbridge/core/keep/files/file-store.ts'
+import { createTokenStore } from '@sandbridge/core/upstream/auth/token-store.ts'
+import { type Oddity, protectedServer, type Step } from '@sandbridge/core/test/upstream/authorization-server.ts'
+import { open, textOf } from '@sandbridge/core/test/upstream/support.ts'
+import { remote } from '@sandbridge/remote/test/upstream/remote-server.ts'
+import { echo, logIn, tokenFile } from './oauth-login.ts'
+
+/** A server with oddities, and a user with an entry for it. */
+async function site(steps: Partial<Record<Step, Oddity>> = {}, signIn?: SignInClient, name = 'r') {
+  const [server, file] = [await protectedServer(), await tokenFile()]
+  server.twist.steps = steps
+  const transport = { type: 'http' as const, url: server.url, headers: {}, ...(signIn && { signIn }) }
+  const store = () => createTokenStore(fileStore(dirname(file)))
+  const connect = () => open([{ ...remote(name, server.url), transport }], { tokenStore: store() })
+  return {
+    server,
+    file,
+    store,
+    connect,
+    logIn: (changes = {}) => logIn(server, file, { server: transport, ...changes }),
+  }
+}
+
+const page = '<!DOCTYPE html><html><body>app</body></html>'
+const changed =
+  (change: Record<string, unknown>): Oddity =>
+  (usual) => ({ ...usual, ...change })
+const without =
+  (field: string): Oddity =>
+  (usual) =>
+    Object.fromEntries(Object.entries(usual).filter(([name]) => name !== field))
+
+describe('an answer that is dressed otherwise', () => {
+  it.each<[Step, string, Oddity]>([
+    ...['scope', 'refresh_token', 'id_token', 'token_type', 'expires_in'].flatMap((field): [Step, string, Oddity][] => [
+      ['code', `${field} null`, changed({ [field]: null })],
+      ['code', `${field} ""`, changed({ [field]: '' })],
+    ]),
+    ['code', 'expires_in as text', changed({ expires_in: '3600' })],
+    ['code', 'a scope as a list', changed({ scope: ['a', 'b'] })],
+    ['code', 'no token_type', without('token_type')],
+    ['code', 'a form', (usual) => new URLSearchParams(usual as Record<string, string>).toString()],
+    ['code', 'a byte order mark', (usual) => `\uFEFF${JSON.stringify(usual)}`],
+    ...[
+      'redirect_uris',
+      'grant_types',
+      'client_secret',
+      'client_id_issued_at',
+      'logo_uri',
+      'scope',
+      'contacts',
+    ].flatMap((field): [Step, string, Oddity][] => [
+      ['register', `${field} null`, changed({ [field]: null })],
+      ['register', `${field} ""`, changed({ [field]: '' })],
+    ]),
+    ['register', 'only client_id', ({ client_id }) => ({ client_id })],
+    ['register', 'a client_id that is a number', changed({ client_id: 77 })],
+    ['register', 'status 200', (usual) => [200, usual]],
+    ...[
+      'scopes_supported',
+      'revocation_endpoint',
+      'code_challenge_methods_supported',
+      'response_types_supported',
+      'issuer',
+      'grant_types_supported',
+      'token_endpoint_auth_methods_supported',
+    ].flatMap((field): [Step, string, Oddity][] => [
+      ['metadata', `${field} null`, changed({ [field]: null })],
+      ['metadata', `${field} ""`, changed({ [field]: '' })],
+      ['metadata', `no ${field}`, without(field)],
+    ]),
+    ['metadata', 'an issuer with a slash', (usual) => ({ ...usual, issuer: `${usual['issuer'] as string}/` })],
+    ...['scopes_supported', 'resource_name', 'jwks_uri', 'resource'].flatMap((field): [Step, string, Oddity][] => [
+      ['resource', `${field} null`, changed({ [field]: null })],
+      ['resource', `${field} ""`, changed({ [field]: '' })],
+    ]),
+    [
+      'resource',
+      'one server as a text',
+      (usual) => ({ ...usual, authorization_servers: (usual['authorization_servers'] as string[])[0] }),
+    ],
+    ['resource', 'a resource with a slash', (usual) => ({ ...usual, resource: `${usual['resource'] as string}/` })],
+    [
+      'resource',
+      'a dead server first',
+      (usual) => ({
+        ...usual,
+        authorization_servers: ['http://127.0.0.1:9', ...(usual['authorization_servers'] as string[])],
+      }),
+    ],
+    ['resource', '404, so that the server itself is asked', () => 404],
+  ])('a sign-in reads %s with %s', async (step, what, oddity) => {
+    const { connect, logIn: signIn, server } = await site({ [step]: oddity })
+    // An issuer that names itself with a slash does so in its answers, too.
+    if (what === 'an issuer with a slash') server.twist.iss = `${new URL(server.url).origin}/`
+    expect(await signIn()).toEqual({ wasNeeded: true })
+    expect(textOf(await echo(connect()))).toBe('hi')
+  })
+
+  it.each<[string, Oddity]>([
+    ['a page', () => page],
+    ['a page with 404', () => [404, page]],
+    ['HTTP 500', () => 500],
+    ['a text', () => '"hello"'],
+    ['metadata without a token endpoint', without('token_endpoint')],
+  ])('discovery goes on past %s', async (_what, oddity) => {
+    const { logIn: signIn } = await site({ metadata: oddity, openid: (usual) => usual })
+    expect(await signIn()).toEqual({ wasNeeded: true })
+  })
+
+  it.each([null, '', undefined])('a refresh token %j in a refresh does not replace a good one', async (value) => {
+    const { server, connect, logIn: signIn } = await site({})
+    await signIn()
+    const upstreams = connect()
+    for (let i = 0; i < 3; i += 1) {
+      server.twist.steps = {
+        refresh: (usual, asked) => (
+          server.refreshTokens.add(asked['refresh_token'] as string),
+          { ...usual, refresh_token: value }
+        ),
+      }
+      server.valid.clear()
+      expect(textOf(await echo(upstreams))).toBe('hi')
+    }
+    expect(server.counts).toMatchObject({ authorize: 1, refresh: 3 })
+  })
+})
+
+describe('a refresh that is refused', () => {
+  it.each<[string, Oddity]>([
+    ...[
+      'invalid_grant',
+      'invalid_request',
+      'invalid_token',
+      'access_denied',
+      'token_expired',
+      'invalid_scope',
+      'x',
+    ].map((error): [string, Oddity] => [error, () => [400, { error }]]),
+    ['ok: false with 200', () => ({ ok: false, error: 'invalid_refresh_token' })],
+    ['an error object', () => [400, { error: { code: 'dead', message: 'Expired' } }]],
+    ['invalid_grant with 500', () => [500, { error: 'invalid_grant' }]],
+    ['a page with 200', () => page],
+    ['a page with 403', () => [403, page]],
+    ['404', () => 404],
+    ['fields without a token', () => ({ token_type: 'Bearer' })],
+  ])(
+    'a refresh that is refused with %s ends the sign-in, and the next login begins with a page',
+    async (_what, oddity) => {
+      const { server, connect, logIn: signIn } = await site({})
+      await signIn()
+      server.valid.clear()
+      server.twist.steps = { refresh: oddity }
+      const failure = { code: 'UPSTREAM_AUTH_REQUIRED', message: expect.stringContaining('has ended') as string }
+      await expect(echo(connect())).rejects.toMatchObject({
+        ...failure,
+        hint: expect.stringContaining('sandbridge login r'),
+      })
+      const { refresh } = server.counts
+      await expect(echo(connect())).rejects.toMatchObject({ code: 'UPSTREAM_AUTH_REQUIRED' })
+      expect(await signIn()).toEqual({ wasNeeded: true })
+      expect(server.counts).toMatchObject({ authorize: 2, refresh })
+      expect(textOf(await echo(connect()))).toBe('hi')
+    },
+  )
+
+  it.each<[string, Oddity]>([
+    ['500', () => 500],
+    ['429', () => 429],
+    ['a page with 503', () => [503, page]],
+    ['temporarily_unavailable', () => [400, { error: 'temporarily_unavailable' }]],
+    ['server_error with 200', () => ({ error: 'server_error' })],
+  ])('a refresh that fails with %s keeps the sign-in', async (_what, oddity) => {
+    const { server, connect, logIn: signIn } = await site({})
+    await signIn()
+    server.valid.clear()
+    // The token is not used up: the authorization server did not look at it.
+    server.twist.steps = {
+      refresh: (usual, asked, base) => (
+        server.refreshTokens.add(asked['refresh_token'] as string),
+        oddity(usual, asked, base)
+      ),
+    }
+    await expect(echo(connect())).rejects.toMatchObject({ code: 'UPSTREAM_UNREACHABLE' })
+    server.twist.steps = {}
+    expect(textOf(await echo(connect()))).toBe('hi')
+    expect(server.counts.authorize).toBe(1)
+  })
+})
+
+it('a token is refreshed before it expires, and sent as it is where it does not expire or nothing refreshes it', async () => {
+  for (const [change, refreshCount] of [
+    [{ expires_in: 1 }, 1],
+    [{ expires_in: 3600 }, 0],
+    [{ expires_in: 0 }, 0],
+    [{ expires_in: 1, refresh_token: undefined }, 0],
+  ] as const) {
+    const { server, connect, logIn: signIn } = await site({ code: changed(change) })
+    await signIn()
+    await new Promise((resolve) => setTimeout(resolve, 1_050))
+    expect(textOf(await echo(connect()))).toBe('hi')
+    expect(server.counts.refresh).toBe(refreshCount)
+  }
+})
+
+it.each<[string, [number, string]]>([
+  ['403', [403, 'Bearer error="invalid_token"']],
+  ['400', [400, 'Bearer realm="x"']],
+  ['several schemes', [401, 'Negotiate, Basic realm="a, Bearer scope=no", Bearer error_description="no scope=x"']],
+])('a server that refuses with %s is signed in to', async (_what, refusal) => {
+  const { server, connect, logIn: signIn } = await site({})
+  server.twist.refusal = refusal
+  expect(await signIn()).toEqual({ wasNeeded: true })
+  server.valid.clear()
+  expect(textOf(await echo(connect()))).toBe('hi')
+  expect(server.counts).toMatchObject({ authorize: 1, refresh: 1 })
+})
+
+it('a server that needs a sign-in for calls only is signed in to by login, and one that needs none is not', async () => {
+  const { server, connect, logIn: signIn } = await site({})
+  server.twist.needsToken = /"tools\/call"/
+  await expect(echo(connect())).rejects.toMatchObject({ hint: expect.stringContaining('sandbridge login r') })
+  expect(await signIn()).toEqual({ wasNeeded: true })
+  expect(textOf(await echo(connect()))).toBe('hi')
+  const other = await site({ resource: () => 404, metadata: () => 404 })
+  other.server.twist.needsToken = /nothing/
+  expect(await other.logIn()).toEqual({ wasNeeded: false })
+})
+
+describe('the issuer', () => {
+  const template = 'https://login.example/{tenantid}/v2.0'
+
+  it('an issuer of another place is trusted only where the entry names it, and the error has that line', async () => {
+    const metadata: Oddity = (usual) => ({ ...usual, issuer: template })
+    const line = `"issuer": "${template}"`
+    await expect((await site({ metadata })).logIn()).rejects.toMatchObject({
+      code: 'UPSTREAM_AUTH_REQUIRED',
+      hint: expect.stringContaining(line),
+    })
+    for (const [iss, isRight] of [
+      ['https://login.example/1-2/v2.0', true],
+      ['https://evil.example/1-2/v2.0', false],
+    ] as const) {
+      const { server, logIn: signIn } = await site({ metadata }, { issuer: template })
+      server.twist.iss = iss
+      const outcome = signIn().then(
+        () => true,
+        () => false,
+      )
+      expect(await outcome).toBe(isRight)
+    }
+  })
+})
+
+describe('a registration that is refused', () => {
+  const refuse =
+    (is: (asked: Record<string, unknown>) => boolean, error_description?: string): Oddity =>
+    (usual, asked) =>
+      is(asked) ? [400, { error: 'invalid_client_metadata', error_description }] : usual
+
+  it.each<[string, Partial<Record<Step, Oddity>>]>([
+    [
+      'localhost',
+      { register: refuse((asked) => String(asked['redirect_uris']).includes('127.0.0.1'), 'redirect_uris') },
+    ],
+    [
+      'a secret',
+      { register: refuse((asked) => asked['token_endpoint_auth_method'] === 'none', "'none' is not supported") },
+    ],
+    [
+      'no refresh tokens',
+      { register: refuse((asked) => String(asked['grant_types']).includes('refresh'), 'grant_types') },
+    ],
+    [
+      'no scope',
+      {
+        resource: changed({ scopes_supported: ['a'] }),
+        register: refuse((asked) => 'scope' in asked, 'unknown scope'),
+      },
+    ],
+    [
+      'no refresh tokens, in its metadata',
+      {
+        metadata: changed({ grant_types_supported: ['authorization_code'] }),
+        register: refuse((asked) => String(asked['grant_types']).includes('refresh')),
+      },
+    ],
+    [
+      'a secret, in its metadata',
+      {
+        metadata: changed({ token_endpoint_auth_methods_supported: ['client_secret_post'] }),
+        register: refuse((asked) => asked['token_endpoint_auth_method'] === 'none'),
+      },
+    ],
+  ])('a registration is made again with %s where the authorization server wants it', async (_what, steps) => {
+    expect(await (await site(steps)).logIn()).toEqual({ wasNeeded: true })
+  })
+
+  it('a registration that stays refused names the fields that were sent', async () => {
+    const { logIn: signIn } = await site({ register: () => [400, { error: 'invalid_client_metadata' }] })
+    await expect(signIn()).rejects.toThrow(/invalid_client_metadata \(sent: redirect_uris http:.*grant_types/)
+  })
+})
+
+it('faults of metadata are named with their places, and nothing is registered at the server itself', async () => {
+  const { server, logIn: signIn } = await site({ resource: () => page, metadata: () => 404 })
+  await expect(signIn()).rejects.toThrow(/Tried: .*oauth-protected-resource\/mcp: it has a page in place of metadata/)
+  expect(server.counts.register).toBe(0)
+})
+
+it('two entries with one address have sign-ins of their own, and a login that ends without an answer registers anew', async () => {
+  const { server, store, logIn: signIn } = await site({})
+  await signIn({ name: 'work' })
+  await signIn({ name: 'home' })
+  const tokens = await Promise.all(
+    ['work', 'home'].map(async (name) => (await store().read({ name, url: server.url })).byIssuer),
+  )
+  const [work, home] = tokens.map((grants) => Object.values(grants)[0]!.tokens!.access_token)
+  expect(work).not.toBe(home)
+  const abort = new AbortController()
+  const clients: (string | null)[] = []
+  const showPage = (url: URL): void => {
+    clients.push(url.searchParams.get('client_id'))
+    abort.abort()
+  }
+  await expect(signIn({ name: 'work', isFresh: false, scope: 'more', showPage, signal: abort.signal })).rejects.toThrow(
+    'cancelled',
+  )
+  await signIn({ name: 'work', scope: 'more' })
+  expect(server.asked.at(-1)!.clientId).not.toBe(clients[0])
+})
+
+it('a token that a server quotes is redacted, whoever quotes it', async () => {
+  const quoted: string[] = []
+  const { server, connect, logIn: signIn } = await site({})
+  await signIn()
+  server.valid.clear()
+  server.twist.steps = {
+    refresh: (_usual, asked) => (
+      quoted.push(asked['refresh_token'] as string),
+      [400, { error: 'x', error_description: `no ${quoted[0]}` }]
+    ),
+  }
+  const failure = (await echo(connect()).catch((error: unknown) => error)) as Error
+  expect(failure.message).toContain('no [redacted]')
+  expect(failure.message).not.toContain(quoted[0])
+})
