@@ -17,12 +17,12 @@ const COMMAND = `"${node}" "${path.join(import.meta.dirname, 'hand-over.mjs')}"`
 /** The scenarios in which the client refuses the server, and its words. */
 const REFUSALS: Record<string, string> = {
   'auth/scope-retry-limit': 'requires more permissions than the login has',
-  'auth/resource-mismatch': 'does not match expected',
-  'auth/iss-supported-missing': 'Issuer mismatch in authorization response',
-  'auth/iss-wrong-issuer': 'Issuer mismatch in authorization response',
-  'auth/iss-unexpected': 'Issuer mismatch in authorization response',
-  'auth/iss-normalized': 'Issuer mismatch in authorization response',
-  'auth/metadata-issuer-mismatch': 'Issuer mismatch in authorization server metadata',
+  'auth/resource-mismatch': 'it is about another resource',
+  'auth/iss-supported-missing': 'the response does not name its authorization server',
+  'auth/iss-wrong-issuer': 'the response is of another authorization server',
+  'auth/iss-unexpected': 'the response is of another authorization server',
+  'auth/iss-normalized': 'the response is of another authorization server',
+  'auth/metadata-issuer-mismatch': 'its metadata is of another issuer',
 }
 
 describe.each(Object.entries(CLIENT_SCENARIOS))('revision %s', (revision, scenarios) => {

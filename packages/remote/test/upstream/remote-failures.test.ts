@@ -121,7 +121,7 @@ describe('failures', () => {
     const env = { https_proxy: `http://user:p%40w@127.0.0.1:${(proxy.address() as AddressInfo).port}` }
     await expect(open([remote('r', 'https://mcp.example/mcp')], { env }).listTools('r')).rejects.toMatchObject({
       code: 'UPSTREAM_UNREACHABLE',
-      message: expect.stringContaining('the proxy refused the connection with status 401'),
+      message: expect.stringContaining('refused the connection with status 401'),
     })
     expect(new Set(shown)).toEqual(new Set([`Basic ${Buffer.from('user:p@w').toString('base64')}`]))
   })

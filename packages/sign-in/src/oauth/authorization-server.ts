@@ -81,9 +81,12 @@ export function sameIssuer(one: string, other: string | undefined): boolean {
   return other !== undefined && one.replace(/\/+$/, '') === other.replace(/\/+$/, '')
 }
 
-/** As `sameIssuer`, for an issuer with a template such as `{tenantid}`, which the user's entry names. */
+/**
+ * Whether the issuer in a response is this one: exactly (RFC 9207 section 2.4), or for an issuer with a template such
+ * as `{tenantid}`, which only the user's own entry can name, with anything in place of it.
+ */
 export function isIssuer(named: string, issuer: string): boolean {
-  if (!/\{\w+\}/.test(issuer)) return sameIssuer(named, issuer)
+  if (!/\{\w+\}/.test(issuer)) return named === issuer
   const parts = issuer.replace(/\/+$/, '').split(/\{\w+\}/)
   const pattern = parts.map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('[\\w.-]+')
   return new RegExp(`^${pattern}/?$`).test(named)

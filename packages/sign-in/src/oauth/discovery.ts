@@ -149,12 +149,16 @@ function covers(resource: string, { origin, pathname }: URL): boolean {
   return its.origin === origin && withSlash(pathname).startsWith(withSlash(its.pathname))
 }
 
-/** RFC 8414 section 3.1, and OpenID Connect Discovery 1.0 section 4, in the order of MCP. */
+/**
+ * RFC 8414 section 3.1, and OpenID Connect Discovery 1.0 section 4, in the order of MCP; at last without the path, as
+ * some MCP servers name themselves in place of their authorization server. Its issuer is checked at all of them.
+ */
 function placesOf(address: string): string[] {
   const { origin, pathname } = new URL(address)
   const path = pathname.replace(/\/$/, '')
   const [oauth, openId] = ['/.well-known/oauth-authorization-server', '/.well-known/openid-configuration']
-  return [...new Set([`${origin}${oauth}${path}`, `${origin}${openId}${path}`, `${origin}${path}${openId}`])]
+  const withPath = [`${origin}${oauth}${path}`, `${origin}${openId}${path}`, `${origin}${path}${openId}`]
+  return [...new Set([...withPath, `${origin}${oauth}`, `${origin}${openId}`])]
 }
 
 /** @param expected the issuer that the metadata must name; undefined accepts any */

@@ -94,6 +94,17 @@ describe('an answer that is dressed otherwise', () => {
       }),
     ],
     ['resource', '404, so that the server itself is asked', () => 404],
+    ['resource', '401, so that the server itself is asked', () => 401],
+    [
+      'metadata',
+      'a registration endpoint that is no usual one',
+      (usual, _sent, base) => ({ ...usual, registration_endpoint: `${base}/register?v=2` }),
+    ],
+    [
+      'metadata',
+      'no refresh_token grant, though it issues such tokens',
+      changed({ grant_types_supported: ['authorization_code'] }),
+    ],
   ])('a sign-in reads %s with %s', async (step, what, oddity) => {
     const { connect, logIn: signIn, server } = await site({ [step]: oddity })
     // An issuer that names itself with a slash does so in its answers, too.
@@ -255,6 +266,40 @@ describe('the issuer', () => {
       expect(await outcome).toBe(isRight)
     }
   })
+})
+
+it('a server that names itself in place of its authorization server is signed in to where the entry names the issuer', async () => {
+  const resource: Oddity = (usual, _sent, base) => ({ ...usual, authorization_servers: [`${base}/mcp`] })
+  const first = await site({ resource })
+  const { origin } = new URL(first.server.url)
+  await expect(first.logIn()).rejects.toMatchObject({ hint: expect.stringContaining(`"issuer": "${origin}"`) })
+  const signIn = { issuer: origin }
+  const server = { type: 'http' as const, url: first.server.url, headers: {}, signIn }
+  expect(await first.logIn({ server })).toEqual({ wasNeeded: true })
+})
+
+it('a refresh names the scope that the entry names, and no other', async () => {
+  for (const scope of ['api://x/.default', undefined]) {
+    const { server, connect, logIn: signIn } = await site({}, scope === undefined ? undefined : { scope })
+    await signIn()
+    const sent: unknown[] = []
+    server.twist.steps = { refresh: (usual, asked) => (sent.push(asked['scope']), usual) }
+    server.valid.clear()
+    expect(textOf(await echo(connect()))).toBe('hi')
+    expect(sent).toEqual([scope])
+  }
+})
+
+it.each<[string, Oddity, object]>([
+  ['HTTP 500', () => 500, { code: 'UPSTREAM_UNREACHABLE', message: expect.stringContaining('HTTP 500') }],
+  [
+    'an error with 200',
+    () => ({ error: 'incorrect_client_credentials' }),
+    { message: expect.stringContaining('incorrect_client_credentials') },
+  ],
+  ['a page', () => page, { message: expect.stringContaining('a page in place of an answer') }],
+])('a login whose code is answered with %s says so', async (_what, oddity, failure) => {
+  await expect((await site({ code: oddity })).logIn()).rejects.toMatchObject(failure)
 })
 
 describe('a registration that is refused', () => {
