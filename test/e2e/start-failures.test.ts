@@ -1,5 +1,6 @@
 // This file verifies that a client hears from its first call why the bridge cannot start, whatever is wrong. Of a
 // process that ends, a person sees only that the connection was closed.
+import { spawnSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it, vi } from 'vitest'
@@ -7,7 +8,8 @@ import { plugIn } from '@sandbridge/core/cli/package.ts'
 import { parse } from '@sandbridge/core/config/settings/setting-kinds.ts'
 import { namedSettings, settingContext } from '@sandbridge/core/config/settings/settings.ts'
 import { PACKAGES } from '@sandbridge/sandbridge/packages.ts'
-import { closeTestBridge, makeHome, openTestBridge } from '@sandbridge/core/test/support/bridge-process.ts'
+import { BUILT_CLI, closeTestBridge, makeHome, openTestBridge } from '@sandbridge/core/test/support/bridge-process.ts'
+import { needsRoot } from '@sandbridge/core/test/support/needs.ts'
 import { startBridge } from '@sandbridge/core/test/support/start-bridge.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
@@ -94,4 +96,23 @@ it.each([
     isError: true,
     text: expect.stringContaining(why) as string,
   })
+})
+
+it('a user without HOME and without an entry in the list of users is answered, and told to set HOME', () => {
+  needsRoot('it becomes another user')
+  const env = { PATH: process.env['PATH'] ?? '', MCP_BRIDGE_RESIDENT: 'off', MCP_BRIDGE_RUNTIME: 'pyodide' }
+  const run = (args: string[], input = '') =>
+    spawnSync(process.execPath, [BUILT_CLI, ...args], {
+      env,
+      input,
+      uid: 54_321,
+      gid: 54_321,
+      cwd: '/',
+      encoding: 'utf8',
+    })
+  expect(run(['--help'])).toMatchObject({ status: 0, stderr: '' })
+  expect(run(['--version'])).toMatchObject({ status: 0, stdout: expect.stringMatching(/^\d+\.\d+/) as string })
+  const checked = run(['config', '--check'])
+  expect(checked.stdout).toContain('HOME is not set')
+  expect(checked.stderr).not.toMatch(/^\s+at /m)
 })

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 // Entry point. Loads everything else, and reuses compiled code of earlier starts.
+import '@sandbridge/core/util/files/own-home.ts'
 import { TAKE_OVERS } from './first.ts'
 import { endWithoutReader } from '@sandbridge/core/util/process/lost-reader.ts'
 

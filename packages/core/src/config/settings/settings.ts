@@ -2,6 +2,7 @@
 // frozen object. Nothing else in the bridge reads MCP_BRIDGE_* variables. docs/configuration.md documents this table; a
 // test compares both.
 import { BridgeError } from '../../errors.ts'
+import { NO_HOME } from '../../util/files/own-home.ts'
 import { nearestName } from '../../util/text/did-you-mean.ts'
 import { processContext } from './client-context.ts'
 import { readKeptPackages } from './kept-packages.ts'
@@ -125,6 +126,7 @@ export function readSettings(
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const values = read as Settings
   problems.push(...contradictions(values, given.values))
+  if ([values.stateDir, values.cacheDir].some((folder) => folder.startsWith(`${NO_HOME}/`))) remarks.push(HOMELESS)
   if (problems.length > 0) {
     throw new BridgeError('CONFIG_INVALID', problems.join('\n'), { hint: 'docs/configuration.md lists every setting.' })
   }
@@ -137,6 +139,10 @@ export function readSettings(
     setBy: Object.fromEntries(Array.from(given.values, ([variable, { place }]) => [variable, place])),
   })
 }
+
+const HOMELESS =
+  'HOME is not set, and this user has no entry in the list of users, so there are no servers, and nothing is kept. Set ' +
+  'HOME to a folder of this user, or MCP_BRIDGE_STATE_DIR and MCP_BRIDGE_CACHE_DIR.'
 
 /** Settings that do not go together. */
 function contradictions(values: Settings, given: Values): string[] {

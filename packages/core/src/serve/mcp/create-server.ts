@@ -236,9 +236,10 @@ export function createServer(parts: ServerParts): Server {
 
   async function tellDelivered({ origin }: OpenRun, delivered: boolean): Promise<void> {
     if (!origin) return
-    const { bridge } = await getConversation()
+    // A bridge that could not be opened has no observers.
+    const opened = await getConversation().catch(() => undefined)
     const { id, client, user } = origin
-    bridge.events.emit({ type: 'run.delivered', id, client, user, delivered })
+    opened?.bridge.events.emit({ type: 'run.delivered', id, client, user, delivered })
   }
 
   if (parts.isModern) serveTasks(server, runs.tasks, capabilitiesOf)

@@ -1,10 +1,10 @@
 // This file verifies that folders are private to their owner, that their parents get the usual permissions, and that
 // failures are reported.
-import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { makePrivateFolder, makePrivateFolderSync } from './private-folder.ts'
+import { isOwnFolderSync, makePrivateFolder, makePrivateFolderSync } from './private-folder.ts'
 import { needsLinux, needsPosix } from '../../../test/support/needs.ts'
 
 const modeOf = (folder: string): number => statSync(folder).mode & 0o777
@@ -28,4 +28,15 @@ describe.each([
     needsLinux('it needs /proc')
     await expect(make('/proc/nope/below')).rejects.toMatchObject({ code: 'ENOENT' })
   })
+})
+
+it('a folder that cannot be looked at is none of this user’s, and no error', () => {
+  needsPosix('links take a privilege on Windows, where every folder counts as private')
+  const top = mkdtempSync(path.join(tmpdir(), 'private-'))
+  onTestFinished(() => rmSync(top, { recursive: true }))
+  writeFileSync(path.join(top, 'file'), '')
+  symlinkSync('loop', path.join(top, 'loop'))
+  for (const name of ['none', 'file/below', 'loop/below', 'x'.repeat(300)])
+    expect(isOwnFolderSync(path.join(top, name)), name).toBe(false)
+  expect(isOwnFolderSync(top)).toBe(true)
 })

@@ -15,8 +15,13 @@ export async function makePrivateFolder(folder: string): Promise<void> {
  */
 export function isOwnFolderSync(folder: string): boolean {
   if (process.platform === 'win32') return true
-  const found = lstatSync(folder, { throwIfNoEntry: false })
-  return found?.isDirectory() === true && found.uid === process.getuid?.() && (found.mode & 0o022) === 0
+  try {
+    const found = lstatSync(folder)
+    return found.isDirectory() && found.uid === process.getuid?.() && (found.mode & 0o022) === 0
+  } catch {
+    // Missing, or in a folder that this user may not enter.
+    return false
+  }
 }
 
 /**

@@ -1,0 +1,16 @@
+// Loaded before everything else. In a container, a user may have neither HOME nor an entry in the list of users; Node
+// then throws where a home is asked for, also in packages that ask as they are loaded.
+import { homedir, userInfo } from 'node:os'
+
+/** Stands for a home: by convention, there is no such folder. */
+export const NO_HOME = '/nonexistent'
+
+function homeOr(other: string): string {
+  try {
+    return homedir() || userInfo().homedir || other
+  } catch {
+    return other
+  }
+}
+
+if (process.platform !== 'win32' && !process.env['HOME']) process.env['HOME'] = homeOr(NO_HOME)
