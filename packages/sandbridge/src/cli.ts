@@ -1,5 +1,7 @@
 #!/usr/bin/env node
 // Entry point. Loads everything else, and reuses compiled code of earlier starts.
+// Before all others, which may ask for the home as they are loaded.
+// oxlint-disable-next-line import/no-unassigned-import
 import '@sandbridge/core/util/files/own-home.ts'
 import { TAKE_OVERS } from './first.ts'
 import { endWithoutReader } from '@sandbridge/core/util/process/lost-reader.ts'
