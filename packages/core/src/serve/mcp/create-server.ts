@@ -31,7 +31,6 @@ import {
 import { type ClientQuirks, quirksOf } from './client-quirks.ts'
 import { ofResponse } from './deliveries.ts'
 import { runRequest } from './observed-run.ts'
-import { nextWithin } from './runs/late-results.ts'
 import { abilitiesOf, isRunState, type OpenRun, type RunEvent } from './runs/open-run.ts'
 import { OLDER_TASKS, serveOlderTasks } from './runs/older-tasks.ts'
 import { MAX_TASKS, serveTasks, TASKS_EXTENSION } from './runs/task-runs.ts'
@@ -46,6 +45,11 @@ const CAPABILITIES_RESOURCE = {
   name: 'capabilities',
   title: 'What run_python can do',
   mimeType: 'text/markdown',
+}
+
+interface Lateness {
+  afterMs: number
+  answer: (run: OpenRun) => CallToolResult | Promise<CallToolResult>
 }
 
 export function createServer(parts: ServerParts): Server {
@@ -181,20 +185,17 @@ export function createServer(parts: ServerParts): Server {
       return { ...renderFailure(error, limitsOf(parts, quirks)) }
     }
     const session = byHandle ? handleIn(args) : ''
-    const hears = context.mcpReq._meta?.progressToken !== undefined
-    const isTask = context.mcpReq.envelope !== undefined && runs.tasks.serves(capabilitiesOf(context))
-    const patienceMs = session === undefined || hears || quirks.waits ? Infinity : runs.late.patienceMs
-    const until = performance.now() + (isTask ? runs.tasks.patienceMs : patienceMs)
+    const late = latenessOf(context, session, quirks, wantsTask)
+    const until = performance.now() + late.afterMs
     const earlier: CallToolResult[] = []
-    for (const before of session === undefined || state ? [] : runs.late.of(session)) {
+    for (const before of session === undefined || state ? [] : runs.lateIn(session)) {
       const event = await eventOf(before, context, until)
       if (!event || !('result' in event)) {
         runs.delete(run)
         return event ? questionsOf(before, event) : (await lateAnswers()).stillRunning(before, false, outputMode)
       }
       // Another call may have waited for it, too.
-      if (runs.late.delete(before)) earlier.push(event.result)
-      runs.delete(before)
+      if (runs.delete(before)) earlier.push(event.result)
     }
     if (context.mcpReq.signal.aborted) run.cancel()
     if (!state) {
@@ -216,15 +217,9 @@ export function createServer(parts: ServerParts): Server {
           : running.then(async (result) => (await lateAnswers()).withEarlier(earlier, result)),
       )
     }
-    if (wantsTask) return openTask(run)
     run.answer(context.mcpReq.inputResponses)
-    const event = await eventOf(run, context, until)
-    if (!event && isTask) return runs.tasks.add(run) as CallToolResult
-    if (!event) {
-      await tellDelivered(run, false)
-      runs.goOn(run, session!)
-      return (await lateAnswers()).stillRunning(run, true, outputMode)
-    }
+    const event = wantsTask ? undefined : await eventOf(run, context, until)
+    if (!event) return late.answer(run)
     if (!('result' in event)) return questionsOf(run, event)
     runs.delete(run)
     const { signal, id } = context.mcpReq
@@ -242,6 +237,27 @@ export function createServer(parts: ServerParts): Server {
     opened?.bridge.events.emit({ type: 'run.delivered', id, client, user, delivered })
   }
 
+  /** When a call is answered whose cell still runs, and with what: as a task, or that its result comes later. */
+  function latenessOf(
+    context: ServerContext,
+    session: string | undefined,
+    quirks: ClientQuirks,
+    wantsTask: boolean,
+  ): Lateness {
+    const { _meta: meta, envelope } = context.mcpReq
+    const hears = meta?.progressToken !== undefined
+    const afterMs = session === undefined || hears || quirks.waits ? Infinity : runs.patienceMs
+    if (wantsTask) return { afterMs, answer: openTask! }
+    if (envelope !== undefined && runs.tasks.serves(capabilitiesOf(context)))
+      return { afterMs: runs.tasks.patienceMs, answer: (run) => runs.tasks.add(run) as CallToolResult }
+    const answer = async (run: OpenRun) => {
+      await tellDelivered(run, false)
+      runs.goOn(run, session!)
+      return (await lateAnswers()).stillRunning(run, true, outputMode)
+    }
+    return { afterMs, answer }
+  }
+
   if (parts.isModern) serveTasks(server, runs.tasks, capabilitiesOf)
   const openTask = parts.isModern ? undefined : serveOlderTasks(server, runs.tasks)
 
@@ -252,7 +268,7 @@ export function createServer(parts: ServerParts): Server {
     run.log.reportTo(context, () => logLevel)
     const onAbort = () => run.cancel()
     mcpReq.signal.addEventListener('abort', onAbort, { once: true })
-    const event = await nextWithin(run, until)
+    const event = await run.nextWithin(until)
     // This answers a standalone request, which may close while the run goes on. An older request stays open while its
     // client is asked.
     if (byHandle || !event) mcpReq.signal.removeEventListener('abort', onAbort)

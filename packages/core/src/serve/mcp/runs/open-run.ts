@@ -3,6 +3,7 @@
 // (MCP 2026-07-28, Multi Round-Trip Requests.) An older client gets each question as a request of its own while its
 // call stays open.
 import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { CallToolResult, ClientCapabilities, InputRequests } from '@modelcontextprotocol/server'
 import { BridgeError } from '../../../errors.ts'
 import type { Ability, Asker, Question } from '../../../calls/questions/questions.ts'
@@ -28,6 +29,8 @@ export class OpenRun implements Asker {
   readonly id: string = randomUUID()
   readonly progress = new ProgressReporter()
   readonly log = new ClientLog()
+  /** The session whose next call brings the result, after the run's own call was answered without it. */
+  lateIn: string | undefined
   /** The request that began it. */
   origin: RunRequest | undefined
   /** Told of what the model is shown before the run has a result. */
@@ -144,6 +147,19 @@ export class OpenRun implements Asker {
       if (result) return { result }
     }
     return { questions: this.openQuestions, state: `${this.id}.${(this.#roundCount += 1)}` }
+  }
+
+  /** The same; undefined when there is nothing until then, a time of `performance.now()`. */
+  async nextWithin(until: number): Promise<RunEvent | undefined> {
+    if (until === Infinity) return this.next()
+    const over = new AbortController()
+    const left = Math.max(until - performance.now(), 0)
+    const patience = sleep(left, undefined, { signal: over.signal }).catch(() => undefined)
+    try {
+      return await Promise.race([this.next(), patience])
+    } finally {
+      over.abort()
+    }
   }
 }
 

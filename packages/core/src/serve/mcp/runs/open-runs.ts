@@ -1,24 +1,28 @@
 // Calls that wait for their client to come back with an answer, by request state. A call's run ends with its cell.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { BridgeError } from '../../../errors.ts'
-import { LateResults } from './late-results.ts'
 import { OpenRun } from './open-run.ts'
 import { TaskRuns } from './task-runs.ts'
 
 /** How long a question may stay open before its cell is interrupted: a client need not say that it gave up. */
 export const ANSWER_MS = 10 * 60_000
+/** Clients that give up do so after 60 s without a message. */
+const PATIENCE_MS = 50_000
+/** Most results that wait for a call, of all sessions. */
+const MAX_LATE = 16
 
 export class OpenRuns {
-  readonly late: LateResults
+  /** How long a call may stay open whose client asks for no progress. */
+  readonly patienceMs: number
   readonly tasks: TaskRuns
   readonly #runs = new Map<string, OpenRun>()
   readonly #answerWithinMs: number
   readonly #timers = new Map<string, NodeJS.Timeout>()
   readonly #answers = new Set<Promise<unknown>>()
 
-  constructor(answerWithinMs = ANSWER_MS, patienceMs?: number, taskPatienceMs?: number) {
+  constructor(answerWithinMs = ANSWER_MS, patienceMs = PATIENCE_MS, taskPatienceMs?: number) {
     this.#answerWithinMs = answerWithinMs
-    this.late = new LateResults(patienceMs)
+    this.patienceMs = patienceMs
     this.tasks = new TaskRuns(this, taskPatienceMs)
   }
 
@@ -87,15 +91,21 @@ export class OpenRuns {
 
   /** The run goes on without a request; a later one of its session gets the result. */
   goOn(run: OpenRun, session: string): void {
-    const tooMany = this.late.add(run, session)
-    if (!tooMany) return
-    tooMany.cancel()
-    this.delete(tooMany)
+    run.lateIn = session
+    const late = [...this.#runs.values()].filter(({ lateIn }) => lateIn !== undefined)
+    if (late.length <= MAX_LATE) return
+    late[0]!.cancel()
+    this.delete(late[0]!)
   }
 
-  delete(run: OpenRun): void {
+  /** The runs whose results wait for the next call of a session, oldest first. */
+  lateIn(session: string): OpenRun[] {
+    return [...this.#runs.values()].filter(({ lateIn }) => lateIn === session)
+  }
+
+  /** @returns whether the run was still there */
+  delete(run: OpenRun): boolean {
     this.stopWaiting(run)
-    this.#runs.delete(run.id)
-    this.late.delete(run)
+    return this.#runs.delete(run.id)
   }
 }

@@ -89,7 +89,7 @@ interface TaskWaits {
   /** The client must answer a question within some time. */
   awaitAnswer(run: OpenRun): void
   stopWaiting(run: OpenRun): void
-  delete(run: OpenRun): void
+  delete(run: OpenRun): boolean
 }
 
 export class TaskRuns {
