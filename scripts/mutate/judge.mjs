@@ -13,17 +13,11 @@ export const STEPS = [...stepsOf('first tier', '--tags-filter=!whole'), ...steps
 function stepsOf(tier, filter) {
   return [
     // Unit tests take no built bridge from dist/.
-    { tier, filter, name: 'unit tests that import it', tests: (...one) => unitTests(...one, false), minutes: 3 },
-    {
-      tier,
-      filter,
-      name: 'unit tests that import its importers',
-      tests: (...one) => unitTests(...one, true),
-      minutes: 10,
-    },
-    { tier, filter, name: 'tests named after it', tests: named, minutes: 15, isBuilt: true },
-    { tier, filter, name: 'all tests', minutes: 60, isBuilt: true },
-  ]
+    { name: 'unit tests that import it', tests: (...one) => unitTests(...one, false), minutes: 3 },
+    { name: 'tests named after it', tests: named, minutes: 15, isBuilt: true },
+    { name: 'unit tests that import its importers', tests: (...one) => unitTests(...one, true), minutes: 10 },
+    { name: 'all tests', minutes: 60, isBuilt: true },
+  ].map((step) => ({ ...step, tier, filter, name: `${tier}, ${step.name}` }))
 }
 
 function named(file, copy) {

@@ -43,15 +43,15 @@ const judged = existsSync(results)
   : []
 const isJudged = (id, step) => judged.some((one) => one.id === id && (one.step === step || one.caught))
 
-for (const [step, { tier, name }] of STEPS.slice(0, Number(options.steps)).entries()) {
+for (const step of STEPS.slice(0, Number(options.steps))) {
   for (const mutation of mutations) {
-    if (isJudged(mutation.id, step)) continue
+    if (isJudged(mutation.id, step.name)) continue
     if (Date.now() > end) break
-    const caught = await judge(STEPS[step], mutation.file, copy, changeOf(mutation))
-    const result = { id: mutation.id, step, caught }
+    const caught = await judge(step, mutation.file, copy, changeOf(mutation))
+    const result = { id: mutation.id, step: step.name, tier: step.tier, caught }
     judged.push(result)
     appendFileSync(results, `${JSON.stringify(result)}\n`)
-    say(`${tier}, ${name}: ${mutation.id}: ${caught ?? 'missed'}`)
+    say(`${step.name}: ${mutation.id}: ${caught ?? 'missed'}`)
   }
 }
 printTable(mutations, judged)

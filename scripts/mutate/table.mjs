@@ -1,13 +1,13 @@
 // What the judged mutations say of the two tiers.
 import { STEPS } from './judge.mjs'
 
-/** @param judged `{ id, step, caught }` of each mutation and step that it took */
+/** @param judged `{ id, tier, caught }` of each mutation and step that it took */
 export function printTable(mutations, judged) {
   const ends = mutations.map(({ id }) => {
     const steps = judged.filter((one) => one.id === id)
     const caught = steps.find((one) => one.caught)
     if (caught === undefined) return { end: steps.length === STEPS.length ? 'neither' : 'open' }
-    return { end: STEPS[caught.step].tier, by: caught.caught }
+    return { end: caught.tier, by: caught.caught }
   })
   const count = (end) => ends.filter((one) => one.end === end).length
   const byRow = new Map()
