@@ -1,3 +1,4 @@
+// @module-tag whole: a bridge with every observer for each test
 // This file verifies that one id leads from an error that the model reads to the log, the record and the trace, and
 // that ordinary errors have no id.
 import { expect, it } from 'vitest'

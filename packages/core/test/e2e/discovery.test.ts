@@ -323,7 +323,8 @@ it('servers=[…] accepts aliases', async () => {
   expect(await bridge.run('runtime.discovered_servers()', { servers: ['my_files'] })).toMatch(/my-files/)
 })
 
-describe('MCP_BRIDGE_LOAD=explicit', () => {
+// whole: a bridge for each test
+describe('MCP_BRIDGE_LOAD=explicit', { tags: ['whole'] }, () => {
   const env = { MCP_BRIDGE_LOAD: 'explicit' }
   const code = (call: string) => `try:\n    print(${call})\nexcept Exception as error:\n    print(error)`
 

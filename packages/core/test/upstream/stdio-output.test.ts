@@ -116,7 +116,8 @@ describe('what servers write', () => {
   })
 })
 
-describe('large results', () => {
+// whole: hundreds of megabytes
+describe('large results', { tags: ['whole'] }, () => {
   it('a result of 60 MB arrives whole', async () => {
     const upstreams = open([raw('big')])
     const bytes = 60 * 1000 * 1000

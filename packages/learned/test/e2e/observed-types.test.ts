@@ -1,3 +1,4 @@
+// @module-tag whole: a bridge for each test; learned-calls.test.ts has the journey
 // This file verifies who reads the names of fields that a server's results had: they are text of the server.
 import { mkdtempSync, readdirSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -188,7 +188,8 @@ it('a masked value is not found in base64, as the documentation says', async () 
   expect(documented.split('## What is not caught')[1]).toMatch(/base64/)
 })
 
-it('a masked value is not put back for a token of another session', async () => {
+// whole: a bridge over HTTP
+it('a masked value is not put back for a token of another session', { tags: ['whole'] }, async () => {
   const shared = await startHttpBridge({
     servers: { files: fixtureServer('intruder.mjs') },
     env: { MCP_BRIDGE_MASK: 'email' },
@@ -227,7 +228,8 @@ it('a resource that is read between sessions has tokens that no session takes fo
   expect((await reading(ofCell!)).text).toBe(tokens[0])
 })
 
-describe('a name that an endpoint finds', () => {
+// whole: a bridge and an endpoint of its own
+describe('a name that an endpoint finds', { tags: ['whole'] }, () => {
   let works = true
   const endpoint = createServer((request, response) => {
     const parts: Buffer[] = []

@@ -1,3 +1,4 @@
+// @module-tag whole: it makes each denial in each way, and again behind a relay
 // This file verifies that every denied call has a line in the record, whatever denied it, and that an approved call is
 // not listed as denied.
 import { expect, it } from 'vitest'

@@ -1,3 +1,4 @@
+// @module-tag whole: a command for each test
 // This file verifies `sandbridge login`, `logout` and `image build` when called by programs, and that a bridge recovers
 // after a refusal.
 import { readFileSync, writeFileSync } from 'node:fs'
