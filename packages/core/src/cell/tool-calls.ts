@@ -67,8 +67,7 @@ export class ToolCalls {
       return `${name} ${calls}${(ms / 1000).toFixed(1)} s${isOpen ? ', still running' : ''}`
     })
     const more = tools.length > shown.length ? `; ${tools.length - shown.length} more` : ''
-    const unsure = tools.some(({ isOpen }) => isOpen) ? ' Calls still running may or may not have taken effect.' : ''
-    return `Time in tool calls: ${lines.join('; ')}${more}.${unsure}`
+    return `Time in tool calls: ${lines.join('; ')}${more}.`
   }
 
   #toolOf(call: CallFrame): ToolTimes {

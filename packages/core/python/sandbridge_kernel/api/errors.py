@@ -81,6 +81,12 @@ class PermissionDenied(MCPError):
     code = "PERMISSION_DENIED"
 
 
+class ServerTimeoutError(MCPError, TimeoutError):
+    """A server did not answer in time."""
+
+    code = "UPSTREAM_TIMEOUT"
+
+
 class SavedToolError(MCPError):
     """A saved tool is not there, or cannot be loaded here."""
 
@@ -112,7 +118,10 @@ class ToolNotFoundImport(MCPError, ImportError):
     code = ToolNotFound.code
 
 
-_CLASSES = {kind.code: kind for kind in (ToolError, ArgumentsError, ToolNotFound, ServerNotFound, PermissionDenied)}
+_CLASSES = {
+    kind.code: kind
+    for kind in (ToolError, ArgumentsError, ToolNotFound, ServerNotFound, PermissionDenied, ServerTimeoutError)
+}
 
 for _kind in (
     MCPError,

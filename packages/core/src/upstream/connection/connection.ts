@@ -21,7 +21,8 @@ import { modern } from './modern/modern.ts'
 import { request as send, requestOptions, type Revision } from './revision.ts'
 
 /** Timeout of one page of a tool list, and of a ping. */
-const LIST_TIMEOUT_MS = 60_000
+/** Of a page of a list, where the server's definition sets no limit: well below that of a cell. */
+const LIST_TIMEOUT_MS = 15_000
 const PING_TIMEOUT_MS = 10_000
 
 export interface ConnectionParts {
@@ -163,7 +164,7 @@ export class Connection {
           this.#client,
           'tools/list',
           cursor === undefined ? {} : { cursor },
-          requestOptions(LIST_TIMEOUT_MS, signal),
+          requestOptions(this.#listTimeoutMs, signal),
         ),
       ),
     )
@@ -179,8 +180,13 @@ export class Connection {
 
   /** Like `ask`, for one page of a list, with a timeout. @throws BridgeError */
   list(what: string, method: string, params: Record<string, unknown>, signal?: AbortSignal): Promise<LooseResult> {
-    const options = requestOptions(LIST_TIMEOUT_MS, signal)
+    const options = requestOptions(this.#listTimeoutMs, signal)
     return this.#guard(what, signal, () => send(this.#client, method, params, options))
+  }
+
+  get #listTimeoutMs(): number {
+    const { startTimeoutMs = LIST_TIMEOUT_MS, callTimeoutMs = Infinity } = this.#parts.attempt.definition
+    return Math.min(startTimeoutMs, callTimeoutMs)
   }
 
   /** Checks whether the server still responds, where the era has a ping. @throws BridgeError */

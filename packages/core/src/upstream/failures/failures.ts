@@ -9,6 +9,7 @@ import { UNREADABLE } from '../reading/lenient-message.ts'
 import { readable } from '../reading/words.ts'
 import { requiredPages, type RequiredPage } from '../connection/required-pages.ts'
 import { spawnFailure } from './spawn-failure.ts'
+import { fieldsOf } from '../../util/json/json.ts'
 import { tellingLine } from './telling-line.ts'
 import { ANSWER_LOST, type Circumstances, type Failure } from './circumstances.ts'
 import { causesOf, isInvalidMessage, RpcRefusal, sessionAfter, statusOf } from './http-status.ts'
@@ -139,8 +140,10 @@ export function requestFailure(error: unknown, what: string, about: Circumstance
     }
   }
   if (isTimeout(error)) {
-    const effect = tool === undefined ? '' : UNSURE
-    return { ...fail('UPSTREAM_TIMEOUT', `did not answer ${what} in time${effect}`), isOutage: remote }
+    const { timeout } = fieldsOf((error as { data?: unknown }).data)
+    const within = typeof timeout === 'number' ? `within ${timeout / 1000} s` : 'in time'
+    const effect = tool === undefined ? '. No call was sent' : UNSURE
+    return { ...fail('UPSTREAM_TIMEOUT', `did not answer ${what} ${within}${effect}`), isOutage: remote }
   }
   const sdkCode = sdkCodeOf(error)
   if (sdkCode === 'INVALID_RESULT' || sdkCode === 'UNSUPPORTED_RESULT_TYPE' || error instanceof SyntaxError) {

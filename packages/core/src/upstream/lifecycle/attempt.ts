@@ -41,7 +41,11 @@ export class Attempt {
   }
 
   get server(): string {
-    return this.#server.definition.name
+    return this.definition.name
+  }
+
+  get definition(): ServerDefinition {
+    return this.#server.definition
   }
 
   /** A call begins. */

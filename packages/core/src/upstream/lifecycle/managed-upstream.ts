@@ -147,6 +147,7 @@ export class ManagedUpstream {
     const { name } = this.definition
     const { text } = this.#reports.installs
     if (text !== undefined) return `Server '${name}' ${text}. That goes on: call it again later.`
+    if (this.#tools.isReading) return `Server '${name}' has not answered the listing of its tools.`
     return (await this.#silence.isDeaf()) ? `Server '${name}' did not answer. ${DEAF}.` : undefined
   }
 

@@ -60,6 +60,11 @@ export class ToolCache {
     this.#readSoon()
   }
 
+  /** The server has been asked, and has not answered yet. */
+  get isReading(): boolean {
+    return this.#listing !== undefined
+  }
+
   /** The cached list of a connection, if it is current. */
   known(connection: Connection): ToolList | undefined {
     return this.#connection === connection ? this.#list : undefined
