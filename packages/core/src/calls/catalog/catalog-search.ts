@@ -5,12 +5,13 @@ import type { CatalogTool } from './model/catalog-tool.ts'
 import { didYouMean } from '../../util/text/did-you-mean.ts'
 import { isOffering } from './look-up.ts'
 import type { Learned, LearnedTool } from '../learned-part.ts'
+import { needsIn } from './search/needs.ts'
 import { fuse, type Ranking } from './search/fuse.ts'
 import { searchDocument } from './search/search-document.ts'
 import { bestOf, type Hit, type Ranked } from './search/ranked.ts'
 import { SearchIndex, type Reason } from './search/search-index.ts'
 import { type Meanings, readMeanings } from './search/meanings-part.ts'
-import { guessedNote, isSaid, isWeak, weakNote } from './search/weak-answer.ts'
+import { guessedNote, isSaid, isWeak, unmetNote, weakNote } from './search/weak-answer.ts'
 import { type Wordings, wordingsIn } from './search/wordings.ts'
 import type { ServerRecord } from './server-record.ts'
 
@@ -26,6 +27,10 @@ interface Found {
   tools: CatalogTool[]
   /** What the answer begins with, when no tool fits any of the wordings, or all are guesses. */
   weak: string | undefined
+  /** How well the best tool fits the first wording; undefined when that cannot be judged, or its name was given. */
+  fit: number | undefined
+  /** A tool fits. */
+  fits: boolean
   /** Why each tool of a server has its rank: the score by the wording that it fits best. */
   reasons: () => (Reason | undefined)[]
 }
@@ -42,6 +47,8 @@ const FUSED = 50
 const NEAR = 0.5
 /** Who asks for more tools than this wants to see what there is. */
 const BROAD = 5
+/** So many tools are shown for each of several needs. */
+const LEAST_FOR_NEED = 2
 /** A prompt or resource ranks before a tool of its own server only if it fits this much better. */
 const OWN_OFFERING = 0.5
 
@@ -57,10 +64,21 @@ export class CatalogSearch {
   }
 
   /**
-   * Returns the best tools of `records` for one or more wordings, best first, with resources and prompts among them
-   * where those fit better.
+   * Returns the best tools of `records`, best first, with resources and prompts among them where those fit better. A
+   * text that lists several needs is searched for each of them.
    */
   async find(query: Wordings, records: readonly ServerRecord[], options: FindOptions): Promise<Found> {
+    const [text, ...others] = [query].flat()
+    const needs = text === undefined || others.length > 0 ? [] : needsIn(text)
+    if (needs.length < 2) return this.#find(query, records, options)
+    const whole = await this.#find(query, records, options)
+    const apart: Found[] = []
+    for (const need of needs) apart.push(await this.#find(need, records, options))
+    return areApart(whole, apart) ? byTurns(needs, apart, options.limit ?? DEFAULT_LIMIT) : whole
+  }
+
+  /** The same for one need, in one or more wordings. */
+  async #find(query: Wordings, records: readonly ServerRecord[], options: FindOptions): Promise<Found> {
     const limit = Math.min(MAX_LIMIT, Math.max(1, Math.trunc(options.limit ?? DEFAULT_LIMIT)))
     // A wording that was cut is the first, and its parts follow.
     const wordings = wordingsIn(query)
@@ -77,6 +95,7 @@ export class CatalogSearch {
     const index = this.#known(meanings)
     const ownIndex = others.length > 0 ? indexOf(others, meanings) : undefined
     let [fits, isGuess] = [false, true]
+    let fit: number | undefined
     const rankings: Ranking<CatalogTool>[] = []
     /** Of wordings without a letter. */
     const ofNothing: Ranking<CatalogTool>[] = []
@@ -96,6 +115,7 @@ export class CatalogSearch {
       const found = offering.size === 0 ? near : this.#withOfferings(ranked, near, depth, offering, least)
       const shown = found.slice(0, limit)
       // Similar names say little: `who is out` for `whos_out`.
+      if (at === 0) fit = hits[0]?.fit
       if (!ranked.isOfNothing || own?.isOfNothing === false) {
         fits ||= !isWeak(shown, given > 1 || at > 0)
         isGuess &&= !isSaid(shown)
@@ -113,9 +133,10 @@ export class CatalogSearch {
         return ofTool.toSorted((a, b) => (b?.score ?? 0) - (a?.score ?? 0))[0]
       })
     }
-    if (mostAlike || (fits && !isGuess) || tools.length === 0) return { tools, weak: undefined, reasons }
+    const found = { tools, fit, fits: fits || mostAlike !== undefined, reasons }
+    if (mostAlike || (fits && !isGuess) || tools.length === 0) return { ...found, weak: undefined }
     const searched = this.#all().filter(isTool).length + others.length
-    return { tools, weak: (fits ? guessedNote : weakNote)(searched), reasons }
+    return { ...found, weak: (fits ? guessedNote : weakNote)(searched) }
   }
 
   /** Undefined for a tool that is not among `records`, is denied or has changed since. */
@@ -184,6 +205,35 @@ export class CatalogSearch {
   /** Everything of servers that can be found. */
   #all(): CatalogTool[] {
     return [...this.#records.values()].flatMap((record) => [...(record.tools ?? []), ...record.offerings])
+  }
+}
+
+/** A part has a tool that fits it better than any tool fits the whole. */
+function areApart(whole: Found, parts: readonly Found[]): boolean {
+  const { fit } = whole
+  return fit !== undefined && parts.some((part) => part.fits && (part.fit ?? Infinity) > fit)
+}
+
+/** The first of each need, then the second of each, and so on. */
+function byTurns(needs: readonly string[], found: readonly Found[], limit: number): Found {
+  const met = found.filter(({ fits }) => fits)
+  const shown = met.length > 0 ? met : found
+  const reasons = new Map<CatalogTool, () => Reason | undefined>()
+  const most = Math.max(limit, LEAST_FOR_NEED * shown.length)
+  for (let turn = 0; turn < limit && reasons.size < most; turn += 1) {
+    for (const one of shown) {
+      const tool = one.tools[turn]
+      if (tool && !reasons.has(tool) && reasons.size < most) reasons.set(tool, () => one.reasons()[turn])
+    }
+  }
+  const unmet = needs.filter((_, at) => !found[at]!.fits)
+  const weak = met.length > 0 ? unmet.length > 0 && unmetNote(unmet) : found[0]!.weak
+  return {
+    tools: [...reasons.keys()],
+    weak: weak || undefined,
+    fit: undefined,
+    fits: met.length > 0,
+    reasons: () => [...reasons.values()].map((reason) => reason()),
   }
 }
 

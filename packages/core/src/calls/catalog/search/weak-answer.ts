@@ -69,6 +69,11 @@ export function weakNote(searched: number): string {
   return `No tool fits. ${OTHERWISE}. Nearest (${count(searched, 'tool')} searched):`
 }
 
+/** What an answer begins with when no tool fits some of its needs. */
+export function unmetNote(unmet: readonly string[]): string {
+  return `No tool fits ${unmet.map((need) => JSON.stringify(need)).join(', ')}. ${OTHERWISE}. For the rest:`
+}
+
 /** What an answer begins with when no tool in it has the words of the search. */
 export function guessedNote(searched: number): string {
   return `Few words matched. ${OTHERWISE}. Guessed (${count(searched, 'tool')} searched):`
