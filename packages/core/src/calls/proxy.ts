@@ -4,6 +4,7 @@ import { namesOf } from './catalog/model/argument-names.ts'
 import * as z from 'zod'
 import { bindArguments } from './catalog/arguments/bind.ts'
 import type { Wordings } from './catalog/search/wordings.ts'
+import type { ToolDoc } from './catalog/arguments/tool-doc.ts'
 import type { Catalog } from './catalog/catalog.ts'
 import { BridgeError, messageOf } from '../errors.ts'
 import type { Cancellation } from '../util/async/cancellation.ts'
@@ -16,7 +17,14 @@ import type { CallOptions, ToolResult } from '../upstream/upstream.ts'
 import { capabilitySummary, summarisedServers } from './capability-summary.ts'
 import { checkMethods } from './methods/check-calls.ts'
 import { checkToolCall } from './methods/check-tool-call.ts'
-import { type CellContext, method, resultsFor, tellingMethod, type Methods } from './methods/method.ts'
+import {
+  type CallContext,
+  type CellContext,
+  method,
+  resultsFor,
+  tellingMethod,
+  type Methods,
+} from './methods/method.ts'
 import { languageMethods } from './methods/language-methods.ts'
 import { projectMethods } from './methods/project-methods.ts'
 import { type Admit, callServerMethod } from './methods/resource-methods.ts'
@@ -26,7 +34,7 @@ import { allowedServer } from './scope.ts'
 import { observed } from './observed-call.ts'
 import { shortened } from './notes/repeated-errors.ts'
 import { forPerson } from './person-hint.ts'
-import { unsearchedNews, unsearchedNote } from './notes/unsearched-note.ts'
+import { skippedNote, unsearchedNews, unsearchedNote } from './notes/unsearched-note.ts'
 import { sessionMethods } from './methods/session-methods.ts'
 import { leftOutNote, resultForSandbox, roundedNote } from './tool-result.ts'
 import { withUser } from './questions/with-user.ts'
@@ -133,6 +141,19 @@ function callTool(params: unknown, context: CellContext, cancellation: Cancellat
   })
 }
 
+/** The docs of a server's tools, or of those named. A list of all says which the server has beside them. */
+async function serverDocs(
+  server: string,
+  options: NonNullable<Parameters<Catalog['docs']>[1]>,
+  context: CallContext,
+): Promise<ToolDoc[]> {
+  const { catalog, signal, notes } = context
+  const docs = await withUser(server, context, signal, () => catalog.docs(server, options, signal))
+  const note = options.tools ? undefined : skippedNote(server, catalog.of(server).skipped)
+  if (note) notes.add(note)
+  return docs
+}
+
 export const ownMethods: Methods = {
   call_tool: callTool,
 
@@ -147,20 +168,17 @@ export const ownMethods: Methods = {
   ]),
 
   list_tools: method(z.object({ server: name }), ({ server }, context) => {
-    const { catalog, scope, signal } = context
-    const serverName = allowedServer(server, catalog, scope)
-    return withUser(serverName, context, signal, () =>
-      catalog.docs(serverName, { resultsOf: resultsFor(context) }, signal),
-    )
+    const serverName = allowedServer(server, context.catalog, context.scope)
+    return serverDocs(serverName, { resultsOf: resultsFor(context) }, context)
   }),
 
   query_tool_docs: method(
     z.object({ server: name, tool: name.nullish(), tools: z.array(name).max(MAX_AT_ONCE).nullish(), detail }),
     ({ server, tool, tools = tool ? [tool] : undefined, detail: wanted }, context) => {
-      const { catalog, scope, signal, learned } = context
+      const { catalog, scope, learned } = context
       const serverName = allowedServer(server, catalog, scope)
       const options = { ...(tools && { tools }), detail: wanted, learned, resultsOf: resultsFor(context) }
-      return withUser(serverName, context, signal, () => catalog.docs(serverName, options, signal))
+      return serverDocs(serverName, options, context)
     },
   ),
 

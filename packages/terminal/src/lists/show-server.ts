@@ -1,4 +1,5 @@
 // `sandbridge servers NAME`: shows everything known about one server. Starts nothing.
+import { named } from '@sandbridge/core/calls/notes/unsearched-note.ts'
 import { listingTokens } from '@sandbridge/core/calls/catalog/arguments/listing-tokens.ts'
 import type { ServerDetails } from '@sandbridge/core/calls/catalog/known-server.ts'
 import { firstSentence } from '@sandbridge/core/util/text/one-line.ts'
@@ -49,6 +50,8 @@ export async function showServer(
   if (details.instructions) print(`\nInstructions:\n${indented(details.instructions.trim())}`)
   if (details.tools.length > 0) print('\nTools:')
   printTable(details.tools.map((tool) => [`  ${tool.alias}`, firstSentence(tool.description, DESCRIPTION_CHARS)]))
+  if (details.skipped.length > 0) print('\nLeft out, because no cell can call them:')
+  printTable(details.skipped.map(named).map((tool) => [`  ${tool.name}`, tool.reason]))
   printSummary(nextStep(name, details))
 }
 

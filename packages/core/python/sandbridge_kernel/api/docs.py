@@ -1,6 +1,6 @@
 """Tool docs as a cell sees them: mappings that print as their one line. And what can be made of one: a signature, a docstring."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from ..values import Listed, Record
@@ -84,28 +84,42 @@ class ToolDocs(list[ToolDoc]):
         )
 
 
-_MAX_SIGNATURES = 20
+_PAGE_CHARS = 6_000
 
 
 class ServerTools(ToolDocs):
-    """All tools of a server: when printed, a line each, and without signatures if there are many."""
+    """The tools of a server: when printed, a line each, or all that is known in full, up to a budget. A slice prints the rest."""
 
     def __repr__(self) -> str:
-        return super().__repr__() if any("params" in doc for doc in self) else listing(self)
+        return page(self, str)
+
+    def __getitem__(self, index: Any) -> Any:
+        found = super().__getitem__(index)
+        return ServerTools(found) if isinstance(index, slice) else found
 
 
-def listing(tools: ToolDocs) -> str:
-    """A line for each tool of a server, without signatures if there are many."""
-    if len(tools) <= _MAX_SIGNATURES:
-        return "\n".join(str(doc.get("line") or dict.__repr__(doc)) for doc in tools) or "(no tools)"
-    names = ", ".join(repr(doc["toolAlias"]) for doc in tools[:2])
-    ask = f"print(await runtime.query_tool_docs({tools[0]['server']!r}, tools=[{names}, …]))"
-    return "\n".join([*map(_brief, tools), f"{len(tools)} tools. The signatures of some: {ask}"])
+def page(tools: ToolDocs, text_of: Callable[[ToolDoc], str]) -> str:
+    """The first tools of a server, as many as fit, and how to see the others."""
+    apart = "\n\n" if text_of is str and any("params" in doc for doc in tools) else "\n"
+    shown: list[str] = []
+    left = _PAGE_CHARS
+    for text in map(text_of, tools):
+        left -= len(text) + len(apart)
+        if left < 0 and shown:
+            break
+        shown.append(text)
+    rest = len(tools) - len(shown)
+    if rest:
+        server = tools[0]["server"]
+        shown.append(
+            f"{len(shown)} of {len(tools)} tools. The others: print((await runtime.query_tool_docs({server!r}))[-{rest}:]). "
+            f"To find one: await runtime.search_tool_docs('…', servers=[{server!r}])"
+        )
+    return apart.join(shown) or "(no tools)"
 
 
-def _brief(doc: ToolDoc) -> str:
-    said = doc["line"].partition("  # ")[2] or doc["description"].partition(". ")[0][:72]
-    return f"{doc['toolAlias']}  # {said}" if said else str(doc["toolAlias"])
+def line_of(doc: ToolDoc) -> str:
+    return str(doc.get("line") or dict.__repr__(doc))
 
 
 class ToolMap(dict[str, ToolDoc]):

@@ -130,7 +130,7 @@ async def query_tool_docs(
     detail: Literal["summary", "full"] = "summary",
     tools: str | list[str] | None = None,
 ) -> ToolDocs:
-    """The docs of a server's tools, or of those named in `tool` or `tools`. More than twenty print without signatures.
+    """The docs of a server's tools, or of those named in `tool` or `tools`. Of many, a page is printed.
 
     detail: "summary" has server, tool, description and `line`, a call to paste; "full" adds the whole description,
     params, an example, returns and the schemas. The fields are keys and attributes of each doc.

@@ -88,7 +88,7 @@ class ServerProxy:
 
     def __repr__(self) -> str:
         try:
-            listing = docs.listing(self._tool_docs())
+            listing = docs.page(self._tool_docs(), docs.line_of)
         except MCPError as error:
             listing = f"(its tools cannot be listed: {error})"
         title = f"mcp_{self._alias}: server {self._server!r}" + (f", {self._description}" if self._description else "")

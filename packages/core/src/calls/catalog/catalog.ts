@@ -76,14 +76,14 @@ export interface CatalogOptions {
   toolChanges?: (server: string) => ToolChanges
   /** What the clients can be asked now. Missing: nothing. */
   abilities?: () => string
-  /** How long a search waits for the next of the servers that were never listed, in milliseconds. */
+  /** How long a search waits for servers that were never listed, in milliseconds. */
   firstIndexingWaitMs?: number
   log: Log
   /** Milliseconds since 1970. */
   now?: () => number
 }
 
-const FIRST_INDEXING_WAIT_MS = 5000
+const FIRST_INDEXING_WAIT_MS = 3000
 /**
  * Resources and prompts are listed after the tools. A server that does not answer for them must not delay its tools.
  */
@@ -176,7 +176,9 @@ export class Catalog {
   }
 
   #pendingReason(server: string): string {
-    return this.#options.state?.(server) === 'installing' ? 'it is being installed' : 'it has not answered yet'
+    const state = this.#options.state?.(server)
+    if (state === 'installing') return 'it is being installed'
+    return state === 'running' ? 'it has not listed its tools yet' : 'it is still starting'
   }
 
   /**
@@ -313,7 +315,7 @@ export class Catalog {
   /**
    * Returns the tools that fit a need best, best first; at least one when any are known. Several wordings of the need
    * give one ranking, and so do several needs, each of which is represented. Servers that were never listed are listed
-   * first, as long as they go on answering; the rest continue in the background.
+   * first, for a few seconds; the rest continue in the background.
    */
   async search(query: Wordings, options: SearchOptions = {}, signal?: AbortSignal): Promise<ToolDoc[]> {
     const { tools, weak } = await this.#find(query, options, signal)
@@ -360,8 +362,8 @@ export class Catalog {
   /** All knowledge of one server. Starts nothing. */
   details(server: string): ServerDetails {
     const record = this.#records.of(server)
-    const { about, tools, instructions, fetchedAt, failure, lastError } = record
-    return { ...this.#entry(record), about, tools: tools ?? [], instructions, fetchedAt, failure, lastError }
+    const { about, tools = [], skipped, instructions, fetchedAt, failure, lastError } = record
+    return { ...this.#entry(record), about, tools, skipped, instructions, fetchedAt, failure, lastError }
   }
 
   /** The `await mcp_…` line of a tool, for the owner of the bridge. */

@@ -15,7 +15,7 @@ const ALL_AT_ONCE = 8
 /** Does not include the time in which a package manager installs the server. */
 const TIME_LIMIT_MS = 60_000
 const LOOK_MS = 500
-/** A search waits this many times as long when servers go on answering. */
+/** A search waits this many times as long for the first server that answers, as long as nothing is known. */
 const MAX_WAITS = 4
 const REASON_LIMIT = 400
 const LATE = `No answer within ${TIME_LIMIT_MS / 1000} s`
@@ -75,8 +75,8 @@ export class Indexing {
   }
 
   /**
-   * Lists all of `records` that were never listed or have changed, except recent failures. Waits for them until none
-   * has answered for `waitMs`, within limits. A server's failure does not reject: the record holds the reason.
+   * Lists all of `records` that were never listed or have changed, except recent failures. Waits for them for `waitMs`,
+   * and longer while no tool of any is known. A server's failure does not reject: the record holds the reason.
    * @throws BridgeError CANCELLED
    */
   async inBackground(records: readonly ServerRecord[], waitMs: number, signal?: AbortSignal): Promise<void> {
@@ -89,7 +89,9 @@ export class Indexing {
       const reading = this.#start(record, true).catch(ignore)
       return this.#options.isInstalling(record.name) ? [] : [reading]
     })
-    if (waitMs > 0) await until(whileTheyAnswer(soon, waitMs), signal)
+    if (waitMs <= 0) return
+    const isNothingKnown = () => records.every(({ tools = [] }) => tools.length === 0)
+    await until(untilAnswered(soon, waitMs, isNothingKnown), signal)
   }
 
   close(): void {
@@ -146,19 +148,18 @@ export class Indexing {
   }
 }
 
-/** Resolves when all are over, when none was over for `waitMs`, or after a few times as long. */
-async function whileTheyAnswer(reading: readonly Promise<void>[], waitMs: number): Promise<void> {
+/** Resolves when all are over, or after `waitMs`; while nothing is known, within limits, when something is. */
+async function untilAnswered(
+  reading: readonly Promise<void>[],
+  waitMs: number,
+  isNothingKnown: () => boolean,
+): Promise<void> {
   const endsAt = performance.now() + MAX_WAITS * waitMs
   const open = new Set(reading)
   for (const one of reading) void one.then(() => open.delete(one))
-  for (let isLate = false; open.size > 0 && !isLate;) {
-    const leftMs = Math.min(waitMs, endsAt - performance.now())
-    isLate = await withTimeout(
-      Promise.race(open).then(() => false),
-      leftMs,
-      () => true,
-    )
-  }
+  await withTimeout(Promise.all(reading), waitMs, () => {})
+  while (open.size > 0 && isNothingKnown() && performance.now() < endsAt)
+    await withTimeout(Promise.race(open), endsAt - performance.now(), () => {})
 }
 
 /**

@@ -1,5 +1,6 @@
 // What the catalog knows about one server without starting it.
 import type { Failure, ServerError } from './toolbook.ts'
+import type { SkippedTool } from '../../upstream/upstream.ts'
 import type { CatalogTool } from './model/catalog-tool.ts'
 
 export interface KnownServer {
@@ -26,6 +27,8 @@ export interface ServerDetails extends KnownServer {
   /** The description without the number of tools. */
   about: string
   tools: CatalogTool[]
+  /** Entries of its list that no cell can call. */
+  skipped: readonly SkippedTool[]
   instructions: string | undefined
   /** When the tools were read, in milliseconds since 1970. */
   fetchedAt: number | undefined

@@ -22,14 +22,17 @@ export function lookUp(record: ServerRecord, name: string): CatalogTool | undefi
 
 /** @param line formats the best suggestion */
 export function unknownTool(
-  { name: server, tools = [] }: ServerRecord,
+  record: ServerRecord,
   wrong: string,
   meant: CatalogTool[],
   line: string | undefined,
 ): BridgeError {
+  const { name: server, tools = [] } = record
+  const leftOut = record.whyLeftOut(wrong)
+  const said = leftOut === undefined ? '' : `: it is left out of the list, because ${leftOut}`
   const none = tools.length === 0 ? 'The server has no tools.' : `Its tools: await runtime.list_tools("${server}")`
   const hint = meant.length === 0 ? none : `Did you mean ${meant.map((tool) => tool.alias).join(' or ')}? ${line}`
-  return new BridgeError('PROXY_TOOL_UNKNOWN', `Server '${server}' has no tool '${wrong.slice(0, 200)}'`, {
+  return new BridgeError('PROXY_TOOL_UNKNOWN', `Server '${server}' has no tool '${wrong.slice(0, 200)}'${said}`, {
     hint,
     ...(meant.length === 0 && tools.length > 0 && { userHint: `Its tools: sandbridge tools ${server}` }),
     data: { server, suggestions: meant.map((tool) => tool.name) },

@@ -20,6 +20,7 @@ import { shellWord } from '../../config/secrets/command-line.ts'
 import { isRecord } from '../../util/json/json.ts'
 import { isPlainText, isTextBox, mergeShapes, shapeOfResult, type Shape } from './model/learned-types.ts'
 import { oneLine } from '../../util/text/one-line.ts'
+import { foldName } from '../../util/text/python-name.ts'
 import { type Purpose, purposeText, serverPurpose, serverTopics } from './server-purpose.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
@@ -98,14 +99,16 @@ export class ServerRecord {
     return (this.#tools = allowed && catalogTools(this.name, this.alias, allowed))
   }
 
-  /** Tools that the server has, and no cell can call. */
-  get skipped(): SkippedTool[] {
-    const { tools = [], skipped = [] } = this.#known ?? {}
-    const hidden = tools.flatMap((tool) => {
-      const reason = this.#whyHidden(tool)
-      return reason === undefined ? [] : [{ name: tool.name, reason }]
-    })
-    return [...skipped, ...hidden]
+  /** Entries of the server's list that no cell can call. */
+  get skipped(): readonly SkippedTool[] {
+    return this.#known?.skipped ?? []
+  }
+
+  /** Why a tool that the server lists is none of `tools`; undefined for a tool that it does not list. */
+  whyLeftOut(name: string): string | undefined {
+    const isMeant = (one: { name: string }): boolean => one.name === name || foldName(one.name) === foldName(name)
+    const hidden = this.#known?.tools.find(isMeant)
+    return this.skipped.find(isMeant)?.reason ?? (hidden && this.#whyHidden(hidden))
   }
 
   #whyHidden({ name, isOfApps }: UpstreamTool): string | undefined {

@@ -1,12 +1,14 @@
 // A note for the reader of a cell about servers that a search did not cover. Without it, a tool that was not found
 // seems not to exist. Pure.
 import type { Unsearched } from '../catalog/known-server.ts'
+import type { SkippedTool } from '../../upstream/upstream.ts'
 import { oneLine } from '../../util/text/one-line.ts'
 import { firstOf } from '../../util/text/first-of.ts'
 import { ONLY_NAMED } from '../scope.ts'
 
 const MAX_SHOWN = 5
 const MAX_REASON_CHARS = 200
+const MAX_NAME_CHARS = 80
 
 /**
  * @param unsearched servers whose tools are not known
@@ -31,8 +33,19 @@ export function unsearchedNote(unsearched: readonly Unsearched[], unloaded: { na
   return sentences.length === 0 ? undefined : sentences.join(' ')
 }
 
-function withReasons(servers: readonly Unsearched[]): string {
-  const described = ({ name, reason }: Unsearched) =>
+/** Names what a server lists and no cell can call; undefined when there is nothing. */
+export function skippedNote(server: string, skipped: readonly SkippedTool[]): string | undefined {
+  if (skipped.length === 0) return undefined
+  return `Left out of the tools of ${server}: ${withReasons(skipped.map(named))}.`
+}
+
+/** An entry without a name has a reason, too. */
+export function named({ name, reason }: SkippedTool): SkippedTool {
+  return { name: oneLine(name, MAX_NAME_CHARS) || '(unnamed)', reason }
+}
+
+function withReasons(servers: readonly Pick<Unsearched, 'name' | 'reason'>[]): string {
+  const described = ({ name, reason }: Pick<Unsearched, 'name' | 'reason'>) =>
     `${name} (${oneLine(reason, MAX_REASON_CHARS).replace(/\.$/, '')})`
   return firstOf(servers.map(described), MAX_SHOWN)
 }

@@ -252,9 +252,7 @@ describe('Session', () => {
     // The kernel cancels its calls when it is interrupted.
     sandbox.send({ type: 'cancel', id: 1 }, done(1, { status: 'interrupted' }))
     expect((await run).notes).toEqual([
-      expect.stringMatching(
-        /^Time in tool calls: github\.search [\d.]+ s, still running\.$/,
-      ),
+      expect.stringMatching(/^Time in tool calls: github\.search [\d.]+ s, still running\.$/),
     ])
   })
 

@@ -169,7 +169,8 @@ export class Connection {
       ),
     )
     const usable = this.#revision.learn(list)
-    return { ...usable, tools: usable.tools.map((tool) => this.#cleanedTool(tool)) }
+    const skipped = this.cleaned(usable.skipped)
+    return { ...usable, skipped, tools: usable.tools.map((tool) => this.#cleanedTool(tool)) }
   }
 
   /** Sends any other request. @param what the request in words, for errors. @throws BridgeError */

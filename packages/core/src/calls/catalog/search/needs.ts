@@ -5,7 +5,8 @@ const MAX_NEEDS = 8
 /** A longer part is a sentence of a story, not an item of a list. */
 const MAX_WORDS = 9
 /** What stands between the items of a list. In a path or a rate (`km/h`), a slash is a part of a word. */
-const BETWEEN = /((?:\s*[;\r\n]+\s*(?:[-*•]\s+|\d+[.)]\s+)?|\s*,\s*|\s*[/&+]\s*)(?:(?:and|then|or)\s+)*|\s+and\s+(?:then\s+)?)/i
+const BETWEEN =
+  /((?:\s*[;\r\n]+\s*(?:[-*•]\s+|\d+[.)]\s+)?|\s*,\s*|\s*[/&+]\s*)(?:(?:and|then|or)\s+)*|\s+and\s+(?:then\s+)?)/i
 /** What no phrase holds. */
 const HARD = /[;\r\n]/
 /** A part that begins with one of these goes on with the part before it. */
@@ -20,7 +21,10 @@ const STORY = /\b(?:could you|can you|please|hi|hello)\b|[a-z][.?!](?:\s|$)/i
 
 /** The needs of a text, in its words; one for a text that has not the form of a list. */
 export function needsIn(text: string): string[] {
-  const [first = '', ...rest] = text.trim().replace(/^(?:[-*•]|\d+[.)])\s+/, '').split(BETWEEN)
+  const [first = '', ...rest] = text
+    .trim()
+    .replace(/^(?:[-*•]|\d+[.)])\s+/, '')
+    .split(BETWEEN)
   if (rest.length === 0 || STORY.test(text)) return [text]
   const needs = [first]
   for (let at = 0; at < rest.length; at += 2) {
