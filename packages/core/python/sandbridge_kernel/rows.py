@@ -1,10 +1,12 @@
-"""Rows in texts that tools return: tagged lines, `key: value` blocks, Markdown tables and CSV. Values stay texts. Knows nothing of
+"""Rows in texts that tools return: JSON lines, tagged lines, `key: value` blocks, Markdown tables and CSV. Values of all but JSON stay texts. Knows nothing of
 frames or calls.
 """
 
 from __future__ import annotations
 
+import json
 import re
+from typing import Any
 
 _TAGGED = re.compile(r"\[([A-Z][A-Z0-9_ -]{0,30})\] +(\S.*)")
 _SIZED = re.compile(r"(.*\S) {2,}(\d[\d.,]* ?(?:[KMGTP]i?)?B)")
@@ -19,14 +21,25 @@ _MAX_COLUMNS = 1_000
 _MAX_CELLS = 1 << 20
 
 
-def rows_in(text: str) -> list[dict[str, str]] | None:
+def rows_in(text: str) -> list[dict[str, Any]] | None:
     """The rows of a text that has one of the formats throughout, or a Markdown table somewhere; None for any other text."""
     text = text.removeprefix("\ufeff")  # Excel begins a CSV with it
     if not text.strip():
         return []
     # Not `splitlines`: it also splits at characters inside of values.
     lines = [line.rstrip() for line in re.split(r"\r?\n", text.strip("\r\n"))]
-    return _tagged(lines) or _table(lines) or _blocks(lines) or _separated(text, lines)
+    return _json_lines(lines) or _tagged(lines) or _table(lines) or _blocks(lines) or _separated(text, lines)
+
+
+def _json_lines(lines: list[str]) -> list[dict[str, Any]] | None:
+    """A JSON object on each line, whose values are parsed."""
+    filled = [line for line in lines if line]
+    if len(filled) < 2 or not all(line.startswith("{") for line in filled):
+        return None
+    try:
+        return [json.loads(line) for line in filled]
+    except (ValueError, RecursionError):
+        return None
 
 
 def _tagged(lines: list[str]) -> list[dict[str, str]] | None:

@@ -66,10 +66,10 @@ class Text(str):
         found = rows_in(self)
         if found is None:
             raise AttributeError(
-                "the text has no rows: it is not tagged lines, `key: value` blocks, a Markdown table or CSV; "
+                "the text has no rows: it is not JSON lines, tagged lines, `key: value` blocks, a Markdown table or CSV; "
                 "use .splitlines() or a regular expression"
             )
-        return [Record(row) for row in found]
+        return [_recorded(row) for row in found]
 
 
 class Media:
@@ -204,13 +204,18 @@ _CLOSING = {"[": "]", "{": "}", "(": ")"}
 _SURELY_JSON = pattern(r'\s*(?:\{\s*"|\[\s*[\[{])')
 
 
+# The first of several lines is complete, and the next one begins as it does.
+_JSON_LINES = pattern(r"\s*(?:\{.*\}|\[.*\])[ \t]*\r?\n\s*[{\[]")
+_EACH_LINE = "[json.loads(line) for line in text.splitlines() if line]"
+
+
 def _parser(content: object, tool: str) -> Callable[[str], object]:
     return (lambda text: _parsed(text, tool)) if _may_parse(content) else (lambda text: _too_large(text, tool))
 
 
 def _too_large(text: str, tool: str) -> str:
     if _SURELY_JSON.match(text):
-        tell(tool, "it is too large", "json.loads(text)")
+        tell(tool, "it is too large", _EACH_LINE if _JSON_LINES.match(text) else "json.loads(text)")
     return text
 
 
@@ -243,12 +248,15 @@ def _data(text: str, tool: str) -> object:
         try:
             return _decode(text)
         except JSONDecodeError as problem:
-            if problem.msg == "Extra data" and _SURELY_JSON.match(text):
+            if problem.msg == "Extra data" and _JSON_LINES.match(text):
+                tell(tool, "it has JSON on each line", _EACH_LINE)
+            elif problem.msg == "Extra data" and _SURELY_JSON.match(text):
                 tell(
                     tool,
                     f"more text follows the JSON, from character {problem.pos:,}",
                     "json.JSONDecoder().raw_decode(text)",
                 )
+            if problem.msg == "Extra data":
                 return text
         except (ValueError, RecursionError):
             pass

@@ -16,6 +16,7 @@ import { CellPermissions } from '../calls/permissions/cell-permissions.ts'
 import { deniedByRule } from '../calls/permissions/denied.ts'
 import type { SessionFlow } from '../calls/flow-part.ts'
 import { CalledTools } from '../calls/notes/called-tools.ts'
+import { smallerResults } from '../calls/notes/smaller-results.ts'
 import { unansweredNotes } from '../calls/notes/unanswered-notes.ts'
 import { serveCalls } from '../calls/proxy.ts'
 import { scopeFor } from '../calls/scope.ts'
@@ -229,7 +230,10 @@ export class Cells {
       listeners: listeners && masker ? masker.listeners(listeners) : listeners,
       signal: interrupt.signal,
       onCall: (call, cancellation) => serve({ ...call, params: masker!.unmaskData(call.params) }, cancellation),
-      onCallFailed: (error) => log.failure('A call failed', error),
+      onCallFailed: (error, call) => {
+        const told = log.failure('A call failed', error)
+        return [smallerResults(error, call, connected.catalog), told].filter(Boolean).join(' ')
+      },
       onResumed: flow && (() => flow.resumed()),
       events,
       quota: person.quota,

@@ -29,6 +29,22 @@ it('a server that answers neither a call nor a ping is restarted for the next ca
   await until(() => !isAlive(Number(first)))
 })
 
+it.each([
+  ['startTimeoutMs', { startTimeoutMs: 400 }],
+  ['callTimeoutMs', { callTimeoutMs: 400 }],
+])(
+  'a list that a server never sends ends at the %s of its entry, and says that no call was sent',
+  async (_, limits) => {
+    const upstreams = open([{ ...raw('no-list'), ...limits }])
+    await expect(upstreams.listTools('no-list')).rejects.toMatchObject({
+      code: 'UPSTREAM_TIMEOUT',
+      message: "Server 'no-list' did not answer the listing of its tools within 0.4 s. No call was sent",
+    })
+    // Control: it answers everything else.
+    expect(upstreams.state('no-list')).toBe('running')
+  },
+)
+
 it('a server that leaves a call unanswered and answers a ping keeps running', async () => {
   const { upstreams, seen } = await deafServer(400)
   const first = textOf(await upstreams.callTool('goes-deaf', 'pid', {}))

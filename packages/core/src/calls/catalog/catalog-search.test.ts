@@ -1,9 +1,18 @@
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { BridgeError } from '../../errors.ts'
 import type { CatalogOptions } from './catalog.ts'
-import { weakNote } from './search/weak-answer.ts'
+import { unmetNote, weakNote } from './search/weak-answer.ts'
 import { wordingsIn } from './search/wordings.ts'
-import { asked, beginCatalogs, catalog, codeOf, definition, FILES } from '../../../test/support/catalog-tools.ts'
+import type { UpstreamTool } from '../../upstream/upstream.ts'
+import {
+  asked,
+  beginCatalogs,
+  catalog,
+  codeOf,
+  definition,
+  FILES,
+  GITHUB,
+} from '../../../test/support/catalog-tools.ts'
 
 beforeEach(beginCatalogs)
 
@@ -153,6 +162,18 @@ describe('search', () => {
     expect(await known.search([])).toEqual([])
   })
 
+  it('a text that lists several needs is searched for each of them, by turns, and names those without a tool', async () => {
+    const known = catalog()
+    const found = await known.search('create an issue, read a file, launch a rocket', { limit: 5 })
+    expect(found.slice(0, 2).map((doc) => doc.tool)).toEqual(['create-issue', 'read_file'])
+    expect(new Set(found.map((doc) => doc.weak))).toEqual(new Set([unmetNote(['launch a rocket'])]))
+    // Control: apart, each is found, or not.
+    expect((await known.search('create an issue'))[0]).toMatchObject({ tool: 'create-issue' })
+    expect((await known.search('launch a rocket'))[0]?.weak).toBe(weakNote(3))
+    const [reasoned] = await known.searchWithReasons('create an issue; read a file')
+    expect(reasoned?.reason).toBeDefined()
+  })
+
   it('both needs of one long sentence are found', async () => {
     const sentence = 'create an issue that says what went wrong last night and read the file with the plan for it'
     const found = await catalog().search(sentence)
@@ -231,18 +252,33 @@ describe('servers that were never listed', () => {
   const many = (count: number) => Array.from({ length: count }, (_, at) => definition(`server-${at}`))
   const names = (known: ReturnType<typeof catalog>) => known.servers().map(({ name }) => name)
 
-  it('a search waits for servers that were never listed as long as they go on answering', async () => {
+  it('a search answers from what is known by then, names what still starts, and finds the rest when it is made again', async () => {
+    let answer = (): void => {}
+    const late = new Promise<{ tools: UpstreamTool[] }>((resolve) => (answer = () => resolve({ tools: GITHUB })))
     const known = catalog({
-      definitions: many(12),
-      // Four are asked at once. A busy machine answers in less than twice the time.
-      firstIndexingWaitMs: 1_000,
-      listTools: async () => {
-        await new Promise((resolve) => setTimeout(resolve, 400))
+      firstIndexingWaitMs: 50,
+      listTools: (server) => (server === 'files' ? Promise.resolve({ tools: FILES }) : late),
+    })
+    expect((await known.search('create an issue')).map((doc) => doc.tool)).toEqual(['read_file'])
+    expect(known.unsearched(names(known))).toEqual([
+      { name: 'GitHub', reason: 'it is still starting', isBroken: false },
+    ])
+    answer()
+    await late
+    expect((await known.search('create an issue'))[0]?.tool).toBe('create-issue')
+    expect(known.unsearched(names(known))).toEqual([])
+  })
+
+  it('a search waits longer as long as nothing at all is known', async () => {
+    const known = catalog({
+      firstIndexingWaitMs: 100,
+      listTools: async (server) => {
+        await new Promise((resolve) => setTimeout(resolve, server === 'files' ? 250 : 60_000).unref())
         return { tools: FILES }
       },
     })
-    await known.search('read')
-    expect(known.unsearched(names(known))).toEqual([])
+    expect((await known.search('read'))[0]?.tool).toBe('read_file')
+    await known.close()
   })
 
   it('a server that is known from an earlier start is searched, whether it answers now or not', async () => {

@@ -131,6 +131,23 @@ describe('tools', () => {
     expect(error.hint).toContain('await mcp_github.create_issue(*, title: str, body: str = None)')
   })
 
+  it('the error for a tool that is left out of the list says why', async () => {
+    const github = definition('GitHub', {})
+    const skipped = [{ name: 'deep', reason: 'its schema is nested deeper than 200 levels' }]
+    const apps = { name: 'render', isOfApps: true as const }
+    const listTools = () => Promise.resolve({ tools: [...GITHUB, apps], skipped })
+    const known = catalog({ definitions: [github], listTools })
+    const messageFor = async (name: string) => (await codeOf(known.findTool('GitHub', name))).message
+    expect(await messageFor('deep')).toBe(
+      "Server 'GitHub' has no tool 'deep': it is left out of the list, because its schema is nested deeper than 200 levels",
+    )
+    expect(await messageFor('render')).toContain("because only the server's own app may call it")
+    expect(await messageFor('other')).toBe("Server 'GitHub' has no tool 'other'")
+    expect(known.details('GitHub').skipped).toEqual(skipped)
+    // The next bridge knows it, too.
+    expect(catalog({ definitions: [github] }).of('GitHub').skipped).toEqual(skipped)
+  })
+
   it('an unknown tool is also found by the meaning of its name', async () => {
     expect((await codeOf(catalog().findTool('GitHub', 'report_problem'))).data).toMatchObject({
       suggestions: ['create-issue', 'list-issues'],

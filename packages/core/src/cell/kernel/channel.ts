@@ -66,7 +66,7 @@ export class Channel {
     this.sandbox = sandbox
     this.#log = log
     this.#room = new ReplyRoom(sandbox.stdin)
-    this.#calls = new OpenCalls(this.#room, (frame) => this.#sendReply(frame))
+    this.#calls = new OpenCalls(this.#room, (frame, more) => this.#sendReply(frame, more))
     this.#decoder = new FrameDecoder({
       onFrame: (frame, bytes) => this.#receive(frame, bytes),
       onMalformed: (reason) => this.#countMalformed(reason),
@@ -169,14 +169,14 @@ export class Channel {
     }
   }
 
-  #sendReply(frame: ReplyFrame): void {
+  #sendReply(frame: ReplyFrame, more?: (error: unknown) => string | undefined): void {
     try {
       const line = encodeFrame(frame)
       if (this.#room.unreadBytes + line.length > MAX_UNREAD_BYTES) throw unread(this.#room.unreadBytes)
       this.#write(line)
     } catch (error) {
       if (this.#room.unreadBytes > MAX_KEPT_BYTES) this.#endUnread()
-      else this.#write(encodeFrame({ type: 'reply', id: frame.id, error: replyError(error) }))
+      else this.#write(encodeFrame({ type: 'reply', id: frame.id, error: replyError(error, more?.(error)) }))
     }
   }
 

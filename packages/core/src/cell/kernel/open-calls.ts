@@ -11,8 +11,8 @@ export type CallHandler = (call: CallFrame, cancellation: Cancellation) => unkno
 /** Serves the calls of one cell. */
 export interface CallServer {
   onCall: CallHandler
-  /** Called when a call fails. @returns more text for the error's hint */
-  onCallFailed?: ((error: unknown) => string | undefined) | undefined
+  /** Called when a call fails, or its reply cannot be sent. @returns more text for the error's hint */
+  onCallFailed?: ((error: unknown, call: CallFrame) => string | undefined) | undefined
   /** Called when a call begins. @returns a function to call when it ends */
   onCallBegin?(call: CallFrame): (() => void) | undefined
 }
@@ -27,10 +27,11 @@ const MAX_OPEN_BYTES = 256 << 20
 export class OpenCalls {
   readonly #open = new Map<number, Cancellation>()
   readonly #room: ReplyRoom
-  readonly #reply: (frame: ReplyFrame) => void
+  readonly #reply: (frame: ReplyFrame, more?: (error: unknown) => string | undefined) => void
   #openBytes = 0
 
-  constructor(room: ReplyRoom, reply: (frame: ReplyFrame) => void) {
+  /** @param reply sends a frame; `more` gives more text for the hint of an error that is sent in its place */
+  constructor(room: ReplyRoom, reply: (frame: ReplyFrame, more?: (error: unknown) => string | undefined) => void) {
     this.#room = room
     this.#reply = reply
   }
@@ -66,12 +67,12 @@ export class OpenCalls {
       end = server.onCallBegin?.(call)
       reply = { type: 'reply', id, value: (await server.onCall(call, cancellation)) ?? null }
     } catch (error) {
-      reply = { type: 'reply', id, error: replyError(error, server.onCallFailed?.(error)) }
+      reply = { type: 'reply', id, error: replyError(error, server.onCallFailed?.(error, call)) }
     }
     end?.()
     this.#open.delete(id)
     this.#openBytes -= bytes
-    if (!cancellation.aborted) this.#reply(reply)
+    if (!cancellation.aborted) this.#reply(reply, (error) => server.onCallFailed?.(error, call))
     // After the reply is sent, so that it counts as unread.
     this.#room.release(reserved)
   }

@@ -5,7 +5,7 @@ import { ofCell, type Origin } from '../../observe/events/event.ts'
 import { type EventStream, NO_EVENTS } from '../../observe/events/event-stream.ts'
 import type { CellObserver } from '../kernel/channel.ts'
 import type { Kernel, RunOptions } from '../kernel/kernel.ts'
-import type { CallHandler } from '../kernel/open-calls.ts'
+import type { CallHandler, CallServer } from '../kernel/open-calls.ts'
 import type { OtherLanguage } from '../../config/settings/cells.ts'
 import type { DoneFrame, MimeBundle, ProgressFrame, VisibleServer } from '../protocol/frames.ts'
 import type { LeftBehind } from '../../isolation/provider.ts'
@@ -53,7 +53,7 @@ export interface CellRequest {
   named?: true | undefined
   onCall: CallHandler
   /** Called when a call fails. @returns more text for the error's hint */
-  onCallFailed?: (error: unknown) => string | undefined
+  onCallFailed?: CallServer['onCallFailed']
   /** Returns the revision of the files in `/projects`; missing when no files are kept. */
   projects?: (() => string) | undefined
   listeners?: CellListeners | undefined

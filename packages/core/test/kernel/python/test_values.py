@@ -58,6 +58,24 @@ class Native(unittest.TestCase):
             self.assertEqual(notes(words), [])
         self.assertEqual(notes(behind, ""), [])
 
+    def test_a_note_about_json_on_each_line_says_how_to_parse_it_and_its_rows_are_records(self):
+        self.addCleanup(unparsed._told.clear)
+        lines = '{"id": 1, "in": {"a": [1]}}\r\n{"id": 2}\n'
+        found = native(text(lines), "mcp_db.export")
+        self.assertEqual(found, lines)
+        self.assertEqual(
+            unparsed.notes(),
+            [
+                "The text of mcp_db.export looks like data but stays a str: it has JSON on each line."
+                " [json.loads(line) for line in text.splitlines() if line] parses it."
+            ],
+        )
+        self.assertEqual(found.rows, [{"id": 1, "in": {"a": [1]}}, {"id": 2}])
+        self.assertEqual(found.rows[0]["in"].a, [1])
+        # Control: text behind JSON is something else.
+        native(text('{"a": 1}\nnot JSON'), "mcp_db.other")
+        self.assertIn("more text follows", unparsed.notes()[0])
+
     def test_json_of_more_structure_than_a_frame_may_have_stays_text(self):
         dense = "[" + "[]," * 400_000 + "1]"
         plain = json.dumps([{"text": "x" * 100}] * 20_000)

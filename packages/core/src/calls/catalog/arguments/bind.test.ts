@@ -173,6 +173,25 @@ describe('what is refused', () => {
     )
   })
 
+  it('an argument error shows required arguments and those of similar names first, and names the others', () => {
+    const many = Object.fromEntries(
+      Array.from({ length: 40 }, (_, at) => [`option_with_a_long_name_${at}`, { type: 'string' }]),
+    )
+    const properties = { ...many, repository: { type: 'string' }, dashboardUid: { type: 'string' } }
+    const wide = tool({ type: 'object', properties, required: ['repository'], additionalProperties: false })
+    const errorFor = (kwargs: Record<string, unknown>): string => {
+      try {
+        bindArguments(wide, [], kwargs)
+        return ''
+      } catch (error) {
+        return (error as Error).message
+      }
+    }
+    expect(errorFor({ repository: 'r', dashboard_id: 'x' })).toMatch(
+      /Did you mean dashboard_?[uU]id\?.*\(\*, repository: str, dashboard_?[uU]id: str = None, .*\*\*more\)\. Also: option_with_a_long_name_\d+, /,
+    )
+  })
+
   it('an argument error names a missing key, an unknown key or a wrong type inside an object', () => {
     const point = {
       type: 'object',

@@ -1,15 +1,17 @@
 // Converts the arguments of a Python call into a tool's arguments: positions and Python names become true names.
 // Refuses only what the tool's schema certainly forbids, and then reports all problems at once.
 import { BridgeError } from '../../../errors.ts'
+import { CatalogOffering } from '../model/catalog-offering.ts'
 import type { CatalogTool } from '../model/catalog-tool.ts'
 import { didYouMeanText } from '../../../util/text/did-you-mean.ts'
 import { foldName } from '../../../util/text/python-name.ts'
 import { firstOf } from '../../../util/text/first-of.ts'
-import type { Parameter, Signature } from '../signature/signature.ts'
-import { toolLine } from './tool-line.ts'
+import { ERROR, parametersText, type Parameter, type Signature } from '../signature/signature.ts'
 import { violation } from '../signature/violation.ts'
 
 const MAX_PROBLEMS = 6
+/** Of parameters that the signature in an error has no room for. */
+const MAX_NAMES = 30
 const finders = new WeakMap<Signature, ReturnType<typeof finderOf>>()
 
 /** Placeholder for an argument whose value the source does not show: it may be anything. */
@@ -151,12 +153,23 @@ function unknownArgument(name: string, { parameters }: Signature): string {
 }
 
 function invalid(tool: CatalogTool, problems: string[], isUnlisted: boolean): BridgeError {
-  const line = toolLine(tool).replace(/^await /, '')
+  const { parameters } = tool.signature
+  const words = new Set(problems.join(' ').match(/[\p{L}\p{N}_]+/gu))
+  const named = parameters.filter(({ name }) => words.has(name)).map(({ name }) => name)
+  const signature = parametersText(tool.signature, ERROR, named)
+  const hidden = parameters.map(({ name }) => name).filter((name) => !signature.includes(`, ${name}: `))
+  const others = hidden.length > 0 ? `. Also: ${firstOf(hidden, MAX_NAMES)}` : ''
+  const isPrompt = tool instanceof CatalogOffering
+  const line = isPrompt ? tool.line(ERROR) : `await mcp_${tool.serverAlias}.${tool.alias}(${signature})`
   const data: InvalidArguments = { server: tool.server, tool: tool.name, problems, isUnlisted }
   // The call is the same in Python and JavaScript.
   const call = `await runtime.call_tool(${[tool.server, tool.name].map((name) => JSON.stringify(name)).join(', ')}, {…})`
   const hint = isUnlisted ? { hint: `To send it all the same: ${call}` } : {}
-  return new BridgeError('PROXY_ARGUMENTS_INVALID', `${listed(tool, problems)}. Signature: ${line}`, { data, ...hint })
+  return new BridgeError(
+    'PROXY_ARGUMENTS_INVALID',
+    `${listed(tool, problems)}. Signature: ${line.replace(/^await /, '')}${isPrompt ? '' : others}`,
+    { data, ...hint },
+  )
 }
 
 /** `data` of the error for a refused call. */

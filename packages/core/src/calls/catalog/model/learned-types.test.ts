@@ -32,6 +32,12 @@ it('a JSON text is learned as what it holds, other text as str', () => {
   expect(typeOf(shapeOfResult({ content: [{ type: 'text', text: '{broken' }] }))).toBe('str')
 })
 
+it('a text with a JSON object on each line is learned as a text with rows', () => {
+  const text = (words: string) => typeOf(shapeOfResult({ content: [{ type: 'text', text: words }] }))
+  expect(text('{"id": 1, "name": "a"}\n{"id": 2}\n')).toBe("Text[{id: int, 'name?': str}]")
+  expect(text('{"id": 1}\nmore')).toBe('str')
+})
+
 it('a Python literal is learned as what it holds, as the kernel parses it', () => {
   const text = (words: string) => typeOf(shapeOfResult({ content: [{ type: 'text', text: words }] }))
   expect(text("[{'id': 1, 'name': None}]")).toBe('list[{id: int, name: None}]')

@@ -4,7 +4,7 @@
 // returns. Pure.
 import type { ToolResult } from '../../../upstream/upstream.ts'
 import { blocksOf, inBox, schemaInBox, structuredOf } from './result-parts.ts'
-import { columnsOf } from './text-columns.ts'
+import { columnsOf, jsonLines } from './text-columns.ts'
 import { isRecord, parseJson } from '../../../util/json/json.ts'
 import { parsePythonLiteral } from '../../../util/text/python-value.ts'
 
@@ -72,6 +72,8 @@ function shapeOfParsed(text: string): Shape {
 }
 
 function shapeOfText(text: string): Shape {
+  const objects = jsonLines(text)
+  if (objects) return withinSize({ type: ['Text'], items: objects.map((one) => observe(one, 0)).reduce(merge) })
   const columns = columnsOf(text)
   if (!columns) return { type: ['string'] }
   // The first line of a text is often no header, but a person or a sentence.

@@ -1,5 +1,6 @@
-// The columns of the rows in a text, as packages/core/python/sandbridge_kernel/rows.py finds them;
+// The rows of a text, and their columns, as packages/core/python/sandbridge_kernel/rows.py finds them;
 // packages/core/test/fixtures/rows.json holds both to each other. Pure.
+import { isRecord, parseJson } from '../../../util/json/json.ts'
 
 const TAGGED = /^\[[A-Z][A-Z0-9_ -]{0,30}\] +\S.*$/s
 const SIZED = /\S {2,}\d[\d.,]* ?(?:[KMGTP]i?)?B$/
@@ -12,19 +13,34 @@ const MAX_COLUMNS = 32
 const MAX_CHARS = 8_192
 const MAX_LINES = 60
 
+/** The first objects of a text with a JSON object on each line; undefined for any other text. */
+export function jsonLines(text: string): Record<string, unknown>[] | undefined {
+  const lines = linesOf(text).filter((line) => line !== '')
+  if (lines.length < 2 || !lines.every((line) => line.startsWith('{'))) return undefined
+  const objects = lines.map((line) => parseJson(line))
+  return objects.every(isRecord) ? objects : undefined
+}
+
 /** Undefined for a text without rows, and for an empty one. */
 export function columnsOf(text: string): string[] | undefined {
-  // A first line that is longer has no end there.
-  const start = text.length > MAX_CHARS ? text.slice(0, Math.max(0, text.lastIndexOf('\n', MAX_CHARS))) : text
-  const lines = start
-    // Excel begins a CSV with it.
-    .replace(/^\uFEFF/, '')
-    .replace(/^[\r\n]+|(?<![\r\n])[\r\n]+$/g, '')
-    .split(/\r?\n/)
-    .slice(0, MAX_LINES)
-    .map((line) => line.trimEnd())
+  const lines = linesOf(text)
   if (lines.join('').trim() === '') return undefined
   return tagged(lines) ?? table(lines) ?? blocks(lines) ?? separated(lines)
+}
+
+/** Without the end of a long text. */
+function linesOf(text: string): string[] {
+  // A first line that is longer has no end there.
+  const start = text.length > MAX_CHARS ? text.slice(0, Math.max(0, text.lastIndexOf('\n', MAX_CHARS))) : text
+  return (
+    start
+      // Excel begins a CSV with it.
+      .replace(/^\uFEFF/, '')
+      .replace(/^[\r\n]+|(?<![\r\n])[\r\n]+$/g, '')
+      .split(/\r?\n/)
+      .slice(0, MAX_LINES)
+      .map((line) => line.trimEnd())
+  )
 }
 
 function tagged(lines: string[]): string[] | undefined {

@@ -60,6 +60,8 @@ export const SHORT: SignatureLimits = {
   total: 174,
   totalWithLiterals: 320,
 }
+/** For the error about a call, whose writer needs what the call lacks. */
+export const ERROR: SignatureLimits = { ...SHORT, total: 320 }
 /** For a single tool in detail. */
 export const FULL: SignatureLimits = {
   requiredType: 2000,
@@ -104,11 +106,13 @@ export function signatureOf(inputSchema: unknown): Signature {
  * `*, owner: str, body: str = None`: the text between the parentheses. `**more` stands for optional parameters that do
  * not fit, and for an open schema. Parameters with few values come before other optional ones: they often decide what
  * the tool does. An optional parameter without a default is shown with `None`, which a call may pass to omit it.
+ * @param first names that are shown before the other optional ones
  */
-export function parametersText(signature: Signature, limits: SignatureLimits): string {
+export function parametersText(signature: Signature, limits: SignatureLimits, first: readonly string[] = []): string {
   const { parameters, open } = signature
   if (parameters.length === 0) return open ? '**arguments' : ''
-  const order = (one: Parameter): number => (one.required ? 0 : hasFewValues(one, signature.root) ? 1 : 2)
+  const order = (one: Parameter): number =>
+    one.required ? 0 : first.includes(one.name) ? 1 : hasFewValues(one, signature.root) ? 2 : 3
   let text = '*'
   let hidden = 0
   for (const parameter of parameters.toSorted((a, b) => order(a) - order(b))) {
