@@ -35,13 +35,13 @@ it.each([
 ])(
   'a list that a server never sends ends at the %s of its entry, and says that no call was sent',
   async (_, limits) => {
-    const upstreams = open([{ ...raw('no-list'), ...limits }])
-    await expect(upstreams.listTools('no-list')).rejects.toMatchObject({
+    const upstreams = open([{ ...raw('never-lists'), ...limits }])
+    await expect(upstreams.listTools('never-lists')).rejects.toMatchObject({
       code: 'UPSTREAM_TIMEOUT',
-      message: "Server 'no-list' did not answer the listing of its tools within 0.4 s. No call was sent",
+      message: "Server 'never-lists' did not answer the listing of its tools within 0.4 s. No call was sent",
     })
     // Control: it answers everything else.
-    expect(upstreams.state('no-list')).toBe('running')
+    expect(upstreams.state('never-lists')).toBe('running')
   },
 )
 
