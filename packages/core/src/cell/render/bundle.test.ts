@@ -11,6 +11,8 @@ it.each([
   [{ 'text/plain': '<__main__.Chart object at 0x7f00>', 'text/html': '<b>chart</b>' }, '<b>chart</b>'],
   [{ 'text/plain': '<Tree at 0x7f00>', 'application/json': { a: 1 } }, '{"a":1}'],
   [{ 'text/plain': '<Thing object at 0x7f00>' }, '<Thing object at 0x7f00>'],
+  [{ 'text/plain': '<IPython.core.display.HTML object>', 'text/html': '<b>x</b>' }, '<b>x</b>'],
+  [{ 'text/plain': '<IPython.core.display.Image object>', 'image/png': PNG }, undefined],
   [{ 'text/plain': 7 }, undefined],
   [undefined, undefined],
 ])('textOf(%j) is %j', (bundle, expected) => expect(textOf(bundle)).toBe(expected))

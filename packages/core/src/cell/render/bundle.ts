@@ -36,6 +36,8 @@ export function textOf(bundle: MimeBundle | undefined): string | undefined {
   if (typeof markdown === 'string') return plainText(markdown)
   if (typeof plain === 'string' && !MUTE.test(plain)) return plainText(plain)
   const speaking = SPEAKING_TYPES.map((type) => bundle[type]).find((content) => content !== undefined)
+  // It adds nothing to a picture.
+  if (speaking === undefined && mediaIn(bundle).length > 0) return undefined
   if (speaking === undefined) return typeof plain === 'string' ? plainText(plain) : undefined
   return plainText(typeof speaking === 'string' ? speaking : JSON.stringify(speaking))
 }
