@@ -50,7 +50,13 @@ export async function findHostSystem(answers?: RememberedAnswers): Promise<Bubbl
     if (typeof tried !== 'string') return { found: { bubblewrap, system, ...tried }, verdict }
     failures.push(`${executable}: ${tried}`)
   }
-  return { verdict: `bubblewrap does not work here: ${failures.join('; ')}` }
+  return { verdict: `bubblewrap does not work here: ${failures.join('; ')}${remedyFor(failures.join('\n'))}` }
+}
+
+function remedyFor(failures: string): string {
+  if (/unknown option/i.test(failures)) return '. It is too old: bubblewrap 0.8 or newer is needed'
+  if (!/uid map|namespace/i.test(failures)) return ''
+  return '. AppArmor or the kernel forbids it user namespaces: install the profile of bwrap (on Ubuntu 24.04, the package apparmor-profiles), or allow them with sysctl'
 }
 
 /** Like `findHostSystem`, with the system of an image. @param image the image as the user named it */

@@ -103,6 +103,30 @@ describe('probeEngine', () => {
     ['Windows containers', 'docker', { stdout: JSON.stringify({ ...DOCKER, OSType: 'windows' }) }, /Linux containers/],
     ['no answer', 'docker', { code: null, stderr: 'no answer within 15 s' }, /no answer within 15 s/],
     ['nonsense', 'podman', { stdout: 'null' }, /does not work/],
+    [
+      'the stub of Docker Desktop',
+      'docker',
+      { code: 1, stdout: "\nThe command 'docker' could not be found in this WSL 2 distro.\nWe recommend …\n" },
+      /not switched on for this distribution of WSL/,
+    ],
+    [
+      'a certificate that is not trusted',
+      'docker',
+      { stdout: EMPTY, stderr: 'error during connect: Get "https://10.0.0.9": tls: x509: unknown authority' },
+      /certificate \(.*x509: unknown authority\); check DOCKER_HOST/,
+    ],
+    [
+      'ids of users that may not be mapped',
+      'podman',
+      { code: 125, stderr: 'running `/usr/bin/newuidmap 3 0 1000 1`: Operation not permitted\nError: exit status 1' },
+      /Operation not permitted.*\/etc\/subuid/,
+    ],
+    [
+      'a service that does not run',
+      'podman',
+      { code: 125, stderr: 'unable to connect to Podman socket: dial unix /run/user/1000/podman/podman.sock: no file' },
+      /service does not run .*podman\.sock/,
+    ],
     ['another fault', 'podman', { code: 125, stderr: 'Error: a\nError: no subuid ranges found' }, /no subuid ranges/],
   ] as const)('an engine that cannot be used is explained: %s', async (_, command, result, verdict) => {
     const probe = await probeEngine(command, said(result))

@@ -3,7 +3,7 @@ import { hostname, release } from 'node:os'
 import type { EngineName } from '@sandbridge/core/isolation/container-part.ts'
 import { runCommand, type CommandResult } from '@sandbridge/core/util/process/run-command.ts'
 import { fieldsOf, isRecord, itemsOf, parseJson } from '@sandbridge/core/util/json/json.ts'
-import { lastLine } from '@sandbridge/core/util/text/one-line.ts'
+import { lastLine, oneLine } from '@sandbridge/core/util/text/one-line.ts'
 
 /** A usable engine. */
 export interface Engine {
@@ -38,6 +38,7 @@ type RunCommand = (command: string, args: readonly string[]) => Promise<CommandR
 export const EXIT_ENGINE = 125
 
 const PROBE_TIMEOUT_MS = 15_000
+const MAX_LINE_CHARS = 300
 
 /**
  * Probe an engine. Tests replace `run` to simulate other machines.
@@ -52,7 +53,8 @@ export async function probeEngine(
   if (result.missing) return { verdict: `${command} is not installed` }
   const info = parseObject(result.stdout)
   // Without a daemon, docker prints JSON with empty fields, and the reason on stderr.
-  if (result.code !== 0 || !info) return unusable(command, result.stderr)
+  // Some wrappers, such as the one of WSL, say on stdout why they do not work.
+  if (result.code !== 0 || !info) return unusable(command, result.stderr.trim() || result.stdout)
   if ('host' in info) return podmanVerdict(command, info)
   return dockerVerdict(command, info, result.stderr)
 }
@@ -108,6 +110,10 @@ function describe({ command, dialect, version, rootless, enforcesLimits, enforce
 
 function unusable(command: EngineName, stderr: string): EngineProbe {
   const reason = lastLine(stderr) ?? 'no output'
+  for (const { says, verdict } of CAUSES) {
+    const line = stderr.split('\n').find((one) => says.test(one))
+    if (line) return { verdict: verdict(command, oneLine(line, MAX_LINE_CHARS)) }
+  }
   if (/permission denied/i.test(stderr) && /socket|daemon|connect/i.test(stderr)) {
     return {
       verdict: `${command} is running, but this user has no permission for its socket; add the user to its group or use rootless podman`,
@@ -122,6 +128,30 @@ function unusable(command: EngineName, stderr: string): EngineProbe {
   if (isNoConnection(stderr)) return { verdict: `${command} is installed, but its daemon is not running` }
   return { verdict: `${command} does not work: ${reason}` }
 }
+
+/** What engines say where the last line of their output does not name the cause, and what to do about it. */
+const CAUSES: readonly { says: RegExp; verdict: (command: EngineName, line: string) => string }[] = [
+  {
+    says: /in this WSL|WSL integration/i,
+    verdict: (command) =>
+      `${command} is not switched on for this distribution of WSL; do so in Docker Desktop's settings, under WSL integration`,
+  },
+  {
+    says: /x509|certificate/i,
+    verdict: (command, line) =>
+      `${command} and its daemon do not trust each other's certificate (${line}); check DOCKER_HOST and DOCKER_CERT_PATH`,
+  },
+  {
+    says: /newuidmap|newgidmap|uid_map|\/etc\/sub[ug]id/i,
+    verdict: (command, line) =>
+      `${command} may not map the ids of users (${line}); give this user a range in /etc/subuid and /etc/subgid, and newuidmap its rights: reinstall the package uidmap`,
+  },
+  {
+    says: /dial unix \/run\/.*podman\.sock/i,
+    verdict: (_, line) =>
+      `podman's service does not run (${line}); unset CONTAINER_HOST, or start it: systemctl --user start podman.socket`,
+  },
+]
 
 function isNoConnection(stderr: string): boolean {
   return /cannot connect|connection refused|error during connect|unable to connect|no such host|failed to connect/i.test(
