@@ -7,6 +7,7 @@ import path from 'node:path'
 import * as z from 'zod'
 import type { Catalog } from '@sandbridge/core/calls/catalog/catalog.ts'
 import { BridgeError } from '@sandbridge/core/errors.ts'
+import { stateAfter } from '@sandbridge/core/observe/runs/call-state.ts'
 import { withFileLock } from '@sandbridge/core/util/files/file-lock.ts'
 import { makePrivateFolder } from '@sandbridge/core/util/files/private-folder.ts'
 import { readOrdinary } from '@sandbridge/core/util/files/read-ordinary.ts'
@@ -34,9 +35,6 @@ type Owner = z.infer<typeof owner>
 const head = z.object({ version: z.int(), args: z.record(z.string(), z.unknown()), startedAt: z.string() })
 const effect = z.object({ place: z.string(), result: z.unknown().optional(), refused: z.literal(true).optional() })
 const failed = z.object({ failed: z.literal(true) })
-
-/** Errors of calls that the server did not carry out. */
-const NOT_MADE = new Set(['UPSTREAM_AUTH_REQUIRED', 'UPSTREAM_LINK_REQUIRED', 'TOOL_FAILED'])
 
 interface Effect {
   /** Missing for a call that was sent and has no reply. */
@@ -159,7 +157,8 @@ export class RunJournal {
         await this.#add(result.isError === true ? { place, refused: true } : { place, result })
         return result
       } catch (error) {
-        if (BridgeError.isInstance(error) && NOT_MADE.has(error.code)) await this.#add({ place, refused: true })
+        if (BridgeError.isInstance(error) && stateAfter(error.code) !== 'unknown')
+          await this.#add({ place, refused: true })
         throw error
       }
     })

@@ -1,5 +1,10 @@
+import { Client, InMemoryTransport } from '@modelcontextprotocol/client'
 import type { JSONRPCMessage } from '@modelcontextprotocol/server'
 import { expect, it } from 'vitest'
+import { readSettings } from '../../config/settings/settings.ts'
+import { BridgeError } from '../../errors.ts'
+import { SILENT } from '../../util/log.ts'
+import { createServer } from './create-server.ts'
 import { Deliveries } from './deliveries.ts'
 
 function open() {
@@ -39,4 +44,19 @@ it('a result is lost with a connection on which nothing followed', () => {
   send(1)
   deliveries.ended(false)
   expect(told).toEqual([[1, false]])
+})
+
+it('a client whose bridge cannot be opened gets the reason, and its next message ends nothing', async () => {
+  const deliveries = new Deliveries()
+  const getConversation = () => Promise.reject(new BridgeError('CONFIG_INVALID', 'line 3 is wrong'))
+  const server = createServer({ settings: readSettings({}), log: SILENT, getConversation, deliveries })
+  const client = new Client({ name: 'any', version: '1' })
+  const [clientSide, serverSide] = InMemoryTransport.createLinkedPair()
+  await Promise.all([server.connect(serverSide), client.connect(clientSide)])
+  const { content } = await client.callTool({ name: 'run_python', arguments: { code: '1' } })
+  expect(JSON.stringify(content)).toContain('line 3 is wrong')
+  deliveries.heard(NEXT)
+  // A rejection that nobody handles would end the process.
+  await new Promise((resolve) => setTimeout(resolve, 10))
+  await client.close()
 })
