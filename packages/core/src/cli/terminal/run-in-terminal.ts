@@ -43,7 +43,8 @@ export async function runInTerminal(
   const listeners = { ...bar.listeners, ...(live && { onOutput: live.write }) }
   const asker = terminalAsker(bar, request.timeLimit, terminal)
   // The session ends with this command, so a later answer elsewhere could not be used.
-  const whole = { ...request, listeners, asker, forPerson: true, keepsQuestions: false }
+  const run = { client: 'terminal' }
+  const whole = { run, ...request, listeners, asker, forPerson: true, keepsQuestions: false }
   let result: ShownResult | undefined
   try {
     result = await bridge.cells.run(session, whole)
