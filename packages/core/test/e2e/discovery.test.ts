@@ -141,7 +141,9 @@ describe('results', () => {
   it('a result with isError raises an exception that code can catch', async () => {
     const code =
       'try:\n    await mcp_my_files.read_text_file(path="/etc/shadow")\nexcept runtime.MCPError as error:\n    print(type(error).__name__, error.server, error.tool)'
-    expect(await bridge.run(code)).toMatch(/^ToolError my-files read_text_file\n.*1 call failed: my-files.read_text_file/)
+    expect(await bridge.run(code)).toMatch(
+      /^ToolError my-files read_text_file\n.*1 call failed: my-files.read_text_file/,
+    )
   })
 
   it('results of many calls at once all arrive', async () => {
