@@ -20,7 +20,7 @@ export function startServers(
     const start = async () => {
       // Through the catalog if it knows nothing yet, so that it also reads resources and prompts.
       await catalog.tools(name, signal)
-      await upstreams.listTools(name, signal)
+      await (catalog.of(name).isRecent ? upstreams.start(name, signal) : upstreams.listTools(name, signal))
     }
     const leave = enter(name, signal)
     start()

@@ -141,6 +141,10 @@ export class UpstreamSet implements Upstreams {
     return this.#find(server).skippedTools
   }
 
+  async start(server: string, signal?: AbortSignal): Promise<void> {
+    await this.#use(server, signal, () => Promise.resolve())
+  }
+
   async listTools(server: string, signal?: AbortSignal, again?: boolean): Promise<UpstreamTool[]> {
     return this.#find(server, signal).listTools(signal, again)
   }

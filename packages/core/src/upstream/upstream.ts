@@ -139,6 +139,8 @@ export interface Upstreams {
   redact(server: string, text: string): string
   /** The server's own instructions, once it has been started. */
   instructions(server: string): string | undefined
+  /** Starts a server that does not run. @throws BridgeError UPSTREAM_* */
+  start(server: string, signal?: AbortSignal): Promise<void>
   /** Entries of the server's last list that no cell can call. */
   skippedTools(server: string): readonly SkippedTool[]
   /**

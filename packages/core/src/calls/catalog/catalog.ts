@@ -40,6 +40,7 @@ type KnownFacts = Readonly<
     | 'skipped'
     | 'toolsOfAnyClient'
     | 'isChanged'
+    | 'isRecent'
     | 'pins'
     | 'configuredDescription'
     | 'topics'

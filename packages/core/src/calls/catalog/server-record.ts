@@ -28,6 +28,8 @@ const DAY_MS = 24 * 60 * 60 * 1000
 const MAX_AGE_MS = 7 * DAY_MS
 /** A list that was read again and stayed the same is saved this rarely, for its date. */
 const SAVE_AGAIN_MS = 60 * 60 * 1000
+/** A server that starts is asked again for a list that is older than this. */
+const RECENT_MS = 60 * 60 * 1000
 const DESCRIPTION_LIMIT = 160
 const PURPOSE_LIMIT = 100
 interface RecordOptions {
@@ -165,6 +167,12 @@ export class ServerRecord {
 
   get #isOfOthers(): boolean {
     return this.#known?.abilities !== this.#options.abilities()
+  }
+
+  /** Read a short time ago, in this process or another one, for clients that can be asked the same. */
+  get isRecent(): boolean {
+    const { fetchedAt } = this
+    return fetchedAt !== undefined && this.#options.now() - fetchedAt < RECENT_MS && !this.#isOfOthers
   }
 
   /** Whether a failed server may be listed again. Each failure in a row doubles the pause, from a minute to a day. */
