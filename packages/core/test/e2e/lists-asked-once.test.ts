@@ -1,5 +1,5 @@
-// This file verifies that a server is asked for its tools once: over a start, a search, docs, calls, a second client and
-// a second start, in one home.
+// This file verifies that a server is asked for its tools once: over a start, a search, docs, calls, a second client
+// and a second start, in one home.
 import { mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
