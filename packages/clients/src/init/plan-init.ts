@@ -113,7 +113,7 @@ async function planOne(target: Target, options: PlanInitOptions, plan: InitPlan)
   try {
     // As it will be: a list of allowed servers that lacks the bridge does not mean that the user has switched it off.
     const document = allowing === undefined ? parsed.document : withValue(parsed.document, allowing)
-    ;({ servers, switchedOff } = serversOf(target, document, place))
+    ;({ servers, switchedOff } = serversOf(target, document, place, file))
   } catch (error) {
     if (error instanceof TableRefused) return skip(error.message, { kind: 'unread' })
     throw error
@@ -211,10 +211,11 @@ function serversOf(
   target: Target,
   document: ConfigObject,
   place: HostPaths,
+  file: string,
 ): { servers: Map<string, ServerBody>; switchedOff: Map<string, ServerBody> } {
   const table = valueAt(document, ...target.table(document))
   const [servers, switchedOff] = [new Map<string, ServerBody>(), new Map<string, ServerBody>()]
-  const entries = target.reader?.entries(document, { ...place, cwd: '' }) ?? entriesOf(table, {}, withoutList)
+  const entries = target.reader?.entries(document, { ...place, cwd: '' }, file) ?? entriesOf(table, {}, withoutList)
   for (const { name, entry } of entries ?? []) {
     if (entry === undefined || !isRecord(table) || !Object.hasOwn(table, name)) continue
     const isOff = entry.disabled === true || entry.enabled === false

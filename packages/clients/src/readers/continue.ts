@@ -3,7 +3,7 @@
 import type { ConfigObject } from '@sandbridge/core/config/formats/config-document.ts'
 import { valueAt } from '@sandbridge/core/config/formats/config-document.ts'
 import { isRecord } from '@sandbridge/core/util/json/json.ts'
-import type { ServerEntry } from '@sandbridge/core/config/entries/server-entry.ts'
+import type { ServerEntry } from '@sandbridge/core/config/entries/client-fields.ts'
 import type { Reader } from '@sandbridge/core/config/readers/reader.ts'
 import { entriesOf, inHome, inProject } from '@sandbridge/core/config/readers/reader.ts'
 

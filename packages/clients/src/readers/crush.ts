@@ -1,7 +1,7 @@
 // Crush: `mcp` of crush.json. Its values are expanded as in a shell; what runs a command there is left to Crush.
 import type { ConfigObject } from '@sandbridge/core/config/formats/config-document.ts'
 import { valueAt } from '@sandbridge/core/config/formats/config-document.ts'
-import type { ServerEntry } from '@sandbridge/core/config/entries/server-entry.ts'
+import type { ServerEntry } from '@sandbridge/core/config/entries/client-fields.ts'
 import type { Reader } from '@sandbridge/core/config/readers/reader.ts'
 import { entriesOf, inHome, inProject, inXdgConfig } from '@sandbridge/core/config/readers/reader.ts'
 
@@ -22,5 +22,5 @@ export const crush: Reader = {
 function toEntry(raw: ConfigObject): ServerEntry {
   if (/\$\(|`/.test(JSON.stringify(raw)))
     return { unusable: 'has the output of a command in it, which only Crush runs' }
-  return { ...raw, excludeTools: raw['disabled_tools'] }
+  return raw
 }

@@ -2,7 +2,7 @@
 // `httpUrl` Streamable HTTP, and the lists `mcp.allowed` and `mcp.excluded`.
 import type { ConfigObject } from '@sandbridge/core/config/formats/config-document.ts'
 import { valueAt } from '@sandbridge/core/config/formats/config-document.ts'
-import type { ServerEntry } from '@sandbridge/core/config/entries/server-entry.ts'
+import type { ServerEntry } from '@sandbridge/core/config/entries/client-fields.ts'
 import type { HostPaths, Reader } from '@sandbridge/core/config/readers/reader.ts'
 import { entriesOf, inHome, inProject, join, withCallback } from '@sandbridge/core/config/readers/reader.ts'
 
@@ -27,7 +27,7 @@ function reader(client: string, folder: string, application: string, variable: s
     entries(document) {
       const allowed = valueAt(document, 'mcp', 'allowed')
       const excluded = valueAt(document, 'mcp', 'excluded')
-      return entriesOf(valueAt(document, 'mcpServers'), { braces: true, dollar: true }, (raw, name) => ({
+      return entriesOf(valueAt(document, 'mcpServers'), { braces: true, dollar: 'kept' }, (raw, name) => ({
         ...toEntry(raw),
         disabled:
           (Array.isArray(allowed) && !allowed.includes(name)) ||

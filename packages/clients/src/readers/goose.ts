@@ -1,8 +1,8 @@
 // Goose: `extensions` of config.yaml. Extensions that are built into Goose are not MCP servers that another program
 // could start.
 import type { ConfigObject } from '@sandbridge/core/config/formats/config-document.ts'
-import { valueAt } from '@sandbridge/core/config/formats/config-document.ts'
-import type { ServerEntry } from '@sandbridge/core/config/entries/server-entry.ts'
+import { isRecord, mapTexts } from '@sandbridge/core/util/json/json.ts'
+import type { ServerEntry } from '@sandbridge/core/config/entries/client-fields.ts'
 import type { Reader } from '@sandbridge/core/config/readers/reader.ts'
 import { entriesOf, inAppData, inXdgConfig, secondsToMs } from '@sandbridge/core/config/readers/reader.ts'
 
@@ -17,20 +17,36 @@ export const goose: Reader = {
       ? inAppData(place, 'Block', 'goose', 'config', 'config.yaml')
       : inXdgConfig(place, 'goose', 'config.yaml'),
   ],
-  entries: (document) => entriesOf(valueAt(document, 'extensions'), { braces: true }, toEntry),
+  entries(document) {
+    const { extensions } = document
+    const table = isRecord(extensions)
+      ? Object.fromEntries(Object.entries(extensions).map(([name, one]) => [name, withHeaders(one)]))
+      : extensions
+    return entriesOf(table, { braces: true }, toEntry)
+  },
 }
 
-function toEntry(raw: ConfigObject): ServerEntry {
+/** Its texts in `headers`, where Goose fills in variables of its own form, from `envs` and those of `env_keys`. */
+function withHeaders(extension: unknown): unknown {
+  if (!isRecord(extension) || !isRecord(extension['headers'])) return extension
+  const { envs, env_keys: keys } = extension
+  const fill = (text: string): string =>
+    text.replace(/\$\{\s*(\w+)\s*\}|\$(\w+)/g, (whole, braced?: string, bare?: string) => {
+      const name = braced ?? bare ?? ''
+      const own = isRecord(envs) && Object.hasOwn(envs, name) ? envs[name] : undefined
+      if (typeof own === 'string') return own
+      return Array.isArray(keys) && keys.includes(name) ? `\${${name}}` : whole
+    })
+  return { ...extension, headers: mapTexts(extension['headers'], fill) }
+}
+
+function toEntry(raw: ConfigObject & ServerEntry): ServerEntry {
   if (typeof raw['type'] === 'string' && !STARTABLE.has(raw['type'])) return { unusable: 'is built into Goose' }
   return {
     ...raw,
-    command: raw['cmd'],
-    env: raw['envs'],
-    // Goose looks these up first in its keyring, which the bridge cannot read, then in the environment.
-    inheritEnv: raw['env_keys'],
-    url: raw['uri'],
+    // An empty list is that of an extension whose tools were never chosen.
     includeTools:
-      Array.isArray(raw['available_tools']) && raw['available_tools'].length > 0 ? raw['available_tools'] : null,
+      Array.isArray(raw['available_tools']) && raw['available_tools'].length === 0 ? null : raw.includeTools,
     callTimeoutMs: secondsToMs(raw['timeout']),
   }
 }

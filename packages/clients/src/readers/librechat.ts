@@ -2,7 +2,7 @@
 // there has no meaning here.
 import type { ConfigObject } from '@sandbridge/core/config/formats/config-document.ts'
 import { valueAt } from '@sandbridge/core/config/formats/config-document.ts'
-import type { ServerEntry } from '@sandbridge/core/config/entries/server-entry.ts'
+import type { ServerEntry } from '@sandbridge/core/config/entries/client-fields.ts'
 import type { Reader } from '@sandbridge/core/config/readers/reader.ts'
 import { entriesOf, inProject } from '@sandbridge/core/config/readers/reader.ts'
 

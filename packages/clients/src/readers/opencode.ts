@@ -1,9 +1,10 @@
 // OpenCode: `mcp` of opencode.json(c), in both forms: {mcp: {name: …, enabled}} and {mcp: {servers: {name: …,
 // disabled}}}.
+import path from 'node:path'
 import type { ConfigObject } from '@sandbridge/core/config/formats/config-document.ts'
 import { valueAt } from '@sandbridge/core/config/formats/config-document.ts'
 import { isRecord } from '@sandbridge/core/util/json/json.ts'
-import type { ServerEntry } from '@sandbridge/core/config/entries/server-entry.ts'
+import type { ServerEntry } from '@sandbridge/core/config/entries/client-fields.ts'
 import type { ConfigLocation, Reader } from '@sandbridge/core/config/readers/reader.ts'
 import { entriesOf, inHome, inProject, inXdgConfig, withCallback } from '@sandbridge/core/config/readers/reader.ts'
 
@@ -24,7 +25,13 @@ export const opencode: Reader = {
       ...NAMES.map((name) => inProject(place, '.opencode', name)),
     ]
   },
-  entries: (document) => entriesOf(serverTable(document), { curly: true }, toEntry),
+  entries(document, place, file) {
+    // A path counts from the folder of the file.
+    const ofPlatform = place.platform === 'win32' ? path.win32 : path.posix
+    const inFolder = (name: string): string =>
+      file === undefined || name.startsWith('~/') ? name : ofPlatform.resolve(ofPlatform.dirname(file), name)
+    return entriesOf(serverTable(document), { curly: true, resolve: inFolder }, toEntry)
+  },
 }
 
 function serverTable(document: ConfigObject): unknown {
@@ -36,13 +43,6 @@ function serverTable(document: ConfigObject): unknown {
   return isNewShape ? servers : valueAt(document, 'mcp')
 }
 
-/** `~/.opencode.json` has a list of `NAME=value`. */
-function listedEnv(env: unknown): unknown {
-  if (!Array.isArray(env)) return env
-  const pairs = env.map((pair) => /^([^=]+)=(.*)$/s.exec(String(pair))).filter((match) => match !== null)
-  return Object.fromEntries(pairs.map(([, name, value]) => [name, value]))
-}
-
 /** `command` is the program and its arguments in one list. */
 function toEntry(raw: ConfigObject): ServerEntry {
   const { command } = raw
@@ -51,7 +51,6 @@ function toEntry(raw: ConfigObject): ServerEntry {
     ...raw,
     command: words[0],
     args: Array.isArray(command) ? words.slice(1) : raw['args'],
-    env: raw['environment'] ?? listedEnv(raw['env']),
     startTimeoutMs: raw['timeout'],
     oauth: withCallback(raw['oauth'], (port = '19876') => `http://127.0.0.1:${port}/mcp/oauth/callback`),
   }

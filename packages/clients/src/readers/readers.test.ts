@@ -181,7 +181,7 @@ const CASES: [client: string, fixture: string, expected: Record<string, unknown>
     {
       py: {
         transport: {
-          ...stdio('python', ['-m', 'server', '${REGION}'], { KEY: '${KEY}', COST: '5$ or less' }),
+          ...stdio('python', ['-m', 'server', '${REGION:-$REGION}'], { KEY: '${KEY}', COST: '5$ or less' }),
           cwd: './tools',
         },
         tools: { include: ['a', 'b'], exclude: ['b'] },
@@ -191,7 +191,9 @@ const CASES: [client: string, fixture: string, expected: Record<string, unknown>
       stream: { transport: http(URL_MCP, { A: 'b' }) },
       ...registered({
         clientId: 'gem',
-        clientSecret: '${GEM_SECRET}',
+        clientSecret: '${GEM_SECRET:-$GEM_SECRET}',
+        authorizationUrl: 'https://auth.example.com/authorize',
+        tokenUrl: 'https://auth.example.com/token',
         scope: 'read write',
         redirectUri: 'http://localhost:7777/oauth/callback',
       }),
@@ -202,7 +204,7 @@ const CASES: [client: string, fixture: string, expected: Record<string, unknown>
     'qwen-code',
     'qwen.json',
     {
-      search: { transport: stdio('search-mcp', ['--key', '${SEARCH_KEY}']) },
+      search: { transport: stdio('search-mcp', ['--key', '${SEARCH_KEY:-$SEARCH_KEY}']) },
       stream: { transport: http(URL_MCP) },
       banned: OFF,
     },
@@ -500,4 +502,18 @@ describe('readers', () => {
     )
     expect(entryCount).toBeGreaterThan(100)
   })
+})
+
+it('a file that opencode inserts is looked for beside its config file', () => {
+  const document = { mcp: { a: { command: ['x', '{file:./key}', '{file:/k}', '{file:~/k}', '{env:K}'] } } }
+  const [server] = readerOf('opencode').entries(document, linux, '/home/u/.config/opencode/opencode.json') ?? []
+  const args = ['${file:/home/u/.config/opencode/key}', '${file:/k}', '${file:~/k}', '${env:K}']
+  expect(server?.entry).toMatchObject({ command: 'x', args })
+})
+
+it('headers of Goose are filled in from its own variables and those that it names', () => {
+  const headers = { a: '${T}', b: '${ T }', c: '$T', d: 'x $OWN', e: '$OTHER' }
+  const one = { type: 'streamable_http', uri: 'https://h', env_keys: ['T'], envs: { OWN: 'own' }, headers }
+  const [server] = readerOf('goose').entries({ extensions: { one } }, linux) ?? []
+  expect(server?.entry?.headers).toEqual({ a: '${T}', b: '${T}', c: '${T}', d: 'x own', e: '$OTHER' })
 })

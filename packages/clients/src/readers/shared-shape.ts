@@ -4,7 +4,7 @@ import type { ConfigObject } from '@sandbridge/core/config/formats/config-docume
 import { valueAt } from '@sandbridge/core/config/formats/config-document.ts'
 import { isRecord } from '@sandbridge/core/util/json/json.ts'
 import type { PlaceholderSyntax } from '@sandbridge/core/config/entries/placeholders.ts'
-import type { ServerEntry } from '@sandbridge/core/config/entries/server-entry.ts'
+import type { ServerEntry } from '@sandbridge/core/config/entries/client-fields.ts'
 import type { HostPaths, ConfigLocation, Reader } from '@sandbridge/core/config/readers/reader.ts'
 import {
   entriesOf,
@@ -18,7 +18,7 @@ import {
 
 interface Shape extends Pick<Reader, 'client' | 'locations' | 'closed'> {
   syntax?: PlaceholderSyntax
-  map?: (raw: ConfigObject) => ServerEntry
+  map?: (raw: ConfigObject & ServerEntry) => ServerEntry
   /** Key of the table of servers. */
   key?: string
 }
@@ -33,11 +33,9 @@ function reader({ client, locations, closed, syntax = {}, map, key = 'mcpServers
   }
 }
 
-/** `serverUrl` instead of `url`, and `disabledTools`. */
-function serverUrl(raw: ConfigObject): ServerEntry {
-  const url = raw['serverUrl'] ?? raw['url']
-  // If both are set, the URL wins.
-  return { ...raw, url, command: url === undefined ? raw['command'] : undefined, excludeTools: raw['disabledTools'] }
+/** If both a URL and a command are set, the URL wins. */
+function serverUrl(raw: ConfigObject & ServerEntry): ServerEntry {
+  return { ...raw, command: raw.url === undefined ? raw.command : undefined }
 }
 
 export const claudeDesktop = reader({
@@ -105,7 +103,7 @@ export const cline = reader({
   // A URL without a type is an old SSE one: Streamable HTTP has always been named.
   map: (raw) => ({
     ...raw,
-    type: raw['type'] ?? raw['transportType'] ?? (raw['url'] === undefined ? undefined : 'sse'),
+    type: raw['type'] ?? (raw['url'] === undefined ? undefined : 'sse'),
     callTimeoutMs: secondsToMs(raw['timeout']),
   }),
 })
@@ -118,7 +116,7 @@ export const roo = reader({
     inProject(place, '.roo', 'mcp.json'),
   ],
   syntax: { env: true, folders: true },
-  map: (raw) => ({ ...raw, excludeTools: raw['disabledTools'], callTimeoutMs: secondsToMs(raw['timeout']) }),
+  map: (raw) => ({ ...raw, callTimeoutMs: secondsToMs(raw['timeout']) }),
 })
 
 export const copilotCli = reader({
@@ -129,7 +127,6 @@ export const copilotCli = reader({
     inProject(place, '.github', 'mcp.json'),
   ],
   syntax: { braces: true },
-  map: (raw) => ({ ...raw, includeTools: raw['tools'] }),
 })
 
 export const kiro = reader({
@@ -140,7 +137,7 @@ export const kiro = reader({
     inProject(place, '.kiro', 'settings', 'mcp.json'),
   ],
   syntax: { braces: true },
-  map: (raw) => ({ ...raw, excludeTools: raw['disabledTools'], oauth: kiroOauth(raw['oauth']) }),
+  map: (raw) => ({ ...raw, oauth: kiroOauth(raw['oauth']) }),
 })
 
 /** Kiro's redirect address may consist of only a host and a port. */
@@ -188,7 +185,6 @@ export const factory = reader({
   closed: { home: ['.factory'], project: ['.factory'] },
   locations: (place) => [inHome(place, '.factory', 'mcp.json'), inProject(place, '.factory', 'mcp.json')],
   syntax: { braces: true },
-  map: (raw) => ({ ...raw, excludeTools: raw['disabledTools'] }),
 })
 
 export const warp = reader({
@@ -196,7 +192,6 @@ export const warp = reader({
   closed: { home: ['.warp'], project: ['.warp'] },
   locations: (place) => [inHome(place, '.warp', '.mcp.json'), inProject(place, '.warp', '.mcp.json')],
   syntax: { braces: true },
-  map: (raw) => ({ ...raw, cwd: raw['working_directory'] }),
 })
 
 export const augment = reader({

@@ -5,7 +5,7 @@ import type { ConfigObject } from '@sandbridge/core/config/formats/config-docume
 import { valueAt } from '@sandbridge/core/config/formats/config-document.ts'
 import { isRecord } from '@sandbridge/core/util/json/json.ts'
 import { translate } from '@sandbridge/core/config/entries/placeholders.ts'
-import type { ServerEntry } from '@sandbridge/core/config/entries/server-entry.ts'
+import type { ServerEntry } from '@sandbridge/core/config/entries/client-fields.ts'
 import type { Reader } from '@sandbridge/core/config/readers/reader.ts'
 import { entriesOf, inAppData, inProject } from '@sandbridge/core/config/readers/reader.ts'
 

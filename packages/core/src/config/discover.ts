@@ -157,7 +157,7 @@ async function readOne(
   if ('reason' in read) return unread(read.reason)
   const parsed = await parseDocument(read.text, location.format ?? reader.format)
   if ('reason' in parsed) return unread(parsed.reason)
-  const entries = reader.entries(parsed.document, place)
+  const entries = reader.entries(parsed.document, place, file)
   if (entries === undefined) {
     if (!reader.dedicated) return nothing()
     const reason = `has no "mcpServers"; expected {"mcpServers": ${TABLE_EXAMPLE}}`
@@ -179,8 +179,11 @@ async function readOne(
   const result: FileServers = { rank: trustRank(origin), servers: [], skipped: [] }
   for (const [index, { name }] of entries.entries()) {
     const definition = definitions[index]!
-    if ('reason' in definition) result.skipped.push({ file, name: shownName(name), ...definition })
-    else {
+    if ('reason' in definition) {
+      const { field, ...skipped } = definition
+      const line = field === undefined ? '' : ` (line ${lineOf(read.text, name, field)})`
+      result.skipped.push({ file, name: shownName(name), ...skipped, reason: `${skipped.reason}${line}` })
+    } else {
       const own = Object.keys(covers[index] ?? {}).length > 0 ? { covers: covers[index]! } : {}
       // Only the user says whose text they trust.
       if (location.scope === 'project' || origin.isPublishers) delete definition.isOwnText
@@ -208,18 +211,24 @@ function jailed(definition: ServerDefinition, jail: Settings['jail'] | undefined
   return { ...definition, transport: { ...transport, sandbox: DEFAULT_SANDBOX } }
 }
 
+/** The line of a field: the first one of that name behind the name of its server. */
+function lineOf(text: string, server: string, field: string): number {
+  const at = text.indexOf(field, Math.max(0, text.indexOf(server)))
+  return text.slice(0, Math.max(0, at)).split('\n').length
+}
+
 function toDefinition(
   { name, entry }: NamedEntry,
   source: ServerDefinition['source'],
   isOwn: boolean,
   options: DiscoverOptions,
-): ServerDefinition | Pick<SkippedEntry, 'reason' | 'kind'> {
+): ServerDefinition | (Pick<SkippedEntry, 'reason' | 'kind'> & { field?: string }) {
   if (!isServerName(name)) return { reason: BAD_NAME }
   if (entry === undefined) return { reason: 'is not an object' }
   const made = toServerBody(entry)
   if ('reason' in made) return made
-  const unrestricted = isOwn ? whyUnrestricted(entry) : undefined
-  if (unrestricted !== undefined) return { reason: unrestricted }
+  const unrestricted = whyUnrestricted(entry, isOwn)
+  if (unrestricted !== undefined) return unrestricted
   if (!options.settings.allowSelfServer && launchesBridge(made.body.transport, options.ownPaths)) {
     return { reason: 'would start this bridge again; set MCP_BRIDGE_ALLOW_SELF_SERVER=1 to keep it', kind: 'self' }
   }

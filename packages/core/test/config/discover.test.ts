@@ -223,7 +223,7 @@ describe('bad entries', () => {
     [{ command: 'x\0' }, 'has a command with a NUL character in it'],
     [{ command: 'x', args: 'y' }, 'has invalid args: expected a list'],
     [{ command: 'x', args: [{}] }, 'has a non-text value in an item of args'],
-    [{ command: 'x', env: ['A=1'] }, 'has invalid env: expected a table of names and texts'],
+    [{ command: 'x', env: ['A'] }, 'has invalid env: expected a table of names and texts'],
     [{ command: 'x', env: { A: {} } }, 'has a non-text value in env.A'],
     [{ command: 'x', cwd: 3 }, 'has a cwd that is not text'],
     [{ type: 'stdio', url: 'https://h' }, 'has no command'],
@@ -242,7 +242,8 @@ describe('bad entries', () => {
       'has a field permission that is not known: did you mean permissions?',
     ],
     [{ command: 'x', excludeTool: ['y'] }, 'has a field excludeTool that is not known: did you mean excludeTools?'],
-    [{ command: 'x', exclude_tools: ['y'] }, 'has a field exclude_tools that is not known: did you mean excludeTools?'],
+    [{ command: 'x', denyTools: ['y'] }, 'has a field denyTools that is not known: did you mean excludeTools?'],
+    [{ command: 'x', onlyThese: ['y'] }, 'has a field onlyThese that is not known: did you mean excludeTools?'],
     [{ command: 'x', includTools: ['y'] }, 'has a field includTools that is not known: did you mean includeTools?'],
     [{ command: 'x', sandBox: true }, 'has a field sandBox that is not known: did you mean sandbox?'],
     [{ url: 'https://h', Disabled: true }, 'has a field Disabled that is not known: did you mean disabled?'],
@@ -252,7 +253,10 @@ describe('bad entries', () => {
     await write(home, 'MCPs/a.json', { mcpServers: { bad: entry, good: { command: 'x' } } })
     const found = await discover()
     expect(names(found)).toEqual(['good'])
-    expect(found.skipped).toEqual([{ file: path.join(home, 'MCPs', 'a.json'), name: 'bad', reason }])
+    const line = /not known|shared that/.test(reason) ? ' (line 1)' : ''
+    expect(found.skipped).toEqual([
+      { file: path.join(home, 'MCPs', 'a.json'), name: 'bad', reason: `${reason}${line}` },
+    ])
   })
 
   it('an unknown field is ignored in a file of another client, and where it is near no field that restricts', async () => {
@@ -260,7 +264,7 @@ describe('bad entries', () => {
     const isOff = { _disabled: true, '//sandbox': true }
     await write(home, 'MCPs/a.json', { mcpServers: { own: { command: 'x', ...theirs, ...isOff } } })
     await write(home, '.cursor/mcp.json', {
-      mcpServers: { cursor: { command: 'y', permission: 'all', disable: 'no' } },
+      mcpServers: { cursor: { command: 'y', permission: 'all', sandBox: true } },
     })
     const found = await discover()
     expect(found.skipped).toEqual([])
@@ -279,6 +283,16 @@ describe('bad entries', () => {
       expect(Object.values(reasons(found))).toEqual(['has a field disabled that is neither true nor false'])
     },
   )
+
+  it('a field of an unknown name that begins like a restriction is an error with its line, in any file', async () => {
+    const text = '{"mcpServers": {\n "a": {"command": "x"},\n "b": {\n  "command": "y",\n  "denyList": ["z"]}}}'
+    await write(home, '.cursor/mcp.json', text)
+    const found = await discover()
+    expect(names(found)).toEqual(['a'])
+    expect(Object.values(reasons(found))).toEqual([
+      expect.stringMatching(/^has a field denyList that is not known: did you mean \w+\? \(line 5\)$/),
+    ])
+  })
 
   it.each(['', ' ', 'a\nb', 'x'.repeat(129)])('an entry with the name %j is skipped', async (name) => {
     await write(home, 'MCPs/a.json', { mcpServers: { [name]: { command: 'x' }, good: { command: 'x' } } })

@@ -5,7 +5,9 @@ import path from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { BridgeError } from '../../errors.ts'
 import type { ExpandContext } from './expand.ts'
-import { expandTransport, parseEnvFile } from './expand.ts'
+import { parseEnvFile } from './env-file.ts'
+import { toOwnSyntax } from './placeholders.ts'
+import { expandTransport } from './expand.ts'
 import type { RemoteServer, ServerDefinition, StdioServer } from './server-definition.ts'
 import { textHash } from '../trust.ts'
 import { needsPosix } from '../../../test/support/needs.ts'
@@ -190,6 +192,18 @@ describe('parseEnvFile', () => {
   })
 })
 
+it.each([
+  ['a comment behind quotes', 'A="x y" # c\nB=\'z\' #c', { A: 'x y', B: 'z' }],
+  ['a # in quotes', 'A="x # y"\nB=\'#\'', { A: 'x # y', B: '#' }],
+  ['backticks', 'A=`it\'s "x"` # c', { A: 'it\'s "x"' }],
+  ['several lines', 'A="-----BEGIN\r\nKEY=1\r\n-----END" # c\r\nB=2', { A: '-----BEGIN\nKEY=1\n-----END', B: '2' }],
+  ['an escaped quote and line break', 'A="x\\"y\\nz"', { A: 'x\\"y\nz' }],
+  ['a quote that is not closed', 'A="x\nB=2', { A: '"x', B: '2' }],
+  ['export, a byte order mark and a comment alone', '\uFEFFexport A=1\nB= # c\n#C=3', { A: '1', B: '' }],
+])('an env file has %s', (_what, text, expected) => {
+  expect(parseEnvFile(text)).toEqual(expected)
+})
+
 it('a file that a project inserts is not used once it differs from what the user trusted', () => {
   const covers = { [path.resolve('/project/.env')]: textHash('A=1\nB="two words"\n') }
   const project = { ...stdio({ envFile: '.env' }), covers }
@@ -208,4 +222,13 @@ it('a named pipe as an envFile is an error, and is not waited for', () => {
   execFileSync('mkfifo', [envFile])
   const { readFile: _, ...place } = context
   expect(() => expandTransport(stdio({ envFile }), place)).toThrow('cannot be read (not an ordinary file)')
+})
+
+it('a variable that is not set stays as it is written where its client leaves it so', () => {
+  const kept = (text: string): string[] => {
+    const server = stdio({ args: [toOwnSyntax(text, { braces: true, dollar: 'kept' })] })
+    return (expandTransport(server, { ...context, env: { SET: 'v', EMPTY: '' } }) as { args: string[] }).args
+  }
+  for (const text of ['pa$$w0rd@h', 'cost$center', 'cost$5', 'a$', '^x$']) expect(kept(text)).toEqual([text])
+  expect(kept('$SET-$EMPTY.')).toEqual(['v-.'])
 })

@@ -3,6 +3,7 @@
 import path from 'node:path'
 import { BridgeError } from '../../errors.ts'
 import { readOrdinaryText } from '../../util/files/read-ordinary.ts'
+import { parseEnvFile } from './env-file.ts'
 import { isPlainPlace } from '../secrets/secret-arguments.ts'
 import { inputVariable } from './inputs.ts'
 import { fillPlaceholders, type Placeholder } from './placeholders.ts'
@@ -172,7 +173,8 @@ function valueOf({ kind, name, standard, written }: Placeholder, context: FillCo
   }
   const set = variable(context, name)
   if (set && !isPlainPlace(set)) context.onValue(set)
-  const value = orDefault(set)
+  // What stays as it is written where the variable is not set may also be set to nothing.
+  const value = standard === `$${name}` ? (set ?? standard) : orDefault(set)
   if (value !== undefined) return value
   throw invalid(
     `${where} needs the environment variable ${name}, which is not set.`,
@@ -232,20 +234,6 @@ function readText(absolute: string, { readFile }: FillContext, where: string, wr
       hint: 'Correct the path, or make the file readable.',
     })
   }
-}
-
-/** Parses lines of NAME=value; `#` starts a comment, and `export` and quotes around a value are removed. */
-export function parseEnvFile(text: string): Record<string, string> {
-  const pairs = text.split(/\r?\n/).flatMap((line): [string, string][] => {
-    const match = /^\s*(?:export\s+)?([A-Za-z_][\w.-]*)\s*=\s*(.*?)\s*$/.exec(line)
-    if (match?.[1] === undefined) return []
-    const value = match[2] ?? ''
-    const quoted = /^(["'])(.*)\1$/.exec(value)
-    if (quoted !== null)
-      return [[match[1], quoted[1] === '"' ? (quoted[2] ?? '').replaceAll('\\n', '\n') : (quoted[2] ?? '')]]
-    return [[match[1], value.replace(/\s+#.*$/, '')]]
-  })
-  return Object.fromEntries(pairs)
 }
 
 function invalid(message: string, hint: string): BridgeError {

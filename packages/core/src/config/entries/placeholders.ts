@@ -12,8 +12,8 @@
 export interface PlaceholderSyntax {
   /** `${NAME}` and `${NAME:-default}`. */
   braces?: boolean
-  /** `$NAME`. */
-  dollar?: boolean
+  /** `$NAME`; `kept` where it stays as it is written when there is no such variable. */
+  dollar?: boolean | 'kept'
   /** `${env:NAME}`. */
   env?: boolean
   /** `${file:PATH}`. */
@@ -24,6 +24,8 @@ export interface PlaceholderSyntax {
   folders?: boolean
   /** `{env:NAME}` and `{file:PATH}`. */
   curly?: boolean
+  /** Makes the path of a `{file:PATH}` absolute. */
+  resolve?: (file: string) => string
 }
 
 const FOLDERS = ['workspaceFolder', 'workspaceFolderBasename', 'workspaceRoot', 'userHome', 'pathSeparator', '/']
@@ -77,8 +79,14 @@ export function toOwnSyntax(text: string, syntax: PlaceholderSyntax): string {
   return text.replace(
     /\$\{([^{}]*)\}|\$\{|\$([A-Za-z_]\w*)|\{(env|file):([^{}]*)\}/g,
     (whole: string, inner?: string, bare?: string, curlyKind?: string, curlyName?: string) => {
-      if (bare !== undefined) return syntax.dollar ? `\${${bare}}` : whole
-      if (curlyKind !== undefined) return syntax.curly ? `\${${curlyKind}:${curlyName ?? ''}}` : whole
+      if (bare !== undefined) {
+        if (syntax.dollar === 'kept') return `\${${bare}:-$${bare}}`
+        return syntax.dollar ? `\${${bare}}` : whole
+      }
+      if (curlyKind !== undefined) {
+        const name = curlyKind === 'file' ? (syntax.resolve?.(curlyName ?? '') ?? curlyName) : curlyName
+        return syntax.curly ? `\${${curlyKind}:${name ?? ''}}` : whole
+      }
       if (inner !== undefined && isActive(inner, syntax)) return withDefault(inner, syntax)
       return `${DOLLAR}${whole.slice(1)}`
     },

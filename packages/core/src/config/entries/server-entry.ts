@@ -4,41 +4,10 @@ import type * as z from 'zod'
 import { parseLists, type ShapeProblem } from '../rules/permissions-schema.ts'
 import { isRecord, withoutUndefined } from '../../util/json/json.ts'
 import { nearestName } from '../../util/text/did-you-mean.ts'
+import { isKnownField, meantRestriction, type ServerEntry, SWITCHES } from './client-fields.ts'
 import { entrySchemas, TRANSPORTS } from './entry-schema.ts'
 import { inputReferences } from './placeholders.ts'
 import type { RemoteServer, ServerDefinition, ServerInput, StdioServer } from './server-definition.ts'
-
-/**
- * The fields of an entry under this project's names, to which readers map their clients' names. Values are unchecked.
- */
-export interface ServerEntry {
-  /** Why only the client itself could start it. */
-  unusable?: string
-  type?: unknown
-  command?: unknown
-  args?: unknown
-  env?: unknown
-  cwd?: unknown
-  envFile?: unknown
-  inheritEnv?: unknown
-  url?: unknown
-  headers?: unknown
-  headersHelper?: unknown
-  oauth?: unknown
-  description?: unknown
-  trusted?: unknown
-  disabled?: unknown
-  enabled?: unknown
-  includeTools?: unknown
-  excludeTools?: unknown
-  permissions?: unknown
-  inputs?: unknown
-  sandbox?: unknown
-  sandboxEnabled?: unknown
-  shared?: unknown
-  startTimeoutMs?: unknown
-  callTimeoutMs?: unknown
-}
 
 /** A definition without its name and origin. */
 export type ServerBody = Omit<ServerDefinition, 'name' | 'source' | 'trusted'>
@@ -64,9 +33,8 @@ class EntryInvalid extends Error {
 /** Converts an entry to a definition, or returns the reason why it is invalid. */
 export function toServerBody(entry: ServerEntry): { body: ServerBody } | { reason: string } {
   if (entry.unusable !== undefined) return { reason: entry.unusable }
-  if (entry.disabled === true || entry.enabled === false) return { reason: 'is disabled in this file' }
   try {
-    checkSwitches(entry)
+    if (isOff(entry)) return { reason: 'is disabled in this file' }
     return { body: bodyOf(entry) }
   } catch (error) {
     if (error instanceof EntryInvalid) return { reason: error.message }
@@ -75,11 +43,15 @@ export function toServerBody(entry: ServerEntry): { body: ServerBody } | { reaso
 }
 
 /** A switch with another value, such as "true" in quotes, was meant to do something. @throws EntryInvalid */
-function checkSwitches(entry: ServerEntry): void {
-  for (const name of ['disabled', 'enabled'] as const) {
-    if (isGiven(entry[name]) && typeof entry[name] !== 'boolean')
-      throw new EntryInvalid(`has a field ${name} that is neither true nor false`)
-  }
+function isOff(entry: ServerEntry): boolean {
+  const given = SWITCHES.flatMap(([names, isOn]) =>
+    Object.entries(entry).flatMap(([name, value]) =>
+      names.includes(name) && isGiven(value) ? [{ name, value, isOn }] : [],
+    ),
+  )
+  const odd = given.find(({ value }) => typeof value !== 'boolean')
+  if (odd) throw new EntryInvalid(`has a field ${odd.name} that is neither true nor false`)
+  return given.some(({ value, isOn }) => value !== isOn)
 }
 
 const RESTRICTING: readonly (keyof ServerEntry)[] = [
@@ -94,19 +66,21 @@ const RESTRICTING: readonly (keyof ServerEntry)[] = [
 ]
 
 /**
- * The reason to skip an entry of the bridge's own files that has a field which was meant to restrict the server, and is
- * misspelt: ignored, it would leave everything allowed. Other unknown fields are ignored, and so is a name such as
- * `_disabled`, with which people comment a field out.
+ * The reason to skip an entry that has a field which was meant to restrict the server, and is not known: ignored, it
+ * would leave everything allowed. Other unknown fields are ignored, and so is a name such as `_disabled`, with which
+ * people comment a field out.
+ * @param isOwn it is in a file of the bridge, where misspelt names count as well
  */
-export function whyUnrestricted(entry: ServerEntry): string | undefined {
-  if (isGiven(entry.shared) && typeof entry.shared !== 'boolean')
-    return 'has a field shared that is neither true nor false'
+export function whyUnrestricted(entry: ServerEntry, isOwn: boolean): { reason: string; field?: string } | undefined {
+  if (isOwn && isGiven(entry.shared) && typeof entry.shared !== 'boolean')
+    return { reason: 'has a field shared that is neither true nor false', field: 'shared' }
   const { common, stdio, remote } = entrySchemas()
   const known = { ...common.shape, ...stdio.shape, ...remote.shape }
-  for (const name of Object.keys(entry)) {
-    if (Object.hasOwn(known, name) || !/^[a-z]\w*$/i.test(name) || RESTRICTING.some((one) => one === name)) continue
-    const meant = nearestName(name, RESTRICTING)
-    if (meant !== undefined) return `has a field ${name} that is not known: did you mean ${meant}?`
+  for (const field of Object.keys(entry)) {
+    if (Object.hasOwn(known, field) || !/^[a-z]\w*$/i.test(field) || RESTRICTING.some((one) => one === field)) continue
+    if (isKnownField(field)) continue
+    const meant = (isOwn ? nearestName(field, RESTRICTING) : undefined) ?? meantRestriction(field)
+    if (meant !== undefined) return { reason: `has a field ${field} that is not known: did you mean ${meant}?`, field }
   }
   return undefined
 }

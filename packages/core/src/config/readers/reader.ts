@@ -6,7 +6,7 @@ import type { ConfigFormat, ConfigObject } from '../formats/config-document.ts'
 import { isRecord } from '../../util/json/json.ts'
 import type { PlaceholderSyntax } from '../entries/placeholders.ts'
 import { translate } from '../entries/placeholders.ts'
-import type { ServerEntry } from '../entries/server-entry.ts'
+import { type ServerEntry, withOwnNames } from '../entries/client-fields.ts'
 
 /** The facts about a machine that decide where files are. All paths are absolute and in the platform's own form. */
 export interface HostPaths {
@@ -52,10 +52,11 @@ export interface Reader {
    */
   closed: { home: readonly string[]; project: readonly string[] }
   /**
-   * The servers of one file, in its order; undefined when the file has no table of servers.
+   * The servers of one file, in its order, under our names of fields; undefined when it has no table of servers.
+   * @param file its path, where relative paths in it matter
    * @throws TableRefused when something else is in its place
    */
-  entries(document: ConfigObject, place: HostPaths): NamedEntry[] | undefined
+  entries(document: ConfigObject, place: HostPaths, file?: string): NamedEntry[] | undefined
   /** The file exists only for servers, so a missing table is reported. */
   dedicated?: boolean
 }
@@ -69,14 +70,15 @@ export class TableRefused extends Error {
 export const TABLE_EXAMPLE = '{"NAME": {"command": "…"}}'
 
 /**
- * The entries of a table of servers: placeholders are translated from `syntax`, fields mapped by `map`.
+ * The entries of a table of servers: placeholders are translated from `syntax`, fields get our names, and `map` changes
+ * what is special in a client.
  * @param described the file's own description, for servers without one
  * @throws TableRefused
  */
 export function entriesOf(
   table: unknown,
   syntax: PlaceholderSyntax,
-  map?: (raw: ConfigObject, name: string) => ServerEntry,
+  map?: (raw: ConfigObject & ServerEntry, name: string) => ServerEntry,
   described?: unknown,
 ): NamedEntry[] | undefined {
   // A key without a value is what YAML has for an empty table.
@@ -89,7 +91,7 @@ export function entriesOf(
     if (!isRecord(raw)) return { name, entry: undefined }
     // A description is prose and has no placeholders.
     const { description, ...fields } = raw
-    const entry = { ...translate(fields, syntax), description: description ?? described }
+    const entry = withOwnNames({ ...translate(fields, syntax), description: description ?? described })
     return { name, entry: map ? map(entry, name) : entry }
   })
 }

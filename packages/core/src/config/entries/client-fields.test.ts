@@ -1,0 +1,80 @@
+import { expect, it } from 'vitest'
+import { meantRestriction, withOwnNames } from './client-fields.ts'
+import { toServerBody } from './server-entry.ts'
+
+const bodyOf = (fields: object) => toServerBody(withOwnNames({ command: 'x', ...fields }))
+const off = { reason: 'is disabled in this file' }
+
+it.each([
+  ['enabled_tools', 'include'],
+  ['available_tools', 'include'],
+  ['allowedTools', 'include'],
+  ['tools', 'include'],
+  ['disabledTools', 'exclude'],
+  ['disabled_tools', 'exclude'],
+  ['exclude_tools', 'exclude'],
+])('a list %s of any client restricts the server', (name, kind) => {
+  expect(bodyOf({ [name]: ['a'] })).toMatchObject({ body: { tools: { [kind]: ['a'] } } })
+  expect(bodyOf({ [name]: 'a' })).toHaveProperty('reason')
+})
+
+it('several restrictions all count', () => {
+  expect(bodyOf({ includeTools: ['a', 'b'], enabled_tools: ['b', 'c'] })).toMatchObject({
+    body: { tools: { include: ['b'] } },
+  })
+  expect(bodyOf({ includeTools: ['a'], tools: ['*'] })).toMatchObject({ body: { tools: { include: ['a'] } } })
+  expect(bodyOf({ excludeTools: ['a'], disabledTools: ['b'] })).toMatchObject({
+    body: { tools: { exclude: ['a', 'b'] } },
+  })
+  expect(bodyOf({ tools: { a: false, b: true, c: { enabled: false } } })).toMatchObject({
+    body: { tools: { exclude: ['a', 'c'] } },
+  })
+})
+
+it.each([
+  { isActive: false },
+  { active: false },
+  { enabled: false },
+  { is_enabled: false },
+  { disabled: true },
+  { disable: true },
+])('a server is off with %j, whatever else says that it is on', (fields) => {
+  expect(bodyOf({ ...fields, trust: true })).toEqual(off)
+  expect(bodyOf({ enabled: true, disabled: false, ...fields })).toEqual(off)
+  const [name = ''] = Object.keys(fields)
+  expect(bodyOf({ [name]: 'yes' })).toEqual({ reason: `has a field ${name} that is neither true nor false` })
+})
+
+it('fields of other clients have the meaning that they have there', () => {
+  expect(
+    bodyOf({ cmd: 'y', envs: { A: '1' }, environment: { B: '2' }, env: { B: '3' }, working_directory: '/w' }),
+  ).toMatchObject({
+    body: { transport: { command: 'y', env: { A: '1', B: '3' }, cwd: '/w' } },
+  })
+  const remote = {
+    command: undefined,
+    serverUrl: 'https://h/mcp',
+    http_headers: { X: '1' },
+    bearer_token_env_var: 'TOKEN',
+  }
+  expect(bodyOf(remote)).toMatchObject({
+    body: {
+      transport: { type: 'http', url: 'https://h/mcp', headers: { X: '1', Authorization: 'Bearer ${env:TOKEN}' } },
+    },
+  })
+})
+
+it('a list of what a client does not ask about grants nothing and is no error', () => {
+  for (const name of ['autoApprove', 'alwaysAllow', 'trust', 'disabledAutoApproveTools']) {
+    expect(bodyOf({ [name]: ['a'] })).toEqual(bodyOf({}))
+    expect(meantRestriction(name)).toBeUndefined()
+  }
+})
+
+it.each(['denyTools', 'excludedMethods', 'allowTool', 'onlyRead', 'disableTool', 'blockList'])(
+  'a field %s, which no client has, is taken for a restriction',
+  (name) => {
+    expect(meantRestriction(name)).toBeTypeOf('string')
+    expect(meantRestriction(`_${name}`)).toBeUndefined()
+  },
+)
