@@ -60,6 +60,15 @@ describe('over stdio', () => {
     })
   })
 
+  it('a server whose initialize has flat names, and whose lists are bare, works', async () => {
+    const flat = { protocolVersion: '2024-11-05', 'serverInfo.name': 's', 'capabilities.tools': true }
+    const upstreams = says({
+      initialize: `{"jsonrpc":"2.0","id":$ID,"result":${JSON.stringify(flat)}}`,
+      'tools/list': '{"jsonrpc":"2.0","id":$ID,"result":[{"name":"weather"}]}',
+    })
+    expect((await upstreams.listTools('says')).map(({ name }) => name)).toEqual(['weather'])
+  })
+
   it('a list that is none is named in words', async () => {
     const list = says({ 'tools/list': '{"jsonrpc":"2.0","id":$ID,"result":{"tools":"none"}}' }).listTools('says')
     await expect(list).rejects.toThrow('`tools` of tools/list is a text')

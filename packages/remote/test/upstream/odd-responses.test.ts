@@ -181,6 +181,26 @@ describe('replies in other forms', () => {
   })
 })
 
+it('a reply in an event without an end is read while the stream stays open', async () => {
+  const server = await rawRemote(({ id, response }) => {
+    response.writeHead(200, EVENTS)
+    response.write(`data: ${JSON.stringify(result(id, 'got it'))}\n`)
+  })
+  expect(textOf(await call(open([remote('r', server.url)])))).toBe('got it')
+})
+
+it.each([
+  ['without a space behind the colon', (reply: string) => `id:1\nevent:message\ndata:${reply}\n\n`],
+  ['with CR LF', (reply: string) => `event: message\r\ndata: ${reply}\r\n\r\n`],
+  ['over several data lines', (reply: string) => `data: ${reply.replace(',', ',\ndata: ')}\n\n`],
+  ['between comments', (reply: string) => `: ping\n\n: ping\ndata: ${reply}\n\ndata: [DONE]\n\n`],
+])('a reply in an event %s is read', async (_what, form) => {
+  const server = await rawRemote(({ id, response }) =>
+    response.writeHead(200, EVENTS).end(form(JSON.stringify(result(id, 'got it')))),
+  )
+  expect(textOf(await call(open([remote('r', server.url)])))).toBe('got it')
+})
+
 describe('notifications', () => {
   it.each([204, 400, 404, 405, 500, 501])('a server that answers notifications with HTTP %d works', async (status) => {
     const server = await rawRemote(undefined, (_request, response, message) => {

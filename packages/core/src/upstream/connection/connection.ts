@@ -159,13 +159,13 @@ export class Connection {
   /** @throws BridgeError */
   async listTools(signal?: AbortSignal): Promise<ToolList> {
     const list = await this.#guard('the listing of its tools', signal, () =>
-      readToolList(this.#parts.attempt.server, (cursor) =>
-        send(
-          this.#client,
-          'tools/list',
-          cursor === undefined ? {} : { cursor },
-          requestOptions(this.#listTimeoutMs, signal),
-        ),
+      readToolList(
+        this.#parts.attempt.server,
+        (cursor) => {
+          const params = cursor === undefined ? {} : { cursor }
+          return send(this.#client, 'tools/list', params, requestOptions(this.#listTimeoutMs, signal))
+        },
+        this.era,
       ),
     )
     const usable = this.#revision.learn(list)

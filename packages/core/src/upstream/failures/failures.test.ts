@@ -32,3 +32,21 @@ it('a command that is missing is told as such, with how to install it, also wher
     told,
   )
 })
+
+it.each([
+  ['npx -y some-server', true],
+  ['/usr/bin/uvx some-server', true],
+  ['cmd /c npx.cmd some-server', true],
+  ['docker run -i --rm some/server', true],
+  ['uv run server.py', true],
+  ['node server.js', false],
+  ['python -m npx_server', false],
+  ['npm start', false],
+])('a start of `%s` that takes too long is explained by a download where it may download: %s', (command, may) => {
+  const timeout = Object.assign(new Error('Timed out'), { code: 'REQUEST_TIMEOUT' })
+  const redact = (text: string): string => text
+  const about = { server: 's', command, redact, remote: false, stderrTail: 'waiting for the database' }
+  const { error } = startFailure(timeout, about, 1000)
+  expect(error.hint.includes('downloading')).toBe(may)
+  expect(error.message).toContain('Last output: waiting for the database')
+})

@@ -97,10 +97,15 @@ function startTimeout(about: Circumstances, timeoutMs: number, words: string, lo
     )
   }
   const seconds = timeoutMs / 1000
-  return remote
-    ? fail(`did not answer within ${seconds} s`, 'It may be overloaded. Retry in a moment.')
-    : fail(`did not complete its start within ${seconds} s`, 'It may be downloading its packages. Retry in a moment.')
+  if (remote) return fail(`did not answer within ${seconds} s`, 'It may be overloaded. Retry in a moment.')
+  const text = `did not complete its start within ${seconds} s`
+  if (DOWNLOADS.test(about.command ?? '')) return fail(text, 'It may be downloading its packages. Retry in a moment.')
+  return new BridgeError('UPSTREAM_TIMEOUT', `Server '${server}' ${text}.${words}`, logHint(about))
 }
+
+/** Command lines that may download what they run. */
+const DOWNLOADS =
+  /(?:^|[\s\\/])(?:(?:npx|pnpx|bunx|uvx|pipx|dnx)(?:\.cmd|\.exe)?(?:\s|$)|(?:npm|pnpm|yarn|bun)(?:\.cmd|\.exe)? (?:exec|x|dlx)\s|uv(?:\.exe)? (?:tool )?run\s|(?:docker|podman|nerdctl)(?:\.exe)? (?:container )?(?:run|compose)\s)/
 
 /** @param what the request in words, such as "the call of 'echo'". */
 export function requestFailure(error: unknown, what: string, about: Circumstances, tool?: string): Failure {

@@ -5,7 +5,7 @@ import { BridgeError } from '../../errors.ts'
 import { isRecord } from '../../util/json/json.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { LooseResult } from '../connection/sdk.ts'
-import { entriesOf } from './tool-list.ts'
+import { entriesOf, nextCursorOf } from './tool-list.ts'
 import type { GottenPrompt, Meta, OnCut, ReadResource, UpstreamPrompt, UpstreamResource } from '../upstream.ts'
 
 /** Limits for a list that never ends. Further entries are dropped, and `onCut` is told. */
@@ -131,8 +131,8 @@ async function listAll(
     const entries = key in result ? entriesOf(result, key, method, connection.server) : []
     for (const entry of entries)
       if (typeof entry === 'object' && entry !== null) found.push(connection.cleaned(entry as LooseResult))
-    const next = result.nextCursor
-    const hasMore = isText(next) && !cursors.has(next)
+    const next = nextCursorOf(result, connection.era)
+    const hasMore = next !== undefined && !cursors.has(next)
     if (found.length > MAX_ENTRIES || (hasMore && (found.length === MAX_ENTRIES || cursors.size + 1 >= MAX_PAGES))) {
       found.splice(MAX_ENTRIES)
       onCut?.(words)

@@ -114,3 +114,14 @@ it.each([
   expect(list.tools.map(({ name }) => name)).toEqual(names)
   expect([list.skipped.map(({ name }) => name), list.isCut]).toEqual([left, false])
 })
+
+it.each([
+  ['modern', ['first', 'second']],
+  ['legacy', ['first']],
+] as const)('an empty cursor is a cursor in the modern era alone: %s', async (era, names) => {
+  const twoPages = async (cursor?: string) =>
+    cursor === undefined ? { tools: [{ name: 'first' }], nextCursor: '' } : { tools: [{ name: 'second' }] }
+  expect((await readToolList('s', twoPages, era)).tools.map(({ name }) => name)).toEqual(names)
+  const endless = await readToolList('s', async () => ({ tools: [{ name: 'first' }], nextCursor: '' }), era)
+  expect(endless.tools).toHaveLength(1)
+})

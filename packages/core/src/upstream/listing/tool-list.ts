@@ -37,6 +37,7 @@ export interface ToolList {
 export async function readToolList(
   server: string,
   request: (cursor: string | undefined) => Promise<LooseResult>,
+  era: 'legacy' | 'modern' = 'legacy',
 ): Promise<ToolList> {
   const tools = new Map<string, UpstreamTool>()
   const taskTools = new Set<string>()
@@ -68,8 +69,8 @@ export async function readToolList(
       if (needsTask(entry)) taskTools.add(tool.name)
     }
     if (tools.size > MAX_TOOLS) throw protocolError(server, `it lists more than ${MAX_TOOLS} tools`, LIMITS)
-    const next = result.nextCursor
-    if (typeof next !== 'string' || next === '') return listed({ isCut: false })
+    const next = nextCursorOf(result, era)
+    if (next === undefined) return listed({ isCut: false })
     if (cursors.has(next)) return listed({ isCut: false, isCircular: true })
     cursors.add(next)
     cursor = next
@@ -89,6 +90,11 @@ function protocolError(server: string, what: string, hint?: string, listed = 'to
 function problemOf(tool: UpstreamTool, others: ReadonlyMap<string, UpstreamTool>): string | undefined {
   if (others.has(tool.name)) return 'it has the name of an earlier tool, which counts'
   return isNestedDeeperThan(MAX_LEVELS, tool) ? `its schema is nested deeper than ${MAX_LEVELS} levels` : undefined
+}
+
+/** Where the list goes on. From revision 2026-07-28 on, an empty text is a cursor; servers before it mean the end. */
+export function nextCursorOf({ nextCursor }: LooseResult, era: 'legacy' | 'modern'): string | undefined {
+  return typeof nextCursor === 'string' && (nextCursor !== '' || era === 'modern') ? nextCursor : undefined
 }
 
 /** The entries of one page. @throws BridgeError UPSTREAM_PROTOCOL for anything but a list */

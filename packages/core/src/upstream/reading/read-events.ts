@@ -1,12 +1,15 @@
 // Reads the events of a stream (WHATWG HTML, server-sent events) as leniently as other text of a server, and passes on
 // events that the MCP client package understands. Pure.
 import type { JSONRPCMessage } from '@modelcontextprotocol/client'
+import { isRecord, parseJson } from '../../util/json/json.ts'
 import { unreadable } from './lenient-message.ts'
 import type { Awaited } from './open-requests.ts'
 import { quote, readText } from './read-text.ts'
 import type { OnDropped } from './words.ts'
 
 const LF = 0x0a
+/** A closing brace. */
+const CLOSED = 0x7d
 
 export interface EventReader {
   open: Awaited
@@ -54,8 +57,26 @@ async function* events(chunks: AsyncIterable<Buffer>): AsyncGenerator<{ lines: B
       from = end + 1
     }
     if (from < chunk.length) lines.push(Buffer.concat([chunk.subarray(from), EVENT_END]))
+    // Some servers leave out the blank line and keep the stream open: a whole message needs no end.
+    else if (isWhole(lines)) {
+      yield { lines, isEnded: true }
+      lines = []
+    }
   }
   if (lines.length > 0) yield { lines, isEnded: false }
+}
+
+/** One line of data with a JSON object in it. */
+function isWhole(lines: readonly Buffer[]): boolean {
+  const data = lines.filter((line) => line.toString('latin1', 0, 5) === 'data:')
+  const [only] = data
+  return (
+    only !== undefined &&
+    data.length === 1 &&
+    lines.at(-1) === only &&
+    only.at(-2) === CLOSED &&
+    isRecord(parseJson(only.toString('utf8', 5)))
+  )
 }
 
 interface Fields {
