@@ -19,13 +19,13 @@ const PROMISES = PAGE.split(/^(?=#+ )/m)
   .filter((item) => item.startsWith('- **'))
   .map((item) => ({ promise: item.split('\n')[0], tests: item.split('\n  Tests: ')[1] ?? '' }))
 
-const LINKS = [...PAGE.matchAll(/\[(`?)([^\]`]+)`?\]\((\.\.\/(?:test|src)\/[^)]+)\)/g)].map(
+const LINKS = [...PAGE.matchAll(/\[(`?)([^\]`]+)`?\]\((\.\.\/(?:packages|test)\/[^)]+)\)/g)].map(
   ([, quote, text = '', target = '']) => ({ text, target, isName: quote === '`' }),
 )
 
 it('docs/security.md has a test for every promise, or says that there is none', () => {
   expect(PROMISES.length).toBeGreaterThan(25)
-  const without = PROMISES.filter(({ tests }) => !/\]\(\.\.\/(test|src)\/|^–$/.test(tests))
+  const without = PROMISES.filter(({ tests }) => !/\]\(\.\.\/(packages|test)\/|^–$/.test(tests))
   expect(without.map(({ promise }) => promise)).toEqual([])
 })
 
@@ -42,8 +42,10 @@ it('docs/security.md names tests that exist in their files', () => {
 })
 
 it('docs/security.md links every file of attacks', () => {
-  const list = readFileSync(path.join(FOLDER, '../test/attacks/list/all.ts'), 'utf8')
-  const files = [...list.matchAll(/from '\.\/([\w-]+\.ts)'/g)].map(([, file]) => `../test/attacks/list/${file}`)
+  const list = readFileSync(path.join(import.meta.dirname, 'list/all.ts'), 'utf8')
+  const files = [...list.matchAll(/from '\.\/([\w-]+\.ts)'/g)].map(
+    ([, file]) => `../packages/core/test/attacks/list/${file}`,
+  )
   const linked = new Set(LINKS.map(({ target }) => target))
   expect(files.filter((file) => !linked.has(file))).toEqual([])
 })

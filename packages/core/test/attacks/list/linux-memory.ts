@@ -145,7 +145,7 @@ while time.monotonic() < started + 5: pass`,
     ),
   },
   {
-    name: 'mappings, which the kernel keeps lists of, beside memory',
+    name: 'lists of mappings, beside memory',
     kind,
     ...NATIVE,
     code: inProcesses(
