@@ -17,7 +17,7 @@ const MAX_HELD_CHARS = 1_000_000
 export class LiveOutput {
   readonly #bar: ProgressBar
   readonly #outputs: Record<Stream, Output>
-  readonly #lines = { stdout: new TerminalText(), stderr: new TerminalText() }
+  readonly #lines = { stdout: new TerminalText({ isLive: true }), stderr: new TerminalText({ isLive: true }) }
   #held: [Stream, string][] = []
   #heldChars = 0
   #hasHeard = false

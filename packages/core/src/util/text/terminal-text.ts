@@ -47,17 +47,24 @@ export class TerminalText {
   #held = ''
   /** From the first move of the cursor on. */
   #screen: TerminalScreen | undefined
+  readonly #isLive: boolean
+
+  /** @param isLive lines are returned as soon as they end: moves of the cursor change nothing of them */
+  constructor({ isLive = false }: { isLive?: boolean } = {}) {
+    this.#isLive = isLive
+  }
 
   push(piece: string): string {
     if (this.#screen) return withoutControls(this.#screen.write(piece))
     const text = this.#open + piece
-    const move = text.search(MOVES)
+    const move = this.#isLive ? -1 : text.search(MOVES)
     if (move >= 0) return this.#toScreen(text, move)
     const lineStart = text.lastIndexOf('\n') + 1
     this.#open = text.slice(lineStart)
     if (this.#open.includes('\r')) this.#open = openState(this.#open)
     if (this.#open.length > MAX_OPEN_LINE) return this.end(text.slice(0, lineStart))
-    return this.#passed(plainLines(text.slice(0, lineStart)))
+    const lines = plainLines(text.slice(0, lineStart))
+    return this.#isLive ? lines : this.#passed(lines)
   }
 
   end(before = ''): string {
