@@ -57,6 +57,7 @@ function callTool(params: unknown, context: CellContext, cancellation: Cancellat
   const serverName = allowedServer(server, catalog, scope)
   context.called.servers.add(serverName)
   let earlier: { tool: CatalogTool; call: Admitted } | undefined
+  let failed: CatalogTool | undefined
   // A call that goes on after a sign-in or a page has been admitted already.
   const admit: Admit = async (found, given) => {
     if (!permissions) return { args: given }
@@ -75,6 +76,8 @@ function callTool(params: unknown, context: CellContext, cancellation: Cancellat
     }
   }
   return withUser(serverName, context, cancellation, async function callFoundTool() {
+    if (failed) context.called.repeated(failed)
+    failed = undefined
     const refreshed = permissions?.ready(serverName, cancellation)
     if (refreshed) await refreshed
     const found = catalog.knownTool(serverName, tool) ?? (await catalog.findTool(serverName, tool, cancellation.signal))
@@ -123,7 +126,10 @@ function callTool(params: unknown, context: CellContext, cancellation: Cancellat
       result = await sent
     } catch (error) {
       // A cancelled call may have taken effect.
-      if (isSent && !cancellation.aborted) context.called.answered(found, true)
+      if (isSent && !cancellation.aborted) {
+        context.called.answered(found, true)
+        failed = found
+      }
       if (!isSent) context.called.refused(found)
       context.learned?.noteError(context, found, call.args, error)
       throw error

@@ -115,7 +115,7 @@ it('the record has the name of a token, and no file has the token', async () => 
     record()
       .split('\n')
       .filter((line) => line.includes('"type":"run"'))
-      .map((line) => (JSON.parse(line) as Record<string, unknown>)['user.name'])
+      .map((line) => (JSON.parse(line) as Record<string, unknown>)['user'])
   await expect.poll(runs).toEqual(['ann', 'ann', undefined])
   expect(record() + bridge.stderr()).not.toContain(ann)
 })

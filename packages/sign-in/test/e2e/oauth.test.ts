@@ -53,7 +53,7 @@ it('people who sign in at an authorization server cannot reach the session of an
     readdirSync(folder)
       .map((file) => readFileSync(path.join(folder, file), 'utf8'))
       .join('')
-  await expect.poll(record).toContain(`"user.name":"${server.issuer}#ann"`)
+  await expect.poll(record).toContain(`"user":"${server.issuer}#ann"`)
   for (const { token } of [ann, ben, again]) expect(record() + bridge.stderr()).not.toContain(token)
 })
 

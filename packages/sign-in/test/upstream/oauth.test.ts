@@ -83,7 +83,8 @@ it('a server that wants OAuth is not reported as wanting a login while its autho
   const upstreams = bridge(server, file)
   await echo(upstreams)
   server.valid.clear()
-  server.twist.steps = { refresh: () => 503 }
+  // It fails before it takes the token.
+  server.twist.steps = { refresh: (_, { refresh_token: kept }) => (server.refreshTokens.add(String(kept)), 503) }
   // In a call, and in the start of another bridge.
   for (const one of [upstreams, bridge(server, file)]) {
     await expect(echo(one)).rejects.toMatchObject({

@@ -43,6 +43,12 @@ export class CalledTools {
     calls[isError ? 'failed' : 'done'] += 1
   }
 
+  /** A failed call is made again, after its user has done what its server required: only the last answer counts. */
+  repeated(tool: CatalogTool): void {
+    const calls = this.#calls.get(tool)
+    if (calls) calls.failed -= 1
+  }
+
   /** What a cell that ended well has not done, since its code went on; undefined if there is nothing. */
   notDone(): string | undefined {
     const failed = [...this.#calls].map(([{ server, name }, calls]) => [`${server}.${name}`, calls.failed] as const)

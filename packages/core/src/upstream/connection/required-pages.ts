@@ -6,7 +6,7 @@ import { untilAborted, withTimeout } from '../../util/async/wait.ts'
 import { isPlainlySeen, onOneLine } from '../../util/text/server-words.ts'
 
 /** JSON-RPC error code "URL elicitation required". */
-const URL_ELICITATION_REQUIRED = -32_042
+export const URL_ELICITATION_REQUIRED = -32_042
 const MAX_PAGES = 5
 const MAX_URL_CHARS = 4096
 const MESSAGE_CHARS = 500

@@ -7,7 +7,7 @@ import { mapTexts } from '../../util/json/json.ts'
 import { plainText } from '../../util/text/terminal-text.ts'
 import { UNREADABLE } from '../reading/lenient-message.ts'
 import { readable } from '../reading/words.ts'
-import { requiredPages, type RequiredPage } from '../connection/required-pages.ts'
+import { requiredPages, type RequiredPage, URL_ELICITATION_REQUIRED } from '../connection/required-pages.ts'
 import { spawnFailure } from './spawn-failure.ts'
 import { fieldsOf } from '../../util/json/json.ts'
 import { tellingLine } from './telling-line.ts'
@@ -243,9 +243,10 @@ function codeOf({ code, status }: RpcError): string {
 }
 
 /** What the server wrote for its reader: often the message is general, and the reason is in the data. */
-function toldError({ message, data }: RpcError, { redact }: Circumstances): { text: string; given?: unknown } {
+function toldError({ code, message, data }: RpcError, { redact }: Circumstances): { text: string; given?: unknown } {
   const text = redactStart(redact, message, SHOWN_CHARS)
-  if (data === undefined || data === null) return { text }
+  // Links that nobody may be offered, or `requiredPages` would have found them.
+  if (data === undefined || data === null || code === URL_ELICITATION_REQUIRED) return { text }
   const reason = redactStart(redact, readable(data, SHOWN_CHARS), SHOWN_CHARS)
   const whole = reason === '' || text.includes(reason) ? text : `${text.replace(/[.:]\s*$/, '')}: ${reason}`
   const isShort = JSON.stringify(data).length <= MAX_DATA_CHARS
