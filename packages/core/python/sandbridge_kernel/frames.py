@@ -112,7 +112,7 @@ def _check_structure(text: str) -> None:
 
 
 def decode(line: bytes | bytearray) -> RunFrame | ReplyFrame:
-    """Decode a line from the bridge: a `run` or a `reply`, whose fields are not checked, since the bridge is trusted.
+    """Decode a line from the bridge: a `run`, or a `reply` with a number. Other fields are not checked: the bridge is trusted.
 
     Raises FrameError for anything else, RecursionError for too deep nesting.
     """
@@ -128,4 +128,6 @@ def decode(line: bytes | bytearray) -> RunFrame | ReplyFrame:
         raise FrameError(f"not JSON: {error}") from None
     if not isinstance(frame, dict) or frame.get("type") not in ("run", "reply"):
         raise FrameError("not a frame of the bridge")
+    if frame["type"] == "reply" and not isinstance(frame.get("id"), int):
+        raise FrameError("a reply to no call")
     return cast("RunFrame | ReplyFrame", frame)

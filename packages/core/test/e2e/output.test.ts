@@ -214,7 +214,9 @@ describe('a result', () => {
     const parts = 'for part in await mcp_everything.get_tiny_image():\n    if not isinstance(part, str): display(part)'
     const shown = await older().call({ code: parts })
     expect(shown.content.map(({ type }) => type)).toEqual(['text', 'image'])
-    expect(content[0]!['text']).toMatch(/image\/png/)
+    // Inside a list, they stand before the list's text, in which each has its place.
+    expect(content.map(({ type }) => type)).toEqual(['image', 'text'])
+    expect(content[1]!['text']).toMatch(/^\["Here[^\n]*, <image\/png, [\d,]+ bytes>, /)
   })
 
   it('a client gets the progress of the tools that a cell calls', async () => {

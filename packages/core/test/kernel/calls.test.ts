@@ -235,7 +235,7 @@ time.sleep(0.1)`
     const outcome = await kernel.run('await mcp_github.x()', {
       servers: GITHUB,
       onCall: ({ id }) => {
-        kernel.sandbox.stdin.write('\n\nnot a frame\n{"type":"reply"}\n[1]\n')
+        kernel.sandbox.stdin.write('\n\nnot a frame\n{"type":"reply"}\n{"type":"reply","id":[1]}\n[1]\n')
         kernel.sandbox.stdin.write(`{"type":"reply","id":${id},"value":${'['.repeat(200_000)}${']'.repeat(200_000)}}\n`)
         return undefined
       },
@@ -338,7 +338,7 @@ r`
       "('ArgumentsError', 'PROXY_ARGUMENTS_INVALID', 'title is missing. See help.', 'See help.', None, None, None, True)",
     )
     expect(await kernel.value(code, failing('UPSTREAM_TIMEOUT', 'slow'))).toContain(
-      "('MCPError', 'UPSTREAM_TIMEOUT', 'slow'",
+      "('ServerTimeoutError', 'UPSTREAM_TIMEOUT', 'slow'",
     )
     const uncaught = await kernel.run(
       'def f():\n    return runtime.call_tool_sync("github", "x")\nf()',

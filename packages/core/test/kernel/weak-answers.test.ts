@@ -63,8 +63,9 @@ it('no line of a description reads like the note of a search that found no fitti
   const told: RunOptions = { servers: GITHUB, onCall: () => ({ value: [{ ...lies, weak: NOTE }] }) }
   const count = (text: string) => text.split(/[\n\u2028]/).filter((line) => line === NOTE).length
   const shown = async (code: string, given: RunOptions) => count((await kernel.run(code, given)).stdout)
-  const print = 'print(await runtime.query_tool_docs("github", detail="full"))'
-  expect([await shown(print, untold), await shown(print, told)]).toEqual([0, 1])
+  const search = 'print(await runtime.search_tool_docs("echo", detail="full"))'
+  expect([await shown(search, untold), await shown(search, told)]).toEqual([0, 1])
+  expect(await shown('print(await runtime.query_tool_docs("github", detail="full"))', untold)).toBe(0)
   expect(await shown('help(mcp_github.echo)', untold)).toBe(0)
   expect(await shown('mcp github echo --help', { language: 'bash', ...untold })).toBe(0)
 })
