@@ -14,7 +14,6 @@ import { startTrace } from '../../src/start-trace.ts'
 import { Telemetry } from '../../src/telemetry.ts'
 import { type CollectedMetric, plain, startCollector } from '../support/collector.ts'
 import { fixtureServer, ROOT } from '@sandbridge/core/test/support/bridge-process.ts'
-import { freePort } from '@sandbridge/core/test/support/free-port.ts'
 import { openObserved } from '@sandbridge/core/test/support/observed-bridge.ts'
 import { needsProgram } from '@sandbridge/core/test/support/needs.ts'
 
@@ -183,11 +182,13 @@ describe('Telemetry', () => {
   })
 
   it('telemetry keeps spans for a collector that comes after the exporter has given up, and sends each once', async () => {
-    const port = await freePort()
+    const collector = await startCollector()
+    // Away. It keeps its port: whoever else got that could accept the spans.
+    collector.answer = (response) => response.destroy()
     // What a busy machine sends and answers in more than this is sent again.
     vi.stubEnv('OTEL_EXPORTER_OTLP_TIMEOUT', '5000')
     const otel = readOtelSettings({
-      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
       OTEL_METRICS_EXPORTER: 'none',
       OTEL_BSP_SCHEDULE_DELAY: '20',
@@ -197,7 +198,7 @@ describe('Telemetry', () => {
     floods(telemetry, 1_000)
     // Three times as long as one export may take: the exporter of OpenTelemetry drops what it has by then.
     await new Promise((resolve) => setTimeout(resolve, 15_000))
-    const collector = await startCollector(port)
+    collector.answer = undefined
     while (collector.spans.length < 1_000) await new Promise((resolve) => setTimeout(resolve, 20))
     await telemetry.close()
     expect(new Set(collector.spans.map(({ spanId }) => spanId)).size).toBe(1_000)
