@@ -21,7 +21,7 @@ beforeAll(async () => {
     cwd: root,
     input: { writer: './test/faults/writer.ts' },
     platform: 'node',
-    external: /^[^./]/,
+    external: /^(?!@sandbridge\/)[^./]/,
     logLevel: 'warn',
     output: { dir: path.dirname(WRITER), entryFileNames: '[name].mjs', chunkFileNames: '[name]-[hash].mjs' },
   })

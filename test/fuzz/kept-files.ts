@@ -1,4 +1,4 @@
-// Fuzzes files in the bridge's cache and state folders: it opens any content of one of them, and loses nothing else.
+// Fuzzes files in the bridge's state folder: it opens any content of one of them, and loses nothing else.
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -59,7 +59,7 @@ const filesBelow = (folder: string): string[] =>
 
 export async function keptFiles(): Promise<Family> {
   await fill()
-  const files = [...filesBelow(path.join(home, 'MCPs/.sandbridge')), ...filesBelow(path.join(home, 'cache'))]
+  const files = filesBelow(path.join(home, 'MCPs/.sandbridge'))
   return {
     name: 'kept-files',
     seeds: files.map((file) => Buffer.concat([Buffer.from(`${path.relative(home, file)}\n`), readFileSync(file)])),
