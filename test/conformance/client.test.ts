@@ -12,6 +12,9 @@ import { CLIENT_SCENARIOS } from './required-scenarios.ts'
 import { type ClientRun, runClient } from './run-client.ts'
 import { type ChecksOf, missing, node, runSuite, scenariosOf, SUITE_TIMEOUT_MS } from './suite.ts'
 
+/** How many clients run at once: one takes a server that does not answer in time for an older one. */
+const LANES = 4
+
 const COMMAND = `"${node}" "${path.join(import.meta.dirname, 'hand-over.mjs')}"`
 
 /** The scenarios in which the client refuses the server, and its words. */
@@ -28,13 +31,22 @@ const REFUSALS: Record<string, string> = {
 describe.each(Object.entries(CLIENT_SCENARIOS))('revision %s', (revision, scenarios) => {
   /** How the client ended, and its log, by scenario. */
   const ends = new Map<string, { end: string; log: string }>()
+  /** The suite starts all scenarios at once: the clients begin when the machine has done that. */
+  let allAsked = (): void => {}
+  const asked = new Promise<void>((resolve) => (allAsked = resolve))
+  const lanes = Array.from({ length: LANES }, () => asked)
+  let begun = 0
   let checksOf: ChecksOf
 
   async function run(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const asked = (await json(request)) as ClientRun
+    const wanted = (await json(request)) as ClientRun
     let log = ''
-    const end = await runClient(asked, (line) => void (log += line)).then(() => 'ended', String)
-    ends.set(asked.scenario, { end, log })
+    const lane = begun++ % LANES
+    if (begun === scenarios.length) allAsked()
+    const ended = lanes[lane]!.then(() => runClient(wanted, (line) => void (log += line))).then(() => 'ended', String)
+    lanes[lane] = ended.then(() => {})
+    const end = await ended
+    ends.set(wanted.scenario, { end, log })
     response.end()
   }
 
@@ -59,7 +71,7 @@ describe.each(Object.entries(CLIENT_SCENARIOS))('revision %s', (revision, scenar
     const { end, log } = ends.get(scenario)!
     expect(
       checks.filter(({ status }) => status === 'FAILURE' || status === 'WARNING'),
-      log,
+      `${log}${end}`,
     ).toEqual([])
     // A client that does nothing fails no check of some scenarios.
     expect(checks.map(({ status }) => status)).toContain('SUCCESS')
