@@ -69,7 +69,7 @@ describe('an upstream that', () => {
     })
     const code = 'found = await runtime.search_tool_docs("echo")\n[doc.server for doc in found][:1]'
     expect(await bridge.run(code)).toMatch(
-      /^\['good'\]\n[\s\S]*Unavailable and not searched: dead \(Server 'dead' could not be started: the command `no-such-command` was not found\)\. Not searched: slow \(it has not answered yet\)\. Search again later\./,
+      /^\['good'\]\n[\s\S]*Unavailable and not searched: dead \(Server 'dead' could not be started: the command `no-such-command` was not found\)\. Not searched: slow \(it is still starting\)\. Search again later\./,
     )
     // Reported once per cell, and only for servers that the search covered.
     expect(

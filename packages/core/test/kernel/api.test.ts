@@ -430,7 +430,9 @@ it('a missing name of any proxy is an AttributeError to hasattr, getattr, copy, 
   const kernel = await startKernel()
   const docs = [{ server: 'github', tool: 'create-issue', toolAlias: 'create_issue', line: '', params: [] }]
   const missing = { error: { code: 'STATE_NOT_FOUND', message: 'There is no nope' } }
-  const onCall = ({ method }: Call) => (method === 'query_tool_docs' ? { value: docs } : missing)
+  const unknown = { error: { code: 'PROXY_TOOL_UNKNOWN', message: "Server 'github' has no such tool" } }
+  const onCall = ({ method, params }: Call) =>
+    method !== 'query_tool_docs' ? missing : params['tools'] === undefined ? { value: docs } : unknown
   const code = `
 import copy, inspect, mcp, mcp.servers, pickle, user_tools
 proxies = [user_tools, workflows, mcp_github, mcp_github.create_issue, mcp.servers, mcp_servers, mcp, runtime]

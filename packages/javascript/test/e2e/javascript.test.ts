@@ -42,7 +42,7 @@ said`,
     expect([isError, text]).toEqual([
       false,
       expect.stringMatching(
-        /^PermissionDenied\nPermissionDenied\nawait hub\.create_issue\(\{.*Tool create_issue\n[^]*'did create_issue'$/,
+        /^PermissionDenied\nPermissionDenied\nawait hub\.create_issue\(\{.*Tool create_issue\n[^]*'did create_issue'\n\[sandbridge: Not all was done: 2 calls refused: hub\.delete_repo \(2 times\)\.\]$/,
       ),
     ])
     expect(reached()).toEqual([['create_issue', { title: 'a b', id: '7' }]])

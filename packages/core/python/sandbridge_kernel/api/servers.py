@@ -55,21 +55,9 @@ class ServerProxy:
         if name in LISTINGS:
             return LISTINGS[name](self._tool_docs())
         if not _is_written(sys._getframe(1)):
-            self._expect(name)
+            _expect(self, name)
         tool = self._tools[name] = ToolProxy(self, name)
         return tool
-
-    def _expect(self, name: str) -> None:
-        """Code asks whether there is a tool of this name: hasattr(), getattr() with a default, and the like."""
-        try:
-            known = {name for doc in self._tool_docs() for name in (doc["tool"], doc["toolAlias"])}
-        except MCPError:
-            return  # nobody knows; a call says why
-        if name not in known and name.removeprefix("_") not in METHODS:
-            hint = did_you_mean(name, known).strip()
-            raise ToolNotFound(
-                f"{self._server} has no tool {name!r}", hint=hint, data={"server": self._server, "tool": name}
-            )
 
     def __copy__(self) -> "ServerProxy":
         return self
@@ -190,6 +178,22 @@ def _is_written(frame: "FrameType") -> bool:
     from opcode import opname
 
     return opname[frame.f_code.co_code[frame.f_lasti]].startswith(("LOAD_ATTR", "LOAD_METHOD", "IMPORT_FROM"))
+
+
+def _expect(server: ServerProxy, name: str) -> None:
+    """Code asks whether there is a tool of this name: hasattr(), getattr() with a default, and the like."""
+    try:
+        known = {name for doc in server._tool_docs() for name in (doc["tool"], doc["toolAlias"])}
+        if name in known or name.removeprefix("_") in METHODS:
+            return
+        # A tool that the rules deny is in no list. Its call is refused, and recorded, by the bridge.
+        bridge.ask_sync("query_tool_docs", server=server._server, tools=[name])
+    except ToolNotFound:
+        hint = did_you_mean(name, known).strip()
+        data = {"server": server._server, "tool": name}
+        raise ToolNotFound(f"{server._server} has no tool {name!r}", hint=hint, data=data) from None
+    except MCPError:
+        return  # nobody knows, or a rule denies it: a call says why
 
 
 def did_you_mean(name: object, names: Iterable[str]) -> str:

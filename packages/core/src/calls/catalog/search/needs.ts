@@ -4,6 +4,8 @@
 const MAX_NEEDS = 8
 /** A longer part is a sentence of a story, not an item of a list. */
 const MAX_WORDS = 9
+/** A longer text is no list. It also bounds the time that reading one takes. */
+const MAX_LENGTH = 1000
 /** What stands between the items of a list. In a path or a rate (`km/h`), a slash is a part of a word. */
 const BETWEEN =
   /((?:\s*[;\r\n]+\s*(?:[-*•]\s+|\d+[.)]\s+)?|\s*,\s*|\s*[/&+]\s*)(?:(?:and|then|or)\s+)*|\s+and\s+(?:then\s+)?)/i
@@ -21,6 +23,7 @@ const STORY = /\b(?:could you|can you|please|hi|hello)\b|[a-z][.?!](?:\s|$)/i
 
 /** The needs of a text, in its words; one for a text that has not the form of a list. */
 export function needsIn(text: string): string[] {
+  if (text.length > MAX_LENGTH) return [text]
   const [first = '', ...rest] = text
     .trim()
     .replace(/^(?:[-*•]|\d+[.)])\s+/, '')
@@ -34,7 +37,7 @@ export function needsIn(text: string): string[] {
     if (isItem) needs.push(part)
     else needs[needs.length - 1] = part === '' ? before : `${before}${between}${part}`
   }
-  return needs.length <= MAX_NEEDS ? needs : [text]
+  return needs.length > 1 && needs.length <= MAX_NEEDS ? needs : [text]
 }
 
 /** @param between what stands between the part and its neighbour @param before the part before it */
