@@ -112,8 +112,7 @@ export class Cells {
     const isFailed = ran.status === 'error' || ran.status === 'killed'
     const done = isFailed ? cell.called.beforeError() : undefined
     if (done !== undefined) notes.add(done)
-    // A time limit or an interrupt has told of its open calls already.
-    const cutOff = isFailed || ran.status === 'ok' ? cell.called.cutOff() : undefined
+    const cutOff = cell.called.cutOff()
     if (cutOff !== undefined) notes.add(cutOff)
     const notDone = ran.status === 'ok' ? cell.called.notDone() : undefined
     if (notDone !== undefined) {

@@ -131,11 +131,7 @@ describe('in a search', () => {
   })
 
   it('a search knows resources and prompts from disk, and shows them only to cells that may reach the server', async () => {
-    const env = { MCP_BRIDGE_CACHE_DIR: path.join(bridge.home, 'cache') }
-    const second = await startBridge({
-      servers: { docs: published.everything(), files: published.filesystem(folder) },
-      env,
-    })
+    const second = await startBridge({ env: { MCP_BRIDGE_STATE_DIR: path.join(bridge.home, 'MCPs') } })
     const search = '[d.get("kind") for d in await runtime.search_tool_docs("architecture document")]'
     expect(await second.run(search)).toContain("'resource'")
     expect(await second.run('[s.name for s in runtime.discovered_servers(True) if s.state == "running"]')).toBe('[]')

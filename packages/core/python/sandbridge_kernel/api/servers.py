@@ -182,8 +182,9 @@ def _is_written(frame: "FrameType") -> bool:
 
 def _expect(server: ServerProxy, name: str) -> None:
     """Code asks whether there is a tool of this name: hasattr(), getattr() with a default, and the like."""
+    known: set[str] = set()
     try:
-        known = {name for doc in server._tool_docs() for name in (doc["tool"], doc["toolAlias"])}
+        known.update(name for doc in server._tool_docs() for name in (doc["tool"], doc["toolAlias"]))
         if name in known or name.removeprefix("_") in METHODS:
             return
         # A tool that the rules deny is in no list. Its call is refused, and recorded, by the bridge.
