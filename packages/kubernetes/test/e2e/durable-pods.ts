@@ -207,13 +207,13 @@ export function testDurablePods(cluster: DurableCluster): void {
     const listed = await own()
     expect(listed).toEqual([expect.objectContaining({ state: 'in use', bridge: expect.stringContaining('process') })])
     const { id } = listed[0]!
-    const refused = await sandbridge('remove', id)
+    const refused = await sandbridge('--remove', id)
     expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining(`is using the sandbox '${id}'`)])
     bridge.child.kill('SIGTERM')
     await until(async () => (await own()).every(({ state }) => state === 'waiting'))
-    expect((await sandbridge('remove', id)).stdout).toBe(`Ended '${id}'. Its variables are gone.\n`)
+    expect((await sandbridge('--remove', id)).stdout).toBe(`Ended '${id}'. Its variables are gone.\n`)
     expect((await own()).filter(({ state }) => state !== 'ended')).toEqual([])
-    expect((await sandbridge('remove', 'sandbridge-00')).stderr).toContain("No sandbox 'sandbridge-00' is kept")
+    expect((await sandbridge('--remove', 'sandbridge-00')).stderr).toContain("No sandbox 'sandbridge-00' is kept")
   })
 
   it('a bridge over HTTP does not start with durable sessions in Kubernetes and no key of handles', async () => {
