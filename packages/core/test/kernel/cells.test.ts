@@ -67,7 +67,10 @@ B()`
     const kernel = await startKernel()
     const outcome = await kernel.run(`class L:\n  def __repr__(self): return 'a' + '\\u20ac' * 12_000_000 + 'z'\nL()`)
     expect(outcome.status).toBe('ok')
-    expect(outcome.value!['text/plain']).toMatch(/^a€+\n… [\d,]+ characters left out …\n€+z$/)
+    // No pattern over millions of characters: it would exhaust the stack of a busy process.
+    const [begin = '', cut, end = ''] = String(outcome.value!['text/plain']).split('\n')
+    expect([begin.slice(0, 2), end.slice(-2)]).toEqual(['a€', '€z'])
+    expect(cut).toMatch(/^… [\d,]+ characters left out …$/)
   })
 })
 
