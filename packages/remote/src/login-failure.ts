@@ -3,27 +3,45 @@ import { redactStart } from '@sandbridge/core/config/secrets/redact.ts'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import type { Circumstances } from '@sandbridge/core/upstream/failures/circumstances.ts'
 import { causesOf, statusOf } from '@sandbridge/core/upstream/failures/http-status.ts'
+import type { OwnCredentials } from '@sandbridge/core/upstream/auth/sign-ins.ts'
 import { SignInRequired } from '@sandbridge/core/upstream/auth/sign-in-required.ts'
 
 const MAX_SCOPE_WORDS = 3
 
 const MAX_SAID_CHARS = 300
 
+const OWN: Record<OwnCredentials, { what: string; remedy: string }> = {
+  'client credentials': {
+    what: 'its client credentials',
+    remedy: 'correct `oauth` in the definition of the server',
+  },
+  headersHelper: {
+    what: 'the headers that its headersHelper prints',
+    remedy: 'run that command in a terminal, and correct it or the entry',
+  },
+  header: {
+    what: 'the Authorization header of its definition',
+    remedy: 'correct it, or to remove it and sign in with `sandbridge login`',
+  },
+}
+
+function forUser(remedy: string): { hint: string; userHint: string } {
+  const own = `${remedy[0]!.toUpperCase()}${remedy.slice(1)}`.replace(', or to ', ', or ')
+  return { hint: `Ask the user to ${remedy}.`, userHint: `${own}.` }
+}
+
 /** Undefined for an error that no login can fix. @param said returns what the server wrote, not redacted */
 export function loginNeeded(error: unknown, about: Circumstances, said: () => string): BridgeError | undefined {
-  const { server, usesClientCredentials } = about
+  const { server, credentials } = about
   const scope = missingScope(error)
   if (scope !== undefined) return scopeNeeded(about, scope)
   const required = causesOf(error).find((cause) => cause instanceof SignInRequired)
   if (!required && statusOf(error) !== 401) return undefined
   const given = redactStart(about.redact, said(), MAX_SAID_CHARS)
   const words = given === '' ? '' : `: ${given}`
-  if (usesClientCredentials) {
-    const text = `Server '${server}' does not accept its client credentials${words}`
-    return new BridgeError('UPSTREAM_AUTH_REQUIRED', text, {
-      hint: 'Ask the user to correct `oauth` in the definition of the server.',
-      userHint: 'Correct `oauth` in the definition of the server.',
-    })
+  if (credentials) {
+    const text = `Server '${server}' does not accept ${OWN[credentials].what}${words}`
+    return new BridgeError('UPSTREAM_AUTH_REQUIRED', text, forUser(OWN[credentials].remedy))
   }
   const signIn = signInSteps(about)
   if (required?.ended !== undefined) {
@@ -34,8 +52,8 @@ export function loginNeeded(error: unknown, about: Circumstances, said: () => st
     })
   }
   return new BridgeError('UPSTREAM_AUTH_REQUIRED', `Server '${server}' requires authentication (HTTP 401)${words}`, {
-    hint: `Ask the user to ${signIn.asked}, or to correct the credentials in its headers.`,
-    userHint: `${signIn.told}, or correct the credentials in its headers.`,
+    hint: `Ask the user to ${signIn.asked}, or to write its credentials into \`headers\`.`,
+    userHint: `${signIn.told}, or write its credentials into \`headers\`.`,
   })
 }
 
@@ -66,24 +84,28 @@ function isListOfScopes(scope: string): boolean {
  * case.
  */
 function scopeNeeded(about: Circumstances, scope: string): BridgeError {
-  const { server, usesClientCredentials = false } = about
+  const { server, credentials } = about
   const shown = isListOfScopes(scope) ? scope : undefined
   const named = shown === undefined ? '' : `: ${shown}`
-  const has = usesClientCredentials ? 'its client credentials have' : 'the login has'
+  const has = credentials === 'client credentials' ? 'its client credentials have' : 'its token has'
   const signIn = signInSteps(about)
   let hint = `Ask the user to ${signIn.asked}. It requests them.`
   let userHint = `${signIn.told}. It requests them.`
-  if (usesClientCredentials) {
-    hint = 'Ask the user to add them to `scope` in the `oauth` of its definition.'
-    userHint = 'Add them to `scope` in the `oauth` of its definition.'
+  if (credentials) {
+    const where = credentials === 'client credentials' ? '`scope` in the `oauth` of its definition' : 'its token'
+    ;({ hint, userHint } = forUser(`add them to ${where}`))
   } else if (scope === '') {
     hint = `It does not say which. Ask the user to find out, and to run ${loginCommand(about, ' --scope …')} with them in a terminal.`
     userHint = `It does not say which. Find out, and run ${loginCommand(about, ' --scope …')} with them.`
   }
-  return new BridgeError('UPSTREAM_AUTH_REQUIRED', `Server '${server}' requires more permissions than ${has}${named}`, {
-    hint,
-    userHint,
-  })
+  return new BridgeError(
+    'UPSTREAM_AUTH_REQUIRED',
+    `Server '${server}' requires more permissions than ${credentials ? has : 'the login has'}${named}`,
+    {
+      hint,
+      userHint,
+    },
+  )
 }
 
 /** Empty when the server refused for a missing scope without naming it. */

@@ -10,6 +10,7 @@ import { type ClientContext, type Environment, processContext } from '../config/
 import { expandTransport } from '../config/entries/expand.ts'
 import { type AskInput, InputAnswers } from '../config/entries/input-answers.ts'
 import type { RemoteServer, ServerDefinition, StdioServer } from '../config/entries/server-definition.ts'
+import { BridgeError } from '../errors.ts'
 import type { Settings } from '../config/settings/settings.ts'
 import { startInputs } from '../config/entries/start-inputs.ts'
 import { tokensFile } from '../config/tokens-file.ts'
@@ -103,7 +104,13 @@ export function connectServers(options: ConnectOptions): ConnectedServers {
   const resolveTransport = async (definition: ServerDefinition) => {
     const host = hostOf(options)
     const transport = expandTransport(definition, { ...host, input: await inputs.forServer(definition, host.env) })
-    return transport.type === 'stdio' ? transport : withHelpersHeaders(definition, transport, context)
+    if (transport.type === 'stdio' || transport.headersHelper === undefined) return transport
+    // It runs beside the bridge, where no program of a server may run then.
+    if (settings.jail === 'all' || settings.upstreams === 'pods')
+      throw new BridgeError('CONFIG_INVALID', `The headersHelper of server '${definition.name}' is not run`, {
+        hint: 'It would run outside of a jail, which MCP_BRIDGE_JAIL=all and servers in pods rule out. Write `headers`.',
+      })
+    return withHelpersHeaders(definition.name, transport, context)
   }
   const upstreams = new UpstreamSet({
     context,

@@ -222,6 +222,8 @@ export class Tenant {
       [...this.#offered].toSorted(),
       // A server has no terminal, and each client's may be another.
       transport.type === 'stdio' && { ...passedEnvironment(env), TERM: null },
+      // A helper for headers gets the whole environment, which may say whose headers they are.
+      transport.type !== 'stdio' && transport.headersHelper !== undefined && env,
     ])
   }
 

@@ -56,6 +56,7 @@ export interface ServerEntry {
 export interface RemoteEntry {
   url: string
   headers?: Record<string, string>
+  headersHelper?: string
   oauth?: Record<string, string>
 }
 

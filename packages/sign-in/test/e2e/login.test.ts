@@ -79,7 +79,7 @@ it('a server that refused a header works as soon as its definition has the right
   server.valid.add('right')
   const withToken = (token: string) => ({ r: { url: server.url, headers: { Authorization: `Bearer ${token}` } } })
   const bridge = await startBridge({ servers: withToken('wrong') })
-  for (let i = 0; i < 5; i += 1) expect(await bridge.run(CALL)).toContain('requires authentication (HTTP 401)')
+  for (let i = 0; i < 5; i += 1) expect(await bridge.run(CALL)).toContain('not accept the Authorization header')
   const file = path.join(bridge.home, 'MCPs/servers.json')
   const wrong = readFileSync(file, 'utf8')
   writeFileSync(file, JSON.stringify({ mcpServers: withToken('right') }))

@@ -82,13 +82,14 @@ function linesOf({ name, transport }: ServerDefinition): string[] {
   ]
 }
 
-function remoteLines({ url, headers, oauth, signIn }: RemoteServer): string[] {
-  const { clientId, clientSecret, issuer, scope, redirectUri }: SignInClient = oauth ?? signIn ?? {}
+function remoteLines({ url, headers, headersHelper, oauth, signIn }: RemoteServer): string[] {
+  const { clientId, clientSecret, ...others }: SignInClient = oauth ?? signIn ?? {}
   const secrets = given({ clientId, clientSecret })
-  const open = given({ issuer, scope, redirectUri })
+  const open = given({ ...others })
   const fields = [...Object.keys(secrets), ...Object.entries(open).map(([field, value]) => `${field}=${value}`)]
-  const signInPlace = issuer ?? url
+  const signInPlace = others.tokenUrl ?? others.authServerMetadataUrl ?? others.issuer ?? url
   return [
+    ...named('runs', headersHelper === undefined ? [] : [headersHelper]),
     ...named('headers', Object.keys(headers)),
     ...filledIn('sends', headers, 'header', url),
     ...named('signs in with', fields),

@@ -2,6 +2,7 @@
 // from the environment. An error names the server and the placeholder, never a value.
 import path from 'node:path'
 import { BridgeError } from '../../errors.ts'
+import { isRecord } from '../../util/json/json.ts'
 import { readOrdinaryText } from '../../util/files/read-ordinary.ts'
 import { parseEnvFile } from './env-file.ts'
 import { isPlainPlace } from '../secrets/secret-arguments.ts'
@@ -58,13 +59,13 @@ export function expandTransport(definition: ServerDefinition, given: ExpandConte
       throw new BridgeError('CONFIG_INVALID', `${definition.name}: its url is not an http or https address.`)
     }
     checkCredentials(new URL(url), definition.name)
-    const { type, headers, headersHelper: helper } = transport
-    const headersHelper = helper === undefined ? undefined : fill(helper, 'headersHelper')
+    const { type, headers, headersHelper } = transport
     const oauth = transport.oauth && (table({ ...transport.oauth }, 'oauth') as unknown as ClientCredentials)
     const signIn: SignInClient | undefined = transport.signIn && table({ ...transport.signIn }, 'oauth')
     const filledHeaders = table(headers, 'header')
     checkHeaders(filledHeaders, definition.name)
     const filled = { type, url, headers: filledHeaders, ...(oauth && { oauth }), ...(signIn && { signIn }) }
+    // Its shell fills in variables: a value that became a part of the command could be another command.
     if (headersHelper !== undefined) Object.assign(filled, { headersHelper })
     return { ...filled, ...listOf(secrets) }
   }
@@ -140,6 +141,14 @@ function checkHeaders(headers: Record<string, string>, server: string): void {
       )
     }
   }
+}
+
+/** Whether a request can carry them. */
+export function areHeaders(value: unknown): value is Record<string, string> {
+  if (!isRecord(value)) return false
+  return Object.entries(value).every(
+    ([name, text]) => HEADER_NAME.test(name) && typeof text === 'string' && HEADER_VALUE.test(text),
+  )
 }
 
 function listOf(secrets: ReadonlySet<string>): { secrets?: string[] } {

@@ -61,6 +61,8 @@ function inheritedBy({ inheritEnv = [] }: StdioServer): readonly string[] {
  */
 export function namesFolder({ transport }: Pick<ServerDefinition, 'transport'>): boolean {
   const texts = textsOf(transport)
+  // A helper for headers runs there.
+  if (transport.type !== 'stdio' && transport.headersHelper !== undefined) return true
   if (texts.some((text) => WORKSPACE.test(text))) return true
   const files = texts.flatMap(filesIn)
   if (transport.type === 'stdio') {

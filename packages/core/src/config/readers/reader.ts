@@ -89,9 +89,13 @@ export function entriesOf(
   }
   return Object.entries(table).map(([name, raw]) => {
     if (!isRecord(raw)) return { name, entry: undefined }
-    // A description is prose and has no placeholders.
-    const { description, ...fields } = raw
-    const entry = withOwnNames({ ...translate(fields, syntax), description: description ?? described })
+    // A description is prose, and a helper's command is for a shell: neither has placeholders.
+    const { description, headersHelper, ...fields } = raw
+    const entry = withOwnNames({
+      ...translate(fields, syntax),
+      description: description ?? described,
+      ...(headersHelper !== undefined && { headersHelper }),
+    })
     return { name, entry: map ? map(entry, name) : entry }
   })
 }

@@ -2,11 +2,11 @@
 import type { ServerDefinition } from '../../config/entries/server-definition.ts'
 import { ago } from '../../util/text/ago.ts'
 import { latestGrant } from './grants.ts'
-import { mayLogIn } from './sign-ins.ts'
+import { type OwnCredentials, ownCredentials } from './sign-ins.ts'
 import type { TokenStore } from './token-store.ts'
 
 export interface SignInState {
-  uses: 'header' | 'client credentials' | 'sign-in' | 'nothing'
+  uses: OwnCredentials | 'sign-in' | 'nothing'
   account?: string
   /** In milliseconds since 1970. */
   since?: number
@@ -22,8 +22,8 @@ export async function signInState(
   store: TokenStore,
 ): Promise<SignInState | undefined> {
   if (transport.type === 'stdio') return undefined
-  if (transport.oauth) return { uses: 'client credentials' }
-  if (!mayLogIn(transport)) return { uses: 'header' }
+  const own = ownCredentials(transport)
+  if (own) return { uses: own }
   const kept = (await store.all()).filter(({ grants }) => grants.entry?.name === name)
   const ofEntry = kept.find(({ grants }) => grants.entry?.url === transport.url) ?? kept.at(-1)
   const grant = ofEntry && latestGrant(ofEntry.grants)
@@ -41,6 +41,7 @@ export async function signInState(
 
 export function describeSignIn({ uses, account, since, until, ended }: SignInState, now = Date.now()): string {
   if (uses === 'header') return 'by the Authorization header of its definition'
+  if (uses === 'headersHelper') return 'by the headers that its headersHelper prints'
   if (uses === 'client credentials') return 'by the client secret of its definition'
   if (uses === 'nothing') return 'no sign-in'
   const parts = [

@@ -1,44 +1,85 @@
-// Headers that a command writes, as `headersHelper` of Claude Code: run by the shell for each connection, it prints a
-// JSON object of names and texts, which take precedence over the headers of the entry.
-import type { RemoteServer, ServerDefinition } from '../../config/entries/server-definition.ts'
+// Headers that a command writes, as `headersHelper` of Claude Code: run by the shell for each connection, and once more
+// when the server refuses them, it prints a JSON object of names and texts, which take precedence over the headers of
+// the entry. It gets what its client would give it, but none of the bridge's own keys.
+import { areHeaders } from '../../config/entries/expand.ts'
+import type { RemoteServer } from '../../config/entries/server-definition.ts'
+import type { HeldSecrets } from '../../config/secrets/held-secrets.ts'
 import type { ClientContext } from '../../config/settings/client-context.ts'
 import { BridgeError } from '../../errors.ts'
 import { isRecord, parseJson } from '../../util/json/json.ts'
 import { runCommand } from '../../util/process/run-command.ts'
+import type { ServerAuth } from '../oauth-part.ts'
 
 /** As Claude Code has it. */
 const LIMIT_MS = 10_000
 
+type Place = Pick<ClientContext, 'env' | 'cwd'>
+
 /**
- * The transport with its headers. What the command prints is never quoted.
+ * The transport with the headers of its helper. What the command prints is never quoted.
  * @throws BridgeError CONFIG_INVALID where the command fails
  */
-export async function withHelpersHeaders(
-  { name }: ServerDefinition,
-  { headersHelper, ...server }: RemoteServer,
-  { env, cwd }: Pick<ClientContext, 'env' | 'cwd'>,
-): Promise<RemoteServer> {
+export async function withHelpersHeaders(name: string, server: RemoteServer, place: Place): Promise<RemoteServer> {
+  const { headersHelper, url } = server
   if (headersHelper === undefined) return server
   const [shell, flags] = process.platform === 'win32' ? ['cmd.exe', ['/d', '/s', '/c']] : ['/bin/sh', ['-c']]
-  const { code, stdout } = await runCommand(shell, [...flags, headersHelper], {
+  const inherited = Object.entries(place.env).filter(([variable]) => !variable.startsWith('MCP_BRIDGE_'))
+  const { code, stdout, missing } = await runCommand(shell, [...flags, headersHelper], {
     timeoutMs: LIMIT_MS,
-    cwd,
-    env: { ...env, CLAUDE_CODE_MCP_SERVER_NAME: name, CLAUDE_CODE_MCP_SERVER_URL: server.url },
+    cwd: place.cwd,
+    env: {
+      ...Object.fromEntries(inherited),
+      CLAUDE_CODE_MCP_SERVER_NAME: name,
+      CLAUDE_CODE_MCP_SERVER_URL: url,
+    },
   })
-  const printed = parseJson(stdout)
-  const isTable = isRecord(printed) && Object.values(printed).every((value) => typeof value === 'string')
-  if (code === 0 && isTable) {
-    const added = new Set(Object.keys(printed).map((header) => header.toLowerCase()))
-    const kept = Object.entries(server.headers).filter(([header]) => !added.has(header.toLowerCase()))
-    return { ...server, headers: { ...Object.fromEntries(kept), ...(printed as Record<string, string>) } }
-  }
-  const why =
-    code === null
-      ? `did not end within ${LIMIT_MS / 1000} s`
-      : code === 0
-        ? 'did not print a JSON object of names and texts'
-        : `exited with code ${code}`
+  const printed = parseJson(stdout.replace(/^\uFEFF/, ''))
+  if (code === 0 && areHeaders(printed)) return { ...server, headers: merged(server.headers, printed) }
+  let why = `exited with code ${code}`
+  if (missing) why = 'could not be started'
+  else if (code === null) why = `did not end within ${LIMIT_MS / 1000} s`
+  else if (code === 0) why = `did not print a JSON object of ${isRecord(printed) ? 'valid headers' : 'names and texts'}`
   throw new BridgeError('CONFIG_INVALID', `The headersHelper of server '${name}' ${why}`, {
     hint: 'Run it in a terminal, and correct it or the entry.',
   })
+}
+
+/** Runs the helper once more when its headers are refused, and repeats the request, which had no effect. */
+export function helperAuth(name: string, server: RemoteServer, place: Place, held: HeldSecrets): ServerAuth {
+  const { origin } = new URL(server.url)
+  /** Missing until the first are refused: those are in the transport. */
+  let current: Promise<Record<string, string>> | undefined
+  const run = async (): Promise<Record<string, string>> => {
+    const { headers } = await withHelpersHeaders(name, server, place)
+    held.add(...Object.values(headers).flatMap((value) => [value, value.replace(/^\w+ +/, '')]))
+    return headers
+  }
+  return {
+    through: (fetch) => async (url, init) => {
+      if (new URL(url).origin !== origin) return fetch(url, init)
+      const send = async (given: typeof current): Promise<Response> => {
+        const all = new Headers(init?.headers)
+        for (const [header, value] of Object.entries((await given) ?? {})) all.set(header, value)
+        return fetch(url, { ...init, headers: all })
+      }
+      const used = current
+      const response = await send(used)
+      if (response.status !== 401 && response.status !== 403) return response
+      await response.body?.cancel()
+      // Requests that were refused with the same headers share one run.
+      if (current === used) {
+        current = run().catch((error: unknown) => {
+          current = used
+          throw error
+        })
+      }
+      return send(current)
+    },
+  }
+}
+
+/** Names of headers have no case. */
+function merged(kept: Record<string, string>, added: Record<string, string>): Record<string, string> {
+  const names = new Set(Object.keys(added).map((name) => name.toLowerCase()))
+  return { ...Object.fromEntries(Object.entries(kept).filter(([name]) => !names.has(name.toLowerCase()))), ...added }
 }

@@ -8,6 +8,7 @@ import type { EventStream } from '../../observe/events/event-stream.ts'
 import { newId } from '../../observe/events/new-id.ts'
 import type { SignInOptions } from '../upstream.ts'
 import { oauth, type ServerAuth, type SignInPlace } from '../oauth-part.ts'
+import { helperAuth } from './headers-helper.ts'
 import type { TokenStore } from './token-store.ts'
 
 /** After this many sign-ins in a row without a successful call, the user is not asked again. */
@@ -20,7 +21,7 @@ interface SignInsOptions {
   /** Missing means that users sign in on this machine. */
   signInPlace?: SignInPlace | undefined
   allowLinkLocal: boolean
-  context: Pick<ClientContext, 'env'>
+  context: Pick<ClientContext, 'env' | 'cwd'>
   events: EventStream
   now: () => number
 }
@@ -41,6 +42,18 @@ export class SignIns {
 
   /** Authorizes requests to a server. @throws BridgeError CONFIG_INVALID for credentials that this build cannot use */
   async authOf(name: string, server: RemoteServer, redact: Redactor): Promise<ServerAuth | undefined> {
+    const { context } = this.#options
+    if (server.headersHelper !== undefined) {
+      const [helper, outer] = [
+        helperAuth(name, server, context, this.held),
+        await this.#signInAuth(name, server, redact),
+      ]
+      return outer ? { through: (fetch) => outer.through(helper.through(fetch)) } : helper
+    }
+    return this.#signInAuth(name, server, redact)
+  }
+
+  async #signInAuth(name: string, server: RemoteServer, redact: Redactor): Promise<ServerAuth | undefined> {
     const { tokenStore: store, now } = this.#options
     const { url, oauth: credentials } = server
     // The user's own header is what they want to be sent. Most servers need no sign-in, so a build without OAuth
@@ -58,7 +71,8 @@ export class SignIns {
 
   /** Whether `signIn` helps when the server requires authentication. */
   canSignIn({ name, transport }: ServerDefinition): boolean {
-    if (!this.#options.tokenStore || !oauth.isHere || transport.type === 'stdio' || !mayLogIn(transport)) return false
+    if (!this.#options.tokenStore || !oauth.isHere || transport.type === 'stdio' || ownCredentials(transport))
+      return false
     return (this.#counts.get(name) ?? 0) < MAX_FAILED
   }
 
@@ -95,7 +109,17 @@ export class SignIns {
   }
 }
 
-/** A server with configured credentials has no sign-in: when they are refused, the user corrects the entry. */
+/** What an entry itself authorizes requests with. */
+export type OwnCredentials = 'client credentials' | 'headersHelper' | 'header'
+
+/** When they are refused, the user corrects the entry. */
+export function ownCredentials(server: RemoteServer): OwnCredentials | undefined {
+  if (server.oauth) return 'client credentials'
+  if (server.headersHelper !== undefined) return 'headersHelper'
+  return mayLogIn(server) ? undefined : 'header'
+}
+
+/** @param server with the headers of its helper, which may be others than for authorization */
 export function mayLogIn({ headers, oauth: credentials }: RemoteServer): boolean {
   return !credentials && !Object.keys(headers).some((name) => name.toLowerCase() === 'authorization')
 }

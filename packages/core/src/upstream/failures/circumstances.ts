@@ -1,6 +1,7 @@
 // What is known about the process or connection that failed, and what becomes of it. Pure.
 import type { BridgeError } from '../../errors.ts'
 import type { Redactor } from '../../config/secrets/redact.ts'
+import type { OwnCredentials } from '../auth/sign-ins.ts'
 import type { SignInPlace } from '../oauth-part.ts'
 import type { InstallFacts } from '../installs-part.ts'
 import type { ProcessExit } from '../stdio/server-process.ts'
@@ -20,8 +21,8 @@ export interface Circumstances {
   file?: string
   /** How it is started or reached, as in its definition and without secrets. */
   command?: string
-  /** Its definition has client credentials. */
-  usesClientCredentials?: boolean
+  /** Its definition has them: no sign-in helps. */
+  credentials?: OwnCredentials | undefined
   exit?: ProcessExit | undefined
   /** What it did that made the bridge end it. */
   endedFor?: string | undefined

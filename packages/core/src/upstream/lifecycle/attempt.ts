@@ -2,6 +2,7 @@
 import type { RemoteServer, ServerDefinition, StdioServer } from '../../config/entries/server-definition.ts'
 import { commandLine, shellWord } from '../../config/secrets/command-line.ts'
 import type { Redactor } from '../../config/secrets/redact.ts'
+import { ownCredentials } from '../auth/sign-ins.ts'
 import type { Link } from '../dial.ts'
 import type { Circumstances } from '../failures/circumstances.ts'
 import type { Installation } from '../installs-part.ts'
@@ -67,7 +68,7 @@ export class Attempt {
       command: commandLine(written),
       file: definition.source.file,
       ...(written.type === 'stdio' && { program: shellWord(written.command, MAX_PROGRAM_CHARS), cwd: written.cwd }),
-      usesClientCredentials: transport.type !== 'stdio' && transport.oauth !== undefined,
+      credentials: transport.type === 'stdio' ? undefined : ownCredentials(transport),
       exit: this.link?.exit?.(),
       endedFor: this.link?.endedFor?.(),
       installation: installation?.facts,

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { expect, it } from 'vitest'
 import { runningProcesses, until } from '../../../test/support/processes.ts'
 import { needsPosix } from '../../../test/support/needs.ts'
+import { runCommand } from './run-command.ts'
 
 const MODULE = new URL('run-command.ts', import.meta.url).href
 
@@ -28,4 +29,11 @@ it('the bridge does not wait for a command in the background before it exits', a
     void runCommand(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { inBackground: true })`
   const bridge = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script])
   expect(await once(bridge, 'exit')).toEqual([0, null])
+})
+
+it('a command that does not end in time is given up, also where a program that it started goes on', async () => {
+  needsPosix('a shell of POSIX')
+  // Without the end of its output this waits for the sleeping program, longer than a test may take.
+  const { code } = await runCommand('/bin/sh', ['-c', 'sleep 60 & wait'], { timeoutMs: 200 })
+  expect(code).toBeNull()
 })

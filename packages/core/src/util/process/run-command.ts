@@ -65,6 +65,9 @@ export function runCommand(
     const timer = setTimeout(() => {
       timedOut = true
       child.kill('SIGKILL')
+      // What it has started may hold them open.
+      child.stdout.destroy()
+      child.stderr.destroy()
     }, timeoutMs)
     if (options.inBackground) timer.unref()
     const finish = (code: number | null, missing = false) => {
