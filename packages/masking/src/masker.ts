@@ -181,7 +181,7 @@ const mayHoldName = (masked: string): boolean => MAY_HOLD_NAME.test(masked.repla
  */
 export function maskData(data: unknown, mask: Mask, key?: string): unknown {
   if (typeof data === 'string') return mask(data, key)
-  if (typeof data === 'number') {
+  if (typeof data === 'number' || typeof data === 'bigint') {
     // A number beside a word such as `max` is a count.
     const masked = mask(String(data), key !== undefined && isSecret(key, data) ? key : undefined)
     return masked === String(data) ? data : masked

@@ -7,6 +7,7 @@ import type { FetchLike } from '@modelcontextprotocol/client'
 import { HttpsProxyAgent } from 'https-proxy-agent'
 import { assertHostAllowed, guardedLookup } from './address-guard.ts'
 import { messageOf } from '@sandbridge/core/errors.ts'
+import { unmarked } from '@sandbridge/core/util/json/exact-json.ts'
 import { atMost, wholeLines } from './bounded-body.ts'
 import { decoded } from './content-encoding.ts'
 import { proxyFor } from './proxy-settings.ts'
@@ -114,7 +115,8 @@ function send(url: URL, target: https.RequestOptions, init: RequestInit): Promis
 }
 
 function bodyText(body: RequestInit['body']): string | undefined {
-  if (body === undefined || body === null || typeof body === 'string') return body ?? undefined
+  if (typeof body === 'string') return unmarked(body)
+  if (body === undefined || body === null) return undefined
   if (body instanceof URLSearchParams) return body.toString()
   throw new Error('only text can be sent')
 }

@@ -2,6 +2,7 @@
 // carry the response ends without it, and leaves the stream of a cancelled request open.
 import type { MessageObserver } from '@sandbridge/core/upstream/connection/message-tap.ts'
 import { withTimeout } from '@sandbridge/core/util/async/wait.ts'
+import { markBigInts } from '@sandbridge/core/util/json/exact-json.ts'
 import type { OpenRequests } from '@sandbridge/core/upstream/reading/open-requests.ts'
 import { MESSAGE_TOO_LONG } from '@sandbridge/core/upstream/stdio/stdio-transport.ts'
 import { BodyRefusedError } from './bounded-body.ts'
@@ -11,16 +12,17 @@ import { remoteReason } from './remote-failure.ts'
 /** How long a server may take to accept a notification: nothing waits for its effect. */
 const NOTIFIED_MS = 2_000
 
-/** Tells `requests` what is open. */
+/** Tells `requests` what is open. Marks integers that the client package's JSON has no form for. */
 export function trackRequests(requests: OpenRequests): MessageObserver {
   return {
     name: 'open requests',
     send: async (message, options, ways) => {
       requests.sent(message)
       if (!('method' in message) || !('id' in message)) return ways.send(message, options)
+      const marked = markBigInts(message)
       const over = (): void => requests.over(message.id)
       options?.requestSignal?.addEventListener('abort', over, { once: true })
-      await ways.send(message, options).catch((error: unknown) => {
+      await ways.send(marked, options).catch((error: unknown) => {
         over()
         throw error
       })

@@ -57,13 +57,13 @@ def encode(frame: Mapping[str, Any], default: Callable[[Any], Any] | None = None
     """Return the line for a frame, including LF. `default` converts values that JSON lacks.
 
     Raises FrameError if it is longer than 64 MiB or has more structure than the bridge reads, and json's errors for other values.
-    A frame with `default` is a call: ValueError for an integer in its params that the bridge would round.
+    A frame with `default` is a call. Tools get every integer; for what the bridge itself keeps, ValueError for one that it would round.
     """
     make = _encoders.get(default)
     if make is None:
         make = _encoders[default] = _encoder(default)
     text = make(frame)
-    if default and _LONG_NUMBER.search(text):
+    if default and frame["method"] != "call_tool" and _LONG_NUMBER.search(text):
         _check_integers(frame["params"], default)
     if len(text) >= MAX_FRAME_BYTES:
         raise FrameError(f"a frame of {len(text):,} bytes is over the limit of {MAX_FRAME_BYTES:,}")

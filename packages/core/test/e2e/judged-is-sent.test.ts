@@ -16,14 +16,14 @@ try:
 except runtime.MCPError as error:
     print(error.code, error)
 `
-  const values = ['10**400', '-10**400', '[1, {"a": 10**400}]', 'float("nan")', 'float("-inf")']
+  const values = ['[1, {"a": float("inf")}]', 'float("nan")', 'float("-inf")']
   for (const value of values)
     for (const tool of ['get_issue', 'create_issue'])
       expect(await bridge.run(call(tool, value)), value).toMatch(/^PROXY_ARGUMENTS_INVALID .*JSON/)
   expect([questions, reached()]).toEqual([[], []])
-  expect(await bridge.run(`await mcp_hub.get_issue(id=${'9'.repeat(400)})`)).toContain('pass it as a str')
 
-  for (const value of ['1e308', '101']) expect(await bridge.run(call('get_issue', value))).toContain('is denied')
+  for (const value of ['1e308', '101', '10**400'])
+    expect(await bridge.run(call('get_issue', value))).toContain('is denied')
   for (const value of ['100', '-1e308', '{"a": "\\ud800"}']) await bridge.run(call('create_issue', value))
   const sent = [100, -1e308, { a: '\ud800' }].map((id) => ['create_issue', { id }])
   expect(reached()).toEqual(sent)

@@ -4,7 +4,9 @@ import { BridgeError } from '../../errors.ts'
 import { checkFrame } from './check-frame.ts'
 import { Malformed } from './field-kinds.ts'
 import { type BridgeFrame, type KernelFrame, MAX_FRAME_BYTES } from './frames.ts'
+import { exactJson } from '../../util/json/exact-json.ts'
 import { lineCost, MAX_NESTING } from '../../util/json/line-cost.ts'
+import { parseExact } from '../../util/json/parse-exact.ts'
 import { sourceOf } from '../../util/json/source-json.ts'
 
 const LF = 0x0a
@@ -28,7 +30,7 @@ export function encodeFrame(frame: BridgeFrame, maxBytes = MAX_FRAME_BYTES): str
       return withinLength(Buffer.concat([head, source, Buffer.from('}\n')]), maxBytes)
     }
   }
-  const text = `${JSON.stringify(frame)}\n`
+  const text = `${exactJson(frame)}\n`
   // A text this short cannot exceed the limits on structure.
   if (text.length <= Math.min(MAX_NESTING, maxBytes / BYTES_PER_CHARACTER)) return text
   const bytes = withinLength(Buffer.from(text), maxBytes)
@@ -114,7 +116,7 @@ export class FrameDecoder {
     }
     let frame: KernelFrame
     try {
-      frame = checkFrame(JSON.parse(line.toString('utf8')))
+      frame = checkFrame(parseExact(line.toString('utf8')))
     } catch (error) {
       this.#onMalformed(error instanceof Malformed ? error.message : 'not JSON')
       return

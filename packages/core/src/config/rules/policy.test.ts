@@ -1,6 +1,8 @@
 // This file verifies how rules decide a call: which rule matches, which wins, and that another spelling does not evade
 // a rule.
 import { describe, expect, it } from 'vitest'
+import { exactJson } from '../../util/json/exact-json.ts'
+import { parseExact } from '../../util/json/parse-exact.ts'
 import { asSent, type Call, frozenCopy, Policy, validate } from './policy.ts'
 import type { Preset } from './presets.ts'
 import { readRules, rulesOf } from './read-rules.ts'
@@ -226,6 +228,18 @@ it('the arguments that are judged are those that the server parses', async () =>
   const lists = await policy({ deny: [{ when: '1.0 / args.a > 0.0' }] })
   const verdictOn = (args: Record<string, unknown>) => validate(lists, call('a', 'x', { args })).verdict
   expect([verdictOn(given), verdictOn(sent)]).toEqual(['allow', 'deny'])
+})
+
+it('a condition judges an integer beyond 2^53 as the server gets it, and keys in their order', async () => {
+  const given = parseExact('{"id":7960607143101464577,"rank":{"b":1,"2":1,"1":1}}') as Record<string, unknown>
+  const { args } = frozenCopy(call('a', 'x', { args: given }))
+  expect(exactJson(args)).toBe(exactJson(given))
+  const verdictIf = async (when: string, judged = args) =>
+    validate(await policy({ deny: [{ when }] }), call('a', 'x', { args: judged })).verdict
+  expect(await verdictIf('args.id == 7960607143101464577')).toBe('deny')
+  expect(await verdictIf('args.id == 7960607143101464576')).toBe('allow')
+  expect(await verdictIf('args.id > 100')).toBe('deny')
+  for (const id of [2n ** 64n, 10n ** 400n]) expect(await verdictIf('args.id > 100', { id })).toBe('deny')
 })
 
 it('a policy returns a copy of the arguments that nothing can change', () => {

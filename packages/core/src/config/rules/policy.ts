@@ -6,6 +6,8 @@ import { believedHints } from './hints.ts'
 import type { Preset } from './presets.ts'
 import type { Hints, Rule, Verdict } from './rule.ts'
 import { plainName } from './target.ts'
+import { exactJson } from '../../util/json/exact-json.ts'
+import { parseExact } from '../../util/json/parse-exact.ts'
 
 /** A tool as rules see it. Reading a resource and getting a prompt count as tools of their server, too. */
 export interface Subject {
@@ -196,7 +198,7 @@ export function validate(policy: Policy, call: Call): Decision {
 /** Returns the arguments as the server parses them. JSON has, for example, no negative zero. */
 export function asSent<T>(args: T): T {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  return JSON.parse(JSON.stringify(args)) as T
+  return parseExact(exactJson(args)) as T
 }
 
 /**

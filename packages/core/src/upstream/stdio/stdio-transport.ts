@@ -3,6 +3,7 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import { writeBatched } from '../../util/bytes/write-batched.ts'
 import { keepResultSource } from '../../util/json/source-json.ts'
+import { exactJson } from '../../util/json/exact-json.ts'
 import { lineCost } from '../../util/json/line-cost.ts'
 import { answeredId } from './answered-id.ts'
 import { createByteTail } from '../../util/bytes/byte-tail.ts'
@@ -116,7 +117,7 @@ export class StdioTransport implements Transport {
       return queueMicrotask(() => onError(new Error('the server has been stopped')))
     }
     this.#requests.sent(message)
-    writeBatched(stdin, `${JSON.stringify(message)}\n`, (error) => {
+    writeBatched(stdin, `${exactJson(message)}\n`, (error) => {
       // The broken pipe comes before the exit and the last stderr output, which explain it. Wait, to report those.
       if (error) this.#whenClosed(AFTER_BROKEN_PIPE_MS, () => onError(error))
       else onWritten?.()

@@ -10,6 +10,7 @@ export function sortedJson(value: unknown): string {
 }
 
 function textOf(value: unknown): string | undefined {
+  if (typeof value === 'bigint') return String(value)
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
   if (Array.isArray(value)) return `[${value.map((item) => textOf(item) ?? 'null').join(',')}]`
   let fields = ''

@@ -54,6 +54,9 @@ class Frames(unittest.TestCase):
                 sent(value)
         for value in (2**53 - 1, 1 - 2**53, 1e20, "x:9007199254740993,", {9007199254740993: 1}, True):
             sent(value)
+        # Servers get all of them.
+        call = {"type": "call", "id": 1, "cell": 1, "method": "call_tool", "params": {"kwargs": {"id": 2**64}}}
+        self.assertIn(b'"id":18446744073709551616', frames.encode(call, list))
         # What is no call is text of the cell.
         frames.encode({"type": "result", "cell": 1, "value": 2**60})
 

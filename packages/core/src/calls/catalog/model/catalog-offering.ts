@@ -100,7 +100,7 @@ export function catalogOfferings(server: string, alias: string, { resources, pro
 export function promptTexts(given: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const asText = (value: unknown): unknown => {
     if (typeof value === 'object' && value !== null) return JSON.stringify(value)
-    return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value
+    return ['number', 'bigint', 'boolean'].includes(typeof value) ? String(value) : value
   }
   return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, asText(value)]))
 }

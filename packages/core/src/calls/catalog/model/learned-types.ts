@@ -163,6 +163,7 @@ function observe(value: unknown, depth: number): Shape {
     return { type: ['array'], items: items.reduce(merge) }
   }
   if (isRecord(value)) return observeObject(value, depth)
+  if (typeof value === 'bigint') return { type: ['integer'] }
   if (typeof value === 'number') return { type: [Number.isInteger(value) ? 'integer' : 'number'] }
   return { type: [typeof value] }
 }

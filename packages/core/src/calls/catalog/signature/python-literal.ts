@@ -27,6 +27,7 @@ function literal(value: unknown, limit: number): string | undefined {
   if (value === null) return 'None'
   if (value === true) return 'True'
   if (value === false) return 'False'
+  if (typeof value === 'bigint') return String(value)
   if (typeof value === 'number') return Number.isFinite(value) ? String(value) : undefined
   if (typeof value === 'string') return value.length <= limit ? pythonString(value) : undefined
   if (typeof value !== 'object') return undefined

@@ -156,8 +156,9 @@ function fitsType(value: unknown, types: string[]): boolean {
   })
 }
 
-/** A str of digits beyond 2^53, which no number of JavaScript has: servers that read such ids take it. */
+/** Beyond 2^53. As a str of digits, too: some clients have no number for it, and servers that read such ids take it. */
 function isLargeInteger(value: unknown): boolean {
+  if (typeof value === 'bigint') return true
   return typeof value === 'string' && /^-?[1-9]\d{15,30}$/.test(value) && !Number.isSafeInteger(Number(value))
 }
 
