@@ -9,6 +9,8 @@ const SHOWN_CHARS = 500
 interface About {
   /** It may work later: a sign-in is kept. */
   isOutage?: boolean
+  /** It may be an outage, or mean no: only what certainly means no ends a sign-in. */
+  isUnclear?: boolean
   /** What the authorization server said. */
   said?: SaidError
   /** One command or change that helps. */
@@ -18,12 +20,14 @@ interface About {
 /** Its message may quote the authorization server: `authorizationFailure` redacts it. */
 export class AuthorizationError extends Error {
   readonly isOutage: boolean
+  readonly isUnclear: boolean
   readonly said: SaidError | undefined
   readonly hint: string | undefined
 
-  constructor(message: string, { isOutage = false, said, hint }: About = {}) {
+  constructor(message: string, { isOutage = false, isUnclear = false, said, hint }: About = {}) {
     super(message)
     this.isOutage = isOutage
+    this.isUnclear = isUnclear
     this.said = said
     this.hint = hint
   }
@@ -55,9 +59,12 @@ export function refusalOf(answer: Answer, what: string): AuthorizationError {
     })
   }
   if (said) return new AuthorizationError(`${host} refused ${what}: ${inWords(said)}`, { said })
-  if (status >= 300) return new AuthorizationError(`${host} refused ${what} with HTTP ${status}`)
+  if (status >= 300) {
+    const isUnclear = status !== 400 && status !== 401
+    return new AuthorizationError(`${host} refused ${what} with HTTP ${status}`, { isUnclear })
+  }
   const found = fields ? 'fields that are not understood' : 'a page in place of an answer'
-  return new AuthorizationError(`${host} answered ${what} with ${found}`)
+  return new AuthorizationError(`${host} answered ${what} with ${found}`, { isUnclear: true })
 }
 
 function inWords({ code, description }: SaidError): string {

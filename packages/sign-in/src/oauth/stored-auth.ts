@@ -165,25 +165,31 @@ export class StoredTokens implements TokenSource {
         await refreshAt(moved)
       }
     } catch (error) {
+      if (error instanceof AuthorizationError && error.isUnclear)
+        throw new SignInRequired({ ended: this.#why(error), isKept: true })
       if (error instanceof AuthorizationError && !error.isOutage) await this.#end(issuer, error)
       throw authorizationFailure(name, error, redact, '')
     }
   }
 
   /** The sign-in is over: the next login begins with a page. @throws SignInRequired */
-  async #end(issuer: string, { message, isUnknownClient }: AuthorizationError): Promise<never> {
-    const ended = oneLine(redactStart(this.#options.redact, message, MAX_WHY_CHARS), MAX_WHY_CHARS)
+  async #end(issuer: string, error: AuthorizationError): Promise<never> {
+    const ended = this.#why(error)
     const change = (grants: ServerGrants): void => {
       const grant = grantOf(grants, issuer)
       grant.ended = ended
       // An access token may still be valid for the moment.
       if (tokenOf(grant)?.expiresAt === undefined || isExpired(tokenOf(grant))) delete grant.tokens
       else delete grant.tokens?.refresh_token
-      if (isUnknownClient) delete grant.client
+      if (error.isUnknownClient) delete grant.client
     }
     // The file may not be writable. The error says what to do in any case.
     await this.#options.store.update(this.#entry, change).catch(() => {})
     throw new SignInRequired({ ended })
+  }
+
+  #why({ message }: AuthorizationError): string {
+    return oneLine(redactStart(this.#options.redact, message, MAX_WHY_CHARS), MAX_WHY_CHARS)
   }
 
   /** For sign-ins that were kept without their endpoint. */

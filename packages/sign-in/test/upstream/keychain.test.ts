@@ -128,10 +128,13 @@ describe.each(PLATFORMS)('on %s', (platform, program) => {
     rmSync(path.join(folder, 'broken'))
     expect(await saved()).toBe('my-token')
     // Another key, as after a new user account.
+    const secret = readFileSync(path.join(folder, 'secret'), 'utf8')
     writeFileSync(path.join(folder, 'secret'), 'f'.repeat(64))
     expect(await saved()).toBeUndefined()
     await save('another')
     expect(await saved()).toBe('another')
+    writeFileSync(path.join(folder, 'secret'), secret)
+    expect(await saved()).toBe('my-token')
   })
 
   it('a sign-in cannot be decrypted as that of another server', async () => {

@@ -156,10 +156,8 @@ describe('a refresh that is refused', () => {
     ['ok: false with 200', () => ({ ok: false, error: 'invalid_refresh_token' })],
     ['an error object', () => [400, { error: { code: 'dead', message: 'Expired' } }]],
     ['invalid_grant with 500', () => [500, { error: 'invalid_grant' }]],
-    ['a page with 200', () => page],
-    ['a page with 403', () => [403, page]],
-    ['404', () => 404],
-    ['fields without a token', () => ({ token_type: 'Bearer' })],
+    ['a page with 400', () => [400, page]],
+    ['401', () => 401],
   ])(
     'a refresh that is refused with %s ends the sign-in, and the next login begins with a page',
     async (_what, oddity) => {
@@ -179,6 +177,37 @@ describe('a refresh that is refused', () => {
       expect(textOf(await echo(connect()))).toBe('hi')
     },
   )
+
+  it.each<[string, Oddity]>([
+    ['a page', () => page],
+    ['a redirect', () => 302],
+    ['a page with 403', () => [403, page]],
+    ['404', () => 404],
+    ['fields without a token', () => ({ status: 'maintenance' })],
+  ])('a refresh that is answered with %s keeps the sign-in, and login begins with a page', async (_what, oddity) => {
+    const { server, connect, logIn: signIn } = await site({})
+    await signIn()
+    server.valid.clear()
+    server.twist.steps = {
+      refresh: (usual, asked, base) => (
+        server.refreshTokens.add(asked['refresh_token'] as string),
+        oddity(usual, asked, base)
+      ),
+    }
+    await expect(echo(connect())).rejects.toMatchObject({
+      code: 'UPSTREAM_AUTH_REQUIRED',
+      message: expect.stringContaining('could not be renewed') as string,
+      hint: expect.stringContaining('sandbridge login r') as string,
+    })
+    const { steps } = server.twist
+    server.twist.steps = {}
+    expect(textOf(await echo(connect()))).toBe('hi')
+    expect(server.counts.authorize).toBe(1)
+    server.twist.steps = steps
+    server.valid.clear()
+    expect(await signIn()).toEqual({ wasNeeded: true })
+    expect(server.counts.authorize).toBe(2)
+  })
 
   it.each<[string, Oddity]>([
     ['500', () => 500],

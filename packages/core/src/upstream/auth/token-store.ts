@@ -37,14 +37,29 @@ export interface TokenStore {
   exclusively<T>(entry: SignInEntry, work: () => Promise<T>): Promise<T>
 }
 
-/** By entry. A sealed text is the JSON of a ServerGrants. */
-type Contents = Record<string, ServerGrants | { sealed: string }>
+/** The JSON of a ServerGrants, and those that bridges with other keys have sealed, which this one cannot open. */
+interface Sealed {
+  sealed: string
+  others?: string[]
+}
+
+/** By entry. */
+type Contents = Record<string, ServerGrants | Sealed>
+
+/** More keys than one user's bridges have. */
+const MAX_OTHERS = 3
 
 /**
  * @param vault missing means that the file holds plain text
  * @param log receives one warning when an entry, or the file, is damaged
+ * @param isShared whether several entries have this address
  */
-export function createTokenStore(store: Store, vault?: Vault, log?: Log): TokenStore {
+export function createTokenStore(
+  store: Store,
+  vault?: Vault,
+  log?: Log,
+  isShared: (url: string) => boolean = () => false,
+): TokenStore {
   const document = store.document(TOKENS)
   const secrets = new HeldSecrets()
   const warned = new Set<string>()
@@ -82,14 +97,19 @@ export function createTokenStore(store: Store, vault?: Vault, log?: Log): TokenS
   }
   const write = async (contents: Contents, key: string, grants: ServerGrants): Promise<void> => {
     const sealed = await vault?.seal(JSON.stringify(grants), key)
-    contents[key] = sealed === undefined ? grants : { sealed }
+    const others = await lockedTexts(contents[key], key, vault)
+    contents[key] = { ...(sealed === undefined ? grants : { sealed }), ...(others.length > 0 && { others }) }
     noteSecrets(grants, secrets)
   }
+  /** What an older version kept for an address is of the only entry with it: of several, nobody knows of which. */
+  const openOlder = async (contents: Contents, entry: SignInEntry): Promise<ServerGrants | undefined> =>
+    isShared(entry.url) ? undefined : open(contents, olderKeyOf(entry))
   const update = async (entry: SignInEntry, change: (grants: ServerGrants) => void): Promise<void> => {
-    const [key, older] = [keyOf(entry), olderKeyOf(entry)]
+    const key = keyOf(entry)
     await record.update(async (contents) => {
-      const grants = (await open(contents, key)) ?? (await open(contents, older)) ?? noGrants()
-      delete contents[older]
+      const older = await openOlder(contents, entry)
+      const grants = (await open(contents, key)) ?? older ?? noGrants()
+      if (older) delete contents[olderKeyOf(entry)]
       grants.entry = { name: entry.name, url: entry.url }
       change(grants)
       await write(contents, key, grants)
@@ -103,13 +123,11 @@ export function createTokenStore(store: Store, vault?: Vault, log?: Log): TokenS
       const contents = await read()
       const kept = await open(contents, keyOf(entry))
       if (kept) return kept
-      const older = await open(contents, olderKeyOf(entry))
-      // The first entry with this address takes over what an older version kept for all of them.
+      const older = await openOlder(contents, entry)
       if (older) await update(entry, () => {}).catch(() => {})
       if (older) return older
-      return Object.hasOwn(contents, keyOf(entry)) && isSealed(contents[keyOf(entry)])
-        ? { ...noGrants(), isLocked: true }
-        : noGrants()
+      const locked = await lockedTexts(contents[keyOf(entry)], keyOf(entry), vault)
+      return locked.length > 0 ? { ...noGrants(), isLocked: true } : noGrants()
     },
     async all() {
       const contents = await read()
@@ -143,8 +161,18 @@ export function olderKeyOf({ url }: Pick<SignInEntry, 'url'>): string {
   return hash('sha256', url)
 }
 
-function isSealed(entry: unknown): boolean {
-  return isRecord(entry) && typeof entry['sealed'] === 'string'
+/** The sealed texts of an entry, the newest first. */
+function sealedTexts(entry: unknown): string[] {
+  if (!isRecord(entry)) return []
+  const { sealed, others } = entry
+  return [sealed, ...(Array.isArray(others) ? others : [])].filter((text) => typeof text === 'string')
+}
+
+/** Those that only other keys open. */
+async function lockedTexts(entry: unknown, key: string, vault: Vault | undefined): Promise<string[]> {
+  const texts = sealedTexts(entry)
+  const opened = await Promise.all(texts.map((text) => vault?.open(text, key)))
+  return texts.filter((_, i) => opened[i] === undefined).slice(0, MAX_OTHERS)
 }
 
 /** Undefined when the entry is missing or cannot be decrypted; null when it is damaged. */
@@ -154,11 +182,16 @@ async function openEntry(
   vault: Vault | undefined,
 ): Promise<ServerGrants | undefined | null> {
   if (entry === undefined) return undefined
-  if (!isRecord(entry)) return null
-  if (!('sealed' in entry)) return isGrants(entry) ? entry : null
-  if (typeof entry['sealed'] !== 'string') return null
-  const text = await vault?.open(entry['sealed'], key)
-  if (text === undefined) return undefined
-  const grants = parseJson(text)
-  return isGrants(grants) ? grants : null
+  if (isGrants(entry)) {
+    const { others: _locked, ...grants }: ServerGrants & Partial<Sealed> = entry
+    return grants
+  }
+  const texts = sealedTexts(entry)
+  if (texts.length === 0) return null
+  for (const text of texts) {
+    const opened = await vault?.open(text, key)
+    const grants = opened === undefined ? undefined : parseJson(opened)
+    if (opened !== undefined) return isGrants(grants) ? grants : null
+  }
+  return undefined
 }

@@ -1,0 +1,64 @@
+import { hash } from 'node:crypto'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { fileStore } from '../../keep/files/file-store.ts'
+import { SILENT } from '../../util/log.ts'
+import { createTokenStore } from './token-store.ts'
+import { createVault } from './vault.ts'
+
+const url = 'https://s.example/mcp'
+
+function folder(contents?: object) {
+  const made = mkdtempSync(path.join(tmpdir(), 'sb-tokens-'))
+  onTestFinished(() => rmSync(made, { recursive: true, force: true }))
+  const file = path.join(made, 'tokens.json')
+  if (contents) writeFileSync(file, JSON.stringify(contents))
+  return { store: fileStore(made), kept: () => JSON.parse(readFileSync(file, 'utf8')) as Record<string, object> }
+}
+
+const tokens = (access_token: string) => ({ latest: 'i', byIssuer: { i: { tokens: { access_token } } } })
+const tokenIn = (grants: { byIssuer: Record<string, { tokens?: { access_token: string } }> }) =>
+  grants.byIssuer['i']?.tokens?.access_token
+
+it('a sign-in that was kept for an address is of the only entry with it, and of none where there are several', async () => {
+  const older = { [hash('sha256', url)]: tokens('old') }
+  const only = folder(older)
+  expect(tokenIn(await createTokenStore(only.store).read({ name: 'a', url }))).toBe('old')
+  expect(tokenIn(await createTokenStore(only.store).read({ name: 'b', url }))).toBeUndefined()
+  const several = folder(older)
+  const store = createTokenStore(several.store, undefined, undefined, (one) => one === url)
+  for (const name of ['a', 'b']) {
+    expect(tokenIn(await store.read({ name, url }))).toBeUndefined()
+    await store.update({ name, url }, (grants) => Object.assign(grants, tokens(name)))
+    expect(tokenIn(await store.read({ name, url }))).toBe(name)
+  }
+  expect(several.kept()).toMatchObject(older)
+})
+
+it('bridges with different keys keep their sign-ins to one server beside each other', async () => {
+  const { store, kept } = folder()
+  const keys: Record<string, string> = { one: 'a'.repeat(64), other: 'b'.repeat(64) }
+  const bridge = (key: string) =>
+    createTokenStore(
+      store,
+      createVault({ get: () => Promise.resolve(keys[key]), set: () => Promise.resolve() }, SILENT),
+    )
+  const entry = { name: 'a', url }
+  const save = (key: string, token: string) =>
+    bridge(key).update(entry, (grants) => Object.assign(grants, tokens(token)))
+  await save('one', 'first')
+  expect(await bridge('other').read(entry)).toMatchObject({ isLocked: true })
+  await save('other', 'second')
+  await save('one', 'third')
+  expect(tokenIn(await bridge('one').read(entry))).toBe('third')
+  expect(tokenIn(await bridge('other').read(entry))).toBe('second')
+  // A bridge that has no key keeps its own, and opens none.
+  await createTokenStore(store).update(entry, (grants) => Object.assign(grants, tokens('plain')))
+  expect(JSON.stringify(kept())).not.toMatch(/second|third/)
+  for (const key of ['one', 'other']) expect(tokenIn(await bridge(key).read(entry))).toBe('plain')
+  await save('one', 'last')
+  expect(tokenIn(await bridge('one').read(entry))).toBe('last')
+  expect(JSON.stringify(kept())).not.toMatch(/plain|last/)
+})
