@@ -48,6 +48,8 @@ export interface Protected {
     /** Awaited before a request is refused for its token. */
     beforeRefusal?: (body: string) => Promise<void> | undefined
   }
+  /** The headers of all requests. */
+  headers: IncomingMessage['headers'][]
   /** The addresses and scopes with which users were sent to sign in. */
   asked: { clientId: string | null; redirectUri: string | null; scope: string | null }[]
   /** Scopes that were requested with client credentials. */
@@ -73,6 +75,7 @@ export async function protectedServer(): Promise<Protected> {
   const counts = { register: 0, authorize: 0, code: 0, refresh: 0, client: 0, refused: 0 }
   const twist: Protected['twist'] = {}
   const scopes: (string | null)[] = []
+  const headers: Protected['headers'] = []
   const revoked: (string | null)[] = []
   let base = ''
 
@@ -200,6 +203,7 @@ export async function protectedServer(): Promise<Protected> {
   }
 
   base = await listen(async (request, response) => {
+    headers.push(request.headers)
     const url = new URL(request.url!, base)
     const body = await bodyOf(request)
     const route = routes[url.pathname]
@@ -217,7 +221,7 @@ export async function protectedServer(): Promise<Protected> {
       response.writeHead(403, { 'www-authenticate': challenge }).end()
     } else await passOn(request, response, inner.url, body)
   })
-  return { url: `${base}/mcp`, valid, refreshTokens, counts, twist, scopes, asked, revoked }
+  return { url: `${base}/mcp`, valid, refreshTokens, counts, twist, scopes, asked, revoked, headers }
 }
 
 function covers(scope: string | undefined, needed: string | undefined): boolean {

@@ -1,10 +1,13 @@
 // Requests to authorization servers and for metadata: each has a timeout, and its answer is read completely. The
 // headers of the definition go to the MCP server's own origin only, as the definition says: which other hosts are asked
-// is for the MCP server to say.
+// is for the MCP server to say. It cannot have this machine, or what answers without https, asked in its place.
 import type { FetchLike } from '@modelcontextprotocol/client'
+import type { RemoteServer, SignInClient } from '@sandbridge/core/config/entries/server-definition.ts'
 import { untilAborted } from '@sandbridge/core/util/async/wait.ts'
 import { remoteReason } from '@sandbridge/remote/remote-failure.ts'
+import { reachesThisMachine } from '@sandbridge/core/util/net/loopback.ts'
 import { AuthorizationError } from './authorization-error.ts'
+import { isSafe } from './authorization-server.ts'
 import { type Answer, fieldsIn } from './fields.ts'
 
 /** Shorter than a server's start timeout, so that the error can name the real reason. */
@@ -21,7 +24,7 @@ export type Ask = (address: string, init?: RequestInit) => Promise<Answer>
 interface AskOptions {
   fetch: FetchLike
   /** The MCP server. */
-  server: { url: string; headers: Record<string, string> }
+  server: Pick<RemoteServer, 'url' | 'headers' | 'signIn' | 'oauth'>
   signal?: AbortSignal | undefined
   /** Timeout of one request, including its response body. */
   limitMs?: number | undefined
@@ -34,6 +37,7 @@ export function asker({ fetch, server, signal, limitMs = LIMIT_MS }: AskOptions)
     const limit = AbortSignal.timeout(limitMs)
     const until = signal ? AbortSignal.any([signal, limit]) : limit
     let url = new URL(address)
+    assertMayName(url, server)
     for (let followed = 0; ; followed += 1) {
       const headers = new Headers(url.origin === origin ? own : [])
       headers.set('accept', 'application/json')
@@ -43,7 +47,7 @@ export function asker({ fetch, server, signal, limitMs = LIMIT_MS }: AskOptions)
       try {
         response = await fetch(url, { ...init, headers, signal: until })
         // A response body may never end, even after its request is aborted.
-        text = await untilAborted(response.text(), until)
+        text = await untilAborted(startOf(response), until)
       } catch (error) {
         if (signal?.aborted) throw error
         const reason = limit.aborted ? `it did not answer within ${limitMs / 1000} s` : remoteReason(error)
@@ -52,7 +56,7 @@ export function asker({ fetch, server, signal, limitMs = LIMIT_MS }: AskOptions)
       }
       const next = redirectOf(url, response, init.method ?? 'GET')
       if (!next || followed === MAX_REDIRECTS) {
-        return { url: url.href, status: response.status, fields: fieldsIn(text.slice(0, MAX_CHARS)) }
+        return { url: url.href, status: response.status, fields: fieldsIn(text) }
       }
       url = next
     }
@@ -66,4 +70,31 @@ function redirectOf(from: URL, { status, headers }: Response, method: string): U
   if (!isRedirect || !URL.canParse(location, from.href)) return undefined
   const to = new URL(location, from)
   return to.origin === from.origin && (method === 'GET' || status >= 307) ? to : undefined
+}
+
+/**
+ * Addresses that the MCP server names. Its own origin and what the user's entry names may be anywhere.
+ * @throws AuthorizationError
+ */
+export function assertMayName(url: URL, { url: own, signIn, oauth }: AskOptions['server']): void {
+  const { issuer, authServerMetadataUrl, authorizationUrl, tokenUrl }: SignInClient = signIn ?? oauth ?? {}
+  const named = [own, issuer, authServerMetadataUrl, authorizationUrl, tokenUrl]
+  if (named.some((one) => one !== undefined && URL.canParse(one) && new URL(one).origin === url.origin)) return
+  if (reachesThisMachine(url.hostname) && !reachesThisMachine(new URL(own).hostname))
+    throw new AuthorizationError(`${url.host}: only a server of this machine may name an address of this machine`, {
+      hint: `If it is right, write "issuer": "${url.origin}" into the \`oauth\` of the entry.`,
+    })
+  if (!isSafe(url.href)) throw new AuthorizationError(`${url.host}: it does not use https`)
+}
+
+/** The beginning of a body: all of an answer. Of a longer one, the rest is not waited for. */
+async function startOf(response: Response): Promise<string> {
+  const decoder = new TextDecoder()
+  let text = ''
+  // The types of a web stream lack its iterator.
+  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+    text += decoder.decode(chunk, { stream: true })
+    if (text.length > MAX_CHARS) break
+  }
+  return text
 }

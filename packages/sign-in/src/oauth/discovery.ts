@@ -33,6 +33,9 @@ export function endpointOf({ server, resource }: Discovered): TokenEndpoint {
   }
 }
 
+/** Each may have to be waited for. */
+const MAX_LISTED = 5
+
 interface Wanted {
   serverUrl: string
   named: NamedServer
@@ -89,9 +92,11 @@ export async function discover(wanted: Wanted): Promise<Discovered> {
     if (server) return found(server)
     throw trail.error(`There is no metadata of an authorization server at ${authServerMetadataUrl}`)
   }
-  const listed = resource && textsIn(resource, 'authorization_servers')?.filter((url) => URL.canParse(url))
+  const all = resource && textsIn(resource, 'authorization_servers')
+  const listed = all?.filter((url) => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)).slice(0, MAX_LISTED)
   const own = new URL('/', serverUrl).href
-  const candidates = listed ?? [named.issuer ?? own]
+  if (all && listed?.length === 0) trail.note(serverUrl, 'its metadata name no address of an authorization server')
+  const candidates = listed?.length ? listed : [named.issuer ?? own]
   const { issuer } = named
   // What the entry names comes first; the others may turn out to be it under another address.
   candidates.sort((a, b) => Number(sameIssuer(b, issuer)) - Number(sameIssuer(a, issuer)))

@@ -1,5 +1,5 @@
 // What the core uses of OAuth.
-export { createClientCredentialsAuth } from './client-credentials.ts'
-export { login } from './login.ts'
-export { revokeGrant } from './revoke.ts'
-export { createStoredAuth } from './stored-auth.ts'
+export { createClientCredentialsAuth } from '../tokens/client-credentials.ts'
+export { login } from '../sign-in/login.ts'
+export { revokeGrant } from '../tokens/revoke.ts'
+export { createStoredAuth } from '../tokens/stored-auth.ts'

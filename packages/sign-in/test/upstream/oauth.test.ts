@@ -3,7 +3,7 @@ import { lstat, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promis
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createLog } from '@sandbridge/core/util/log.ts'
-import { openCallback as openCallbackAt } from '../../src/oauth/callback.ts'
+import { openCallback as openCallbackAt } from '../../src/sign-in/callback.ts'
 import type { SignInEntry } from '@sandbridge/core/upstream/auth/grants.ts'
 import { createTokenStore } from '@sandbridge/core/upstream/auth/token-store.ts'
 import { protectedServer, refuseLate, type Protected } from '@sandbridge/core/test/upstream/authorization-server.ts'

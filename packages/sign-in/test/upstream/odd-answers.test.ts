@@ -1,39 +1,10 @@
 // Signs in at a stand-in that is told how to answer: a table of oddities, by the step that has them. What an answer
 // means decides, not how it is dressed.
-import { dirname } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import type { SignInClient } from '@sandbridge/core/config/entries/server-definition.ts'
-import { fileStore } from '@sandbridge/core/keep/files/file-store.ts'
-import { createTokenStore } from '@sandbridge/core/upstream/auth/token-store.ts'
-import { type Oddity, protectedServer, type Step } from '@sandbridge/core/test/upstream/authorization-server.ts'
-import { open, textOf } from '@sandbridge/core/test/upstream/support.ts'
-import { remote } from '@sandbridge/remote/test/upstream/remote-server.ts'
-import { echo, logIn, tokenFile } from './oauth-login.ts'
-
-/** A server with oddities, and a user with an entry for it. */
-async function site(steps: Partial<Record<Step, Oddity>> = {}, signIn?: SignInClient, name = 'r') {
-  const [server, file] = [await protectedServer(), await tokenFile()]
-  server.twist.steps = steps
-  const transport = { type: 'http' as const, url: server.url, headers: {}, ...(signIn && { signIn }) }
-  const store = () => createTokenStore(fileStore(dirname(file)))
-  const connect = () => open([{ ...remote(name, server.url), transport }], { tokenStore: store() })
-  return {
-    server,
-    file,
-    store,
-    connect,
-    logIn: (changes = {}) => logIn(server, file, { server: transport, ...changes }),
-  }
-}
-
-const page = '<!DOCTYPE html><html><body>app</body></html>'
-const changed =
-  (change: Record<string, unknown>): Oddity =>
-  (usual) => ({ ...usual, ...change })
-const without =
-  (field: string): Oddity =>
-  (usual) =>
-    Object.fromEntries(Object.entries(usual).filter(([name]) => name !== field))
+import type { Oddity, Step } from '@sandbridge/core/test/upstream/authorization-server.ts'
+import { textOf } from '@sandbridge/core/test/upstream/support.ts'
+import { echo } from './oauth-login.ts'
+import { changed, page, site, without } from './odd-site.ts'
 
 describe('an answer that is dressed otherwise', () => {
   it.each<[Step, string, Oddity]>([

@@ -6,7 +6,7 @@ import { latestGrant } from '@sandbridge/core/upstream/auth/grants.ts'
 import { createTokenStore } from '@sandbridge/core/upstream/auth/token-store.ts'
 import { protectedServer, type Oddity } from '@sandbridge/core/test/upstream/authorization-server.ts'
 import { remote } from '@sandbridge/remote/test/upstream/remote-server.ts'
-import { revokeGrant } from '../../src/oauth/revoke.ts'
+import { revokeGrant } from '../../src/tokens/revoke.ts'
 import { logIn, tokenFile } from './oauth-login.ts'
 
 const offers: Oddity = (usual, _sent, base) => ({ ...usual, revocation_endpoint: `${base}/revoke` })

@@ -171,7 +171,7 @@ function sealedTexts(entry: unknown): string[] {
 /** Those that only other keys open. */
 async function lockedTexts(entry: unknown, key: string, vault: Vault | undefined): Promise<string[]> {
   const texts = sealedTexts(entry)
-  const opened = await Promise.all(texts.map((text) => vault?.open(text, key)))
+  const opened = await Promise.all(texts.map(async (text) => vault?.open(text, key)))
   return texts.filter((_, i) => opened[i] === undefined).slice(0, MAX_OTHERS)
 }
 

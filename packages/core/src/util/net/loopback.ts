@@ -1,4 +1,5 @@
 // Recognises hosts that only this machine can reach. Pure.
+import { embeddedIpv4 } from './embedded-ipv4.ts'
 
 /** @param host also as a URL has it, `[::1]` */
 export function isLoopback(host: string): boolean {
@@ -10,4 +11,11 @@ export function isLoopbackUrl(address: string): boolean {
   if (!URL.canParse(address)) return false
   const { protocol, hostname } = new URL(address)
   return protocol === 'http:' && isLoopback(hostname)
+}
+
+/** Whether a request to this host stays on this machine, however it is written. Not for what may be trusted. */
+export function reachesThisMachine(host: string): boolean {
+  const plain = host.replace(/^\[|\]$|\.$/g, '').toLowerCase()
+  if (isLoopback(plain) || plain.endsWith('.localhost') || plain === '0.0.0.0' || plain === '::') return true
+  return embeddedIpv4(plain).some((address) => isLoopback(address) || address === '0.0.0.0')
 }

@@ -8,14 +8,14 @@ import type { Callback, LoginOptions, LoginOutcome } from '@sandbridge/core/upst
 import { createHttpFetch } from '@sandbridge/remote/http-fetch.ts'
 import { remoteReason } from '@sandbridge/remote/remote-failure.ts'
 import { isLoopbackUrl } from '@sandbridge/core/util/net/loopback.ts'
-import { asker } from './ask.ts'
-import { AuthorizationError, authorizationFailure } from './authorization-error.ts'
+import { asker } from '../oauth/ask.ts'
+import { AuthorizationError, authorizationFailure } from '../oauth/authorization-error.ts'
 import { openCallback, PortTakenError } from './callback.ts'
-import { discover, type Discovered } from './discovery.ts'
+import { discover, type Discovered } from '../oauth/discovery.ts'
 import { probe } from './probe.ts'
-import { scopeUnion } from './scopes.ts'
+import { scopeUnion } from '../oauth/scopes.ts'
 import { SignInPage } from './sign-in-page.ts'
-import { keepTokens } from './stored-auth.ts'
+import { keepTokens } from '../tokens/stored-auth.ts'
 
 /**
  * @throws BridgeError UPSTREAM_AUTH_REQUIRED when the login failed, UPSTREAM_UNREACHABLE when the server could not be

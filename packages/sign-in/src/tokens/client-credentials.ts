@@ -4,13 +4,13 @@ import type { FetchLike } from '@modelcontextprotocol/client'
 import { BridgeError, messageOf } from '@sandbridge/core/errors.ts'
 import { redactStart } from '@sandbridge/core/config/secrets/redact.ts'
 import type { ClientCredentialsOptions, ServerAuth } from '@sandbridge/core/upstream/oauth-part.ts'
-import { asker } from './ask.ts'
-import { AuthorizationError, authorizationFailure } from './authorization-error.ts'
+import { asker } from '../oauth/ask.ts'
+import { AuthorizationError, authorizationFailure } from '../oauth/authorization-error.ts'
 import { authorizedFetch, type HeldToken, isExpired, type Refusal, type TokenSource } from './authorized-fetch.ts'
 import type { BearerChallenge } from './challenge.ts'
-import { assertTrusted } from './client.ts'
-import { discover, endpointOf } from './discovery.ts'
-import { requestTokens } from './token-requests.ts'
+import { assertTrusted } from '../oauth/client.ts'
+import { discover, endpointOf } from '../oauth/discovery.ts'
+import { requestTokens } from '../oauth/token-requests.ts'
 
 /** Stop after this many new tokens in a row that the server refused at once; then only a changed definition helps. */
 const MAX_VAIN_TOKENS = 3

@@ -7,9 +7,9 @@ import { SignInRequired } from '@sandbridge/core/upstream/auth/sign-in-required.
 import { loadSdk, type Sdk } from '@sandbridge/core/upstream/connection/sdk.ts'
 import { statusOf } from '@sandbridge/core/upstream/failures/http-status.ts'
 import type { LoginOptions } from '@sandbridge/core/upstream/oauth-part.ts'
-import { authorizedFetch, type TokenSource } from './authorized-fetch.ts'
-import { type BearerChallenge, bearerChallenge } from './challenge.ts'
-import { StoredTokens } from './stored-auth.ts'
+import { authorizedFetch, type TokenSource } from '../tokens/authorized-fetch.ts'
+import { type BearerChallenge, bearerChallenge } from '../tokens/challenge.ts'
+import { StoredTokens } from '../tokens/stored-auth.ts'
 
 /** How long the server may take to say whether it requires a login. */
 const ANSWER_LIMIT_MS = 60_000

@@ -5,14 +5,14 @@ import { BridgeError } from '@sandbridge/core/errors.ts'
 import { untilAborted } from '@sandbridge/core/util/async/wait.ts'
 import { type Grant, grantOf, type SignInEntry } from '@sandbridge/core/upstream/auth/grants.ts'
 import type { Callback, LoginOptions } from '@sandbridge/core/upstream/oauth-part.ts'
-import type { Ask } from './ask.ts'
-import { AuthorizationError } from './authorization-error.ts'
-import { isIssuer, isSafe } from './authorization-server.ts'
-import { clientOf } from './client.ts'
-import { type Discovered, endpointOf } from './discovery.ts'
+import { type Ask, assertMayName } from '../oauth/ask.ts'
+import { AuthorizationError } from '../oauth/authorization-error.ts'
+import { isIssuer, isSafe } from '../oauth/authorization-server.ts'
+import { clientOf } from '../oauth/client.ts'
+import { type Discovered, endpointOf } from '../oauth/discovery.ts'
 import { PastedAnswer } from './pasted-answer.ts'
-import { register, type RegisteredClient } from './registration.ts'
-import { type OAuthClient, requestTokens, type TokenEndpoint, type Tokens } from './token-requests.ts'
+import { register, type RegisteredClient } from '../oauth/registration.ts'
+import { type OAuthClient, requestTokens, type TokenEndpoint, type Tokens } from '../oauth/token-requests.ts'
 
 interface SignIn {
   options: LoginOptions
@@ -89,11 +89,13 @@ export class SignInPage {
    * open programs.
    */
   #page(client: OAuthClient, redirectUri: string, scope: string | undefined): URL {
-    const { server, resource } = this.#signIn.discovered
+    const { options, discovered } = this.#signIn
+    const { server, resource } = discovered
     if (server.authorizationEndpoint === undefined)
       throw new AuthorizationError(`the metadata of ${server.issuer} has no authorization_endpoint`)
     const page = new URL(server.authorizationEndpoint)
     if (!isSafe(page.href)) throw new AuthorizationError('the login page does not use https')
+    assertMayName(page, options.server)
     const parameters = {
       response_type: 'code',
       client_id: client.client_id,

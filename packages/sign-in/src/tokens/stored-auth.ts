@@ -13,15 +13,15 @@ import { SignInRequired } from '@sandbridge/core/upstream/auth/sign-in-required.
 import type { ServerAuth, StoredAuthOptions } from '@sandbridge/core/upstream/oauth-part.ts'
 import { redactStart } from '@sandbridge/core/config/secrets/redact.ts'
 import { oneLine } from '@sandbridge/core/util/text/one-line.ts'
-import { type Ask, asker } from './ask.ts'
-import { AuthorizationError, authorizationFailure } from './authorization-error.ts'
+import { type Ask, asker } from '../oauth/ask.ts'
+import { AuthorizationError, authorizationFailure } from '../oauth/authorization-error.ts'
 import { authorizedFetch, type HeldToken, isExpired, type Refusal, type TokenSource } from './authorized-fetch.ts'
 import type { BearerChallenge } from './challenge.ts'
-import { sameIssuer } from './authorization-server.ts'
-import { clientOf } from './client.ts'
-import { discover, endpointOf } from './discovery.ts'
-import { scopeUnion } from './scopes.ts'
-import { requestTokens, type TokenEndpoint, type Tokens } from './token-requests.ts'
+import { sameIssuer } from '../oauth/authorization-server.ts'
+import { clientOf } from '../oauth/client.ts'
+import { discover, endpointOf } from '../oauth/discovery.ts'
+import { scopeUnion } from '../oauth/scopes.ts'
+import { requestTokens, type TokenEndpoint, type Tokens } from '../oauth/token-requests.ts'
 
 /** Stop after this many new tokens in a row that the server refused at once; then another login is needed. */
 const MAX_VAIN_REFRESHES = 3

@@ -2,10 +2,10 @@
 import type { Grant } from '@sandbridge/core/upstream/auth/grants.ts'
 import { createHttpFetch } from '@sandbridge/remote/http-fetch.ts'
 import type { Revocation, RevokeOptions } from '@sandbridge/core/upstream/oauth-part.ts'
-import { asker } from './ask.ts'
-import { clientOf } from './client.ts'
-import { discover, endpointOf } from './discovery.ts'
-import { revoke, type TokenEndpoint } from './token-requests.ts'
+import { asker } from '../oauth/ask.ts'
+import { clientOf } from '../oauth/client.ts'
+import { discover, endpointOf } from '../oauth/discovery.ts'
+import { revoke, type TokenEndpoint } from '../oauth/token-requests.ts'
 
 /** Never rejects: the tokens are deleted here in any case. */
 export async function revokeGrant(grant: Grant, { server, name, issuer, env }: RevokeOptions): Promise<Revocation> {
