@@ -2,11 +2,11 @@
 // taken. The operator of the bridge writes that folder: its commands run as the operator's system user.
 import { existsSync } from 'node:fs'
 import path from 'node:path'
+import { parse as parseEnv } from 'dotenv'
 import { foldName } from '../util/text/python-name.ts'
 import type { ClientContext } from './settings/client-context.ts'
 import { nodeFileSystem, readFileOrLink } from './config-file.ts'
 import { discoverServers } from './discover.ts'
-import { parseEnvFile } from './entries/env-file.ts'
 import { PlacesSeen } from './places-seen.ts'
 import type { DiscoveredServers } from './entries/server-definition.ts'
 import type { Settings } from './settings/settings.ts'
@@ -80,7 +80,7 @@ export class UserDefinitions {
     })
     const env = await readFileOrLink(fileSystem, path.join(folder, ENV_FILE))
     this.#isSignedIn = this.#hasSignIns()
-    this.env = 'text' in env ? parseEnvFile(env.text) : {}
+    this.env = 'text' in env ? parseEnv(env.text) : {}
     this.hasOwn = own.files.length > 0 || own.skipped.length > 0 || !('absent' in env) || this.#isSignedIn
     this.#seen = seen
     this.#shared = shared

@@ -13,6 +13,8 @@ it.each([
   ['disabledTools', 'exclude'],
   ['disabled_tools', 'exclude'],
   ['exclude_tools', 'exclude'],
+  ['disabled-tools', 'exclude'],
+  ['AllowedTools', 'include'],
 ])('a list %s of any client restricts the server', (name, kind) => {
   expect(bodyOf({ [name]: ['a'] })).toMatchObject({ body: { tools: { [kind]: ['a'] } } })
   expect(bodyOf({ [name]: 'a' })).toHaveProperty('reason')
@@ -29,6 +31,10 @@ it('several restrictions all count', () => {
   expect(bodyOf({ tools: { a: false, b: true, c: { enabled: false } } })).toMatchObject({
     body: { tools: { exclude: ['a', 'c'] } },
   })
+})
+
+it("a listed tool may have the server's name in front of it, as in rules of clients", () => {
+  expect(bodyOf({ disabledTools: ['mcp__s__a'] })).toMatchObject({ body: { tools: { exclude: ['mcp__s__a', 'a'] } } })
 })
 
 it.each([
@@ -64,17 +70,41 @@ it('fields of other clients have the meaning that they have there', () => {
   })
 })
 
+it.each([
+  [{ env: ['A=1', 'B=x=y'] }],
+  [
+    {
+      env: [
+        { name: 'A', value: '1' },
+        { key: 'B', value: 'x=y' },
+      ],
+    },
+  ],
+  [{ environmentVariables: { A: '1', B: 'x=y' } }],
+])('variables are read from %j', (fields) => {
+  expect(bodyOf(fields)).toMatchObject({ body: { transport: { env: { A: '1', B: 'x=y' } } } })
+})
+
 it('a list of what a client does not ask about grants nothing and is no error', () => {
-  for (const name of ['autoApprove', 'alwaysAllow', 'trust', 'disabledAutoApproveTools']) {
+  for (const name of ['autoApprove', 'alwaysAllow', 'trust', 'disabledAutoApproveTools', 'tool_timeout_sec']) {
     expect(bodyOf({ [name]: ['a'] })).toEqual(bodyOf({}))
     expect(meantRestriction(name)).toBeUndefined()
   }
 })
 
-it.each(['denyTools', 'excludedMethods', 'allowTool', 'onlyRead', 'disableTool', 'blockList'])(
-  'a field %s, which no client has, is taken for a restriction',
-  (name) => {
-    expect(meantRestriction(name)).toBeTypeOf('string')
-    expect(meantRestriction(`_${name}`)).toBeUndefined()
-  },
-)
+it.each([
+  'denyTools',
+  'excludedMethods',
+  'allowTool',
+  'onlyRead',
+  'disableTool',
+  'blockList',
+  'toolFilter',
+  'tool_configuration',
+  'hiddenTools',
+  'tool-whitelist',
+  'quarantined',
+])('a field %s, which no client has, is taken for a restriction', (name) => {
+  expect(meantRestriction(name)).toBeTypeOf('string')
+  expect(meantRestriction(`_${name}`)).toBeUndefined()
+})

@@ -38,69 +38,81 @@ export interface ServerEntry {
 
 type Fields = Record<string, unknown>
 
+/** Names are compared without case, `_` and `-`. With an `_` in front, people comment a field out. */
+function plain(name: string): string {
+  return name.toLowerCase().replaceAll(/(?<=.)[_-]/g, '')
+}
+
 /** By our name. The first that an entry has counts, ours last. */
 const NAMES = {
   command: ['cmd'],
-  cwd: ['working_directory', 'workingDirectory', 'workdir'],
-  url: ['serverUrl', 'httpUrl', 'uri', 'baseUrl'],
-  type: ['transportType', 'transport'],
-  inheritEnv: ['env_vars', 'env_keys'],
-  envFile: ['env_file'],
+  cwd: ['workingdirectory', 'workdir'],
+  url: ['serverurl', 'httpurl', 'uri', 'baseurl'],
+  type: ['transporttype', 'transport'],
+  inheritEnv: ['envvars', 'envkeys'],
+  envFile: [],
 } satisfies Partial<Record<keyof ServerEntry, string[]>>
 
 /** Tables, which are merged: ours wins. */
-const TABLES = { env: ['envs', 'environment'], headers: ['http_headers', 'httpHeaders', 'requestHeaders'] }
+const TABLES = {
+  env: ['envs', 'environment', 'environmentvariables'],
+  headers: ['httpheaders', 'requestheaders'],
+}
 
 /** Each of them restricts the server, so all that an entry has count. */
-const RESTRICTIONS = {
-  includeTools:
-    'include_tools includedTools enabledTools enabled_tools availableTools available_tools allowedTools allowed_tools tools onlyTools',
-  excludeTools:
-    'exclude_tools excludedTools disabledTools disabled_tools deniedTools denied_tools disallowedTools disallowed_tools blockedTools blocked_tools',
-  enabled: 'isActive is_active active isEnabled is_enabled enable',
-  disabled: 'isDisabled is_disabled disable',
-}
-const INCLUDE = RESTRICTIONS.includeTools.split(' ')
-const EXCLUDE = RESTRICTIONS.excludeTools.split(' ')
-/** Switches, by whether they switch the server on. */
-export const SWITCHES: readonly (readonly [names: readonly string[], isOn: boolean])[] = [
-  [['enabled', ...RESTRICTIONS.enabled.split(' ')], true],
-  [['disabled', ...RESTRICTIONS.disabled.split(' ')], false],
-]
+const INCLUDE = 'includetools includedtools enabledtools availabletools allowedtools tools onlytools'.split(' ')
+const EXCLUDE = 'excludetools excludedtools disabledtools deniedtools disallowedtools blockedtools'.split(' ')
+const ON = 'enabled isactive active isenabled enable'.split(' ')
+const OFF = 'disabled isdisabled disable'.split(' ')
 
 /** Names that begin like a restriction, and are none: they decide what a client asks its user about. */
-const NO_RESTRICTIONS = new Set(['disabledAutoApproveTools', 'disabledReason', 'allowSampling', 'allow_sampling'])
-const LIKE_RESTRICTION = /^_*(?:disabl|disallow|deny|denied|exclud|allow|only|block|restrict|forbid|prohibit)/i
+const NO_RESTRICTIONS = ['disabledautoapprovetools', 'disabledreason', 'allowsampling']
+const LIKE_RESTRICTION = new RegExp(
+  [
+    '^(?:disabl|disallow|deny|denied|exclud|allow|only|block|restrict|forbid|prohibit|quarantin|paused|readonly)',
+    '(?:white|black|allow|deny|block)list',
+    'tools?(?:allow|filter|polic|config)|(?:enabl|filter|select|hid|skip|ignor)\\w*tools?$',
+  ].join('|'),
+)
 
 const KNOWN = new Set([
   ...Object.values(NAMES).flat(),
   ...Object.values(TABLES).flat(),
-  ...INCLUDE,
-  ...EXCLUDE,
-  ...SWITCHES.flatMap(([names]) => names),
-  ...NO_RESTRICTIONS,
+  ...[INCLUDE, EXCLUDE, ON, OFF, NO_RESTRICTIONS].flat(),
+  'envfile',
 ])
 
 /** Whether some client has a field of this name. */
 export function isKnownField(name: string): boolean {
-  return KNOWN.has(name)
+  return KNOWN.has(plain(name))
+}
+
+/** Whether a field of this name, when it is true, switches the server on; undefined for a field that is no switch. */
+export function switchesOn(name: string): boolean | undefined {
+  return ON.includes(plain(name)) ? true : OFF.includes(plain(name)) ? false : undefined
 }
 
 /** The known name that a field may have meant which begins like a restriction; undefined for any other field. */
 export function meantRestriction(name: string): string | undefined {
-  if (isKnownField(name) || !LIKE_RESTRICTION.test(name) || name.startsWith('_')) return undefined
-  return nearestName(name, [...INCLUDE, ...EXCLUDE, 'includeTools', 'disabled']) ?? 'excludeTools'
+  if (name.startsWith('_') || isKnownField(name) || !LIKE_RESTRICTION.test(plain(name))) return undefined
+  return (
+    nearestName(name, ['includeTools', 'excludeTools', 'disabledTools', 'enabledTools', 'disabled']) ?? 'excludeTools'
+  )
 }
 
 /** An entry with the fields of all clients under our names. Its own fields stay. @param raw with translated texts */
 export function withOwnNames(raw: Fields): ServerEntry & Fields {
   const entry: Fields = { ...raw }
+  const valuesOf = (names: readonly string[]): unknown[] =>
+    names
+      .flatMap((name) => Object.keys(raw).filter((key) => plain(key) === name && isGiven(raw[key])))
+      .map((key) => raw[key])
   for (const [own, names] of Object.entries(NAMES)) {
-    const given = names.find((name) => isGiven(raw[name]))
-    if (given !== undefined) entry[own] = raw[given]
+    const [given] = valuesOf([...names, plain(own)])
+    if (given !== undefined) entry[own] = given
   }
   for (const [own, names] of Object.entries(TABLES)) {
-    const tables = [...names, own].map((name) => asTable(raw[name])).filter(isGiven)
+    const tables = valuesOf([...names, own]).map(asTable)
     if (tables.length > 0)
       entry[own] =
         tables.find((one) => !isRecord(one)) ??
@@ -114,14 +126,17 @@ export function withOwnNames(raw: Fields): ServerEntry & Fields {
   if (raw['httpUrl'] !== undefined && raw['type'] === undefined) entry['type'] ??= 'http'
   if (Array.isArray(entry['inheritEnv']))
     entry['inheritEnv'] = entry['inheritEnv'].map((one) => (isRecord(one) ? (one['name'] ?? one) : one))
-  return { ...entry, ...restrictionsOf(raw) }
+  return { ...entry, ...restrictionsOf(valuesOf) }
 }
 
-/** A list of `NAME=value`, as opencode and Docker have it, as a table. */
+/** A list of `NAME=value`, as opencode and Docker have it, or of `{name, value}`, as a table. */
 function asTable(value: unknown): unknown {
   if (!Array.isArray(value)) return value
-  const pairs = value.map((pair) => /^([^=]+)=(.*)$/s.exec(String(pair)))
-  return pairs.every((pair) => pair !== null) ? Object.fromEntries(pairs.map(([, name, text]) => [name!, text])) : value
+  const pairs = value.map((pair: unknown) => {
+    if (isRecord(pair)) return [pair['name'] ?? pair['key'], pair['value']]
+    return /^([^=]+)=(.*)$/s.exec(String(pair))?.slice(1) ?? []
+  })
+  return pairs.every(([name]) => typeof name === 'string') ? Object.fromEntries(pairs as [string, unknown][]) : value
 }
 
 /** Codex names variables that hold headers. */
@@ -136,15 +151,24 @@ function headersOf(raw: Fields): Fields | undefined {
   }
 }
 
-function restrictionsOf(raw: Fields): Pick<ServerEntry, 'includeTools' | 'excludeTools'> {
-  const [tools, switchedOff] = toolsOf(raw['tools'])
-  const included = ['includeTools', ...INCLUDE].map((name) => (name === 'tools' ? tools : raw[name])).filter(isGiven)
-  const excluded = [...['excludeTools', ...EXCLUDE].map((name) => raw[name]).filter(isGiven), ...switchedOff]
+function restrictionsOf(
+  valuesOf: (names: readonly string[]) => unknown[],
+): Pick<ServerEntry, 'includeTools' | 'excludeTools'> {
+  const given = valuesOf(INCLUDE)
+  const tables = given.filter((value) => isRecord(value))
+  const included = given.filter((value) => !isRecord(value))
+  const excluded = [...valuesOf(EXCLUDE), ...tables.map(switchedOff).filter((tools) => tools.length > 0)]
   const unlisted = excluded.find((list) => !Array.isArray(list))
   return {
     ...(included.length > 0 && { includeTools: inAll(included) }),
-    ...(excluded.length > 0 && { excludeTools: unlisted ?? excluded.flat() }),
+    ...(excluded.length > 0 && { excludeTools: unlisted ?? excluded.flat().flatMap(withoutPrefix) }),
   }
+}
+
+/** With the name that a tool has where clients put the server's in front of it, it is still the tool. */
+function withoutPrefix(tool: unknown): unknown[] {
+  const name = typeof tool === 'string' ? /^mcp__.+?__(.+)$/.exec(tool)?.[1] : undefined
+  return name === undefined ? [tool] : [tool, name]
 }
 
 /** Tools that each of several lists has. A value that is no list is refused later. */
@@ -156,12 +180,10 @@ function inAll(lists: readonly unknown[]): unknown {
 }
 
 /** `tools` is a list of those to include, or a table that switches some off. */
-function toolsOf(value: unknown): [included: unknown, excluded: string[][]] {
-  if (!isRecord(value)) return [value, []]
-  const off = Object.entries(value).filter(
-    ([, on]) => on === false || (isRecord(on) && (on['enabled'] === false || on['disabled'] === true)),
-  )
-  return [undefined, off.length > 0 ? [off.map(([tool]) => tool)] : []]
+function switchedOff(tools: Fields): string[] {
+  return Object.entries(tools)
+    .filter(([, on]) => on === false || (isRecord(on) && (on['enabled'] === false || on['disabled'] === true)))
+    .map(([tool]) => tool)
 }
 
 function isGiven(value: unknown): boolean {

@@ -5,7 +5,6 @@ import path from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { BridgeError } from '../../errors.ts'
 import type { ExpandContext } from './expand.ts'
-import { parseEnvFile } from './env-file.ts'
 import { toOwnSyntax } from './placeholders.ts'
 import { expandTransport } from './expand.ts'
 import type { RemoteServer, ServerDefinition, StdioServer } from './server-definition.ts'
@@ -172,26 +171,6 @@ describe('expandTransport', () => {
   })
 })
 
-describe('parseEnvFile', () => {
-  it('an env file is read in its usual forms', () => {
-    const text =
-      '# comment\nA=1\nexport B=two\r\nC="x y"\nD=\'$HOME\'\nE = spaced \nF=a#b\nG=a # comment\nH=\nno assignment\n__proto__=p'
-    expect(Object.entries(parseEnvFile(text))).toEqual(
-      Object.entries({
-        A: '1',
-        B: 'two',
-        C: 'x y',
-        D: '$HOME',
-        E: 'spaced',
-        F: 'a#b',
-        G: 'a',
-        H: '',
-        ['__proto__']: 'p',
-      }),
-    )
-  })
-})
-
 it.each([
   ['a comment behind quotes', 'A="x y" # c\nB=\'z\' #c', { A: 'x y', B: 'z' }],
   ['a # in quotes', 'A="x # y"\nB=\'#\'', { A: 'x # y', B: '#' }],
@@ -200,8 +179,11 @@ it.each([
   ['an escaped quote and line break', 'A="x\\"y\\nz"', { A: 'x\\"y\nz' }],
   ['a quote that is not closed', 'A="x\nB=2', { A: '"x', B: '2' }],
   ['export, a byte order mark and a comment alone', '\uFEFFexport A=1\nB= # c\n#C=3', { A: '1', B: '' }],
+  ['a # outside of quotes, which begins a comment', 'A=a#b\nB=c # d', { A: 'a', B: 'c' }],
+  ['spaces, a dollar and lines that assign nothing', "A = x \nB='$HOME'\nno\nC=", { A: 'x', B: '$HOME', C: '' }],
 ])('an env file has %s', (_what, text, expected) => {
-  expect(parseEnvFile(text)).toEqual(expected)
+  const read = { ...context, readFile: () => text }
+  expect(expandTransport(stdio({ envFile: '.env' }), read)).toMatchObject({ env: expected })
 })
 
 it('a file that a project inserts is not used once it differs from what the user trusted', () => {

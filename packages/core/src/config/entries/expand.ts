@@ -1,10 +1,10 @@
 // Fills in a definition's placeholders when its server is started. The only place where configuration reads secrets
 // from the environment. An error names the server and the placeholder, never a value.
 import path from 'node:path'
+import { parse as parseEnv } from 'dotenv'
 import { BridgeError } from '../../errors.ts'
 import { isRecord } from '../../util/json/json.ts'
 import { readOrdinaryText } from '../../util/files/read-ordinary.ts'
-import { parseEnvFile } from './env-file.ts'
 import { isPlainPlace } from '../secrets/secret-arguments.ts'
 import { inputVariable } from './inputs.ts'
 import { fillPlaceholders, type Placeholder } from './placeholders.ts'
@@ -83,7 +83,7 @@ export function expandTransport(definition: ServerDefinition, given: ExpandConte
       ...Object.fromEntries(inherited),
       ...(envFile === undefined
         ? {}
-        : parseEnvFile(read(envFile, context, `${definition.name}: its envFile`, transport.envFile))),
+        : parseEnv(read(envFile, context, `${definition.name}: its envFile`, transport.envFile))),
       ...table(transport.env, 'env'),
     },
     ...(transport.cwd === undefined ? {} : { cwd: inHome(fill(transport.cwd, 'cwd'), context) }),

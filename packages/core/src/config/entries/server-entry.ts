@@ -4,7 +4,7 @@ import type * as z from 'zod'
 import { parseLists, type ShapeProblem } from '../rules/permissions-schema.ts'
 import { isRecord, withoutUndefined } from '../../util/json/json.ts'
 import { nearestName } from '../../util/text/did-you-mean.ts'
-import { isKnownField, meantRestriction, type ServerEntry, SWITCHES } from './client-fields.ts'
+import { isKnownField, meantRestriction, type ServerEntry, switchesOn } from './client-fields.ts'
 import { entrySchemas, TRANSPORTS } from './entry-schema.ts'
 import { inputReferences } from './placeholders.ts'
 import type { RemoteServer, ServerDefinition, ServerInput, StdioServer } from './server-definition.ts'
@@ -44,11 +44,10 @@ export function toServerBody(entry: ServerEntry): { body: ServerBody } | { reaso
 
 /** A switch with another value, such as "true" in quotes, was meant to do something. @throws EntryInvalid */
 function isOff(entry: ServerEntry): boolean {
-  const given = SWITCHES.flatMap(([names, isOn]) =>
-    Object.entries(entry).flatMap(([name, value]) =>
-      names.includes(name) && isGiven(value) ? [{ name, value, isOn }] : [],
-    ),
-  )
+  const given = Object.entries(entry).flatMap(([name, value]) => {
+    const isOn = switchesOn(name)
+    return isOn !== undefined && isGiven(value) ? [{ name, value, isOn }] : []
+  })
   const odd = given.find(({ value }) => typeof value !== 'boolean')
   if (odd) throw new EntryInvalid(`has a field ${odd.name} that is neither true nor false`)
   return given.some(({ value, isOn }) => value !== isOn)
@@ -77,7 +76,8 @@ export function whyUnrestricted(entry: ServerEntry, isOwn: boolean): { reason: s
   const { common, stdio, remote } = entrySchemas()
   const known = { ...common.shape, ...stdio.shape, ...remote.shape }
   for (const field of Object.keys(entry)) {
-    if (Object.hasOwn(known, field) || !/^[a-z]\w*$/i.test(field) || RESTRICTING.some((one) => one === field)) continue
+    if (Object.hasOwn(known, field) || !/^[a-z][\w-]*$/i.test(field) || RESTRICTING.some((one) => one === field))
+      continue
     if (isKnownField(field)) continue
     const meant = (isOwn ? nearestName(field, RESTRICTING) : undefined) ?? meantRestriction(field)
     if (meant !== undefined) return { reason: `has a field ${field} that is not known: did you mean ${meant}?`, field }
