@@ -2,6 +2,7 @@
 import type { ConfigObject } from '@sandbridge/core/config/formats/config-document.ts'
 import { valueAt } from '@sandbridge/core/config/formats/config-document.ts'
 import type { ServerEntry } from '@sandbridge/core/config/entries/client-fields.ts'
+import { isRecord } from '@sandbridge/core/util/json/json.ts'
 import type { Reader } from '@sandbridge/core/config/readers/reader.ts'
 import { entriesOf, inFolderOf, inHome, inProject, secondsToMs } from '@sandbridge/core/config/readers/reader.ts'
 
@@ -21,10 +22,6 @@ function toEntry(raw: ConfigObject): ServerEntry {
     ...raw,
     startTimeoutMs: secondsToMs(raw['startup_timeout_sec']) ?? raw['startup_timeout_ms'],
     callTimeoutMs: secondsToMs(raw['tool_timeout_sec']),
-    oauth: {
-      clientId: valueAt(raw['oauth'], 'client_id'),
-      redirectUri: valueAt(raw['oauth'], 'callback_url'),
-      scopes: raw['scopes'],
-    },
+    oauth: { ...(isRecord(raw['oauth']) && raw['oauth']), scopes: raw['scopes'] },
   }
 }

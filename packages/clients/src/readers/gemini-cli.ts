@@ -40,28 +40,14 @@ function reader(client: string, folder: string, application: string, variable: s
 
 function toEntry(raw: ConfigObject): ServerEntry {
   const { httpUrl, url } = raw
-  const unusable = whyUnusable(raw)
   const remote = httpUrl ?? url
   return {
     ...raw,
     type: raw['type'] ?? (httpUrl !== undefined ? 'http' : url !== undefined ? 'sse' : undefined),
     url: remote,
     callTimeoutMs: raw['timeout'],
-    ...(unusable !== undefined && { unusable }),
     oauth: withCallback(raw['oauth'], () => 'http://localhost:7777/oauth/callback'),
   }
-}
-
-/** Ways to authorize that only this client has: without them, another access would be used than was meant. */
-function whyUnusable(raw: ConfigObject): string | undefined {
-  const provider = raw['authProviderType']
-  if (typeof provider === 'string' && provider !== 'dynamic_discovery')
-    return 'has an authProviderType that only its own client supports'
-  const field = ['audiences', 'tokenParamName'].find((name) => {
-    const value = valueAt(raw['oauth'], name)
-    return Array.isArray(value) ? value.length > 0 : Boolean(value)
-  })
-  return field === undefined ? undefined : `has oauth.${field}, which only its own client supports`
 }
 
 function systemSettings(place: HostPaths, client: string, application: string, variable: string): string {

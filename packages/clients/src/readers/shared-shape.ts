@@ -53,14 +53,6 @@ export const cursor = reader({
   locations: (place) => [inHome(place, '.cursor', 'mcp.json'), inProject(place, '.cursor', 'mcp.json')],
   syntax: { env: true, folders: true },
   // The redirect address that Cursor's users register leads to Cursor, so the bridge's must be registered in addition.
-  map: (raw) => ({
-    ...raw,
-    oauth: {
-      clientId: valueAt(raw['auth'], 'CLIENT_ID'),
-      clientSecret: valueAt(raw['auth'], 'CLIENT_SECRET'),
-      scopes: valueAt(raw['auth'], 'scopes'),
-    },
-  }),
 })
 
 export const windsurf = reader({
@@ -147,7 +139,6 @@ function kiroOauth(oauth: unknown): unknown {
   const isShort = typeof redirectUri === 'string' && /^[\w.]+:\d+$/.test(redirectUri)
   return {
     ...oauth,
-    scopes: oauth['oauthScopes'],
     redirectUri: isShort ? `http://${redirectUri}/oauth/callback` : redirectUri,
   }
 }

@@ -8,7 +8,7 @@ import { remoteReason } from '@sandbridge/remote/remote-failure.ts'
 import { reachesThisMachine } from '@sandbridge/core/util/net/loopback.ts'
 import { AuthorizationError } from './authorization-error.ts'
 import { isSafe } from './authorization-server.ts'
-import { type Answer, fieldsIn } from './fields.ts'
+import { type Answer, fieldsIn, sentenceIn } from './fields.ts'
 
 /** Shorter than a server's start timeout, so that the error can name the real reason. */
 const LIMIT_MS = 15_000
@@ -56,7 +56,7 @@ export function asker({ fetch, server, signal, limitMs = LIMIT_MS }: AskOptions)
       }
       const next = redirectOf(url, response, init.method ?? 'GET')
       if (!next || followed === MAX_REDIRECTS) {
-        return { url: url.href, status: response.status, fields: fieldsIn(text) }
+        return { url: url.href, status: response.status, fields: fieldsIn(text), sentence: sentenceIn(text) }
       }
       url = next
     }

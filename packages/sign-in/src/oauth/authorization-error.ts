@@ -1,8 +1,9 @@
 // What went wrong at an authorization server, or at a place for its metadata, and what it means for a sign-in.
+import { STATUS_CODES } from 'node:http'
 import { BridgeError, messageOf } from '@sandbridge/core/errors.ts'
 import { type Redactor, redactStart } from '@sandbridge/core/config/secrets/redact.ts'
 import { oneLine } from '@sandbridge/core/util/text/one-line.ts'
-import { type Answer, errorIn, type SaidError } from './fields.ts'
+import { type Answer, errorIn, type SaidError, textIn } from './fields.ts'
 
 const SHOWN_CHARS = 500
 
@@ -41,6 +42,8 @@ export class AuthorizationError extends Error {
 const BUSY = new Set([408, 425, 429])
 /** Codes that say "later", with whatever status. */
 const LATER = new Set(['temporarily_unavailable', 'server_error', 'slow_down', 'rate_limited', 'too_many_requests'])
+/** Codes such as "Forbidden" say no more than the status: gateways answer so. */
+const REASONS = new Set(Object.values(STATUS_CODES).map((reason) => reason?.toLowerCase()))
 /** Codes that are about the grant or the client, with whatever status. */
 const REFUSED = new Set(['invalid_grant', 'invalid_token', 'invalid_client', 'unauthorized_client', 'token_expired'])
 
@@ -48,8 +51,9 @@ const REFUSED = new Set(['invalid_grant', 'invalid_token', 'invalid_client', 'un
  * What an answer without a result means. @param what of the answer, such as `the token request`
  */
 export function refusalOf(answer: Answer, what: string): AuthorizationError {
-  const { status, fields } = answer
-  const said = fields && errorIn(fields)
+  const { status, fields, sentence } = answer
+  const inFields = fields && errorIn(fields)
+  const said = REASONS.has(inFields?.code.toLowerCase()) ? undefined : inFields
   const { host } = new URL(answer.url)
   const isFailure = status >= 500 || BUSY.has(status)
   if (said ? LATER.has(said.code) || (isFailure && !REFUSED.has(said.code)) : isFailure) {
@@ -61,7 +65,9 @@ export function refusalOf(answer: Answer, what: string): AuthorizationError {
   if (said) return new AuthorizationError(`${host} refused ${what}: ${inWords(said)}`, { said })
   if (status >= 300) {
     const isUnclear = status !== 400 && status !== 401
-    return new AuthorizationError(`${host} refused ${what} with HTTP ${status}`, { isUnclear })
+    const description = sentence ?? inFields?.description ?? (fields && textIn(fields, 'message'))
+    const words = description === undefined ? '' : `: ${description}`
+    return new AuthorizationError(`${host} refused ${what} with HTTP ${status}${words}`, { isUnclear })
   }
   const found = fields ? 'fields that are not understood' : 'a page in place of an answer'
   return new AuthorizationError(`${host} answered ${what} with ${found}`, { isUnclear: true })

@@ -78,7 +78,7 @@ export async function discover(wanted: Wanted): Promise<Discovered> {
   const resource = await protectedResource(wanted, trail)
   const found = (server: AuthorizationServer): Discovered => ({
     server,
-    resource: resource && (textIn(resource, 'resource') ?? serverUrl.replace(/#.*$/, '')),
+    resource: named.resource ?? (resource && (textIn(resource, 'resource') ?? serverUrl.replace(/#.*$/, ''))),
     scopes: resource && textsIn(resource, 'scopes_supported'),
   })
   if (named.authorizationUrl !== undefined && named.tokenUrl !== undefined) {

@@ -11,6 +11,17 @@ export interface Answer {
   status: number
   /** Undefined for a page and the like. */
   fields: Fields | undefined
+  /** What a body says that is a plain sentence. */
+  sentence?: string | undefined
+}
+
+const MAX_SENTENCE_CHARS = 300
+
+/** Undefined for JSON, a form and a page. */
+export function sentenceIn(body: string): string | undefined {
+  const text = body.trim()
+  const isSentence = text !== '' && text.length <= MAX_SENTENCE_CHARS && !text.includes('<')
+  return isSentence && fieldsIn(body) === undefined ? text.replaceAll(/^"|"$/g, '') : undefined
 }
 
 /** Undefined for a text that is neither a JSON object nor a form. */

@@ -111,12 +111,13 @@ export async function register({ ask, server, redirectUri, isChosen, scope }: Re
 }
 
 function changedFor(
-  { said }: AuthorizationError,
+  { message }: AuthorizationError,
   metadata: Metadata,
   isChosen: boolean,
   left: Set<(typeof REMEDIES)[number]>,
 ): Metadata | undefined {
-  const words = `${said?.code ?? ''} ${said?.description ?? ''}`
+  // Its first word is the host.
+  const words = message.replace(/^\S+/, '')
   for (const remedy of left) {
     if (!remedy.about.test(words)) continue
     left.delete(remedy)
@@ -131,7 +132,7 @@ function inFull(refusal: AuthorizationError, metadata: Metadata): AuthorizationE
   const sent = Object.entries({ ...metadata, client_name: undefined, response_types: undefined })
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `${name} ${[value].flat().join(' ')}`)
-  const isAboutRedirect = /redirect/i.test(`${refusal.said?.code} ${refusal.said?.description}`)
+  const isAboutRedirect = /redirect/i.test(refusal.message)
   const hint = 'Write the redirect address that it accepts as "redirectUri" into the `oauth` of the entry.'
   return new AuthorizationError(`${refusal.message} (sent: ${sent.join(', ')})`, {
     ...(refusal.said && { said: refusal.said }),

@@ -127,6 +127,10 @@ describe('a refresh that is refused', () => {
     ['ok: false with 200', () => ({ ok: false, error: 'invalid_refresh_token' })],
     ['an error object', () => [400, { error: { code: 'dead', message: 'Expired' } }]],
     ['invalid_grant with 500', () => [500, { error: 'invalid_grant' }]],
+    ['an error in a form with 200', () => 'error=bad_refresh_token&error_description=It+has+expired'],
+    ['a code of another name', () => [400, { errorCode: 'E0000011', errorSummary: 'Invalid token provided' }]],
+    ['a list of errors', () => [422, { errors: [{ code: 'expired', message: 'Expired' }] }]],
+    ['a sentence with 400', () => [400, 'invalid refresh token']],
     ['a page with 400', () => [400, page]],
     ['401', () => 401],
   ])(
@@ -154,6 +158,8 @@ describe('a refresh that is refused', () => {
     ['a redirect', () => 302],
     ['a page with 403', () => [403, page]],
     ['404', () => 404],
+    ['the words of a gateway', () => [403, { error: 'Forbidden', message: 'Forbidden' }]],
+    ['a sentence with 200', () => 'We are back soon.'],
     ['fields without a token', () => ({ status: 'maintenance' })],
   ])('a refresh that is answered with %s keeps the sign-in, and login begins with a page', async (_what, oddity) => {
     const { server, connect, logIn: signIn } = await site({})
@@ -278,6 +284,20 @@ it('a server that names itself in place of its authorization server is signed in
   expect(await first.logIn({ server })).toEqual({ wasNeeded: true })
 })
 
+it('the resource that an entry names is what the tokens are for', async () => {
+  const sent: unknown[] = []
+  const note: Oddity = (usual, asked) => (sent.push(asked['resource']), usual)
+  const {
+    server,
+    logIn: signIn,
+    connect,
+  } = await site({ code: note, refresh: note }, { resource: 'https://r.example' })
+  await signIn()
+  server.valid.clear()
+  expect(textOf(await echo(connect()))).toBe('hi')
+  expect(sent).toEqual(['https://r.example', 'https://r.example'])
+})
+
 it('a refresh names the scope that the entry names, and no other', async () => {
   for (const scope of ['api://x/.default', undefined]) {
     const { server, connect, logIn: signIn } = await site({}, scope === undefined ? undefined : { scope })
@@ -300,56 +320,6 @@ it.each<[string, Oddity, object]>([
   ['a page', () => page, { message: expect.stringContaining('a page in place of an answer') }],
 ])('a login whose code is answered with %s says so', async (_what, oddity, failure) => {
   await expect((await site({ code: oddity })).logIn()).rejects.toMatchObject(failure)
-})
-
-describe('a registration that is refused', () => {
-  const refuse =
-    (is: (asked: Record<string, unknown>) => boolean, error_description?: string): Oddity =>
-    (usual, asked) =>
-      is(asked) ? [400, { error: 'invalid_client_metadata', error_description }] : usual
-
-  it.each<[string, Partial<Record<Step, Oddity>>]>([
-    [
-      'localhost',
-      { register: refuse((asked) => String(asked['redirect_uris']).includes('127.0.0.1'), 'redirect_uris') },
-    ],
-    [
-      'a secret',
-      { register: refuse((asked) => asked['token_endpoint_auth_method'] === 'none', "'none' is not supported") },
-    ],
-    [
-      'no refresh tokens',
-      { register: refuse((asked) => String(asked['grant_types']).includes('refresh'), 'grant_types') },
-    ],
-    [
-      'no scope',
-      {
-        resource: changed({ scopes_supported: ['a'] }),
-        register: refuse((asked) => 'scope' in asked, 'unknown scope'),
-      },
-    ],
-    [
-      'no refresh tokens, in its metadata',
-      {
-        metadata: changed({ grant_types_supported: ['authorization_code'] }),
-        register: refuse((asked) => String(asked['grant_types']).includes('refresh')),
-      },
-    ],
-    [
-      'a secret, in its metadata',
-      {
-        metadata: changed({ token_endpoint_auth_methods_supported: ['client_secret_post'] }),
-        register: refuse((asked) => asked['token_endpoint_auth_method'] === 'none'),
-      },
-    ],
-  ])('a registration is made again with %s where the authorization server wants it', async (_what, steps) => {
-    expect(await (await site(steps)).logIn()).toEqual({ wasNeeded: true })
-  })
-
-  it('a registration that stays refused names the fields that were sent', async () => {
-    const { logIn: signIn } = await site({ register: () => [400, { error: 'invalid_client_metadata' }] })
-    await expect(signIn()).rejects.toThrow(/invalid_client_metadata \(sent: redirect_uris http:.*grant_types/)
-  })
 })
 
 it('faults of metadata are named with their places, and nothing is registered at the server itself', async () => {

@@ -108,3 +108,45 @@ it.each([
   expect(meantRestriction(name)).toBeTypeOf('string')
   expect(meantRestriction(`_${name}`)).toBeUndefined()
 })
+
+it.each<[object, object]>([
+  [
+    { auth: { CLIENT_ID: 'c', CLIENT_SECRET: 's', scopes: ['a', 'b'] } },
+    { clientId: 'c', clientSecret: 's', scope: 'a b' },
+  ],
+  [
+    { oauth: { client_id: 'c', callback_url: 'http://localhost/cb' } },
+    { clientId: 'c', redirectUri: 'http://localhost/cb' },
+  ],
+  [{ oauthClientId: 'c', oauthPublicClient: true }, { clientId: 'c' }],
+  [
+    { oauth: { oauthScopes: ['a'] }, oauth_resource: 'https://r.example' },
+    { scope: 'a', resource: 'https://r.example' },
+  ],
+])('a sign-in as %j has the meaning that it has in its client', (fields, signIn) => {
+  expect(bodyOf({ command: undefined, url: 'https://h/mcp', ...fields })).toMatchObject({
+    body: { transport: { signIn } },
+  })
+})
+
+it.each([
+  { oauth: { audiences: ['a'] } },
+  { oauth: { tokenParamName: 'access_token' } },
+  { authProviderType: 'google_credentials' },
+  { oauthClientId: 'c', oauthPublicClient: false },
+  { oauthGrantType: 'client_credentials' },
+])('a server that is authorized as only another client can, by %j, is skipped with the reason', (fields) => {
+  const [name = ''] = Object.keys(fields).slice(-1)
+  const reason = expect.stringMatching(`^has ${name}\\b.* only its own client supports$`) as string
+  expect(bodyOf({ command: undefined, url: 'https://h/mcp', ...fields })).toEqual({ reason })
+})
+
+it('a server with other fields of those names, or with empty ones, is kept', () => {
+  for (const fields of [
+    { auth: 'oauth' },
+    { oauth: false },
+    { oauth: { audiences: [] } },
+    { authProviderType: 'dynamic_discovery' },
+  ])
+    expect(bodyOf({ command: undefined, url: 'https://h/mcp', ...fields })).toHaveProperty('body')
+})

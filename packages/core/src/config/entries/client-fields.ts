@@ -59,6 +59,15 @@ const TABLES = {
   headers: ['httpheaders', 'requestheaders'],
 }
 
+/** Inside `oauth`, which Cursor calls `auth`, and some of them beside it. */
+const OAUTH = {
+  clientId: ['oauthclientid'],
+  clientSecret: ['oauthclientsecret'],
+  scopes: ['oauthscopes'],
+  redirectUri: ['callbackurl'],
+  resource: ['oauthresource'],
+}
+
 /** Each of them restricts the server, so all that an entry has count. */
 const INCLUDE = 'includetools includedtools enabledtools availabletools allowedtools tools onlytools'.split(' ')
 const EXCLUDE = 'excludetools excludedtools disabledtools deniedtools disallowedtools blockedtools'.split(' ')
@@ -103,10 +112,7 @@ export function meantRestriction(name: string): string | undefined {
 /** An entry with the fields of all clients under our names. Its own fields stay. @param raw with translated texts */
 export function withOwnNames(raw: Fields): ServerEntry & Fields {
   const entry: Fields = { ...raw }
-  const valuesOf = (names: readonly string[]): unknown[] =>
-    names
-      .flatMap((name) => Object.keys(raw).filter((key) => plain(key) === name && isGiven(raw[key])))
-      .map((key) => raw[key])
+  const valuesOf = (names: readonly string[]): unknown[] => valuesIn(raw, names)
   for (const [own, names] of Object.entries(NAMES)) {
     const [given] = valuesOf([...names, plain(own)])
     if (given !== undefined) entry[own] = given
@@ -123,10 +129,20 @@ export function withOwnNames(raw: Fields): ServerEntry & Fields {
     entry['headers'] = isRecord(entry['headers'] ?? {})
       ? { ...derived, ...(entry['headers'] as Fields) }
       : entry['headers']
+  const unusable = whyForeign(raw)
+  if (unusable !== undefined) entry['unusable'] = unusable
+  if (isRecord(raw['oauth'] ?? {})) Object.assign(entry, oauthIn(raw))
   if (raw['httpUrl'] !== undefined && raw['type'] === undefined) entry['type'] ??= 'http'
   if (Array.isArray(entry['inheritEnv']))
     entry['inheritEnv'] = entry['inheritEnv'].map((one) => (isRecord(one) ? (one['name'] ?? one) : one))
   return { ...entry, ...restrictionsOf(valuesOf) }
+}
+
+/** What has one of these names, in their order. */
+function valuesIn(raw: Fields, names: readonly string[]): unknown[] {
+  return names
+    .flatMap((name) => Object.keys(raw).filter((key) => plain(key) === name && isGiven(raw[key])))
+    .map((key) => raw[key])
 }
 
 /** A list of `NAME=value`, as opencode and Docker have it, or of `{name, value}`, as a table. */
@@ -149,6 +165,32 @@ function headersOf(raw: Fields): Fields | undefined {
     ...(isRecord(named) &&
       Object.fromEntries(Object.entries(named).map(([header, name]) => [header, `\${env:${String(name)}}`]))),
   }
+}
+
+function oauthIn(raw: Fields): { oauth?: Fields } {
+  const { auth, oauth } = raw
+  const given: Fields = {
+    ...(isRecord(auth) && valuesIn(auth, ['clientid']).length > 0 && auth),
+    ...(isRecord(oauth) && oauth),
+  }
+  for (const [own, names] of Object.entries(OAUTH))
+    given[own] ??= [...valuesIn(given, [plain(own), ...names]), ...valuesIn(raw, names)][0]
+  return Object.values(given).some(isGiven) ? { oauth: given } : {}
+}
+
+/** Ways to authorize that only their own client has: without them, another access would be used than was meant. */
+function whyForeign(raw: Fields): string | undefined {
+  const has = (value: unknown): boolean => (Array.isArray(value) ? value.length > 0 : Boolean(value))
+  const { authProviderType: provider, oauth } = raw
+  const inner = isRecord(oauth) ? ['audiences', 'tokenParamName'].find((name) => has(oauth[name])) : undefined
+  const isOther = has(provider) && provider !== 'dynamic_discovery'
+  const field = [
+    isOther && 'authProviderType',
+    inner !== undefined && `oauth.${inner}`,
+    raw['oauthPublicClient'] === false && 'oauthPublicClient false',
+    raw['oauthGrantType'] === 'client_credentials' && 'oauthGrantType client_credentials',
+  ].find((one) => one !== false)
+  return field === undefined ? undefined : `has ${field}, which only its own client supports`
 }
 
 function restrictionsOf(

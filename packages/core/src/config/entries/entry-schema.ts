@@ -146,6 +146,7 @@ function build() {
     authServerMetadataUrl: address.describe('Where its metadata are, if the server does not say it.'),
     authorizationUrl: address.describe('Its page for signing in, if it publishes no metadata. Needs tokenUrl.'),
     tokenUrl: address.describe('Its token endpoint, if it publishes no metadata. Needs authorizationUrl.'),
+    resource: filled.describe('What the tokens are for (RFC 8707), if it is not what the server says.'),
     callbackPort: port('has an invalid {field}: expected a port')
       .nullish()
       .describe('The port on which to wait for the answer to the sign-in.'),

@@ -73,6 +73,8 @@ export interface SignInClient {
   issuer?: string
   /** Where the metadata of the authorization server are. */
   authServerMetadataUrl?: string
+  /** What the tokens are for, if it is not what the server's metadata say. */
+  resource?: string
   /** Its endpoints, where it publishes no metadata. */
   authorizationUrl?: string
   tokenUrl?: string
