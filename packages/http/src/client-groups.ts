@@ -1,4 +1,5 @@
 // Clients with the same token form one group. No other group can reach its sessions, handles, output or open calls.
+import { toolsWanted } from './tools-wanted.ts'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { toNodeHandler, toWebRequest } from '@modelcontextprotocol/node'
 import { createMcpHandler, isLegacyRequest, type McpHttpHandler } from '@modelcontextprotocol/server'
@@ -52,6 +53,7 @@ export class ClientGroup {
           user,
           offers,
           behind,
+          tools: requestInfo && toolsWanted(requestInfo.url),
         })
       },
       {

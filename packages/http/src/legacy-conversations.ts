@@ -1,6 +1,7 @@
 // Conversations with clients of protocol revision 2025-11-25 and older. Each starts with initialize; then the
 // Mcp-Session-Id header names it. Each has one bridge session. DELETE ends both, and so does the idle timeout. A cell
 // whose client has no connection left is cancelled after a while. (MCP 2025-11-25, Streamable HTTP, Session Management)
+import { toolsWanted } from './tools-wanted.ts'
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { finished } from 'node:stream'
@@ -58,7 +59,8 @@ export class LegacyConversations {
 
   async handle(request: IncomingMessage, response: ServerResponse, body: unknown): Promise<void> {
     const id = request.headers['mcp-session-id']
-    const conversation = id === undefined ? await this.#openFor(body, response) : this.#byId.get(String(id))
+    const conversation =
+      id === undefined ? await this.#openFor(request.url ?? '', body, response) : this.#byId.get(String(id))
     if (!conversation) {
       if (!response.headersSent) refuse(response, 404, notFound(String(id)), { code: -32_001 })
       return
@@ -82,13 +84,13 @@ export class LegacyConversations {
     if (conversation.transport.sessionId === undefined) await conversation.held.end()
   }
 
-  async #openFor(body: unknown, response: ServerResponse): Promise<Conversation | undefined> {
+  async #openFor(url: string, body: unknown, response: ServerResponse): Promise<Conversation | undefined> {
     if (!isInitializeRequest(body)) {
       refuse(response, 400, 'Initialize first, then send the Mcp-Session-Id header with each request')
       return undefined
     }
     try {
-      return await this.#open()
+      return await this.#open(toolsWanted(url))
     } catch (error) {
       if (!BridgeError.isInstance(error)) throw error
       refuse(response, 503, `${error.message}. ${error.hint}`)
@@ -96,7 +98,7 @@ export class LegacyConversations {
     }
   }
 
-  async #open(): Promise<Conversation> {
+  async #open(tools: string | undefined): Promise<Conversation> {
     const { bridge, registry, settings, log, user, vanishedMs, offers = [] } = this.#options
     const runs = new OpenRuns()
     const transport = new NodeStreamableHTTPServerTransport({
@@ -124,7 +126,7 @@ export class LegacyConversations {
     const tenant = bridge.tenants.of(user)
     const getConversation = () => Promise.resolve({ bridge, sessions, tenant })
     const behind = await tenant.behind()
-    const server = createServer({ settings, log, user, runs, getConversation, offers, behind })
+    const server = createServer({ settings, log, user, runs, getConversation, offers, behind, tools })
     server.onclose = () => void held.end()
     await server.connect(transport)
     return conversation

@@ -30,7 +30,7 @@ const VARIABLES = new Set(
 /** What it starts for all clients. Servers start with the PATH of their own client. */
 const ENGINES = ['podman', 'docker', ...(process.platform === 'win32' ? ['py', 'python'] : ['bwrap'])]
 /** A connection's own; set by `uv run` for what it starts. */
-const OWN = new Set(['MCP_BRIDGE_LOG_LEVEL', 'UV_RUN_RECURSION_DEPTH'])
+const OWN = new Set(['MCP_BRIDGE_LOG_LEVEL', 'MCP_BRIDGE_TOOLS', 'UV_RUN_RECURSION_DEPTH'])
 /** For packages, images and registries. Servers have those of their own client. */
 const PROXIES = new Set(['http_proxy', 'https_proxy', 'all_proxy', 'no_proxy'])
 /**

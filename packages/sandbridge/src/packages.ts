@@ -4,6 +4,7 @@ import { bubblewrap } from '@sandbridge/bubblewrap/package.ts'
 import { cellPackages } from '@sandbridge/cell-packages/package.ts'
 import { clients } from '@sandbridge/clients/package.ts'
 import { containers } from '@sandbridge/containers/package.ts'
+import { direct } from '@sandbridge/direct/package.ts'
 import { doctor } from '@sandbridge/doctor/package.ts'
 import { flow } from '@sandbridge/flow/package.ts'
 import { http } from '@sandbridge/http/package.ts'
@@ -31,6 +32,7 @@ export const PACKAGES: readonly Package[] = [
   cellPackages,
   clients,
   containers,
+  direct,
   doctor,
   flow,
   http,

@@ -25,7 +25,7 @@ export function offerWorkflows(parts: OfferParts): Offer | undefined {
     },
     tools: async () => (await exposed()).tools(),
     has: (tool) => expose.includes(tool),
-    async cellOf(tool, args) {
+    async callOf(tool, args) {
       const code = await (await exposed()).cell(tool, args)
       if (code !== undefined) return code
       throw new BridgeError('STATE_NOT_FOUND', `There is no workflow '${tool}'`, {

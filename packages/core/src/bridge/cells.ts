@@ -32,8 +32,8 @@ import type { SignInPage } from '../upstream/oauth-part.ts'
 import type { SignInOptions } from '../upstream/upstream.ts'
 import type { Cell, RunCellRequest } from './cell.ts'
 import { CellNews } from './cell-news.ts'
+import { callDirectly, type DirectCall, type DirectReply } from './direct-call.ts'
 import { finishResult } from './finish-result.ts'
-import type { ServerSet } from './server-set.ts'
 import { startServers } from './start-servers.ts'
 import { type KeptContent, readKept, SessionFlows } from './session-flows.ts'
 import type { Tenant } from './tenant.ts'
@@ -95,15 +95,10 @@ export class Cells {
    */
   async run(session: Session, request: RunCellRequest): Promise<ShownResult> {
     const { servers, forPerson = false } = request
-    // Rules and servers depend on settings.
-    this.#news.settingsChanged((await this.#options.refreshSettings?.()) ?? [])
-    const tenant = this.#options.tenantOf(session)
-    const set = await tenant.now()
+    const cell = await this.#open(session, request)
+    const { tenant, set, scope, notes, masker, savedArtifacts } = cell
     const { untrusted } = set.configured.discovered
-    refuseUntrusted(servers, untrusted)
-    const cell = await this.#open(session, tenant, set, request)
-    const ran = await this.#runIn(cell, request)
-    const { scope, notes, masker, savedArtifacts } = cell
+    const ran = await this.#interruptible(cell, request, () => this.#runIn(cell))
     tenant.person.quota?.spendCell(ran.durationMs)
     if (cell.interrupt.signal.reason === STOPPED) notes.add(STOPPED)
     // The files are those of the bridge's owner. A command has told its own user.
@@ -134,6 +129,20 @@ export class Cells {
       signal: request.signal,
       outputs: session.outputs,
     })
+  }
+
+  /**
+   * Makes a call that a cell could make, for the client itself: without code, a kernel or a sandbox. Rules, questions,
+   * masking and observers treat it as the call of a cell.
+   * @throws BridgeError as the call does, and what `run` throws before its cell runs
+   */
+  async call(session: Session, call: DirectCall, request: Omit<RunCellRequest, 'code'>): Promise<DirectReply> {
+    const cell = await this.#open(session, { ...request, code: call.code })
+    const { masker, notes, tenant, set } = cell
+    const reply = await this.#interruptible(cell, request, () => callDirectly(cell, call))
+    if (tenant.user === undefined) for (const note of await this.#news.next(set)) notes.add(note)
+    for (const note of this.#news.ofRecord(session, this.#options.recordFailure())) notes.add(note)
+    return { reply: masker ? await masker.maskedData(reply) : reply, notes: [...notes] }
   }
 
   /** The apps of servers that a session's calls have opened. */
@@ -189,7 +198,12 @@ export class Cells {
   }
 
   /** Determines whom a cell is for and what it can reach. @throws BridgeError */
-  async #open(session: Session, tenant: Tenant, set: ServerSet, request: RunCellRequest): Promise<Cell> {
+  async #open(session: Session, request: RunCellRequest): Promise<Cell> {
+    // Rules and servers depend on settings.
+    this.#news.settingsChanged((await this.#options.refreshSettings?.()) ?? [])
+    const tenant = this.#options.tenantOf(session)
+    const set = await tenant.now()
+    refuseUntrusted(request.servers, set.configured.discovered.untrusted)
     const { settings, events, questions, signInPage, maskers, methods, checkSavedTool } = this.#options
     const { servers, language, asker, listeners, run, forPerson = false, keepsQuestions = true } = request
     const { connected, configured, rules } = set
@@ -270,23 +284,34 @@ export class Cells {
   }
 
   /** Runs the cell. Meanwhile starts the servers that it names. */
-  async #runIn(cell: Cell, request: RunCellRequest): Promise<CellResult> {
-    const { code, language, flow, workflow, origin, interrupt } = cell
+  async #runIn(cell: Cell): Promise<CellResult> {
+    const named = namedServers(cell.code, cell.scope.servers, cell.language)
+    const starting = startServers(named, cell.set.connected, (name, signal) => cell.questions.enter(name, cell, signal))
+    try {
+      return await cell.session.run(cell)
+    } finally {
+      starting?.abort()
+    }
+  }
+
+  /** Does the work of a cell, which its client and the user can interrupt. */
+  async #interruptible<T>(
+    { code, language, flow, workflow, origin, interrupt }: Cell,
+    { signal }: Pick<RunCellRequest, 'signal'>,
+    work: () => Promise<T>,
+  ): Promise<T> {
     flow?.wrote(code, language === 'bash')
     // What its code has was there when its flows were declared.
     if (workflow?.declared) flow?.wrote(workflow.source)
     this.#interrupts.set(origin.cell, interrupt)
-    const named = namedServers(code, cell.scope.servers, language)
-    const starting = startServers(named, cell.set.connected, (name, signal) => cell.questions.enter(name, cell, signal))
     // AbortSignal.any takes longer than everything else in this function.
     const onAbort = (): void => interrupt.abort()
-    request.signal?.addEventListener('abort', onAbort, { once: true })
-    if (request.signal?.aborted) onAbort()
+    signal?.addEventListener('abort', onAbort, { once: true })
+    if (signal?.aborted) onAbort()
     try {
-      return await cell.session.run(cell)
+      return await work()
     } finally {
-      request.signal?.removeEventListener('abort', onAbort)
-      starting?.abort()
+      signal?.removeEventListener('abort', onAbort)
       this.#interrupts.delete(origin.cell)
     }
   }

@@ -5,34 +5,48 @@ import path from 'node:path'
 import { type ClientContext, variablesOfPlaces } from '../config/settings/client-context.ts'
 import type { Settings } from '../config/settings/settings.ts'
 import { areUnchanged, look } from '../config/places-seen.ts'
+import type { ServerDefinition } from '../config/entries/server-definition.ts'
 import { keepText, readKeptText } from '../util/files/kept-text.ts'
 import { isRecord, parseJson } from '../util/json/json.ts'
 import { VERSION } from '../util/version.ts'
 
 const MAX_CHARS = 1_000
 
+/** What a client is told of the servers before one is started. */
+export interface Behind {
+  /** For the instructions: see `serversBehind`. */
+  text: string
+  /** Some have tools that are listed to the client by themselves. */
+  hasDirect: boolean
+}
+
 /** @returns `isCurrent`: no config file has changed since; undefined when nothing is kept */
 export function readKeptBehind(
   settings: Settings,
   context: ClientContext,
-): { text: string; isCurrent: boolean } | undefined {
+): (Behind & { isCurrent: boolean }) | undefined {
   const kept = parseJson(readKeptText(fileOf(settings, context)) ?? '')
   if (!isRecord(kept) || typeof kept['text'] !== 'string' || !isRecord(kept['places'])) return undefined
-  const { text, places } = kept
-  return text.length > MAX_CHARS ? undefined : { text, isCurrent: areUnchanged(places) }
+  const { text, places, hasDirect } = kept
+  return text.length > MAX_CHARS ? undefined : { text, hasDirect: hasDirect === true, isCurrent: areUnchanged(places) }
+}
+
+export function listsDirectly(servers: readonly Pick<ServerDefinition, 'direct'>[]): boolean {
+  return servers.some(({ direct = false }) => direct !== false)
 }
 
 /**
  * What the config files say by themselves, for the first start in a folder. Reads them without a bridge, whose code
  * takes longer to load than a start may take.
  */
-export async function behindByConfig(settings: Settings, context: ClientContext): Promise<string | undefined> {
+export async function behindByConfig(settings: Settings, context: ClientContext): Promise<Behind | undefined> {
   try {
     const [{ Definitions }, { configuredServers }] = await Promise.all([
       import('../config/definitions.ts'),
       import('../calls/servers-behind.ts'),
     ])
-    return configuredServers((await new Definitions(settings, context).read()).servers)
+    const { servers } = await new Definitions(settings, context).read()
+    return { text: configuredServers(servers), hasDirect: listsDirectly(servers) }
   } catch {
     // A mistake in a config file shows in the first cell.
     return undefined
@@ -47,12 +61,12 @@ export async function behindByConfig(settings: Settings, context: ClientContext)
 export function keepBehind(
   settings: Settings,
   context: ClientContext,
-  text: string,
+  behind: Behind,
   places: Readonly<Record<string, string>>,
 ): Record<string, string> {
   const file = fileOf(settings, context)
   try {
-    keepText(file, JSON.stringify({ text, places }))
+    keepText(file, JSON.stringify({ ...behind, places }))
   } catch {
     // The folder of the cache is reported by others.
   }

@@ -17,7 +17,10 @@ import type { SharedUpstreams } from '../upstream/shared-upstreams.ts'
 import type { Log } from '../util/log.ts'
 import { sortedJson } from '../util/json/sorted-json.ts'
 import type { DefinitionSource } from './configured-servers.ts'
-import { keepBehind } from './kept-behind.ts'
+import { type Behind, keepBehind, listsDirectly } from './kept-behind.ts'
+import type { ConnectedServers } from './connect-servers.ts'
+import type { Learned } from '../calls/learned-part.ts'
+import type { Settings } from '../config/settings/settings.ts'
 import { ServerSet, type ServerSetOptions } from './server-set.ts'
 import type { UserParts } from './users.ts'
 
@@ -150,14 +153,14 @@ export class Tenant {
    * Returns what the instructions for a client say of its servers: see `serversBehind`. Empty while the config files
    * contain a mistake. Starts nothing.
    */
-  async behind(): Promise<string> {
+  async behind(): Promise<Behind> {
     const { settings, person } = this.#options
     try {
       const { connected } = await this.now()
       await person.learned?.ready()
-      return serversBehind(connected.catalog, person.learned, settings.load)
+      return behindOf(connected, person.learned, settings.load)
     } catch {
-      return ''
+      return { text: '', hasDirect: false }
     }
   }
 
@@ -177,8 +180,8 @@ export class Tenant {
   #keepBehind(): void {
     const { settings, context, person, definitions, onBehindKept, parent } = this.#options
     if (!this.#isWarm || !this.#opened || parent) return
-    const text = serversBehind(this.#opened.connected.catalog, person.learned, settings.load)
-    onBehindKept?.(text, keepBehind(settings, context, text, definitions.places))
+    const behind = behindOf(this.#opened.connected, person.learned, settings.load)
+    onBehindKept?.(behind.text, keepBehind(settings, context, behind, definitions.places))
   }
 
   /** How the tenant uses each of its servers; empty until they are read. */
@@ -252,4 +255,12 @@ function whyOwn(definition: ServerDefinition): string | undefined {
   if (namesFolder(definition)) return 'its entry names the folder of its client, or has a path that is relative to it'
   if (!isOfFolder(definition)) return undefined
   return 'it starts in the folder of its client; "cwd" or "shared": true in its entry makes it one for all folders'
+}
+
+function behindOf(
+  { catalog, upstreams }: ConnectedServers,
+  learned: Learned | undefined,
+  load: Settings['load'],
+): Behind {
+  return { text: serversBehind(catalog, learned, load), hasDirect: listsDirectly(upstreams.definitions) }
 }

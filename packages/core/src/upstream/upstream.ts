@@ -20,6 +20,8 @@ export interface UpstreamTool {
   isOfApps?: boolean
   /** The resource `ui://…` with the app that shows its results (MCP Apps). */
   appUri?: string
+  /** For a client that lists it by itself. */
+  icons?: unknown[]
   annotations?: {
     title?: string
     readOnlyHint?: boolean

@@ -16,6 +16,8 @@ interface ConnectOptions {
   capabilities?: ClientCapabilities
   prepare?: (client: Client) => void
   clientName?: string
+  /** Of the address, such as `tools=direct`. */
+  query?: string
   /** Gets what closes the client: with the test, unless several share it. */
   atEnd?: (end: () => Promise<void>) => void
 }
@@ -87,10 +89,11 @@ export class HttpBridge {
       prepare,
       // It gets results as data, too.
       clientName = 'inspector-cli',
+      query = '',
       atEnd = onTestFinished,
     }: ConnectOptions = {},
   ) {
-    const transport = new StreamableHTTPClientTransport(new URL(this.url), {
+    const transport = new StreamableHTTPClientTransport(new URL(query && `?${query}`, this.url), {
       requestInit: { headers: { authorization: `Bearer ${token}` } },
     })
     const client = new Client(

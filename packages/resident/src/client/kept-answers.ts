@@ -23,7 +23,7 @@ export class KeptAnswers {
 
   constructor(cacheDir: string, keyName: string, { cwd, env }: ClientContext) {
     this.#folder = path.join(cacheDir, 'answers')
-    this.#of = JSON.stringify([keyName, cwd, variablesOfPlaces(env)])
+    this.#of = JSON.stringify([keyName, cwd, variablesOfPlaces(env), env['MCP_BRIDGE_TOOLS']])
   }
 
   /** @returns what stands for this question here; undefined for one whose answer is never kept */

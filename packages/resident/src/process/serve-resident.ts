@@ -168,13 +168,10 @@ function serveClient(
       bridge(),
       import('@sandbridge/core/cell/session/kept-for.ts'),
     ])
-    // What features offer may change at any time.
-    const isFixed = features.offers.every(
-      (make) => make({ settings, getConversation: served.getConversation }) === undefined,
-    )
     tenant = shared.connect(context, log, {
       onBehindKept: (text, places) => {
-        if (isFixed && text === served.behind()) tell({ keep: places })
+        // What features offer may change at any time.
+        if (served.isFixed() && text === served.behind()) tell({ keep: places })
       },
     })
     session = shared.sessions.open(tenant, keptForClient(cwd))

@@ -101,6 +101,8 @@ export class Catalog {
   readonly #indexing: Indexing
   readonly #docs: ToolDocs
   readonly #search: CatalogSearch
+  /** Called when the tools of a server, or the servers, are others than before. */
+  readonly onChange = new Set<() => void>()
 
   constructor(options: CatalogOptions) {
     this.#options = options
@@ -134,6 +136,7 @@ export class Catalog {
       return new ServerRecord(definition, alias, { book, abilities, now, inputs, isShown, home })
     })
     this.#search.forget()
+    for (const told of this.onChange) told()
   }
 
   /** Reads the cache of all servers step by step, so that no later request has to wait for all of it. */
@@ -215,6 +218,11 @@ export class Catalog {
   /** The tools that are not denied. @throws BridgeError as `tools` does */
   async shownTools(server: string, signal?: AbortSignal): Promise<CatalogTool[]> {
     return (await this.tools(server, signal)).filter((tool) => this.#docs.isShown(tool))
+  }
+
+  /** Those of them that are known now, however old. Starts nothing. */
+  shownNow(server: string): CatalogTool[] {
+    return (this.#records.of(server).tools ?? []).filter((tool) => this.#docs.isShown(tool))
   }
 
   /** The tool with this name according to current knowledge, however old. Starts nothing. */
@@ -385,6 +393,7 @@ export class Catalog {
     if (!record.update(tools, instructions, skipped)) return
     if (isNew) this.#search.add([...(record.tools ?? []), ...record.offerings])
     else this.#search.forget()
+    for (const told of this.onChange) told()
   }
 
   /** A server failed to start for a call, or exited by itself. */

@@ -1,6 +1,6 @@
 // Serves one client over a transport: its standard streams, or the socket of its relay.
 import { serveStdio, type ServeStdioOptions } from '@modelcontextprotocol/server/stdio'
-import { behindByConfig, readKeptBehind } from '../../bridge/kept-behind.ts'
+import { type Behind, behindByConfig, readKeptBehind } from '../../bridge/kept-behind.ts'
 import type { ClientContext } from '../../config/settings/client-context.ts'
 import type { Settings } from '../../config/settings/settings.ts'
 import { createServer } from '../../serve/mcp/create-server.ts'
@@ -23,6 +23,8 @@ export interface ServedConnection {
   getConversation: () => Promise<Conversation>
   /** What the client was told of its servers. */
   behind: () => string
+  /** Whether features offer it the same as long as no config file changes. */
+  isFixed: () => boolean
   /** What was opened; undefined when nothing was, or when that failed. */
   opened: () => Promise<Conversation | undefined>
   /** How many tasks of the client run, or have a result that it has not fetched. */
@@ -41,19 +43,20 @@ export function serveConnection({ settings, log, context, transport, open }: Cli
     })
     return conversation
   }
-  const behind = async (): Promise<string | undefined> => {
+  const behind = async (): Promise<Behind | undefined> => {
     const kept = readKeptBehind(settings, context)
     if (kept === undefined) return behindByConfig(settings, context)
-    if (kept.isCurrent) return kept.text
+    if (kept.isCurrent) return kept
     // Only a start after a change of the config files waits until they are read. No start waits for a server.
     return getConversation().then(
       ({ tenant }) => tenant.behind(),
       () => undefined,
     )
   }
-  let told: string | undefined
+  let told: Behind | undefined
   const runs = new OpenRuns()
   const { offers } = features
+  const tools = context.env['MCP_BRIDGE_TOOLS']
   const handle = serveStdio(
     ({ era }) =>
       // Tracked, because a client may close its input before the names of its servers are read.
@@ -65,6 +68,7 @@ export function serveConnection({ settings, log, context, transport, open }: Cli
           runs,
           deliveries: transport.deliveries,
           offers,
+          tools,
           behind: (told = await behind()),
           isModern: era === 'modern',
         }),
@@ -73,7 +77,9 @@ export function serveConnection({ settings, log, context, transport, open }: Cli
   )
   return {
     getConversation,
-    behind: () => told ?? '',
+    behind: () => told?.text ?? '',
+    isFixed: () =>
+      offers.every((make) => make({ settings, tools, hasDirect: told?.hasDirect, getConversation }) === undefined),
     unfetchedTasks: () => runs.tasks.unfetchedCount,
     opened: async () => conversation?.catch(() => undefined),
     close: async () => {

@@ -32,6 +32,7 @@ export interface ServerEntry {
   sandbox?: unknown
   sandboxEnabled?: unknown
   shared?: unknown
+  direct?: unknown
   startTimeoutMs?: unknown
   callTimeoutMs?: unknown
 }

@@ -99,6 +99,9 @@ function build() {
     callTimeoutMs: timeout.describe('How long one call may take, in milliseconds.'),
     trusted: lenient(z.boolean()).describe('Its text is your own: flow rules do not ask because of it.'),
     description: lenient(z.string().trim()).describe('What the server is for. The model reads it.'),
+    direct: orMissing(
+      z.union([z.boolean(), texts], 'has a {field} that is neither true, false nor a list of tools'),
+    ).describe('Also list its tools, or those named, to the client by themselves. * in a name stands for any text.'),
     shared: lenient(z.boolean()).describe(
       'Whether clients of one resident bridge use one process: false for one each, true also across their folders.',
     ),

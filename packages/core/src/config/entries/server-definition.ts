@@ -134,6 +134,8 @@ export interface ServerDefinition {
   startTimeoutMs?: number
   /** Timeout of one call, if configured. */
   callTimeoutMs?: number
+  /** Its tools, or those with these names, are also listed to the client by themselves. */
+  direct?: boolean | string[]
   /** Whether clients of one bridge use one process of it; true: also clients of different folders. */
   shared?: boolean
 }

@@ -31,6 +31,7 @@ import {
 import { type ClientQuirks, quirksOf } from './client-quirks.ts'
 import { ofResponse } from './deliveries.ts'
 import { runRequest } from './observed-run.ts'
+import type { Offer } from './offer.ts'
 import { abilitiesOf, isRunState, type OpenRun, type RunEvent } from './runs/open-run.ts'
 import { OLDER_TASKS, serveOlderTasks } from './runs/older-tasks.ts'
 import { MAX_TASKS, serveTasks, TASKS_EXTENSION } from './runs/task-runs.ts'
@@ -55,13 +56,15 @@ interface Lateness {
 export function createServer(parts: ServerParts): Server {
   const { log, getConversation, byHandle = false, runs = new OpenRuns() } = parts
   const { languages, outputMode } = parts.settings
-  const offers = (parts.offers ?? []).flatMap((make) => make(parts) ?? [])
+  const offers = (parts.offers ?? []).flatMap((make) => make({ ...parts, hasDirect: parts.behind?.hasDirect }) ?? [])
   const extensions: Record<string, JSONObject> = Object.assign(
     {},
     parts.isModern && TASKS_EXTENSION,
     ...offers.map(({ capabilities }) => capabilities.extensions),
   )
-  const instructions = serverInstructions(parts.behind)
+  /** What a client is offered in place of code. */
+  const instead = offers.find(({ inPlaceOfCode }) => inPlaceOfCode !== undefined)
+  const instructions = serverInstructions(parts.behind?.text, instead?.inPlaceOfCode)
   const server = new Server(
     {
       name: 'sandbridge',
@@ -105,7 +108,8 @@ export function createServer(parts: ServerParts): Server {
     try {
       const { bridge, tenant } = await getConversation()
       tenant.clientOffers(abilitiesOf(capabilities))
-      bridge.warmUp(tenant)
+      if (instead) await tenant.warmUp()
+      else bridge.warmUp(tenant)
     } catch (error) {
       log.error('Preparing the first sandbox failed', { error })
     }
@@ -115,11 +119,10 @@ export function createServer(parts: ServerParts): Server {
     // The client is about to use the tool: prepare a sandbox, but answer the client first.
     const capabilities = capabilitiesOf(context)
     setImmediate(() => void warmUp(capabilities))
-    const own = [byHandle ? RUN_PYTHON_TOOL_WITH_SESSION : RUN_PYTHON_TOOL, ...(await otherTools())].map((tool) =>
-      marked(tool, parts.settings),
-    )
+    const code = instead ? [] : [byHandle ? RUN_PYTHON_TOOL_WITH_SESSION : RUN_PYTHON_TOOL, ...(await otherTools())]
+    const own = code.map((tool) => marked(tool, parts.settings))
     const callable = openTask ? own.map((tool) => ({ ...tool, execution: { taskSupport: 'optional' as const } })) : own
-    const all = [...callable, ...(await offeredTools())]
+    const all = [...callable, ...(await offeredTools(capabilities))]
     return {
       tools: showsApps(capabilities)
         ? [...all.map(forModelOnly), byHandle ? SHOW_APP_TOOL_WITH_SESSION : SHOW_APP_TOOL]
@@ -136,7 +139,13 @@ export function createServer(parts: ServerParts): Server {
     return listedLanguages(parts.settings).map((language) => languageTool(language, byHandle))
   }
 
-  const offeredTools = async () => (await Promise.all(offers.map((offer) => offer.tools()))).flat()
+  async function offerOf(tool: string, capabilities: ClientCapabilities): Promise<Offer | undefined> {
+    for (const offer of offers) if (await offer.has(tool, abilitiesOf(capabilities))) return offer
+    return undefined
+  }
+
+  const offeredTools = async (capabilities: ClientCapabilities) =>
+    (await Promise.all(offers.map((offer) => offer.tools(abilitiesOf(capabilities))))).flat()
 
   for (const offer of offers) offer.answer(server)
 
@@ -147,18 +156,13 @@ export function createServer(parts: ServerParts): Server {
       const { showApp } = await import('./apps/show-app.ts')
       return showApp(args, await getConversation(), byHandle)
     }
-    const isRunPython = name === RUN_PYTHON_TOOL.name
-    const language = languages.find((one) => name === toolOf(one))
-    const offer = isRunPython || language ? undefined : offers.find((one) => one.has(name))
-    if (!isRunPython && !language && !offer) {
-      throw new ProtocolError(
-        ProtocolErrorCode.InvalidParams,
-        `Unknown tool '${shortName(name)}'; ${toolsText([
-          RUN_PYTHON_TOOL.name,
-          ...languages.map(toolOf),
-          ...(await offeredTools()).map((tool) => tool.name),
-        ])}`,
-      )
+    const ofCode = instead ? [] : [RUN_PYTHON_TOOL.name, ...languages.map(toolOf)]
+    const isCode = ofCode.includes(name)
+    const language = isCode ? languages.find((one) => name === toolOf(one)) : undefined
+    const offer = isCode ? undefined : await offerOf(name, capabilitiesOf(context))
+    if (!isCode && !offer) {
+      const names = [...ofCode, ...(await offeredTools(capabilitiesOf(context))).map((tool) => tool.name)]
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool '${shortName(name)}'; ${toolsText(names)}`)
     }
     const state = context.mcpReq.requestState<string>()
     if (state !== undefined && !isRunState(state)) {
@@ -209,7 +213,7 @@ export function createServer(parts: ServerParts): Server {
               maxOutputTokens: (await lateAnswers()).tokensLeft(limitsOf(parts, quirks).outputTokens, earlier),
             }
       const running = offer
-        ? runOffered(parts, offer.cellOf(name, args), run, own, origin)
+        ? runOffered(parts, offer.callOf(name, args ?? {}, run.abilities), run, own, { ...origin, tool: name })
         : runPython(parts, args, run, own, origin, language)
       run.start(
         earlier.length === 0
@@ -338,6 +342,7 @@ export function createServer(parts: ServerParts): Server {
 
 /** Says which tools a client may call. */
 function toolsText(names: string[]): string {
+  if (names.length === 0) return 'there are none now'
   if (names.length === 1) return `the only one is ${names[0]}`
   return `there are ${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
 }

@@ -1,7 +1,17 @@
 // What a feature offers to a client beside run_python. Made once for each server; the code behind it is loaded at its
 // first use.
-import type { ReadResourceResult, Resource, Server, ServerCapabilities, Tool } from '@modelcontextprotocol/server'
+import type {
+  CallToolResult,
+  ReadResourceResult,
+  Resource,
+  Server,
+  ServerCapabilities,
+  Tool,
+} from '@modelcontextprotocol/server'
 import type { Bridge } from '../../bridge/bridge.ts'
+import type { DirectCall } from '../../bridge/direct-call.ts'
+import type { Tenant } from '../../bridge/tenant.ts'
+import type { Ability } from '../../calls/questions/questions.ts'
 import type { Settings } from '../../config/settings/settings.ts'
 import type { Sessions } from './sessions.ts'
 
@@ -9,23 +19,35 @@ import type { Sessions } from './sessions.ts'
 export interface Offer {
   /** Added to those of the server. */
   capabilities: ServerCapabilities
+  /** Set where its tools take the place of run_python: what the server says of itself then. */
+  inPlaceOfCode?: string
   /** Answers requests of its own, such as `prompts/list`. */
   answer(server: Server): void
-  tools(): Promise<Tool[]>
-  has(tool: string): boolean
-  /** The code of the cell that a call of one of its tools runs. @throws BridgeError */
-  cellOf(tool: string, args: unknown): Promise<string>
+  /** @param abilities what its client can be asked: servers that start for the list can ask it */
+  tools(abilities: readonly Ability[]): Promise<Tool[]>
+  has(tool: string, abilities: readonly Ability[]): boolean | Promise<boolean>
+  /** The code of the cell that a call of one of its tools runs, or a call that it is by itself. @throws BridgeError */
+  callOf(tool: string, args: Record<string, unknown>, abilities: readonly Ability[]): Promise<string | OfferedCall>
   resources(): Promise<Resource[]>
   /** @returns undefined for a resource that is not one of its own */
   read(uri: string): Promise<ReadResourceResult | undefined>
 }
 
+/** A call without code, and how its reply becomes a result. */
+export interface OfferedCall extends DirectCall {
+  resultOf(reply: unknown): CallToolResult | Promise<CallToolResult>
+}
+
 export interface OfferParts {
   settings: Settings
+  /** The client's own choice of tools: see `MCP_BRIDGE_TOOLS`. */
+  tools?: string | undefined
+  /** Whether an entry of a server lists tools by themselves; missing while that is not known. */
+  hasDirect?: boolean | undefined
   /** The user of the client's token; missing for the owner of the bridge. */
   user?: string | undefined
   /** Loads the bridge at its first call. */
-  getConversation: () => Promise<{ bridge: Bridge; sessions: Sessions }>
+  getConversation: () => Promise<{ bridge: Bridge; sessions: Sessions; tenant: Tenant }>
 }
 
 /** @returns undefined where the settings ask for nothing of it */

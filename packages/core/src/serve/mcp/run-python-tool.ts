@@ -34,9 +34,10 @@ const SERVER_INSTRUCTIONS =
  * Searched, beside the tool's name, by clients that defer definitions. The servers are named here and not in the tool's
  * description: clients cache a prompt from its tools on, and the tools would change with the configuration.
  * @param behind the configured servers: see `serversBehind`
+ * @param text what the server says of itself, where it does not offer code
  */
-export function serverInstructions(behind = ''): string {
-  return behind === '' ? SERVER_INSTRUCTIONS : `${SERVER_INSTRUCTIONS} ${behind}`
+export function serverInstructions(behind = '', text = SERVER_INSTRUCTIONS): string {
+  return [text, behind].filter(Boolean).join(' ')
 }
 
 export const RUN_PYTHON_TOOL_WITH_SESSION = {

@@ -2,19 +2,22 @@
 // tool result.
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import type { Bridge } from '../../bridge/bridge.ts'
+import type { Behind } from '../../bridge/kept-behind.ts'
+import type { RunCellRequest } from '../../bridge/cell.ts'
 import type { Tenant } from '../../bridge/tenant.ts'
 import { TimeLimit } from '../../cell/time-limit.ts'
 import type { OtherLanguage, Settings } from '../../config/settings/settings.ts'
 import { BridgeError } from '../../errors.ts'
 import { RunLog } from '../../observe/events/run-log.ts'
 import type { Log } from '../../util/log.ts'
+import { noticeLine } from '../../cell/render/notice.ts'
 import type { RenderOptions } from '../../cell/render/render-result.ts'
 import type { Session } from '../../cell/session/session.ts'
 import { withAppNotes } from './apps/app-tool.ts'
 import type { ClientQuirks } from './client-quirks.ts'
 import type { Deliveries } from './deliveries.ts'
 import { observedRun, type RunRequest } from './observed-run.ts'
-import type { MakeOffer } from './offer.ts'
+import type { MakeOffer, OfferedCall } from './offer.ts'
 import type { OpenRun } from './runs/open-run.ts'
 import type { OpenRuns } from './runs/open-runs.ts'
 import { parseRunPythonArguments } from './run-python-tool.ts'
@@ -33,8 +36,8 @@ export interface ServerParts {
   log: Log
   /** Returns the same conversation at every call. Nothing is read or started before the first call. */
   getConversation: () => Promise<Conversation>
-  /** The configured servers, for the instructions: see `serversBehind`. */
-  behind?: string | undefined
+  /** The configured servers; missing while they cannot be read. */
+  behind?: Behind | undefined
   /** Whether every result repeats what the server says of itself, as since 2026-07-28. It is then kept short. */
   isModern?: boolean
   /** The client names its session with each call; nothing else identifies the conversation. */
@@ -47,19 +50,30 @@ export interface ServerParts {
   user?: string | undefined
   /** What features offer beside run_python. */
   offers?: readonly MakeOffer[]
+  /** The client's own choice of tools: see `MCP_BRIDGE_TOOLS`. */
+  tools?: string | undefined
 }
 
-/** Runs the cell that a call of a feature's tool stands for. */
+/** Runs what a call of a feature's tool stands for. */
 export async function runOffered(
   parts: ServerParts,
-  cell: Promise<string>,
+  called: Promise<string | OfferedCall>,
   run: OpenRun,
   quirks: ClientQuirks,
   origin: RunRequest,
 ): Promise<CallToolResult> {
+  const timeoutMs = parts.settings.maxTimeoutMs
   try {
-    const timeout = parts.settings.maxTimeoutMs / 1000
-    return await runPython(parts, { code: await cell, timeout }, run, quirks, origin)
+    const call = await called
+    if (typeof call === 'string')
+      return await runPython(parts, { code: call, timeout: timeoutMs / 1000 }, run, quirks, origin)
+    return await inSession(parts, run, quirks, origin, { timeoutMs }, async (session, { bridge }, request) => {
+      const { reply, notes } = await bridge.cells.call(session, call, request)
+      const result = await call.resultOf(reply)
+      const content = [...result.content, ...notes.map((note) => ({ type: 'text' as const, text: noticeLine(note) }))]
+      bridge.cells.flows.shown(session, content)
+      return { ...result, content }
+    })
   } catch (error) {
     const { renderFailure } = await rendering()
     return { ...renderFailure(error, limitsOf(parts, quirks)) }
@@ -70,69 +84,101 @@ export async function runOffered(
  * Reports every failure as a tool result that the model can read and act on (MCP 2025-11-25, Tools, Error Handling).
  */
 export async function runPython(
-  { settings, log, getConversation, byHandle = false, user }: ServerParts,
+  parts: ServerParts,
   args: unknown,
   run: OpenRun,
   quirks: ClientQuirks,
   origin: RunRequest,
   language?: OtherLanguage,
 ): Promise<CallToolResult> {
-  // As of the end of the cell: a setting may have changed meanwhile.
-  const limits = () => limitsOf({ settings }, quirks)
+  const { settings, byHandle = false } = parts
+  try {
+    const tool = language && { name: toolOf(language), runs: language }
+    const { session: handle, note, ...asked } = parseRunPythonArguments(args, settings, byHandle, tool)
+    const from = { ...origin, ...(tool && { tool: tool.name }) }
+    const about = { handle, timeoutMs: asked.timeoutMs }
+    return await inSession(
+      parts,
+      run,
+      quirks,
+      from,
+      about,
+      async (session, { bridge, tenant }, request, findHandle) => {
+        const result = await bridge.cells.run(session, { ...request, ...asked, language, showsApps: run.showsApps })
+        const newHandle = findHandle?.()
+        if (newHandle !== undefined && run.signal.aborted) {
+          // The handle was not delivered. The session's holder releases the session.
+          throw new BridgeError('CANCELLED', 'The call was cancelled')
+        }
+        const keeps = settings.session === 'fresh' ? 'the output of this cell' : 'these variables'
+        const way = newHandle === undefined ? {} : { session: { handle: newHandle, keeps } }
+        const { renderResult } = await rendering()
+        const linked = quirks.imagesAsText
+          ? await (await import('./link-images.ts')).linkImages(result, tenant.person.state.artifacts)
+          : result
+        const shown = run.showsApps ? withAppNotes(linked) : linked
+        // Runs after the response was handed to the transport.
+        if (!run.signal.aborted) setImmediate(() => session.delivered())
+        // As of the end of the cell: a setting may have changed meanwhile.
+        const rendered = renderResult(shown, {
+          ...limitsOf(parts, quirks),
+          ...way,
+          ...(note !== undefined && { note }),
+        })
+        bridge.cells.flows.shown(session, rendered.content)
+        return { ...rendered }
+      },
+    )
+  } catch (error) {
+    const { renderFailure } = await rendering()
+    return { ...renderFailure(error, limitsOf(parts, quirks)) }
+  }
+}
+
+type CommonRequest = Required<
+  Pick<RunCellRequest, 'timeoutMs' | 'timeLimit' | 'signal' | 'listeners' | 'asker' | 'run'>
+>
+
+/** Does the work of a client's call in its session, told to observers as one run. */
+async function inSession(
+  { settings, log, getConversation, user }: ServerParts,
+  run: OpenRun,
+  quirks: ClientQuirks,
+  origin: RunRequest,
+  { handle, timeoutMs }: { handle?: string | undefined; timeoutMs: number },
+  work: (
+    session: Session,
+    conversation: Conversation,
+    request: CommonRequest,
+    findHandle?: NewHandle,
+  ) => Promise<CallToolResult>,
+): Promise<CallToolResult> {
   const runLog = new RunLog(log, origin.id, run.log.onLine)
   try {
-    const {
-      session: handle,
-      note,
-      ...request
-    } = parseRunPythonArguments(args, settings, byHandle, language && { name: toolOf(language), runs: language })
-    const { bridge, sessions, tenant } = await getConversation()
+    const conversation = await getConversation()
+    const { bridge, sessions, tenant } = conversation
     tenant.clientOffers(run.abilities)
-    const traced = {
-      ...origin,
-      ...(language && { tool: toolOf(language) }),
-      trace: bridge.events.startTrace(origin.trace),
-    }
-
-    const timeLimit = new TimeLimit(request.timeoutMs)
+    const traced = { ...origin, trace: bridge.events.startTrace(origin.trace) }
+    const timeLimit = new TimeLimit(timeoutMs)
     run.pauses(timeLimit)
-    const inSession = async function runInSession(session: Session, findHandle?: NewHandle): Promise<CallToolResult> {
-      run.onShown = (text) => bridge.cells.flows.shown(session, [{ type: 'text', text }])
-      const result = await bridge.cells.run(session, {
-        code: request.code,
-        language,
-        servers: request.servers,
-        timeoutMs: request.timeoutMs,
-        timeLimit,
-        signal: run.signal,
-        listeners: run.progress.listeners,
-        showsApps: run.showsApps,
-        asker: run,
-        run: { ...traced, log: runLog, seen: sessions.seen },
-      })
-      const newHandle = findHandle?.()
-      if (newHandle !== undefined && run.signal.aborted) {
-        // The handle was not delivered. The session's holder releases the session.
-        throw new BridgeError('CANCELLED', 'The call was cancelled')
-      }
-      const keeps = settings.session === 'fresh' ? 'the output of this cell' : 'these variables'
-      const way = newHandle === undefined ? {} : { session: { handle: newHandle, keeps } }
-      const { renderResult } = await rendering()
-      const linked = quirks.imagesAsText
-        ? await (await import('./link-images.ts')).linkImages(result, tenant.person.state.artifacts)
-        : result
-      const shown = run.showsApps ? withAppNotes(linked) : linked
-      // Runs after the response was handed to the transport.
-      if (!run.signal.aborted) setImmediate(() => session.delivered())
-      const rendered = renderResult(shown, { ...limits(), ...way, ...(note !== undefined && { note }) })
-      bridge.cells.flows.shown(session, rendered.content)
-      return { ...rendered }
+    const request = {
+      timeoutMs,
+      timeLimit,
+      signal: run.signal,
+      listeners: run.progress.listeners,
+      asker: run,
+      run: { ...traced, log: runLog, seen: sessions.seen },
     }
-    return await observedRun(bridge.events, traced, () => sessions.use(handle, inSession))
+    return await observedRun(bridge.events, traced, () =>
+      sessions.use(handle, (session, findHandle) => {
+        run.onShown = (text) => bridge.cells.flows.shown(session, [{ type: 'text', text }])
+        return work(session, conversation, request, findHandle)
+      }),
+    )
   } catch (error) {
     const more = runLog.failure('A cell failed to run', error, user === undefined ? {} : { user })
     const { renderFailure } = await rendering()
-    return { ...renderFailure(error, { ...limits(), ...(more !== undefined && { more }) }) }
+    return { ...renderFailure(error, { ...limitsOf({ settings }, quirks), ...(more !== undefined && { more }) }) }
   }
 }
 

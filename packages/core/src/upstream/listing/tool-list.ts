@@ -97,6 +97,9 @@ export function nextCursorOf({ nextCursor }: LooseResult, era: 'legacy' | 'moder
   return typeof nextCursor === 'string' && (nextCursor !== '' || era === 'modern') ? nextCursor : undefined
 }
 
+/** Of a tool, as JSON. An icon may hold its picture. */
+const MAX_ICON_CHARS = 10_000
+
 /** The entries of one page. @throws BridgeError UPSTREAM_PROTOCOL for anything but a list */
 export function entriesOf(page: LooseResult, key: string, method: string, server: string): unknown[] {
   const entries = page[key]
@@ -121,6 +124,7 @@ function toTool(entry: unknown): UpstreamTool | undefined {
   if (Array.isArray(visibility) && !visibility.includes('model')) tool.isOfApps = true
   if (typeof resourceUri === 'string' && resourceUri.startsWith('ui://') && resourceUri.length <= MAX_URI_CHARS)
     tool.appUri = resourceUri
+  if (Array.isArray(raw.icons) && JSON.stringify(raw.icons).length <= MAX_ICON_CHARS) tool.icons = raw.icons
   const annotations = toAnnotations(raw.annotations)
   if (annotations) tool.annotations = annotations
   return tool

@@ -1,0 +1,161 @@
+// The tools of servers under names that a client can list and call.
+import type { Tool } from '@modelcontextprotocol/server'
+import type { DirectCall } from '@sandbridge/core/bridge/direct-call.ts'
+import type { Catalog } from '@sandbridge/core/calls/catalog/catalog.ts'
+import type { CatalogTool } from '@sandbridge/core/calls/catalog/model/catalog-tool.ts'
+import { pythonLiteral } from '@sandbridge/core/calls/catalog/signature/python-literal.ts'
+import type { Ability } from '@sandbridge/core/calls/questions/questions.ts'
+import type { ServerDefinition } from '@sandbridge/core/config/entries/server-definition.ts'
+import { BridgeError } from '@sandbridge/core/errors.ts'
+import { isRecord, withoutUndefined } from '@sandbridge/core/util/json/json.ts'
+import { fitsGlob } from '@sandbridge/core/util/text/glob.ts'
+import { shortName } from '@sandbridge/core/util/text/short-name.ts'
+import { textName } from '@sandbridge/core/util/text/text-name.ts'
+
+/** Most APIs of models refuse longer names, and other signs. */
+const MAX_NAME = 64
+/** Of a name that would be too long or is not free. */
+const HASH = 9
+const OTHER_SIGNS = /[^\w-]/g
+const MAX_CODE = 10_000
+
+interface Connected {
+  catalog: Catalog
+  upstreams: { readonly definitions: readonly ServerDefinition[] }
+}
+
+export class DirectTools {
+  readonly #isAll: boolean
+  readonly #connected: (abilities?: readonly Ability[]) => Promise<Connected>
+  readonly #onChange: () => void
+  #byName: ReadonlyMap<string, CatalogTool> = new Map()
+
+  /**
+   * @param isAll every tool is listed, not only those that an entry names
+   * @param onChange called when the list is no longer what it was
+   */
+  constructor(isAll: boolean, connected: (abilities?: readonly Ability[]) => Promise<Connected>, onChange: () => void) {
+    this.#isAll = isAll
+    this.#connected = connected
+    this.#onChange = onChange
+  }
+
+  /** Resolves when every server has been asked that was never asked. One that fails is left out. */
+  async list(abilities: readonly Ability[]): Promise<Tool[]> {
+    const { catalog, upstreams } = await this.#connected(abilities)
+    catalog.onChange.add(this.#compare)
+    const servers = upstreams.definitions.filter(({ direct = false }) => this.#isAll || direct !== false)
+    await Promise.allSettled(servers.map(({ name }) => catalog.shownTools(name)))
+    return this.known()
+  }
+
+  /** Those that are known now. */
+  async known(): Promise<Tool[]> {
+    this.#byName = this.#named(await this.#connected())
+    return [...this.#byName].map(([name, { definition }]) => asTool(name, definition))
+  }
+
+  async has(name: string, abilities: readonly Ability[]): Promise<boolean> {
+    // A client may call what another process listed.
+    if (!this.#byName.has(name)) await this.list(abilities)
+    return this.#byName.has(name)
+  }
+
+  /** What a call of a listed tool does. @throws BridgeError PROXY_TOOL_UNKNOWN */
+  call(name: string, args: Record<string, unknown>): DirectCall {
+    const found = this.#byName.get(name)
+    if (found) return callOf(found, args)
+    throw noTool(name)
+  }
+
+  readonly #compare = (): void => {
+    void this.#connected().then(
+      (connected) => {
+        if (listId(this.#named(connected)) !== listId(this.#byName)) this.#onChange()
+      },
+      () => {},
+    )
+  }
+
+  #named({ catalog, upstreams }: Connected): Map<string, CatalogTool> {
+    const all = upstreams.definitions.flatMap(({ name, direct = false }) =>
+      catalog.shownNow(name).filter((tool) => this.#isAll || isChosen(direct, tool)),
+    )
+    const counts = new Map<string, number>()
+    for (const tool of all) counts.set(listedName(tool), (counts.get(listedName(tool)) ?? 0) + 1)
+    // Of two with the same signs, none has the plain name: it would change its meaning when the other one goes.
+    return new Map(all.map((tool) => [counts.get(listedName(tool)) === 1 ? listedName(tool) : hashedName(tool), tool]))
+  }
+}
+
+function isChosen(direct: boolean | string[], { name }: CatalogTool): boolean {
+  return Array.isArray(direct) ? direct.some((pattern) => fitsGlob(pattern, name)) : direct
+}
+
+function listId(tools: ReadonlyMap<string, CatalogTool>): string {
+  return [...tools].map(([name, { fingerprint }]) => `${name} ${fingerprint}`).join('\n')
+}
+
+/**
+ * What a call of any tool does, by the name that a search gave it.
+ * @throws BridgeError PROXY_TOOL_UNKNOWN
+ */
+export async function callOfAny(catalog: Catalog, name: string, args: Record<string, unknown>): Promise<DirectCall> {
+  for (const { name: server } of catalog.servers()) {
+    if (!name.startsWith(listedName({ server, name: '' }).slice(0, MAX_NAME - HASH))) continue
+    const found = (await catalog.shownTools(server)).filter((tool) =>
+      [listedName(tool), hashedName(tool)].includes(name),
+    )
+    if (found.length === 1) return callOf(found[0]!, args)
+  }
+  throw noTool(name)
+}
+
+function noTool(name: string): BridgeError {
+  return new BridgeError('PROXY_TOOL_UNKNOWN', `No server has the tool '${shortName(name)}'`, {
+    hint: 'Search again: the tools of servers change.',
+  })
+}
+
+type Named = Pick<CatalogTool, 'server' | 'name'>
+
+/** `github__create_issue`, of signs that every client takes. */
+export function listedName(tool: Named): string {
+  const name = plainName(tool)
+  return name.length <= MAX_NAME ? name : hashedName(tool)
+}
+
+function hashedName(tool: Named): string {
+  return `${plainName(tool).slice(0, MAX_NAME - HASH)}_${textName(`${tool.server}\n${tool.name}`).slice(0, HASH - 1)}`
+}
+
+const plainName = ({ server, name }: Named): string => `${server}__${name}`.replaceAll(OTHER_SIGNS, '_')
+
+/**
+ * As its server lists it. What asks for more of a client than a call is left out: apps, and tasks. A client refuses a
+ * whole list for a schema that is none of an object.
+ */
+function asTool(name: string, definition: CatalogTool['definition']): Tool {
+  const { title, description, inputSchema, outputSchema, annotations, icons } = definition
+  const tool = {
+    name,
+    inputSchema: { ...(isRecord(inputSchema) && inputSchema), type: 'object' as const },
+    ...(isRecord(outputSchema) && outputSchema['type'] === 'object' && { outputSchema }),
+    ...withoutUndefined({ title, description, annotations, icons: icons?.filter(isIcon) }),
+  }
+  // The server's own words, which the catalog has read.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return tool as Tool
+}
+
+const isIcon = (icon: unknown): boolean => isRecord(icon) && typeof icon['src'] === 'string'
+
+/** With the Python of a cell that makes the same call. */
+function callOf(tool: CatalogTool, args: Record<string, unknown>): DirectCall {
+  const named = Object.keys(args).length === 0 ? '' : `**${pythonLiteral(args, MAX_CODE) ?? '{…}'}`
+  return {
+    method: 'call_tool',
+    params: { server: tool.server, tool: tool.name, args: [], kwargs: args, raw: true, exact: true },
+    code: `await mcp_${tool.serverAlias}.${tool.alias}(${named})`,
+  }
+}

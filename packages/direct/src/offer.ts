@@ -1,0 +1,61 @@
+// Offers tools of servers to a client by themselves: those that an entry names beside run_python, or all of them, or two
+// tools that find and call all, in its place.
+import type { CallToolResult, Server, Tool } from '@modelcontextprotocol/server'
+import type { Ability } from '@sandbridge/core/calls/questions/questions.ts'
+import { parse } from '@sandbridge/core/config/settings/setting-kinds.ts'
+import { settingContext, settingsOf } from '@sandbridge/core/config/settings/settings.ts'
+import type { Offer, OfferParts } from '@sandbridge/core/serve/mcp/offer.ts'
+import { isRecord } from '@sandbridge/core/util/json/json.ts'
+import { withTimeout } from '@sandbridge/core/util/async/wait.ts'
+import { callOfAny, DirectTools } from './direct-tools.ts'
+import { CALL_TOOL, foundTools, SEARCH_TOOLS, searchCall, toolNamed } from './search-tools.ts'
+import { DIRECT_SETTINGS } from './settings.ts'
+
+/** How long a list waits for servers that were never asked. Those that answer later are told by `list_changed`. */
+const LIST_WAIT_MS = 3_000
+const NO_CODE =
+  'Calls the tools of every MCP server the user has configured, under rules that the user has set, and records each call.'
+
+export function offerTools({ settings, tools: own, hasDirect, getConversation }: OfferParts): Offer | undefined {
+  const { toolMode } = settingsOf(settings, DIRECT_SETTINGS)
+  // A client's own variable may say what the bridge that it shares was not started with.
+  const mode = (own && parse(DIRECT_SETTINGS.toolMode, own, settingContext({}, { home: '/' }))) ?? toolMode
+  if (mode === 'code' && hasDirect === false) return undefined
+  let client: Server | undefined
+  const onChange = (): void => void client?.sendToolListChanged().catch(() => {})
+  const connected = async (abilities: readonly Ability[] = []) => {
+    const { tenant } = await getConversation()
+    tenant.clientOffers(abilities)
+    return (await tenant.now()).connected
+  }
+  const listed = new DirectTools(mode === 'direct', connected, onChange)
+  const search = mode === 'search'
+  return {
+    capabilities: { tools: { listChanged: true } },
+    ...(mode !== 'code' && { inPlaceOfCode: NO_CODE }),
+    answer(server) {
+      client = server
+    },
+    async tools(abilities): Promise<Tool[]> {
+      if (search) return [SEARCH_TOOLS, CALL_TOOL]
+      return withTimeout(listed.list(abilities), LIST_WAIT_MS, () => listed.known())
+    },
+    has: async (name, abilities) =>
+      search ? name === SEARCH_TOOLS.name || name === CALL_TOOL.name : listed.has(name, abilities),
+    async callOf(name, args, abilities) {
+      if (!search) return { ...listed.call(name, args), resultOf: asResult }
+      const { catalog } = await connected(abilities)
+      if (name === SEARCH_TOOLS.name) return { ...searchCall(args), resultOf: (found) => foundTools(found, catalog) }
+      const { tool, given } = toolNamed(args)
+      return { ...(await callOfAny(catalog, tool, given)), resultOf: asResult }
+    },
+    resources: async () => [],
+    read: async () => undefined,
+  }
+}
+
+/** A server's result as it came. */
+function asResult(reply: unknown): CallToolResult {
+  const { content, ...rest } = isRecord(reply) ? reply : { content: undefined }
+  return { ...rest, content: Array.isArray(content) ? content : [] }
+}

@@ -1,0 +1,7 @@
+import type { Package } from '@sandbridge/core/cli/package.ts'
+import { offerTools } from './offer.ts'
+import { DIRECT_SETTINGS } from './settings.ts'
+
+export const direct: Package = {
+  features: [{ name: 'Tools listed directly', settings: DIRECT_SETTINGS, offer: offerTools }],
+}

@@ -1,0 +1,253 @@
+// This file verifies that a call which a client makes itself is treated as the same call of a cell, whichever way tools
+// are listed, and what is listed.
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import type { CallToolResult } from '@modelcontextprotocol/client'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import {
+  bridgeEnv,
+  closeTestBridge,
+  makeHome,
+  openTestBridge,
+  type TestBridge,
+} from '@sandbridge/core/test/support/bridge-process.ts'
+import { until } from '@sandbridge/core/test/support/processes.ts'
+import { writePermissions } from '@sandbridge/core/test/support/ruled-bridge.ts'
+import { runCommand } from '@sandbridge/core/test/support/run-program.ts'
+import { startBridge } from '@sandbridge/core/test/support/start-bridge.ts'
+import { startHttpBridge } from '@sandbridge/core/test/support/http-bridge.ts'
+
+const SERVER = path.join(import.meta.dirname, 'varied.mjs')
+const MAIL = 'ann@corp.example'
+
+function homeOf(more: object = {}): { home: string; reached: () => unknown[] } {
+  const home = makeHome()
+  const journal = path.join(home, 'journal')
+  const entry = { command: process.execPath, args: [SERVER, journal], ...more }
+  writeFileSync(path.join(home, 'MCPs/servers.json'), JSON.stringify({ mcpServers: { varied: entry } }))
+  const reached = (): unknown[] =>
+    existsSync(journal)
+      ? readFileSync(journal, 'utf8')
+          .trim()
+          .split('\n')
+          .map((line) => JSON.parse(line) as unknown)
+      : []
+  return { home, reached }
+}
+
+type Call = (
+  bridge: TestBridge,
+  tool: string,
+  args?: Record<string, unknown>,
+  options?: { signal?: AbortSignal; onprogress?: (progress: object) => void },
+) => Promise<CallToolResult>
+
+/** The ways in which a client can make one call. */
+const WAYS: { way: string; mode: string; call: Call }[] = [
+  {
+    way: 'from a cell',
+    mode: 'code',
+    call: (bridge, tool, args = {}, options = {}) => {
+      const code = `await runtime.call_tool("varied", "${tool}", ${JSON.stringify(args)})`
+      return callOf(bridge, 'run_python', { code }, options)
+    },
+  },
+  {
+    way: 'listed directly',
+    mode: 'direct',
+    call: (bridge, tool, args = {}, options = {}) => callOf(bridge, `varied__${tool}`, args, options),
+  },
+  {
+    way: 'through search and call',
+    mode: 'search',
+    call: (bridge, tool, args = {}, options = {}) =>
+      callOf(bridge, 'call_tool', { name: `varied__${tool}`, arguments: args }, options),
+  },
+]
+
+const callOf = async (bridge: TestBridge, name: string, args: object, options: object) =>
+  bridge.client.callTool({ name, arguments: { ...args } }, { timeout: 60_000, ...options })
+const textOf = ({ content }: CallToolResult): string =>
+  content.map((block) => (block.type === 'text' ? block.text : block.type)).join('\n')
+
+describe.each(WAYS)('a call $way', ({ mode, call }) => {
+  const { home, reached } = homeOf()
+  const asked: string[] = []
+  let answer: unknown = { action: 'accept', content: { answer: 'no' } }
+  let bridge: TestBridge
+  beforeAll(async () => {
+    bridge = await openTestBridge({
+      home,
+      env: { MCP_BRIDGE_TOOLS: mode, MCP_BRIDGE_MASK: 'email', MCP_BRIDGE_AUDIT: 'full' },
+      capabilities: { elicitation: { form: {} } },
+      prepare: (client) =>
+        client.setRequestHandler('elicitation/create', ({ params }) => {
+          asked.push(params.message)
+          return answer as { action: 'decline' }
+        }),
+    })
+  })
+  beforeEach(() => {
+    writePermissions(home, {})
+    rmSync(path.join(home, 'journal'), { force: true })
+    asked.length = 0
+  })
+  afterAll(() => closeTestBridge(bridge))
+
+  it('reaches its server with its arguments, and brings back its text', async () => {
+    const result = await call(bridge, 'send', { to: 'bob', count: 3 })
+    expect(textOf(result)).toContain('sent to bob')
+    expect(result.isError ?? false).toBe(false)
+    expect(reached()).toEqual([['send', { to: 'bob', count: 3 }]])
+  })
+
+  it('with wrong arguments is refused before it is sent, in words that say what is right', async () => {
+    const result = await call(bridge, 'send', { too: 'bob' })
+    expect(result.isError).toBe(true)
+    expect(textOf(result)).toMatch(/\bto\b/)
+    expect(reached()).toEqual([])
+  })
+
+  it('that a rule denies does not reach its server', async () => {
+    writePermissions(home, { deny: ['varied__send'] })
+    const result = await call(bridge, 'send', { to: 'bob' })
+    expect(result.isError).toBe(true)
+    expect(textOf(result)).toContain('varied__send')
+    expect(reached()).toEqual([])
+  })
+
+  it('that a rule asks about waits for the answer of the user', async () => {
+    writePermissions(home, { ask: ['varied__send'] })
+    answer = { action: 'accept', content: { answer: 'no' } }
+    expect((await call(bridge, 'send', { to: 'bob' })).isError).toBe(true)
+    expect([asked.length, reached()]).toEqual([1, []])
+    answer = { action: 'accept', content: { answer: 'yes, this once' } }
+    expect(textOf(await call(bridge, 'send', { to: 'carl' }))).toContain('sent to carl')
+    expect(reached()).toHaveLength(1)
+  })
+
+  it('shows masked values, and its server gets the real ones', async () => {
+    expect(JSON.stringify(await call(bridge, 'look'))).toContain('[EMAIL_1]')
+    expect(JSON.stringify(await call(bridge, 'look'))).not.toContain(MAIL)
+    expect(textOf(await call(bridge, 'send', { to: '[EMAIL_1]' }))).toContain('[EMAIL_1]')
+    expect(reached().at(-1)).toEqual(['send', { to: MAIL }])
+  })
+
+  it('brings images as images', async () => {
+    const { content } = await call(bridge, 'draw')
+    expect(content.filter(({ type }) => type === 'image')).toMatchObject([{ mimeType: 'image/png' }])
+  })
+
+  it('that fails is an error with the words of its server', async () => {
+    const result = await call(bridge, 'fail')
+    expect(result.isError).toBe(true)
+    expect(textOf(result)).toContain('the disk is full')
+  })
+
+  it('lets its server ask the user', async () => {
+    answer = { action: 'accept', content: { name: 'Ann' } }
+    expect(textOf(await call(bridge, 'ask'))).toContain('hello Ann')
+    expect(asked).toHaveLength(1)
+  })
+
+  it('tells its progress, and is cancelled at its server', async () => {
+    const stop = new AbortController()
+    const progress: object[] = []
+    const running = call(bridge, 'wait', {}, { signal: stop.signal, onprogress: (one) => void progress.push(one) })
+    await until(() => JSON.stringify(progress).includes('half'))
+    stop.abort()
+    await expect(running).rejects.toThrow()
+    await until(() => JSON.stringify(reached()).includes('cancelled'))
+  })
+
+  it('is in the record with its tool and arguments', async () => {
+    await call(bridge, 'send', { to: 'recorded' })
+    await until(async () => (await runCommand(['log', '--json'], bridgeEnv(home))).stdout.includes('recorded'))
+    const { stdout } = await runCommand(['log'], bridgeEnv(home))
+    expect(stdout).toContain('varied')
+  })
+})
+
+describe('what is listed', () => {
+  const namesOf = async ({ client }: TestBridge): Promise<string[]> =>
+    (await client.listTools()).tools.map(({ name }) => name)
+
+  it('is every tool, with the words of its server, where the client wants them all', async () => {
+    const bridge = await startBridge({ home: homeOf().home, env: { MCP_BRIDGE_TOOLS: 'direct' } })
+    const { tools } = await bridge.client.listTools()
+    expect(tools.map(({ name }) => name)).toEqual(
+      ['look', 'send', 'draw', 'fail', 'wait', 'ask', 'grow'].map((name) => `varied__${name}`),
+    )
+    expect(tools[0]).toEqual({
+      name: 'varied__look',
+      title: 'Look',
+      description: 'Does look.',
+      annotations: { readOnlyHint: true },
+      icons: [{ src: 'data:image/png;base64,AA==' }],
+      inputSchema: { type: 'object', properties: { to: { type: 'string' }, count: { type: 'integer' } } },
+      outputSchema: { type: 'object', properties: { mail: { type: 'string' } }, required: ['mail'] },
+    })
+    const looked = await bridge.client.callTool({ name: 'varied__look', arguments: {} })
+    expect(looked.structuredContent).toEqual({ mail: MAIL })
+    await expect(bridge.client.callTool({ name: 'run_python', arguments: { code: '1' } })).rejects.toThrow(
+      /Unknown tool 'run_python'; there are varied__look/,
+    )
+  })
+
+  it('is run_python and the tools that an entry names, without those that are denied', async () => {
+    const { home } = homeOf({ direct: ['s*', 'look'] })
+    writePermissions(home, { deny: ['varied__send'] })
+    const bridge = await startBridge({ home })
+    expect(await namesOf(bridge)).toEqual(['run_python', 'varied__look'])
+    const unlisted = bridge.client.callTool({ name: 'varied__draw', arguments: {} })
+    await expect(unlisted).rejects.toThrow(/Unknown tool 'varied__draw'/)
+  })
+
+  it('is run_python alone where no entry names a tool, and says nothing of changes', async () => {
+    const bridge = await startBridge({ home: homeOf().home })
+    expect(await namesOf(bridge)).toEqual(['run_python'])
+    expect(bridge.client.getServerCapabilities()?.tools).toEqual({})
+  })
+
+  it('follows its server, and the client is told', async () => {
+    let told = 0
+    const bridge = await startBridge({
+      home: homeOf({ direct: true }).home,
+      prepare: (client) => client.setNotificationHandler('notifications/tools/list_changed', () => void (told += 1)),
+    })
+    expect(await namesOf(bridge)).not.toContain('varied__grown')
+    told = 0
+    await bridge.client.callTool({ name: 'varied__grow', arguments: {} })
+    await until(() => told > 0)
+    expect(await namesOf(bridge)).toContain('varied__grown')
+    expect(textOf(await bridge.client.callTool({ name: 'varied__grown', arguments: {} }))).toBe('as well')
+  })
+
+  it('is two tools that find and call all others, where the client wants to search', async () => {
+    const bridge = await startBridge({ home: homeOf().home, env: { MCP_BRIDGE_TOOLS: 'search' } })
+    expect(await namesOf(bridge)).toEqual(['search_tools', 'call_tool'])
+    const found = await bridge.client.callTool({ name: 'search_tools', arguments: { query: ['send', 'post'] } })
+    expect(textOf(found)).toMatch(/"name":"varied__send".*"required":\["to"\]/)
+    const unknown = await bridge.client.callTool({ name: 'call_tool', arguments: { name: 'varied__nothing' } })
+    expect(unknown).toMatchObject({ isError: true })
+    expect(textOf(unknown)).toContain("No server has the tool 'varied__nothing'")
+  })
+
+  it('follows the address over HTTP', async () => {
+    const bridge = await startHttpBridge({ home: homeOf().home })
+    for (const era of ['legacy', 'modern'] as const) {
+      for (const [query, first] of [
+        ['tools=direct', 'varied__look'],
+        ['codemode=false', 'varied__look'],
+        ['tools=search', 'search_tools'],
+        ['', 'run_python'],
+      ] as const) {
+        const { client } = await bridge.connect(era, { query })
+        expect((await client.listTools()).tools[0]?.name, `${era} ${query}`).toBe(first)
+        if (first !== 'varied__look') continue
+        const sent = await client.callTool({ name: 'varied__send', arguments: { to: 'bob' } })
+        expect(sent.content).toEqual([{ type: 'text', text: 'sent to bob' }])
+      }
+    }
+  })
+})

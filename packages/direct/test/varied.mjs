@@ -1,0 +1,74 @@
+// A stdio MCP server with tools of many kinds. It writes every call that it gets to the file JOURNAL, one per line.
+//   node varied.mjs JOURNAL
+import { appendFileSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+
+const [journal] = process.argv.slice(2)
+const write = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+const text = (said) => ({ content: [{ type: 'text', text: said }] })
+const properties = { to: { type: 'string' }, count: { type: 'integer' } }
+const tool = (name, more = {}) => ({
+  name,
+  description: `Does ${name}.`,
+  inputSchema: { type: 'object', properties },
+  ...more,
+})
+const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+let tools = [
+  tool('look', {
+    title: 'Look',
+    annotations: { readOnlyHint: true },
+    icons: [{ src: 'data:image/png;base64,AA==' }],
+    outputSchema: { type: 'object', properties: { mail: { type: 'string' } }, required: ['mail'] },
+    _meta: { ui: { resourceUri: 'ui://x' } },
+  }),
+  tool('send', {
+    inputSchema: { type: 'object', properties, required: ['to'] },
+    annotations: { destructiveHint: true },
+  }),
+  tool('draw'),
+  tool('fail'),
+  tool('wait'),
+  tool('ask'),
+  tool('grow'),
+]
+const waiting = new Map()
+const calls = {
+  look: () => ({ ...text('{"mail":"ann@corp.example"}'), structuredContent: { mail: 'ann@corp.example' } }),
+  send: ({ to }) => text(`sent to ${to}`),
+  draw: () => ({ content: [{ type: 'image', data: PIXEL, mimeType: 'image/png' }] }),
+  fail: () => ({ ...text('the disk is full'), isError: true }),
+  grow: () => {
+    tools = [...tools, tool('grown')]
+    write({ method: 'notifications/tools/list_changed' })
+    return text('grown')
+  },
+  grown: () => text('as well'),
+}
+createInterface({ input: process.stdin }).on('line', (line) => {
+  const { id, method, params, result } = JSON.parse(line)
+  const answer = (value) => write({ id, result: value })
+  if (method === 'initialize')
+    answer({
+      protocolVersion: params.protocolVersion,
+      capabilities: { tools: { listChanged: true } },
+      serverInfo: { name: 'varied', version: '1' },
+    })
+  else if (method === 'tools/list') answer({ tools })
+  else if (method === 'tools/call') {
+    const { name, arguments: args, _meta } = params
+    appendFileSync(journal, `${JSON.stringify([name, args])}\n`)
+    if (name === 'wait') {
+      const { progressToken } = _meta ?? {}
+      if (progressToken !== undefined)
+        write({ method: 'notifications/progress', params: { progressToken, progress: 1, total: 2, message: 'half' } })
+    } else if (name === 'ask') {
+      waiting.set('q', id)
+      const requestedSchema = { type: 'object', properties: { name: { type: 'string' } } }
+      write({ id: 'q', method: 'elicitation/create', params: { message: 'Your name?', requestedSchema } })
+    } else answer(calls[name](args ?? {}))
+  } else if (method === 'notifications/cancelled') appendFileSync(journal, '["cancelled"]\n')
+  else if (method === undefined && waiting.has(id))
+    write({ id: waiting.get(id), result: text(`hello ${result?.content?.name}`) })
+  else if (id !== undefined && method !== undefined) write({ id, error: { code: -32601, message: method } })
+})
