@@ -1,5 +1,5 @@
-// Offers tools of servers to a client by themselves: those that an entry names beside run_python, or all of them, or two
-// tools that find and call all, in its place.
+// Offers tools of servers to a client by themselves: those that an entry names beside run_python, or all of them, or
+// two tools that find and call all, in its place.
 import type { CallToolResult, Server, Tool } from '@modelcontextprotocol/server'
 import type { Ability } from '@sandbridge/core/calls/questions/questions.ts'
 import { parse } from '@sandbridge/core/config/settings/setting-kinds.ts'
