@@ -2,6 +2,7 @@
 // built at the first search. It asks no server; the records hold what is known, and the index does the ranking.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { CatalogTool } from './model/catalog-tool.ts'
+import { pauses } from '../../util/async/wait.ts'
 import { didYouMean } from '../../util/text/did-you-mean.ts'
 import { isOffering } from './look-up.ts'
 import type { Learned, LearnedTool } from '../learned-part.ts'
@@ -56,6 +57,8 @@ export class CatalogSearch {
   readonly #records: ReadonlyMap<string, ServerRecord>
   readonly #isShown: (tool: CatalogTool) => boolean
   #index: SearchIndex<CatalogTool> | undefined
+  /** Tools that are not in the index yet, the next one at the end. */
+  #unread: CatalogTool[] = []
 
   /** @param isShown whether a tool may be found */
   constructor(records: ReadonlyMap<string, ServerRecord>, isShown: (tool: CatalogTool) => boolean = () => true) {
@@ -92,7 +95,7 @@ export class CatalogSearch {
     const offering = new Set(records.filter((record) => record.offerings.length > 0).map((record) => record.name))
     const depth = wordings.length === 1 ? limit : Math.max(limit, FUSED)
     const meanings = await readMeanings()
-    const index = this.#known(meanings)
+    const index = await this.#known(meanings)
     const ownIndex = others.length > 0 ? indexOf(others, meanings) : undefined
     let [fits, isGuess] = [false, true]
     let fit: number | undefined
@@ -155,20 +158,20 @@ export class CatalogSearch {
     const aliases = tools.map((tool) => tool.alias)
     const near = didYouMean(wrong, aliases).map((alias) => tools.find((tool) => tool.alias === alias)!)
     // Only what shares a word: the search itself always finds something, which for `foo` means nothing.
-    const found = this.#known(await readMeanings())
-      .rank(wrong)
-      .matching(3, (tool) => tools.includes(tool))
+    const index = await this.#known(await readMeanings())
+    const found = index.rank(wrong).matching(3, (tool) => tools.includes(tool))
     return [...new Set([...near, ...found.map(({ item }) => item)])].slice(0, 3)
   }
 
-  /** Indexes tools that were not known before. */
+  /** Tools that were not known before: the next search adds them to the index. */
   add(tools: readonly CatalogTool[]): void {
-    for (const tool of tools) this.#index?.add(tool, searchDocument(tool))
+    if (this.#index) this.#unread.unshift(...tools.toReversed())
   }
 
   /** Tools have changed: rebuild the index at the next search. */
   forget(): void {
     this.#index = undefined
+    this.#unread = []
   }
 
   /**
@@ -198,8 +201,19 @@ export class CatalogSearch {
     return [...found, ...offered].slice(0, limit)
   }
 
-  #known(meanings: Meanings | undefined): SearchIndex<CatalogTool> {
-    return (this.#index ??= indexOf(this.#all(), meanings))
+  /** The index of all. It is made in pieces, and made anew if the tools change meanwhile. */
+  async #known(meanings: Meanings | undefined): Promise<SearchIndex<CatalogTool>> {
+    const pause = pauses()
+    for (;;) {
+      if (!this.#index) {
+        this.#index = new SearchIndex(meanings)
+        this.#unread = this.#all().toReversed()
+      }
+      const tool = this.#unread.pop()
+      if (!tool) return this.#index
+      this.#index.add(tool, searchDocument(tool))
+      await pause()
+    }
   }
 
   /** Everything of servers that can be found. */

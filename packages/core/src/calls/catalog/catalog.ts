@@ -6,7 +6,7 @@ import type { Standing } from '../../config/rules/policy.ts'
 import type { ServerDefinition } from '../../config/entries/server-definition.ts'
 import type { Store } from '../../keep/store.ts'
 import type { Log } from '../../util/log.ts'
-import { withTimeout } from '../../util/async/wait.ts'
+import { pauses, withTimeout } from '../../util/async/wait.ts'
 import type { SkippedTool, ToolChanges, ToolResult, UpstreamTool } from '../../upstream/upstream.ts'
 import { bindArguments, type BindOptions } from './arguments/bind.ts'
 import type { Offerings } from './model/catalog-offering.ts'
@@ -318,7 +318,13 @@ export class Catalog {
       names === undefined
         ? await this.shownTools(server, signal)
         : await Promise.all(names.map((name) => this.#findShown(server, name, signal)))
-    return tools.map((one) => this.#docs.doc(one, options))
+    const docs: ToolDoc[] = []
+    const pause = pauses()
+    for (const tool of tools) {
+      docs.push(this.#docs.doc(tool, options))
+      await pause()
+    }
+    return docs
   }
 
   /**

@@ -1,5 +1,18 @@
 // Waits with an end: at an abort, or after a time. The work itself goes on; the caller must stop it.
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Abortable } from './cancellation.ts'
+
+/** Of one go: whoever waits for the bridge meanwhile does not notice. */
+const AT_ONCE_MS = 20
+
+/** For long work in small pieces: between two, await the function that this returns, and others get their turn. */
+export function pauses(): () => Promise<void> | undefined {
+  let began = performance.now()
+  return () => {
+    if (performance.now() - began < AT_ONCE_MS) return undefined
+    return nextTurn().then(() => void (began = performance.now()))
+  }
+}
 
 /**
  * Resolves with `work`, unless `signal` aborts first.

@@ -7,7 +7,7 @@ import { didYouMeanText } from '../../../util/text/did-you-mean.ts'
 import { foldName } from '../../../util/text/python-name.ts'
 import { firstOf } from '../../../util/text/first-of.ts'
 import { ERROR, parametersText, type Parameter, type Signature } from '../signature/signature.ts'
-import { violation } from '../signature/violation.ts'
+import { type Budget, newBudget, violation } from '../signature/violation.ts'
 
 const MAX_PROBLEMS = 6
 /** Of parameters that the signature in an error has no room for. */
@@ -39,6 +39,7 @@ export function bindArguments(
   const { signature } = tool
   const problems: string[] = []
   let unlisted = 0
+  const budget = newBudget()
   const bound = new Map<string, unknown>()
   const used = new Set<Parameter>()
   if (args.length > signature.parameters.length) {
@@ -61,7 +62,7 @@ export function bindArguments(
       isAsGiven &&
       found !== undefined &&
       name !== found.trueName &&
-      (used.has(found) || Object.hasOwn(kwargs, found.trueName) || isWrong(value, found, signature))
+      (used.has(found) || Object.hasOwn(kwargs, found.trueName) || isWrong(value, found, signature, budget))
     const parameter = isOther ? undefined : found
     if (parameter === undefined) {
       if (signature.open || isAsGiven) bound.set(name, value)
@@ -85,7 +86,7 @@ export function bindArguments(
     }
     const value = bound.get(parameter.trueName)
     if (value === UNKNOWN) continue
-    const wrong = violation(value, parameter.schema, signature.root, parameter.name)
+    const wrong = violation(value, parameter.schema, signature.root, parameter.name, budget)
     if (wrong === undefined || (exact && !parameter.isCertain)) continue
     if (value === null && 'fill' in parameter) bound.set(parameter.trueName, parameter.fill)
     else if (value === null && !parameter.required) bound.delete(parameter.trueName)
@@ -123,8 +124,8 @@ function placeOfInfinity(value: unknown): string | undefined {
   return undefined
 }
 
-function isWrong(value: unknown, { schema, name }: Parameter, { root }: Signature): boolean {
-  return value !== UNKNOWN && violation(value, schema, root, name) !== undefined
+function isWrong(value: unknown, { schema, name }: Parameter, { root }: Signature, budget: Budget): boolean {
+  return value !== UNKNOWN && violation(value, schema, root, name, budget) !== undefined
 }
 
 /**

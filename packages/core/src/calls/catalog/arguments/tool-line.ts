@@ -5,6 +5,7 @@ import type { CatalogTool } from '../model/catalog-tool.ts'
 import { FULL, parametersText, SHORT } from '../signature/signature.ts'
 import { isTextBox } from '../model/learned-types.ts'
 import { schemaInBox } from '../model/result-parts.ts'
+import { isTooComplex } from '../signature/schema-reading.ts'
 import { typeText } from '../signature/schema-type.ts'
 import { deprecationNote } from '../search/deprecation.ts'
 import { firstSentence } from '../../../util/text/one-line.ts'
@@ -27,10 +28,15 @@ export function toolLine(tool: CatalogTool, detail: Detail = 'summary', observed
   const against = deprecationNote(definition)
   // Omit the note when the first sentence already says it.
   const warned = against !== undefined && !said.toLowerCase().includes('deprecated') ? [against] : []
-  const marks = [...(asks ? ['asks the user'] : []), ...(returns.observed ? ['observed'] : [])]
+  const parameters = parametersText(tool.signature, detail === 'full' ? FULL : SHORT)
+  const marks = [
+    ...(asks ? ['asks the user'] : []),
+    ...(returns.observed ? ['observed'] : []),
+    ...(isTooComplex(tool.signature.root) ? ['types too complex to show'] : []),
+  ]
   const comment = [...marks, ...warned, ...(said === '' ? [] : [said])].join('; ')
   return (
-    `await mcp_${tool.serverAlias}.${tool.alias}(${parametersText(tool.signature, detail === 'full' ? FULL : SHORT)})` +
+    `await mcp_${tool.serverAlias}.${tool.alias}(${parameters})` +
     `${returns.text === undefined ? '' : ` -> ${returns.text}`}${comment === '' ? '' : `  # ${comment}`}`
   )
 }

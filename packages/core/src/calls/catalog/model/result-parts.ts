@@ -1,7 +1,7 @@
 // What a tool's result holds, also where its server does not keep to the specification. Pure.
 import type { ToolResult } from '../../../upstream/upstream.ts'
 import { isRecord } from '../../../util/json/json.ts'
-import { propertiesOf, resolve } from '../signature/json-schema.ts'
+import { flattened, propertiesOf } from '../signature/json-schema.ts'
 
 export interface TextBlock {
   type: 'text'
@@ -37,12 +37,12 @@ export function inBox(value: unknown): [name: string, inside: unknown] | undefin
 
 /** The schema of what is in the box that an output schema promises; undefined for a schema of anything else. */
 export function schemaInBox(outputSchema: unknown): unknown {
-  return inBox(Object.fromEntries(propertiesOf(resolve(outputSchema, outputSchema))))?.[1]
+  return inBox(Object.fromEntries(propertiesOf(flattened(outputSchema, outputSchema))))?.[1]
 }
 
 /** Whether structured content of this output schema is never a box, whichever fields it has this time. */
 export function isNeverBox(outputSchema: unknown): boolean {
-  return propertiesOf(resolve(outputSchema, outputSchema)).length > 0 && schemaInBox(outputSchema) === undefined
+  return propertiesOf(flattened(outputSchema, outputSchema)).length > 0 && schemaInBox(outputSchema) === undefined
 }
 
 export function isText(block: unknown): block is TextBlock {

@@ -50,7 +50,9 @@ class Reader {
       const choices = schema['enum']
       if (Array.isArray(choices)) this.#say(choices.slice(0, MAX_CHOICES).filter(isName).join(' '))
     }
-    for (const [name, property] of propertiesOf(schema)) {
+    const properties = propertiesOf(schema)
+    this.#schemas += properties.length >> 5
+    for (const [name, property] of properties) {
       if (this.names.size + this.nested.size >= MAX_NAMES) break
       if (depth === 0) this.names.add(name.slice(0, MAX_NAME))
       else this.nested.add(name.slice(0, MAX_NAME))

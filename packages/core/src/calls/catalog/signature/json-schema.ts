@@ -1,10 +1,14 @@
 // Reads JSON Schemas from untrusted servers: nothing is guaranteed, not even that one is an object. Pure.
-import { isRecord } from '../../../util/json/json.ts'
+import { fieldsOf, isRecord } from '../../../util/json/json.ts'
+import { readingOf, type SchemaReading } from './schema-reading.ts'
 
 export type Schema = Record<string, unknown>
 
 /** Longest chain of references or combinators that is followed; a deeper schema counts as one that allows anything. */
 const MAX_REFERENCES = 32
+const MAX_RESOLVING = 1_000
+/** Of `allOf`. */
+const MAX_PARTS = 64
 
 /** The schema as an object: `true` and an invalid schema allow anything, `false` allows nothing. */
 export function asSchema(value: unknown): Schema {
@@ -21,11 +25,13 @@ export function isNever(schema: unknown): boolean {
  * Follows the `$ref` of a schema. A reference to another document, to nothing, or in a circle gives `{}`, which allows
  * anything. Keywords beside `$ref` are kept and take precedence (JSON Schema 2020-12, 8.2.3.1: siblings of `$ref`
  * apply).
+ * @param budget the steps that are left
  */
-export function resolve(value: unknown, root: unknown): Schema {
+export function resolve(value: unknown, root: unknown, budget = { left: MAX_RESOLVING }): Schema {
   let schema = asSchema(value)
   for (let steps = 0; typeof schema['$ref'] === 'string'; steps += 1) {
-    if (steps >= MAX_REFERENCES) return {}
+    budget.left -= (schema['$ref'].length + Object.keys(schema).length) >> 2
+    if (steps >= MAX_REFERENCES || budget.left < 0) return {}
     const target = lookUp(schema['$ref'], root)
     const siblings = withoutReference(schema)
     if (target === undefined) return siblings
@@ -65,33 +71,58 @@ export function typesOf(schema: Schema): string[] {
 }
 
 /** Merges the parts of `allOf` into one object schema that has all properties. */
-export function flattened(value: unknown, root: unknown, depth = 0): Schema {
-  const schema = resolve(value, root)
+export function flattened(value: unknown, root: unknown): Schema {
+  return flatten(value, root, readingOf(root), 0)
+}
+
+function flatten(value: unknown, root: unknown, reading: SchemaReading, depth: number): Schema {
+  const given = asSchema(value)
+  const known = reading.flat.get(given)
+  if (known) return known
+  if (reading.left < 0 || depth > MAX_REFERENCES) return {}
+  const schema = resolve(given, root, reading)
   const parts = members(schema, 'allOf')
-  if (parts.length === 0 || depth > 8) return schema
+  reading.left -= 1
+  // A part that leads back here adds nothing.
+  reading.flat.set(given, parts.length === 0 ? schema : {})
+  if (parts.length === 0) return schema
   const { allOf: _, ...own } = schema
-  let result: Schema = own
-  for (const part of parts.slice(0, 64)) {
-    const other = flattened(part, root, depth + 1)
-    const properties = Object.fromEntries([...propertiesOf(other), ...propertiesOf(result)])
-    const required = [...requiredNames(result), ...requiredNames(other)]
-    result = { ...other, ...result }
-    if (Object.keys(properties).length > 0) result['properties'] = properties
-    if (required.length > 0) result['required'] = required
-  }
+  const all = [own]
+  for (const part of parts.slice(0, MAX_PARTS)) all.push(flatten(part, root, reading, depth + 1))
+  reading.left -= all.reduce((count, part) => count + Object.keys(fieldsOf(part['properties'])).length, 0)
+  if (reading.left < 0) return {}
+  // What comes first has precedence.
+  const properties = new Map<string, unknown>()
+  for (const part of all)
+    for (const [name, property] of propertiesOf(part)) if (!properties.has(name)) properties.set(name, property)
+  const inOrder = all.toReversed().flatMap((part) => propertiesOf(part).map(([name]) => name))
+  const required = new Set(all.flatMap((part) => [...requiredNames(part)]))
+  let result: Schema = {}
+  for (const part of all) result = { ...part, ...result }
+  if (properties.size > 0)
+    result['properties'] = Object.fromEntries(inOrder.map((name) => [name, properties.get(name)]))
+  if (required.size > 0) result['required'] = [...required]
+  reading.flat.set(given, result)
   return result
 }
 
-/** Equal as JSON: the order of keys does not matter. */
-export function sameJson(a: unknown, b: unknown): boolean {
+/**
+ * Equal as JSON: the order of keys does not matter.
+ * @param budget how many values may still be compared: of more, the rest counts as different
+ */
+export function sameJson(a: unknown, b: unknown, budget = { left: Infinity }): boolean {
   if (a === b) return true
+  budget.left -= 1
+  if (budget.left < 0) return false
   if (Array.isArray(a))
-    return Array.isArray(b) && a.length === b.length && a.every((item, index) => sameJson(item, b[index]))
+    return Array.isArray(b) && a.length === b.length && a.every((item, index) => sameJson(item, b[index], budget))
+  // Rounded where the schema was read.
+  if (typeof a === 'bigint' || typeof b === 'bigint') return Number(a) === Number(b)
   if (!isRecord(a) || !isRecord(b)) return false
   const keys = Object.keys(a)
   return (
     keys.length === Object.keys(b).length &&
-    keys.every((key) => Object.hasOwn(b, key) && sameJson(asSchema(a)[key], b[key]))
+    keys.every((key) => Object.hasOwn(b, key) && sameJson(a[key], b[key], budget))
   )
 }
 

@@ -21,9 +21,16 @@ interface NamedArgument {
   isCertain: boolean
 }
 
+/** How many steps are left. */
+interface Budget {
+  left: number
+}
+
 /** The schema of an argument that is only named, as in `required`. */
 const ANYTHING = {}
-const MAX_PARTS = 1_000
+/** A step takes less than a microsecond. Each part takes some, each name and each value that is compared one. */
+const MAX_STEPS = 50_000
+const STEPS_OF_PART = 50
 const MAX_DEPTH = 16
 const MAX_BRANCHES = 64
 
@@ -33,22 +40,24 @@ export function namedArguments(inputSchema: unknown): NamedArguments {
 
 class Reader {
   readonly #root: unknown
-  #parts = 0
+  readonly #budget = { left: MAX_STEPS }
 
   constructor(root: unknown) {
     this.#root = root
   }
 
   read(schema: unknown, depth: number): NamedArguments {
-    this.#parts += 1
+    const budget = this.#budget
+    budget.left -= STEPS_OF_PART
     if (isNever(schema)) return { ...nothing(), closed: true }
     if (!isRecord(schema)) return nothing()
-    if (this.#parts > MAX_PARTS || depth > MAX_DEPTH) return { ...nothing(), open: true }
+    if (budget.left < 0 || depth > MAX_DEPTH) return { ...nothing(), open: true }
     if (typeof schema['$ref'] === 'string') {
+      budget.left -= schema['$ref'].length
       const target = lookUp(schema['$ref'], this.#root)
       const there = target === undefined ? { ...nothing(), open: true } : this.read(target, depth + 1)
       const { unevaluatedProperties: rest, ...beside } = withoutReference(schema)
-      const found = both(this.read(beside, depth + 1), there)
+      const found = both(this.read(beside, depth + 1), there, budget)
       // What the reference evaluates counts, too.
       if (rest === false && !found.open) return { ...found, closed: true }
       return { ...found, open: found.open || (rest !== undefined && rest !== false) }
@@ -57,11 +66,11 @@ class Reader {
       parts.slice(0, MAX_BRANCHES).map((part) => this.read(part, depth + 1))
     const alternatives = (['anyOf', 'oneOf'] as const).map((keyword) => members(schema, keyword))
     const found = [
-      own(schema),
+      own(schema, budget),
       ...inside(members(schema, 'allOf')),
-      ...alternatives.filter((branches) => branches.length > 0).map((branches) => either(inside(branches))),
+      ...alternatives.filter((branches) => branches.length > 0).map((branches) => either(inside(branches), budget)),
       ...inside(conditional(schema)).map(maybe),
-    ].reduce(both)
+    ].reduce((one, other) => both(one, other, budget))
     const isCut = [members(schema, 'allOf'), ...alternatives].some((parts) => parts.length > MAX_BRANCHES)
     if (isCut) return maybe({ ...found, open: true })
     // What is evaluated depends on all parts, so only a schema without an open one is certain to refuse the rest.
@@ -76,12 +85,13 @@ function nothing(): NamedArguments {
 }
 
 /** What the schema says without its parts. */
-function own(schema: Record<string, unknown>): NamedArguments {
+function own(schema: Record<string, unknown>, budget: Budget): NamedArguments {
   const properties = new Map<string, NamedArgument>()
   for (const [name, property] of propertiesOf(schema)) properties.set(name, { schema: property, isCertain: true })
   const required = requiredNames(schema)
   for (const name of [...required, ...namesOfConditions(schema)])
     if (typeof name === 'string' && !properties.has(name)) properties.set(name, { schema: ANYTHING, isCertain: true })
+  budget.left -= properties.size
   const rest = schema['additionalProperties'] ?? schema['unevaluatedProperties']
   const saysMore = isRecord(schema['patternProperties']) || '$dynamicRef' in schema || '$recursiveRef' in schema
   const open = saysMore || (rest !== undefined && rest !== false)
@@ -109,15 +119,17 @@ function maybe(part: NamedArguments): NamedArguments {
   return { properties, required: new Set(), open: part.open, closed: false }
 }
 
-/** Both parts hold. */
-function both(one: NamedArguments, other: NamedArguments): NamedArguments {
-  const properties = new Map(one.properties)
+/** Both parts hold. Adds the properties of the other to those of the one. */
+function both(one: NamedArguments, other: NamedArguments, budget: Budget): NamedArguments {
+  const { properties } = one
+  budget.left -= other.properties.size
   for (const [name, found] of other.properties) {
     const known = properties.get(name)
     const isSame = known?.isCertain === found.isCertain
     if (known === undefined || known.schema === ANYTHING) properties.set(name, found)
     else if (found.schema === ANYTHING) continue
-    else if (isSame) properties.set(name, joined([known, found], found.isCertain ? 'allOf' : 'anyOf', found.isCertain))
+    else if (isSame)
+      properties.set(name, joined([known, found], found.isCertain ? 'allOf' : 'anyOf', found.isCertain, budget))
     else if (found.isCertain) properties.set(name, found)
   }
   return {
@@ -132,15 +144,19 @@ function both(one: NamedArguments, other: NamedArguments): NamedArguments {
  * One of the branches holds. A branch without a property says nothing about it, unless it forbids all that it does not
  * name.
  */
-function either(branches: NamedArguments[]): NamedArguments {
+function either(branches: NamedArguments[], budget: Budget): NamedArguments {
   const properties = new Map<string, NamedArgument>()
   for (const name of new Set(branches.flatMap((branch) => [...branch.properties.keys()]))) {
+    budget.left -= branches.length
     const found = branches.map((branch) => branch.properties.get(name))
     const isCertain = found.every((one, at) =>
       one === undefined ? branches[at]!.closed : one.isCertain && one.schema !== ANYTHING,
     )
     const known = found.filter((one): one is NamedArgument => one !== undefined && one.schema !== ANYTHING)
-    properties.set(name, known.length === 0 ? { schema: ANYTHING, isCertain } : joined(known, 'anyOf', isCertain))
+    properties.set(
+      name,
+      known.length === 0 ? { schema: ANYTHING, isCertain } : joined(known, 'anyOf', isCertain, budget),
+    )
   }
   const [first, ...rest] = branches.map(({ required }) => required)
   return {
@@ -152,9 +168,9 @@ function either(branches: NamedArguments[]): NamedArguments {
 }
 
 /** One schema of several, with the first description among them. */
-function joined(found: NamedArgument[], keyword: 'allOf' | 'anyOf', isCertain: boolean): NamedArgument {
+function joined(found: NamedArgument[], keyword: 'allOf' | 'anyOf', isCertain: boolean, budget: Budget): NamedArgument {
   const schemas: unknown[] = []
-  for (const { schema } of found) if (!schemas.some((one) => sameJson(one, schema))) schemas.push(schema)
+  for (const { schema } of found) if (!schemas.some((one) => sameJson(one, schema, budget))) schemas.push(schema)
   if (schemas.length === 1) return { schema: schemas[0], isCertain }
   const description = schemas.map((one) => isRecord(one) && one['description']).find(Boolean)
   return { schema: { ...(description ? { description } : {}), [keyword]: schemas }, isCertain }

@@ -12,6 +12,7 @@ import {
   typesOf,
   type Schema,
 } from './json-schema.ts'
+import { readingOf, type SchemaReading } from './schema-reading.ts'
 import { isRecord } from '../../../util/json/json.ts'
 import { isPlainIdentifier } from '../../../util/text/python-name.ts'
 import { pythonLiteral, pythonString } from './python-literal.ts'
@@ -33,6 +34,7 @@ const MAX_MEMBERS = 32
 
 interface Rendering {
   root: unknown
+  reading: SchemaReading
   keys: number
   literals: number
   /** Show only the keys of the innermost objects. */
@@ -47,11 +49,22 @@ interface Rendering {
  * @param limit longest text in characters, if possible; a bare `dict` is never too long
  */
 export function typeText(schema: unknown, root: unknown, limit: number): string {
+  const reading = readingOf(root)
+  const given = asSchema(schema)
+  let texts = reading.texts.get(given)
+  if (texts === undefined) reading.texts.set(given, (texts = []))
   let text = 'Any'
-  for (const level of LEVELS) {
+  for (const [at, level] of LEVELS.entries()) {
     const { keys, literals: literalCount, bare } = level
-    const rendering = { root, keys, literals: literalCount, bare, nodes: 0, nesting: 0 }
-    text = render(schema, level.shapes, rendering)
+    text = texts[at] ??= render(schema, level.shapes, {
+      root,
+      reading,
+      keys,
+      literals: literalCount,
+      bare,
+      nodes: 0,
+      nesting: 0,
+    })
     if (text.length <= limit) return text
   }
   return shortest(text)
@@ -67,7 +80,8 @@ function shortest(text: string): string {
 
 function render(value: unknown, shapes: number, rendering: Rendering): string {
   rendering.nodes += 1
-  if (rendering.nodes > MAX_NODES || rendering.nesting >= MAX_NESTING) return 'Any'
+  rendering.reading.left -= 1
+  if (rendering.nodes > MAX_NODES || rendering.nesting >= MAX_NESTING || rendering.reading.left < 0) return 'Any'
   rendering.nesting += 1
   try {
     return renderSchema(value, shapes, rendering)
@@ -134,6 +148,7 @@ function renderArray(schema: Schema, shapes: number, rendering: Rendering): stri
 
 function renderObject(schema: Schema, shapes: number, rendering: Rendering): string {
   const properties = propertiesOf(schema).filter(([, property]) => !isNever(property))
+  rendering.reading.left -= properties.length >> 2
   if (properties.length === 0) {
     const values = mapValues(schema)
     const item = values === undefined ? 'Any' : render(values, shapes, rendering)
@@ -163,6 +178,7 @@ function mapValues(schema: Schema): unknown {
 function literals(values: unknown[], rendering: Rendering): string {
   const scalars: string[] = []
   const others: string[] = []
+  rendering.reading.left -= Math.min(values.length, 1000) >> 2
   for (const value of values.slice(0, 1000)) {
     const text = value === null || typeof value === 'object' ? undefined : pythonLiteral(value, 60)
     if (text !== undefined) scalars.push(text)

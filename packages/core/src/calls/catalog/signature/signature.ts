@@ -5,6 +5,7 @@ import { namedArguments } from './named-arguments.ts'
 import { isPythonKeyword, pythonNames } from '../../../util/text/python-name.ts'
 import { pythonLiteral } from './python-literal.ts'
 import { typeText } from './schema-type.ts'
+import { isRecord } from '../../../util/json/json.ts'
 import { oneLine } from '../../../util/text/one-line.ts'
 
 /** One parameter of a tool. */
@@ -76,8 +77,18 @@ const DESCRIPTION_LIMIT = 1500
 /** Few values: the type is at most this long. */
 const MAX_FEW_VALUES = 72
 
+/** By schema, which tools of several users have in common. */
+const signatures = new WeakMap<object, Signature>()
+
 /** The signature for an input schema. Never fails: an invalid schema accepts any arguments. */
 export function signatureOf(inputSchema: unknown): Signature {
+  if (!isRecord(inputSchema)) return readSignature(inputSchema)
+  let signature = signatures.get(inputSchema)
+  if (signature === undefined) signatures.set(inputSchema, (signature = readSignature(inputSchema)))
+  return signature
+}
+
+function readSignature(inputSchema: unknown): Signature {
   const { properties, required, ...found } = namedArguments(inputSchema)
   const names = pythonNames(properties.keys(), 'arg')
   const parameters: Parameter[] = []
@@ -115,7 +126,8 @@ export function parametersText(signature: Signature, limits: SignatureLimits, fi
     one.required ? 0 : first.includes(one.name) ? 1 : hasFewValues(one, signature.root) ? 2 : 3
   let text = '*'
   let hidden = 0
-  for (const parameter of parameters.toSorted((a, b) => order(a) - order(b))) {
+  const ranked = parameters.map((parameter) => ({ parameter, rank: order(parameter) }))
+  for (const { parameter } of ranked.toSorted((a, b) => a.rank - b.rank)) {
     const part = parameterText(parameter, signature.root, limits, text.length)
     if (part === undefined) hidden += 1
     else text += part

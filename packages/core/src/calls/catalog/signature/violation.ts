@@ -3,12 +3,12 @@
 // and what takes too long, are allowed.
 import {
   asSchema,
+  flattened,
   isNever,
   lookUp,
   members,
   propertiesOf,
   requiredNames,
-  resolve,
   sameJson,
   typesOf,
   withoutReference,
@@ -20,35 +20,46 @@ import { typeText } from './schema-type.ts'
 
 const MAX_STEPS = 20_000
 const MAX_NESTING = 64
-/** A step can be as long as a schema of thousands of properties, and the bridge does nothing else meanwhile. */
-const MAX_MS = 100
 
 interface Search {
   root: unknown
-  steps: number
-  /** When it ends without a result. */
-  until: number
+  /** What the arguments of a call have in common. */
+  budget: Budget
   /** Above 0 when only the result counts, not the message: building messages is most of the work. */
   quiet: number
 }
+
+/** How many steps of about two microseconds the search may take: the bridge does nothing else meanwhile. */
+export interface Budget {
+  left: number
+}
+
+export const newBudget = (): Budget => ({ left: MAX_STEPS })
 
 /**
  * The first thing about `value` that `schema` certainly forbids, as a message; undefined when there is nothing, or it
  * is not certain.
  * @param path the name of the value in the message: a parameter's Python name
  */
-export function violation(value: unknown, schema: unknown, root: unknown, path: string): string | undefined {
-  return find(value, schema, path, 0, { root, steps: 0, until: performance.now() + MAX_MS, quiet: 0 })
+export function violation(
+  value: unknown,
+  schema: unknown,
+  root: unknown,
+  path: string,
+  budget = newBudget(),
+): string | undefined {
+  return find(value, schema, path, 0, { root, budget, quiet: 0 })
 }
 
 function find(value: unknown, given: unknown, path: string, nesting: number, search: Search): string | undefined {
-  search.steps += 1
-  if (nesting > MAX_NESTING || search.steps > MAX_STEPS || performance.now() > search.until) return undefined
+  search.budget.left -= 1
+  if (nesting > MAX_NESTING || search.budget.left < 0) return undefined
   if (isNever(given)) return `${path} is not allowed`
   const own = asSchema(given)
   // References in a document of its own point elsewhere than `lookUp` goes.
   if (typeof own['$id'] === 'string' && own !== search.root) return undefined
   if (typeof own['$ref'] === 'string') {
+    search.budget.left -= own['$ref'].length >> 4
     // Check each separately: if merged, the `additionalProperties` of one would apply to the properties of the other.
     const target = lookUp(own['$ref'], search.root) ?? true
     const wrong = find(value, target, path, nesting + 1, search)
@@ -68,13 +79,13 @@ function find(value: unknown, given: unknown, path: string, nesting: number, sea
     search.quiet -= 1
     if (!isRuledOut) continue
     // With one branch of the right type, its problem is more useful than the whole union.
-    const near = branches.filter((branch) => fitsType(value, typesOf(resolve(branch, search.root))))
+    const near = branches.filter((branch) => fitsType(value, typesOf(flattened(branch, search.root))))
     const wrong = near.length === 1 ? find(value, near[0], path, nesting + 1, search) : undefined
     return wrong ?? mismatch(value, schema, path, search)
   }
   if ('const' in schema && !sameJson(schema['const'], value)) return mismatch(value, schema, path, search)
   const choices = schema['enum']
-  if (Array.isArray(choices)) search.steps += choices.length >> 4
+  if (Array.isArray(choices)) search.budget.left -= choices.length >> 4
   if (Array.isArray(choices) && choices.length > 0 && !choices.some((choice) => sameJson(choice, value))) {
     const names = choices.filter((choice) => typeof choice === 'string')
     const hint = typeof value === 'string' && search.quiet === 0 ? didYouMeanText(value, names) : ''
@@ -96,7 +107,7 @@ function findInArray(
   const tuple = Array.isArray(schema['prefixItems']) ? schema['prefixItems'] : schema['items']
   const rest = Array.isArray(schema['prefixItems']) ? schema['items'] : schema['additionalItems']
   for (const [index, item] of value.entries()) {
-    if (search.steps > MAX_STEPS) return undefined
+    if (search.budget.left < 0) return undefined
     const isOfTuple = Array.isArray(tuple) && index < tuple.length
     const itemSchema = isOfTuple ? tuple[index] : Array.isArray(tuple) ? rest : tuple
     if (itemSchema === undefined || itemSchema === true) {
@@ -116,19 +127,21 @@ function findInObject(
   nesting: number,
   search: Search,
 ): string | undefined {
-  for (const name of requiredNames(schema)) {
+  const required = requiredNames(schema)
+  const properties = new Map(propertiesOf(schema))
+  search.budget.left -= (required.size + properties.size) >> 4
+  for (const name of required) {
     if (!Object.hasOwn(value, name)) return `${path} lacks the key ${shown(name)}`
   }
-  const properties = new Map(propertiesOf(schema))
   const rest = schema['additionalProperties']
   const closed = rest === false && !isRecord(schema['patternProperties'])
   // Skip keys that no schema checks: the sandbox may send half a million keys, and each branch of a union would visit
   // all of them.
   const judgesRest = closed || (isRecord(rest) && !isRecord(schema['patternProperties']))
   const names = judgesRest ? Object.keys(value) : [...properties.keys()].filter((name) => Object.hasOwn(value, name))
-  search.steps += names.length >> 4
+  search.budget.left -= names.length >> 4
   for (const name of names) {
-    if (search.steps > MAX_STEPS) return undefined
+    if (search.budget.left < 0) return undefined
     const itemSchema = properties.get(name)
     const item = value[name]
     const at = `${path}[${shown(name)}]`
