@@ -24,11 +24,34 @@ export function withSettings(page, settings) {
   return page.slice(0, start) + `${parts.join('').trimEnd()}\n`
 }
 
-function entryOf({ name, variable, meaning, defaultText, allowed, onlyVariable }) {
+/** The entry of a setting, as one line: in brackets its default, and what is allowed. */
+export function entryText({ name, variable, meaning, defaultText, allowed, onlyVariable }) {
   const inFile = onlyVariable === undefined ? `, \`${name}\`` : ''
-  const head = wrapped(`- **\`${variable}\`**${inFile}: ${meaning}`)
-  return `${head}\n${wrapped(`  Default: ${defaultText}. Allowed: ${allowed}.`)}`
+  return `- **\`${variable}\`**${inFile}: ${meaning} (${range(defaultText, short(allowed))})`
 }
+
+function range(standard, allowed) {
+  if (allowed === 'on or off') return standard === '1' ? 'on' : 'off'
+  if (standard === 'none') return allowed
+  const choices = allowed.split(', ')
+  return choices.includes(standard)
+    ? [`**${standard}**`, ...choices.filter((choice) => choice !== standard)].join(', ')
+    : `${standard}; ${allowed}`
+}
+
+/** What many settings have in common stands once on the page, above them. */
+function short(allowed) {
+  return allowed
+    .replace('1, true, yes, on, 0, false, no, off', 'on or off')
+    .replace(/^seconds, (\d+) to (\d+), or with a unit.*/, '$1 to $2 s')
+    .replace(/^a whole number, /, '')
+    .replace(/^all, or names separated by commas, each with a - before it to exclude it: .*/s, 'names of sources')
+    .replace(/^names separated by commas: /, '')
+    .replace(/ without a user name, a query or a fragment.*/, '')
+    .replace(/, such as (?!openssl)[^;]*$/, '')
+}
+
+const entryOf = (setting) => wrapped(entryText(setting))
 
 function wrapped(text) {
   const [first, ...words] = text.split(/(?<=\S) /)

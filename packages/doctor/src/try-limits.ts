@@ -85,7 +85,7 @@ print(times.children_user + times.children_system)`
   const used = Number(printed) / BURN_SECONDS
   const share = `A cell has used ${used.toFixed(1)} CPUs (MCP_BRIDGE_CPUS=${limit}).`
   if (used <= limit * SLACK) return [{ check, level: 'ok', message: share }]
-  const advice = 'This engine does not enforce the limit: see "cgroup" in docs/configuration.md.'
+  const advice = 'This engine does not enforce the limit: see docs/sandboxes.md, "Containers".'
   return [{ check, level: 'warning', message: share, advice }]
 }
 

@@ -127,6 +127,6 @@ async function checkWay(place: string, hint: string): Promise<void> {
 
 function unusable(image: string, reason: string): BridgeError {
   return new BridgeError('CONFIG_INVALID', `MCP_BRIDGE_IMAGE: ${image} ${reason}`, {
-    hint: 'Set it to an image’s name, a folder with a system that has Python, or an archive of one: see docs/configuration.md.',
+    hint: 'Set it to an image’s name, a folder with a system that has Python, or an archive of one: see docs/sandboxes.md.',
   })
 }

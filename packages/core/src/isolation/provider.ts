@@ -26,8 +26,6 @@ export interface Candidate {
   asleep?: boolean
   /** A container engine that runs as root. A usable rootless engine is preferred. */
   rootful?: boolean
-  /** A sandbox can start at once: no image must be pulled or unpacked before. */
-  isReady?: boolean
 }
 
 /**

@@ -12,7 +12,7 @@ import { isOnlyOurs } from '../run-folder.ts'
 
 const FOLDER = 'residents'
 /** Parts of the package that it does not run with. */
-const NOT_RUN = new Set(['ARCHITECTURE.md', 'dashboards', 'deploy', 'docs', 'schema'])
+const NOT_RUN = new Set(['ARCHITECTURE.md', 'CONTRIBUTING.md', 'dashboards', 'deploy', 'docs', 'schema'])
 const DEPENDENCY = 'pyodide'
 /** A resident says this often that it uses its copy. */
 const USED_EVERY_MS = 60_000

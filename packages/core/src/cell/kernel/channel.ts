@@ -95,11 +95,7 @@ export class Channel {
           reject(new BridgeError('SANDBOX_BUSY', `No sandbox can start now: ${detail}`))
           return
         }
-        // What the provider says is the cause; how the process ended adds nothing.
-        const ended =
-          exit.reason === 'failed-to-start' && detail !== ''
-            ? 'The sandbox did not start'
-            : `The sandbox ended before it was ready (${describeExit(exit)})`
+        const ended = `The sandbox ended before it was ready (${describeExit(exit)})`
         reject(new BridgeError('SANDBOX_START_FAILED', detail ? `${ended}: ${detail}` : ended))
       })
     })

@@ -21,10 +21,10 @@ describe('schema/servers.schema.json', () => {
     expect((JSON.parse(read('package.json')) as { files: string[] }).files).toContain('schema')
   })
 
-  it('the JSON Schema of server files accepts the files of docs/configuration.md', () => {
-    const files = [...read('docs/configuration.md').matchAll(/```json\n([^]*?)```/g)].flatMap(([, text = '']) =>
-      text.includes('"mcpServers"') ? [JSON.parse(text) as unknown] : [],
-    )
+  it('the JSON Schema of server files accepts the files of docs/configuration.md and docs/sign-in.md', () => {
+    const files = [
+      ...(read('docs/configuration.md') + read('docs/sign-in.md')).matchAll(/```json\n([^]*?)```/g),
+    ].flatMap(([, text = '']) => (text.includes('"mcpServers"') ? [JSON.parse(text) as unknown] : []))
     expect(files.length).toBeGreaterThan(1)
     for (const file of files) expect(schema.safeParse(file).error).toBeUndefined()
   })
