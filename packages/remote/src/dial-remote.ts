@@ -8,7 +8,7 @@ import type { RemoteOptions } from '@sandbridge/core/upstream/remote-part.ts'
 import { OpenRequests } from '@sandbridge/core/upstream/reading/open-requests.ts'
 import { readEvents } from '@sandbridge/core/upstream/reading/read-events.ts'
 import { DroppedError } from '@sandbridge/core/upstream/reading/words.ts'
-import { exchangeOf, readBody, sentIn, whyNoMessage } from './read-response.ts'
+import { exchangeOf, isNotification, readBody, sentIn, textOf, whyNoMessage } from './read-response.ts'
 import { failureOf, refusalOf, webPageFailure } from './remote-failure.ts'
 import { remoteErrors } from './remote-errors.ts'
 import { withTimeout } from '@sandbridge/core/util/async/wait.ts'
@@ -17,6 +17,8 @@ import { withTimeout } from '@sandbridge/core/util/async/wait.ts'
 const TERMINATE_MS = 1000
 /** How long an event that seems to answer a request may be followed by a better answer. */
 const ANSWER_MS = 500
+
+const ACCEPTED = new Response(null, { status: 202 })
 
 /** Requests that find out the era: the client package judges how they fail. */
 const HANDSHAKES = new Set<string | undefined>(['initialize', 'server/discover'])
@@ -59,11 +61,13 @@ export function dialRemote(server: RemoteServer, via: 'http' | 'sse', options: R
       await response.body?.cancel()
       throw page
     }
-    const text = await response.text()
+    const text = await textOf(response)
     const whole = ok ? readBody(response, text, exchangeOf(requests, init), onDropped) : undefined
     return whole ?? withoutReply(response, text, init)
   }
   const withoutReply = (response: Response, text: string, init: RequestInit | undefined): Response => {
+    // Whatever is wrong shows with the next request.
+    if (isNotification(init)) return ACCEPTED.clone()
     const { ok, status } = response
     // The package finds what it knows of a response by its identity.
     const same = Object.assign(response, { text: () => Promise.resolve(text) })
@@ -75,15 +79,13 @@ export function dialRemote(server: RemoteServer, via: 'http' | 'sse', options: R
       if (failure) throw failure
       if (!ok || sent?.method === undefined) return same
     }
-    // Nobody waits for the answer to a notification.
-    if (sent.id === undefined) return new Response(null, { status: 202 })
     if (!ok) throw refusalOf(response, text, sent.id)
     throw webPageFailure(response, text) ?? new SyntaxError(whyNoMessage(status, text))
   }
   const noted: FetchLike = async (input, requestInit) => {
     const response = await http.fetch(input, requestInit)
     // Whoever authorizes requests does not pass it on.
-    if (response.status === 401 && sentIn(requestInit)) unauthorized = await response.clone().text()
+    if (response.status === 401 && sentIn(requestInit)) unauthorized = await textOf(response.clone())
     return response
   }
   const send = options.auth?.through(noted) ?? noted
@@ -91,6 +93,7 @@ export function dialRemote(server: RemoteServer, via: 'http' | 'sse', options: R
     requestInit: { headers: server.headers },
     fetch: async (input: string | URL, requestInit?: RequestInit) => {
       const response = await send(input, requestInit).catch((error: unknown) => {
+        if (isNotification(requestInit)) return ACCEPTED.clone()
         refusal = error
         throw error
       })

@@ -1,4 +1,5 @@
 // Reads the response of a remote server to a message, whatever its content type says, and what it says of a failure.
+import { STATUS_CODES } from 'node:http'
 import { isRecord, parseJson } from '@sandbridge/core/util/json/json.ts'
 import { onOneLine } from '@sandbridge/core/util/text/server-words.ts'
 import type { Awaited, OpenRequests } from '@sandbridge/core/upstream/reading/open-requests.ts'
@@ -21,6 +22,33 @@ export function sentIn(init: RequestInit | undefined): Sent | undefined {
   if (!isRecord(message) || message['jsonrpc'] !== '2.0') return undefined
   const { method, id } = message as { method?: string; id?: string | number }
   return { method, id: method === undefined ? undefined : id }
+}
+
+/** Whether the request sends a notification, which no one waits for. */
+export function isNotification(init: RequestInit | undefined): boolean {
+  const sent = sentIn(init)
+  return sent?.method !== undefined && sent.id === undefined
+}
+
+/**
+ * The text of a response: UTF-8, else in the charset that it names. Without a body, some servers have a sentence in
+ * place of the standard words for the status.
+ */
+export async function textOf(response: Response): Promise<string> {
+  const bytes = await response.arrayBuffer()
+  const { status, statusText, headers } = response
+  if (bytes.byteLength === 0) return statusText === STATUS_CODES[status] ? '' : statusText
+  const [, charset = 'latin1'] = /charset="?([\w-]+)/i.exec(headers.get('content-type') ?? '') ?? []
+  return inCharset(bytes, 'utf-8') ?? inCharset(bytes, charset) ?? inCharset(bytes, 'latin1')!
+}
+
+/** Undefined where the bytes are none of this charset, or Node does not know it. */
+function inCharset(bytes: ArrayBuffer, charset: string): string | undefined {
+  try {
+    return new TextDecoder(charset, { fatal: true }).decode(bytes)
+  } catch {
+    return undefined
+  }
 }
 
 /** What is open in the response to a request. The body is parsed only where something in the response is odd. */

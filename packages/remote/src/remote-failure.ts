@@ -42,7 +42,7 @@ export function webPageFailure({ status, headers }: Response, text: string): Rem
 }
 
 /** What a response with a status of failure means for the request with this id. */
-export function refusalOf(response: Response, text: string, id: string | number): Error {
+export function refusalOf(response: Response, text: string, id: string | number | undefined): Error {
   const { status } = response
   const reply = UNREACHED.has(status) ? undefined : errorIn(text)
   if (reply) return new RpcRefusal(status, reply.error, reply.id === id || reply.id === String(id))

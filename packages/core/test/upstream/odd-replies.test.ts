@@ -14,6 +14,8 @@ describe('over stdio', () => {
     ['line breaks between its fields', JSON.stringify(JSON.parse(REPLY.replace('$ID', '"$ID"')), undefined, 2)],
     ['a line break in a string', REPLY.replace('got 1', 'got 1\n')],
     ['a missing version', REPLY.replace('"jsonrpc":"2.0",', '')],
+    ['no end of its line', `${REPLY}$OPEN`],
+    ['CR alone at its end', `${REPLY}\r$OPEN`],
   ])('a server that sends a reply with %s is understood', async (_what, text) => {
     expect(textOf(await call(text)).trim()).toBe('got 1')
   })

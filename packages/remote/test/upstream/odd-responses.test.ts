@@ -77,6 +77,14 @@ describe('the text of an error', () => {
     }
   })
 
+  it('the text of a failure is read in its charset, and from the status line where there is no body', async () => {
+    const type = { 'content-type': 'text/plain; charset=iso-8859-1' }
+    const german = await failing(({ response }) => response.writeHead(400, type).end(Buffer.from('Größe', 'latin1')))
+    expect(german['message']).toContain('Größe')
+    expect((await failing(({ response }) => response.writeHead(500, TEXT).end()))['message']).toContain(TEXT)
+    expect((await failing(({ response }) => response.writeHead(500).end()))['message']).not.toContain('Internal')
+  })
+
   it('the text of a failure is redacted', async () => {
     const server = await rawRemote(({ response }) => void response.writeHead(400).end('no user topsecret'))
     const failure: unknown = await call(open([remote('r', server.url, { 'x-key': 'topsecret' })])).catch(
@@ -202,13 +210,24 @@ it.each([
 })
 
 describe('notifications', () => {
-  it.each([204, 400, 404, 405, 500, 501])('a server that answers notifications with HTTP %d works', async (status) => {
-    const server = await rawRemote(undefined, (_request, response, message) => {
-      if (message?.id !== undefined || !message?.method) return false
-      response
-        .writeHead(status, JSON_TYPE)
-        .end(status === 204 ? '' : JSON.stringify(error(null, -32_601, 'Method not found')))
-      return true
+  it.each([204, 400, 401, 404, 405, 429, 500, 501])(
+    'a server that answers notifications with HTTP %d works',
+    async (status) => {
+      const server = await rawRemote(undefined, (_request, response, message) => {
+        if (message?.id !== undefined || !message?.method) return false
+        response
+          .writeHead(status, JSON_TYPE)
+          .end(status === 204 ? '' : JSON.stringify(error(null, -32_601, 'Method not found')))
+        return true
+      })
+      expect(textOf(await call(open([remote('r', server.url)]), 'hello'))).toBe('hello')
+    },
+  )
+
+  it('a server that hangs up on a notification works', async () => {
+    const server = await rawRemote(undefined, (request, _response, message) => {
+      if (message?.method !== 'notifications/initialized') return false
+      return Boolean(request.socket.destroy())
     })
     expect(textOf(await call(open([remote('r', server.url)]), 'hello'))).toBe('hello')
   })
@@ -243,6 +262,7 @@ describe('a session that the server no longer knows', () => {
       (response) => response.writeHead(200, EVENTS).end(event({ error: 'Session not found' })),
       true,
     ],
+    ['200 in its own words', (response, id) => json(response, error(id, -32_000, 'Client not found')), false],
     [
       '200 before initialization',
       (response, id) => json(response, error(id, -32_602, 'Invalid request parameters')),
@@ -274,6 +294,7 @@ describe('a session that the server no longer knows', () => {
   })
 
   it.each([
+    ['an error of its own', (id: number) => error(id, -32_000, 'Client not found'), 200],
     ['an error that names a session', (id: number) => error(id, -32_602, 'Browser session not found'), 200],
     ['a refusal', () => ({ detail: 'no' }), 403],
     ['a failure', () => ({ detail: 'no' }), 500],

@@ -18,6 +18,7 @@ it.each([
 ])('a list %s of any client restricts the server', (name, kind) => {
   expect(bodyOf({ [name]: ['a'] })).toMatchObject({ body: { tools: { [kind]: ['a'] } } })
   expect(bodyOf({ [name]: 'a' })).toHaveProperty('reason')
+  if (name !== 'tools') expect(bodyOf({ [name]: { tool_names: ['a'] } })).toHaveProperty('reason')
 })
 
 it('several restrictions all count', () => {
@@ -80,7 +81,7 @@ it.each([
       ],
     },
   ],
-  [{ environmentVariables: { A: '1', B: 'x=y' } }],
+  [{ environmentVariables: { A: '1' }, env_vars: { B: 'x=y' } }],
 ])('variables are read from %j', (fields) => {
   expect(bodyOf(fields)).toMatchObject({ body: { transport: { env: { A: '1', B: 'x=y' } } } })
 })

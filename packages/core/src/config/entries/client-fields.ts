@@ -116,10 +116,12 @@ export function withOwnNames(raw: Fields): ServerEntry & Fields {
   const valuesOf = (names: readonly string[]): unknown[] => valuesIn(raw, names)
   for (const [own, names] of Object.entries(NAMES)) {
     const [given] = valuesOf([...names, plain(own)])
-    if (given !== undefined) entry[own] = given
+    if (given !== undefined && !(own === 'inheritEnv' && isRecord(given))) entry[own] = given
   }
   for (const [own, names] of Object.entries(TABLES)) {
-    const tables = valuesOf([...names, own]).map(asTable)
+    const tables = [...valuesOf(own === 'env' ? ['envvars'] : []).filter(isRecord), ...valuesOf([...names, own])].map(
+      asTable,
+    )
     if (tables.length > 0)
       entry[own] =
         tables.find((one) => !isRecord(one)) ??
@@ -197,9 +199,8 @@ function whyForeign(raw: Fields): string | undefined {
 function restrictionsOf(
   valuesOf: (names: readonly string[]) => unknown[],
 ): Pick<ServerEntry, 'includeTools' | 'excludeTools'> {
-  const given = valuesOf(INCLUDE)
-  const tables = given.filter((value) => isRecord(value))
-  const included = given.filter((value) => !isRecord(value))
+  const tables = valuesOf(['tools']).filter(isRecord)
+  const included = valuesOf(INCLUDE).filter((value) => !tables.includes(value as Fields))
   const excluded = [...valuesOf(EXCLUDE), ...tables.map(switchedOff).filter((tools) => tools.length > 0)]
   const unlisted = excluded.find((list) => !Array.isArray(list))
   return {

@@ -1,7 +1,7 @@
 // One live connection to an upstream: its requests and its end. ManagedUpstream opens connections and keeps state
 // between them.
 import type { Client, ServerCapabilities } from '@modelcontextprotocol/client'
-import { BridgeError } from '../../errors.ts'
+import { BridgeError, messageOf } from '../../errors.ts'
 import { type Abortable, signalOf } from '../../util/async/cancellation.ts'
 import type { Link } from '../dial.ts'
 import type { Failure } from '../failures/circumstances.ts'
@@ -105,7 +105,8 @@ export class Connection {
     if (session === 'in doubt' && this.era === 'legacy' && (isNamed || hasSession)) {
       this.#sessionCheck ??= this.#refusal().finally(() => (this.#sessionCheck = undefined))
       const refusal = await this.#sessionCheck
-      isLost = refusal !== undefined && statusOf(refusal) === status && namesSession(refusal) === isNamed
+      const isAlike = isNamed || status !== undefined || messageOf(refusal) === messageOf(cause)
+      isLost = refusal !== undefined && statusOf(refusal) === status && namesSession(refusal) === isNamed && isAlike
     }
     if (isLost) this.#sessionLost = true
     return { isLost, mayRepeat: isLost && (isNamed || (status !== undefined && status < 500)) }

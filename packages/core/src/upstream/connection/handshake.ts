@@ -13,6 +13,7 @@ import { takeLogMessages } from './log-messages.ts'
 import { MessageTap } from './message-tap.ts'
 import { keepRawResults } from './modern/raw-results.ts'
 import { capabilitiesFor, serveRequests, type UpstreamRequests } from './requests.ts'
+import { NO_VERSION } from '../reading/handshake-results.ts'
 import { DroppedError } from '../reading/words.ts'
 import { MODERN_REVISION, type Sdk } from './sdk.ts'
 import { TASKS_EXTENSION } from './modern/task-extension.ts'
@@ -27,6 +28,8 @@ export interface HandshakeOptions {
   sdk: Sdk
   link: Link
   era: Era
+  /** Fails where the server answers `initialize` without a protocol version. */
+  needsVersion: boolean
   clientInfo: Implementation
   requests: UpstreamRequests
   timeoutMs: number
@@ -73,8 +76,12 @@ export async function handshake(options: HandshakeOptions): Promise<Connection> 
         ? { mode: { pin: MODERN_REVISION } }
         : { mode: options.era, probe: { timeoutMs: options.probeMs } },
   })
-  client.onerror = (error) =>
-    error instanceof DroppedError ? reports.dropped(error.message) : reports.error(error.message)
+  let lacksVersion = false
+  client.onerror = (error) => {
+    lacksVersion ||= error.message === NO_VERSION
+    if (error instanceof DroppedError) reports.dropped(error.message)
+    else reports.error(error.message)
+  }
   client.removeNotificationHandler('notifications/progress')
   client.setNotificationHandler('notifications/tools/list_changed', options.onToolsChanged)
   client.setNotificationHandler('notifications/resources/list_changed', options.onOfferingsChanged)
@@ -87,6 +94,8 @@ export async function handshake(options: HandshakeOptions): Promise<Connection> 
     await withinTime(options, client.connect(tap, { timeout: options.timeoutMs, signal: options.signal }))
     // The transport may have closed since the last response, and nothing else would report it.
     if (!client.transport) throw new sdk.SdkError(sdk.SdkErrorCode.ConnectionClosed, 'Connection closed')
+    if (options.needsVersion && lacksVersion)
+      throw new sdk.SdkError(sdk.SdkErrorCode.EraNegotiationFailed, 'it names no protocol version')
   } catch (error) {
     await tap.close().catch(() => {})
     await link.release?.()

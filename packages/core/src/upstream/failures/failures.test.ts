@@ -33,12 +33,25 @@ it('a command that is missing is told as such, with how to install it, also wher
   )
 })
 
+it('a result that the client package refuses is told in words', () => {
+  const dump = '[\n {"expected": "array", "path": ["serverInfo", "icons"], "message": "expected array"} ]'
+  const error = new Error(`Invalid result for initialize: ${dump}`)
+  const about = { server: 's', redact: (text: string) => text, remote: false }
+  expect(startFailure(error, about, 1000).error.message).toContain(
+    '`serverInfo.icons` of initialize is invalid: expected',
+  )
+})
+
 it.each([
   ['npx -y some-server', true],
   ['/usr/bin/uvx some-server', true],
   ['cmd /c npx.cmd some-server', true],
   ['docker run -i --rm some/server', true],
-  ['uv run server.py', true],
+  ['uv --directory /srv run server.py', true],
+  ["sh -c 'npx -y some-server'", true],
+  ['deno run -A npm:some-server', true],
+  ['deno run server.ts', false],
+  ['go run example.com/server@latest', true],
   ['node server.js', false],
   ['python -m npx_server', false],
   ['npm start', false],

@@ -3,13 +3,12 @@
 import { BridgeError, messageOf, type BridgeErrorOptions, type ErrorCode } from '../../errors.ts'
 import { shellWord } from '../../config/secrets/command-line.ts'
 import { redactStart } from '../../config/secrets/redact.ts'
-import { mapTexts } from '../../util/json/json.ts'
 import { plainText } from '../../util/text/terminal-text.ts'
 import { UNREADABLE } from '../reading/lenient-message.ts'
 import { readable } from '../reading/words.ts'
 import { requiredPages, type RequiredPage, URL_ELICITATION_REQUIRED } from '../connection/required-pages.ts'
 import { spawnFailure } from './spawn-failure.ts'
-import { fieldsOf } from '../../util/json/json.ts'
+import { fieldsOf, mapTexts, parseJson } from '../../util/json/json.ts'
 import { tellingLine } from './telling-line.ts'
 import { ANSWER_LOST, type Circumstances, type Failure } from './circumstances.ts'
 import { causesOf, isInvalidMessage, RpcRefusal, sessionAfter, statusOf } from './http-status.ts'
@@ -104,8 +103,17 @@ function startTimeout(about: Circumstances, timeoutMs: number, words: string, lo
 }
 
 /** Command lines that may download what they run. */
-const DOWNLOADS =
-  /(?:^|[\s\\/])(?:(?:npx|pnpx|bunx|uvx|pipx|dnx)(?:\.cmd|\.exe)?(?:\s|$)|(?:npm|pnpm|yarn|bun)(?:\.cmd|\.exe)? (?:exec|x|dlx)\s|uv(?:\.exe)? (?:tool )?run\s|(?:docker|podman|nerdctl)(?:\.exe)? (?:container )?(?:run|compose)\s)/
+const DOWNLOADS = new RegExp(
+  `(?:^|[\\s\\\\/'"])(?:${[
+    String.raw`(?:npx|pnpx|bunx|uvx|pipx|dnx|jbang)(?:\.cmd|\.exe)?(?:\s|$)`,
+    String.raw`(?:npm|pnpm|yarn|bun)(?:\.cmd|\.exe)? (?:exec|x|dlx)\s`,
+    String.raw`uv(?:\.exe)? (?:\S+ )*?(?:tool )?run\s`,
+    String.raw`(?:docker|podman|nerdctl)(?:\.exe)? (?:container )?(?:run|compose)\s`,
+    String.raw`deno(?:\.exe)? run .*?(?:npm|jsr|https?):`,
+    String.raw`go(?:\.exe)? run \S+@`,
+    String.raw`nix (?:run|shell)\s`,
+  ].join('|')})`,
+)
 
 /** @param what the request in words, such as "the call of 'echo'". */
 export function requestFailure(error: unknown, what: string, about: Circumstances, tool?: string): Failure {
@@ -213,6 +221,7 @@ function at({ command }: Circumstances): string {
 
 /** During negotiation, the package reports outages with the same code, but with a cause. */
 function isEraRefusal(error: unknown, { errors }: Circumstances): boolean {
+  if (messageOf(error).startsWith("Server's protocol version is not supported")) return true
   return sdkCodeOf(error) === 'ERA_NEGOTIATION_FAILED' && errors?.reasonOf(error) === undefined
 }
 
@@ -299,7 +308,16 @@ export function withSaid(reason: string, error: unknown, { errors, redact }: Cir
 }
 
 export function wordsOf(error: unknown, { redact }: Circumstances): string {
-  return redactStart(redact, messageOf(error), 500)
+  return redactStart(redact, withoutDump(messageOf(error)), 500)
+}
+
+/** The client package quotes every problem that its schema has with a result: the first one is told in words. */
+function withoutDump(message: string): string {
+  const [, method, dump = ''] = /^Invalid result for (\S+): (\[[^]*)$/.exec(message) ?? []
+  const problems = parseJson(dump)
+  const problem = fieldsOf(Array.isArray(problems) ? problems[0] : undefined)
+  if (method === undefined || !Array.isArray(problem['path'])) return message
+  return `\`${problem['path'].join('.')}\` of ${method} is invalid: ${String(problem['message'])}`
 }
 
 /** The server did not answer in time. */

@@ -72,6 +72,8 @@ export function bodyOf(error: unknown): string {
 /** With these words, servers say that they do not know the session, or not any more. */
 const SESSION_WORDS =
   /\bsession|not (?:been |yet )*initiali[sz]ed|uninitiali[sz]ed|before initiali[sz]|initiali[sz]e first|no (?:active )?transport|^invalid request parameters$/i
+/** Codes of servers' own errors and of requests that are invalid now: the words may be any. */
+const SESSION_CODES = new Set([-32_000, -32_001, -32_600])
 /** Statuses of a server, or of something in front of it, that takes no requests now, or none from this user. */
 const NOT_OF_SESSIONS = new Set([401, 429, 502, 503, 504])
 
@@ -85,7 +87,9 @@ export function sessionAfter(error: unknown): 'lost' | 'in doubt' | undefined {
   const isReply = error instanceof RpcRefusal && error.isReply
   if ((status === 404 || status === 410) && !isReply) return 'lost'
   if (namesSession(error)) return 'in doubt'
-  return status !== undefined && status >= 400 && !isReply ? 'in doubt' : undefined
+  if (status === undefined)
+    return SESSION_CODES.has(Number((error as { code?: unknown }).code)) ? 'in doubt' : undefined
+  return status >= 400 && !isReply ? 'in doubt' : undefined
 }
 
 export function namesSession(error: unknown): boolean {

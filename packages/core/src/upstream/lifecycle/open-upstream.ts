@@ -39,6 +39,8 @@ export interface Opening {
 interface Approach {
   via: Via
   era: Era
+  /** What answers `initialize` without a protocol version may be of the modern era: that is tried first. */
+  needsVersion?: boolean
 }
 
 /**
@@ -128,7 +130,7 @@ async function openIn(
     if (failure.ofProbe && approach.era === 'auto') {
       // The server may still answer `initialize`, whose failure would be the more useful one.
       probe = failure
-      left.unshift({ via: 'http', era: 'legacy' })
+      left.unshift({ via: 'http', era: 'legacy', needsVersion: failure.error.code === 'UPSTREAM_TIMEOUT' })
       continue
     }
     // The first refusal is more useful than those of eras and transports that the server may not support.
@@ -136,7 +138,7 @@ async function openIn(
     if (!failure.refused && !probe?.refused)
       throw new StartFailedError(first.refused && failure !== first ? first : failure)
     // It answers by now, as a slow server of the modern era would.
-    if (hasWaited && approach.via === 'http' && approach.era === 'legacy') left.unshift({ via: 'http', era: 'modern' })
+    if (approach.needsVersion) left.unshift({ via: 'http', era: 'modern' }, { via: 'http', era: 'legacy' })
   }
   throw new StartFailedError(first!)
 }
@@ -158,7 +160,7 @@ function inOrder(type: Via, remembered: Approach | undefined): Approach[] {
 
 async function attempt(
   options: Opening,
-  { via, era }: Approach,
+  { via, era, needsVersion = false }: Approach,
   installation: Installation | undefined,
   limitMs: number,
 ): Promise<{ connection: Connection } | { failure: Failure }> {
@@ -175,6 +177,7 @@ async function attempt(
       sdk,
       link,
       era,
+      needsVersion,
       attempt: attempted,
       reports,
       clientInfo: place.clientInfo,

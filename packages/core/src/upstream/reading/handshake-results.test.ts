@@ -58,7 +58,7 @@ it.each([
     { name: 'files', version: '2' },
   ],
   [
-    { name: 'files', version: '2', title: null, icons: null, websiteUrl: false },
+    { name: 'files', version: '2', title: null, icons: 'x.png', websiteUrl: 'none' },
     { name: 'files', version: '2' },
   ],
 ])('the server info %j is read', (serverInfo, expected) => {
@@ -76,6 +76,20 @@ it('a missing protocol version is the one that the specification assumes', () =>
     protocolVersion: '2025-03-26',
     dropped: ['the missing `protocolVersion` of initialize'],
   })
+})
+
+it.each([
+  ['v2025-06-18', '2025-06-18'],
+  ['1.0', '2025-03-26'],
+  ['2027-01-01', '2027-01-01'],
+  ['draft', 'draft'],
+])('the protocol version %s is read as %s', (protocolVersion, expected) => {
+  expect(read({ protocolVersion })).toMatchObject({ protocolVersion: expected })
+})
+
+it('the versions of a server that answers initialize like server/discover count', () => {
+  const change = { protocolVersion: undefined, supportedVersions: ['2025-11-25', '2026-07-28'] }
+  expect(read(change)).toMatchObject({ protocolVersion: '2026-07-28', dropped: [] })
 })
 
 it('the result of server/discover is read alike, and without versions it stays as it is', () => {

@@ -8,15 +8,26 @@ const UNNAMED_VERSION = '2025-03-26'
 
 type Fields = Record<string, unknown>
 
+/** Said of a server that names no revision of the protocol: it may be one of the modern era all the same. */
+export const NO_VERSION = 'the missing `protocolVersion` of initialize'
+
 export function initializeResult(given: Fields, onDropped: OnDropped): Fields {
   const say = (what: string): void => onDropped(`${what} of initialize`)
   const { protocolVersion, serverInfo, ...rest } = given
-  if (typeof protocolVersion !== 'string') say('the missing `protocolVersion`')
+  // A server of the modern era may answer it like `server/discover`.
+  const version = versionOf(protocolVersion) ?? textsOf(given['supportedVersions']).at(-1)
+  if (version === undefined) onDropped(NO_VERSION)
   return {
     ...common(rest, say),
-    protocolVersion: typeof protocolVersion === 'string' ? protocolVersion.trim() : UNNAMED_VERSION,
+    protocolVersion: version ?? UNNAMED_VERSION,
     serverInfo: implementation(serverInfo),
   }
+}
+
+/** Revisions of the protocol are dates: a number such as "1.0" names none of them. */
+function versionOf(value: unknown): string | undefined {
+  if (typeof value !== 'string' || /^v?[\d.]*$/i.test(value.trim())) return undefined
+  return value.trim().replace(/^v(?=\d{4}-)/i, '')
 }
 
 export function discoverResult(given: Fields, onDropped: OnDropped): Fields {
@@ -87,14 +98,12 @@ function isKept(key: string, inner: unknown): boolean {
 }
 
 function implementation(value: unknown): Fields {
-  const texts = isRecord(value)
-    ? Object.fromEntries(Object.entries(value).filter(([, field]) => typeof field === 'string'))
-    : {}
-  const { version } = isRecord(value) ? value : {}
+  const { name, version, title, description } = isRecord(value) ? value : { name: value }
   return {
-    name: typeof value === 'string' ? value : '',
-    version: typeof version === 'number' ? String(version) : '',
-    ...texts,
+    name: typeof name === 'string' ? name : '',
+    version: typeof version === 'string' || typeof version === 'number' ? String(version) : '',
+    ...(typeof title === 'string' && { title }),
+    ...(typeof description === 'string' && { description }),
   }
 }
 

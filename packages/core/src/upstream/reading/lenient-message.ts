@@ -33,7 +33,7 @@ const EMPTY = new Set(['ping', 'logging/setLevel', 'resources/subscribe', 'resou
 export function toMessage(value: unknown, open: Awaited, onDropped: OnDropped): JSONRPCMessage | undefined {
   if (!isRecord(value)) return undefined
   if (typeof value.method === 'string') return toRequest(value, onDropped)
-  const hasError = value.error !== undefined && value.error !== null && (value.error !== false || !('result' in value))
+  const hasError = !isNothing(value.error) && !('result' in value && saysNothing(value.error))
   if (!hasError && !('result' in value)) return unreadableReply(value, open)
   // A reply to nothing is a line of a log, unless it says that it is a message.
   if (value.jsonrpc === undefined && open.methodOf(value.id) === undefined && open.only() === undefined)
@@ -51,6 +51,16 @@ export function toMessage(value: unknown, open: Awaited, onDropped: OnDropped): 
       onDropped(`a reply to ${method ?? 'a request'} has \`${key.slice(0, 100)}\` beside its result`)
   }
   return { jsonrpc: '2.0', id, result }
+}
+
+function isNothing(value: unknown): boolean {
+  return value === undefined || value === null
+}
+
+/** An error that is there because the server's language has no missing fields: it is empty. */
+function saysNothing(error: unknown): boolean {
+  if (!isRecord(error)) return error === false || error === '' || error === 0 || isEmptyList(error)
+  return error.code === 0 && error.message === '' && isNothing(error.data)
 }
 
 /** What is wrong with a reply, as the error of the request that it answers. */

@@ -45,6 +45,13 @@ describe('a reply whose meaning is certain', () => {
     expect(read(`${JSON.stringify(notice)}${text}`).messages).toEqual([notice, reply])
   })
 
+  it.each([null, false, 0, '', [], { code: 0, message: '' }, { code: 0, message: '', data: null }])(
+    'the reader takes the result beside the error %j, which says nothing',
+    (error) => {
+      expect(read(JSON.stringify({ ...reply, error })).messages).toEqual([reply])
+    },
+  )
+
   it('the reader takes an error, whatever result stands beside it', () => {
     const error = { code: -32_000, message: 'disk full' }
     expect(read(JSON.stringify({ ...reply, error })).messages).toEqual([{ jsonrpc: '2.0', id: 5, error }])
@@ -80,6 +87,7 @@ describe('a reply that cannot be read', () => {
   it.each([
     ['NaN', '{"jsonrpc":"2.0","id":5,"result":{"x":NaN}}', 'it is not JSON, which has no NaN'],
     ['a Python dict', "{'jsonrpc': '2.0', 'id': 5, 'result': {}}", 'it is not JSON'],
+    ['a line cut early', '{"jsonrpc":"2.0","id":5,"res', 'it is not JSON'],
     ['a cut line', '{"jsonrpc":"2.0","id":5,"result":{"content":[{"te', 'it is not JSON'],
     ['no result', '{"jsonrpc":"2.0","id":5}', 'it has no result and no error'],
     ['no id', '{"jsonrpc":"2.0","id":null,"result":{}}', 'it has no id'],

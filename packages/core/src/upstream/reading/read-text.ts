@@ -100,7 +100,7 @@ function valuesIn(text: string): { values: unknown[]; hasMore: boolean } {
 /** The open request that a text answers which is not JSON; undefined when it is no reply, or that is not certain. */
 function answeredBy(text: string, open: Awaited): RequestId | undefined {
   const head = text.slice(0, ENDS_CHARS)
-  if (!REPLY.test(text) || METHOD.test(head)) return undefined
+  if (!(REPLY.test(text) || VERSION.test(head)) || METHOD.test(head)) return undefined
   for (const end of [head, text.slice(-ENDS_CHARS)]) {
     const id = Number(ID.exec(end)?.[1])
     if (open.methodOf(id) !== undefined) return id

@@ -7,6 +7,9 @@ const PLAIN_NAMES = new Set(
   'message detail details error errors title msg description error_description reason'.split(' '),
 )
 
+/** Fields that are long and for the server's author: they come last, where a text is cut. */
+const STACK = /^(?:stack|trace)|trace(?:back)?$/i
+
 /**
  * Any JSON value as one line: its texts as they are, without quotes and brackets. Empty for a value that says nothing.
  * Longer values are cut at `maxChars`.
@@ -25,12 +28,16 @@ function wordsOf(value: unknown, levels: number): string {
     ? value.slice(0, MAX_ITEMS).map((item) => wordsOf(item, levels - 1))
     : Object.entries(value)
         .slice(0, MAX_ITEMS)
-        .toSorted(([a], [b]) => Number(PLAIN_NAMES.has(b)) - Number(PLAIN_NAMES.has(a)))
+        .toSorted(([a], [b]) => rank(a) - rank(b))
         .map(([name, inner]) => {
           const words = wordsOf(inner, levels - 1)
           return words === '' || PLAIN_NAMES.has(name) ? words : `${name}: ${words}`
         })
   return [...new Set(parts.filter((part) => part !== ''))].join(Array.isArray(value) ? '; ' : ', ')
+}
+
+function rank(name: string): number {
+  return PLAIN_NAMES.has(name) ? 0 : STACK.test(name) ? 2 : 1
 }
 
 /** What a value is, in a sentence. */

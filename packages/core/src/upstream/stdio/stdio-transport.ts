@@ -9,6 +9,7 @@ import { answeredId } from './answered-id.ts'
 import { createByteTail } from '../../util/bytes/byte-tail.ts'
 import { createLineSplitter, type LineEnds, lineEnds } from '../../util/bytes/line-splitter.ts'
 import { withTimeout } from '../../util/async/wait.ts'
+import { BracketState } from '../reading/brackets.ts'
 import { OpenRequests } from '../reading/open-requests.ts'
 import { type Reading, readText } from '../reading/read-text.ts'
 import { UnfinishedMessage } from '../reading/unfinished-message.ts'
@@ -30,6 +31,10 @@ const ANSWER_MS = 500
 
 /** How long to wait for the exit after a broken pipe. A process that is still running then is unusable and is ended. */
 const AFTER_BROKEN_PIPE_MS = 2000
+
+const LINE_END = Buffer.from('\n')
+/** A closing brace or bracket, and CR. */
+const MESSAGE_ENDS = new Set<number | undefined>([0x7d, 0x5d, 0x0d])
 
 /** The byte order mark in UTF-8. */
 const BOM = Buffer.from('\u{FEFF}')
@@ -146,7 +151,17 @@ export class StdioTransport implements Transport {
       onTooLong: ({ head, tail, bytes }) =>
         this.#answerTooLarge({ head, tail }, `a message of ${bytes} bytes, above the limit of ${MAX_MESSAGE_BYTES}`),
     })
-    stdout?.on('data', (chunk: Buffer) => splitter.push(chunk))
+    let idle: NodeJS.Timeout | undefined
+    stdout?.on('data', (chunk: Buffer) => {
+      clearTimeout(idle)
+      splitter.push(chunk)
+      // Some servers leave out the end of the line: the message is whole, and nothing follows.
+      if (!MESSAGE_ENDS.has(chunk.at(-1))) return
+      idle = setTimeout(() => {
+        const text = splitter.rest.toString().trimEnd()
+        if (new BracketState().push(text) === text.length) splitter.push(LINE_END)
+      }, ANSWER_MS).unref()
+    })
     stderr?.on('data', (chunk: Buffer) => this.#stderr.push(chunk))
     for (const stream of [stdin, stdout, stderr]) {
       // EPIPE and similar errors mostly precede an exit, which is reported separately; a failed write is reported by
