@@ -10,7 +10,10 @@ import ast
 import json
 from typing import TYPE_CHECKING, NamedTuple
 
+from .cell import Compiler
 from .function_source import Refused, text_lines
+from .notebook import NAME
+from .repairs import Reading, reading
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +30,7 @@ _INDENT = "    "
 def from_cells(cells: Sequence[str], name: str, parameters: Sequence[str] = ()) -> dict[str, Any]:
     """Returns {source, function, arguments, candidates}: source that defines the function, its name there, its arguments in these
     cells (None if it was not called), and values that could be parameters. Raises Refused, and SyntaxError."""
-    cells = [cell.replace("\r\n", "\n").replace("\r", "\n").rstrip() for cell in cells]
+    cells = [_as_it_ran(cell.replace("\r\n", "\n").replace("\r", "\n").rstrip()) for cell in cells]
     statements = [node for cell in cells for node in ast.parse(cell).body]
     if not statements:
         raise Refused("there is no code in it")
@@ -38,6 +41,15 @@ def from_cells(cells: Sequence[str], name: str, parameters: Sequence[str] = ()) 
         arguments = _arguments(call, function.args) if call else None
         return {"source": "\n\n".join(kept), "function": function.name, "arguments": arguments, "candidates": []}
     return _wrapped(cells, name, parameters)
+
+
+def _as_it_ran(cell: str) -> str:
+    """The record has a cell as it was written, which may be Python in another dress."""
+    parses = Compiler().parses
+    if parses(cell) or not isinstance(found := reading(cell, parses), Reading):
+        return cell
+    needed = f"from sandbridge_kernel import notebook as {NAME}\n" if NAME in found.source else ""
+    return needed + found.source.strip("\n")
 
 
 # ---- cells that define one function

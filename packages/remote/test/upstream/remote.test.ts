@@ -164,14 +164,14 @@ describe('transports and eras', () => {
   it.each([
     ['its own version', { protocolVersion: '2026-07-28', capabilities: {} }],
     ['no version', { capabilities: {} }],
-  ])('a slow 2026-07-28 server that answers initialize with %s is used', async (_what, result) => {
+  ])('a slow 2026-07-28 server that answers initialize with %s is used', async (_what, answer) => {
     const { url } = await bothEras('reject')
     let isFirst = true
     const slow = await listen(async (request, response) => {
       const body = await bodyOf(request)
       if (isFirst) isFirst = false
       else if (body.includes('"initialize"'))
-        json(response, { jsonrpc: '2.0', id: (JSON.parse(body) as { id: number }).id, result })
+        json(response, { jsonrpc: '2.0', id: (JSON.parse(body) as { id: number }).id, result: answer })
       else await passOn(request, response, url, body).catch(() => {})
     })
     const upstreams = open([remote('r', `${slow}/mcp`)])

@@ -29,6 +29,25 @@ class FromCells(unittest.TestCase):
     def test_lines_inside_a_text_stay_where_they_are(self):
         self.assertEqual(source('t = """é\n b"""; len(t)'), 'async def made():\n    t = """é\n b"""; return len(t)')
 
+    def test_cells_in_another_dress_are_what_ran(self):
+        for cell in (
+            "```python\na = 1\na\n```",
+            ">>> a = 1\n>>> a\n1",
+            "    a = 1\n    a",
+            "a = 1\\na",
+            "%matplotlib inline\na = 1\na",
+        ):
+            body = "\n".join(line for line in source(cell).split("\n") if line.strip() not in ("", "pass"))
+            self.assertEqual(body, "async def made():\n    a = 1\n    return a", cell)
+
+    def test_a_magic_of_a_cell_brings_what_it_needs(self):
+        made = source("%%time\na = 1")
+        self.assertIn("import notebook as", made)
+        compile(made, "", "exec")
+
+    def test_a_text_that_looks_like_another_dress_stays(self):
+        self.assertIn("'%time'", source("a = '%time'\na"))
+
     def test_the_first_value_of_a_name_is_the_parameter(self):
         made = source("a = 1; week = 47; b = 2\nweek = 48", "week", parameters=["week"])
         self.assertEqual(made, "async def made(week: int = 47):\n    a = 1; b = 2\n    week = 48\n\n    return week")
