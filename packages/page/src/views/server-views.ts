@@ -3,6 +3,7 @@
 import type { ServerSet } from '@sandbridge/core/bridge/server-set.ts'
 import { listingTokens } from '@sandbridge/core/calls/catalog/arguments/listing-tokens.ts'
 import { commandLine } from '@sandbridge/core/config/secrets/command-line.ts'
+import { describeSignIn, signInState } from '@sandbridge/core/upstream/auth/describe-sign-in.ts'
 import type { ServerStart } from '@sandbridge/core/upstream/upstream.ts'
 
 export interface ServerRow {
@@ -23,6 +24,8 @@ export interface ServerDetailsView extends ServerRow {
   file: string
   client: string
   canSignIn: boolean
+  /** How its requests are authorized. Missing for a server of this machine. */
+  authorized: string | undefined
   fetchedAt: number | undefined
   lastError: { at: number; reason: string } | undefined
   hint: string | undefined
@@ -54,10 +57,10 @@ export function serverList({
 }
 
 /** @throws BridgeError PROXY_SERVER_UNAVAILABLE for an unknown name */
-export function serverDetails(
-  { connected: { catalog, upstreams }, configured: { discovered } }: ServerSet,
+export async function serverDetails(
+  { connected: { catalog, upstreams, tokenStore }, configured: { discovered } }: ServerSet,
   name: string,
-): ServerDetailsView {
+): Promise<ServerDetailsView> {
   const {
     about: _,
     tools,
@@ -69,7 +72,9 @@ export function serverDetails(
     problem,
     ...entry
   } = catalog.details(name)
-  const { transport, source } = discovered.servers.find((one) => one.name === name)!
+  const definition = discovered.servers.find((one) => one.name === name)!
+  const { transport, source } = definition
+  const signIn = await signInState(definition, tokenStore)
   return {
     ...entry,
     toolCount,
@@ -81,6 +86,7 @@ export function serverDetails(
     file: source.file,
     client: source.client,
     canSignIn: upstreams.canSignIn(name),
+    authorized: signIn && describeSignIn(signIn),
     fetchedAt,
     lastError: lastError && { at: lastError.at, reason: lastError.reason },
     hint: failure?.hint,

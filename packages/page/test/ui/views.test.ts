@@ -71,6 +71,7 @@ describe('the page (needs Chromium)', () => {
     delete server.twist.steps
     await signIn()
     await link.waitFor({ state: 'detached' })
+    await page.getByText('signed in, just now').waitFor()
     expect(await said.count()).toBe(0)
     expect(problems).toEqual([])
   })

@@ -45,14 +45,15 @@ interface Expectation {
 export function serverIn(fields: Fields, { place, expected, trusted }: Expectation): AuthorizationServer {
   const url = (name: string): string | undefined => {
     const text = typeof fields[name] === 'string' ? textIn(fields, name) : undefined
-    return text !== undefined && URL.canParse(text, place) ? new URL(text, place).href : undefined
+    return text !== undefined && URL.canParse(text, place) ? withHttps(new URL(text, place).href, place) : undefined
   }
   const tokenEndpoint = url('token_endpoint')
   if (tokenEndpoint === undefined) throw new AuthorizationError('its metadata has no token_endpoint')
   // A document without an issuer is bound to the place where it was found.
   const issuer = textIn(fields, 'issuer') ?? expected ?? new URL(place).origin
-  const isTrusted = sameIssuer(issuer, trusted)
-  if (!isTrusted && (trusted !== undefined || (expected !== undefined && !sameIssuer(issuer, expected)))) {
+  const known = withHttps(issuer, place)
+  const isTrusted = sameIssuer(issuer, trusted) || sameIssuer(known, trusted)
+  if (!isTrusted && (trusted !== undefined || (expected !== undefined && !sameIssuer(known, expected)))) {
     throw new AuthorizationError(`its metadata is of another issuer, ${issuer}`, {
       hint: `If you trust that issuer, write "issuer": "${issuer}" into the \`oauth\` of the entry.`,
     })
@@ -74,6 +75,20 @@ export function serverIn(fields: Fields, { place, expected, trusted }: Expectati
     scopes: textsIn(fields, 'scopes_supported'),
     namesItself: [true, 'true'].includes(fields['authorization_response_iss_parameter_supported'] as boolean | string),
   }
+}
+
+/**
+ * A server behind a proxy that ends TLS often takes its own address for one with http.
+ * @param reached an address of the same host that was reached with https
+ */
+export function withHttps(address: string, reached: string): string {
+  if (!URL.canParse(address)) return address
+  const [url, known] = [new URL(address), new URL(reached)]
+  if (url.protocol !== 'http:' || known.protocol !== 'https:' || url.hostname !== known.hostname) return address
+  if (url.port !== '' && url.port !== known.port) return address
+  url.protocol = 'https:'
+  url.port = known.port
+  return url.href
 }
 
 /** A slash at the end is no difference. */

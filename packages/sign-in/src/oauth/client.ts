@@ -2,7 +2,7 @@
 import type { RemoteServer } from '@sandbridge/core/config/entries/server-definition.ts'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import type { Grant } from '@sandbridge/core/upstream/auth/grants.ts'
-import { sameIssuer } from './authorization-server.ts'
+import { sameIssuer, withHttps } from './authorization-server.ts'
 import type { OAuthClient } from './token-requests.ts'
 
 interface Asked {
@@ -41,7 +41,7 @@ export function assertTrusted(asked: {
   isNamed?: boolean
 }): void {
   const { name, serverUrl, issuer, hasSecret, trusted, isNamed } = asked
-  const isOwn = new URL(issuer).origin === new URL(serverUrl).origin
+  const isOwn = new URL(withHttps(issuer, serverUrl)).origin === new URL(serverUrl).origin
   if (trusted === undefined ? !hasSecret || isOwn || isNamed === true : sameIssuer(issuer, trusted)) return
   throw new BridgeError(
     'UPSTREAM_AUTH_REQUIRED',

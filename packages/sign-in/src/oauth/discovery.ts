@@ -4,7 +4,7 @@
 import type { SignInClient } from '@sandbridge/core/config/entries/server-definition.ts'
 import type { Ask } from './ask.ts'
 import { AuthorizationError } from './authorization-error.ts'
-import { assumedServer, type AuthorizationServer, sameIssuer, serverIn } from './authorization-server.ts'
+import { assumedServer, type AuthorizationServer, sameIssuer, serverIn, withHttps } from './authorization-server.ts'
 import { type Fields, textIn, textsIn } from './fields.ts'
 import type { TokenEndpoint } from './token-requests.ts'
 
@@ -93,7 +93,10 @@ export async function discover(wanted: Wanted): Promise<Discovered> {
     throw trail.error(`There is no metadata of an authorization server at ${authServerMetadataUrl}`)
   }
   const all = resource && textsIn(resource, 'authorization_servers')
-  const listed = all?.filter((url) => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)).slice(0, MAX_LISTED)
+  const listed = all
+    ?.map((address) => withHttps(address, serverUrl))
+    .filter((url) => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol))
+    .slice(0, MAX_LISTED)
   const own = new URL('/', serverUrl).href
   if (all && listed?.length === 0) trail.note(serverUrl, 'its metadata name no address of an authorization server')
   const candidates = listed?.length ? listed : [named.issuer ?? own]
@@ -120,7 +123,7 @@ async function protectedResource(
   const wellKnown = '/.well-known/oauth-protected-resource'
   const path = url.pathname.replace(/\/$/, '')
   const places = [
-    ...(resourceMetadata ? [resourceMetadata.href] : []),
+    ...(resourceMetadata ? [withHttps(resourceMetadata.href, serverUrl)] : []),
     new URL(`${wellKnown}${path}${url.search}`, url.origin).href,
     new URL(wellKnown, url.origin).href,
   ]
@@ -135,7 +138,7 @@ async function protectedResource(
       continue
     }
     const resource = textIn(fields, 'resource')
-    if (resource !== undefined && !covers(resource, url)) {
+    if (resource !== undefined && !covers(withHttps(resource, serverUrl), url)) {
       trail.note(place, `it is about another resource, ${resource}`)
       trail.hint ??= `If ${resource} is the server that you mean, write it as the \`url\` of the entry.`
       continue
@@ -155,15 +158,16 @@ function covers(resource: string, { origin, pathname }: URL): boolean {
 }
 
 /**
- * RFC 8414 section 3.1, and OpenID Connect Discovery 1.0 section 4, in the order of MCP; at last without the path, as
- * some MCP servers name themselves in place of their authorization server. Its issuer is checked at all of them.
+ * RFC 8414 section 3.1, and OpenID Connect Discovery 1.0 section 4, in the order of MCP; then with the path in front,
+ * and at last without it, as some MCP servers name themselves in place of their authorization server. Its issuer is
+ * checked at all of them.
  */
 function placesOf(address: string): string[] {
   const { origin, pathname } = new URL(address)
   const path = pathname.replace(/\/$/, '')
   const [oauth, openId] = ['/.well-known/oauth-authorization-server', '/.well-known/openid-configuration']
   const withPath = [`${origin}${oauth}${path}`, `${origin}${openId}${path}`, `${origin}${path}${openId}`]
-  return [...new Set([...withPath, `${origin}${oauth}`, `${origin}${openId}`])]
+  return [...new Set([...withPath, `${origin}${path}${oauth}`, `${origin}${oauth}`, `${origin}${openId}`])]
 }
 
 /** @param expected the issuer that the metadata must name; undefined accepts any */

@@ -4,12 +4,14 @@ import type { Ask } from './ask.ts'
 import { AuthorizationError, refusalOf } from './authorization-error.ts'
 import type { AuthorizationServer } from './authorization-server.ts'
 import { isSafe } from './authorization-server.ts'
-import { errorIn, textIn, textsIn } from './fields.ts'
+import { errorIn, numberIn, textIn, textsIn } from './fields.ts'
 import type { OAuthClient } from './token-requests.ts'
 
 /** A client that an authorization server has registered. */
 export interface RegisteredClient extends OAuthClient {
   redirect_uris: string[]
+  /** When its secret expires, in seconds since 1970. */
+  client_secret_expires_at?: number
 }
 
 interface Metadata {
@@ -92,9 +94,12 @@ export async function register({ ask, server, redirectUri, isChosen, scope }: Re
     const id = fields && textIn(fields, 'client_id')
     if (fields && id !== undefined && status < 300) {
       const secret = textIn(fields, 'client_secret')
+      const expires = numberIn(fields, 'client_secret_expires_at')
       return {
         client_id: id,
         ...(secret !== undefined && { client_secret: secret }),
+        // 0 stands for never, RFC 7591 section 3.2.1.
+        ...(expires !== undefined && expires > 0 && { client_secret_expires_at: expires }),
         token_endpoint_auth_method: textIn(fields, 'token_endpoint_auth_method') ?? metadata.token_endpoint_auth_method,
         redirect_uris: textsIn(fields, 'redirect_uris') ?? metadata.redirect_uris,
       }

@@ -172,8 +172,10 @@ export class SignInPage {
   }
 }
 
-/** A client is registered with its redirect address, including the port. */
+/** A client is registered with its redirect address, including the port, and its secret may expire. */
 function isForHere({ client, port }: Grant, callback: Callback): boolean {
+  const { client_secret_expires_at: expires = Infinity } = client ?? {}
+  if (expires <= Date.now() / 1000) return false
   const addresses = client?.redirect_uris
   if (!Array.isArray(addresses) || addresses.length === 0) return port === callback.port
   return addresses.includes(callback.url) || addresses.includes(callback.url.replace('//127.0.0.1:', '//localhost:'))

@@ -72,3 +72,18 @@ describe('a registration that is refused', () => {
     await expect(signIn()).rejects.toThrow(/invalid_client_metadata \(sent: redirect_uris http:.*grant_types/)
   })
 })
+
+it('a client whose secret has expired is registered anew, before a page that would fail', async () => {
+  for (const [expires, count] of [
+    [0, 1],
+    [Date.now() / 1000 + 3600, 1],
+    [Date.now() / 1000 - 1, 2],
+  ] as const) {
+    const { server, logIn: signIn } = await site({
+      register: changed({ client_secret: 'secret', client_secret_expires_at: expires }),
+    })
+    await signIn()
+    await signIn({ scope: 'more' })
+    expect(server.counts).toMatchObject({ authorize: 2, register: count })
+  }
+})

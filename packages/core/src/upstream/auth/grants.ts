@@ -13,6 +13,8 @@ export interface Grant {
   client?: {
     client_id: string
     client_secret?: string
+    /** In seconds since 1970. */
+    client_secret_expires_at?: number
     token_endpoint_auth_method?: string
     redirect_uris?: string[]
   }

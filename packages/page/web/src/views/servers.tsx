@@ -167,6 +167,12 @@ function ServerDetails({ name, changes }: { name: string; changes: number }): JS
         <dd>
           <code>{visibleInline(server.commandLine)}</code>
         </dd>
+        {server.authorized !== undefined && (
+          <>
+            <dt>Authorized</dt>
+            <dd>{visibleInline(server.authorized)}</dd>
+          </>
+        )}
         <dt>Defined in</dt>
         <dd>{visibleInline(server.file)}</dd>
         {server.start && (
