@@ -1,6 +1,7 @@
 // Finds the image for containers, and pulls it if it is missing. Never substitutes another image.
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { runCommand } from '@sandbridge/core/util/process/run-command.ts'
+import { runCommand, type CommandResult } from '@sandbridge/core/util/process/run-command.ts'
+import { withTimeout } from '@sandbridge/core/util/async/wait.ts'
 import type { EngineName } from '@sandbridge/core/isolation/container-part.ts'
 import type { Engine } from './probe-engine.ts'
 import { lastLine } from '@sandbridge/core/util/text/one-line.ts'
@@ -39,15 +40,21 @@ const registries = {
 
 const registryOf = (image: string): string => fullImageName(image).split('/')[0]!
 
+/** Those that go on, by the engine's command and the image. */
+const pulls = new Map<string, Promise<CommandResult>>()
+
 /**
  * Returns the image of this name, and pulls it if needed.
  * @param onProgress called with the engine's output during a pull
- * @throws BridgeError SANDBOX_IMAGE_MISSING if it is missing and cannot be pulled, or is not a Linux image
+ * @param patienceMs how long to wait for a pull, which goes on after that
+ * @throws BridgeError SANDBOX_IMAGE_MISSING if it is missing and cannot be pulled, or is not a Linux image; SANDBOX_BUSY
+ * while it is pulled
  */
 export async function ensureImage(
   engine: Engine,
   name: string,
   onProgress: (message: string) => void = () => {},
+  patienceMs?: number,
 ): Promise<Image> {
   const present = await inspectImage(engine.command, name)
   if (present) return present
@@ -57,14 +64,26 @@ export async function ensureImage(
   if (offline !== undefined) throw missing(name, offline)
   onProgress(`Pulling ${name} with ${engine.command}`)
   const full = engine.dialect === 'podman' ? fullImageName(name) : name
-  const { code, stderr } = await runCommand(engine.command, ['pull', full], {
-    timeoutMs: PULL_TIMEOUT_MS,
-    onLine: onProgress,
-  })
+  const pull = startPull(engine.command, full, onProgress)
+  const { code, stderr } = await (patienceMs === undefined ? pull : withTimeout(pull, patienceMs, () => pulling(name)))
   const pulled = code === 0 ? await inspectImage(engine.command, name) : undefined
   if (pulled) return pulled
   registries.note(name, stderr)
   throw missing(name, lastLine(stderr) ?? 'the engine gave no reason')
+}
+
+function startPull(command: EngineName, image: string, onLine: (line: string) => void): Promise<CommandResult> {
+  const key = `${command} ${image}`
+  const running = pulls.get(key)
+  if (running) return running
+  const options = { timeoutMs: PULL_TIMEOUT_MS, onLine }
+  const pull = runCommand(command, ['pull', image], options).finally(() => pulls.delete(key))
+  pulls.set(key, pull)
+  return pull
+}
+
+function pulling(name: string): never {
+  throw new BridgeError('SANDBOX_BUSY', `Image ${name} is still being pulled`, { hint: 'Retry when it is here.' })
 }
 
 /** A registry that takes longer is treated as unreachable. */

@@ -23,6 +23,7 @@ export async function probe(name: EngineName, image: string | undefined, inBackg
   return {
     name,
     usable: engine !== undefined && state !== 'missing',
+    isReady: state === 'here',
     verdict: state === undefined || state === 'here' ? verdict : `${verdict}; ${IMAGE_WORDS[state](image!)}`,
     ...(stoppedMachine && { asleep: true }),
     ...(engine && !engine.rootless && { rootful: true }),

@@ -6,7 +6,7 @@ import { type ChannelSocket, openChannelSocket } from './channel-socket.ts'
 import { EXIT_ENGINE, type Engine } from './probe-engine.ts'
 
 /** How long to wait for a container's connection before its frames go through the engine. */
-const CONNECT_MS = 30_000
+const CONNECT_MS = 15_000
 
 export class PastEngine {
   /** Undefined until a sandbox has tried. */

@@ -23,6 +23,7 @@ import { ensureImage } from './image.ts'
 import type { Image } from './image.ts'
 import type { ContainerOptions, EngineName } from '@sandbridge/core/isolation/container-part.ts'
 import { ensurePackageImage } from './package-image.ts'
+import { explainNoContainer } from './no-container.ts'
 import { newContainerName, ownerLabels, removeLeftovers } from './owner.ts'
 import { PastEngine } from './past-engine.ts'
 import { startPodmanMachine } from './podman-machine.ts'
@@ -155,8 +156,8 @@ export class ContainerProvider implements Provider {
         hint: `Fix ${this.name}, or set MCP_BRIDGE_RUNTIME=pyodide to use the embedded sandbox.`,
       })
     }
-    const base = await ensureImage(engine, this.#options.image, onProgress)
-    const { packages = [], cacheDir } = this.#options
+    const { image: wanted, packages = [], cacheDir, pullPatienceMs } = this.#options
+    const base = await ensureImage(engine, wanted, onProgress, pullPatienceMs)
     const memory = cacheDir && path.join(cacheDir, 'packages')
     const { image, missing } = await ensurePackageImage(engine, base, packages, { memory, onProgress })
     this.missingPackages = missing
@@ -173,12 +174,16 @@ export class ContainerProvider implements Provider {
       const unknown = /unable to find (user|group) [^\s:]+|no matching entries in (passwd|group) file/i.exec(end.stderr)
       const detail = unknown
         ? `Image ${image} has no user ${user}, which MCP_BRIDGE_CONTAINER_USER sets: ${unknown[0]}`
-        : `Image ${image} has no working python3. ${end.stderr}`
+        : explainNoContainer(command, image, end.stderr)
       return { reason: 'failed-to-start', detail }
     }
     const explained = explainEnd(end)
     if (explained.reason !== 'exited') return explained
-    return { reason: 'failed-to-start', detail: `Python in image ${image} did not start: ${end.stderr}` }
+    // Its first process was never Python: the runtime says why.
+    const detail = /exec format error/i.test(end.stderr)
+      ? explainNoContainer(command, image, end.stderr)
+      : `Python in image ${image} did not start: ${end.stderr}`
+    return { reason: 'failed-to-start', detail }
   }
 
   /** The image or the engine may have changed, so the next start prepares again. */
@@ -187,11 +192,14 @@ export class ContainerProvider implements Provider {
     if (spoke) return { reason: 'engine-gone', detail: stderr }
     const { engine, verdict } = await probeEngine(this.name)
     if (!engine) return { reason: 'engine-gone', detail: `${verdict}.` }
-    const { cpus } = this.#options
+    const { cpus, image } = this.#options
     const refused =
       cpus === undefined ? undefined : stderr.split('\n').find((line) => /\bcpus?\b|cpu\.(cfs|max)/i.test(line))
-    const what = refused === undefined ? 'create a container' : `create a container with MCP_BRIDGE_CPUS=${cpus}`
-    return { reason: 'failed-to-start', detail: `${command} could not ${what}: ${refused ?? stderr}` }
+    const detail =
+      refused === undefined
+        ? explainNoContainer(command, image, stderr)
+        : `${command} could not create a container with MCP_BRIDGE_CPUS=${cpus}: ${refused}`
+    return { reason: 'failed-to-start', detail }
   }
 }
 

@@ -6,7 +6,11 @@ import { networkInterfaces } from 'node:os'
 import type { AddressInfo } from 'node:net'
 import type { OpenTenant } from '@sandbridge/core/bridge/open-tenant.ts'
 import type { Settings } from '@sandbridge/core/config/settings/settings.ts'
+import { Kernel } from '@sandbridge/core/cell/kernel/kernel.ts'
 import { messageOf } from '@sandbridge/core/errors.ts'
+import { findProvider } from '@sandbridge/core/isolation/detect/detect.ts'
+import type { ProviderName } from '@sandbridge/core/isolation/provider.ts'
+import { SILENT } from '@sandbridge/core/util/log.ts'
 import type { Session } from '@sandbridge/core/cell/session/session.ts'
 import type { Finding } from '@sandbridge/core/cli/finding.ts'
 import { type TryCell, tryCpus, tryEndless, tryProcesses, notTried } from './try-limits.ts'
@@ -47,6 +51,14 @@ export async function checkSandbox(bridge: OpenTenant, session: Session, quiet: 
     const message = `The sandbox could not be tried: ${messageOf(error)}`
     return [{ check: 'sandbox', level: 'broken', message, advice: 'See what `sandbridge doctor` says of engines.' }]
   }
+}
+
+/** Starts a sandbox as `auto` does, and ends it. @throws what keeps it from starting */
+export async function tryProvider(runtime: ProviderName, settings: Settings): Promise<void> {
+  const { provider } = await findProvider({ ...settings, runtime, packages: [] }, SILENT)
+  await provider.prepare()
+  const kernel = await Kernel.attach(await provider.start(settings), TIMEOUT_MS)
+  await kernel.dispose()
 }
 
 function tryCellIn(session: Session, bridge: OpenTenant): TryCell {

@@ -4,6 +4,7 @@ import { writeFile } from 'node:fs/promises'
 import { homedir, release } from 'node:os'
 import type { OpenTenant } from '@sandbridge/core/bridge/open-tenant.ts'
 import type { KnownServer } from '@sandbridge/core/calls/catalog/known-server.ts'
+import { forgetFailures } from '@sandbridge/core/isolation/detect/choose-provider.ts'
 import { probeProviders } from '@sandbridge/core/isolation/detect/detect.ts'
 import type { PassedOver } from '@sandbridge/core/isolation/detect/remembered-choice.ts'
 import type { ProviderName } from '@sandbridge/core/isolation/provider.ts'
@@ -23,7 +24,7 @@ import { untrustedNote } from '@sandbridge/core/cli/terminal/server-notes.ts'
 import { checkClock, checkFolders, checkSnapshot } from './check-folders.ts'
 import { checkNode, checkRules, checkSources, checkUnread } from './check-setup.ts'
 import { checkPackages, packagesText } from './check-packages.ts'
-import { checkSandbox } from './check-sandbox.ts'
+import { checkSandbox, tryProvider } from './check-sandbox.ts'
 import { checkServers, checkSignIns, failedServers } from './check-servers.ts'
 import type { Finding } from '@sandbridge/core/cli/finding.ts'
 
@@ -40,10 +41,12 @@ export async function doctor(options: DoctorOptions): Promise<void> {
   await withBridge(async (bridge) => {
     const { settings, catalog, discovered } = bridge
     const snapshot = await checkSnapshot(settings)
+    // The user may have fixed what kept one from starting.
+    forgetFailures(settings)
     const checkingServers = options.deep ? checkServers(bridge) : Promise.resolve([])
     // Run in parallel: most of the time is spent waiting for engines, sandboxes and servers.
     const [providers, { trial, walls }, servers] = await Promise.all([
-      probeProviders(settings),
+      probeProviders(settings, (name) => tryProvider(name, settings)),
       tryCells(bridge, options.deep ? checkingServers : undefined),
       checkingServers,
     ])

@@ -93,6 +93,7 @@ export class Bridge {
     this.findProvider = rest.findProvider ?? chooseProvider(settings, log)
     this.#pool = new KernelPool({
       provider: async (onProgress) => (await this.findProvider(onProgress)).provider,
+      passOver: this.findProvider.passOver,
       limits: { memoryBytes: settings.memoryBytes },
       size: { min: settings.poolCount, max: settings.poolMaxCount ?? settings.poolCount },
       packages: settings.packages,

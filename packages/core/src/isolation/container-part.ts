@@ -38,6 +38,8 @@ export interface ContainerOptions {
   packages?: readonly string[]
   /** Cache folder, kept between runs. */
   cacheDir?: string
+  /** How long to wait for an image that is being pulled. Missing: until it is here. */
+  pullPatienceMs?: number | undefined
   /** Let frames bypass an engine on this machine. Default true. */
   direct?: boolean
 }

@@ -2,6 +2,9 @@
 import { Part } from '../util/part.ts'
 import type { Provider } from './provider.ts'
 
+/** The setting that asks for this part. */
+export const AS_PODS = 'MCP_BRIDGE_RUNTIME=kubernetes'
+
 export const kubernetes = new Part<KubernetesPart>('Kubernetes')
 
 interface KubernetesPart {

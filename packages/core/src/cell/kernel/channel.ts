@@ -95,7 +95,11 @@ export class Channel {
           reject(new BridgeError('SANDBOX_BUSY', `No sandbox can start now: ${detail}`))
           return
         }
-        const ended = `The sandbox ended before it was ready (${describeExit(exit)})`
+        // What the provider says is the cause; how the process ended adds nothing.
+        const ended =
+          exit.reason === 'failed-to-start' && detail !== ''
+            ? 'The sandbox did not start'
+            : `The sandbox ended before it was ready (${describeExit(exit)})`
         reject(new BridgeError('SANDBOX_START_FAILED', detail ? `${ended}: ${detail}` : ended))
       })
     })

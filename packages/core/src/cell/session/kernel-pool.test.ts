@@ -3,6 +3,7 @@ import { FakeSandbox } from '../../../test/support/fake-sandbox.ts'
 import type { BridgeEvent } from '../../observe/events/event.ts'
 import { EventStream } from '../../observe/events/event-stream.ts'
 import { createLog } from '../../util/log.ts'
+import type { Provider } from '../../isolation/provider.ts'
 import { KernelPool } from './kernel-pool.ts'
 import type { PoolBounds } from './pool-size.ts'
 
@@ -64,6 +65,68 @@ describe('KernelPool', () => {
     await ending.pool.close()
     await vi.advanceTimersByTimeAsync(0)
     expect(ending.logged).toEqual([])
+  })
+
+  it('the pool takes a kernel of the next provider when the first sandboxes of one do not start, and says so once', async () => {
+    const fails = new FakeSandbox()
+    const names: string[] = []
+    const providers = (['docker', 'bubblewrap', 'pyodide'] as const).map((name) => ({
+      name,
+      prepare: async () => {},
+      start: async () => {
+        names.push(name)
+        if (name === 'docker') throw new Error('docker: no room')
+        // Hangs.
+        if (name === 'bubblewrap') return fails
+        return new FakeSandbox().ready()
+      },
+    }))
+    const passOver = async ({ name }: Provider) => {
+      providers.shift()
+      return `${name} failed.`
+    }
+    const pool = new KernelPool({
+      provider: async () => providers[0]!,
+      passOver,
+      limits: { memoryBytes: 1 },
+      size: 0,
+      log: createLog('error', () => {}),
+    })
+    const taking = pool.take()
+    await vi.advanceTimersByTimeAsync(26_000)
+    const kernel = await taking
+    expect(names).toEqual(['docker', 'bubblewrap', 'pyodide'])
+    expect(fails.disposed).toBe(true)
+    expect(pool.takeNews(kernel)).toMatch(
+      /^docker failed\. bubblewrap failed\. Cells run in the embedded sandbox instead/,
+    )
+    expect(pool.takeNews(kernel)).toBeUndefined()
+    await pool.close()
+  })
+
+  it('a provider that has started a sandbox is not passed over when another one fails', async () => {
+    const passOver = vi.fn<() => Promise<string>>(async () => 'never')
+    let startCount = 0
+    const provider = {
+      name: 'docker' as const,
+      prepare: async () => {},
+      start: async () => {
+        startCount += 1
+        if (startCount === 2) throw new Error('no room')
+        return new FakeSandbox().ready()
+      },
+    }
+    const pool = new KernelPool({
+      provider: async () => provider,
+      passOver,
+      limits: { memoryBytes: 1 },
+      size: 0,
+      log: createLog('error', () => {}),
+    })
+    await pool.take()
+    await expect(pool.take()).rejects.toThrow('no room')
+    expect(passOver).not.toHaveBeenCalled()
+    await pool.close()
   })
 
   it('the pool grows while sessions come faster than sandboxes start, and shrinks later', async () => {

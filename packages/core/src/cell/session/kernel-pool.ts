@@ -3,6 +3,7 @@
 import { BridgeError, messageOf } from '../../errors.ts'
 import { type EventStream, NO_EVENTS } from '../../observe/events/event-stream.ts'
 import { Kernel } from '../kernel/kernel.ts'
+import { withTimeout } from '../../util/async/wait.ts'
 import type { Log } from '../../util/log.ts'
 import { packageName } from '../../isolation/packages-part.ts'
 import type { KeptSession, MissingPackage, Provider, Sandbox, SandboxLimits } from '../../isolation/provider.ts'
@@ -14,6 +15,8 @@ import { warmUp } from './warm-up.ts'
 interface KernelPoolOptions {
   /** Called at first use, because looking for engines takes time. */
   provider: (onProgress: OnPreparing) => Promise<Provider>
+  /** See `ProviderChoice`. */
+  passOver?: ((provider: Provider, error: unknown) => Promise<string | undefined>) | undefined
   limits: SandboxLimits
   /** Number of kernels to keep waiting; with two bounds, adapts to how fast sessions take them. */
   size: number | PoolBounds
@@ -30,6 +33,8 @@ const REFILL_AFTER_MS = 100
 /** Delay before a lost waiting kernel is replaced. Doubles with each further loss until a kernel is taken. */
 const REFILL_AFTER_LOSS_MS = 1_000
 const MAX_REFILL_AFTER_LOSS_MS = 5 * 60_000
+/** How long the first sandbox of a provider may take to start where another provider could be taken. */
+const FIRST_START_MS = 25_000
 /** How often a grown pool checks whether it can shrink. */
 const SHRINK_MS = 15_000
 
@@ -41,6 +46,10 @@ export class KernelPool {
   readonly #queue = new StartQueue()
   /** Configured packages that sandboxes do not have. Known once a kernel was taken. */
   missingPackages: readonly MissingPackage[] = []
+  /** Why providers were passed over, until a session has taken a kernel. */
+  readonly #passedOver = new Set<string>()
+  /** The provider has started a sandbox: a later failure does not mean that it cannot. */
+  readonly #proven = new WeakSet<Provider>()
   /** Sandboxes whose kernel is not ready yet. */
   readonly #starting = new Set<Sandbox>()
   #closed = false
@@ -119,6 +128,16 @@ export class KernelPool {
     this.#options.events?.emit({ type: 'sandbox.taken', id, provider, wasPooled: pooled !== undefined, durationMs })
     setTimeout(() => this.warm(), REFILL_AFTER_MS).unref()
     return kernel
+  }
+
+  /** Tells once which providers could start no sandbox. */
+  takeNews(kernel: Kernel): string | undefined {
+    const reasons = [...this.#passedOver]
+    this.#passedOver.clear()
+    if (reasons.length === 0) return undefined
+    const { provider } = kernel.sandbox
+    const name = provider === 'pyodide' ? 'the embedded sandbox' : provider
+    return `${reasons.join(' ')} Cells run in ${name} instead. Tell the user: \`sandbridge doctor\` says what to do.`
   }
 
   /** Resume the kernel that an earlier bridge kept for this session. If that fails, `note` tells the user why. */
@@ -204,26 +223,47 @@ export class KernelPool {
   }
 
   async #start(options?: QueueOptions): Promise<Kernel> {
-    const { limits, log } = this.#options
     const provider = await this.#prepared()
     if (provider.startsAtOnce !== undefined) this.#queue.allow(provider.startsAtOnce)
-    return this.#queue.run(async () => {
+    try {
+      return await this.#queue.run(() => this.#startIn(provider), options)
+    } catch (error) {
+      const reason = await this.#whyPassedOver(provider, error)
+      if (reason === undefined) throw error
+      this.#passedOver.add(reason)
+      return this.#start(options)
+    }
+  }
+
+  async #startIn(provider: Provider): Promise<Kernel> {
+    const { limits, log, passOver } = this.#options
+    if (this.#closed) throw shuttingDown()
+    const startedAt = performance.now()
+    const sandbox = await provider.start(limits)
+    this.#starting.add(sandbox)
+    try {
       if (this.#closed) throw shuttingDown()
-      const startedAt = performance.now()
-      const sandbox = await provider.start(limits)
-      this.#starting.add(sandbox)
-      try {
-        if (this.#closed) throw shuttingDown()
-        const kernel = await Kernel.attach(sandbox, undefined, log)
-        this.#emitStarted(kernel, performance.now() - startedAt)
-        return kernel
-      } catch (error) {
-        await sandbox.dispose()
-        throw error
-      } finally {
-        this.#starting.delete(sandbox)
-      }
-    }, options)
+      const isTrial = passOver !== undefined && !this.#proven.has(provider)
+      const attached = Kernel.attach(sandbox, undefined, log)
+      const kernel = await (isTrial ? withTimeout(attached, FIRST_START_MS, startsLate) : attached)
+      this.#proven.add(provider)
+      this.#emitStarted(kernel, performance.now() - startedAt)
+      return kernel
+    } catch (error) {
+      // An engine that does not answer does not answer this either.
+      const disposed = sandbox.dispose()
+      if (!isTimeout(error)) await disposed
+      throw error
+    } finally {
+      this.#starting.delete(sandbox)
+    }
+  }
+
+  /** Undefined when the provider works, nothing else can be taken, or nobody waits any more. */
+  async #whyPassedOver(provider: Provider, error: unknown): Promise<string | undefined> {
+    const { passOver } = this.#options
+    if (!passOver || this.#closed || this.#proven.has(provider) || !isStartFailure(error)) return undefined
+    return passOver(provider, error)
   }
 
   #emitStarted({ sandbox: { id, provider }, python, closed }: Kernel, durationMs: number): void {
@@ -246,4 +286,16 @@ export class KernelPool {
 
 function shuttingDown(): BridgeError {
   return new BridgeError('SHUTTING_DOWN', 'The bridge is shutting down')
+}
+
+function startsLate(): never {
+  throw new BridgeError('SANDBOX_START_TIMEOUT', `The sandbox did not start within ${FIRST_START_MS / 1000} s`)
+}
+
+const isTimeout = (error: unknown): boolean => BridgeError.isInstance(error) && error.code === 'SANDBOX_START_TIMEOUT'
+
+/** False for what would fail in every sandbox. */
+function isStartFailure(error: unknown): boolean {
+  if (!BridgeError.isInstance(error)) return true
+  return !['CONFIG_INVALID', 'CANCELLED', 'SHUTTING_DOWN', 'SANDBOX_BUSY'].includes(error.code)
 }

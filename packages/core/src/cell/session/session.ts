@@ -197,6 +197,8 @@ export class Session {
     }
     this.#kernel.running = request
     if (!request.aside) {
+      const passedOver = this.#options.pool.takeNews(kernel)
+      if (passedOver !== undefined) this.#news.add({ what: 'said', text: passedOver })
       this.#markCell(kernel, request)
       this.#kernel.cells += 1
     }

@@ -1,12 +1,21 @@
-import { describe, expect, it } from 'vitest'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { readSettings } from '../../config/settings/settings.ts'
 import { BridgeError } from '../../errors.ts'
-import { prepareAhead } from './choose-provider.ts'
+import { needsPosix } from '../../../test/support/needs.ts'
+import { SILENT } from '../../util/log.ts'
+import { chooseProvider, forgetFailures, prepareAhead } from './choose-provider.ts'
 import type { FoundProvider } from './detect.ts'
+import type { Provider, ProviderName } from '../provider.ts'
 
-const found = (prepare: () => Promise<void>): FoundProvider => ({
-  provider: { name: 'podman', prepare, start: () => Promise.reject(new Error('not here')) },
-  passedOver: [],
+const fake = (name: ProviderName, prepare: () => Promise<void> = async () => {}): Provider => ({
+  name,
+  prepare,
+  start: () => Promise.reject(new Error('not here')),
 })
+const found = (prepare: () => Promise<void>): FoundProvider => ({ provider: fake('podman', prepare), passedOver: [] })
 
 describe('preparing a provider ahead of need', () => {
   it('finds the provider and has it prepare', async () => {
@@ -26,5 +35,55 @@ describe('preparing a provider ahead of need', () => {
     await new Promise((resolve) => setTimeout(resolve, 20))
     process.off('unhandledRejection', onRefused)
     expect(refused).toEqual([])
+  })
+})
+
+describe('a provider that starts no sandbox', () => {
+  /** A machine where bubblewrap seems usable, in this version. */
+  const machine = (runtime = 'auto') => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'choice-'))
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+    const settings = readSettings({ MCP_BRIDGE_CACHE_DIR: folder, MCP_BRIDGE_RUNTIME: runtime }, { home: folder })
+    const start = (version: string) => {
+      const verdict = `bubblewrap ${version}`
+      const choose = chooseProvider(settings, SILENT, undefined, async (_settings, _log, _onProgress, known) => {
+        const isFailed = known?.failed?.bubblewrap?.verdict === verdict
+        return { provider: fake(isFailed ? 'pyodide' : 'bubblewrap'), verdict, passedOver: [] }
+      })
+      return { choose, name: async () => (await choose()).provider.name }
+    }
+    return { settings, start }
+  }
+  const failed = new BridgeError('SANDBOX_START_FAILED', 'The sandbox did not start: no uid map.')
+
+  it('is passed over for the next one, in this bridge and in later ones, until its version changes', async () => {
+    const { settings, start } = machine()
+    const { choose, name } = start('1')
+    const { provider } = await choose()
+    expect(provider.name).toBe('bubblewrap')
+    expect(await choose.passOver!(provider, failed)).toBe('bubblewrap: no uid map.')
+    expect(await name()).toBe('pyodide')
+    // Another sandbox of it failed at the same time: what is chosen by now stays.
+    expect(await choose.passOver!(provider, failed)).toBe('bubblewrap: no uid map.')
+    expect(await name()).toBe('pyodide')
+    expect(await start('1').name()).toBe('pyodide')
+    expect(await start('2').name()).toBe('bubblewrap')
+    forgetFailures(settings)
+    expect(await start('1').name()).toBe('bubblewrap')
+  })
+
+  it('is tried again by the next bridge, if it was only late', async () => {
+    const { start } = machine()
+    const { choose, name } = start('1')
+    await choose.passOver!((await choose()).provider, new BridgeError('SANDBOX_START_TIMEOUT', 'late'))
+    expect(await name()).toBe('pyodide')
+    expect(await start('1').name()).toBe('bubblewrap')
+  })
+
+  it('is kept if it is the last, or if the user has named it', async () => {
+    const { choose } = machine().start('1')
+    expect(await choose.passOver!(fake('pyodide'), failed)).toBeUndefined()
+    const named = machine('bubblewrap').start('1').choose
+    expect(await named.passOver!((await named()).provider, failed)).toBeUndefined()
   })
 })

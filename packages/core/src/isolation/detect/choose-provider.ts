@@ -1,19 +1,54 @@
 // Chooses the provider of sandboxes: the one that is set, or the first usable one. Runs at first use, since asking
-// engines takes time.
+// engines takes time. A provider of `auto` whose first sandbox does not start is passed over for the next one.
 import type { Settings } from '../../config/settings/settings.ts'
 import type { Log } from '../../util/log.ts'
-import { findProvider, type FoundProvider } from './detect.ts'
-import { RememberedChoice } from './remembered-choice.ts'
+import { findProvider, type FoundProvider, whyNot } from './detect.ts'
+import { type FailedTrials, RememberedChoice, RememberedFailures } from './remembered-choice.ts'
+import type { Provider } from '../provider.ts'
 import { SharedPreparation } from '../shared-preparation.ts'
 
 /** Returns the same provider every time. All callers that wait for it get the progress messages. */
-export type ProviderChoice = (onProgress?: (message: string) => void) => Promise<FoundProvider>
+export interface ProviderChoice {
+  (onProgress?: (message: string) => void): Promise<FoundProvider>
+  /**
+   * The provider's first sandbox did not start: the next call returns another one.
+   * @returns why, in one sentence; undefined when there is no other, or the user has named this one
+   */
+  passOver?: (provider: Provider, error: unknown) => Promise<string | undefined>
+}
 
-/** @param memory remembers what `auto` takes between starts */
-export function chooseProvider(settings: Settings, log: Log, memory?: RememberedChoice): ProviderChoice {
+/**
+ * @param memory remembers what `auto` takes between starts
+ * @param find replaced in tests
+ */
+export function chooseProvider(
+  settings: Settings,
+  log: Log,
+  memory?: RememberedChoice,
+  find: typeof findProvider = findProvider,
+): ProviderChoice {
+  const failures = new Failures(settings)
+  let found: FoundProvider | undefined
+  const choice = new SharedPreparation(async (onProgress) => {
+    found = await find(settings, log, onProgress, { memory, failed: failures.known() })
+    return found
+  })
   // After a failure, the next call tries again: the user may have fixed the cause.
-  const choice = new SharedPreparation((onProgress) => findProvider(settings, log, onProgress, memory))
-  return (onProgress) => choice.get(onProgress)
+  const choose: ProviderChoice = (onProgress) => choice.get(onProgress)
+  choose.passOver = async (provider, error) => {
+    if (settings.runtime !== 'auto' || provider.name === 'pyodide') return undefined
+    const reason = whyNot(provider.name, error)
+    // Several of its sandboxes may have been started at once.
+    if (found?.provider === provider) {
+      log.warning('Sandbox provider passed over', { provider: provider.name, reason })
+      await failures.add(provider, found.verdict ?? '', reason, isLasting(error))
+      memory?.forget()
+      found = undefined
+      choice.forget()
+    }
+    return `${reason}.`
+  }
+  return choose
 }
 
 /** Find the provider and prepare it ahead of need. Returns at once; a failure shows when a sandbox is needed. */
@@ -27,7 +62,40 @@ export function prepareAhead(choice: ProviderChoice): void {
  * What `auto` took in an earlier start with the same settings on this machine. Undefined where that is not remembered.
  */
 export function rememberedChoice(settings: Settings): RememberedChoice | undefined {
-  const { runtime, image, mount, packages, forkServer, ociRuntime, containerUser, cacheDir } = settings
-  if (runtime !== 'auto' || process.platform === 'win32') return undefined
-  return new RememberedChoice(cacheDir, { image, mount, packages, forkServer, ociRuntime, containerUser })
+  if (settings.runtime !== 'auto' || process.platform === 'win32') return undefined
+  return new RememberedChoice(settings.cacheDir, decisive(settings))
+}
+
+/** Every sandbox of this machine may be tried again. */
+export function forgetFailures(settings: Settings): void {
+  new RememberedFailures(settings.cacheDir, decisive(settings)).forget()
+}
+
+/** The providers that could start no sandbox, for this process and for later ones. */
+class Failures {
+  readonly #memory: RememberedFailures
+  #known: FailedTrials | undefined
+
+  constructor(settings: Settings) {
+    this.#memory = new RememberedFailures(settings.cacheDir, decisive(settings))
+  }
+
+  known(): FailedTrials {
+    return (this.#known ??= this.#memory.read() ?? {})
+  }
+
+  async add({ name }: Provider, verdict: string, reason: string, isLasting: boolean): Promise<void> {
+    this.#known = { ...this.known(), [name]: { verdict, reason } }
+    if (isLasting) await this.#memory.keep(this.#known)
+  }
+}
+
+/** Settings that determine whether a provider works. */
+function decisive({ image, mount, packages, forkServer, ociRuntime, containerUser }: Settings): unknown {
+  return { image, mount, packages, forkServer, ociRuntime, containerUser }
+}
+
+/** False for a machine that may only have been busy. */
+function isLasting(error: unknown): boolean {
+  return (error as { code?: unknown }).code !== 'SANDBOX_START_TIMEOUT'
 }

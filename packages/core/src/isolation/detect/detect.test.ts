@@ -1,9 +1,13 @@
+import { tmpdir } from 'node:os'
 import { expect, it } from 'vitest'
 import type { Candidate } from '../provider.ts'
-import { firstUsable, probeProviders } from './detect.ts'
+import { readSettings } from '../../config/settings/settings.ts'
+import { SILENT } from '../../util/log.ts'
+import { findProvider, firstUsable, probeProviders } from './detect.ts'
 
 const yes = (name: Candidate['name']) => Promise.resolve({ name, usable: true, verdict: 'works' })
 const no = (name: Candidate['name']) => Promise.resolve({ name, usable: false, verdict: 'is missing' })
+const WANTED = { image: undefined, runtime: 'auto', cacheDir: '/nonexistent' } as const
 const asleep = Promise.resolve({ name: 'podman', usable: false, verdict: 'is stopped', asleep: true } as const)
 
 it('auto takes the first usable provider, and says why not those before it', async () => {
@@ -23,26 +27,54 @@ it('auto starts a podman machine only when no other provider isolates as well', 
   expect((await firstUsable([asleep, no('docker'), no('bubblewrap'), yes('pyodide')])).name).toBe('podman')
 })
 
-it('auto prefers a rootless engine to a rootful one, and a rootful one to what is no engine', async () => {
+it('auto prefers a rootless engine and bubblewrap to a rootful engine, which isolates better than the embedded sandbox', async () => {
   const rootful = (name: Candidate['name']) => Promise.resolve({ name, usable: true, verdict: 'works', rootful: true })
   const rest = [yes('bubblewrap'), yes('pyodide')]
+  const verdict = 'works; what needs no root is preferred'
   expect(await firstUsable([rootful('podman'), yes('docker'), ...rest])).toMatchObject({
     name: 'docker',
-    passedOver: [{ name: 'podman', verdict: 'works; a rootless engine is preferred' }],
+    passedOver: [{ name: 'podman', verdict }],
   })
-  for (const docker of [rootful('docker'), no('docker')])
-    expect(await firstUsable([rootful('podman'), docker, ...rest])).toMatchObject({ name: 'podman', passedOver: [] })
   expect(await firstUsable([no('podman'), rootful('docker'), ...rest])).toMatchObject({
-    name: 'docker',
-    passedOver: [{ name: 'podman' }],
+    name: 'bubblewrap',
+    passedOver: [{ name: 'podman' }, { name: 'docker', verdict }],
   })
+  expect(await firstUsable([rootful('podman'), rootful('docker'), no('bubblewrap'), yes('pyodide')])).toMatchObject({
+    name: 'podman',
+    passedOver: [],
+  })
+  // For an image, a processor limit or a runtime, which bubblewrap does not have.
+  expect(await firstUsable([no('podman'), rootful('docker'), ...rest], true)).toMatchObject({ name: 'docker' })
+})
+
+it('auto passes over what has started no sandbox in an earlier start, and says why', async () => {
+  const settings = readSettings({ MCP_BRIDGE_RUNTIME: 'auto' }, { home: tmpdir() })
+  const find = (verdict: string) =>
+    findProvider(settings, SILENT, undefined, { failed: { podman: { verdict, reason: 'podman: no uid map' } } }, [
+      () => Promise.resolve({ name: 'podman', usable: true, verdict: 'podman 5' }),
+      () => yes('pyodide'),
+    ])
+  expect(await find('podman 5')).toMatchObject({
+    provider: { name: 'pyodide' },
+    passedOver: [{ name: 'podman', verdict: 'podman 5; but podman: no uid map' }],
+  })
+})
+
+it('doctor tries each sandbox that is ready, and says of one that does not start what keeps it from that', async () => {
+  const tried: string[] = []
+  const candidates = await probeProviders(WANTED, async (name) => {
+    tried.push(name)
+    throw new Error('The sandbox did not start: no uid map')
+  })
+  const unusable = candidates.filter(({ verdict }) => verdict.includes('no uid map'))
+  expect(unusable.map(({ name }) => name)).toEqual(tried)
+  expect(unusable.filter(({ usable }) => usable)).toEqual([])
+  expect(candidates.filter(({ usable, isReady }) => usable && isReady)).toEqual([])
 })
 
 it('auto ends at the embedded sandbox', async () => {
   expect((await firstUsable([no('podman'), no('docker'), no('bubblewrap'), yes('pyodide')])).name).toBe('pyodide')
 })
-
-const WANTED = { image: undefined, runtime: 'auto', cacheDir: '/nonexistent' } as const
 
 it('no engine is usable without an image that is local or can be pulled', async () => {
   const candidates = await probeProviders({ ...WANTED, image: 'localhost/there-is-no-such-image:none' })

@@ -1,25 +1,26 @@
 // Finds the sandbox providers of this machine, each with a verdict in words, and chooses for `auto`. Runs at first use:
 // an engine takes a moment to answer. Loads only the chosen provider.
 import { existsSync } from 'node:fs'
-import path from 'node:path'
 import { BridgeError, messageOf } from '../../errors.ts'
 import type { Settings } from '../../config/settings/settings.ts'
 import type { Log } from '../../util/log.ts'
 import { shortFolder } from '../../util/net/unix-socket.ts'
+import { oneLine } from '../../util/text/one-line.ts'
 import { bubblewrap } from '../bubblewrap-part.ts'
 import { containers, type EngineName } from '../container-part.ts'
 import { DEFAULT_IMAGE, isImagePath } from '../image-name.ts'
-import { images } from '../images-part.ts'
-import { kubernetes } from '../kubernetes-part.ts'
+import { AS_PODS, kubernetes } from '../kubernetes-part.ts'
 import { findBubblewrapPrograms } from '../local/find-bubblewrap.ts'
-import { type MountedFolder, resolveMount } from '../local/mounted-folder.ts'
-import { pythonPackages } from '../packages-part.ts'
+import { resolveMount } from '../local/mounted-folder.ts'
 import type { Candidate, Provider, ProviderName } from '../provider.ts'
-import type { Choice, KeptChoice, PassedOver, RememberedChoice } from './remembered-choice.ts'
+import { createProvider, imageInBubblewrap, pyodideFolder } from './create-provider.ts'
+import type { Choice, FailedTrials, KeptChoice, PassedOver, RememberedChoice } from './remembered-choice.ts'
 
 /** The provider in use. */
 export interface FoundProvider {
   provider: Provider
+  /** What `auto` found of it. */
+  verdict?: string
   /** Providers that `auto` prefers but could not use, with reasons. */
   passedOver: PassedOver[]
 }
@@ -27,7 +28,8 @@ export interface FoundProvider {
 /** @param inBackground the bridge's exit does not wait for it */
 type Probe = (inBackground?: boolean) => Promise<Candidate>
 
-const AS_PODS = 'MCP_BRIDGE_RUNTIME=kubernetes'
+const MAX_REASON_CHARS = 400
+
 const EMBEDDED = 'the embedded sandbox, which needs only Node.js'
 
 type Wanted = Pick<Settings, 'image' | 'runtime' | 'cacheDir'>
@@ -68,27 +70,45 @@ async function probeBubblewrap(settings: Wanted, isThorough: boolean): Promise<C
   const name = 'bubblewrap'
   if (!bubblewrap.isHere) return { name, usable: false, verdict: 'bubblewrap is not in this build' }
   const { describe } = await bubblewrap.for(name)
-  return { name, ...(await describe(await imageInBubblewrap(settings), isThorough ? undefined : settings.cacheDir)) }
+  const image = await imageInBubblewrap(settings)
+  const isReady = image === undefined || (settings.runtime === 'auto' && !isImagePath(image))
+  return { name, isReady, ...(await describe(image, isThorough ? undefined : settings.cacheDir)) }
 }
 
 /**
- * Returns the image for bubblewrap; undefined: this machine's Python. `auto` uses a named image only if it is already
- * unpacked, since it reaches bubblewrap when no engine is usable.
+ * Returns every provider with its verdict, in the order of `auto`. Everything it starts ends again.
+ * @param tryOut starts a sandbox of a provider that seems usable and is ready for that; missing: none is started
  */
-async function imageInBubblewrap({ image, runtime, cacheDir }: Wanted): Promise<string | undefined> {
-  if (image === undefined || runtime !== 'auto' || isImagePath(image)) return image
-  if (!images.isHere) return undefined
-  const { isUnpacked } = await images.for('MCP_BRIDGE_IMAGE')
-  return (await isUnpacked(image, cacheDir)) ? image : undefined
-}
-
-/** Returns every provider with its verdict, in the order of `auto`. Everything it starts ends again. */
-export function probeProviders(settings: Wanted & Partial<Settings>): Promise<Candidate[]> {
+export function probeProviders(
+  settings: Wanted & Partial<Settings>,
+  tryOut?: (name: ProviderName) => Promise<unknown>,
+): Promise<Candidate[]> {
   return Promise.all(
     [...probesFor(settings, true), ...(settings.runtime === 'kubernetes' ? [() => probeCluster(settings)] : [])].map(
-      (probe) => probe(),
+      async (probe) => {
+        const candidate = await probe()
+        if (!tryOut || !candidate.usable || !candidate.isReady) return candidate
+        return tryOut(candidate.name).then(
+          () => candidate,
+          (error: unknown) => refused(candidate, whyNot(candidate.name, error)),
+        )
+      },
     ),
   )
+}
+
+/** Why it starts no sandbox, in words that name it: one sentence without a period. */
+export function whyNot(name: ProviderName, error: unknown): string {
+  const text = oneLine(messageOf(error).replace(/^The sandbox did not start: /, ''), MAX_REASON_CHARS).replace(
+    /\.$/,
+    '',
+  )
+  return text.includes(name) ? text : `${name}: ${text}`
+}
+
+/** Its sandboxes do not start. */
+function refused({ name, verdict }: Candidate, reason: string): Candidate {
+  return { name, usable: false, verdict: `${verdict}; but ${reason}` }
 }
 
 /** Asks the cluster without creating anything. */
@@ -99,18 +119,25 @@ async function probeCluster(settings: Partial<Settings>): Promise<Candidate> {
   return { name: 'kubernetes', ...(await describeCluster({ context, namespace, warmPool, ...needs })) }
 }
 
+/** What `auto` knows of this machine beside what its engines say. */
+export interface Known {
+  /** Remembers what `auto` takes between starts; missing means that the engines are always asked. */
+  memory?: RememberedChoice | undefined
+  /** Providers that could start no sandbox. */
+  failed?: FailedTrials
+}
+
 /**
  * Returns the provider for the settings. A named provider is not checked: `prepare` reports why it does not work.
  * @param onProgress called with progress of the preparation
- * @param memory remembers what `auto` takes between starts; missing means that the engines are always asked
- * @param probes replaced in tests, to simulate other machines
+ * @param probesOfMachine replaced in tests, to simulate other machines
  */
 export async function findProvider(
   settings: Settings,
   log: Log,
   onProgress: (message: string) => void = () => {},
-  memory?: RememberedChoice,
-  probes: Iterable<Probe> = probesFor(settings, false),
+  { memory, failed = {} }: Known = {},
+  probesOfMachine: readonly Probe[] = probesFor(settings, false),
 ): Promise<FoundProvider> {
   const { stateDir, cacheDir } = settings
   // Those in use: every machine has a folder for temporary files, and few have these in it.
@@ -118,55 +145,80 @@ export async function findProvider(
   const mount = settings.mount && (await resolveMount(settings.mount, [stateDir, cacheDir, ...sockets]))
   if (settings.runtime !== 'auto')
     return { provider: await createProvider(settings.runtime, settings, mount, log), passedOver: [] }
+  const probes = probesOfMachine.map((probe): Probe => async (inBackground) => {
+    const candidate = await probe(inBackground)
+    const trial = candidate.usable ? failed[candidate.name] : undefined
+    return trial?.verdict === candidate.verdict ? refused(candidate, trial.reason) : candidate
+  })
   const remembered = memory?.read()
-  if (memory && remembered) {
+  if (memory && remembered && !failed[remembered.name]) {
     try {
       const provider = await createProvider(remembered.name, settings, mount, log)
       if (remembered.name !== 'pyodide') await provider.prepare(onProgress)
       log.info('Sandbox provider remembered', { provider: remembered.name, verdict: remembered.verdict })
       check(memory, remembered, probes).catch(() => {})
-      return { provider, passedOver: remembered.passedOver }
+      return { provider, verdict: remembered.verdict, passedOver: remembered.passedOver }
     } catch {
       memory.forget()
     }
   }
-  let candidates = [...probes].map((probe) => probe())
-  const refused: ProviderName[] = []
+  let candidates = probes.map((probe) => probe())
+  const unprepared: ProviderName[] = []
+  let isPulling = false
   for (;;) {
-    const choice = await firstUsable(candidates)
-    const { name, verdict, passedOver } = choice
-    const provider = await createProvider(name, settings, mount, log)
+    const { name, verdict, passedOver } = await firstUsable(candidates, needsEngine(settings))
     try {
+      const provider = await createProvider(name, settings, mount, log)
       // `auto` skips an engine that has no image and cannot pull one.
       if (name !== 'pyodide') await provider.prepare(onProgress)
       log.info('Sandbox provider selected', { provider: name, verdict, passedOver })
-      await memory?.keep({ ...choice, refused })
-      return { provider, passedOver }
+      if (!isPulling) await memory?.keep({ name, verdict, passedOver, refused: unprepared })
+      return { provider, verdict, passedOver }
     } catch (error) {
-      refused.push(name)
-      candidates = candidates.map((probe) => probe.then((one) => (one.name === name ? unprepared(one, error) : one)))
+      if (name === 'pyodide') throw withReasons(error, passedOver)
+      unprepared.push(name)
+      isPulling ||= BridgeError.isInstance(error) && error.code === 'SANDBOX_BUSY'
+      candidates = candidates.map((probe) =>
+        probe.then((one) => (one.name === name ? { name, usable: false, verdict: messageOf(error) } : one)),
+      )
     }
   }
 }
 
+/** The embedded sandbox cannot do what the settings want: what is wrong is why no other could be taken. */
+function withReasons(error: unknown, passedOver: readonly PassedOver[]): unknown {
+  if (!BridgeError.isInstance(error) || passedOver.length === 0) return error
+  const others = passedOver.map(({ name, verdict }) => `${name}: ${verdict}`).join('; ')
+  return new BridgeError(error.code, `${error.message}, and no other sandbox is usable (${others})`, {
+    hint: error.hint,
+    cause: error,
+  })
+}
+
 /** Lets the next start ask again, when `auto` would take another provider by now. This start keeps what it has. */
-async function check(memory: RememberedChoice, { name, refused }: KeptChoice, probes: Iterable<Probe>): Promise<void> {
-  const candidates = [...probes].map(async (probe) => {
+async function check(
+  memory: RememberedChoice,
+  { name, refused: unprepared }: KeptChoice,
+  probes: readonly Probe[],
+): Promise<void> {
+  const candidates = probes.map(async (probe) => {
     const candidate = await probe(true)
-    return refused.includes(candidate.name) ? { ...candidate, usable: false, asleep: false } : candidate
+    return unprepared.includes(candidate.name) ? { ...candidate, usable: false, asleep: false } : candidate
   })
   if ((await firstUsable(candidates)).name !== name) memory.forget()
 }
 
-function unprepared({ name }: Candidate, error: unknown): Candidate {
-  return { name, usable: false, verdict: messageOf(error) }
+/** Whether the user wants what bubblewrap with this machine's Python has not. */
+function needsEngine({ image, ociRuntime, cpus }: Settings): boolean {
+  return image !== undefined || ociRuntime !== undefined || cpus !== undefined
 }
 
 /**
- * Returns the first running and usable provider, a rootless engine before a rootful one. Otherwise one that must be
- * started first, but only if nothing else isolates as well.
+ * Returns the first running and usable provider: rootless engines and bubblewrap before a rootful engine. Otherwise one
+ * that must be started first, but only if nothing else isolates as well.
+ * @param prefersEngine a rootful engine before bubblewrap
  */
-export async function firstUsable(probes: readonly Promise<Candidate>[]): Promise<Choice> {
+export async function firstUsable(probes: readonly Promise<Candidate>[], prefersEngine = false): Promise<Choice> {
   const passedOver: PassedOver[] = []
   let asleep: Candidate | undefined
   let rootful: Candidate | undefined
@@ -174,12 +226,13 @@ export async function firstUsable(probes: readonly Promise<Candidate>[]): Promis
     const candidate = await probe
     const { name, usable, verdict } = candidate
     const isEngine = name === 'podman' || name === 'docker'
-    // No rootless engine can follow.
-    if (rootful && !isEngine) break
+    // No better one can follow.
+    if (name === 'pyodide' || (rootful && prefersEngine && !isEngine)) break
     if (usable && candidate.rootful) rootful ??= candidate
-    else if (usable && !(name === 'pyodide' && asleep)) return { name, verdict, passedOver }
+    else if (usable) return { name, verdict, passedOver }
     if (candidate.asleep) asleep ??= candidate
-    passedOver.push({ name, verdict: candidate.rootful ? `${verdict}; a rootless engine is preferred` : verdict })
+    const isBeaten = usable && candidate.rootful
+    passedOver.push({ name, verdict: isBeaten ? `${verdict}; what needs no root is preferred` : verdict })
   }
   const chosen = rootful ?? asleep ?? { name: 'pyodide', verdict: 'no other sandbox is usable' }
   const before = passedOver.findIndex(({ name }) => name === chosen.name)
@@ -190,84 +243,6 @@ export async function firstUsable(probes: readonly Promise<Candidate>[]): Promis
     passedOver: rootful ? passedOver.slice(0, before) : passedOver.filter(({ name }) => name !== chosen.name),
   }
 }
-
-async function createProvider(
-  name: ProviderName,
-  settings: Settings,
-  mount: MountedFolder | undefined,
-  log: Log,
-): Promise<Provider> {
-  const { packages, projects, forkServer } = settings
-  if (name === 'pyodide') {
-    if (mount) {
-      throw new BridgeError('CONFIG_INVALID', 'The embedded sandbox does not support MCP_BRIDGE_MOUNT', {
-        hint: 'Unset MCP_BRIDGE_MOUNT, or use podman, docker or bubblewrap.',
-      })
-    }
-    const { PyodideProvider } = await import('../pyodide/provider.ts')
-    const cacheFolder = pyodideFolder(settings)
-    if (packages.length === 0) return new PyodideProvider({ cacheFolder })
-    const { packageFiles } = await pythonPackages.for('MCP_BRIDGE_PACKAGES')
-    return new PyodideProvider({
-      cacheFolder,
-      packages: (onProgress) => packageFiles(packages, cacheFolder, settings.pyodideUrl, onProgress),
-    })
-  }
-  if (name === 'kubernetes') return createKubernetes(settings, mount)
-  if (name === 'bubblewrap') {
-    const { createProvider: create } = await bubblewrap.for('MCP_BRIDGE_RUNTIME=bubblewrap')
-    const image = await imageInBubblewrap(settings)
-    return create({
-      pidsCount: settings.pidsCount,
-      image,
-      // The fork server also sets up the isolation. An image does that only on the user's request.
-      forks: forkServer === 'on' || (forkServer === 'auto' && image === undefined),
-      onNotForked: (reason) =>
-        log.warning('A sandbox was not forked, but started with a Python of its own', { reason }),
-      mount,
-      projects,
-      node: settings.languages.includes('javascript'),
-      packages,
-      cacheDir: settings.cacheDir,
-    })
-  }
-  if (settings.image !== undefined && isImagePath(settings.image)) {
-    throw new BridgeError('CONFIG_INVALID', `${name} cannot use a folder or an archive: ${settings.image}`, {
-      hint: `Set MCP_BRIDGE_RUNTIME=bubblewrap, or give an archive to \`${name} load\` and set MCP_BRIDGE_IMAGE to the name it says.`,
-    })
-  }
-  const { createProvider: create } = await containers.for(`MCP_BRIDGE_RUNTIME=${name}`)
-  const { image = DEFAULT_IMAGE, containerUser: user, pidsCount, cpus, ociRuntime, cacheDir } = settings
-  const limits = { pidsCount, cpus, ociRuntime }
-  return create(name, { image, user, ...limits, mount, projects, packages, cacheDir })
-}
-
-/** How long a durable pod waits for the next bridge. */
-const KEPT_S = 3600
-
-async function createKubernetes(settings: Settings, mount: MountedFolder | undefined): Promise<Provider> {
-  const { image = DEFAULT_IMAGE, packages, projects, pidsCount, cpus } = settings
-  const { createProvider: createPods } = await kubernetes.for(AS_PODS)
-  const options = {
-    image,
-    packages,
-    user: settings.containerUser,
-    pidsCount,
-    cpus,
-    runtimeClass: settings.ociRuntime,
-    projects,
-    context: settings.kubernetesContext,
-    namespace: settings.kubernetesNamespace,
-    warmPool: settings.kubernetesWarmPool,
-    seccompProfile: settings.kubernetesSeccomp,
-    checksNetwork: settings.kubernetesNetwork === 'checked',
-    startTimeoutMs: settings.kubernetesStartMs,
-    keepSeconds: settings.session === 'durable' ? KEPT_S : undefined,
-  }
-  return createPods(options, mount)
-}
-
-const pyodideFolder = ({ cacheDir }: Pick<Settings, 'cacheDir'>): string => path.join(cacheDir, 'pyodide')
 
 /** Returns the folder of the embedded sandbox's snapshot if it exists and is damaged. */
 export async function findDamagedSnapshot(settings: Pick<Settings, 'cacheDir'>): Promise<string | undefined> {

@@ -69,7 +69,7 @@ it('auto takes the remembered provider without waiting for engines, and checks t
   const answers: ((candidate: Candidate) => void)[] = []
   const podman = vi.fn<() => Promise<Candidate>>(() => new Promise((resolve) => answers.push(resolve)))
   const pyodide = () => Promise.resolve({ name: 'pyodide', usable: true, verdict: 'works' } as const)
-  const find = () => findProvider(settings, SILENT, undefined, memory(), [podman, pyodide])
+  const find = () => findProvider(settings, SILENT, undefined, { memory: memory() }, [podman, pyodide])
   const first = find()
   answers[0]!({ name: 'podman', usable: false, verdict: 'is missing' })
   expect((await first).passedOver).toEqual([{ name: 'podman', verdict: 'is missing' }])
@@ -86,7 +86,7 @@ it('an engine that works without its image does not end the memory of what was t
   const checked = new Promise<void>((resolve) => setTimeout(resolve, 50))
   const podman = () => Promise.resolve({ name: 'podman', usable: true, verdict: 'works' } as const)
   const pyodide = () => Promise.resolve({ name: 'pyodide', usable: true, verdict: 'works' } as const)
-  await findProvider(settings, SILENT, undefined, memory(), [podman, pyodide])
+  await findProvider(settings, SILENT, undefined, { memory: memory() }, [podman, pyodide])
   await checked
   expect(memory().read()).toBeDefined()
 })

@@ -1,5 +1,5 @@
-// Remembers which provider `auto` took, so that the next start need not wait for engines that it does not take. Whoever
-// uses a remembered choice checks it meanwhile.
+// Remembers what `auto` found out: which provider it took, so that the next start need not wait for engines that it does
+// not take, and which of them could start no sandbox. Whoever uses a remembered choice checks it meanwhile.
 import { hash } from 'node:crypto'
 import { readFileSync, rmSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
@@ -31,28 +31,30 @@ const PROGRAMS = ['podman', 'docker', 'bwrap', 'python3']
 /** Variables that lead an engine's command to another engine. */
 const VARIABLES = 'PATH HOME XDG_RUNTIME_DIR DOCKER_HOST DOCKER_CONTEXT CONTAINER_HOST CONTAINER_CONNECTION'.split(' ')
 
-export class RememberedChoice {
+class MachineMemory<T> {
   readonly #folder: string
-  readonly #key: string
+  readonly #name: string
+  readonly #settings: unknown
 
-  /** @param settings all that the choice depends on beside this machine */
-  constructor(cacheDir: string, settings: unknown) {
+  /** @param settings all that the content depends on beside this machine */
+  constructor(cacheDir: string, name: string, settings: unknown) {
     this.#folder = path.join(cacheDir, 'engines')
-    this.#key = hashOf([settings, inputsOfMachine()])
+    this.#name = name
+    this.#settings = settings
   }
 
-  /** Undefined when nothing is known, or when something has changed that the choice depends on. */
-  read(): KeptChoice | undefined {
+  /** Undefined when nothing is known, or when something has changed that the content depends on. */
+  read(): T | undefined {
     try {
-      // Only from the user's own folder: the choice determines how cells are isolated.
+      // Only from the user's own folder: the content determines how cells are isolated.
       if (!isOwnFolderSync(this.#folder)) return undefined
-      const { key, at, choice } = JSON.parse(readFileSync(this.#file, 'utf8')) as {
+      const { key, at, content } = JSON.parse(readFileSync(this.#file, 'utf8')) as {
         key: string
         at: number
-        choice: KeptChoice
+        content: T
       }
       const age = Date.now() - at
-      return key === this.#key && age >= 0 && age < VALID_MS ? choice : undefined
+      return age >= 0 && age < VALID_MS && key === this.#key() ? content : undefined
     } catch {
       // No file, or a damaged one.
       return undefined
@@ -60,10 +62,10 @@ export class RememberedChoice {
   }
 
   /** Never rejects: without it, the next start asks the engines again. */
-  async keep(choice: KeptChoice): Promise<void> {
+  async keep(content: T): Promise<void> {
     try {
       await makePrivateFolder(this.#folder)
-      await replaceFile(this.#file, JSON.stringify({ key: this.#key, at: Date.now(), choice }))
+      await replaceFile(this.#file, JSON.stringify({ key: this.#key(), at: Date.now(), content }))
     } catch {
       // For example a read-only disk.
     }
@@ -78,7 +80,33 @@ export class RememberedChoice {
   }
 
   get #file(): string {
-    return path.join(this.#folder, 'choice.json')
+    return path.join(this.#folder, this.#name)
+  }
+
+  #key(): string {
+    return hash('sha256', JSON.stringify([this.#settings, inputsOfMachine()]))
+  }
+}
+
+export class RememberedChoice extends MachineMemory<KeptChoice> {
+  constructor(cacheDir: string, settings: unknown) {
+    super(cacheDir, 'choice.json', settings)
+  }
+}
+
+/** A provider whose first sandbox did not start. */
+export interface FailedTrial {
+  /** What its probe said: another version is tried again. */
+  verdict: string
+  /** One sentence without a period. */
+  reason: string
+}
+
+export type FailedTrials = Partial<Record<ProviderName, FailedTrial>>
+
+export class RememberedFailures extends MachineMemory<FailedTrials> {
+  constructor(cacheDir: string, settings: unknown) {
+    super(cacheDir, 'failed.json', settings)
   }
 }
 
@@ -92,7 +120,7 @@ function inputsOfMachine(): unknown {
     path.join(homedir(), '.docker', 'run', 'docker.sock'),
     path.join(runtime, 'docker.sock'),
   ]
-  return [process.getuid?.(), VARIABLES.map((name) => process.env[name] ?? null), files.map(stampOf)]
+  return [bootId(), process.getuid?.(), VARIABLES.map((name) => process.env[name] ?? null), files.map(stampOf)]
 }
 
 function stampOf(file: string): unknown {
@@ -100,6 +128,11 @@ function stampOf(file: string): unknown {
   return stat ? [file, stat.ino, stat.size, stat.mtimeMs] : null
 }
 
-function hashOf(value: unknown): string {
-  return hash('sha256', JSON.stringify(value))
+/** Linux makes one at each boot, after which an engine may work that did not, and the reverse. */
+function bootId(): string {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8')
+  } catch {
+    return ''
+  }
 }

@@ -1,12 +1,11 @@
 // The system's keychain, through the system's own program: `security` on macOS, `secret-tool` (libsecret) on Linux. It
 // holds one secret. The secret goes through pipes only: every process of this user can read command lines.
-import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import path from 'node:path'
+import { runCommand } from '../../util/process/run-command.ts'
 
 /** The user may have to unlock the keychain first. */
 const TIME_LIMIT_MS = 15_000
-const MAX_OUTPUT_CHARS = 64 * 1024
 /** Exit code of `security` for a missing item. */
 const SECURITY_NOT_FOUND = 44
 
@@ -77,19 +76,9 @@ function succeeded(program: string, { code, output }: Outcome): string {
   throw new Error(code === null ? `${program} did not answer` : `${program} exited with code ${code}`)
 }
 
-function runProgram(program: string, args: string[], input: string, env: NodeJS.ProcessEnv): Promise<Outcome> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(program, args, { env, stdio: 'pipe', timeout: TIME_LIMIT_MS, killSignal: 'SIGKILL' })
-    let output = ''
-    let said = ''
-    child.stdout.setEncoding('utf8').on('data', (text: string) => (output = (output + text).slice(0, MAX_OUTPUT_CHARS)))
-    child.stderr.setEncoding('utf8').on('data', (text: string) => (said = (said + text).slice(0, MAX_OUTPUT_CHARS)))
-    child.on('error', (error: NodeJS.ErrnoException) => {
-      reject(error.code === 'ENOENT' ? new NoKeychainError(`${program} was not found`) : new Error(`${program} failed`))
-    })
-    child.on('close', (code) => resolve({ code, output, said }))
-    // The program may exit before it reads its input; its exit code then reports that.
-    child.stdin.on('error', () => {})
-    child.stdin.end(input)
-  })
+async function runProgram(program: string, args: string[], input: string, env: NodeJS.ProcessEnv): Promise<Outcome> {
+  const options = { env, input: Buffer.from(input), timeoutMs: TIME_LIMIT_MS }
+  const { code, stdout, stderr, missing } = await runCommand(program, args, options)
+  if (missing) throw new NoKeychainError(`${program} was not found`)
+  return { code, output: stdout, said: stderr }
 }

@@ -3,14 +3,18 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import type { Socket } from 'node:net'
 import type { Writable } from 'node:stream'
 import { messageOf } from '../../errors.ts'
+import { signalTree } from './process-group.ts'
 
 /** Output beyond this is dropped; no command here prints as much. */
 const OUTPUT_LIMIT_CHARS = 4 << 20
 
-/** Running commands, killed when this process exits: an abandoned download could otherwise run forever. */
+/** How long to wait for the rest of the output once the command has exited: what it started may keep the pipes open. */
+const DRAIN_MS = 500
+
+/** Running commands, ended when this process exits: an abandoned download could otherwise run forever. */
 const running = new Set<ChildProcess>()
 process.once('exit', () => {
-  for (const child of running) child.kill()
+  for (const child of running) signalTree(child, 'SIGTERM')
 })
 
 export interface CommandResult {
@@ -25,7 +29,7 @@ export interface CommandResult {
 /**
  * Run `command` with `args`. Never rejects: the result describes any failure.
  * @param options.onLine called with every line of either stream while the command runs
- * @param options.timeoutMs kills the command after this time (default 30 s)
+ * @param options.timeoutMs kills the command, and what it has started, after this time (default 30 s)
  * @param options.input stdin of the command (default empty)
  * @param options.extraInput descriptor 3 of the command (default closed)
  * @param options.inBackground the bridge may exit before the command does, which ends it
@@ -50,10 +54,13 @@ export function runCommand(
     let stdout = ''
     let stderr = ''
     let timedOut = false
+    let draining: NodeJS.Timeout | undefined
     const extra = options.extraInput ? ['pipe' as const] : []
     const child = spawn(command, args, {
       stdio: ['pipe', 'pipe', 'pipe', ...extra],
       windowsHide: true,
+      // Its own process group: a wrapper such as `flatpak-spawn` is killed with what it has started.
+      detached: process.platform !== 'win32',
       ...(options.env && { env: options.env }),
       ...(options.cwd !== undefined && { cwd: options.cwd }),
     })
@@ -64,15 +71,15 @@ export function runCommand(
     child.stdin.on('error', () => {}).end(options.input)
     const timer = setTimeout(() => {
       timedOut = true
-      child.kill('SIGKILL')
-      // What it has started may hold them open.
-      child.stdout.destroy()
-      child.stderr.destroy()
+      signalTree(child, 'SIGKILL')
+      finish(null)
     }, timeoutMs)
     if (options.inBackground) timer.unref()
     const finish = (code: number | null, missing = false) => {
       clearTimeout(timer)
+      clearTimeout(draining)
       running.delete(child)
+      for (const one of child.stdio) one?.destroy()
       if (timedOut) stderr += `${stderr ? '\n' : ''}no answer within ${timeoutMs / 1000} s`
       resolve({ code: timedOut ? null : code, stdout: stdout.trim(), stderr: stderr.trim(), missing })
     }
@@ -90,6 +97,7 @@ export function runCommand(
       stderr += messageOf(error)
       finish(null, error.code === 'ENOENT')
     })
+    child.on('exit', (code) => (draining = setTimeout(finish, DRAIN_MS, code)))
     child.on('close', (code) => finish(code))
   })
 }
