@@ -41,7 +41,7 @@ export function chooseProvider(
     // Several of its sandboxes may have been started at once.
     if (found?.provider === provider) {
       log.warning('Sandbox provider passed over', { provider: provider.name, reason })
-      await failures.add(provider, found.verdict ?? '', reason, isLasting(error))
+      await failures.add(provider, found.verdict ?? '', reason, error)
       memory?.forget()
       found = undefined
       choice.forget()
@@ -84,9 +84,9 @@ class Failures {
     return (this.#known ??= this.#memory.read() ?? {})
   }
 
-  async add({ name }: Provider, verdict: string, reason: string, isLasting: boolean): Promise<void> {
+  async add({ name }: Provider, verdict: string, reason: string, error: unknown): Promise<void> {
     this.#known = { ...this.known(), [name]: { verdict, reason } }
-    if (isLasting) await this.#memory.keep(this.#known)
+    if (isLasting(error)) await this.#memory.keep(this.#known)
   }
 }
 
