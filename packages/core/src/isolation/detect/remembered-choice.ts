@@ -1,5 +1,5 @@
-// Remembers what `auto` found out: which provider it took, so that the next start need not wait for engines that it does
-// not take, and which of them could start no sandbox. Whoever uses a remembered choice checks it meanwhile.
+// Remembers what `auto` found out: which provider it took, so that the next start need not wait for engines that it
+// does not take, and which of them could start no sandbox. Whoever uses a remembered choice checks it meanwhile.
 import { hash } from 'node:crypto'
 import { readFileSync, rmSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
@@ -95,7 +95,7 @@ export class RememberedChoice extends MachineMemory<KeptChoice> {
 }
 
 /** A provider whose first sandbox did not start. */
-export interface FailedTrial {
+interface FailedTrial {
   /** What its probe said: another version is tried again. */
   verdict: string
   /** One sentence without a period. */
