@@ -36,15 +36,21 @@ const DEVICES = [
 ].flatMap((words) => words.split(' '))
 const SEALED = '--remount-ro /dev --remount-ro / --chdir /workspace'.split(' ')
 
-/** Returns bubblewrap, or a sentence that says why it cannot be used here. Starts nothing. */
-export function findBubblewrap(): Bubblewrap | string {
+/** Returns each bubblewrap, or a sentence that says why none can be used here. Starts nothing. */
+export function findBubblewraps(): Bubblewrap[] | string {
   const found = findBubblewrapPrograms()
   if (typeof found === 'string') return found
   // Older kernels count all processes of the user for RLIMIT_NPROC, also those outside the sandbox.
   if (!isAtLeast(release(), 5, 14)) return `bubblewrap needs Linux 5.14 for its process limit; this is ${release()}`
-  const { bwrap, become } = found
-  const [command = bwrap, ...before] = become.length === 0 ? [] : [...become, '--', bwrap]
-  return { command, before, user: become.length > 0 ? `as uid ${NOBODY}` : 'as this user' }
+  return found.map(({ bwrap, become }) => {
+    const [command = bwrap, ...before] = become.length === 0 ? [] : [...become, '--', bwrap]
+    return { command, before, user: become.length > 0 ? `as uid ${NOBODY}` : 'as this user' }
+  })
+}
+
+/** The path of its program. */
+export function programOf({ command, before }: Bubblewrap): string {
+  return before.at(-1) ?? command
 }
 
 /** Returns the command that becomes the sandbox's user; empty if that is the current user. */

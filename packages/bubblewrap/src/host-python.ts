@@ -1,5 +1,6 @@
 // Finds a python3 of this machine for sandboxes: new enough, and readable by the sandbox's user.
 import { homedir } from 'node:os'
+import path from 'node:path'
 import { runCommand } from '@sandbridge/core/util/process/run-command.ts'
 import type { CommandResult } from '@sandbridge/core/util/process/run-command.ts'
 import { findPrograms } from '@sandbridge/core/util/process/find-program.ts'
@@ -9,8 +10,10 @@ import { isInside } from '@sandbridge/core/util/files/is-inside.ts'
 
 export interface HostPython {
   executable: string
-  /** Folders outside /usr that it needs: its own tree, and that of its virtual environment. */
+  /** Folders outside /usr that it needs: its own tree, that of its virtual environment, and those of libraries. */
   folders: string[]
+  /** Where packages are installed for it. */
+  packages: string[]
   /** Symbolic links outside of these folders that lead to it, with their targets. */
   links: [link: string, target: string][]
 }
@@ -22,8 +25,16 @@ export interface HostPythons {
   reasons: string[]
 }
 
+/** Their libraries may lie in trees of their own, as Homebrew and Nix have them. */
+const WITH_LIBRARIES = '_ssl _hashlib _sqlite3 _ctypes _bz2 _lzma zlib _decimal _uuid pyexpat _curses'
+
 const ASK = `
-import json, os, sys
+import json, os, site, sys
+for name in "${WITH_LIBRARIES}".split():
+    try: __import__(name)
+    except ImportError: pass
+try: maps = open("/proc/self/maps").read()
+except OSError: maps = ""
 prefixes = {sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix}
 path, hops = sys.executable, []
 while os.path.islink(path) and len(hops) < 40:
@@ -37,6 +48,8 @@ print(json.dumps({
     "hops": hops,
     "isVirtual": sys.prefix != sys.base_prefix,
     "folders": sorted(prefixes | {os.path.realpath(prefix) for prefix in prefixes}),
+    "packages": sorted({os.path.realpath(place) for place in site.getsitepackages() if os.path.isdir(place)}),
+    "libraries": sorted({line[line.index("/"):] for line in maps.splitlines() if ".so" in line and "/" in line}),
 }))`
 
 interface Answer {
@@ -49,6 +62,9 @@ interface Answer {
   /** True for a Python of a virtual environment, which must be started by its name there. */
   isVirtual: boolean
   folders: string[]
+  packages: string[]
+  /** Files of the libraries that it has loaded. */
+  libraries: string[]
 }
 
 /**
@@ -77,7 +93,8 @@ export async function findHostPythons(asUser: readonly string[], answers?: Remem
     else if (answer.version[0] !== 3 || answer.version[1] < 10)
       reasons.push(`${candidate} is Python ${answer.version.join('.')}, 3.10 is needed`)
     else {
-      const folders = answer.folders.filter((folder) => !isInside('/usr', folder))
+      const own = answer.folders.filter((folder) => !isInside('/usr', folder))
+      const folders = [...own, ...libraryTrees(answer.libraries, own)]
       const tooMuch = folders.find(holdsTooMuch)
       if (tooMuch !== undefined) reasons.push(`${candidate} is installed in ${tooMuch}, which also holds other files`)
       else if (!isThere(answer.real, folders))
@@ -92,10 +109,28 @@ export async function findHostPythons(asUser: readonly string[], answers?: Remem
  * Links in PATH exist in the sandbox only inside its folders. A virtual environment needs its links; any other Python
  * is started by its file.
  */
-function asSeenInside({ executable, real, hops, isVirtual }: Answer, folders: string[]): HostPython {
-  if (!isVirtual) return { executable: real, folders, links: [] }
+function asSeenInside({ executable, real, hops, isVirtual, ...answer }: Answer, folders: string[]): HostPython {
+  const packages = answer.packages.filter((place) => isThere(place, folders))
+  if (!isVirtual) return { executable: real, folders, packages, links: [] }
   const outside = hops.filter((hop) => !isThere(hop, folders))
-  return { executable, folders, links: outside.map((hop) => [hop, real]) }
+  return { executable, folders, packages, links: outside.map((hop) => [hop, real]) }
+}
+
+/**
+ * Returns the folders of libraries that lie neither in a system's own nor in those of the Python: an entry of Nix's
+ * store; what Homebrew has installed, since its libraries are found through links; else the folder of the file.
+ */
+export function libraryTrees(libraries: readonly string[], folders: readonly string[]): string[] {
+  const known = ['/usr', '/lib', '/lib32', '/lib64', '/libx32', ...folders]
+  const trees = libraries
+    .filter((file) => !known.some((folder) => isInside(folder, file)))
+    .flatMap((file) => {
+      const [, store] = /^(\/nix\/store\/[^/]+)\//.exec(file) ?? []
+      const [, brew] = /^(.+)\/Cellar\//.exec(file) ?? []
+      if (brew !== undefined) return ['Cellar', 'opt', 'lib'].map((name) => `${brew}/${name}`)
+      return [store ?? path.dirname(file)]
+    })
+  return [...new Set(trees)].filter((folder) => !holdsTooMuch(folder))
 }
 
 function isThere(file: string, folders: readonly string[]): boolean {
@@ -122,11 +157,12 @@ function isLasting(json: string): boolean {
 
 function parseAnswer(json: string): Answer | undefined {
   try {
-    const value = JSON.parse(json) as Partial<Answer>
-    const { version, executable, real, hops, isVirtual = false, folders } = value
+    // What runs at Python's start may print before.
+    const value = JSON.parse(lastLine(json) ?? '') as Partial<Answer>
+    const { version, executable, real, hops, isVirtual = false, folders, packages = [], libraries = [] } = value
     const isWhole = Array.isArray(version) && Array.isArray(folders) && Array.isArray(hops)
     return isWhole && typeof executable === 'string' && typeof real === 'string'
-      ? { version, executable, real, hops, isVirtual, folders }
+      ? { version, executable, real, hops, isVirtual, folders, packages, libraries }
       : undefined
   } catch {
     return undefined

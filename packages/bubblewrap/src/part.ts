@@ -1,7 +1,7 @@
 // What the core uses of bubblewrap.
 import type { BubblewrapOptions } from '@sandbridge/core/isolation/bubblewrap-part.ts'
-import type { Provider } from '@sandbridge/core/isolation/provider.ts'
-import { findBubblewrap } from './bubblewrap.ts'
+import type { Candidate, Provider } from '@sandbridge/core/isolation/provider.ts'
+import { findBubblewraps } from './bubblewrap.ts'
 import { findHostSystem } from './find-system.ts'
 import { RememberedAnswers } from './remembered-answers.ts'
 
@@ -13,14 +13,14 @@ export async function createProvider(options: BubblewrapOptions): Promise<Provid
 export async function describe(
   image: string | undefined,
   cacheDir: string | undefined,
-): Promise<{ usable: boolean; verdict: string }> {
+  hostPackages: boolean,
+): Promise<Pick<Candidate, 'usable' | 'verdict' | 'remarks'>> {
   if (image === undefined) {
-    const { found, verdict } = await findHostSystem(
-      cacheDir === undefined ? undefined : new RememberedAnswers(cacheDir),
-    )
-    return { usable: found !== undefined, verdict }
+    const answers = cacheDir === undefined ? undefined : new RememberedAnswers(cacheDir)
+    const { found, ...told } = await findHostSystem(answers, hostPackages)
+    return { usable: found !== undefined, ...told }
   }
-  const bubblewrap = findBubblewrap()
-  if (typeof bubblewrap === 'string') return { usable: false, verdict: bubblewrap }
-  return { usable: true, verdict: `bubblewrap with the Python of ${image}, ${bubblewrap.user}` }
+  const bubblewraps = findBubblewraps()
+  if (typeof bubblewraps === 'string') return { usable: false, verdict: bubblewraps }
+  return { usable: true, verdict: `bubblewrap with the Python of ${image}, ${bubblewraps[0]!.user}` }
 }

@@ -14,6 +14,7 @@ import {
   kernelEnvironment,
   loadNativeKernel,
   type NativeKernel,
+  whyNoKernel,
 } from '@sandbridge/core/isolation/local/native-kernel.ts'
 import type { MissingPackage, Provider, Sandbox, SandboxLimits } from '@sandbridge/core/isolation/provider.ts'
 import { findPrograms } from '@sandbridge/core/util/process/find-program.ts'
@@ -197,11 +198,11 @@ export class BubblewrapProvider implements Provider {
   }
 
   async #search(onProgress: (message: string) => void, answers?: RememberedAnswers): Promise<Found> {
-    const { mount, packages = [], cacheDir = '', image } = this.#options
+    const { mount, packages = [], cacheDir = '', image, hostPackages } = this.#options
     const targets = [...(mount ? [mount.target] : []), ...(packages.length > 0 ? [PACKAGES_TARGET] : [])]
     const { found, verdict } =
       image === undefined
-        ? await findHostSystem(answers)
+        ? await findHostSystem(answers, hostPackages)
         : await findImageSystem(image, async () => {
             const { openRoot } = await images.for('MCP_BRIDGE_IMAGE')
             return imageFiles(await openRoot(image, cacheDir, onProgress), targets)
@@ -244,5 +245,5 @@ function explainer(cgroup: Cgroup | undefined): (end: ProcessEnd) => Promise<Exp
 function explain(end: ProcessEnd): Explained {
   const explained = explainEnd(end)
   if (end.spoke || explained.reason !== 'exited') return explained
-  return { reason: 'failed-to-start', detail: `Python in bubblewrap did not start: ${end.stderr}` }
+  return { reason: 'failed-to-start', detail: `Python in bubblewrap did not start: ${whyNoKernel(end.stderr)}` }
 }

@@ -14,8 +14,11 @@ export interface SystemFiles {
   environment: Readonly<Record<string, string>>
 }
 
-/** Returns the part of this machine's system that this Python needs. */
-export function hostFiles({ executable, folders, links }: HostPython): SystemFiles {
+/**
+ * Returns the part of this machine's system that this Python needs.
+ * @param hostPackages whether cells see the packages that are installed for it, and what those do at Python's start
+ */
+export function hostFiles({ executable, folders, packages, links }: HostPython, hostPackages: boolean): SystemFiles {
   const binds = [
     '--ro-bind',
     '/usr',
@@ -24,6 +27,7 @@ export function hostFiles({ executable, folders, links }: HostPython): SystemFil
     ...['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'].flatMap((folder) => bindIfThere(folder)),
     ...folders.flatMap((folder) => ['--ro-bind', folder, folder]),
     ...links.flatMap(([link, target]) => ['--symlink', target, link]),
+    ...(hostPackages ? [] : packages.flatMap((place) => ['--size', '4096', '--tmpfs', place, '--remount-ro', place])),
     // Which of several installed libraries to use, where they and the fonts are. Nothing else of /etc.
     ...['/etc/alternatives', '/etc/ld.so.cache', '/etc/localtime', '/etc/fonts'].flatMap((file) => bindIfThere(file)),
   ]

@@ -11,6 +11,7 @@ import {
   kernelEnvironment,
   loadNativeKernel,
   type NativeKernel,
+  whyNoKernel,
 } from '@sandbridge/core/isolation/local/native-kernel.ts'
 import type { MissingPackage, Provider, Sandbox, SandboxLimits } from '@sandbridge/core/isolation/provider.ts'
 import { SharedPreparation } from '@sandbridge/core/isolation/shared-preparation.ts'
@@ -182,7 +183,7 @@ export class ContainerProvider implements Provider {
     // Its first process was never Python: the runtime says why.
     const detail = /exec format error/i.test(end.stderr)
       ? explainNoContainer(command, image, end.stderr)
-      : `Python in image ${image} did not start: ${end.stderr}`
+      : `Python in image ${image} did not start: ${whyNoKernel(end.stderr)}`
     return { reason: 'failed-to-start', detail }
   }
 

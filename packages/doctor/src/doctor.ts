@@ -97,6 +97,8 @@ export async function doctor(options: DoctorOptions): Promise<void> {
         verdict,
       ]),
     )
+    for (const { name, remarks: passedOver = [] } of providers)
+      for (const one of passedOver) print(`  ${name} passed over: ${one}`)
     print(`\n${trial.ok ? 'A cell runs' : 'No cell runs'}: ${trial.detail} (${(trial.ms / 1000).toFixed(1)} s)`)
     if (used) print(`Sandbox: ${used.provider}${used.startMethod === undefined ? '' : `, ${used.startMethod}`}.`)
     if (used && used.passedOver.length > 0)

@@ -10,6 +10,7 @@ const HEEDED_BY: Readonly<Record<string, readonly ProviderName[]>> = {
   MCP_BRIDGE_CONTAINER_USER: [...CONTAINERS, 'kubernetes'],
   MCP_BRIDGE_OCI_RUNTIME: [...CONTAINERS, 'kubernetes'],
   MCP_BRIDGE_FORK_SERVER: ['bubblewrap'],
+  MCP_BRIDGE_HOST_PACKAGES: ['bubblewrap'],
   MCP_BRIDGE_PIDS: [...CONTAINERS, 'bubblewrap', 'kubernetes'],
   'MCP_BRIDGE_KUBERNETES=context': ['kubernetes'],
   'MCP_BRIDGE_KUBERNETES=namespace': ['kubernetes'],

@@ -2,7 +2,7 @@
 // Started by root, the server becomes an unprivileged user inside: root needs no user namespace for mounts.
 import { arch } from 'node:os'
 import path from 'node:path'
-import { findBubblewrapPrograms } from '@sandbridge/core/isolation/local/find-bubblewrap.ts'
+import { type BubblewrapPrograms, findBubblewrapPrograms } from '@sandbridge/core/isolation/local/find-bubblewrap.ts'
 import { runCommand } from '@sandbridge/core/util/process/run-command.ts'
 import { refusingFilter } from '@sandbridge/core/isolation/seccomp/seccomp-filter.ts'
 import { rootFolders } from './host-root.ts'
@@ -41,9 +41,18 @@ export function findBubblewrapJail(): Promise<BubblewrapJail | string> {
 async function probe(): Promise<BubblewrapJail | string> {
   const programs = findBubblewrapPrograms()
   if (typeof programs === 'string') return programs
-  const { bwrap } = programs
-  const isRoot = programs.become.length > 0
-  const jail = { bwrap, become: isRoot ? [...programs.become, '--inh-caps=-all', '--bounding-set=-all', '--'] : [] }
+  const failures: string[] = []
+  for (const one of programs) {
+    const jail = await tryOut(one)
+    if (typeof jail !== 'string') return jail
+    failures.push(jail)
+  }
+  return failures[0]!
+}
+
+async function tryOut({ bwrap, become }: BubblewrapPrograms): Promise<BubblewrapJail | string> {
+  const isRoot = become.length > 0
+  const jail = { bwrap, become: isRoot ? [...become, '--inh-caps=-all', '--bounding-set=-all', '--'] : [] }
   const home = { source: '/usr', target: '/home/nobody' }
   const args = await bubblewrapArguments(
     jail,

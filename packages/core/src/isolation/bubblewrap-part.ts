@@ -1,7 +1,7 @@
 // Sandboxes in bubblewrap, as far as the core knows them.
 import { Part } from '../util/part.ts'
 import type { MountedFolder } from './local/mounted-folder.ts'
-import type { Provider } from './provider.ts'
+import type { Candidate, Provider } from './provider.ts'
 
 export const bubblewrap = new Part<BubblewrapPart>('the bubblewrap provider')
 
@@ -12,7 +12,11 @@ interface BubblewrapPart {
    * @param image missing: this machine's Python, which is tried
    * @param cacheDir folder of remembered answers, which the provider verifies; missing: everything is tried
    */
-  describe: (image: string | undefined, cacheDir: string | undefined) => Promise<{ usable: boolean; verdict: string }>
+  describe: (
+    image: string | undefined,
+    cacheDir: string | undefined,
+    hostPackages: boolean,
+  ) => Promise<Pick<Candidate, 'usable' | 'verdict' | 'remarks'>>
 }
 
 export interface BubblewrapOptions {
@@ -25,6 +29,8 @@ export interface BubblewrapOptions {
   projects?: boolean
   /** Give cells this machine's Node. Images bring their own. */
   node?: boolean
+  /** Cells see the packages that are installed for this machine's Python. */
+  hostPackages?: boolean
   /** Packages that cells can import. */
   packages?: readonly string[]
   /** Cache folder, kept between runs. */

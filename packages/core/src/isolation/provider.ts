@@ -26,6 +26,8 @@ export interface Candidate {
   asleep?: boolean
   /** A container engine that runs as root. A usable rootless engine is preferred. */
   rootful?: boolean
+  /** What was passed over inside of it, such as a Python. */
+  remarks?: string[]
   /** A sandbox can start at once: no image must be pulled or unpacked before. */
   isReady?: boolean
 }

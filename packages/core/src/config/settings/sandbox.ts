@@ -4,6 +4,7 @@ import { IMAGE_NAME } from '../entries/server-definition.ts'
 import { absolutePath } from '../../util/files/absolute-path.ts'
 import {
   choice,
+  flag,
   isHttpUrl,
   optional,
   optionalNumber,
@@ -87,6 +88,12 @@ export const SANDBOX_SETTINGS = {
       (given, { home }) => (PATH.test(given) ? absolutePath(given, home) : IMAGE_NAME.test(given) ? given : undefined),
       { defaultText: 'python:3.14-slim for containers' },
     ),
+  ),
+  hostPackages: setting(
+    'sandbox.hostPackages',
+    'MCP_BRIDGE_HOST_PACKAGES',
+    'Let cells in bubblewrap import the packages that are installed for this machine’s Python.',
+    flag(false),
   ),
   forkServer: setting(
     'sandbox.forkServer',

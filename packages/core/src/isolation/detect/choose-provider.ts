@@ -91,8 +91,8 @@ class Failures {
 }
 
 /** Settings that determine whether a provider works. */
-function decisive({ image, mount, packages, forkServer, ociRuntime, containerUser }: Settings): unknown {
-  return { image, mount, packages, forkServer, ociRuntime, containerUser }
+function decisive({ image, mount, packages, hostPackages, forkServer, ociRuntime, containerUser }: Settings): unknown {
+  return { image, mount, packages, hostPackages, forkServer, ociRuntime, containerUser }
 }
 
 /** False for a machine that may only have been busy. */

@@ -51,6 +51,7 @@ export async function createProvider(
         log.warning('A sandbox was not forked, but started with a Python of its own', { reason }),
       mount,
       projects,
+      hostPackages: settings.hostPackages,
       node: settings.languages.includes('javascript'),
       packages,
       cacheDir: settings.cacheDir,

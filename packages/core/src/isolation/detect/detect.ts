@@ -10,7 +10,6 @@ import { bubblewrap } from '../bubblewrap-part.ts'
 import { containers, type EngineName } from '../container-part.ts'
 import { DEFAULT_IMAGE, isImagePath } from '../image-name.ts'
 import { AS_PODS, kubernetes } from '../kubernetes-part.ts'
-import { findBubblewrapPrograms } from '../local/find-bubblewrap.ts'
 import { resolveMount } from '../local/mounted-folder.ts'
 import type { Candidate, Provider, ProviderName } from '../provider.ts'
 import { createProvider, imageInBubblewrap, pyodideFolder } from './create-provider.ts'
@@ -32,7 +31,7 @@ const MAX_REASON_CHARS = 400
 
 const EMBEDDED = 'the embedded sandbox, which needs only Node.js'
 
-type Wanted = Pick<Settings, 'image' | 'runtime' | 'cacheDir'>
+type Wanted = Pick<Settings, 'image' | 'runtime' | 'cacheDir'> & Partial<Pick<Settings, 'hostPackages'>>
 
 /**
  * Returns the probes, in the order in which `auto` tries them. A cluster is used only on request.
@@ -44,13 +43,22 @@ function probesFor(settings: Wanted, isThorough: boolean): Probe[] {
     engine('podman'),
     engine('docker'),
     () => probeBubblewrap(settings, isThorough),
-    async () => ({ name: 'pyodide', usable: true, verdict: isThorough ? `${EMBEDDED}; ${outerWall()}` : EMBEDDED }),
+    async () => ({
+      name: 'pyodide',
+      usable: true,
+      verdict: isThorough ? `${EMBEDDED}; ${await outerWall()}` : EMBEDDED,
+    }),
   ]
 }
 
-function outerWall(): string {
-  const found = findBubblewrapPrograms()
-  return typeof found === 'string' ? `it has no outer wall here: ${found}` : 'bubblewrap is its outer wall'
+/** From a trial: an installed bubblewrap may not work. */
+async function outerWall(): Promise<string> {
+  const [{ findOuterLayer }, { INSIDE_FOLDER }] = await Promise.all([
+    import('../pyodide/outer-bubblewrap.ts'),
+    import('../pyodide/bundle.ts'),
+  ])
+  const { missing } = await findOuterLayer(process.execPath, INSIDE_FOLDER)
+  return missing === undefined ? 'bubblewrap is its outer wall' : `it has no outer wall here: ${missing}`
 }
 
 async function probeEngine(
@@ -72,7 +80,8 @@ async function probeBubblewrap(settings: Wanted, isThorough: boolean): Promise<C
   const { describe } = await bubblewrap.for(name)
   const image = await imageInBubblewrap(settings)
   const isReady = image === undefined || (settings.runtime === 'auto' && !isImagePath(image))
-  return { name, isReady, ...(await describe(image, isThorough ? undefined : settings.cacheDir)) }
+  const { cacheDir, hostPackages = false } = settings
+  return { name, isReady, ...(await describe(image, isThorough ? undefined : cacheDir, hostPackages)) }
 }
 
 /**

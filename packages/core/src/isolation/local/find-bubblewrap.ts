@@ -11,17 +11,21 @@ export interface BubblewrapPrograms {
   become: string[]
 }
 
-/** Returns a sentence when bubblewrap cannot be used here. Starts nothing. */
-export function findBubblewrapPrograms(): BubblewrapPrograms | string {
+/**
+ * Returns every bubblewrap of this machine, in the order of PATH: the first may be old, or be one that AppArmor does
+ * not know. A sentence when there is none. Starts nothing.
+ */
+export function findBubblewrapPrograms(): BubblewrapPrograms[] | string {
   if (process.platform !== 'linux') return 'bubblewrap runs on Linux only'
   if (arch() !== 'x64' && arch() !== 'arm64')
     return `bubblewrap is not supported on ${arch()}: it has no system call filter`
-  const [bwrap] = findPrograms('bwrap')
-  if (bwrap === undefined) return 'bubblewrap is not installed'
-  if (process.getuid?.() !== 0) return { bwrap, become: [] }
+  const programs = findPrograms('bwrap')
+  if (programs.length === 0) return 'bubblewrap is not installed'
+  if (process.getuid?.() !== 0) return programs.map((bwrap) => ({ bwrap, become: [] }))
   // Inside a user namespace created by root, "nobody" is still root for this machine's files.
   const [setpriv] = findPrograms('setpriv')
   if (setpriv === undefined)
     return 'bubblewrap must not run as root, and setpriv, which changes the user, is not installed'
-  return { bwrap, become: [setpriv, `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups', '--no-new-privs'] }
+  const become = [setpriv, `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups', '--no-new-privs']
+  return programs.map((bwrap) => ({ bwrap, become }))
 }

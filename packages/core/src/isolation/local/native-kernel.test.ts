@@ -1,6 +1,6 @@
 import * as fs from 'node:fs'
 import { expect, it, vi } from 'vitest'
-import { loadNativeKernel } from './native-kernel.ts'
+import { loadNativeKernel, whyNoKernel } from './native-kernel.ts'
 
 vi.mock('node:fs', async (importOriginal) => {
   const original = await importOriginal<typeof fs>()
@@ -13,4 +13,13 @@ it("the kernel's sources are read again where the first read failed, such as for
   })
   expect(() => loadNativeKernel()).toThrow(/EMFILE/)
   expect(loadNativeKernel().sources.length).toBeGreaterThan(0)
+})
+
+it('a Python without a part that the kernel needs is explained by that part, not by a traceback', () => {
+  const traceback =
+    'Traceback (most recent call last):\n  File "<string>", line 8\nModuleNotFoundError: No module named \'_ctypes\''
+  expect(whyNoKernel(traceback)).toBe(
+    "it lacks a part of the standard library that the kernel needs (ModuleNotFoundError: No module named '_ctypes')",
+  )
+  expect(whyNoKernel('Killed')).toBe('Killed')
 })
