@@ -8,6 +8,7 @@ import path from 'node:path'
 const ROOT = path.join(import.meta.dirname, '..')
 /** Which package uses which other one when the program runs. Tests may use any. */
 const MAY = {
+  direct: ['record'],
   page: ['record'],
   workflows: ['record'],
   registry: ['remote'],

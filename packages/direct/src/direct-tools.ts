@@ -88,7 +88,8 @@ export class DirectTools {
   }
 }
 
-function isChosen(direct: boolean | string[], { name }: CatalogTool): boolean {
+/** @param direct what the entry of its server says */
+export function isChosen(direct: boolean | string[], { name }: CatalogTool): boolean {
   return Array.isArray(direct) ? direct.some((pattern) => fitsGlob(pattern, name)) : direct
 }
 

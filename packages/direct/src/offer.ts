@@ -18,7 +18,7 @@ const NO_CODE =
 
 export function offerTools({ settings, tools: own, hasDirect, getConversation }: OfferParts): Offer | undefined {
   const { toolMode } = settingsOf(settings, DIRECT_SETTINGS)
-  // A client's own variable may say what the bridge that it shares was not started with.
+  // The address of a client over HTTP may say it.
   const mode = (own && parse(DIRECT_SETTINGS.toolMode, own, settingContext({}, { home: '/' }))) ?? toolMode
   if (mode === 'code' && hasDirect === false) return undefined
   let client: Server | undefined

@@ -3,5 +3,12 @@ import { offerTools } from './offer.ts'
 import { DIRECT_SETTINGS } from './settings.ts'
 
 export const direct: Package = {
-  features: [{ name: 'Tools listed directly', settings: DIRECT_SETTINGS, offer: offerTools }],
+  features: [
+    {
+      name: 'Tools listed directly',
+      settings: DIRECT_SETTINGS,
+      offer: offerTools,
+      serverNotes: async (bridge) => (await import('./listing-notes.ts')).listingNotes(bridge),
+    },
+  ],
 }

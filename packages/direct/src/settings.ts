@@ -7,5 +7,6 @@ export const DIRECT_SETTINGS = {
     'MCP_BRIDGE_TOOLS',
     'What a client lists: `code` is run_python; `search` is two tools that find and call others; `direct` is every tool of every server.',
     choice(['code', 'search', 'direct'], 'code'),
+    { ofClient: true },
   ),
 } as const

@@ -11,6 +11,7 @@ import {
   openTestBridge,
   type TestBridge,
 } from '@sandbridge/core/test/support/bridge-process.ts'
+import { needsPosix } from '@sandbridge/core/test/support/needs.ts'
 import { until } from '@sandbridge/core/test/support/processes.ts'
 import { writePermissions } from '@sandbridge/core/test/support/ruled-bridge.ts'
 import { runCommand } from '@sandbridge/core/test/support/run-program.ts'
@@ -221,6 +222,24 @@ describe('what is listed', () => {
     await until(() => told > 0)
     expect(await namesOf(bridge)).toContain('varied__grown')
     expect(textOf(await bridge.client.callTool({ name: 'varied__grown', arguments: {} }))).toBe('as well')
+  })
+
+  it('is what the command line of the client says, beside a resident', { timeout: 120_000 }, async () => {
+    needsPosix('the resident of Windows has tests of its own')
+    const env = { MCP_BRIDGE_RESIDENT: 'on idle=1' }
+    const { home } = homeOf()
+    const all = await startBridge({ home, env, args: ['run', '--tools', 'direct'], ownProcess: true })
+    expect(await namesOf(all)).toContain('varied__look')
+    const code = await startBridge({ home, env, args: ['run'], ownProcess: true })
+    expect(await namesOf(code)).toEqual(['run_python'])
+    expect(all.stderr + code.stderr).toBe('')
+  })
+
+  it('costs what `sandbridge servers` says', async () => {
+    const { home } = homeOf({ direct: ['look'] })
+    await runCommand(['index'], bridgeEnv(home))
+    const { stdout } = await runCommand(['servers'], bridgeEnv(home))
+    expect(stdout).toMatch(/Listed by themselves: 1 tool, about \d+ tokens in each conversation\./)
   })
 
   it('is two tools that find and call all others, where the client wants to search', async () => {

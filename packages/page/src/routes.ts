@@ -5,6 +5,7 @@ import { beginSignIn } from '@sandbridge/core/bridge/begin-sign-in.ts'
 import type { Bridge } from '@sandbridge/core/bridge/bridge.ts'
 import { SETTINGS_FILE } from '@sandbridge/core/config/readers/own-places.ts'
 import { describeSettings } from '@sandbridge/core/config/settings/file/describe-settings.ts'
+import { features } from '@sandbridge/core/cli/package.ts'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import { answerAsked, openQuestions } from './views/ask.ts'
 import { costs } from './views/costs.ts'
@@ -12,7 +13,7 @@ import { kept, keptArtifact, keptTool } from './views/kept.ts'
 import { recordedRun, recordRuns, runFilter } from './views/record.ts'
 import { codeParam, get, nameParam, post, type Routes } from './route.ts'
 import { Notebook } from './views/notebook.ts'
-import { serverDetails, serverList } from './views/server-views.ts'
+import { serverDetails, serverList, type ServerListView } from './views/server-views.ts'
 import { sharedUsage } from './views/usage.ts'
 import type { Ledger } from '@sandbridge/core/observe/runs/ledger.ts'
 
@@ -36,7 +37,10 @@ export function createRoutes(bridge: Bridge, ledger: Ledger): Routes {
   const notebook = new Notebook(bridge)
   return new Map([
     post('interrupt', z.object({ id: nameParam }), ({ id }) => ({ wasRunning: bridge.cells.interrupt(id) })),
-    get('servers', z.object({}), async () => serverList(await bridge.page.servers())),
+    get('servers', z.object({}), async (): Promise<ServerListView> => {
+      const set = await bridge.page.servers()
+      return { ...serverList(set), notes: await features.serverNotes({ stores: bridge.stores, set }) }
+    }),
     get('server', server, async ({ name }) => serverDetails(await bridge.page.servers(), name)),
     post('server/restart', server, async ({ name }) => {
       const servers = await bridge.page.servers()

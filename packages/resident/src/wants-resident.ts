@@ -24,7 +24,11 @@ export function residentRole(): 'relay' | 'command' | undefined {
   const words = process.argv.slice(2)
   // Without a word, a person at a terminal is told what there is.
   if (words.length === 0) return process.stdin.isTTY && process.stdout.isTTY ? undefined : 'relay'
-  if (words.length === 1 && words[0] === 'run') return 'relay'
+  if (words[0] === 'run' && (words.length === 1 || (words.length === 3 && words[1] === '--tools'))) {
+    // As its variable, which is of one client.
+    if (words[2] !== undefined) process.env['MCP_BRIDGE_TOOLS'] = words[2]
+    return 'relay'
+  }
   // With -v, its user wants to see the log of a bridge.
   const isVerbose = words.includes('-v') || words.includes('--verbose')
   return RESIDENT_COMMANDS.has(words[0]!) && !isVerbose ? 'command' : undefined

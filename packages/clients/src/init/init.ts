@@ -7,7 +7,7 @@ import { askWhoseText } from './ask-whose-text.ts'
 import { type InitPlan, planInit } from './plan-init.ts'
 import { processContext } from '@sandbridge/core/config/settings/client-context.ts'
 import { discoverServers, hostPaths } from '@sandbridge/core/config/discover.ts'
-import { bridgeCommand } from './targets.ts'
+import { type BridgeCommand, bridgeCommand } from './targets.ts'
 import {
   type ClientFile,
   clientFileText,
@@ -29,12 +29,19 @@ import { print, printJson, printStyled, visibleInline, type Style } from '@sandb
 import { printSkipped } from './print-skipped.ts'
 import { isOfOneVersion, stableNode } from './stable-node.ts'
 
+/** Clients that have a code mode of their own. */
+const WITH_CODE = new Set(['claude-code', 'codex', 'opencode'])
+
+/** Values of MCP_BRIDGE_TOOLS. */
+const TOOL_MODES = ['code', 'search', 'direct']
+
 interface InitOptions {
   yes?: boolean
   move?: boolean
   undo?: boolean
   client?: string[]
   dryRun?: boolean
+  tools?: string
   json?: boolean
 }
 
@@ -44,16 +51,21 @@ export async function init(options: InitOptions): Promise<void> {
     throw new BridgeError('TOOL_ARGUMENTS_INVALID', '--undo undoes all that init has done, for every client', {
       hint: 'Leave out --client and --move, or register the others again: sandbridge init --client NAME',
     })
+  if (options.tools !== undefined && !TOOL_MODES.includes(options.tools))
+    throw new BridgeError('TOOL_ARGUMENTS_INVALID', `--tools is one of ${TOOL_MODES.join(', ')}`)
   const settings = await loadSettings()
   const { stateDir } = settings
   if (options.undo) return (await import('./undo.ts')).undo(options, hostPaths(settings, processContext()))
   const discovered = await discoverServers({ ...processContext(), settings })
   tellUnread(discovered)
   const command = bridgeCommand(PACKAGE_ROOT, await stableNode(process.execPath, findPrograms('node')))
+  const { tools } = options
+  const sourcesOf = (leftOut: readonly string[]) =>
+    leftOut.length > 0 ? sourcesWithout(leftOut, settings.sources) : undefined
   const planWithout = (leftOut: readonly string[]): Promise<InitPlan> =>
     planInit({
       place: hostPaths(settings, processContext()),
-      command: { ...command, ...(leftOut.length > 0 && { env: sourcesWithout(leftOut, settings.sources) }) },
+      command: { ...command, ...withEnv({ ...(tools && { MCP_BRIDGE_TOOLS: tools }), ...sourcesOf(leftOut) }) },
       ownPaths: process.argv.slice(1, 2),
       nameOf: namesIn(discovered),
       move: options.move ?? false,
@@ -99,6 +111,13 @@ export async function init(options: InitOptions): Promise<void> {
   if (steps.length > 0 && settings.packages.length === 0)
     steps.push('For work with data, give cells pandas and charts: sandbridge packages add pandas matplotlib')
   if (written.length > 0) steps.push(...flowStep(settings.flow))
+  const coding = plan.changes.flatMap(({ client, file }) =>
+    written.includes(file) && WITH_CODE.has(client) && !tools ? client : [],
+  )
+  for (const client of coding)
+    steps.push(
+      `${client} can run code itself. To list tools to it directly: sandbridge init --client ${client} --tools direct`,
+    )
   if (leftOut.length > 0)
     steps.push(`Set MCP_BRIDGE_SOURCES=${process.env['MCP_BRIDGE_SOURCES']} for commands in a terminal, too.`)
   if (steps.length > 0) print(`\nNext:\n${steps.map((step) => `- ${step}`).join('\n')}`)
@@ -195,4 +214,8 @@ function namesIn({ found }: DiscoveredServers): (client: string, file: string, n
 function styleOf(line: string): Style {
   if (line.startsWith('+')) return 'green'
   return line.startsWith('-') ? 'red' : 'dim'
+}
+
+function withEnv(env: Record<string, string>): Pick<BridgeCommand, 'env'> {
+  return Object.keys(env).length > 0 ? { env } : {}
 }

@@ -124,7 +124,8 @@ async function planOne(target: Target, options: PlanInitOptions, plan: InitPlan)
   const own = [...servers].filter(isOwn)
   const [off] = [...switchedOff].filter(isOwn)
   const mine = own.find(([name]) => name === BRIDGE_NAME)?.[1]
-  if (own.length > 0 && !(mine && (await startsMissingFile(mine, fileSystem)))) {
+  const isToChange = mine && (saysOther(mine, command) || (await startsMissingFile(mine, fileSystem)))
+  if (own.length > 0 && !isToChange) {
     if (mine && allowing) edits.push(allowing)
     else plan.registered.push(client)
   } else if (own.length === 0 && off !== undefined) {
@@ -134,8 +135,13 @@ async function planOne(target: Target, options: PlanInitOptions, plan: InitPlan)
   } else if (own.length === 0 && valueAt(parsed.document, ...table, BRIDGE_NAME) !== undefined) {
     return skip('is the name of another server; rename that one first', { name: BRIDGE_NAME })
   } else {
-    // The user may have added fields to an entry that is repaired.
-    const entry = { ...fieldsOf(valueAt(parsed.document, ...table, BRIDGE_NAME)), ...target.entry(command, table) }
+    // The user may have added fields to an entry that is repaired, and variables.
+    const earlier = fieldsOf(valueAt(parsed.document, ...table, BRIDGE_NAME))
+    const wanted = Object.entries(target.entry(command, table)).map(([key, value]) => [
+      key,
+      isRecord(value) && isRecord(earlier[key]) ? { ...earlier[key], ...value } : value,
+    ])
+    const entry = { ...earlier, ...Object.fromEntries(wanted) } as ConfigObject
     edits.push({ path: [...table, BRIDGE_NAME], value: entry }, ...(allowing ? [allowing] : []))
   }
 
@@ -164,6 +170,12 @@ async function planOne(target: Target, options: PlanInitOptions, plan: InitPlan)
   const after = before === undefined && !edited.text.endsWith('\n') ? `${edited.text}\n` : edited.text
   const diff = shownDiff(before, after, servers.values())
   plan.changes.push({ client, file, format, before, after, edits, diff })
+}
+
+/** Whether the user now wants other tools to be listed than the entry says. */
+function saysOther({ transport }: ServerBody, { env }: BridgeCommand): boolean {
+  const wanted = env?.['MCP_BRIDGE_TOOLS']
+  return wanted !== undefined && transport.type === 'stdio' && transport.env['MCP_BRIDGE_TOOLS'] !== wanted
 }
 
 async function fileOf(target: Target, fileSystem: ConfigFileSystem): Promise<{ file: string; read: FileText }> {

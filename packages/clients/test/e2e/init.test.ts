@@ -101,6 +101,24 @@ describe('what would be changed', () => {
 })
 
 describe('on a machine with every client', () => {
+  it('sandbridge init lists tools directly where it is told to, also in an entry that is there', async () => {
+    const home = await emptyHome()
+    await mkdir(path.join(home, '.claude'))
+    const file = path.join(home, '.claude.json')
+    const init = (...args: string[]) =>
+      runProgram(process.execPath, [BUILT_CLI, 'init', '--yes', ...args], bridgeEnv(home), { cwd: home })
+    const envOf = async (): Promise<unknown> =>
+      (JSON.parse(await readFile(file, 'utf8')) as { mcpServers: { sandbridge: { env?: unknown } } }).mcpServers
+        .sandbridge.env
+    expect((await init()).stdout).toContain('sandbridge init --client claude-code --tools direct')
+    expect(await envOf()).toBeUndefined()
+    const text = await readFile(file, 'utf8')
+    await writeFile(file, text.replace('"sandbridge": {', '"sandbridge": {"env": {"MINE": "1"},'))
+    await init('--client', 'claude-code', '--tools', 'direct')
+    expect(await envOf()).toEqual({ MINE: '1', MCP_BRIDGE_TOOLS: 'direct' })
+    expect((await init('--tools', 'all')).stderr).toContain('--tools is one of code, search, direct')
+  })
+
   it('sandbridge init registers with every client, and undoes all of it', async () => {
     const expected = await documentsIn(await libraryHome())
     expect(Object.keys(expected).length).toBeGreaterThan(20)

@@ -26,6 +26,7 @@ export function createProgram(terminal: Terminal): Command {
   program
     .command('run', { isDefault: true })
     .description('serve MCP over stdio, for a client that starts it')
+    .option('--tools <mode>', 'what the client lists: code, search or direct, as MCP_BRIDGE_TOOLS')
     .option('--http <address>', 'serve many clients over HTTP instead, at PORT or HOST:PORT')
     .option('--ui [port]', 'serve the page for the browser as well; its link is written to stderr')
     .option('--tls-cert <file>', 'with --http: encrypt with this certificate (PEM); a renewed one is loaded')

@@ -46,6 +46,8 @@ export interface Feature {
   findings?: (bridge: OpenTenant) => Promise<Finding[]>
   /** Servers that run beside this process, for `sandbridge servers`. */
   processes?: (stateDir: string) => Promise<ServerProcess[]>
+  /** What `sandbridge servers` and the page say below the list of servers, a sentence each. */
+  serverNotes?: (bridge: Pick<OpenTenant, 'stores' | 'set'>) => Promise<string[]>
   /** Work of a bridge that serves many clients, beside serving them. */
   beside?: (bridge: OpenTenant) => Promise<Beside>
 }
@@ -89,6 +91,8 @@ export const features = {
     (await Promise.all(plugged.map(async ({ findings }) => (await findings?.(bridge)) ?? []))).flat(),
   processes: async (stateDir: string): Promise<ServerProcess[]> =>
     (await Promise.all(plugged.map(async ({ processes }) => (await processes?.(stateDir)) ?? []))).flat(),
+  serverNotes: async (bridge: Pick<OpenTenant, 'stores' | 'set'>): Promise<string[]> =>
+    (await Promise.all(plugged.map(async ({ serverNotes }) => (await serverNotes?.(bridge)) ?? []))).flat(),
   get offers(): MakeOffer[] {
     return plugged.flatMap(({ offer }) => offer ?? [])
   },

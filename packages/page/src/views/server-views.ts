@@ -38,12 +38,14 @@ export interface ServerListView {
   servers: ServerRow[]
   untrusted: { name: string; file: string }[]
   skipped: { name: string | undefined; file: string; reason: string }[]
+  /** What features say of them, a sentence each. */
+  notes: string[]
 }
 
 export function serverList({
   connected: { catalog, upstreams },
   configured: { discovered },
-}: ServerSet): ServerListView {
+}: ServerSet): Omit<ServerListView, 'notes'> {
   const servers = catalog.servers().map((entry) => {
     const type = discovered.servers.find(({ name }) => name === entry.name)?.transport.type ?? ''
     const { toolCount, problem } = entry

@@ -124,9 +124,14 @@ function settingsReader(): (env: Hello['env']) => Promise<Settings> {
 function agree(settings: Settings, theirs: Settings): boolean {
   const at = (from: Settings, { property }: NamedSetting): unknown => from[property as keyof Settings]
   return namedSettings().every(
-    (one) =>
-      one.isLive || one.variable === 'MCP_BRIDGE_LOG_LEVEL' || isDeepStrictEqual(at(theirs, one), at(settings, one)),
+    (one) => one.isLive || one.ofClient || isDeepStrictEqual(at(theirs, one), at(settings, one)),
   )
+}
+
+/** The settings of the resident, with those that each client has for itself. */
+function forClient(settings: Settings, own: Settings): Settings {
+  const names = namedSettings().flatMap(({ ofClient, property }) => (ofClient ? [property as keyof Settings] : []))
+  return { ...settings, ...Object.fromEntries(names.map((name) => [name, own[name]])) }
 }
 
 async function openBridge({ settings, refresh }: LiveSettings, log: Log): Promise<Bridge> {
@@ -178,7 +183,7 @@ function serveClient(
     return { bridge: shared, sessions: oneSession(session), tenant }
   }
   const transport = new SocketTransport(socket)
-  const served = serveConnection({ settings, log, context, transport, open })
+  const served = serveConnection({ settings: forClient(settings, own), log, context, transport, open })
   return {
     servers: () => tenant?.sharing() ?? [],
     receive: (line) => transport.receive(line),

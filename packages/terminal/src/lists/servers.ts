@@ -55,7 +55,7 @@ function listing({ catalog, discovered }: OpenTenant) {
 }
 
 async function printServers(bridge: OpenTenant, terminal: Terminal): Promise<void> {
-  const { printEmpty, printSummary, printTable, tell } = terminal
+  const { print, printEmpty, printSummary, printTable, tell } = terminal
   const { catalog, discovered } = bridge
   const installing = await installingServers(terminal)
   const entries = catalog.servers()
@@ -81,6 +81,7 @@ async function printServers(bridge: OpenTenant, terminal: Terminal): Promise<voi
   if (rows.length === 0) printEmpty(noServers(bridge))
   printTable(rows, { head: ['SERVER', 'IN PYTHON', 'STATE', 'PURPOSE'] })
   if (entries.length > 0) printSummary(summaryOf(bridge))
+  for (const note of await features.serverNotes(bridge)) print(visibleInline(note))
   // `openBridge` has told of whole files.
   const skipped = discovered.skipped.filter(({ kind }) => kind === undefined)
   if (skipped.length > 0)

@@ -17,7 +17,9 @@ import { pageOnDemand } from '../terminal/page-on-demand.ts'
 import type { HttpFlags } from './run-http.ts'
 import { serveConnection } from './serve-connection.ts'
 
-export async function run({ http, ui, ...flags }: Partial<HttpFlags>): Promise<void> {
+export async function run({ http, ui, tools, ...flags }: Partial<HttpFlags> & { tools?: string }): Promise<void> {
+  // As its variable, which is of one client.
+  if (tools !== undefined) process.env['MCP_BRIDGE_TOOLS'] = tools
   if (http !== undefined) {
     const { runHttp } = await import('./run-http.ts')
     return runHttp({ http, ...(ui !== undefined && { ui }), ...flags })

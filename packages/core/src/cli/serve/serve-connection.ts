@@ -56,7 +56,6 @@ export function serveConnection({ settings, log, context, transport, open }: Cli
   let told: Behind | undefined
   const runs = new OpenRuns()
   const { offers } = features
-  const tools = context.env['MCP_BRIDGE_TOOLS']
   const handle = serveStdio(
     ({ era }) =>
       // Tracked, because a client may close its input before the names of its servers are read.
@@ -68,7 +67,6 @@ export function serveConnection({ settings, log, context, transport, open }: Cli
           runs,
           deliveries: transport.deliveries,
           offers,
-          tools,
           behind: (told = await behind()),
           isModern: era === 'modern',
         }),
@@ -79,7 +77,7 @@ export function serveConnection({ settings, log, context, transport, open }: Cli
     getConversation,
     behind: () => told?.text ?? '',
     isFixed: () =>
-      offers.every((make) => make({ settings, tools, hasDirect: told?.hasDirect, getConversation }) === undefined),
+      offers.every((make) => make({ settings, hasDirect: told?.hasDirect, getConversation }) === undefined),
     unfetchedTasks: () => runs.tasks.unfetchedCount,
     opened: async () => conversation?.catch(() => undefined),
     close: async () => {

@@ -80,6 +80,7 @@ export const OUTPUT_SETTINGS = {
       critical: 'error',
       fatal: 'error',
     }),
+    { ofClient: true },
   ),
   outputTokenCount: setting(
     'output.tokens',

@@ -34,6 +34,8 @@ interface Marks {
   onlyVariable?: string
   /** A change of settings.json takes effect in a bridge that runs, with the next cell. */
   isLive?: boolean
+  /** Each client of a resident has its own. */
+  ofClient?: boolean
 }
 
 /** One setting, declared once: the documentation, the schema, the errors and `sandbridge config` follow from it. */

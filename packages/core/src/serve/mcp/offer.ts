@@ -40,7 +40,7 @@ export interface OfferedCall extends DirectCall {
 
 export interface OfferParts {
   settings: Settings
-  /** The client's own choice of tools: see `MCP_BRIDGE_TOOLS`. */
+  /** A value of MCP_BRIDGE_TOOLS that the address of the client has, unchecked. */
   tools?: string | undefined
   /** Whether an entry of a server lists tools by themselves; missing while that is not known. */
   hasDirect?: boolean | undefined

@@ -50,7 +50,7 @@ export interface ServerParts {
   user?: string | undefined
   /** What features offer beside run_python. */
   offers?: readonly MakeOffer[]
-  /** The client's own choice of tools: see `MCP_BRIDGE_TOOLS`. */
+  /** A value of MCP_BRIDGE_TOOLS that the address of the client has, unchecked. */
   tools?: string | undefined
 }
 

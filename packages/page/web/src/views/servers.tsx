@@ -28,6 +28,11 @@ export function Servers({ name }: { name: string | undefined }): JSX.Element {
         </p>
         <FolderChoice onChange={() => setFolders(folders + 1)} />
       </header>
+      {value?.notes.map((note) => (
+        <p key={note} class="muted">
+          {visibleInline(note)}
+        </p>
+      ))}
       <Problem text={error} />
       {value && servers.length === 0 && (
         <div class="empty">

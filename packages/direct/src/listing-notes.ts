@@ -1,0 +1,85 @@
+// What is worth saying of tools that are listed by themselves: what that costs, which one more would save a cell each
+// time, and which are never called. From the record, which names tools whether or not it holds values.
+import type { OpenTenant } from '@sandbridge/core/bridge/open-tenant.ts'
+import { listingTokens } from '@sandbridge/core/calls/catalog/arguments/listing-tokens.ts'
+import type { CatalogTool } from '@sandbridge/core/calls/catalog/model/catalog-tool.ts'
+import { count } from '@sandbridge/core/util/text/count.ts'
+import { recordIn } from '@sandbridge/record/audit/other-files.ts'
+import { readRecord } from '@sandbridge/record/audit/read-record.ts'
+import { textOf } from '@sandbridge/record/audit/record-entry.ts'
+import { isChosen } from './direct-tools.ts'
+
+const DAYS = 21
+const DAY_MS = 24 * 60 * 60_000
+const MAX_ENTRIES = 50_000
+/** Fewer calls say nothing of the next ones. */
+const MIN_CELLS = 10
+const MAX_NAMED = 3
+
+export interface RecordedCall {
+  cell: string
+  server: string
+  tool: string
+}
+
+/** For `sandbridge servers` and the page, a sentence each. */
+export async function listingNotes(
+  { stores, set: { connected } }: Pick<OpenTenant, 'stores' | 'set'>,
+  now = Date.now(),
+): Promise<string[]> {
+  const { catalog, upstreams } = connected
+  const listed = upstreams.definitions.flatMap(({ name, direct = false }) =>
+    catalog.shownNow(name).filter((tool) => isChosen(direct, tool)),
+  )
+  const known = new Set(catalog.servers().map(({ name }) => name))
+  const entries = await readRecord(recordIn(stores.of(undefined)), { since: now - DAYS * DAY_MS }, MAX_ENTRIES)
+  const calls = entries.flatMap(({ type, fields }): RecordedCall[] => {
+    const [cell, server, tool] = [textOf(fields, 'cell'), textOf(fields, 'server'), textOf(fields, 'name')]
+    return type === 'call' && fields['kind'] === 'tool' && known.has(server) ? [{ cell, server, tool }] : []
+  })
+  const cost = listed.length === 0 ? [] : [costNote(listed)]
+  return [...cost, ...proposals(calls, listed)]
+}
+
+function costNote(listed: readonly CatalogTool[]): string {
+  const tokens = count(listingTokens(listed), 'token')
+  return `Listed by themselves: ${count(listed.length, 'tool')}, about ${tokens} in each conversation.`
+}
+
+/** Tools to list, because most cells that call them do nothing else, and listed ones that are never called. Pure. */
+export function proposals(
+  calls: readonly RecordedCall[],
+  listed: readonly Pick<CatalogTool, 'server' | 'name'>[],
+): string[] {
+  const ofCell = new Map<string, RecordedCall[]>()
+  for (const call of calls) ofCell.set(call.cell, [...(ofCell.get(call.cell) ?? []), call])
+  const uses = new Map<string, { server: string; tool: string; cells: number; alone: number }>()
+  for (const made of ofCell.values()) {
+    for (const { server, tool } of new Map(made.map((call) => [idOf(call), call])).values()) {
+      const use = uses.get(idOf({ server, tool })) ?? { server, tool, cells: 0, alone: 0 }
+      uses.set(idOf(use), { ...use, cells: use.cells + 1, alone: use.alone + (made.length === 1 ? 1 : 0) })
+    }
+  }
+  const isListed = new Set(listed.map(({ server, name }) => idOf({ server, tool: name })))
+  const alone = [...uses.values()]
+    .filter((use) => use.cells >= MIN_CELLS && use.alone > use.cells / 2 && !isListed.has(idOf(use)))
+    .toSorted((a, b) => b.alone - a.alone)
+    .slice(0, MAX_NAMED)
+  const unused =
+    ofCell.size < MIN_CELLS ? [] : listed.filter(({ server, name }) => !uses.has(idOf({ server, tool: name })))
+  return [
+    ...alone.map(
+      ({ server, tool, alone: times, cells }) =>
+        `${server}.${tool} was called alone in ${times} of ${cells} cells: "direct": ["${tool}"] in the entry of ${server} saves a cell each time.`,
+    ),
+    ...(unused.length === 0
+      ? []
+      : [
+          `Listed, and not called for ${DAYS} days: ${unused.slice(0, MAX_NAMED).map(nameOf).join(', ')}${more(unused.length)}.`,
+        ]),
+  ]
+}
+
+const idOf = ({ server, tool }: Omit<RecordedCall, 'cell'>): string => `${server}\n${tool}`
+const nameOf = ({ server, name }: Pick<CatalogTool, 'server' | 'name'>): string => `${server}.${name}`
+const more = (length: number): string => (length > MAX_NAMED ? ` and ${length - MAX_NAMED} more` : '')
