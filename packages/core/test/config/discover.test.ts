@@ -246,7 +246,7 @@ describe('bad entries', () => {
     [{ command: 'x', onlyThese: ['y'] }, 'has a field onlyThese that is not known: did you mean excludeTools?'],
     [{ command: 'x', includTools: ['y'] }, 'has a field includTools that is not known: did you mean includeTools?'],
     [{ command: 'x', sandBox: true }, 'has a field sandBox that is not known: did you mean sandbox?'],
-    [{ url: 'https://h', Disabled: true }, 'has a field Disabled that is not known: did you mean disabled?'],
+    [{ url: 'https://h', Disabled: true }, 'is disabled in this file'],
     [null, 'is not an object'],
     ['npx x', 'is not an object'],
   ])('a bad entry is skipped alone: %j', async (entry, reason) => {
