@@ -1,6 +1,6 @@
 // `npm run check:docs`: checks the line length of README.md, the other pages at the root and docs/, every relative link
-// and anchor in them, and the line length of comments in code. Prints one line per problem. Exit code 1 when there is
-// any.
+// and anchor in them, the words of CONTRIBUTING.md, and the line length of comments in code. Prints one line per
+// problem. Exit code 1 when there is any.
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
@@ -41,6 +41,27 @@ export function longComments(file, text) {
   const code = text.replaceAll(/^(?![ \t]*(?:\/\/|\/?\*|#)).*$/gm, '')
   return longLines(file, code)
 }
+
+/** @returns {{ word: string, instead: string }[]} the table under "Words" of CONTRIBUTING.md */
+export function dialectOf(contributing) {
+  const [, table = ''] = /^## Words\n[^]*?\n\|---\|---\|\n((?:\|.*\n)+)/m.exec(contributing) ?? []
+  return Array.from(table.matchAll(/^\| (.+) \| (.+) \|$/gm)).flatMap(([, words, instead]) =>
+    words.split(', ').map((word) => ({ word, instead })),
+  )
+}
+
+/** @returns {string[]} one sentence for each word of the dialect in a page, outside of its code */
+export function dialectIn(page, text, dialect) {
+  const lines = text.replaceAll(/^```[^]*?^```/gm, (block) => block.replaceAll(/[^\n]/g, '')).split('\n')
+  return lines.flatMap((line, index) =>
+    dialect
+      .filter(({ word }) => new RegExp(`\\b${word}\\b`, 'i').test(line.replaceAll(/`[^`]*`|\]\([^)]*\)/g, '')))
+      .map(({ word, instead }) => `${page}:${index + 1} says "${word}"; write ${instead}`),
+  )
+}
+
+/** Pages whose readers use Sandbridge, or begin to change it. */
+const FOR_READERS = /^(?!CHANGELOG|CONTRIBUTING|docs\/decisions\/)/
 
 function longLines(page, text) {
   return text.split('\n').flatMap((line, index) => {
@@ -93,6 +114,10 @@ function main() {
     .split('\n')
     .filter((file) => /\.(ts|tsx|mjs|js|py)$/.test(file) && existsSync(path.join(ROOT, file)))
   problems.push(...code.flatMap((file) => longComments(file, readFileSync(path.join(ROOT, file), 'utf8'))))
+  const dialect = dialectOf(pages['CONTRIBUTING.md'])
+  if (dialect.length === 0) problems.push('CONTRIBUTING.md has no table under "Words"')
+  for (const [page, text] of Object.entries(pages))
+    if (FOR_READERS.test(page)) problems.push(...dialectIn(page, text, dialect))
   if (!linksIn(pages['README.md']).includes('docs/guide.md')) problems.push('README.md does not link docs/guide.md')
   for (const problem of problems) process.stdout.write(`${problem}\n`)
   process.exitCode = problems.length === 0 ? 0 : 1

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { longComments, problemsIn } from './check-docs.mjs'
+import { dialectIn, dialectOf, longComments, problemsIn } from './check-docs.mjs'
 
 const ROOT = path.join(import.meta.dirname, '..')
 const known = (file: string) => ['README.md', 'docs', 'docs/a.md', 'docs/pic.svg'].includes(file)
@@ -55,4 +55,11 @@ it.each([
   const text = `a\n${start}${'word '.repeat(26)}\n`
   expect(longComments('a.ts', text)).toHaveLength(count)
   expect(longComments('a.ts', text.replaceAll('word', 'w'))).toEqual([])
+})
+
+it('the docs check reports words of the table in CONTRIBUTING.md, outside of code', () => {
+  const dialect = dialectOf('## Words\n\nNot these:\n\n| Not | But |\n|---|---|\n| wall, hearer | isolation |\n')
+  const found = dialectIn('docs/a.md', 'A `wall`.\n\n```\nwall\n```\nTwo Walls, one wall.\n', dialect)
+  expect(found).toEqual(['docs/a.md:6 says "wall"; write isolation'])
+  expect(dialectOf(readFileSync(path.join(ROOT, 'CONTRIBUTING.md'), 'utf8')).length).toBeGreaterThan(10)
 })

@@ -1,30 +1,7 @@
-// What is written of the frames of packages/core/src/cell/protocol/frames.ts: their tables in docs/protocol.md, and
-// their types for the kernel. Pure.
+// What is written of the frames of packages/core/src/cell/protocol/frames.ts: their types for the kernel. Pure.
 import { BRIDGE_FRAMES, KERNEL_FRAMES, NAMED_PARTS } from '../packages/core/src/cell/protocol/frames.ts'
 
 const FRAMES = { ...KERNEL_FRAMES, ...BRIDGE_FRAMES }
-
-/** @param {string} page docs/protocol.md, which gets the table of each frame under its heading */
-export function withFrames(page) {
-  return Object.entries(FRAMES).reduce((text, [type, fields]) => {
-    const table = new RegExp(`(\\n### ${type}\\n(?:(?!\\n##)[^|])*?)\\| field \\|.*\\n(?:\\|.*\\n)+`)
-    if (!table.test(text)) throw new Error(`docs/protocol.md has no heading "### ${type}" with a table under it`)
-    return text.replace(table, (_, before) => before + tableOf(fields))
-  }, page)
-}
-
-function tableOf(fields) {
-  const rows = rowsOf(fields).map((row) => `| ${row.join(' | ')} |\n`)
-  return `| field | type | meaning |\n|---|---|---|\n${rows.join('')}`
-}
-
-function rowsOf(fields, prefix = '') {
-  return Object.entries(fields).flatMap(([name, [{ doc, inner }, meaning]]) => {
-    const field = prefix + name
-    const more = inner ? rowsOf(inner.fields, field.replace('?', '') + inner.prefix) : []
-    return [[`\`${field}\``, doc, meaning], ...more]
-  })
-}
 
 /** Returns packages/core/python/sandbridge_kernel/frame_types.py. */
 export function frameTypes() {

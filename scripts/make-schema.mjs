@@ -1,7 +1,6 @@
 // `npm run schema`: writes what follows from declarations in the code: the JSON Schemas of config files in schema/, the
-// entries of settings in docs/configuration.md, the tables of frames in docs/protocol.md, and in Python the types of
-// frames and the functions that only call a method. With --check it writes nothing, and its exit code is 1 where a file
-// differs.
+// entries of settings in docs/configuration.md, and in Python the types of frames and the functions that only call a
+// method. With --check it writes nothing, and its exit code is 1 where a file differs.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { plugIn } from '../packages/core/src/cli/package.ts'
 import { serversJsonSchema } from '../packages/core/src/config/entries/entry-schema.ts'
@@ -10,7 +9,7 @@ import { settingsJsonSchema } from '../packages/core/src/config/settings/file/se
 import { namedSettings } from '../packages/core/src/config/settings/settings.ts'
 import { PACKAGES } from '../packages/sandbridge/src/packages.ts'
 import { ownMethods } from '../packages/core/src/calls/proxy.ts'
-import { frameTypes, withFrames } from './frame-texts.mjs'
+import { frameTypes } from './frame-texts.mjs'
 import { runtimeFunctions } from './runtime-functions.mjs'
 import { withSettings } from './settings-page.mjs'
 
@@ -30,7 +29,6 @@ const isSame = (file, value) => {
 }
 const texts = {
   'docs/configuration.md': (page) => withSettings(page, namedSettings()),
-  'docs/protocol.md': withFrames,
   'packages/core/python/sandbridge_kernel/frame_types.py': frameTypes,
   'packages/core/python/sandbridge_kernel/api/bridge_functions.py': () => runtimeFunctions(ownMethods),
 }

@@ -1,5 +1,5 @@
-// `npm run docs:demo`: runs the built sandbridge in a terminal, with published MCP servers, and draws the terminal's
-// output as docs/demo.svg. Only the commands in the picture are written by hand.
+// Part of `npm run docs:pictures`: runs the built sandbridge in a terminal, with published MCP servers, and draws the
+// terminal's output as docs/demo.svg. Only the commands in the picture are written by hand.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

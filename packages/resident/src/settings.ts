@@ -5,13 +5,13 @@ export const RESIDENT_SETTINGS = {
   resident: setting(
     'resident.mode',
     'MCP_BRIDGE_RESIDENT',
-    '`on`: your clients share one resident bridge. Not where `CI` is set. On Windows, in sandboxes of Linux, and in containers that filter system calls or have users of their own, only if the variable is set.',
+    '`on`: your clients share one resident bridge. Where `CI` is set, never; on Windows, in Linux sandboxes and filtered containers, only if the variable is set.',
     choice(['on', 'off'], 'on'),
   ),
   residentIdleMs: setting(
     'resident.idle',
     'MCP_BRIDGE_RESIDENT=idle',
-    'How long a resident bridge waits for the next client after the last one has gone.',
+    'How long a resident stays after its last client.',
     seconds({ standard: 600, min: 0, max: DAY_S }),
   ),
 } as const

@@ -1,5 +1,4 @@
-// The methods of docs/protocol.md and their params are those that the proxy serves. The tables of frames there are
-// generated.
+// The methods of docs/protocol.md and their params are those that the proxy serves.
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { Cancellation } from '../../src/util/async/cancellation.ts'

@@ -30,7 +30,7 @@ export const CELL_SETTINGS = {
   languages: setting(
     'cells.languages',
     'MCP_BRIDGE_LANGUAGES',
-    'Languages of cells. Each besides Python adds a tool, such as `run_bash`.',
+    'Languages of cells. Each beside Python adds a tool, such as `run_bash`.',
     {
       ...languages,
       defaultText: 'python',
@@ -45,7 +45,7 @@ export const CELL_SETTINGS = {
   session: setting(
     'cells.session',
     'MCP_BRIDGE_SESSION',
-    '`shared`: cells share variables and files. `fresh`: each cell gets its own sandbox. `checkpoint`: as `shared`, and variables that can be pickled return after a forced restart. `durable`: as `shared`, and the pod of a session outlives the bridge (only with `MCP_BRIDGE_RUNTIME=kubernetes`).',
+    '`shared`: cells share variables and files. `fresh`: each gets its own sandbox. `checkpoint`: variables that can be pickled return after a forced restart. `durable`: the session’s pod outlives the bridge (Kubernetes).',
     choice(['shared', 'fresh', 'checkpoint', 'durable'], 'shared'),
   ),
   compat: setting(

@@ -44,19 +44,19 @@ export const OBSERVABILITY_SETTINGS = {
   audit: setting(
     'observability.audit',
     'MCP_BRIDGE_AUDIT',
-    'What the record of runs and calls holds: nothing (`off`), the shape and hash of arguments (`shape`), the arguments without secrets (`full`), or also the code and the answers of servers, for `sandbridge save` (`replay`).',
+    'What the audit log holds: nothing (`off`), the shape and hash of arguments (`shape`), arguments without known secrets (`full`), or also code and servers’ responses, for `sandbridge save` (`replay`).',
     choice(['off', 'shape', 'full', 'replay'], 'shape'),
   ),
   auditRequired: setting(
     'observability.auditRequired',
     'MCP_BRIDGE_AUDIT=required',
-    'Make no call that cannot be recorded first, such as on a full disk.',
+    'Make no call that cannot be recorded first.',
     flag(false),
   ),
   metrics: setting(
     'observability.metrics',
     'MCP_BRIDGE_METRICS',
-    'Where Prometheus can read metrics of this bridge. Needs `MCP_BRIDGE_METRICS_TOKEN` where other machines can reach it.',
+    'Where Prometheus can read metrics. Other machines need `MCP_BRIDGE_METRICS_TOKEN`.',
     text('an address with a port, such as 127.0.0.1:9464, 0.0.0.0:9464 or [::1]:9464', metricsAddress),
   ),
   metricsToken: setting(
@@ -72,14 +72,14 @@ export const HTTP_AND_FOLDER_SETTINGS = {
   stateDir: setting(
     'http.stateDir',
     'MCP_BRIDGE_STATE_DIR',
-    'The folder for your server entries, artifacts, saved functions and projects.',
+    'The state folder: server entries and everything that is kept.',
     folder('~/MCPs', ({ home }) => path.join(home, 'MCPs')),
     { onlyVariable: 'settings.json is in that folder' },
   ),
   handleKey: setting(
     'http.handleKey',
     'MCP_BRIDGE_HANDLE_KEY',
-    'The key of session handles, the same for all replicas of `run --http`. Needed where durable sandboxes are pods. Of several keys, the first is used for new handles, and handles of the others are still known.',
+    'The key of session handles, the same for all replicas of `run --http`; needed for durable sessions. Of several keys, the first encrypts.',
     pattern(
       'at least 32 printable characters, and more such keys after a space each',
       /^[\x21-\x7e]{32,}( [\x21-\x7e]{32,})*$/,
@@ -96,7 +96,7 @@ export const HTTP_AND_FOLDER_SETTINGS = {
   publicUrl: setting(
     'http.publicUrl',
     'MCP_BRIDGE_PUBLIC_URL',
-    'The address at which clients reach `run --http`, where it is not the one it listens on.',
+    'The address at which clients reach `run --http`.',
     text(
       'an http or https address without a user name, a query or a fragment, such as https://bridge.example.com/mcp',
       (given) => (isPlainHttpAddress(given) && !given.includes('@') ? given : undefined),
@@ -106,7 +106,7 @@ export const HTTP_AND_FOLDER_SETTINGS = {
   oauthIssuers: setting(
     'http.oauthIssuer',
     'MCP_BRIDGE_OAUTH=issuer',
-    'Authorization servers whose access tokens `run --http` accepts, each exactly as its metadata names it.',
+    'Authorization servers whose access tokens `run --http` accepts, as their metadata name them.',
     {
       ...issuers,
       type: (context) =>
@@ -119,13 +119,13 @@ export const HTTP_AND_FOLDER_SETTINGS = {
   oauthAudience: setting(
     'http.oauthAudience',
     'MCP_BRIDGE_OAUTH=audience',
-    'What the `aud` of an access token must name, where that is not the address of the bridge.',
+    'What `aud` of an access token must name, if not the bridge’s address.',
     pattern('text without spaces', /^[\x21-\x7e]+$/),
   ),
   oauthScopes: setting(
     'http.oauthScopes',
     'MCP_BRIDGE_OAUTH=scopes',
-    'Scopes that an access token must have, all of them.',
+    'Scopes that an access token must have.',
     // RFC 6749, section 3.3.
     words('scopes separated by commas', /^[\x21\x23-\x2b\x2d-\x5b\x5d-\x7e]+$/),
   ),
@@ -138,19 +138,19 @@ export const HTTP_AND_FOLDER_SETTINGS = {
   userSandboxCount: setting(
     'http.userSandboxes',
     'MCP_BRIDGE_HTTP_LIMITS=userSessions',
-    'The most sessions that one user of `run --http` has open.',
+    'The most sessions of one user.',
     limit(1000),
   ),
   userCellSeconds: setting(
     'http.userCellSeconds',
     'MCP_BRIDGE_HTTP_LIMITS=userSeconds',
-    'The seconds that cells of one user of `run --http` may run in an hour, all together.',
+    'The seconds that cells of one user may run in an hour.',
     limit(10_000_000),
   ),
   userCallCount: setting(
     'http.userCalls',
     'MCP_BRIDGE_HTTP_LIMITS=userCalls',
-    'The calls that cells of one user of `run --http` may make in an hour.',
+    'The calls that one user may make in an hour.',
     limit(100_000_000),
   ),
   drainMs: setting(
@@ -162,7 +162,7 @@ export const HTTP_AND_FOLDER_SETTINGS = {
   storage: setting(
     'http.storage',
     'MCP_BRIDGE_STORAGE',
-    'A PostgreSQL database that keeps artifacts, saved functions, memories, tokens, sign-ins, schedules and the record in place of the state folder, for several bridges at once.',
+    'A PostgreSQL database that keeps what several bridges share, in place of the state folder.',
     text(
       'a connection URL such as postgres://sandbridge:PASSWORD@db.example.com/sandbridge',
       // A server on a Unix socket has no host: postgres://ann:PASSWORD@/sandbridge?host=/run/postgresql
@@ -174,7 +174,7 @@ export const HTTP_AND_FOLDER_SETTINGS = {
   cacheDir: setting(
     'http.cacheDir',
     'MCP_BRIDGE_CACHE_DIR',
-    'The folder for cached data. It can be deleted at any time.',
+    'The folder for cached data, which can be deleted.',
     folder('the cache folder of your system', standardCacheDir),
     { onlyVariable: 'a start needs that folder before it reads settings.json' },
   ),

@@ -45,26 +45,21 @@ const pidsCount = wholeNumber({ standard: 128, min: 1, max: 65_536 })
 const SMALLEST_PIDS = 16
 
 export const SANDBOX_SETTINGS = {
-  runtime: setting(
-    'sandbox.runtime',
-    'MCP_BRIDGE_RUNTIME',
-    'The sandbox that isolates Python. `auto` uses the first that works.',
-    {
-      ...runtimes,
-      // By name, or by the path of the program, whose file name is used.
-      type: ({ remark }) =>
-        z.preprocess((given) => {
-          if (typeof given !== 'string' || !/[/\\]/.test(given)) return given
-          const program = given.replace(/^.*[/\\]|\.exe$/gi, '')
-          remark?.(`MCP_BRIDGE_RUNTIME=${given} selects ${program}, found through PATH.`)
-          return runtimes.read(program)
-        }, z.enum(RUNTIMES)),
-    },
-  ),
+  runtime: setting('sandbox.runtime', 'MCP_BRIDGE_RUNTIME', 'The sandbox of cells. `auto` uses the first that works.', {
+    ...runtimes,
+    // By name, or by the path of the program, whose file name is used.
+    type: ({ remark }) =>
+      z.preprocess((given) => {
+        if (typeof given !== 'string' || !/[/\\]/.test(given)) return given
+        const program = given.replace(/^.*[/\\]|\.exe$/gi, '')
+        remark?.(`MCP_BRIDGE_RUNTIME=${given} selects ${program}, found through PATH.`)
+        return runtimes.read(program)
+      }, z.enum(RUNTIMES)),
+  }),
   memoryBytes: setting(
     'sandbox.memory',
     'MCP_BRIDGE_MEMORY',
-    'The memory limit of one sandbox. With packages, the default is 1g. The embedded sandbox needs 272m.',
+    'The memory limit of a sandbox. With packages, the default is 1g; the embedded sandbox needs 272m.',
     size({ standard: '512m', min: '64m' }),
   ),
   poolCount: setting(
@@ -76,13 +71,13 @@ export const SANDBOX_SETTINGS = {
   poolMaxCount: setting(
     'sandbox.poolMax',
     'MCP_BRIDGE_POOL=max',
-    'How many sandboxes may be kept waiting: more than `MCP_BRIDGE_POOL` where sessions begin faster than sandboxes start.',
+    'How many sandboxes may wait where sessions begin faster than sandboxes start.',
     optional(wholeNumber({ standard: 1, min: 1, max: 64 }), 'as many as the pool has'),
   ),
   image: setting(
     'sandbox.image',
     'MCP_BRIDGE_IMAGE',
-    'The image for cells, with Python. Bubblewrap uses one only if this is set, and takes a folder or an archive as well.',
+    'The image of cells, with Python. Bubblewrap needs none, and takes a folder or an archive as well.',
     text(
       'an image name such as python:3.14-slim, or an absolute path',
       (given, { home }) => (PATH.test(given) ? absolutePath(given, home) : IMAGE_NAME.test(given) ? given : undefined),
@@ -98,7 +93,7 @@ export const SANDBOX_SETTINGS = {
   forkServer: setting(
     'sandbox.forkServer',
     'MCP_BRIDGE_FORK_SERVER',
-    'Fork each bubblewrap sandbox from one running process, which takes milliseconds. `auto` does so with the Python of this machine, `on` also with an image’s.',
+    'Fork bubblewrap sandboxes from one process: `auto` with this machine’s Python, `on` also with an image’s.',
     choice(['auto', 'on', 'off'], 'auto'),
   ),
   cpus: setting('sandbox.cpus', 'MCP_BRIDGE_CPUS', 'The CPU limit of a container.', optionalNumber(1024)),
@@ -121,19 +116,19 @@ export const SANDBOX_SETTINGS = {
   ociRuntime: setting(
     'sandbox.ociRuntime',
     'MCP_BRIDGE_OCI_RUNTIME',
-    'Another OCI runtime for the container engine, such as `runsc`; in a cluster, a RuntimeClass.',
+    'An OCI runtime such as `runsc`; in a cluster, a RuntimeClass.',
     pattern('the name or path of a runtime', /^[\w/][\w./-]*$/),
   ),
   kubernetesContext: setting(
     'sandbox.kubernetesContext',
     'MCP_BRIDGE_KUBERNETES=context',
-    'The context of your kubeconfig files that pods run in.',
+    'The kubeconfig context of pods.',
     pattern('a name without spaces', /^\S+$/),
   ),
   kubernetesNamespace: setting(
     'sandbox.kubernetesNamespace',
     'MCP_BRIDGE_KUBERNETES=namespace',
-    'The namespace of pods, where it is not the context’s.',
+    'The namespace of pods, if not the context’s.',
     pattern('the name of a namespace', /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/),
   ),
   kubernetesNetwork: setting(
@@ -145,25 +140,25 @@ export const SANDBOX_SETTINGS = {
   kubernetesSeccomp: setting(
     'sandbox.kubernetesSeccomp',
     'MCP_BRIDGE_KUBERNETES=seccomp',
-    'A seccomp profile on every node, in the seccomp folder of its kubelet. Without it, pods have `RuntimeDefault`.',
+    'A seccomp profile in the kubelet’s folder on every node, in place of `RuntimeDefault`.',
     pattern('a path below that folder, such as sandbridge.json', /^(?!\/)(?!.*(?:^|\/)\.\.(?:\/|$))[\w./-]+$/),
   ),
   kubernetesStartMs: setting(
     'sandbox.kubernetesStart',
     'MCP_BRIDGE_KUBERNETES=start',
-    'How long a pod may take to run, with pulling its image and waiting for a node.',
+    'How long a pod may take to start.',
     seconds({ standard: 60, min: 5, max: 1800 }),
   ),
   kubernetesWarmPool: setting(
     'sandbox.kubernetesWarmPool',
     'MCP_BRIDGE_KUBERNETES=warmPool',
-    'A SandboxWarmPool of agent-sandbox that pods are taken from. Their image and limits are those of its template.',
+    'A SandboxWarmPool of agent-sandbox that pods are taken from.',
     pattern('the name of a SandboxWarmPool', /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/),
   ),
   mask: setting(
     'sandbox.mask',
     'MCP_BRIDGE_MASK',
-    'Kinds of personal data that the model gets as tokens such as `[EMAIL_1]`, and never as they are.',
+    'Kinds of personal data that the model gets as placeholders such as `[EMAIL_1]`.',
     {
       ...maskWords,
       whenMissing: (): readonly MaskKind[] => [],
@@ -178,14 +173,14 @@ export const SANDBOX_SETTINGS = {
   maskEndpoint: setting(
     'sandbox.maskEndpoint',
     'MCP_BRIDGE_MASK=endpoint',
-    'An endpoint in the form of Presidio Analyzer that finds names, which the model then gets as `[PERSON_1]`.',
+    'An endpoint with the API of Presidio Analyzer that finds names.',
     text('an http or https URL', (given) => (isHttpUrl(given) ? given : undefined)),
     { secret: true },
   ),
   mount: setting(
     'sandbox.mount',
     'MCP_BRIDGE_MOUNT',
-    'A host folder that cells can read, below `/mnt`. With `:rw` at the end they can write to it. Its name may contain letters, digits, spaces and `.` `_` `-`; a symbolic link with such a name works, too.',
+    'A host folder that cells can read, below `/mnt`; with `:rw` at the end also write.',
     text('an absolute path, optionally followed by :ro or :rw', (given, { home }) => {
       const [, folder = '', mode] = /^(.+?)(?::(ro|rw))?$/.exec(given) ?? []
       if (!PATH.test(folder)) return undefined
@@ -195,7 +190,7 @@ export const SANDBOX_SETTINGS = {
   packages: setting(
     'sandbox.packages',
     'MCP_BRIDGE_PACKAGES',
-    'Python packages that cells can import, in place of those of `sandbridge packages`.',
+    'Python packages of cells, in place of those of `sandbridge packages`.',
     words(
       'requirements, wheel files or folders of wheels, separated by spaces, such as numpy pandas>=2',
       PACKAGE_WORD,
@@ -205,7 +200,7 @@ export const SANDBOX_SETTINGS = {
   pyodideUrl: setting(
     'sandbox.mirror',
     'MCP_BRIDGE_RUNTIME=mirror',
-    'A mirror of the folder that has the packages of Pyodide, for the embedded sandbox. Hashes are checked.',
+    'A mirror of Pyodide’s packages, for the embedded sandbox. Hashes are checked.',
     text(
       'an http or https URL without a user name',
       // The names of files follow it.
