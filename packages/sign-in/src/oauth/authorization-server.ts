@@ -1,10 +1,13 @@
 // What an authorization server says of itself (RFC 8414), as far as a sign-in uses it.
+import type { SignInClient } from '@sandbridge/core/config/entries/server-definition.ts'
 import { isLoopback } from '@sandbridge/core/util/net/loopback.ts'
 import { AuthorizationError } from './authorization-error.ts'
 import { type Fields, textIn, textsIn } from './fields.ts'
 
 export interface AuthorizationServer {
   issuer: string
+  /** Where its metadata are, if that is another host than its own: anyone can publish some in its name. */
+  elsewhere?: string | undefined
   /** Missing where no user can sign in. */
   authorizationEndpoint?: string | undefined
   tokenEndpoint: string
@@ -52,10 +55,12 @@ export function serverIn(fields: Fields, { place, expected, trusted }: Expectati
   // A document without an issuer is bound to the place where it was found.
   const issuer = textIn(fields, 'issuer') ?? expected ?? new URL(place).origin
   const known = withHttps(issuer, place)
+  if (!URL.canParse(known)) throw new AuthorizationError('the issuer of its metadata is no address')
   const isTrusted = sameIssuer(issuer, trusted) || sameIssuer(known, trusted)
   if (!isTrusted && (trusted !== undefined || (expected !== undefined && !sameIssuer(known, expected)))) {
+    const line = lineFor('issuer', issuer)
     throw new AuthorizationError(`its metadata is of another issuer, ${issuer}`, {
-      hint: `If you trust that issuer, write "issuer": "${issuer}" into the \`oauth\` of the entry.`,
+      ...(line !== undefined && { hint: `If you trust that issuer, write ${line} into the \`oauth\` of the entry.` }),
     })
   }
   if (!isSafe(tokenEndpoint)) throw new AuthorizationError(`its token endpoint ${tokenEndpoint} does not use https`)
@@ -66,6 +71,7 @@ export function serverIn(fields: Fields, { place, expected, trusted }: Expectati
     throw new AuthorizationError('it does not support the response type code')
   return {
     issuer,
+    ...(new URL(known).origin !== new URL(place).origin && { elsewhere: place }),
     authorizationEndpoint: url('authorization_endpoint'),
     tokenEndpoint,
     registrationEndpoint: url('registration_endpoint'),
@@ -89,6 +95,11 @@ export function withHttps(address: string, reached: string): string {
   url.protocol = 'https:'
   url.port = known.port
   return url.href
+}
+
+/** What to write into an entry, where an address that a server names is plainly one. */
+export function lineFor(field: keyof SignInClient, address: string): string | undefined {
+  return /^https?:\/\/[\w.:[\]{}/~%-]{1,200}$/.test(address) ? `"${field}": "${address}"` : undefined
 }
 
 /** A slash at the end is no difference. */

@@ -2,7 +2,7 @@
 import type { RemoteServer } from '@sandbridge/core/config/entries/server-definition.ts'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import type { Grant } from '@sandbridge/core/upstream/auth/grants.ts'
-import { sameIssuer, withHttps } from './authorization-server.ts'
+import { lineFor, sameIssuer, withHttps } from './authorization-server.ts'
 import type { OAuthClient } from './token-requests.ts'
 
 interface Asked {
@@ -10,6 +10,8 @@ interface Asked {
   server: Pick<RemoteServer, 'url' | 'signIn'>
   /** The authorization server. */
   issuer: string
+  /** Of the metadata that were found now. */
+  elsewhere?: string | undefined
   grant: Grant | undefined
 }
 
@@ -18,10 +20,17 @@ interface Asked {
  * @throws BridgeError UPSTREAM_AUTH_REQUIRED when the MCP server names another authorization server than that of the
  * entry's client: it could be its own, to obtain the secret
  */
-export function clientOf({ name, server, issuer, grant }: Asked): OAuthClient | undefined {
+export function clientOf({ name, server, issuer, elsewhere, grant }: Asked): OAuthClient | undefined {
   const { clientId, clientSecret } = server.signIn ?? {}
   if (clientId === undefined) return grant?.client
-  assertTrusted({ name, serverUrl: server.url, issuer, hasSecret: clientSecret !== undefined, ...trustedBy(server) })
+  assertTrusted({
+    name,
+    serverUrl: server.url,
+    issuer,
+    elsewhere,
+    hasSecret: clientSecret !== undefined,
+    ...trustedBy(server),
+  })
   return { client_id: clientId, ...(clientSecret !== undefined && { client_secret: clientSecret }) }
 }
 
@@ -36,18 +45,24 @@ export function assertTrusted(asked: {
   name: string
   serverUrl: string
   issuer: string
+  /** Where its metadata are, if another host has them. */
+  elsewhere: string | undefined
   hasSecret: boolean
   trusted: string | undefined
   isNamed?: boolean
 }): void {
-  const { name, serverUrl, issuer, hasSecret, trusted, isNamed } = asked
+  const { name, serverUrl, issuer, elsewhere, hasSecret, trusted, isNamed } = asked
   const isOwn = new URL(withHttps(issuer, serverUrl)).origin === new URL(serverUrl).origin
-  if (trusted === undefined ? !hasSecret || isOwn || isNamed === true : sameIssuer(issuer, trusted)) return
+  const isTrusted = trusted === undefined ? !hasSecret || isOwn || isNamed === true : sameIssuer(issuer, trusted)
+  if (isTrusted && !(hasSecret && elsewhere !== undefined)) return
+  const [what, line] = isTrusted
+    ? [`has the metadata of its authorization server at ${elsewhere}`, lineFor('authServerMetadataUrl', elsewhere!)]
+    : [`requires sign-in at another address, ${new URL(issuer).origin}`, lineFor('issuer', issuer)]
   throw new BridgeError(
     'UPSTREAM_AUTH_REQUIRED',
-    `Server '${name}' requires sign-in at another address, ${new URL(issuer).origin}`,
+    `Server '${name}' ${what}: the secret of the entry is not sent there`,
     {
-      hint: `If that is where the client is registered, ask the user to write "issuer": "${issuer}" into its \`oauth\`.`,
+      hint: `If that is where the client is registered, ask the user to write ${line ?? 'that'} into its \`oauth\`.`,
     },
   )
 }

@@ -4,7 +4,14 @@
 import type { SignInClient } from '@sandbridge/core/config/entries/server-definition.ts'
 import type { Ask } from './ask.ts'
 import { AuthorizationError } from './authorization-error.ts'
-import { assumedServer, type AuthorizationServer, sameIssuer, serverIn, withHttps } from './authorization-server.ts'
+import {
+  assumedServer,
+  type AuthorizationServer,
+  lineFor,
+  sameIssuer,
+  serverIn,
+  withHttps,
+} from './authorization-server.ts'
 import { type Fields, textIn, textsIn } from './fields.ts'
 import type { TokenEndpoint } from './token-requests.ts'
 
@@ -35,6 +42,7 @@ export function endpointOf({ server, resource }: Discovered): TokenEndpoint {
 
 /** Each may have to be waited for. */
 const MAX_LISTED = 5
+const MAX_SCOPES_CHARS = 4_000
 
 interface Wanted {
   serverUrl: string
@@ -79,7 +87,7 @@ export async function discover(wanted: Wanted): Promise<Discovered> {
   const found = (server: AuthorizationServer): Discovered => ({
     server,
     resource: named.resource ?? (resource && (textIn(resource, 'resource') ?? serverUrl.replace(/#.*$/, ''))),
-    scopes: resource && textsIn(resource, 'scopes_supported'),
+    scopes: resource && scopesIn(resource),
   })
   if (named.authorizationUrl !== undefined && named.tokenUrl !== undefined) {
     const { authorizationUrl, tokenUrl, issuer = new URL(tokenUrl).origin } = named
@@ -89,7 +97,7 @@ export async function discover(wanted: Wanted): Promise<Discovered> {
   if (authServerMetadataUrl !== undefined) {
     // The user names the document, so whichever issuer it has is trusted, unless the entry names that, too.
     const server = await metadataAt(authServerMetadataUrl, named.issuer, named, wanted, trail)
-    if (server) return found(server)
+    if (server) return found({ ...server, elsewhere: undefined })
     throw trail.error(`There is no metadata of an authorization server at ${authServerMetadataUrl}`)
   }
   const all = resource && textsIn(resource, 'authorization_servers')
@@ -140,13 +148,20 @@ async function protectedResource(
     const resource = textIn(fields, 'resource')
     if (resource !== undefined && !covers(withHttps(resource, serverUrl), url)) {
       trail.note(place, `it is about another resource, ${resource}`)
-      trail.hint ??= `If ${resource} is the server that you mean, write it as the \`url\` of the entry.`
+      if (lineFor('issuer', resource) !== undefined)
+        trail.hint ??= `If ${resource} is the server that you mean, write it as the \`url\` of the entry.`
       continue
     }
     if (textsIn(fields, 'authorization_servers')) return fields
     withoutServers ??= fields
   }
   return withoutServers
+}
+
+/** None where there are more than an address can hold. */
+function scopesIn(resource: Fields): string[] | undefined {
+  const scopes = textsIn(resource, 'scopes_supported')
+  return scopes && scopes.join(' ').length <= MAX_SCOPES_CHARS ? scopes : undefined
 }
 
 /** Whether a resource is this address or a place above it. A slash at its end is no difference. */

@@ -68,11 +68,11 @@ export class SignInPage {
   async #client(scope: string | undefined): Promise<OAuthClient> {
     const { options, callback, discovered, ask, entry } = this.#signIn
     const { name, server, store, isFresh } = options
-    const { issuer } = discovered.server
+    const { issuer, elsewhere } = discovered.server
     const { byIssuer } = await store.read(entry)
     const grant = Object.hasOwn(byIssuer, issuer) ? byIssuer[issuer] : undefined
     const isReusable = grant?.client && isFresh !== true && grant.unanswered !== true && isForHere(grant, callback)
-    const known = clientOf({ name, server, issuer, grant: isReusable ? grant : undefined })
+    const known = clientOf({ name, server, issuer, elsewhere, grant: isReusable ? grant : undefined })
     if (known) {
       // It is noted before the page is shown, as a signal may end this process while the user looks at an error.
       if (known === grant?.client) await this.#change((kept) => (kept.unanswered = true))

@@ -69,8 +69,8 @@ class ProgramTokens implements TokenSource {
         resourceMetadata: challenge?.resourceMetadata,
         ask,
       })
-      const { issuer } = found.server
-      assertTrusted({ name, serverUrl: server.url, issuer, hasSecret: true, trusted })
+      const { issuer, elsewhere } = found.server
+      assertTrusted({ name, serverUrl: server.url, issuer, elsewhere, hasSecret: true, trusted })
       const scope = credentials.scope ?? challenge?.scope
       const tokens = await requestTokens(
         ask,

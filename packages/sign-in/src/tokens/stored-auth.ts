@@ -197,7 +197,8 @@ export class StoredTokens implements TokenSource {
     const { server } = this.#options
     try {
       const found = await discover({ serverUrl: server.url, named: server.signIn ?? {}, ask })
-      if (sameIssuer(found.server.issuer, issuer)) return endpointOf(found)
+      // The old place of its tokens is safer than metadata that anyone may have published.
+      if (sameIssuer(found.server.issuer, issuer) && found.server.elsewhere === undefined) return endpointOf(found)
     } catch (error) {
       if (!(error instanceof AuthorizationError)) throw error
       // Whatever is wrong with the metadata says nothing about the token.

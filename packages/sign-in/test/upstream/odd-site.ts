@@ -14,7 +14,8 @@ export async function site(steps: Partial<Record<Step, Oddity>> = {}, signIn?: S
   server.twist.steps = steps
   const transport = { type: 'http' as const, url: server.url, headers: {}, ...(signIn && { signIn }) }
   const store = () => createTokenStore(fileStore(dirname(file)))
-  const connect = () => open([{ ...remote(name, server.url), transport }], { tokenStore: store() })
+  const connect = (definitions = [{ ...remote(name, server.url), transport }]) =>
+    open(definitions, { tokenStore: store() })
   return {
     server,
     file,
