@@ -39,7 +39,8 @@ export function createRoutes(bridge: Bridge, ledger: Ledger): Routes {
     post('interrupt', z.object({ id: nameParam }), ({ id }) => ({ wasRunning: bridge.cells.interrupt(id) })),
     get('servers', z.object({}), async (): Promise<ServerListView> => {
       const set = await bridge.page.servers()
-      return { ...serverList(set), notes: await features.serverNotes({ stores: bridge.stores, set }) }
+      const { notes, ...list } = serverList(set)
+      return { ...list, notes: [...notes, ...(await features.serverNotes({ stores: bridge.stores, set }))] }
     }),
     get('server', server, async ({ name }) => serverDetails(await bridge.page.servers(), name)),
     post('server/restart', server, async ({ name }) => {

@@ -802,6 +802,25 @@ describe('without a setting', () => {
     expect(await bob.run(code)).not.toMatch(refused)
   })
 
+  it.each([
+    ['MCPs/permissions.json', '{"permissions": {"deny": 1}}'],
+    ['ann/.sandbridge/permissions.json', '{"permissions": {"deny": 1}}'],
+    ['MCPs/settings.json', '{"sandbox": {"mask": ["emial"]}}'],
+  ])('a mistake in %s is over once it is corrected, before the first cell and later', async (name, mistake) => {
+    const { connect, home } = residentHome({ who: WHO }, DEFAULT)
+    const ann = await connect('ann')
+    const file = path.join(home, name)
+    for (const when of ['before the first cell', 'later']) {
+      mkdirSync(path.dirname(file), { recursive: true })
+      writeFileSync(file, mistake)
+      expect(await ann.run('1 + 1'), when).toContain(path.basename(file))
+      writeFileSync(file, '{}')
+      expect(await ann.run('1 + 1'), when).toBe('2')
+    }
+    const bob = await connect('bob')
+    expect(await bob.run('1 + 1')).toBe('2')
+  })
+
   it('a mistake in settings.json is told as without a resident', { timeout: 120_000 }, async () => {
     const { start, home } = residentHome({ who: WHO }, DEFAULT)
     settingsOf(home, '{ "resident": { "mode": "of" } }')

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from .api import bridge, runtime
 from .api.errors import MCPError, NotAwaited, ServerNotFound, ToolNotFound, ToolNotFoundImport, from_reply
 from .api.servers import LISTINGS, METHODS, Registry, ServerProxy, ToolProxy, registry, server_name, server_of
+from .made_calls import made_calls
 from .refused_cell import is_doubtful, refusal
 from .seen_calls import Source
 
@@ -59,7 +60,8 @@ class StaticCheck:
         try:
             source = Source(statements)
             self._globals |= source.globals
-            problems = [] if source.dynamic else _Checker(source, self._namespace, self._globals).problems()
+            checker = _Checker(source, self._namespace, self._globals)
+            problems = [] if source.dynamic else checker.problems(made_calls(statements))
         except RecursionError:  # an expression nested too deeply to inspect with Python's stack
             return
         if problems:
@@ -95,8 +97,8 @@ class _Checker:
     def __init__(self, source: Source, namespace: dict[str, Any], made: set[str]) -> None:
         self._source, self._namespace, self._made = source, namespace, made
 
-    def problems(self) -> list[_Problem]:
-        """Returns (node, error) of every call that is certainly wrong, in source order."""
+    def problems(self, made: set[int]) -> list[_Problem]:
+        """Returns (node, error) of every call that is certainly wrong, in source order. `made`: see `made_calls`."""
         found: list[_Problem] = []
         sent: list[_Sent] = []
         for call in self._source.calls:
@@ -113,7 +115,7 @@ class _Checker:
                 if not call.branch and not self._may_not_exist():
                     found.append((call.node, registry.not_found(target.name, ServerNotFound)))
             elif (seen := _described(call.node, target)) and len(sent) < _MAX_CALLS:
-                sent.append((call.node, call.branch, seen))
+                sent.append((call.node, call.branch, {**seen, "made": id(call.node) in made}))
         sent.extend(self._imports()[: _MAX_CALLS - len(sent)])
         found.extend(self._judged(sent))
         return sorted(found, key=lambda problem: (problem[0].lineno, problem[0].col_offset))

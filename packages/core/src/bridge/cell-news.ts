@@ -1,9 +1,15 @@
-// What the result of a cell tells beside it, once: changed config files and settings, and a record that cannot be
-// written.
+// What the result of a cell tells beside it, once: changed config files and settings, rules that match nothing, and a
+// record that cannot be written.
 import type { Session } from '../cell/session/session.ts'
 import { FileNews } from '../config/notes/file-news.ts'
+import type { Policy } from '../config/rules/policy.ts'
 import type { BridgeError } from '../errors.ts'
+import type { Cell } from './cell.ts'
 import type { ServerSet } from './server-set.ts'
+
+/** Rules that are told of in one result, and the characters of each. */
+const MAX_RULES = 3
+const MAX_CHARS = 400
 
 export class CellNews {
   readonly #stateDir: string
@@ -12,6 +18,10 @@ export class CellNews {
   #settingsCount = 0
   /** What was told of files, and up to which number of settings. Clients of a resident bridge are each told. */
   readonly #told = new WeakMap<ServerSet, { files: FileNews; settings: number }>()
+
+  /** Servers of which a session was told the rules that match nothing. */
+  readonly #checked = new WeakMap<Session, { policy: Policy | undefined; servers: ReadonlySet<string> }>()
+  readonly #waiting = new WeakMap<object, Set<string>>()
 
   constructor(stateDir: string) {
     this.#stateDir = stateDir
@@ -29,6 +39,30 @@ export class CellNews {
     const settings = [...this.#settings].flatMap(([note, number]) => (number > told.settings ? [note] : []))
     told.settings = this.#settingsCount
     return [...(await told.files.next(set.configured.discovered)), ...settings]
+  }
+
+  /**
+   * The rules that match no tool, and would have been about a server that the session has called: once per session. A
+   * rule that waits for its server is told of once.
+   */
+  ofRules({ session, set: { rules }, tenant, called: { servers }, origin }: Cell): string[] {
+    const policy = rules.policyOf(tenant.person.rules)
+    const known = this.#checked.get(session)
+    const checked = known && known.policy === policy ? known.servers : new Set<string>()
+    if ([...servers].every((server) => checked.has(server))) return []
+    this.#checked.set(session, { policy, servers: new Set([...checked, ...servers]) })
+    const waited = this.#waiting.get(rules) ?? new Set<string>()
+    this.#waiting.set(rules, waited)
+    const news = rules.unmatched(policy).filter(({ message, about, isWaiting }) => {
+      const told = isWaiting ? waited : session.told
+      if (told.has(message) || (about.length > 0 && !about.some((server) => servers.has(server)))) return false
+      told.add(message)
+      return true
+    })
+    for (const { message } of news) origin.log.warning(message)
+    const more = news.length > MAX_RULES ? [`${news.length - MAX_RULES} more rules match no known tool.`] : []
+    const shown = [...news.slice(0, MAX_RULES).map(({ message }) => message.slice(0, MAX_CHARS)), ...more]
+    return shown.map((text) => `${text} Tell the user: \`sandbridge permissions\` lists such rules.`)
   }
 
   /** Once per session, until the record can be written again. */

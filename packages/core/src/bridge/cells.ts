@@ -100,7 +100,7 @@ export class Cells {
     const { untrusted } = set.configured.discovered
     const ran = await this.#interruptible(cell, request, () => this.#runIn(cell))
     tenant.person.quota?.spendCell(ran.durationMs)
-    if (cell.interrupt.signal.reason === STOPPED) notes.add(STOPPED)
+    if (cell.interrupt.signal.reason === STOPPED) notes.add(`${STOPPED} ${cell.called.notDone() ?? ''}`.trim())
     // The files are those of the bridge's owner. A command has told its own user.
     if (request.asker !== undefined && tenant.user === undefined && !forPerson)
       for (const note of await this.#news.next(set)) notes.add(note)
@@ -116,6 +116,7 @@ export class Cells {
     }
     if (ran.status === 'timeout')
       for (const note of await unansweredNotes(cell.called, set.connected.upstreams, cell.flow)) notes.add(note)
+    for (const note of this.#news.ofRules(cell)) notes.add(note)
     // A command tells its user itself, after the last lines could not be written.
     if (!forPerson) for (const note of this.#news.ofRecord(session, this.#options.recordFailure())) notes.add(note)
     return finishResult(ran, {
@@ -141,6 +142,7 @@ export class Cells {
     const { masker, notes, tenant, set } = cell
     const reply = await this.#interruptible(cell, request, () => callDirectly(cell, call))
     if (tenant.user === undefined) for (const note of await this.#news.next(set)) notes.add(note)
+    for (const note of this.#news.ofRules(cell)) notes.add(note)
     for (const note of this.#news.ofRecord(session, this.#options.recordFailure())) notes.add(note)
     return { reply: masker ? await masker.maskedData(reply) : reply, notes: [...notes] }
   }

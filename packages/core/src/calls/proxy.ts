@@ -273,7 +273,8 @@ export function serveCalls(
       const hint = `Methods: ${known}`
       throw new BridgeError('PROXY_METHOD_UNKNOWN', `Unknown method '${call.method}'`, { hint })
     }
-    const { flow } = context
+    const { flow, permissions } = context
+    permissions?.refuseStopped()
     const answer = () => {
       const params = call.params ?? {}
       const reply = handler(params, context, cancellation)

@@ -4,6 +4,7 @@ import path from 'node:path'
 import type { ClientContext } from './settings/client-context.ts'
 import { nodeFileSystem } from './config-file.ts'
 import { discoverServers } from './discover.ts'
+import { FormerNames } from './entries/former-names.ts'
 import { SETTINGS_FILE } from './readers/own-places.ts'
 import { PlacesSeen } from './places-seen.ts'
 import type { DiscoveredServers } from './entries/server-definition.ts'
@@ -16,6 +17,7 @@ export class Definitions {
   readonly #settings: Settings
   readonly #context: ClientContext
   readonly #ownPort: number | undefined
+  readonly #formerNames: FormerNames
   #seen = new PlacesSeen()
   #reading: Promise<DiscoveredServers> | undefined
   #last: DiscoveredServers | undefined
@@ -25,6 +27,7 @@ export class Definitions {
     this.#settings = settings
     this.#context = context
     this.#ownPort = ownPort
+    this.#formerNames = new FormerNames(settings.stateDir)
   }
 
   /** What the files contain, read only if that may be something else than at the last time. */
@@ -51,13 +54,15 @@ export class Definitions {
     seen.note(trustRecord(stateDir))
     // Which servers there are depends on settings that may be in the file.
     seen.note(path.join(stateDir, SETTINGS_FILE))
-    const discovered = await discoverServers({
-      ...this.#context,
-      settings: this.#settings,
-      isTrusted: createTrustStore(stateDir).isTrusted,
-      fileSystem: seen.noting(nodeFileSystem),
-      ...(this.#ownPort !== undefined && { ownPort: this.#ownPort }),
-    })
+    const discovered = await this.#formerNames.added(
+      await discoverServers({
+        ...this.#context,
+        settings: this.#settings,
+        isTrusted: createTrustStore(stateDir).isTrusted,
+        fileSystem: seen.noting(nodeFileSystem),
+        ...(this.#ownPort !== undefined && { ownPort: this.#ownPort }),
+      }),
+    )
     if (profile === undefined) return discovered
     const { onlyProfile, Profiles } = await import('./profiles.ts')
     const profiles = new Profiles(stateDir)

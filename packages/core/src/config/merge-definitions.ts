@@ -17,7 +17,10 @@ export function trustRank({ isProjects, trusted }: Pick<ServerDefinition, 'isPro
 export function withoutDoubles(found: readonly FoundServer[]): ServerDefinition[] {
   return found
     .filter(({ isDouble }) => !isDouble)
-    .map(({ definition, name }) => (name === definition.name ? definition : { ...definition, name }))
+    .map(({ definition, name }) => {
+      if (name === definition.name) return definition
+      return { ...definition, name, otherNames: [definition.name, ...(definition.otherNames ?? [])] }
+    })
 }
 
 /**

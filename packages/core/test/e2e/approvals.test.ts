@@ -78,6 +78,19 @@ it('calls that are found in a cell are one question before it starts', async () 
   expect(await bridge.run(cell)).toContain('Not run')
 })
 
+it('a call in a function or a branch is asked about when it is made, once', async () => {
+  const { bridge, questions, reached } = answered(ONCE)
+  await bridge.run('async def later():\n    return await mcp_hub.create_issue(title="a")')
+  await bridge.run('if 1 > 2:\n    await mcp_hub.delete_repo(id=7)')
+  await bridge.run(
+    'async def tidy() -> str:\n    """T."""\n    await mcp_hub.delete_repo(id=7)\n    return ""\nruntime.save_tool(tidy)',
+  )
+  expect(questions).toEqual([])
+  await bridge.run('await later()')
+  expect(questions).toHaveLength(1)
+  expect(reached()).toEqual([['create_issue', { title: 'a' }]])
+})
+
 it('the answer "this tool for the session" counts for that tool and session, and "always" counts for good', async () => {
   const answers = [SESSION, 'no', ALWAYS]
   const first = await ruledBridge({ permissions: ask, answer: () => answers.shift() })
@@ -151,6 +164,20 @@ it('the answer "no, and stop the code" ends the cell', async () => {
   )
   expect(text).toContain('stopped the cell')
   expect(reached()).toEqual([])
+})
+
+it.each([
+  'for i in range(3):\n    try: await mcp_hub.create_issue(id=i)\n    except: pass\nawait mcp_hub.get_issue(id=1)',
+  'try: await mcp_hub.create_issue(id=1 + 0)\nfinally: await mcp_hub.get_issue(id=1)',
+  'import contextlib\nwith contextlib.suppress(BaseException): await mcp_hub.create_issue(id=1 + 0)\nawait mcp_hub.get_issue()',
+])('after "no, and stop the code" the cell makes no call and asks nothing, whatever it catches: %s', async (code) => {
+  const { bridge, reached, questions } = answered(STOP)
+  const text = await bridge.run(code)
+  expect(text).toContain('stopped the cell. 1 call refused: hub.create_issue')
+  expect(text).not.toMatch(/still running|may or may not have taken effect/)
+  expect(questions).toHaveLength(1)
+  expect(reached()).toEqual([])
+  expect(await bridge.run('await mcp_hub.get_issue()'), 'the next cell').toContain('did get_issue')
 })
 
 it('a question that is not answered in time denies its call, and the time limit of the cell stands still meanwhile', async () => {

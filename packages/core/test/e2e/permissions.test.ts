@@ -1,6 +1,6 @@
 // This file verifies that rules apply to every way in which a cell can reach a server, with the built bridge and a
 // server that logs its calls.
-import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { bridgeEnv, fixtureServer, makeHome } from '../support/bridge-process.ts'
@@ -215,6 +215,43 @@ it('a rule that matches no known tool is named in the log, with the nearest name
     /deny \\"hub__delte_repo\\".*Did you mean hub__delete_repo|delte_repo.*Did you mean hub__delete_repo/,
   )
   expect(bridge.stderr).not.toContain('delete_all')
+})
+
+it('the first result that a rule without a tool would have been about names it, once', async () => {
+  const { bridge, reached } = ruled({
+    deny: ['mcp_hub.delete_repo', 'hub__deelte_repo', 'jira__drop'],
+    allow: ['hub.x'],
+  })
+  const first = await bridge.run('await mcp_hub.get_issue(id=3)')
+  expect(first).toMatch(/No known tool matches the rule deny "hub__deelte_repo".* Did you mean hub__delete_repo\?/)
+  expect(first).toMatch(/No known tool matches the rule deny "jira__drop".* counts once there is such a server/)
+  expect(first).toMatch(/No known tool matches the rule allow "hub.x"/)
+  expect(await bridge.run('await mcp_hub.get_issue(id=4)')).not.toContain('No known tool')
+  expect(await bridge.run(caught('await mcp_hub.delete_repo(id=1)'))).toContain('PERMISSION_DENIED')
+  expect(reached()).toEqual([3, 4].map((id) => ['get_issue', { id }]))
+  writePermissions(bridge.home, { deny: ['hub__deelte_repo', 'hub__craete_issue'] })
+  const changed = await bridge.run('await mcp_hub.get_issue()')
+  expect(changed).toContain('craete_issue')
+})
+
+it('a rule that denies holds after its server is renamed, and beside a second server of its name', async () => {
+  const { bridge, home, reached } = await ruledBridge({ permissions: { deny: ['hub__delete_repo'] } })
+  const file = path.join(home, 'MCPs/servers.json')
+  const { hub } = (JSON.parse(readFileSync(file, 'utf8')) as { mcpServers: Record<string, object> }).mcpServers
+  const denied = async (server: string): Promise<void> =>
+    expect(await bridge.run(caught(`await ${server}.delete_repo(id=1)`)), server).toContain('deny "hub__delete_repo"')
+  await denied('mcp_hub')
+  writeFileSync(file, JSON.stringify({ mcpServers: { renamed: hub } }))
+  await denied('mcp_renamed')
+  expect(await bridge.run('await mcp_renamed.get_issue()')).toContain('did get_issue')
+  // The user's own folder comes before the files of other clients.
+  const other = fixtureServer('ruled.mjs', path.join(home, 'other'))
+  writeFileSync(file, JSON.stringify({ mcpServers: { hub: other } }))
+  mkdirSync(path.join(home, '.cursor'))
+  writeFileSync(path.join(home, '.cursor/mcp.json'), JSON.stringify({ mcpServers: { hub } }))
+  await denied('mcp_hub')
+  await denied('mcp_hub_cursor')
+  expect(reached()).toEqual([['get_issue', {}]])
 })
 
 it('under readonly only tools marked read-only are called, and no deleting tool that is marked so', async () => {

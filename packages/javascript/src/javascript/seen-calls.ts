@@ -7,6 +7,8 @@ interface SeenCall {
   column: number
   /** The call depends on a condition. */
   branch: boolean
+  /** It is made whenever the cell runs. */
+  made: boolean
   server: string
   tool: string
   /** `{value}` for a literal, else `{}`. */
@@ -45,6 +47,8 @@ interface Where {
   guarded: boolean
   deferred: boolean
   branch: boolean
+  /** It runs only if something is thrown. */
+  thrown: boolean
 }
 
 /**
@@ -85,14 +89,15 @@ export function seenCalls(
 }
 
 function inside(outer: Where | undefined, parent: AnyNode | undefined, node: AnyNode): Where {
-  const { guarded = false, deferred = false, branch = false } = outer ?? {}
-  if (!parent) return { guarded, deferred, branch }
+  const { guarded = false, deferred = false, branch = false, thrown = false } = outer ?? {}
+  if (!parent) return { guarded, deferred, branch, thrown }
   const isCaught = parent.type === 'TryStatement' && node === parent['block']
   const first = parent['test'] ?? parent['discriminant'] ?? parent['left']
   return {
     guarded: guarded || (isCaught && (parent['handler'] !== null || endsEarly(parent['finalizer']))),
     deferred: deferred || isFunction(parent) || parent.type.startsWith('Class'),
     branch: branch || ((BRANCHES.has(parent.type) || LOOPS.has(parent.type)) && node !== first),
+    thrown: thrown || parent.type === 'CatchClause',
   }
 }
 
@@ -118,7 +123,7 @@ function boundNames(program: AnyNode): Set<string> {
 
 function calledTool(
   node: AnyNode,
-  { branch }: Where,
+  { branch, deferred, thrown }: Where,
   servers: ReadonlySet<string>,
   means: (name: string) => boolean,
 ): SeenCall | undefined {
@@ -129,7 +134,7 @@ function calledTool(
   const from: AnyNode = target['object']
   if (name === undefined) return undefined
   const { line, column } = node.loc!.start
-  const place = { line, column, branch }
+  const place = { line, column, branch, made: !branch && !deferred && !thrown }
   const given: AnyNode[] = node['arguments']
   if (from.type === 'Identifier' && means(from['name'])) {
     const owner: string = from['name']
@@ -146,7 +151,10 @@ function calledTool(
   return undefined
 }
 
-function callByName(place: Pick<SeenCall, 'line' | 'column' | 'branch'>, given: AnyNode[]): SeenCall | undefined {
+function callByName(
+  place: Pick<SeenCall, 'line' | 'column' | 'branch' | 'made'>,
+  given: AnyNode[],
+): SeenCall | undefined {
   const [server, tool, values] = given
   if (typeof server?.['value'] !== 'string' || typeof tool?.['value'] !== 'string') return undefined
   const named = argumentsOf(values ? [values] : [])

@@ -38,14 +38,15 @@ export interface ServerListView {
   servers: ServerRow[]
   untrusted: { name: string; file: string }[]
   skipped: { name: string | undefined; file: string; reason: string }[]
-  /** What features say of them, a sentence each. */
+  /** What features and rules that match no tool say of them, a sentence each. */
   notes: string[]
 }
 
 export function serverList({
   connected: { catalog, upstreams },
   configured: { discovered },
-}: ServerSet): Omit<ServerListView, 'notes'> {
+  rules,
+}: ServerSet): ServerListView {
   const servers = catalog.servers().map((entry) => {
     const type = discovered.servers.find(({ name }) => name === entry.name)?.transport.type ?? ''
     const { toolCount, problem } = entry
@@ -55,7 +56,8 @@ export function serverList({
     return { ...entry, description, toolCount, problem, type, tokens, start: upstreams.lastStart(entry.name) }
   })
   const untrusted = discovered.untrusted.map(({ name, source }) => ({ name, file: source.file }))
-  return { servers, untrusted, skipped: discovered.skipped.map(({ name, file, reason }) => ({ name, file, reason })) }
+  const skipped = discovered.skipped.map(({ name, file, reason }) => ({ name, file, reason }))
+  return { servers, untrusted, skipped, notes: rules.unmatched().map(({ message }) => message) }
 }
 
 /** @throws BridgeError PROXY_SERVER_UNAVAILABLE for an unknown name */

@@ -64,7 +64,14 @@ export async function serveResident(name: string): Promise<void> {
   let opening: Promise<Bridge> | undefined
   let opened: Bridge | undefined
   const bridge = (): Promise<Bridge> => {
-    opening ??= openBridge({ settings, refresh }, log).then((made) => (opened = made))
+    opening ??= openBridge({ settings, refresh }, log).then(
+      (made) => (opened = made),
+      (error: unknown) => {
+        // The mistake in a file may be corrected by the next cell.
+        opening = undefined
+        throw error
+      },
+    )
     return opening
   }
   /** Changed settings that take effect later, for the next cell to tell. */

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..refused_cell import Problem
 
 _MAX_CALLS = 500
-_ASKED = ("server", "tool", "args", "kwargs", "partial", "exact")
+_ASKED = ("server", "tool", "args", "kwargs", "partial", "exact", "made")
 
 
 async def problem(message: dict[str, Any], source: str, number: int) -> CellError | None:

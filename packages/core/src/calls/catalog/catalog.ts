@@ -39,6 +39,7 @@ type KnownFacts = Readonly<
     | 'tools'
     | 'skipped'
     | 'toolsOfAnyClient'
+    | 'unmatchedNames'
     | 'isChanged'
     | 'isRecent'
     | 'pins'

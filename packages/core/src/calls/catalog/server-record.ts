@@ -3,7 +3,7 @@
 import { isSameDefinition, trustRank } from '../../config/merge-definitions.ts'
 import type { ServerDefinition } from '../../config/entries/server-definition.ts'
 import { fileRoots } from '../../config/entries/file-roots.ts'
-import { allowsTool } from '../../config/entries/tool-filter.ts'
+import { allowsTool, unmatchedNames } from '../../config/entries/tool-filter.ts'
 import type { SkippedTool, ToolResult, UpstreamTool } from '../../upstream/upstream.ts'
 import {
   catalogOfferings,
@@ -116,6 +116,17 @@ export class ServerRecord {
   #whyHidden({ name, isOfApps }: UpstreamTool): string | undefined {
     if (isOfApps) return "only the server's own app may call it"
     return allowsTool(this.#definition, name) ? undefined : "its server's entry in the config file excludes it"
+  }
+
+  /** Names that its definition includes or excludes, and that no tool has. */
+  get unmatchedNames(): string[] {
+    const listed = [...this.#book.listings, ...(this.#known ? [this.#known] : [])].flatMap(({ tools }) => tools)
+    return listed.length === 0
+      ? []
+      : unmatchedNames(
+          this.#definition,
+          listed.map(({ name }) => name),
+        )
   }
 
   /** The latest definitions of the tools that the server has listed for any client. */

@@ -28,6 +28,7 @@ const seenCall = z.object({
   kwargs: boundedRecord(argument, MAX_ARGUMENTS, 'named arguments').default({}),
   partial: z.boolean().default(false),
   exact: z.boolean().default(false),
+  made: z.boolean().default(false),
 })
 
 interface Problem {
@@ -68,7 +69,7 @@ export const checkMethods = {
       const seen = calls.flatMap((call, index) => {
         const serverName = catalog.resolveServer(call.server)
         const tool = serverName === undefined ? undefined : catalog.seenTool(serverName, call.tool)
-        return tool ? [{ index, tool, args: literalArguments(tool, call) }] : []
+        return tool ? [{ index, tool, args: literalArguments(tool, call), isMade: call.made }] : []
       })
       for (const [at, refusal] of (await permissions.foresee(seen, signal)).entries())
         if (refusal) problems.push(problemOf(seen[at]!.index, refusal))

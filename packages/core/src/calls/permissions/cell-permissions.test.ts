@@ -172,13 +172,15 @@ it('"calls like this for the rest of the cell" covers the calls whose arguments 
   const { signal } = new AbortController()
   await cell.foresee(
     [
-      { tool: TOOL, args: { id: 1 } },
-      { tool: TOOL, args: undefined },
+      { tool: TOOL, args: { id: 1 }, isMade: true },
+      { tool: TOOL, args: undefined, isMade: true },
+      { tool: TOOL, args: { other: 1 }, isMade: false },
     ],
     signal,
   )
   expect(questions).toHaveLength(1)
   expect(questions[0]).toContain('arguments that are not known yet: you are asked again')
+  expect(questions[0], 'one that may not be made').not.toContain('other')
   // Control: a call of the shape that was shown is made without another question.
   await cell.admit(TOOL, { id: 2 }, { signal })
   expect(questions).toHaveLength(1)

@@ -48,6 +48,8 @@ export interface Admitted {
 export interface SeenToolCall {
   tool: CatalogTool
   args: Arguments | undefined
+  /** It is made whenever the cell runs: the user is asked about others when they are made. */
+  isMade: boolean
 }
 
 /** A call that waits until the user has answered. */
@@ -79,6 +81,8 @@ export class CellPermissions {
   readonly #grants = new CellGrants()
   readonly #waiting: Waiting[] = []
   #isAsking = false
+  /** The user has stopped the code: whatever it catches, it makes no more calls. */
+  #isStopped = false
 
   /** @param policy the rules at the cell's start; later ones replace it, but an end of all rules does not */
   constructor(permissions: Permissions, cell: CellOf, policy: Policy) {
@@ -98,6 +102,11 @@ export class CellPermissions {
   ready(server: string, call: Cancellable): Promise<void> | undefined {
     const { preset, judgesFlow } = this.#policyNow
     return preset !== 'open' || judgesFlow ? this.#permissions.refreshTools(server, call) : undefined
+  }
+
+  /** @throws BridgeError PERMISSION_DENIED once the user has stopped the code */
+  refuseStopped(): void {
+    if (this.#isStopped) throw new BridgeError('PERMISSION_DENIED', 'The user has stopped this code', { hint: STOPPED })
   }
 
   /**
@@ -163,14 +172,14 @@ export class CellPermissions {
   async foresee(calls: readonly SeenToolCall[], signal: AbortSignal): Promise<(BridgeError | undefined)[]> {
     const permissions = this.#permissions
     const asked: SeenAsked[] = []
-    const outcomes = calls.map(({ tool, args }, index) => {
+    const outcomes = calls.map(({ tool, args, isMade }, index) => {
       const subject = permissions.subject(tool)
       const standing = this.#policyNow.standing(subject)
       if (standing === 'denied') return this.#deny(tool, args ?? {})
       if (args === undefined && standing !== 'asks') return undefined
       const decision = this.#judge(subject, args ?? {})
       if (decision.verdict === 'deny') return this.#deny(tool, args ?? {})
-      if (decision.verdict === 'ask') {
+      if (decision.verdict === 'ask' && isMade) {
         const toolKey = this.#toolKey(tool, subject, decision)
         const call = frozenCopy({ ...subject, args: args ?? {}, toolKey })
         asked.push({ index, call, decision, isExact: args !== undefined, tool })
@@ -231,9 +240,9 @@ export class CellPermissions {
 
   #judge(subject: Subject, args: Arguments): Decision {
     const { flow, workflow } = this.#cell
-    const { server, tool, annotations, definition, isProjects, isChanged } = subject
+    const { server, otherNames, tool, annotations, definition, isProjects, isChanged } = subject
     // Written out, because a spread takes as long as all else that is done for a call.
-    const call = { server, tool, annotations, definition, isProjects, isChanged, args, flow, workflow }
+    const call = { server, otherNames, tool, annotations, definition, isProjects, isChanged, args, flow, workflow }
     return validate(this.#policyNow, call)
   }
 
@@ -270,7 +279,7 @@ export class CellPermissions {
       for (const one of asked) await this.#grant(answer, one, one.isExact)
       return seen.map(() => undefined)
     }
-    if (answer === 'stop') this.#cell.stop()
+    if (answer === 'stop') this.#stop()
     return seen.map((one) => (open.includes(one) ? this.#refusalOf(one, answer) : undefined))
   }
 
@@ -306,7 +315,7 @@ export class CellPermissions {
       const yes = typeof answer === 'string' && answer.startsWith('yes')
       if (yes && answer !== 'yes') await this.#grant(answer, first, true)
       this.#settle(group, yes ? undefined : this.#refusalOf(first, answer))
-      if (answer === 'stop') this.#cell.stop()
+      if (answer === 'stop') this.#stop()
     } catch (error) {
       this.#settle(group, BridgeError.isInstance(error) ? error : this.#no(first, 'the question failed', ''))
     } finally {
@@ -376,6 +385,13 @@ export class CellPermissions {
     }
   }
 
+  /** The refusals reach the code before the interrupt, which would leave open whether the calls were made. */
+  #stop(): void {
+    this.#isStopped = true
+    for (const waiting of this.#waiting.slice()) this.#settle([waiting], this.#refusalOf(waiting, 'stop'))
+    setImmediate(() => this.#cell.stop())
+  }
+
   #settle(group: readonly Waiting[], refusal: BridgeError | undefined): void {
     for (const waiting of group) {
       const at = this.#waiting.indexOf(waiting)
@@ -387,6 +403,7 @@ export class CellPermissions {
 
   #refusalOf(asked: Asked, answer: Answer | NoAnswer): BridgeError {
     if (typeof answer !== 'string') return this.#no(asked, answer.why, answer.hint)
+    if (answer === 'stop') return this.#no(asked, 'the user said no, and stopped the code', STOPPED)
     return this.#no(asked, 'the user said no', 'Do not try it in another way: ask what they want instead.')
   }
 
@@ -394,6 +411,8 @@ export class CellPermissions {
     return deniedByAnswer(call, why, hint, decision)
   }
 }
+
+const STOPPED = 'Do not run it again: ask what they want instead.'
 
 function givenUp(): BridgeError {
   return new BridgeError('CANCELLED', 'The call was given up while the user was asked about it')

@@ -16,7 +16,7 @@ import type { TrustedText } from '../../config/rules/permissions-schema.ts'
 import { CallLimits, type Counts, type LimitReached } from '../../config/rules/limits.ts'
 import type { Policy, Standing, Subject } from '../../config/rules/policy.ts'
 import { type Rule, ruleFor } from '../../config/rules/rule.ts'
-import { type UnmatchedRule, unmatchedRules } from '../../config/rules/unmatched-rules.ts'
+import { unmatchedName, type UnmatchedRule, unmatchedRules } from '../../config/rules/unmatched-rules.ts'
 import type { Upstreams } from '../../upstream/upstream.ts'
 import type { AnswerPage } from './answer-page.ts'
 import { KeptQuestions } from './kept-questions.ts'
@@ -108,15 +108,21 @@ export class Permissions {
     this.#newTrust = []
   }
 
-  /** The rules that match no known tool. */
-  unmatched(): UnmatchedRule[] {
-    if (!this.#shared) return []
+  /** The rules, and the names in servers' entries, that match no known tool. */
+  unmatched(policy = this.#shared): UnmatchedRule[] {
     const { catalog } = this.options
-    const known = catalog
-      .servers()
-      .map(({ name }) => ({ name, tools: catalog.of(name).tools?.map((tool) => tool.name) }))
+    const servers = catalog.servers().map(({ name }) => ({ name, record: catalog.of(name) }))
+    const known = servers.map(({ name, record }) => ({
+      name,
+      otherNames: this.#definition(name)?.otherNames,
+      tools: record.tools?.map((tool) => tool.name),
+    }))
     // Rules about flows can name it; see refuse-app.ts.
-    return unmatchedRules(this.#shared.rules, [...known, { name: 'sandbridge', tools: ['show_app'] }])
+    const all = [...known, { name: 'sandbridge', tools: ['show_app'] }]
+    const names = servers.flatMap(({ name, record }) =>
+      record.unmatchedNames.map((one) => ({ server: name, name: one, tools: record.tools?.map((tool) => tool.name) })),
+    )
+    return [...unmatchedRules(policy?.rules ?? [], all), ...names.map(unmatchedName)]
   }
 
   async close(): Promise<void> {
@@ -143,6 +149,7 @@ export class Permissions {
     const key = this.#definitionKey(tool.server)
     return {
       server: tool.server,
+      otherNames: definition?.otherNames,
       tool: ruledName(tool),
       // Resources, prompts and lists are only read.
       annotations: tool.method || tool instanceof CatalogOffering ? READS : tool.definition.annotations,
@@ -217,9 +224,7 @@ export class Permissions {
   }
 
   #isTrusted(text: TrustedText | undefined): boolean {
-    return [...this.options.files.trust, ...this.#newTrust].some(
-      (one) => one.server === text?.server && one.definition === text.definition,
-    )
+    return [...this.options.files.trust, ...this.#newTrust].some((one) => one.definition === text?.definition)
   }
 
   /** Undefined for a server that the user has not configured. */

@@ -108,6 +108,8 @@ export type CoveredFiles = Readonly<Record<string, string>>
 export interface ServerDefinition {
   /** As configured; unique among the definitions of one bridge. */
   name: string
+  /** What its entry is called in its file, or was called before: rules that restrict such a name restrict it. */
+  otherNames?: readonly string[]
   transport: StdioServer | RemoteServer
   description?: string
   /** Where it was read. */

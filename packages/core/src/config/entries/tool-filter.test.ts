@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { allowsTool } from './tool-filter.ts'
+import { allowsTool, unmatchedNames } from './tool-filter.ts'
 
 describe('allowsTool', () => {
   it.each([
@@ -17,9 +17,21 @@ describe('allowsTool', () => {
     [{ include: ['a*a'] }, 'a', false],
     [{ include: ['a*b*b'] }, 'ab', false],
     [{ exclude: ['*'] }, 'anything', false],
+    // What leaves out is read as a rule that denies; what lets in is exact.
+    [{ exclude: ['mcp_hub.delete_repo'] }, 'delete_repo', false],
+    [{ exclude: ['hub/Delete-Repo'] }, 'delete_repo', false],
+    [{ exclude: ['delete_*'] }, 'deleteRepo', false],
+    [{ exclude: ['hub_status'] }, 'status', true],
+    [{ include: ['hub.get'] }, 'get', false],
+    [{ include: ['Get'] }, 'get', false],
     // A dot is literal.
     [{ include: ['a.b'] }, 'axb', false],
   ])('the tool filter %j for %s allows the tool: %s', (tools, tool, expected) => {
-    expect(allowsTool(tools === undefined ? {} : { tools }, tool)).toBe(expected)
+    expect(allowsTool({ name: 'hub', ...(tools && { tools }) }, tool)).toBe(expected)
   })
+})
+
+it('names in an entry that no tool has are found', () => {
+  const tools = { include: ['get', 'gte'], exclude: ['delete_repos', 'hub.drop', 'delete_*'] }
+  expect(unmatchedNames({ name: 'hub', tools }, ['get', 'drop', 'deleteRepo'])).toEqual(['delete_repos', 'gte'])
 })

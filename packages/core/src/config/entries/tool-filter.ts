@@ -1,12 +1,37 @@
 // Decides which tools of a server its definition allows. Pure.
+import { parseOwnTarget, type Target } from '../rules/target.ts'
 import { fitsGlob } from '../../util/text/glob.ts'
 import type { ServerDefinition } from './server-definition.ts'
 
+type Filtered = Pick<ServerDefinition, 'name' | 'tools'>
+
+/** Read once for each definition: a server may have thousands of tools. */
+const read = new WeakMap<Filtered, Target[]>()
+
+function excludedBy(definition: Filtered): Target[] {
+  const known = read.get(definition)
+  if (known) return known
+  const { name, tools } = definition
+  const targets = (tools?.exclude ?? []).map((pattern) => parseOwnTarget(pattern, name, true))
+  read.set(definition, targets)
+  return targets
+}
+
 /**
  * Whether a tool may be seen and called. `*` in a listed name stands for any text; `exclude` takes precedence over
- * `include`.
+ * `include`, and reads names as a rule that denies does.
  */
-export function allowsTool({ tools }: Pick<ServerDefinition, 'tools'>, tool: string): boolean {
-  if (tools?.exclude?.some((pattern) => fitsGlob(pattern, tool))) return false
-  return tools?.include?.some((pattern) => fitsGlob(pattern, tool)) ?? true
+export function allowsTool(definition: Filtered, tool: string): boolean {
+  if (excludedBy(definition).some((target) => target.matches(definition.name, tool))) return false
+  return definition.tools?.include?.some((pattern) => fitsGlob(pattern, tool)) ?? true
+}
+
+/** The names in the definition that no listed tool has: what was meant to be left out may be offered. */
+export function unmatchedNames(definition: Filtered, listed: readonly string[]): string[] {
+  const { name, tools: { include = [], exclude = [] } = {} } = definition
+  const targets = excludedBy(definition)
+  return [
+    ...exclude.filter((_, index) => !listed.some((tool) => targets[index]!.matches(name, tool))),
+    ...include.filter((pattern) => !listed.some((tool) => fitsGlob(pattern, tool))),
+  ]
 }

@@ -6,7 +6,7 @@ import { parseExact } from '../../util/json/parse-exact.ts'
 import { asSent, type Call, frozenCopy, Policy, validate } from './policy.ts'
 import type { Preset } from './presets.ts'
 import { readRules, rulesOf } from './read-rules.ts'
-import type { Origin, Rule, RuleLists } from './rule.ts'
+import type { Origin, Rule, RuleEntry, RuleLists } from './rule.ts'
 
 const user: Origin = { scope: 'user', file: 'permissions.json', shown: 'permissions.json' }
 const project: Origin = { scope: 'project', file: 'project.json', shown: 'project.json' }
@@ -56,7 +56,26 @@ describe('names', () => {
     ['github__deleteRepo', 'github', 'delete_repo'],
     ['github__DELETEREPO', 'github', 'deleteRepo'],
     ['github__delete_repo', 'github', 'delete\u200bRepo'],
-  ])('a rule that denies %s applies to %s.%s', async (rule, server, tool) => {
+    // As other hosts, Python and this bridge's own texts write it.
+    ['github.delete_repo', 'github', 'delete_repo'],
+    ['mcp_github.delete_repo', 'github', 'delete_repo'],
+    ['mcp_github__delete_repo', 'github', 'delete_repo'],
+    ['mcp_github', 'github', 'delete_repo'],
+    ['MCP__GitHub__delete_repo', 'github', 'delete_repo'],
+    ['github_delete_repo', 'github', 'delete_repo'],
+    ['github-delete-repo', 'github', 'delete_repo'],
+    ['my_hub_delete_*', 'my-hub', 'delete_repo'],
+    ['mcp_my_hub.deleteRepo', 'my hub', 'delete_repo'],
+    ['github/*', 'github', 'delete_repo'],
+    ['github:delete_repo', 'github', 'delete_repo'],
+    ['*.delete_*', 'github', 'delete_repo'],
+    [' github__ delete_repo', 'github', 'delete_repo'],
+    ['mcp_x__y', 'mcp_x', 'y'],
+    [{ server: 'mcp_github' }, 'github', 'delete_repo'],
+    [{ server: 'GitHub ', tool: ' delete-repo' }, 'github', 'delete_repo'],
+    [{ server: 'github', tool: 'github__delete_repo' }, 'github', 'delete_repo'],
+    [{ server: 'github', tool: 'mcp_github.delete_repo' }, 'github', 'delete_repo'],
+  ] as [string | RuleEntry, string, string][])('a rule that denies %j applies to %s.%s', async (rule, server, tool) => {
     expect(validate(await policy({ deny: [rule] }), call(server, tool)).verdict).toBe('deny')
   })
 
@@ -67,9 +86,16 @@ describe('names', () => {
     ['github__delete_*', 'github', 'undeleteRepo'],
     ['github__delete_*', 'github', 'deleterepo'],
     ['github__x', 'gitlab', 'x'],
-  ])('a rule that denies %s does not apply to %s.%s', async (rule, server, tool) => {
-    expect(validate(await policy({ deny: [rule] }), call(server, tool)).verdict).toBe('allow')
-  })
+    ['slack__slack_*', 'slack', 'users_list'],
+    ['slack-*', 'slack', 'users_list'],
+    [{ server: 'slack', tool: 'slack_*' }, 'slack', 'users_list'],
+    ['delete_repo', 'github', 'delete_repo'],
+  ] as [string | RuleEntry, string, string][])(
+    'a rule that denies %j does not apply to %s.%s',
+    async (rule, server, tool) => {
+      expect(validate(await policy({ deny: [rule] }), call(server, tool)).verdict).toBe('allow')
+    },
+  )
 
   it.each([
     ['github__get', 'github', 'get', 'allow'],
@@ -80,8 +106,33 @@ describe('names', () => {
     ['a__b__c', 'a__b', 'c', 'ask'],
     ['a__b__c', 'a', 'b__c', 'allow'],
     ['a__b', 'a__b', 'c', 'ask'],
-  ])('a rule that allows %s for %s.%s: %s', async (rule, server, tool, verdict) => {
-    expect(validate(await policy({ allow: [rule] }, 'careful'), call(server, tool)).verdict).toBe(verdict)
+    ['github.get', 'github', 'get', 'ask'],
+    ['github_get', 'github', 'get', 'ask'],
+    ['mcp_github__get', 'github', 'get', 'ask'],
+    ['github__get', 'github', 'github__get', 'ask'],
+    ['git_get', 'git', 'get', 'ask'],
+    [' github__get', 'github', 'get', 'ask'],
+    [{ server: 'github', tool: 'github__get' }, 'github', 'get', 'ask'],
+    [{ server: 'github', tool: 'github__get' }, 'github', 'github__get', 'allow'],
+  ] as [string | RuleEntry, string, string, string][])(
+    'a rule that allows %j for %s.%s: %s',
+    async (rule, server, tool, verdict) => {
+      expect(validate(await policy({ allow: [rule] }, 'careful'), call(server, tool)).verdict).toBe(verdict)
+    },
+  )
+
+  it('a rule that restricts a name of the file counts under the name that the bridge gave; one that allows does not', async () => {
+    const all = await policy({ deny: ['github__drop'], ask: ['github'], allow: ['github__get'] }, 'careful')
+    const of = (tool: string): string => validate(all, call('github@cursor', tool, { otherNames: ['github'] })).verdict
+    expect([of('drop'), of('add'), of('get')]).toEqual(['deny', 'ask', 'ask'])
+    expect(validate(all, call('github@cursor', 'drop')).verdict, 'control: without its other name').toBe('ask')
+  })
+
+  it('a limit counts whatever the spelling of its rule, also where that allows nothing', async () => {
+    const limited = { tool: 'mcp_mail.send', perHour: 1 }
+    const all = await policy({ allow: [limited] })
+    expect(validate(all, call('mail', 'send'))).toMatchObject({ by: 'preset', limits: [{ limits: { perHour: 1 } }] })
+    expect(validate(all, call('mail', 'read')).limits).toEqual([])
   })
 })
 
@@ -99,6 +150,9 @@ describe('which rule wins', () => {
     expect(validate(all, call('a', 'x')).verdict).toBe('allow')
     expect(validate(all, call('a', 'no')).verdict).toBe('deny')
     expect(validate(all, call('a', 'x', { definition: 'd2' })).verdict, "its namesake's").toBe('ask')
+    expect(validate(all, call('renamed', 'x', { otherNames: ['a'] })).verdict, 'under another name').toBe('allow')
+    const ofProject = { otherNames: ['a'], isProjects: true }
+    expect(validate(all, call('renamed', 'x', ofProject)).verdict, "a project's server under another name").toBe('ask')
   })
 
   it("a project's rules can only make things stricter, and rules by name do not apply to a project's servers", async () => {

@@ -5,13 +5,15 @@ import { type FlowFacts, type FlowPreset, type FlowReason, flowReason } from './
 import { believedHints } from './hints.ts'
 import type { Preset } from './presets.ts'
 import type { Hints, Rule, Verdict } from './rule.ts'
-import { plainName } from './target.ts'
+import { plainName, type Target } from './target.ts'
 import { exactJson } from '../../util/json/exact-json.ts'
 import { parseExact } from '../../util/json/parse-exact.ts'
 
 /** A tool as rules see it. Reading a resource and getting a prompt count as tools of their server, too. */
 export interface Subject {
   server: string
+  /** Other names that its entry has or had: what restricts one of them restricts it. */
+  otherNames?: readonly string[] | undefined
   tool: string
   /** The annotations as the server lists them. */
   annotations: unknown
@@ -46,12 +48,14 @@ export interface Decision {
 export type Standing = 'allowed' | 'asks' | 'denied' | 'depends'
 
 interface ToolRules {
+  otherNames: Subject['otherNames']
   annotations: unknown
   definition: string
   isProjects: boolean
   hints: Hints
   byVerdict: Record<Verdict, readonly Rule[]>
   answered: readonly Rule[]
+  limiting: readonly Rule[]
 }
 
 /** Number of tools whose rules are cached; the cache is cleared when it is full. */
@@ -77,8 +81,9 @@ export class Policy {
     this.flow = flow
     this.followsFlow = flow !== 'off' || this.rules.some(({ condition }) => condition?.usesFlow === true)
     for (const rule of this.rules) {
-      const { indexedServers } = rule.target
-      if (indexedServers === undefined) this.#forAll.push(rule)
+      const { indexedServers } = rule.limited ?? rule.target
+      // An answer follows its server's definition.
+      if (indexedServers === undefined || rule.insteadOfAsking) this.#forAll.push(rule)
       for (const server of indexedServers ?? [])
         this.#byServer.set(server, [...(this.#byServer.get(server) ?? []), rule])
     }
@@ -86,10 +91,10 @@ export class Policy {
 
   /** The rules that match a tool, whatever its arguments. Cached. */
   rulesFor(subject: Subject): ToolRules {
-    const { server, tool, annotations, definition, isProjects } = subject
+    const { server, otherNames, tool, annotations, definition, isProjects } = subject
     const known = this.#found.get(server)?.get(tool)
     const isSame = known?.annotations === annotations && known?.definition === definition
-    if (known && isSame && known.isProjects === isProjects) return known
+    if (known && isSame && known.isProjects === isProjects && known.otherNames === otherNames) return known
     if (this.#foundCount >= MAX_TOOLS) {
       this.#found.clear()
       this.#foundCount = 0
@@ -101,27 +106,36 @@ export class Policy {
   }
 
   #find(subject: Subject): ToolRules {
-    const { server, tool, annotations, definition, isProjects } = subject
+    const { server, otherNames, tool, annotations, definition, isProjects } = subject
     const hints = believedHints(tool, annotations, !isProjects)
-    const candidates = [...(this.#byServer.get(plainName(server)) ?? []), ...this.#forAll]
-    const fitting = candidates.filter(
+    const names = [server, ...(otherNames ?? [])]
+    const indexed = [...new Set(names.map(plainName))].flatMap((name) => this.#byServer.get(name) ?? [])
+    const about = [...new Set([...indexed, ...this.#forAll])].filter(
       (rule) =>
-        rule.target.matches(server, tool) &&
         (rule.origin.server === undefined || rule.origin.server === server) &&
         (rule.definition === undefined || rule.definition === definition) &&
-        // What the user allowed for their own server does not apply to a project's server of the same name.
-        (rule.verdict !== 'allow' || !isProjects || rule.definition !== undefined) &&
         Object.entries(rule.annotations).every(([hint, value]) => hints[hint as keyof Hints] === value),
     )
+    const restricts = (target: Target): boolean => names.some((name) => target.matches(name, tool))
+    const fitting = about.filter(({ verdict, target, definition: ofAnswer, insteadOfAsking }) => {
+      if (verdict !== 'allow') return restricts(target)
+      // An answer is for what the user saw, whatever it is called now.
+      if (insteadOfAsking && ofAnswer !== undefined && !isProjects)
+        return target.matches(target.readings[0]!.server, tool)
+      // What the user allowed for their own server does not apply to a project's server of the same name.
+      return (!isProjects || ofAnswer !== undefined) && target.matches(server, tool)
+    })
     const of = (verdict: Verdict): Rule[] => fitting.filter((rule) => rule.verdict === verdict)
     const isAnswer = (rule: Rule): boolean => rule.insteadOfAsking
     return {
+      otherNames,
       annotations,
       definition,
       isProjects,
       hints,
       byVerdict: { deny: of('deny'), ask: of('ask'), allow: of('allow').filter((rule) => !isAnswer(rule)) },
       answered: of('allow').filter(isAnswer),
+      limiting: about.filter(({ limited }) => limited && restricts(limited)),
     }
   }
 
@@ -158,19 +172,20 @@ function isCertain({ condition }: Rule): boolean {
  * rule that allows.
  */
 export function validate(policy: Policy, call: Call): Decision {
-  const { byVerdict, answered, hints } = policy.rulesFor(call)
+  const { byVerdict, answered, limiting, hints } = policy.rulesFor(call)
   const { server, tool, args, flow } = call
   const facts = { server, tool, args, annotations: hints, flow }
-  const strict = ({ condition }: Rule): boolean => condition === undefined || condition.holds(facts) !== false
+  const strict = ({ condition }: Rule): boolean =>
+    condition === undefined ||
+    condition.holds(facts) !== false ||
+    (call.otherNames ?? []).some((name) => condition.holds({ ...facts, server: name }) !== false)
   const lax = ({ condition }: Rule): boolean => condition === undefined || condition.holds(facts) === true
 
   const denied = byVerdict.deny.find(strict)
   if (denied) return { verdict: 'deny', rule: denied, by: 'rule', limits: NO_LIMITS }
   if (policy.preset === 'readonly' && !hints.readOnlyHint) return { verdict: 'deny', by: 'preset', limits: NO_LIMITS }
 
-  const limits = [...byVerdict.ask, ...byVerdict.allow, ...answered].filter(
-    (rule) => rule.limits !== undefined && strict(rule),
-  )
+  const limits = limiting.filter(strict)
   const decided = (verdict: Verdict, by: Decision['by'], rule?: Rule): Decision => {
     const decision: Decision = { verdict, by, rule, limits: limits.length === 0 ? NO_LIMITS : limits }
     const declared = call.workflow?.declared

@@ -95,7 +95,7 @@ async function ruleOf(entry: string | RuleEntry, verdict: Verdict, origin: Origi
     target,
     annotations: withoutUndefinedHints(fields),
     ...(condition && { condition }),
-    ...(limit !== undefined && { limits }),
+    ...(limit !== undefined && { limits, limited: targetIn(fields, true, origin) as Target }),
     ...(fields.reason !== undefined && { reason: fields.reason }),
     ...(fields.definition !== undefined && { definition: fields.definition }),
     insteadOfAsking: fields.insteadOfAsking === true,

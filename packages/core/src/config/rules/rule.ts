@@ -85,6 +85,8 @@ export interface Rule {
   annotations: Partial<Hints>
   condition?: Condition
   limits?: Limits
+  /** The calls that are limited: a limit restricts, so that other spellings count even in a rule that allows. */
+  limited?: Target
   reason?: string
   /** Matches only a server with this definition, whatever its name. */
   definition?: string

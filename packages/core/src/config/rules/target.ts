@@ -23,10 +23,11 @@ const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu
 /** Characters with a meaning in other hosts' rules. They are reported, because ignoring them would change the rule. */
 const FOREIGN = /[()[\]{}?|\\!,]/
 
-/** @param isStrict the rule asks or denies */
-export function targetOf({ server = '*', tool = '*' }: Partial<Pair>, isStrict: boolean): Target {
-  return compile([{ server, tool }], isStrict)
-}
+// Where a server's name may end, each a lookahead, since `a___b` has two such places.
+const DOUBLE = /(?=(__))/g
+const DEFINITE = /(?=(__|[./:]))/g
+const SINGLE = /(?=([_./:]))/g
+const ANY = /(?=([^\p{L}\p{N}]))/gu
 
 /** A server and a tool by their names, in which `*` stands for itself. */
 export function exactTarget(pair: Pair, isStrict: boolean): Target {
@@ -43,16 +44,31 @@ export function exactTarget(pair: Pair, isStrict: boolean): Target {
 
 /** Parses a rule that is one text: `server`, `server__tool`, with `*` in either part and an optional `mcp__` prefix. */
 export function parseTarget(text: string, isStrict: boolean): Target {
-  const inner = text.replace(/^mcp__/, '')
-  // A strict rule matches every possible reading, a rule that allows only the first one.
-  const readings = isStrict ? [...splits(inner), ...(inner === text ? [] : splits(text))] : splits(inner).slice(0, 1)
-  return compile(readings, isStrict)
+  if (!isStrict) return compile(splits(text.replace(/^mcp__/, ''), DOUBLE).slice(0, 1), false)
+  // A strict rule matches every possible reading: other hosts and Python write `github_x`, `github.x`, `github/x`.
+  const readings = withoutPrefix(text).flatMap((one) =>
+    splits(one, one.includes('__') ? DOUBLE : one.includes('*') ? SINGLE : ANY),
+  )
+  return compile(readings, true)
+}
+
+/** The tool of a server. A strict rule may have the server's name before that of the tool, too. */
+export function targetOf({ server, tool = '*' }: Partial<Pair> & { server: string }, isStrict: boolean): Target {
+  if (!isStrict) return compile([{ server, tool }], false)
+  const servers = withoutPrefix(server)
+  const isServers = (name: string): boolean => servers.some((one) => plainName(one) === plainName(name))
+  const named = withoutPrefix(tool).flatMap((one) => splits(one, DEFINITE).filter((pair) => isServers(pair.server)))
+  const tools = [tool, ...named.map((pair) => pair.tool)]
+  return compile(
+    servers.flatMap((one) => tools.map((name) => ({ server: one, tool: name }))),
+    true,
+  )
 }
 
 /** Parses a rule in a server's own definition: a tool, optionally with the server's name before it. */
 export function parseOwnTarget(text: string, server: string, isStrict: boolean): Target {
   const prefix = [`mcp__${server}__`, `${server}__`].find((one) => text.startsWith(one)) ?? ''
-  return compile([{ server, tool: text.slice(prefix.length) }], isStrict)
+  return targetOf({ server, tool: isStrict ? text : text.slice(prefix.length) }, isStrict)
 }
 
 /** Returns what is wrong with a name; undefined for a valid one. */
@@ -95,16 +111,22 @@ function plainTools(tool: string): [whole: string, words: string] {
   return [plainName(tool), plainName(withSpaces(tool.normalize('NFKC').replace(INVISIBLE, '')))]
 }
 
-function splits(text: string): Pair[] {
-  const pairs: Pair[] = []
-  for (let at = text.indexOf('__', 1); at !== -1; at = text.indexOf('__', at + 1)) {
-    const tool = text.slice(at + 2)
-    if (tool !== '') pairs.push({ server: text.slice(0, at), tool })
-  }
-  return pairs.length > 0 ? [...pairs, { server: text, tool: '*' }] : [{ server: text, tool: '*' }]
+/** The text, and what follows the `mcp` before a server's name. A server may itself be called `mcp_x`. */
+function withoutPrefix(text: string): string[] {
+  const given = text.trim()
+  return [...new Set([given.replace(/^mcp(?:__|[_./:])/i, ''), given])]
 }
 
-function compile(readings: Pair[], isStrict: boolean): Target {
+function splits(text: string, separator: RegExp): Pair[] {
+  const pairs = [...text.matchAll(separator)].flatMap(({ index, 1: found = '' }) => {
+    const tool = text.slice(index + found.length)
+    return index === 0 || tool === '' ? [] : [{ server: text.slice(0, index), tool }]
+  })
+  return [...pairs, { server: text, tool: '*' }]
+}
+
+function compile(given: Pair[], isStrict: boolean): Target {
+  const readings = isStrict ? given.map(({ server, tool }) => ({ server: server.trim(), tool: tool.trim() })) : given
   const plain = readings.map((pair) => ({ server: plainName(pair.server), tools: plainTools(pair.tool) }))
   const isOneName = plain.every(({ server }) => !server.includes('*'))
   return {

@@ -6,6 +6,7 @@ import { type Rule, ruleName } from './rule.ts'
 /** A server and its known tools. */
 export interface KnownServer {
   name: string
+  otherNames?: readonly string[] | undefined
   /** Undefined when the tools were never listed. */
   tools: readonly string[] | undefined
 }
@@ -13,10 +14,14 @@ export interface KnownServer {
 /** Methods of every server beside its tools; see docs/permissions.md. */
 const METHODS = ['resources', 'read_resource', 'prompts', 'get_prompt', 'list_tools']
 
-/** A rule that matches nothing, and the sentence that says so, with suggestions. */
+/** A restriction that matches nothing, and the sentence that says so, with suggestions. */
 export interface UnmatchedRule {
   verdict: Rule['verdict']
   message: string
+  /** The known servers that it names. */
+  about: readonly string[]
+  /** It names no server that is there, nor anything like one. */
+  isWaiting: boolean
 }
 
 /**
@@ -24,19 +29,39 @@ export interface UnmatchedRule {
  * is not reported.
  */
 export function unmatchedRules(rules: readonly Rule[], servers: readonly KnownServer[]): UnmatchedRule[] {
-  const names = servers.flatMap(({ name, tools = [] }) => [
+  const known = servers.map(({ name, otherNames = [], tools }) => ({ name, names: [name, ...otherNames], tools }))
+  const names = known.flatMap(({ name, tools = [] }) => [
     name,
     ...[...tools, ...METHODS].map((tool) => `${name}__${tool}`),
   ])
-  return rules.flatMap((rule) => {
-    const isMatched = servers.some(({ name, tools }) =>
-      tools === undefined
-        ? rule.target.readings.some((reading) => rule.target.matches(name, reading.tool))
-        : [...tools, ...METHODS].some((tool) => rule.target.matches(name, tool)),
+  return rules.flatMap((rule): UnmatchedRule[] => {
+    const { target, verdict } = rule
+    const about = known.filter((server) =>
+      server.names.some((name) => target.readings.some(({ tool }) => target.matches(name, tool))),
+    )
+    const isMatched = about.some(
+      ({ names: all, tools }) =>
+        tools === undefined || all.some((name) => [...tools, ...METHODS].some((tool) => target.matches(name, tool))),
     )
     if (isMatched) return []
-    const [{ server, tool }] = rule.target.readings as [(typeof rule.target.readings)[number]]
+    const [{ server, tool }] = target.readings as [(typeof target.readings)[number]]
     const hint = didYouMeanText(tool === '*' ? server : `${server}__${tool}`, names)
-    return [{ verdict: rule.verdict, message: `No known tool matches the rule ${ruleName(rule)}. ${hint}`.trim() }]
+    const isWaiting = about.length === 0 && hint === ''
+    const message = `No known tool matches the rule ${ruleName(rule)}. ${isWaiting ? WAITS : hint}`.trim()
+    return [{ verdict, message, about: about.map(({ name }) => name), isWaiting }]
   })
+}
+
+const WAITS = 'It counts once there is such a server.'
+
+/** For a name that a server's entry includes or excludes. */
+export function unmatchedName(entry: {
+  server: string
+  name: string
+  tools: readonly string[] | undefined
+}): UnmatchedRule {
+  const { server, name, tools = [] } = entry
+  const what = `No tool of ${server} has the name ${JSON.stringify(name)}, which its entry in the config file lists.`
+  const message = `${what} ${didYouMeanText(name, tools)}`.trim()
+  return { verdict: 'deny', message, about: [server], isWaiting: false }
 }

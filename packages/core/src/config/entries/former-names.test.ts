@@ -1,0 +1,56 @@
+// This file verifies that an entry which is renamed keeps its former names, and that no other entry gets them.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import type { DiscoveredServers, ServerDefinition } from './server-definition.ts'
+import { FormerNames } from './former-names.ts'
+
+const entry = (name: string, command = 'github-server', env = {}): ServerDefinition => ({
+  name,
+  transport: { type: 'stdio', command, args: ['--x'], env },
+  source: { client: 'mcps', file: 'servers.json' },
+})
+
+function setUp() {
+  const stateDir = mkdtempSync(path.join(tmpdir(), 'sb-names-'))
+  onTestFinished(() => rmSync(stateDir, { recursive: true, force: true }))
+  return async (...servers: ServerDefinition[]): Promise<Record<string, readonly string[] | undefined>> => {
+    const found = servers.map((definition) => ({ definition, name: definition.name, isDouble: false }))
+    const discovered: DiscoveredServers = { servers, found, untrusted: [], skipped: [], files: [] }
+    // Each with a record of its own, as bridges one after the other have.
+    const added = await new FormerNames(stateDir).added(discovered)
+    return Object.fromEntries(added.servers.map(({ name, otherNames }) => [name, otherNames]))
+  }
+}
+
+it('an entry that was renamed keeps its former names, also after another token and several renames', async () => {
+  const read = setUp()
+  expect(await read(entry('github'))).toEqual({ github: undefined })
+  expect(await read(entry('gh', 'github-server', { TOKEN: 'new' }))).toEqual({ gh: ['github'] })
+  expect(await read(entry('git-hub'))).toEqual({ 'git-hub': ['github', 'gh'] })
+  expect(await read(entry('git-hub'))).toEqual({ 'git-hub': ['github', 'gh'] })
+})
+
+it('an entry that was removed before it came under another name keeps its former name', async () => {
+  const read = setUp()
+  await read(entry('github'))
+  expect(await read()).toEqual({})
+  expect(await read(entry('gh'))).toEqual({ gh: ['github'] })
+})
+
+it('entries with the same command that are there together do not get the names of each other', async () => {
+  const read = setUp()
+  const both = { work: undefined, home: undefined }
+  expect(await read(entry('work', 'x', { A: '1' }), entry('home', 'x', { A: '2' }))).toEqual(both)
+  expect(await read(entry('home', 'x', { A: '2' }))).toEqual({ home: undefined })
+  expect(await read(entry('work', 'x'), entry('home', 'x'), entry('more', 'x'))).toEqual({ ...both, more: undefined })
+})
+
+it('another command under a name, or another name, gets no former name', async () => {
+  const read = setUp()
+  await read(entry('github'))
+  expect(await read(entry('github', 'other-server'))).toEqual({ github: undefined })
+  expect(await read(entry('gitlab', 'gitlab-server'))).toEqual({ gitlab: undefined })
+  expect(await read(entry('constructor', 'gitlab-server'))).toEqual({ constructor: ['gitlab'] })
+})

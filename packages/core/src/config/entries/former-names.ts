@@ -1,0 +1,72 @@
+// What entries were called before: one that is renamed, and runs the same command or has the same address, is still
+// what rules restrict. The names are kept in <state dir>/.sandbridge/server-names.json.
+import { hash } from 'node:crypto'
+import path from 'node:path'
+import * as z from 'zod'
+import type { DiscoveredServers, ServerDefinition } from './server-definition.ts'
+import { JsonRecord } from '../../keep/json-record.ts'
+import { sortedJson } from '../../util/json/sorted-json.ts'
+
+/** By command or address: each name that an entry with it has had, with the names that it had before. */
+type Names = Record<string, Record<string, string[]>>
+
+const names = z.record(z.string(), z.record(z.string(), z.array(z.string())))
+/** For each command. Nobody renames more often. */
+const MAX_NAMES = 100
+
+export class FormerNames {
+  readonly #record: JsonRecord<Names>
+  /** As last seen, also where it cannot be written. */
+  #names: Names = {}
+
+  constructor(stateDir: string) {
+    this.#record = new JsonRecord<Names>({
+      document: path.join(stateDir, '.sandbridge', 'server-names.json'),
+      empty: () => ({}),
+      parse: (json) => names.safeParse(json).data,
+      damaged: 'empty',
+    })
+  }
+
+  /** The servers with the names that their entries had before. Never rejects. */
+  async added(discovered: DiscoveredServers): Promise<DiscoveredServers> {
+    const known = await this.#record.read().catch((): Names => ({}))
+    const now = withEntries(
+      { ...known, ...this.#names },
+      discovered.found.map(({ definition }) => definition),
+    )
+    if (sortedJson(now) !== sortedJson(known))
+      await this.#record.update((value) => void Object.assign(value, now)).catch(() => {})
+    this.#names = now
+    const named = (server: ServerDefinition): ServerDefinition => {
+      const configured = server.otherNames?.[0] ?? server.name
+      const former = new Map(Object.entries(now[keyOf(server)] ?? {})).get(configured) ?? []
+      return former.length === 0 ? server : { ...server, otherNames: [...(server.otherNames ?? []), ...former] }
+    }
+    return { ...discovered, servers: discovered.servers.map(named) }
+  }
+}
+
+/** Entries that are there at the same time are not one another's former selves. */
+function withEntries(known: Names, entries: readonly ServerDefinition[]): Names {
+  const there = new Map<string, Set<string>>()
+  for (const entry of entries) there.set(keyOf(entry), (there.get(keyOf(entry)) ?? new Set()).add(entry.name))
+  const now = { ...known }
+  for (const [key, present] of there) {
+    const before = new Map(Object.entries(now[key] ?? {}))
+    const gone = [...before.keys()].filter((name) => !present.has(name)).slice(-MAX_NAMES)
+    for (const name of present)
+      before.set(
+        name,
+        (before.get(name) ?? gone).filter((one) => !present.has(one)),
+      )
+    now[key] = Object.fromEntries(before)
+  }
+  return now
+}
+
+/** The environment and headers do not count: they change when a token does. */
+function keyOf({ transport }: ServerDefinition): string {
+  const what = transport.type === 'stdio' ? [transport.command, transport.args] : [transport.url]
+  return hash('sha256', sortedJson(what)).slice(0, 32)
+}
