@@ -9,6 +9,7 @@ interface Seen {
   args?: { value?: unknown }[]
   kwargs?: Record<string, { value?: unknown }>
   partial?: boolean
+  made?: boolean
 }
 
 /** A bridge for which every call of `bad` is wrong, and that has no tool `none`. */
