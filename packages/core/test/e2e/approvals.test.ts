@@ -27,14 +27,14 @@ const answered = (...answers: unknown[]) => {
 
 describe.each(['legacy', 'modern'] as const)('with a client of the %s era', (era) => {
   it(`a user of the ${era} era sees every argument and the rule, and a yes counts once`, async () => {
-    const answers = [ONCE, 'no', 'maybe', { action: 'decline' }, { action: 'cancel' }]
+    const answers = [ONCE, 'no', { action: 'decline' }, { action: 'accept', content: { 'Allow it?': ['no'] } }]
     const { bridge, reached, questions } =
       era === 'legacy'
         ? answered(...answers)
         : await ruledBridge({ era, permissions: ask, answer: () => answers.shift() })
     const call = 'await mcp_hub.create_issue(owner="acme\\u202e", title="x" * 3, id={"amount": 5})'
     expect(await bridge.run(caught(call))).toBe('called')
-    for (const _ of [1, 2, 3, 4]) expect(await bridge.run(caught(call))).toMatch(/denied: .*the user said no/)
+    for (const _ of [1, 2, 3]) expect(await bridge.run(caught(call))).toMatch(/denied: .*the user said no/)
     expect(reached()).toHaveLength(1)
     expect(questions[0]).toMatch(
       /to call hub\.create_issue\n {2}owner: "acme\\\\?u202e"\n {2}id\.amount: 5\n {2}title: "xxx"/,
@@ -42,6 +42,28 @@ describe.each(['legacy', 'modern'] as const)('with a client of the %s era', (era
     expect(questions[0]).toContain('ask "hub__create_issue" (permissions.json, line 1)')
   })
 })
+
+it.each([
+  { action: 'accept' },
+  { action: 'accept', content: {} },
+  { action: 'accept', content: { answer: [ONCE] } },
+  { action: 'accept', content: { answer: 'yes' } },
+  { action: 'accept', content: { 'Allow it?': ONCE } },
+  { action: 'accept', content: { answer: true } },
+  { action: 'reject' },
+  {},
+])(
+  'an answer that cannot be read is no yes and no no: the user is asked once, and told how to answer: %j',
+  async (odd) => {
+    const { bridge, reached, questions } = answered(odd, odd)
+    const text = await bridge.run('await mcp_hub.create_issue(id=1)\nawait mcp_hub.delete_repo(id=2)')
+    expect(text).toMatch(/the client's answer to the question could not be read|the client failed to ask/)
+    expect(text).toContain('`sandbridge approve`')
+    expect(text).not.toContain('the user said no')
+    expect(questions).toHaveLength(1)
+    expect(reached()).toEqual([])
+  },
+)
 
 it('two hundred calls of one shape are one question, at once or one after the other', async () => {
   next = () => CELL

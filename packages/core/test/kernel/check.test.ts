@@ -321,7 +321,7 @@ await runtime.call_tool("github", "create-issue", {"title": "t", "n": n})
 await runtime.call_tool("github", "ok", dict(a=1))
 await mcp_github._resources()`
     await kernel.run(code, judging(seen))
-    expect(seen.map(({ made: _, ...call }) => call)).toEqual([
+    expect(seen.map(({ made, ...call }) => (made ? call : 'not made'))).toEqual([
       {
         server: 'github',
         tool: 'ok',
@@ -333,7 +333,6 @@ await mcp_github._resources()`
       { server: 'github', tool: 'ok', partial: true },
       { server: 'github', tool: '_resources', args: [], kwargs: {} },
     ])
-    expect(seen.every(({ made }) => made === true)).toBe(true)
     await kernel.run('if flag:\n    await mcp_github.ok("b")', judging(seen))
     expect(seen.at(-1)).toMatchObject({ args: [{ value: 'b' }], made: false })
   })

@@ -1,4 +1,6 @@
-// Asks about calls through the client: a form with one choice. An unclear answer counts as a no.
+// Asks about calls through the client: a form with one choice. Only the words of a choice, in their field, are a yes. A
+// no may come in any shape; anything else is no answer, and never told as a no of the user.
+import { messageOf } from '../../errors.ts'
 import { visibleInline } from '../../util/text/visible.ts'
 import type { Asker, Question } from '../questions/questions.ts'
 
@@ -33,6 +35,11 @@ export interface NoAnswer {
   hint: string
 }
 
+/** What the client returned is no answer: its user may not have seen the question. */
+export interface Unread {
+  unread: string
+}
+
 /** @param offer of the question */
 export function isAnswer(text: string, offer: Offer): text is Answer {
   return [...answersTo(offer).values()].some((answer) => answer === text)
@@ -46,18 +53,36 @@ export async function askByElicitation(
   asker: Asker,
   text: string,
   { timeoutMs, signal, trusts }: Offer & { timeoutMs: number; signal: AbortSignal },
-): Promise<Answer | NoAnswer> {
+): Promise<Answer | NoAnswer | Unread> {
   const timeout = AbortSignal.timeout(timeoutMs)
   const answers = answersTo({ trusts })
   try {
     const { action, content } = await asker.ask(form(text, answers), AbortSignal.any([signal, timeout]))
-    if (action !== 'accept') return 'no'
-    const answer = (content as { answer?: unknown } | undefined)?.answer
-    return (typeof answer === 'string' ? answers.get(answer) : undefined) ?? 'no'
+    if (action === 'decline') return 'no'
+    if (action === 'cancel') return CLOSED
+    return (action === 'accept' && answerIn(content, answers)) || UNREADABLE
   } catch (error) {
-    if (!timeout.aborted) throw error
-    return noAnswer(timeoutMs)
+    if (timeout.aborted) return noAnswer(timeoutMs)
+    if (signal.aborted) throw error
+    return { unread: failedToAsk(error) }
   }
+}
+
+const CLOSED = { why: 'the user closed the question without an answer', hint: 'Ask what they want instead.' }
+const UNREADABLE = { unread: "the client's answer to the question could not be read" }
+const MAX_ERROR_CHARS = 200
+
+export function failedToAsk(error: unknown): string {
+  return `the client failed to ask: ${visibleInline(messageOf(error).replaceAll(/\s+/g, ' ').slice(0, MAX_ERROR_CHARS))}`
+}
+
+function answerIn(content: unknown, answers: ReadonlyMap<string, Answer>): Answer | undefined {
+  const { answer } = (content ?? {}) as { answer?: unknown }
+  const meant = (text: unknown): Answer | undefined =>
+    typeof text === 'string' ? (answers.get(text.trim().toLowerCase()) ?? answers.get(text)) : undefined
+  const fields = typeof content === 'object' && content !== null ? Object.values(content) : [content]
+  const noes = fields.flat().map(meant)
+  return meant(answer) ?? noes.find((one) => one === 'stop') ?? noes.find((one) => one === 'no')
 }
 
 export function noAnswer(timeoutMs: number): NoAnswer {

@@ -14,10 +14,12 @@ import {
   type Answer,
   askByElicitation,
   canElicit,
+  failedToAsk,
   isAnswer,
   type NoAnswer,
   noAnswer,
   type Offer,
+  type Unread,
 } from './ask-by-elicitation.ts'
 import { hasLongName, MAX_SHOWN_CHARS } from './call-text.ts'
 import { exactKey, type GrantableCall } from './grants.ts'
@@ -73,28 +75,48 @@ export async function askUser(
   // A yes is only for what could be read.
   if (group.some(({ call }) => hasLongName(call.args))) return LONG_NAME
   if (text.length > MAX_SHOWN_CHARS) return tooLong(MAX_SHOWN_CHARS)
+  const asking = { permissions, cell, signal, trusts }
   const fits = text.length <= MAX_ASKED_CHARS
-  if (!asker || !canElicit(asker) || !fits)
-    return keepsQuestions
-      ? keptAnswer(text, group, { permissions, cell, signal, trusts })
-      : fits
-        ? noTerminal(group)
-        : tooLong(MAX_ASKED_CHARS)
+  if (!asker || !canElicit(asker) || !fits || unable.has(asker)) {
+    const why = asker && unable.has(asker) ? "the client's answer could not be read" : undefined
+    if (keepsQuestions) return keptAnswer(text, group, asking, why)
+    return fits ? noTerminal(group) : tooLong(MAX_ASKED_CHARS)
+  }
+  const earlier = keepsQuestions ? await givenAnswer(text, group, asking) : undefined
+  if (earlier !== undefined) return earlier
   if (!permissions.hasRoom) return { why: 'too many questions are open', hint: 'Wait until they are answered.' }
   const end = tellQuestion(text, group, cell)
   permissions.openQuestions += 1
-  let answer: Answer | NoAnswer | undefined
+  let answer: Answer | NoAnswer | Unread | undefined
   try {
-    answer = await askByElicitation(asker, text, {
-      timeoutMs: permissions.options.settings.askTimeoutMs,
-      signal,
-      trusts,
-    })
-    return answer
+    const timeoutMs = permissions.options.settings.askTimeoutMs
+    answer = await askByElicitation(asker, text, { timeoutMs, signal, trusts })
   } finally {
     permissions.openQuestions -= 1
     end(typeof answer === 'string' ? answer : 'unanswered')
   }
+  if (typeof answer === 'string' || 'why' in answer) return answer
+  unable.add(asker)
+  return keepsQuestions
+    ? keptAnswer(text, group, asking, answer.unread)
+    : { why: answer.unread, hint: noTerminal(group).hint }
+}
+
+/** Askers of running cells that were asked and returned no answer: they are asked once. */
+const unable = new WeakSet<Asker>()
+
+function keptId(text: string, group: readonly Asked[], { permissions, cell }: Asking): string {
+  const calls = group.map(({ call }) => exactKey(call)).join('\n')
+  return permissions.questions.idOf(cell.session, `${calls}\n${withoutOpening(text)}`)
+}
+
+/** The answer that the user has given elsewhere since an earlier run. */
+async function givenAnswer(text: string, group: readonly Asked[], asking: Asking): Promise<Answer | undefined> {
+  const { permissions, cell, trusts } = asking
+  const answer = await permissions.questions.take(keptId(text, group, asking))
+  if (answer === undefined) return undefined
+  tellQuestion(text, group, cell)(answer)
+  return isAnswer(answer, { trusts }) ? answer : 'no'
 }
 
 /**
@@ -104,18 +126,16 @@ export async function askUser(
 async function keptAnswer(
   text: string,
   group: readonly Asked[],
-  { permissions, cell, signal, trusts }: Asking,
+  asking: Asking,
+  unread?: string,
 ): Promise<Answer | NoAnswer> {
+  const { permissions, cell, signal, trusts } = asking
   const { questions, options } = permissions
   const timeoutMs = options.settings.askTimeoutMs
   const { asker, origin, hold } = cell
-  const calls = group.map(({ call }) => exactKey(call)).join('\n')
-  const id = questions.idOf(cell.session, `${calls}\n${withoutOpening(text)}`)
-  const answer = await questions.take(id)
-  if (answer !== undefined) {
-    tellQuestion(text, group, cell)(answer)
-    return isAnswer(answer, { trusts }) ? answer : 'no'
-  }
+  const answer = await givenAnswer(text, group, asking)
+  if (answer !== undefined) return answer
+  const id = keptId(text, group, asking)
   const question = await questions.keep(id, text, { cell: hold && origin.cell, trusts })
   if (!question) return { why: 'too many questions are open', hint: 'Wait until they are answered.' }
   const limits = { timeoutMs, signal }
@@ -131,15 +151,20 @@ async function keptAnswer(
   }
   if (hold) return wait(() => askInCell({ question, questions, hold }, limits))
   const page = await options.page()
-  if (page && asker && canShowLinks(asker))
-    return wait(() => askByLink(asker, { question, link: page.linkTo(question), questions }, limits))
+  if (page && asker && canShowLinks(asker) && !unable.has(asker)) {
+    try {
+      return await wait(() => askByLink(asker, { question, link: page.linkTo(question), questions }, limits))
+    } catch (error) {
+      if (signal.aborted) throw error
+      unable.add(asker)
+      return keptAnswer(text, group, asking, failedToAsk(error))
+    }
+  }
   const link = page?.newLink('ask')
   const what = 'A call waits for an answer: run `sandbridge approve`, or open the link'
   origin.log.warnUser(what, { question: id }, { link })
-  const why =
-    text.length > MAX_ASKED_CHARS && asker && canElicit(asker)
-      ? tooLong(MAX_ASKED_CHARS).why
-      : 'this client cannot ask its user'
+  const isTooLong = text.length > MAX_ASKED_CHARS && asker && canElicit(asker)
+  const why = unread ?? (isTooLong ? tooLong(MAX_ASKED_CHARS).why : 'this client cannot ask its user')
   return { why, hint: unasked(page?.address) }
 }
 
