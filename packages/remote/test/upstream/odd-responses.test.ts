@@ -262,6 +262,8 @@ describe('a session that the server no longer knows', () => {
       (response) => response.writeHead(200, EVENTS).end(event({ error: 'Session not found' })),
       true,
     ],
+    ['401', (response) => response.writeHead(401).end('Unauthorized: Session not found'), true],
+    ['503', (response) => json(response, { error: 'Unknown or expired mcp-session-id' }, {}, 503), true],
     ['200 in its own words', (response, id) => json(response, error(id, -32_000, 'Client not found')), false],
     [
       '200 before initialization',

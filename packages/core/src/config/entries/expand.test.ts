@@ -171,6 +171,12 @@ describe('expandTransport', () => {
   })
 })
 
+it('arguments may name what the entry itself sets, where the environment has no such variable', () => {
+  const entry = stdio({ args: ['a:${AUTH}', '${TOKEN}'], env: { AUTH: 'Bearer ${TOKEN}', TOKEN: 'own' } })
+  expect(expandTransport(entry, context)).toMatchObject({ args: ['a:Bearer s3cret', 's3cret'], env: { TOKEN: 'own' } })
+  expect(errorOf(remote({ url: 'https://example.com/${AUTH}' })).message).toContain('AUTH')
+})
+
 it.each([
   ['a comment behind quotes', 'A="x y" # c\nB=\'z\' #c', { A: 'x y', B: 'z' }],
   ['a # in quotes', 'A="x # y"\nB=\'#\'', { A: 'x # y', B: '#' }],

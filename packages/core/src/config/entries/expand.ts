@@ -70,6 +70,9 @@ export function expandTransport(definition: ServerDefinition, given: ExpandConte
     return { ...filled, ...listOf(secrets) }
   }
 
+  const env = table(transport.env, 'env')
+  // Arguments may name what the entry itself sets: `"--header", "Authorization:${AUTH}"` with AUTH in its env.
+  context.env = { ...env, ...context.env }
   const inherited = (transport.inheritEnv ?? []).flatMap((name) => {
     const value = variable(context, name)
     return value === undefined ? [] : [[name, value] as const]
@@ -84,7 +87,7 @@ export function expandTransport(definition: ServerDefinition, given: ExpandConte
       ...(envFile === undefined
         ? {}
         : parseEnv(read(envFile, context, `${definition.name}: its envFile`, transport.envFile))),
-      ...table(transport.env, 'env'),
+      ...env,
     },
     ...(transport.cwd === undefined ? {} : { cwd: inHome(fill(transport.cwd, 'cwd'), context) }),
     ...(transport.sandbox && {

@@ -124,7 +124,7 @@ export function requestFailure(error: unknown, what: string, about: Circumstance
     error: new BridgeError(code, `Server '${server}' ${text}`, options),
   })
   const login = errors?.loginNeeded(error, about)
-  if (login) return { error: login }
+  if (login) return { error: login, session: sessionAfter(error) }
   const rpc = rpcErrorOf(error)
   const pages = requiredPages(error, about.redact)
   if (pages.length > 0) return { error: linkRequired(server, what, pages) }

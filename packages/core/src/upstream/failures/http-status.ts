@@ -74,7 +74,7 @@ const SESSION_WORDS =
   /\bsession|not (?:been |yet )*initiali[sz]ed|uninitiali[sz]ed|before initiali[sz]|initiali[sz]e first|no (?:active )?transport|^invalid request parameters$/i
 /** Codes of servers' own errors and of requests that are invalid now: the words may be any. */
 const SESSION_CODES = new Set([-32_000, -32_001, -32_600])
-/** Statuses of a server, or of something in front of it, that takes no requests now, or none from this user. */
+/** Of a server, or something in front of it, that takes no requests now, or none from this user, if no word says why. */
 const NOT_OF_SESSIONS = new Set([401, 429, 502, 503, 504])
 
 /**
@@ -83,7 +83,7 @@ const NOT_OF_SESSIONS = new Set([401, 429, 502, 503, 504])
  */
 export function sessionAfter(error: unknown): 'lost' | 'in doubt' | undefined {
   const status = statusOf(error)
-  if (status !== undefined && NOT_OF_SESSIONS.has(status)) return undefined
+  if (status !== undefined && NOT_OF_SESSIONS.has(status)) return namesSession(error) ? 'in doubt' : undefined
   const isReply = error instanceof RpcRefusal && error.isReply
   if ((status === 404 || status === 410) && !isReply) return 'lost'
   if (namesSession(error)) return 'in doubt'
