@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -21,21 +22,38 @@ def table(value: Any) -> dict[str, Any] | None:
     if _is_frame(value, "pandas"):
         options = _pandas_options(sys.modules["pandas"])
         text = value.to_string(**options, show_dimensions=False)
+        hides_shape = _given(sys.modules["pandas"], "display.show_dimensions") == (False,)
         cut = _cut(value.shape, options["max_rows"], options["max_cols"])
     elif _is_frame(value, "polars"):
-        options = {
-            "tbl_rows": _ROWS if len(value) <= _ROWS else _ROWS // 3,
-            "tbl_cols": _COLUMNS,
-            "fmt_str_lengths": _CELL_CHARS,
-        }
+        options = _polars_options(len(value))
         plain = {"tbl_formatting": "NOTHING", "tbl_hide_dataframe_shape": True, "tbl_width_chars": _WIDTH}
+        hides_shape = os.environ.get("POLARS_FMT_TABLE_HIDE_DATAFRAME_SHAPE_INFORMATION") == "1"
         with sys.modules["polars"].Config(**options, **plain):
             text = "\n".join(line.rstrip() for line in str(value).split("\n"))
-        cut = ""
+        cut = _cut(value.shape, options["tbl_rows"], options["tbl_cols"])
     else:
         return None
+    if hides_shape and not cut:
+        return {"text/plain": text}
     rows, columns = value.shape
     return {"text/plain": f"{text}\n[{rows} rows × {columns} columns{cut}]"}
+
+
+def _polars_options(rows: int) -> dict[str, int]:
+    """What a cell has set with polars.Config, which keeps it in the environment, and ours where it has set nothing. Below 0 is all."""
+
+    def given(name: str, ours: int, most: int) -> int:
+        try:
+            value = int(os.environ[f"POLARS_FMT_{name}"])
+        except (KeyError, ValueError):
+            return ours
+        return min(value, most) if value >= 0 else most
+
+    return {
+        "tbl_rows": given("MAX_ROWS", _ROWS if rows <= _ROWS else _ROWS // 3, _MOST_ROWS),
+        "tbl_cols": given("MAX_COLS", _COLUMNS, _MOST_COLUMNS),
+        "fmt_str_lengths": given("STR_LEN", _CELL_CHARS, _WIDTH),
+    }
 
 
 def _pandas_options(pandas: Any) -> dict[str, Any]:
@@ -65,7 +83,13 @@ def _given(pandas: Any, name: str) -> tuple[Any] | None:
 
 
 # In a terminal, pandas finds the number of columns out for itself: 0.
-_USUAL = {"display.max_rows": 60, "display.min_rows": 10, "display.max_columns": (0, 20), "display.max_colwidth": 50}
+_USUAL = {
+    "display.max_rows": 60,
+    "display.min_rows": 10,
+    "display.max_columns": (0, 20),
+    "display.max_colwidth": 50,
+    "display.show_dimensions": "truncate",
+}
 
 
 def _cut(shape: tuple[int, int], rows: int, columns: int) -> str:

@@ -312,7 +312,7 @@ class DataFrame:
     shape, columns = (5000, 300), []
     def __len__(self): return 5000
     def to_string(self, **options): return ' '.join(f'{name}={value}' for name, value in options.items())
-usual = {'max_rows': 60, 'min_rows': 10, 'max_columns': 0, 'max_colwidth': 50}
+usual = {'show_dimensions': 'truncate', 'max_rows': 60, 'min_rows': 10, 'max_columns': 0, 'max_colwidth': 50}
 given = {}
 get_option = lambda name: {**usual, **given}[name.removeprefix('display.')]
 sys.modules['pandas'] = types.SimpleNamespace(DataFrame=DataFrame, get_option=get_option)
@@ -322,6 +322,8 @@ frame = DataFrame()`)
     ['', `max_rows=60 min_rows=20 max_cols=30 max_colwidth=80 show_dimensions=False\n${size}]`],
     ['max_rows=6', `max_rows=6 min_rows=10 max_cols=30 max_colwidth=80 show_dimensions=False\n${size}]`],
     ['min_rows=4, max_columns=5', `max_rows=60 min_rows=4 max_cols=5 max_colwidth=80 show_dimensions=False\n${size}]`],
+    ['show_dimensions=False', 'max_rows=60 min_rows=20 max_cols=30 max_colwidth=80 show_dimensions=False'],
+    ['show_dimensions=True', `max_rows=60 min_rows=20 max_cols=30 max_colwidth=80 show_dimensions=False\n${size}]`],
     ['max_colwidth=None', `max_rows=60 min_rows=20 max_cols=30 max_colwidth=None show_dimensions=False\n${size}]`],
     [
       'max_rows=None, max_columns=None',
@@ -331,6 +333,63 @@ frame = DataFrame()`)
     const { value } = await kernel.run(`given = dict(${given})\nframe`)
     expect(value, given).toEqual({ 'text/plain': shown })
   }
+})
+
+it('a data frame of polars is shown as the options of the cell say, within our own limits', async () => {
+  const kernel = await startKernel()
+  await kernel.run(`
+import contextlib, os, sys, types
+class DataFrame:
+    shape, columns = (5000, 300), []
+    def __len__(self): return 5000
+    def __str__(self): return ' '.join(str(options[name]) for name in ('tbl_rows', 'tbl_cols', 'fmt_str_lengths'))
+@contextlib.contextmanager
+def Config(**given):
+    global options
+    options = given
+    yield
+sys.modules['polars'] = types.SimpleNamespace(DataFrame=DataFrame, Config=Config)
+frame = DataFrame()`)
+  const size = '[5000 rows × 300 columns'
+  for (const [given, shown] of [
+    ['', `20 30 80\n${size}]`],
+    ['MAX_ROWS=5', `5 30 80\n${size}]`],
+    ['MAX_COLS=4', `5 4 80\n${size}]`],
+    ['STR_LEN=20', `5 4 20\n${size}]`],
+    ['TABLE_HIDE_DATAFRAME_SHAPE_INFORMATION=1', '5 4 20'],
+    ['MAX_ROWS=-1', `1000 4 20\n${size}; at most 1,000 rows of a table are shown]`],
+  ] as const) {
+    const [name, value] = given.split('=')
+    const set = given === '' ? '' : `os.environ['POLARS_FMT_${name}'] = '${value}'\n`
+    expect((await kernel.run(`${set}frame`)).value, given).toEqual({ 'text/plain': shown })
+  }
+})
+
+it('an image of Pillow is shown when it is shown, once, where it happened', async () => {
+  const kernel = await startKernel()
+  const pillow = `
+class Image:
+    mode, width, height, size = 'RGB', 4, 3, (4, 3)
+    def save(self, stream, format): stream.write(b'PNG')
+    def show(self, title=None): raise RuntimeError('no program')
+class Derived(Image): pass
+`
+  const made = await kernel.run(`
+import json, os, sys, tempfile
+folder = tempfile.mkdtemp()
+os.mkdir(folder + '/PIL')
+for name, text in {'__init__': '', 'Image': json.loads(${JSON.stringify(JSON.stringify(pillow))})}.items():
+    with open(f'{folder}/PIL/{name}.py', 'w') as file: file.write(text)
+sys.path.insert(0, folder)
+from PIL import Image`)
+  expect(made).toMatchObject({ status: 'ok' })
+  const shown = await kernel.run(`print('a')\nImage.Image().show()\nImage.Derived().show('title')\nprint('b')`)
+  const order = shown.frames.flatMap((frame) =>
+    frame['type'] === 'display' ? ['image'] : frame['type'] === 'output' ? [String(frame['text']).trim()] : [],
+  )
+  expect(order.filter(Boolean)).toEqual(['a', 'image', 'image', 'b'])
+  const bundle = { 'text/plain': '<image, RGB, 4 × 3 pixels>', 'image/png': 'UE5H' }
+  expect(displays(shown.frames)).toEqual([bundle, bundle])
 })
 
 it('an object that is only a picture is shown without its memory address', async () => {

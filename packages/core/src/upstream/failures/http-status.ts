@@ -74,7 +74,7 @@ const SESSION_WORDS =
   /\bsession|not (?:been |yet )*initiali[sz]ed|uninitiali[sz]ed|before initiali[sz]|initiali[sz]e first|no (?:active )?transport|^invalid request parameters$/i
 /** Codes of servers' own errors and of requests that are invalid now: the words may be any. */
 const SESSION_CODES = new Set([-32_000, -32_001, -32_600])
-/** Of a server, or something in front of it, that takes no requests now, or none from this user, if no word says why. */
+/** Of a server, or of what stands in front of it, that takes no requests now, or none from this user. */
 const NOT_OF_SESSIONS = new Set([401, 429, 502, 503, 504])
 
 /**
