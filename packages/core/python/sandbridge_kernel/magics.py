@@ -82,6 +82,10 @@ def _magic(indent: str, is_cell: bool, name: str, words: str, rest: Sequence[str
         return Magic(f"{indent}{move}__import__('os').getcwd()")
     if not is_cell and name in ("env", "set_env") and (found := re.match(r"(\w+)[= ]\s*(.*)$", words)):
         return Magic(f"{indent}__import__('os').environ[{found[1]!r}] = {found[2]!r}")
+    if not is_cell and name == "env" and re.fullmatch(r"\w*", words):
+        return Magic(
+            f"{indent}" + (f"__import__('os').environ[{words!r}]" if words else "dict(__import__('os').environ)")
+        )
     if not is_cell and name == "run" and re.fullmatch(r"\S+\.py", words):
         return Magic(f"{indent}globals().update(__import__('runpy').run_path({words!r}, run_name='__main__'))")
     if not is_cell and (name in _SHELL_NAMES or name in _SHELL_MAGICS):

@@ -123,6 +123,8 @@ describe('a cell in another dress', () => {
     ['%run /tmp/sandbridge-run.py\nmade', /^6$/],
     ['import os\n%cd /tmp\nos.getcwd()', /\/tmp/],
     ['%env SB_X=1\nimport os\nos.environ["SB_X"]', /^'1'$/],
+    ['%env LANG', /^'C.UTF-8'$/],
+    ['%env', /'LANG': 'C.UTF-8'/],
     ['len?', /built-in function len/],
   ])('a command of IPython does in a cell what it means: %j', async (code, shows) => {
     const kernel = await startKernel()
