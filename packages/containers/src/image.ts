@@ -3,7 +3,7 @@ import { BridgeError } from '@sandbridge/core/errors.ts'
 import { runCommand, type CommandResult } from '@sandbridge/core/util/process/run-command.ts'
 import { withTimeout } from '@sandbridge/core/util/async/wait.ts'
 import type { EngineName } from '@sandbridge/core/isolation/container-part.ts'
-import type { Engine } from './probe-engine.ts'
+import { type Engine, engineJson } from './probe-engine.ts'
 import { lastLine } from '@sandbridge/core/util/text/one-line.ts'
 
 export interface Image {
@@ -111,7 +111,7 @@ export async function inspectImage(command: EngineName, name: string): Promise<I
   const { code, stdout } = await runCommand(command, ['image', 'inspect', '--format', '{{json .}}', name])
   if (code !== 0) return undefined
   // docker returns an object, podman a list.
-  const [inspected] = [JSON.parse(fromJson(stdout)) as Inspected | Inspected[]].flat()
+  const inspected = engineJson(stdout) as Inspected | undefined
   if (!inspected) return undefined
   const { Volumes, Env } = inspected.Config ?? {}
   return { id: inspected.Id, volumes: Object.keys(Volumes ?? {}), environment: Env ?? [] }
@@ -125,10 +125,4 @@ export function fullImageName(name: string): string {
   const [first = '', ...rest] = name.split('/')
   if (rest.length > 0 && (/[.:]/.test(first) || first === 'localhost')) return name
   return rest.length === 0 ? `docker.io/library/${name}` : `docker.io/${name}`
-}
-
-/** The text from the first line of JSON on: a wrapper of the engine may greet before. */
-function fromJson(stdout: string): string {
-  const at = stdout.search(/^\s*[[{]/m)
-  return at < 0 ? stdout : stdout.slice(at)
 }

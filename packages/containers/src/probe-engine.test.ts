@@ -1,11 +1,12 @@
 // Recorded output of engines on machines that a test cannot have. packages/containers/test/contract tests this
 // machine's engines.
 import { hostname, release } from 'node:os'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { CommandResult } from '@sandbridge/core/util/process/run-command.ts'
+import { commandEnvironment } from '@sandbridge/core/util/process/find-program.ts'
 import { startPodmanMachine } from './podman-machine.ts'
 import { probeEngine } from './probe-engine.ts'
-import { needsLinux } from '@sandbridge/core/test/support/needs.ts'
+import { needsLinux, needsPosix } from '@sandbridge/core/test/support/needs.ts'
 
 const said = (result: Partial<CommandResult>) => async () => ({
   code: 0,
@@ -39,6 +40,18 @@ describe('probeEngine', () => {
     const probe = await probeEngine(command, said({ stdout: JSON.stringify(info) }))
     expect(probe.verdict).toBe(verdict)
     expect(probe.engine?.enforcesLimits).toBe(true)
+  })
+
+  it('a line that a wrapper prints before the answer is passed over', async () => {
+    const stdout = `Welcome to podman of ACME\n${JSON.stringify(ROOTLESS_PODMAN, undefined, 2)}`
+    expect((await probeEngine('podman', said({ stdout }))).verdict).toBe('podman 5.6.0, rootless')
+  })
+
+  it('an engine in a usual folder is found where the PATH of a graphical client lacks it', () => {
+    needsPosix('Windows has other folders')
+    vi.stubEnv('PATH', '/sbin')
+    onTestFinished(() => void vi.unstubAllEnvs())
+    expect(commandEnvironment()['PATH']).toMatch(/^\/sbin:\/usr\/local\/bin:.*\/opt\/homebrew\/bin/)
   })
 
   it("an engine is local when it has the host's name and kernel, which is not asked over a remote connection", async () => {

@@ -51,7 +51,7 @@ export async function probeEngine(
 ): Promise<EngineProbe> {
   const result = await run(command, ['info', '--format', '{{json .}}'])
   if (result.missing) return { verdict: `${command} is not installed` }
-  const info = parseObject(result.stdout)
+  const info = engineJson(result.stdout)
   // Without a daemon, docker prints JSON with empty fields, and the reason on stderr.
   // Some wrappers, such as the one of WSL, say on stdout why they do not work.
   if (result.code !== 0 || !info) return unusable(command, result.stderr.trim() || result.stdout)
@@ -161,8 +161,10 @@ function isNoConnection(stderr: string): boolean {
 
 type Json = Record<string, unknown>
 
-function parseObject(json: string): Json | undefined {
-  const value = parseJson(json)
+/** The object that an engine printed, or the first of its list: a wrapper of the engine may greet before it. */
+export function engineJson(stdout: string): Json | undefined {
+  const at = stdout.search(/^\s*[[{]/m)
+  const [value] = [parseJson(at < 0 ? stdout : stdout.slice(at))].flat() as unknown[]
   return isRecord(value) ? value : undefined
 }
 

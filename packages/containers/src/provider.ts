@@ -137,7 +137,7 @@ export class ContainerProvider implements Provider {
       pidsCount,
       cpus,
       ociRuntime,
-      seccompProfilePath: enginePath(seccompProfileFile(engine.enforcesLimits), engine),
+      seccompProfilePath: enginePath(seccompProfileFile(engine.enforcesLimits, engine.command), engine),
       mount: mount && { ...mount, source: enginePath(mount.source, engine) },
       projects,
       channelPath,

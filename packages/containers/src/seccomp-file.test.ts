@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { newContainerName } from './owner.ts'
-import { seccompProfileFile } from './seccomp-file.ts'
+import { seccompProfileFile, visibleFolder } from './seccomp-file.ts'
 import { seccompProfile } from './seccomp-profile.ts'
 
 it('the seccomp file differs where memory is not counted', () => {
@@ -41,4 +41,13 @@ it('the error for a missing temporary folder names the seccomp file', () => {
   for (const name of ['TMPDIR', 'TEMP', 'TMP']) vi.stubEnv(name, '/nonexistent')
   onTestFinished(() => void vi.unstubAllEnvs())
   expect(() => seccompProfileFile(true)).toThrow(/nonexistent is not writable/)
+})
+
+it('an engine of snap gets its files where it sees them', () => {
+  const home = mkdtempSync(path.join(tmpdir(), 'snap-'))
+  onTestFinished(() => rmSync(home, { recursive: true }))
+  expect(visibleFolder('/snap/bin/docker', home)).toBe(tmpdir())
+  mkdirSync(path.join(home, 'snap/docker/common'), { recursive: true })
+  expect(visibleFolder('/snap/bin/docker', home)).toBe(path.join(home, 'snap/docker/common'))
+  expect(visibleFolder('/usr/bin/docker', home)).toBe(tmpdir())
 })

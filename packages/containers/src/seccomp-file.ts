@@ -1,9 +1,11 @@
 // Writes the files from which engines read our seccomp profiles, in a folder that only this user can change. Removed
 // when the bridge ends; the next bridge removes what a killed one left.
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { homedir, tmpdir } from 'node:os'
 import path from 'node:path'
 import { noTemporaryFiles } from '@sandbridge/core/isolation/local/temporary-folder.ts'
+import type { EngineName } from '@sandbridge/core/isolation/container-part.ts'
+import { findPrograms } from '@sandbridge/core/util/process/find-program.ts'
 import { isLeftover, newContainerName } from './owner.ts'
 import { seccompProfile } from './seccomp-profile.ts'
 
@@ -14,17 +16,27 @@ const files = new Map<string, string>()
  * file if it is missing, also after a cleanup tool removed it.
  * @throws BridgeError CONFIG_INVALID if there is no temporary folder
  */
-export function seccompProfileFile(countedMemory: boolean): string {
-  return profileFile(countedMemory ? 'seccomp.json' : 'seccomp-uncounted.json', () => seccompProfile(countedMemory))
+export function seccompProfileFile(countedMemory: boolean, command: EngineName = 'podman'): string {
+  const name = countedMemory ? 'seccomp.json' : 'seccomp-uncounted.json'
+  return profileFile(name, () => seccompProfile(countedMemory), visibleFolder(findPrograms(command)[0]))
+}
+
+/**
+ * A folder that the engine's program sees: one of snap has a /tmp of its own.
+ * @param program its path
+ */
+export function visibleFolder(program = '', home = homedir()): string {
+  const common = path.join(home, 'snap', path.basename(program), 'common')
+  return program.startsWith('/snap/') && existsSync(common) ? common : tmpdir()
 }
 
 /** The same for another profile, by its file name. @throws BridgeError CONFIG_INVALID */
-export function profileFile(name: string, profile: () => string): string {
+export function profileFile(name: string, profile: () => string, parent = tmpdir()): string {
   const known = files.get(name)
   if (known !== undefined && existsSync(known)) return known
   try {
-    removeLeftoverFolders()
-    const file = path.join(makeFolder(), name)
+    removeLeftoverFolders(parent)
+    const file = path.join(makeFolder(parent), name)
     writeFileSync(file, profile())
     // Podman may run as another user.
     chmodSync(file, 0o444)
@@ -35,8 +47,8 @@ export function profileFile(name: string, profile: () => string): string {
   }
 }
 
-function makeFolder(): string {
-  const folder = path.join(tmpdir(), newContainerName())
+function makeFolder(parent: string): string {
+  const folder = path.join(parent, newContainerName())
   // Fails if the folder exists: another user may have created it.
   mkdirSync(folder, { mode: 0o700 })
   chmodSync(folder, 0o755)
@@ -44,11 +56,11 @@ function makeFolder(): string {
   return folder
 }
 
-function removeLeftoverFolders(): void {
-  for (const name of readdirSync(tmpdir())) {
+function removeLeftoverFolders(parent: string): void {
+  for (const name of readdirSync(parent)) {
     if (!isLeftover(name)) continue
     try {
-      rmSync(path.join(tmpdir(), name), { recursive: true, force: true })
+      rmSync(path.join(parent, name), { recursive: true, force: true })
     } catch {
       // Belongs to another user.
     }

@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { BridgeError } from '@sandbridge/core/errors.ts'
+import { commandEnvironment } from '@sandbridge/core/util/process/find-program.ts'
 import { enginePath, type Engine } from '@sandbridge/containers/probe-engine.ts'
 import { profileFile } from '@sandbridge/containers/seccomp-file.ts'
 import { refusingProfile } from '@sandbridge/containers/seccomp-profile.ts'
@@ -102,7 +103,7 @@ export function containerArguments(
 /** The environment of the engine's command: its own variables, and those that it passes on. */
 export function engineEnvironment(environment: Readonly<Record<string, string>>): Record<string, string> {
   const handed = Object.entries(environment).filter(([name]) => !ENGINE_VARIABLES.test(name))
-  const own = Object.entries(process.env).filter((one): one is [string, string] => one[1] !== undefined)
+  const own = Object.entries(commandEnvironment()).filter((one): one is [string, string] => one[1] !== undefined)
   return Object.fromEntries([...own, ...handed])
 }
 

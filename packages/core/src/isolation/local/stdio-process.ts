@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import type { Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
+import { commandEnvironment } from '../../util/process/find-program.ts'
 import { messageOf } from '../../errors.ts'
 import { createByteTail } from '../../util/bytes/byte-tail.ts'
 import { withTimeout } from '../../util/async/wait.ts'
@@ -59,7 +60,7 @@ export class StdioProcess extends LocalSandbox {
         ...extraInputs.map(() => 'pipe' as const),
         ...(options.bell ? ['pipe' as const] : []),
       ],
-      env: options.env ?? process.env,
+      env: options.env ?? commandEnvironment(),
       ...(options.cwd !== undefined && { cwd: options.cwd }),
       // Its own process group: Ctrl-C in the bridge's terminal must not reach a kernel, and the whole group can be
       // killed at once.

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readFile, readdir, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest'
 import { ensureBundle, findDamagedBundle, type BundleOptions } from './bundle.ts'
 import { packFiles } from './packed-files.ts'
 import { needsPosix } from '../../../test/support/needs.ts'
@@ -148,9 +148,25 @@ it('ensureBundle leaves nothing behind when a build fails, and the next one work
   await ensureBundle(options())
 })
 
-it('ensureBundle names a cache folder that cannot be written, and says what to do', async () => {
+it('ensureBundle uses a folder for temporary files where the cache folder cannot be written, and says so', async () => {
   const file = join(cacheFolder, 'file')
   await writeFile(file, '')
+  vi.stubEnv('TMPDIR', cacheFolder)
+  onTestFinished(() => void vi.unstubAllEnvs())
+  const told: string[] = []
+  const unwritable = options({ cacheFolder: join(file, 'cache'), onProgress: (message) => void told.push(message) })
+  const folder = await ensureBundle(unwritable)
+  expect(folder).toMatch(/sandbridge-cache-[^/]+[/\\]pyodide-/)
+  expect(told.at(1)).toMatch(/Cannot write the embedded Python to .*file.*It is kept in .*sandbridge-cache-/)
+  expect(await ensureBundle(unwritable)).toBe(folder)
+  expect(builds).toBe(1)
+})
+
+it('ensureBundle names a cache folder that cannot be written, and says what to do, where no other can be', async () => {
+  const file = join(cacheFolder, 'file')
+  await writeFile(file, '')
+  vi.stubEnv('TMPDIR', file)
+  onTestFinished(() => void vi.unstubAllEnvs())
   await expect(ensureBundle(options({ cacheFolder: join(file, 'cache') }))).rejects.toMatchObject({
     code: 'SANDBOX_START_FAILED',
     message: expect.stringContaining(file),

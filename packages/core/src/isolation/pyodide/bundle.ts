@@ -25,6 +25,7 @@ import { PACKAGE_ROOT } from '../../util/package-root.ts'
 import type { PackageFile } from '../packages-part.ts'
 import { makeGlue } from './glue.ts'
 import { makePrivateFolder } from '../../util/files/private-folder.ts'
+import { ownTemporaryFolder } from '../../util/files/own-temporary-folder.ts'
 import { removeUnused } from '../../util/files/remove-unused.ts'
 import { appendFiles, type PackedFiles, packFiles } from './packed-files.ts'
 import type { Built } from './snapshot.ts'
@@ -75,10 +76,27 @@ type Manifest = Record<string, { bytes: number; crc32: number }>
 
 /**
  * Returns the folder of a complete, verified bundle; makes it first if it is missing or damaged. Safe for concurrent
- * processes: each builds in its own folder, and the first to finish renames it.
- * @throws BridgeError SANDBOX_START_FAILED if the cache folder cannot be written or Python does not start
+ * processes: each builds in its own folder, and the first to finish renames it. Where the cache folder cannot be
+ * written, the bundle is in a folder for temporary files that only this user can change.
+ * @throws BridgeError SANDBOX_START_FAILED if neither can be written, or Python does not start
  */
 export async function ensureBundle(options: BundleOptions): Promise<string> {
+  try {
+    return await ensureIn(options)
+  } catch (error) {
+    if (!isUnwritable(error)) throw error
+    const { cacheFolder, onProgress, readableByAll } = options
+    const spare = ownTemporaryFolder('cache', readableByAll)
+    if (spare === undefined || spare === cacheFolder) throw error
+    onProgress?.(`${error.message}. It is kept in ${spare} instead, until that is emptied`)
+    // The cache is what the user can put right.
+    return ensureIn({ ...options, cacheFolder: spare }).catch((later: unknown) => {
+      throw isUnwritable(later) ? error : later
+    })
+  }
+}
+
+async function ensureIn(options: BundleOptions): Promise<string> {
   const sources = await collectSources(options)
   // Node's permissions apply to real paths, and the path to the cache may contain a link.
   const { readableByAll } = options
@@ -273,6 +291,13 @@ async function measure(path: string): Promise<Manifest[string]> {
 function unwritable(folder: string, cause: unknown): BridgeError {
   return new BridgeError('SANDBOX_START_FAILED', `Cannot write the embedded Python to ${folder}: ${messageOf(cause)}`, {
     hint: 'Make that folder writable, with 60 MB free, or set XDG_CACHE_HOME to a folder that is.',
+    data: UNWRITABLE,
     cause,
   })
+}
+
+const UNWRITABLE = { isUnwritable: true }
+
+function isUnwritable(error: unknown): error is BridgeError {
+  return BridgeError.isInstance(error) && error.data === UNWRITABLE
 }

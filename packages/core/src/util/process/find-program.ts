@@ -3,13 +3,19 @@ import { accessSync, constants, existsSync, realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
 import path from 'node:path'
 
+/** Where installers of engines and other package managers put programs. */
+const OF_INSTALLERS =
+  process.platform === 'darwin'
+    ? ['/opt/podman/bin', '/opt/local/bin', `${homedir()}/.docker/bin`, `${homedir()}/.orbstack/bin`]
+    : ['/snap/bin', '/run/current-system/sw/bin', `${homedir()}/.nix-profile/bin`, '/home/linuxbrew/.linuxbrew/bin']
+
 /** Not in the PATH of every program that a desktop has started. */
 const USUAL_FOLDERS = [
   ...(process.platform === 'win32'
     ? ['System32', '.', 'System32/Wbem', 'System32/WindowsPowerShell/v1.0'].map((folder) =>
         path.join(process.env['SystemRoot'] ?? 'C:/Windows', folder),
       )
-    : ['/usr/local/bin', '/usr/bin', '/bin', '/opt/homebrew/bin']),
+    : ['/usr/local/bin', '/usr/bin', '/bin', '/opt/homebrew/bin', ...OF_INSTALLERS]),
   path.join(homedir(), '.local/bin'),
 ]
 
@@ -54,6 +60,12 @@ export function findPlaces(
 export function withUsualFolders(searchPath = ''): string {
   const folders = searchPath.split(path.delimiter).filter((folder) => folder !== '')
   return [...folders, ...USUAL_FOLDERS.filter((folder) => !folders.includes(folder))].join(path.delimiter)
+}
+
+/** The variables of a command that is found as `findPrograms` does, and so are the programs that it starts itself. */
+export function commandEnvironment(): NodeJS.ProcessEnv {
+  if (process.platform === 'win32') return process.env
+  return { ...process.env, PATH: withUsualFolders(process.env['PATH']) }
 }
 
 /** With all links resolved, where it is there. */

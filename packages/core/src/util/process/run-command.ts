@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import type { Socket } from 'node:net'
 import type { Writable } from 'node:stream'
 import { messageOf } from '../../errors.ts'
+import { commandEnvironment } from './find-program.ts'
 import { signalTree } from './process-group.ts'
 
 /** Output beyond this is dropped; no command here prints as much. */
@@ -34,7 +35,7 @@ export interface CommandResult {
  * @param options.extraInput descriptor 3 of the command (default closed)
  * @param options.inBackground the bridge may exit before the command does, which ends it
  * @param options.cwd its folder (default: the bridge's)
- * @param options.env the whole environment (default: the bridge's)
+ * @param options.env the whole environment (default: the bridge's, with the usual folders on its PATH)
  */
 export function runCommand(
   command: string,
@@ -61,7 +62,7 @@ export function runCommand(
       windowsHide: true,
       // Its own process group: a wrapper such as `flatpak-spawn` is killed with what it has started.
       detached: process.platform !== 'win32',
-      ...(options.env && { env: options.env }),
+      env: options.env ?? commandEnvironment(),
       ...(options.cwd !== undefined && { cwd: options.cwd }),
     })
     running.add(child)
