@@ -164,7 +164,7 @@ type Json = Record<string, unknown>
 /** The object that an engine printed, or the first of its list: a wrapper of the engine may greet before it. */
 export function engineJson(stdout: string): Json | undefined {
   const at = stdout.search(/^\s*[[{]/m)
-  const [value] = [parseJson(at < 0 ? stdout : stdout.slice(at))].flat() as unknown[]
+  const [value]: unknown[] = [parseJson(at < 0 ? stdout : stdout.slice(at))].flat()
   return isRecord(value) ? value : undefined
 }
 

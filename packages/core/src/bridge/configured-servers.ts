@@ -94,7 +94,8 @@ export class ConfiguredServers {
   }
 
   #tellSkipped(skipped: readonly SkippedEntry[]): void {
-    for (const { file, name, reason } of skipped)
-      this.#options.log.warning('A server definition was skipped', { file, name, reason })
+    // `sandbridge init` has written those that are this bridge: nothing is wrong with them.
+    for (const { file, name, reason, kind } of skipped)
+      this.#options.log[kind === 'self' ? 'debug' : 'warning']('A server definition was skipped', { file, name, reason })
   }
 }
