@@ -96,6 +96,10 @@ export class ConfiguredServers {
   #tellSkipped(skipped: readonly SkippedEntry[]): void {
     // `sandbridge init` has written those that are this bridge: nothing is wrong with them.
     for (const { file, name, reason, kind } of skipped)
-      this.#options.log[kind === 'self' ? 'debug' : 'warning']('A server definition was skipped', { file, name, reason })
+      this.#options.log[kind === 'self' ? 'debug' : 'warning']('A server definition was skipped', {
+        file,
+        name,
+        reason,
+      })
   }
 }
