@@ -33,6 +33,11 @@ export class Access {
     return link
   }
 
+  /** Whether it can be redeemed. */
+  isOpen(link: string): boolean {
+    return (this.#links.get(link) ?? 0) > this.#now()
+  }
+
   /** Undefined for a used, expired or unknown link. */
   redeem(link: string): Pass | undefined {
     const end = this.#links.get(link)

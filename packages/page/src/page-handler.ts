@@ -7,7 +7,7 @@ import { isLoopbackName, hostOf } from '@sandbridge/core/serve/requests/origin-h
 import { BodyError, readBody, readJsonBody } from '@sandbridge/core/serve/requests/request-body.ts'
 import { Access, cookieName } from './access.ts'
 import { LivePages } from './live-pages.ts'
-import { enteringPage, lockedPage, notePage } from './small-pages.ts'
+import { enteringPage, lockedPage, notePage, openingPage, SUBMIT_HASH } from './small-pages.ts'
 import { QuestionLinks } from './question-links.ts'
 import type { KeptQuestion } from '@sandbridge/core/calls/permissions/kept-questions.ts'
 import { createRoutes } from './routes.ts'
@@ -28,6 +28,7 @@ const LINK = 'open/'
 const QUESTION = 'question'
 const BODY_BYTES = 2 * 1024 * 1024
 const FORM_BYTES = 4_096
+const QUESTION_SECONDS = 24 * 60 * 60
 
 /** Allows only the page's own scripts, and no requests to or from other origins. */
 const HEADERS = {
@@ -112,8 +113,18 @@ export class PageHandler {
   async #question(asked: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
     for (const [name, value] of Object.entries(FORM_HEADERS)) response.setHeader(name, value)
     const address = `${PAGE_PATH}${QUESTION}`
+    const name = `sandbridge_question_${portOf(request)}_`
     if (request.method === 'GET') {
-      const { status, html } = this.#questions.open(asked.slice(QUESTION.length + 1), address)
+      if (isPreview(request)) return sendPage(response, 503, notePage('Open the link to answer.'))
+      const word = asked.slice(QUESTION.length + 1)
+      const owners = (request.headers.cookie ?? '').split('; ').flatMap((cookie) => {
+        const [key = '', value = ''] = cookie.split('=')
+        return key.startsWith(name) ? value : []
+      })
+      const { status, html, owner } = this.#questions.open(word, address, owners)
+      // The link comes from the client, so that a strict cookie would not come with a reload.
+      const about = `Path=${address}; HttpOnly; SameSite=Lax; Max-Age=${QUESTION_SECONDS}`
+      if (owner !== undefined) response.setHeader('set-cookie', `${name}${word.slice(0, 8)}=${owner}; ${about}`)
       return sendPage(response, status, html)
     }
     // A browser sends the form's origin; a page of another site could send a form, too.
@@ -128,7 +139,16 @@ export class PageHandler {
   }
 
   #open(link: string, url: URL, request: IncomingMessage, response: ServerResponse): void {
-    const pass = request.method === 'GET' ? this.access.redeem(link) : undefined
+    if (request.method === 'GET' && this.access.isOpen(link)) {
+      const policy = FORM_HEADERS['content-security-policy'].replace(';', `; script-src ${SUBMIT_HASH};`)
+      for (const [name, value] of Object.entries(FORM_HEADERS)) response.setHeader(name, value)
+      response.setHeader('content-security-policy', policy)
+      return sendPage(response, 200, openingPage(`${url.pathname}${url.search}`))
+    }
+    // The history of a browser that has access leads to the link, too.
+    if (request.method === 'GET' && this.isKnown(request)) return sendPage(response, 200, enteringPage(PAGE_PATH))
+    const isForm = request.method === 'POST' && request.headers.origin !== undefined
+    const pass = isForm ? this.access.redeem(link) : undefined
     if (!pass) return sendPage(response, 401, lockedPage('This link was used before, or is too old.'))
     const cookie = `${cookieName(portOf(request))}=${pass.cookie}; Path=${PAGE_PATH}; HttpOnly; SameSite=Strict`
     response.setHeader('set-cookie', cookie)
@@ -167,6 +187,11 @@ function strangerReason({ headers, headersDistinct }: IncomingMessage): string |
   if (!isLoopbackName(hostOf(host))) return 'The Host header does not name this server'
   if (origin !== undefined && origin !== `http://${host}`) return 'This Origin is not allowed'
   return undefined
+}
+
+/** A browser that looks at a link before its user opens it. */
+function isPreview({ headers }: IncomingMessage): boolean {
+  return /prefetch|prerender|preview/i.test(`${String(headers['sec-purpose'])} ${String(headers['purpose'])}`)
 }
 
 function portOf({ socket }: IncomingMessage): number {

@@ -1,6 +1,6 @@
 // Links that let one browser answer one question only. They are sent to clients that show links to their user: such a
-// client could also answer the question itself, so a link gives it no additional access. A link opens once; the form it
-// opens can be sent once.
+// client could also answer the question itself, so a link gives it no additional access. It belongs to the browser that
+// opens it first, where it opens until the question is answered: after a reload, and in other tabs.
 import { randomBytes } from 'node:crypto'
 import { answersTo } from '@sandbridge/core/calls/permissions/ask-by-elicitation.ts'
 import { answerQuestion, type KeptQuestion } from '@sandbridge/core/calls/permissions/kept-questions.ts'
@@ -11,11 +11,18 @@ const MAX_OPEN = 100
 interface Reply {
   status: number
   html: string
+  /** For the cookie of the browser that the link belongs to. */
+  owner?: string
+}
+
+interface Link {
+  question: KeptQuestion
+  owner?: string
 }
 
 export class QuestionLinks {
   readonly #stateDir: string
-  readonly #links = new Map<string, KeptQuestion>()
+  readonly #links = new Map<string, Link>()
   readonly #forms = new Map<string, KeptQuestion>()
 
   constructor(stateDir: string) {
@@ -23,39 +30,44 @@ export class QuestionLinks {
   }
 
   newLink(question: KeptQuestion): string {
-    return keep(this.#links, question)
+    return keep(this.#links, { question })
   }
 
-  /** @param action the URL that the form is sent to */
-  open(link: string, action: string): Reply {
-    const question = take(this.#links, link)
-    if (!question) return used()
+  /**
+   * @param action the URL that the form is sent to
+   * @param owners values of the browser's cookies
+   */
+  open(word: string, action: string, owners: readonly string[]): Reply {
+    const link = this.#links.get(word)
+    if (!link || (link.owner !== undefined && !owners.includes(link.owner))) return used()
+    link.owner ??= randomBytes(24).toString('base64url')
+    const { question, owner } = link
     const form = keep(this.#forms, question)
-    return { status: 200, html: questionPage({ text: question.text, action, form, answers: answersTo(question) }) }
+    return {
+      status: 200,
+      html: questionPage({ text: question.text, action, form, answers: answersTo(question) }),
+      owner,
+    }
   }
 
   async answer(sent: URLSearchParams): Promise<Reply> {
-    const question = take(this.#forms, sent.get('form') ?? '')
+    const question = this.#forms.get(sent.get('form') ?? '')
     if (!question) return used()
     const [words, answer] = [...answersTo(question)].find(([, one]) => one === sent.get('answer')) ?? []
     if (answer === undefined || words === undefined) return { status: 400, html: notePage('Unknown answer.') }
+    for (const [form, of] of this.#forms) if (of === question) this.#forms.delete(form)
+    for (const [word, link] of this.#links) if (link.question === question) this.#links.delete(word)
     const counts = await answerQuestion(this.#stateDir, question, answer)
     const note = counts ? `Answered: ${words}. You can close this page.` : 'This question no longer waits.'
     return { status: counts ? 200 : 400, html: notePage(note) }
   }
 }
 
-function keep(into: Map<string, KeptQuestion>, question: KeptQuestion): string {
+function keep<T>(into: Map<string, T>, one: T): string {
   const word = randomBytes(24).toString('base64url')
-  into.set(word, question)
+  into.set(word, one)
   if (into.size > MAX_OPEN) into.delete(into.keys().next().value!)
   return word
-}
-
-function take(from: Map<string, KeptQuestion>, word: string): KeptQuestion | undefined {
-  const question = from.get(word)
-  from.delete(word)
-  return question
 }
 
 function used(): Reply {

@@ -1,5 +1,16 @@
-// The small pages: the one that a link opens, and the one without access. They need no script and no style. Pure.
+// The small pages: those that a link opens, and the one without access. They need no style. Pure.
+import { hash } from 'node:crypto'
 import { escaped, html } from '@sandbridge/core/util/text/html.ts'
+
+const SUBMIT = 'document.forms[0].submit()'
+/** The only script of these pages, for their content security policy. */
+export const SUBMIT_HASH = `'sha256-${hash('sha256', SUBMIT, 'base64')}'`
+
+/** Redeems the link at `action`, by its form: whoever only looks at the link, as a preview does, sends none. */
+export function openingPage(action: string): string {
+  const form = `<form method="post" action="${escaped(action)}"><button>Open Sandbridge</button></form>`
+  return html('Sandbridge', '', `${form}<script>${SUBMIT}</script>`)
+}
 
 /**
  * Forwards to the page, with the key after `#`, which browsers send to no server. An HTTP redirect would not work:

@@ -465,7 +465,7 @@ async function openPage(house: ResidentHome, name: string): Promise<Page> {
 }
 
 async function enter(link: string): Promise<Page> {
-  const entered = await fetch(link)
+  const entered = await fetch(link, { method: 'POST', headers: { origin: new URL(link).origin } })
   const headers = {
     cookie: entered.headers.get('set-cookie')!.split(';')[0]!,
     'x-sandbridge-key': /#key=([\w-]+)/.exec(await entered.text())![1]!,

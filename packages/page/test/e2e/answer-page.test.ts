@@ -52,7 +52,7 @@ describe('a client that cannot ask at all', () => {
     expect(JSON.stringify(result)).not.toContain('/open/')
     for (const folder of [path.join(home, 'MCPs'), home].filter(existsSync)) expect(holds(folder, word)).toBe(false)
 
-    const opened = await fetch(link)
+    const opened = await fetch(link, { method: 'POST', headers: { origin: link.origin } })
     const page = await opened.text()
     expect([opened.status, page]).toEqual([200, expect.stringMatching(/url=\/ui\/#key=[\w-]+&amp;at=ask"/)])
     expect((await fetch(link)).status).toBe(401)
@@ -182,11 +182,17 @@ describe('a link to one question', () => {
       'is used for more',
       /the user said no/,
       async (url) => {
+        const preview = await fetch(url, { headers: { 'sec-purpose': 'prefetch;prerender' } })
+        expect([preview.status, preview.headers.get('set-cookie')]).toEqual([503, null])
         const { headers, send } = await open(url)
-        expect(headers.get('set-cookie')).toBeNull()
+        const [cookie = ''] = headers.get('set-cookie')!.split(';')
+        expect(headers.get('set-cookie')).toContain('; Path=/ui/question; HttpOnly; SameSite=Lax')
+        // Another tab of this browser, and another browser.
+        expect(await (await fetch(url, { headers: { cookie } })).text()).toContain('name="form"')
+        expect((await fetch(url)).status).toBe(401)
         expect(headers.get('content-security-policy')).not.toContain('script-src')
         for (const name of ['/ui/', '/ui/api/questions', '/ui/api/servers', url.replace('/question/', '/open/')])
-          expect((await fetch(new URL(name, url))).status).toBe(401)
+          expect((await fetch(new URL(name, url), { headers: { cookie } })).status).toBe(401)
         expect((await send('no')).status).toBe(200)
         return 'accept'
       },

@@ -34,22 +34,36 @@ async function open() {
       sent.on('error', reject)
       sent.end(body)
     })
+  const redeem = () => send(link.pathname, { method: 'POST', headers: { origin: link.origin } })
   const enter = async () => {
-    const { headers, body } = await send(link.pathname)
+    const { headers, body } = await redeem()
     const cookie = String(headers['set-cookie']).split(';')[0]!
     return { cookie, 'x-sandbridge-key': /#key=([\w-]+)/.exec(body)![1]! }
   }
-  return { bridge, service, link, send, enter }
+  return { bridge, service, link, send, redeem, enter }
 }
 
 it('a link to the page opens once', async () => {
-  const { link, send } = await open()
-  const first = await send(link.pathname)
+  const { link, send, redeem } = await open()
+  for (const purpose of ['prefetch', 'none']) {
+    const looked = await send(link.pathname, { headers: { 'sec-purpose': purpose } })
+    expect([looked.status, looked.headers['set-cookie']], 'looking at a link redeems it not').toEqual([200, undefined])
+  }
+  const first = await redeem()
   expect(first.status).toBe(200)
   expect(String(first.headers['set-cookie'])).toMatch(/; HttpOnly; SameSite=Strict$/)
-  const second = await send(link.pathname)
-  expect(second.status).toBe(401)
-  expect(second.headers['set-cookie']).toBeUndefined()
+  for (const second of [await send(link.pathname), await redeem()]) {
+    expect(second.status).toBe(401)
+    expect(second.headers['set-cookie']).toBeUndefined()
+  }
+  const cookie = String(first.headers['set-cookie']).split(';')[0]!
+  expect((await send(link.pathname, { headers: { cookie } })).body, 'Back').toContain('url=/ui/"')
+})
+
+it('a link to the page is redeemed by the form of a page of the same origin only', async () => {
+  const { link, send } = await open()
+  expect((await send(link.pathname, { method: 'POST' })).status).toBe(401)
+  expect((await send(link.pathname, { method: 'POST', headers: { origin: 'http://evil.example' } })).status).toBe(403)
 })
 
 it('a page of another port cannot end the access of the page with a key that it makes up (needs Chromium)', async () => {

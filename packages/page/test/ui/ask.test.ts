@@ -35,7 +35,7 @@ async function openApi() {
   const service = await servePage(observed.bridge, 0)
   onTestFinished(() => service.close())
   const link = new URL(service.newLink())
-  const opened = await fetch(link)
+  const opened = await fetch(link, { method: 'POST', headers: { origin: link.origin } })
   const pass = {
     cookie: opened.headers.get('set-cookie')!.split(';')[0]!,
     'x-sandbridge-key': /#key=([\w-]+)/.exec(await opened.text())![1]!,
