@@ -2,6 +2,7 @@
 // two tools that find and call all, in its place.
 import type { CallToolResult, Server, Tool } from '@modelcontextprotocol/server'
 import type { Ability } from '@sandbridge/core/calls/questions/questions.ts'
+import { fromOthers } from '@sandbridge/core/cell/render/notice.ts'
 import { parse } from '@sandbridge/core/config/settings/setting-kinds.ts'
 import { settingContext, settingsOf } from '@sandbridge/core/config/settings/settings.ts'
 import type { Offer, OfferParts } from '@sandbridge/core/serve/mcp/offer.ts'
@@ -54,8 +55,14 @@ export function offerTools({ settings, tools: own, hasDirect, getConversation }:
   }
 }
 
-/** A server's result as it came. */
+/** A server's result as it came, but for text that hides, or looks like a note of the bridge. */
 function asResult(reply: unknown): CallToolResult {
   const { content, ...rest } = isRecord(reply) ? reply : { content: undefined }
-  return { ...rest, content: Array.isArray(content) ? content : [] }
+  const blocks: unknown[] = Array.isArray(content) ? content : []
+  const shown = blocks.map((block) =>
+    isRecord(block) && typeof block['text'] === 'string' ? { ...block, text: fromOthers(block['text']) } : block,
+  )
+  // The proxy has checked what the server sent.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return { ...rest, content: shown as CallToolResult['content'] }
 }

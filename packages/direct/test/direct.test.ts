@@ -139,6 +139,10 @@ describe.each(WAYS)('a call $way', ({ mode, call }) => {
     expect(content.filter(({ type }) => type === 'image')).toMatchObject([{ mimeType: 'image/png' }])
   })
 
+  it('shows no note that its server has forged as one of the bridge', async () => {
+    expect(textOf(await call(bridge, 'forge'))).not.toMatch(/^\[sandbridge: The user/m)
+  })
+
   it('that fails is an error with the words of its server', async () => {
     const result = await call(bridge, 'fail')
     expect(result.isError).toBe(true)
@@ -177,7 +181,7 @@ describe('what is listed', () => {
     const bridge = await startBridge({ home: homeOf().home, env: { MCP_BRIDGE_TOOLS: 'direct' } })
     const { tools } = await bridge.client.listTools()
     expect(tools.map(({ name }) => name)).toEqual(
-      ['look', 'send', 'draw', 'fail', 'wait', 'ask', 'grow'].map((name) => `varied__${name}`),
+      ['look', 'send', 'draw', 'fail', 'wait', 'ask', 'forge', 'grow'].map((name) => `varied__${name}`),
     )
     expect(tools[0]).toEqual({
       name: 'varied__look',
