@@ -1,6 +1,7 @@
 // @module-tag whole: it builds the program without each part
 // Packages unplug: without their folders and their lines in packages/sandbridge/src/packages.ts and first.ts beside it,
-// the core type-checks, is built and runs cells. Who imports whom, scripts/check-packages.mjs holds.
+// the core type-checks, is built and runs cells, and so do the others without one of them: without two that the day
+// chooses, or with SANDBRIDGE_TEST_UNPLUG=each without each in turn. Who imports whom, scripts/check-packages.mjs holds.
 import { spawnSync } from 'node:child_process'
 import {
   cpSync,
@@ -41,19 +42,21 @@ const QUICK = [
 
 let copy = ''
 
+/** The tests that start bridges stay behind: some are about packages. */
+const isProgram = (file: string): boolean =>
+  !/[\\/](?:node_modules|test[\\/].*\.test\.ts)$/.test(path.relative(ROOT, file))
+
 beforeAll(() => {
   // Below this checkout, what is missing in the copy would be found above it.
   copy = mkdtempSync(path.join(realpathSync(tmpdir()), 'unplug-'))
-  // The tests that start bridges stay behind: some are about packages.
-  const filter = (file: string): boolean =>
-    !/[\\/](?:node_modules|test[\\/].*\.test\.ts)$/.test(path.relative(ROOT, file))
-  for (const name of COPIED) cpSync(path.join(ROOT, name), path.join(copy, name), { recursive: true, filter })
+  for (const name of COPIED)
+    cpSync(path.join(ROOT, name), path.join(copy, name), { recursive: true, filter: isProgram })
   // The copy's own packages, and all else that is installed.
   const link = (from: string, to: string): void => symlinkSync(from, path.join(copy, 'node_modules', to), 'junction')
   mkdirSync(path.join(copy, 'node_modules/@sandbridge'), { recursive: true })
   for (const name of readdirSync(path.join(ROOT, 'node_modules')))
     if (name !== '@sandbridge') link(path.join(ROOT, 'node_modules', name), name)
-  for (const name of ['core', 'sandbridge']) link(path.join(copy, 'packages', name), `@sandbridge/${name}`)
+  for (const name of ['core', 'sandbridge', ...PACKAGES]) link(path.join(copy, 'packages', name), `@sandbridge/${name}`)
   // All have the same files of the embedded sandbox, which takes seconds to prepare.
   mkdirSync(SANDBOX_CACHE, { recursive: true })
   for (const cache of ['test', 'demo']) {
@@ -67,21 +70,33 @@ afterAll(() => rmSync(copy, { recursive: true, force: true }))
 /** Where a list is kept as it was, for the compiler alone. */
 const asItWas = (list: string): string => path.join(copy, PRODUCT, list.replace('.ts', '-as-it-was.ts'))
 
-/** Takes all packages away, and their lines. */
-function unplugAll(): void {
-  for (const name of PACKAGES) rmSync(path.join(copy, 'packages', name), { recursive: true })
-  const gone = /@sandbridge\/(?!core\b)/
+/** Takes packages away, and their lines. */
+function unplug(names: readonly string[]): void {
+  for (const name of names) rmSync(path.join(copy, 'packages', name), { recursive: true })
+  const gone = new RegExp(`@sandbridge/(?:${names.join('|')})/`)
   for (const list of LISTS) {
     const text = readFileSync(path.join(ROOT, PRODUCT, list), 'utf8')
-    const names = [...text.matchAll(/^import \{ (\w+) \} from '(.+)'$/gm)].flatMap(([, name, from]) =>
-      gone.test(from!) ? [name!] : [],
+    const words = [...text.matchAll(/^import \{ (\w+) \} from '(.+)'$/gm)].flatMap(([, word, from]) =>
+      gone.test(from!) ? [word!] : [],
     )
     const kept = text.split('\n').filter((line) => !gone.test(line))
-    const words = new RegExp(`(?<=\\[[^\\]]*)\\b(?:${names.join('|')})\\b(?:,\\s+)?`, 'g')
-    const left = kept.join('\n').replace(words, '')
+    const inLists = new RegExp(`(?<=\\[[^\\]]*)\\b(?:${words.join('|')})\\b(?:,\\s+)?`, 'g')
+    const left = words.length === 0 ? text : kept.join('\n').replace(inLists, '')
     writeFileSync(path.join(copy, PRODUCT, list), left)
     writeFileSync(asItWas(list), text)
   }
+}
+
+/** A package with those that use it. */
+function withUsers(name: string): string[] {
+  const uses = (other: string): boolean =>
+    readdirSync(path.join(ROOT, 'packages', other, 'src'), { recursive: true, encoding: 'utf8' }).some(
+      (file) =>
+        /(?<!\.test)\.ts$/.test(file) &&
+        readFileSync(path.join(ROOT, 'packages', other, 'src', file), 'utf8').includes(`'@sandbridge/${name}/`),
+    )
+  const users = PACKAGES.filter((other) => other !== name && uses(other))
+  return [...new Set([name, ...users.flatMap(withUsers)])]
 }
 
 const CELL = ['exec', '-c', '20 + 22']
@@ -147,8 +162,28 @@ function typeErrors(): string[] {
   return said.split(/\r?\n/).filter((line) => line !== '')
 }
 
+const DAY = Math.floor(Date.now() / 86_400_000)
+const CHOSEN =
+  process.env['SANDBRIDGE_TEST_UNPLUG'] === 'each'
+    ? PACKAGES
+    : [DAY * 2, DAY * 2 + 1].map((number) => PACKAGES[number % PACKAGES.length]!)
+
+it.each(CHOSEN)('without %s and what uses it, the others type-check, are built and run a cell', (name) => {
+  const names = withUsers(name)
+  unplug(names)
+  const errors = typeErrors()
+  // Control: it is missed by a list that still names it.
+  expect(errors.join('\n')).toContain(`Cannot find module '@sandbridge/${name}/`)
+  expect(errors.filter((line) => !line.includes('-as-it-was.ts'))).toEqual([expect.stringContaining('exit code')])
+  for (const list of LISTS) rmSync(asItWas(list))
+  expect(node('scripts/build.mjs')).toBe('')
+  expect(node('dist/cli.js', ...CELL)).toBe('42\n')
+  for (const one of names)
+    cpSync(path.join(ROOT, 'packages', one), path.join(copy, 'packages', one), { recursive: true, filter: isProgram })
+})
+
 it('the core alone type-checks, passes its quick tests, is built, runs the demo, and says what is not in this build', () => {
-  unplugAll()
+  unplug(PACKAGES)
   const errors = typeErrors()
   // Control: each package that is missing is an error of a list as it was.
   const ofMissing = errors.filter((line) => line.includes('-as-it-was.ts'))
