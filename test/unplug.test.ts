@@ -1,7 +1,8 @@
 // @module-tag whole: it builds the program without each part
-// Packages unplug: without their folders and their lines in packages/sandbridge/src/packages.ts and first.ts beside it,
-// the core type-checks, is built and runs cells, and so do the others without one of them: without two that the day
-// chooses, or with SANDBRIDGE_TEST_UNPLUG=each without each in turn. Who imports whom, scripts/check-packages.mjs holds.
+// Packages unplug: without their folders and their lines in packages/sandbridge/src/packages.ts and first.ts beside
+// it, the core type-checks, is built and runs cells, and so do the others without one of them: without two that the
+// day chooses, or with SANDBRIDGE_TEST_UNPLUG=each without each in turn. Who imports whom, scripts/check-packages.mjs
+// holds.
 import { spawnSync } from 'node:child_process'
 import {
   cpSync,
