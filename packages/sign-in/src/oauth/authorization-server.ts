@@ -102,9 +102,10 @@ export function lineFor(field: keyof SignInClient, address: string): string | un
   return /^https?:\/\/[\w.:[\]{}/~%-]{1,200}$/.test(address) ? `"${field}": "${address}"` : undefined
 }
 
-/** A slash at the end is no difference. */
+/** A slash at the end, the case of the host and a usual port are no difference. */
 export function sameIssuer(one: string, other: string | undefined): boolean {
-  return other !== undefined && one.replace(/\/+$/, '') === other.replace(/\/+$/, '')
+  const plain = (issuer: string): string => (URL.canParse(issuer) ? new URL(issuer).href : issuer).replace(/\/+$/, '')
+  return other !== undefined && plain(one) === plain(other)
 }
 
 /**

@@ -40,10 +40,11 @@ export function textIn(fields: Fields, name: string): string | undefined {
   return isText(value) ? String(value).trim() || undefined : undefined
 }
 
-/** Undefined for an empty list, too: nothing is offered by none. */
+/** Also of a text with spaces. Undefined for an empty list, too: nothing is offered by none. */
 export function textsIn(fields: Fields, name: string): string[] | undefined {
   const value = Object.hasOwn(fields, name) ? fields[name] : undefined
-  const texts = (Array.isArray(value) ? value : [value]).filter(isText).map((text) => String(text).trim())
+  const listed = Array.isArray(value) ? value : typeof value === 'string' ? value.split(/\s+/) : [value]
+  const texts = listed.filter(isText).map((text) => String(text).trim())
   const given = texts.filter((text) => text !== '')
   return given.length > 0 ? given : undefined
 }

@@ -45,6 +45,17 @@ describe('an answer that is dressed otherwise', () => {
       ['metadata', `${field} ""`, changed({ [field]: '' })],
       ['metadata', `no ${field}`, without(field)],
     ]),
+    [
+      'metadata',
+      'lists as texts',
+      changed({ code_challenge_methods_supported: 'plain S256', response_types_supported: 'code token' }),
+    ],
+    ['metadata', 'relative endpoints', changed({ authorization_endpoint: '/authorize', token_endpoint: '/token' })],
+    [
+      'metadata',
+      'an issuer in other letters',
+      (usual) => ({ ...usual, issuer: (usual['issuer'] as string).replace('http', 'HTTP') }),
+    ],
     ['metadata', 'an issuer with a slash', (usual) => ({ ...usual, issuer: `${usual['issuer'] as string}/` })],
     ...['scopes_supported', 'resource_name', 'jwks_uri', 'resource'].flatMap((field): [Step, string, Oddity][] => [
       ['resource', `${field} null`, changed({ [field]: null })],
@@ -78,8 +89,10 @@ describe('an answer that is dressed otherwise', () => {
     ],
   ])('a sign-in reads %s with %s', async (step, what, oddity) => {
     const { connect, logIn: signIn, server } = await site({ [step]: oddity })
-    // An issuer that names itself with a slash does so in its answers, too.
-    if (what === 'an issuer with a slash') server.twist.iss = `${new URL(server.url).origin}/`
+    // An issuer that names itself otherwise does so in its answers, too.
+    const { origin } = new URL(server.url)
+    if (what === 'an issuer with a slash') server.twist.iss = `${origin}/`
+    if (what === 'an issuer in other letters') server.twist.iss = origin.replace('http', 'HTTP')
     expect(await signIn()).toEqual({ wasNeeded: true })
     expect(textOf(await echo(connect()))).toBe('hi')
   })
@@ -333,6 +346,18 @@ it('two entries with one address have sign-ins of their own, and a login that en
   )
   await signIn({ name: 'work', scope: 'more' })
   expect(server.asked.at(-1)!.clientId).not.toBe(clients[0])
+})
+
+it('a login that is not completed in time says so, and the next registers anew', async () => {
+  const { server, logIn: signIn } = await site({})
+  await signIn()
+  const signal = AbortSignal.timeout(100)
+  await expect(signIn({ scope: 'more', showPage: () => {}, signal })).rejects.toMatchObject({
+    message: "The login at server 'r' was not completed in time",
+    hint: expect.stringContaining('It registers anew') as string,
+  })
+  expect(await signIn({ scope: 'more' })).toEqual({ wasNeeded: true })
+  expect(server.counts).toMatchObject({ authorize: 2, register: 2 })
 })
 
 it('a token that a server quotes is redacted, whoever quotes it', async () => {

@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { lstatSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
+import { needsPosix } from '../../../test/support/needs.ts'
 import { fileStore } from '../../keep/files/file-store.ts'
 import { SILENT } from '../../util/log.ts'
 import { createTokenStore } from './token-store.ts'
@@ -15,7 +16,7 @@ function folder(contents?: object) {
   onTestFinished(() => rmSync(made, { recursive: true, force: true }))
   const file = path.join(made, 'tokens.json')
   if (contents) writeFileSync(file, JSON.stringify(contents))
-  return { store: fileStore(made), kept: () => JSON.parse(readFileSync(file, 'utf8')) as Record<string, object> }
+  return { file, store: fileStore(made), kept: () => JSON.parse(readFileSync(file, 'utf8')) as Record<string, object> }
 }
 
 const tokens = (access_token: string) => ({ latest: 'i', byIssuer: { i: { tokens: { access_token } } } })
@@ -61,4 +62,25 @@ it('bridges with different keys keep their sign-ins to one server beside each ot
   await save('one', 'last')
   expect(tokenIn(await bridge('one').read(entry))).toBe('last')
   expect(JSON.stringify(kept())).not.toMatch(/plain|last/)
+})
+
+it.each(['', '[]', 'null', '{', '\uFEFF{}', '{"a": {"byIssuer": []}}', '\0\0'])(
+  'a file of sign-ins with %j has none, and takes the next',
+  async (text) => {
+    const { store } = folder()
+    await store.document('tokens.json').update(() => Promise.resolve(text))
+    const entry = { name: 'a', url }
+    expect(await createTokenStore(store).read(entry)).toEqual({ byIssuer: {} })
+    await createTokenStore(store).update(entry, (grants) => Object.assign(grants, tokens('new')))
+    expect(tokenIn(await createTokenStore(store).read(entry))).toBe('new')
+  },
+)
+
+it('a file of sign-ins that is a symbolic link stays one', async () => {
+  needsPosix('Windows wants a privilege for symbolic links')
+  const [real, place] = [folder({}), folder()]
+  symlinkSync(real.file, place.file)
+  await createTokenStore(place.store).update({ name: 'a', url }, (grants) => Object.assign(grants, tokens('new')))
+  expect(lstatSync(place.file).isSymbolicLink()).toBe(true)
+  expect(JSON.stringify(real.kept())).toContain('new')
 })
