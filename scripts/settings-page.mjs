@@ -24,31 +24,21 @@ export function withSettings(page, settings) {
   return page.slice(0, start) + `${parts.join('').trimEnd()}\n`
 }
 
-/** The entry of a setting, as one line: in brackets its default, and what is allowed. */
+/** The entry of a setting, as one line: in brackets its choices, or its default. */
 export function entryText({ name, variable, meaning, defaultText, allowed, onlyVariable }) {
   const inFile = onlyVariable === undefined ? `, \`${name}\`` : ''
-  return `- **\`${variable}\`**${inFile}: ${meaning} (${range(defaultText, short(allowed))})`
+  const values = valuesOf(defaultText, allowed.replace(/^names separated by commas: /, ''))
+  return `- **\`${variable}\`**${inFile}: ${meaning}${values && ` (${values})`}`
 }
 
-function range(standard, allowed) {
-  if (allowed === 'on or off') return standard === '1' ? 'on' : 'off'
-  if (standard === 'none') return allowed
+/** The choices with the default in bold; or the default. An error says what else is allowed. */
+function valuesOf(standard, allowed) {
+  if (allowed === '1, true, yes, on, 0, false, no, off') return standard === '1' ? 'on' : 'off'
   const choices = allowed.split(', ')
-  return choices.includes(standard)
-    ? [`**${standard}**`, ...choices.filter((choice) => choice !== standard)].join(', ')
-    : `${standard}; ${allowed}`
-}
-
-/** What many settings have in common stands once on the page, above them. */
-function short(allowed) {
-  return allowed
-    .replace('1, true, yes, on, 0, false, no, off', 'on or off')
-    .replace(/^seconds, (\d+) to (\d+), or with a unit.*/, '$1 to $2 s')
-    .replace(/^a whole number, /, '')
-    .replace(/^all, or names separated by commas, each with a - before it to exclude it: .*/s, 'names of sources')
-    .replace(/^names separated by commas: /, '')
-    .replace(/ without a user name, a query or a fragment.*/, '')
-    .replace(/, such as (?!openssl)[^;]*$/, '')
+  if (choices.includes(standard))
+    return [`**${standard}**`, ...choices.filter((choice) => choice !== standard)].join(', ')
+  if (/^[a-z]+(?:, [a-z]+)+$/.test(allowed)) return allowed
+  return /^(?:none|no limit)$/.test(standard) ? '' : standard
 }
 
 const entryOf = (setting) => wrapped(entryText(setting))

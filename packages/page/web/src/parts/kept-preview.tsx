@@ -58,8 +58,8 @@ export function KeptPreview({ kind, name, versions }: KeptPreviewProps): JSX.Ele
       {value?.source !== undefined && <Code code={sourceOf(value)} label="Source" />}
       {value?.shownBytes !== undefined && (
         <p class="note">
-          The first {bytes(value.shownBytes)} of {bytes(value.sizeBytes ?? 0)}. `sandbridge artifacts` has the whole
-          file.
+          The first {bytes(value.shownBytes)} of {bytes(value.sizeBytes ?? 0)}. <code>sandbridge artifacts</code> has
+          the whole file.
         </p>
       )}
       {value?.text !== undefined && <Printed text={value.text} kind="stdout" />}

@@ -29,7 +29,9 @@ export function Find(): JSX.Element {
     <>
       <header class="view-head">
         <h1>Find</h1>
-        <p class="muted">What code gets from `search_tool_docs`</p>
+        <p class="muted">
+          What code gets from <code>search_tool_docs</code>
+        </p>
       </header>
       <label class="search">
         <span class="unseen">Search the tools of all servers</span>
