@@ -1,10 +1,11 @@
 """Native values: converts a tool's result to Python. Knows nothing of frames or calls."""
 
 from binascii import a2b_base64
+from copy import copy
 from collections.abc import Callable, Iterator
 from itertools import islice
 from json import JSONDecodeError, JSONDecoder, loads as _loads
-from re import compile as pattern
+from re import DOTALL, compile as pattern
 from typing import Any, TypeVar
 
 from .unparsed import tell
@@ -36,6 +37,30 @@ class Record(dict[Any, Any]):
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *(key for key in self if isinstance(key, str))]
 
+    def copy(self) -> "Record":
+        return copy(self)
+
+    def __or__(self, other: Any) -> Any:
+        joined = super().__or__(other)
+        return joined if joined is NotImplemented else Record(joined)
+
+    def __ror__(self, other: Any) -> Any:
+        joined = super().__ror__(other)
+        return joined if joined is NotImplemented else Record(joined)
+
+
+class TellingRecord(Record):
+    """A record beside which its tool said something else: `.texts`, a list of str, unless it has a key of that name."""
+
+    def __getattribute__(self, name: str) -> Any:
+        return self["texts"] if name == "texts" and "texts" in self else super().__getattribute__(name)
+
+
+class TellingList(list[Any]):
+    """A list beside which its tool said something else: `.texts`, a list of str."""
+
+    texts: list[str]
+
 
 class Listed(list[_Item]):
     """Values of one kind, one line each when printed."""
@@ -55,9 +80,16 @@ def loads(s: Any, *args: Any, **options: Any) -> Any:
 
 
 class Text(str):
-    """A tool's text of several lines. `.rows` is what it lists, as a list of Records; a text without a known format has none."""
+    """A tool's text of several lines. `.rows` is what it lists, as a list of Records; a text without a known format has none.
 
-    __slots__ = ()
+    `.json()` is the data in it. `.texts` are texts that its tool returned beside it and that say something else.
+    """
+
+    texts: list[str]
+
+    def json(self) -> Any:
+        """The data in a text of JSON, or of a list, tuple or dict as Python prints it. Raises ValueError for another text."""
+        return data_in(self)
 
     @property
     def rows(self) -> list[Record]:
@@ -107,10 +139,14 @@ def native(result: Any, tool: str = "") -> Any:
         return result
     content = result.get("content") or []
     parse = _parser(content, tool)
+    if result.get("isText"):
+        parse = lambda text: _kept(text, tool)  # noqa: E731
     values = [_block(block, parse) for block in content]
     if result.get("structuredContent") is not None:
         value = result["structuredContent"]
-        value = value if result.get("isWhole") else _open_box(value, tool)
+        value = value if result.get("isWhole") else _open_box(value, parse)
+        if result.get("texts"):
+            value = _with_texts(value, result["texts"])
         media = [one for one in values if isinstance(one, Media)]
         return _with_media(value, media, tool) if media else value
     return values[0] if len(values) == 1 else values or None
@@ -145,7 +181,16 @@ def _inside(value: Any, depth: int) -> Iterator[Any]:
         yield from _inside(item, depth - 1)
 
 
-def _open_box(value: object, tool: str) -> object:
+def _with_texts(value: Any, texts: list[str]) -> Any:
+    kind = {Record: TellingRecord, dict: TellingRecord, list: TellingList, str: Text, Text: Text}.get(type(value))
+    if kind is None:
+        return value  # a number has no room for them
+    telling = kind(value)
+    telling.__dict__["texts"] = texts
+    return telling
+
+
+def _open_box(value: object, parse: Callable[[str], object]) -> object:
     """Unwraps a dict with only `result` or `content`: servers must return objects, so they box other values.
 
     Text in it is treated as a text block.
@@ -153,7 +198,7 @@ def _open_box(value: object, tool: str) -> object:
     if isinstance(value, dict) and len(value) == 1:
         for name in ("result", "content"):
             if name in value:
-                return _parsed(value[name], tool) if isinstance(value[name], str) else value[name]
+                return parse(value[name]) if isinstance(value[name], str) else value[name]
     return value
 
 
@@ -231,6 +276,38 @@ def _may_parse(content: object) -> bool:
     return sum(text.count(mark) for text in likely for mark in "[]{}:,") <= _MAX_STRUCTURE
 
 
+def _kept(text: str, tool: str) -> str:
+    """The text, as its tool promises."""
+    if _SURELY_JSON.match(text) or _SURELY_PYTHON.match(text):
+        tell(tool, "its tool promises a str", "runtime.json(text)")
+    return Text(text) if len(text) <= _MAX_TEXT else text
+
+
+def data_in(value: Any) -> Any:
+    """The data in a text of JSON or of a list, tuple or dict as Python prints it; data as it is. Raises ValueError for another text."""
+    if not isinstance(value, (str, bytes, bytearray)):
+        return value
+    text = value if isinstance(value, str) else value.decode("utf-8-sig")
+    bare = unwrapped(text)
+    try:
+        return _decode(bare)
+    except JSONDecodeError:
+        data = _literal(bare, "")
+        if data is bare:
+            raise
+        return data
+
+
+_FENCED = pattern(r"\s*(`{3,}|~{3,})[^\n`]*\n(.*)\n\1\s*", DOTALL)
+
+
+def unwrapped(text: str) -> str:
+    """A text without a byte order mark and a Markdown fence around all of it."""
+    bare = text.removeprefix("\ufeff")
+    fenced = _FENCED.fullmatch(bare) if bare.lstrip()[:3] in ("```", "~~~") else None
+    return fenced[2] if fenced else bare
+
+
 # A longer text would take too much room a second time.
 _MAX_TEXT = 1 << 20
 
@@ -244,6 +321,9 @@ def _parsed(text: str, tool: str) -> object:
 def _data(text: str, tool: str) -> object:
     """Parses JSON objects and arrays, and Python's lists, tuples and dicts; a bare number or word stays a text."""
     first = text.lstrip()[:1]
+    if first in ("\ufeff", "`", "~") and _SURELY_JSON.match(unwrapped(text)):
+        tell(tool, "a byte order mark or a fence is around it", "runtime.json(text)")
+        return text
     if first in ("{", "["):
         try:
             return _decode(text)

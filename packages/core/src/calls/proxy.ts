@@ -36,7 +36,7 @@ import { shortened } from './notes/repeated-errors.ts'
 import { forPerson } from './person-hint.ts'
 import { skippedNote, unsearchedNews, unsearchedNote } from './notes/unsearched-note.ts'
 import { sessionMethods } from './methods/session-methods.ts'
-import { leftOutNote, resultForSandbox, roundedNote } from './tool-result.ts'
+import { leftOutNotes, resultForSandbox } from './tool-result.ts'
 import { withUser } from './questions/with-user.ts'
 
 const detail = z.enum(['summary', 'full']).default('summary')
@@ -142,7 +142,7 @@ function callTool(params: unknown, context: CellContext, cancellation: Cancellat
     context.learned?.noteResult(context, found, call.args, result.isError === true)
     await context.apps?.keep(found, call.args, result, { ...context, signal: cancellation.signal })
     const reply = resultForSandbox(found, result, raw)
-    for (const note of [roundedNote(found, reply), leftOutNote(found, reply)]) if (note) context.notes.add(note)
+    for (const note of leftOutNotes(found, reply)) context.notes.add(note)
     return reply
   })
 }

@@ -3,7 +3,8 @@ import type { ToolResult, UpstreamTool } from '../upstream/upstream.ts'
 import { shapeOfResult } from './catalog/model/learned-types.ts'
 import type { CatalogTool } from './catalog/model/catalog-tool.ts'
 import { encodeFrame } from '../cell/protocol/codec.ts'
-import { leftOutNote, resultForSandbox, roundedNote } from './tool-result.ts'
+import { carrySource, takeSource } from '../util/json/source-json.ts'
+import { leftOutNotes, resultForSandbox } from './tool-result.ts'
 
 const hello = { type: 'text', text: 'hello' }
 const given = (result: unknown, outputSchema?: unknown): ToolResult => {
@@ -21,7 +22,7 @@ describe('results of servers that do not keep to the specification', () => {
     const result = { content: [hello], structuredContent: {} }
     expect(given(result)).toEqual({ content: [hello] })
     expect(shapeOfResult(result)).toEqual({ type: ['string'] })
-    expect(given(result, { type: 'object' })).toEqual({ content: [], structuredContent: {} })
+    expect(given(result, { type: 'object' })).toEqual({ content: [], texts: ['hello'], structuredContent: {} })
     expect(given({ content: [], structuredContent: {} })).toEqual({ content: [], structuredContent: {} })
   })
 
@@ -63,86 +64,60 @@ it('structured content that looks like a box is whole where the output schema ha
   expect(isWhole({ content: [1], nextCursor: 'a' }, page)).toBe(false)
 })
 
-it('links and files beside structured content are told of, unless it has them, too', () => {
+it('texts, links and files beside structured content are told of, unless it has them, too', () => {
   const tool = { server: 's', name: 't' } as CatalogTool
   const link = { type: 'resource_link', uri: 'a://link', name: 'l' }
   const file = { type: 'resource', resource: { uri: 'a://file', text: 'x' } }
-  const noteOf = (structuredContent: unknown, ...content: unknown[]) =>
-    leftOutNote(tool, given({ content, structuredContent }))
-  expect(noteOf({ rows: 3 }, hello, link, file)).toBe(
+  const notesOf = (structuredContent: unknown, ...content: unknown[]) =>
+    leftOutNotes(tool, given({ content, structuredContent }))
+  expect(notesOf({ rows: 3 }, hello, link, file)).toEqual([
+    's.t returned text that its data does not repeat: `.texts` of the value in Python, or raw=True.',
     's.t returned links or files beside its data, which only raw=True has (2).',
-  )
-  expect(noteOf({ result: [link, file] }, link, file)).toBeUndefined()
-  expect(noteOf({ rows: 3 }, hello)).toBeUndefined()
-  expect(leftOutNote(tool, given({ content: [link] }))).toBeUndefined()
+  ])
+  expect(notesOf({ result: [link, file] }, link, file)).toEqual([])
+  expect(notesOf({ result: hello.text }, hello)).toEqual([])
+  expect(leftOutNotes(tool, given({ content: [link] }))).toEqual([])
 })
 
-it('a text that repeats structured content is left out', () => {
+it('a text that repeats structured content is left out, and another one is kept', () => {
   const image = { type: 'image', data: '', mimeType: 'image/png' }
-  expect(given({ content: [hello, image], structuredContent: { a: 1 } })).toEqual({
+  const text = { type: 'text', text: '{"a": 1}' }
+  const structuredContent = { a: 1 }
+  expect(given({ content: [text, image], structuredContent })).toEqual({ content: [image], structuredContent })
+  expect(given({ content: [hello, image], structuredContent })).toEqual({
     content: [image],
-    structuredContent: { a: 1 },
+    texts: [hello.text],
+    structuredContent,
   })
 })
 
-describe('integers beyond 2^53, which JavaScript rounds', () => {
-  const json = '{"id": 9007199254740993,\n "open": [1]}'
-  const other = '{"id": 9007199254740995}'
-  const parsed = JSON.parse(json) as object
-  const texts = (...all: string[]) => all.map((text) => ({ type: 'text', text }))
-  const image = { type: 'image', data: '', mimeType: 'image/png' }
-  const tool = { server: 's', name: 't' } as CatalogTool
-
-  it.each([
-    ['as a whole', parsed, texts(json), '{"id": 9007199254740993,  "open": [1]}'],
-    ['in a box', { result: parsed }, texts(json), '{"result":{"id": 9007199254740993,  "open": [1]}}'],
-    ['as a number in a box', { n: 9_007_199_254_740_992 }, texts('9007199254740993'), '{"n":9007199254740993}'],
-    [
-      'in the items of a list, each with a text',
-      { result: [JSON.parse(other), JSON.parse(other)] },
-      texts(other, other),
-      `{"result":[${other},${other}]}`,
-    ],
-    ['in the only item of a list', { result: [JSON.parse(other)] }, texts(other), `{"result":[${other}]}`],
-    [
-      'in the only item of a list in one text',
-      { a: [2 ** 54] },
-      texts('[18014398509481984]'),
-      '{"a":[18014398509481984]}',
-    ],
-  ])('are exact where the texts repeat them %s', (_where, structuredContent, content, exact) => {
-    const reply = given({ content: [...content, image], structuredContent })
-    expect(reply).toEqual({ content: [image], structuredContent })
-    const line = String(encodeFrame({ type: 'reply', id: 1, value: reply }))
-    expect(line.slice(0, -1)).not.toContain('\n')
-    expect(line).toContain(`"structuredContent":${exact.replace('\n', ' ')}}`)
-    expect(JSON.parse(line)).toEqual({ type: 'reply', id: 1, value: reply })
-    expect(roundedNote(tool, reply)).toBeUndefined()
-  })
-
-  it.each([
-    ['another text', parsed, [hello]],
-    ['another value', parsed, texts('{"id": 2, "open": [1]}')],
-    ['no JSON', parsed, texts('{no JSON}')],
-    ['too few texts', { result: [JSON.parse(other), JSON.parse(other)] }, texts(other)],
-    ['more than one key', { a: parsed, b: 1 }, texts(json)],
-    ['what costs too much to parse', { result: deep(2 ** 54) }, texts(JSON.stringify(deep(2 ** 54)))],
-  ])('are told of as rounded beside %s', (_what, structuredContent, content) => {
-    const reply = given({ content, structuredContent })
-    expect(reply).toEqual({ content: [], structuredContent })
-    expect(roundedNote(tool, reply)).toContain('in a result of s.t were rounded')
-  })
-
-  it('are told of in a result that is passed on unchanged, and in none without them', () => {
-    const raw = { content: texts(json), structuredContent: parsed } as ToolResult
-    expect(roundedNote(tool, resultForSandbox(tool, raw, true))).toContain('s.t')
-    expect(roundedNote(tool, given({ content: texts('9007199254740993') }))).toBeUndefined()
-    expect(roundedNote(tool, given({ content: texts('{"id": 2}'), structuredContent: { id: 2 } }))).toBeUndefined()
-  })
+it.each([
+  [{ type: 'object', properties: { content: { type: 'string' } } }, true],
+  [{ type: 'object', properties: { result: { anyOf: [{ type: 'string' }, { type: 'null' }] } } }, true],
+  [{ type: 'object', properties: { result: { $ref: '#/$defs/A' } }, $defs: { A: { enum: ['a', 'b'] } } }, true],
+  [{ type: 'object', properties: { result: { type: 'integer' } } }, false],
+  [{ type: 'object', properties: { result: {} } }, false],
+  [{ type: 'object', properties: { text: { type: 'string' } } }, false],
+  [undefined, false],
+])('a value that is promised to be a text stays one: %j', (outputSchema, isText) => {
+  expect('isText' in given({ content: [], structuredContent: { result: '{}' } }, outputSchema)).toBe(isText)
 })
 
-function deep(value: unknown): unknown {
-  let nested = value
-  for (let depth = 0; depth < 2_000; depth += 1) nested = [nested]
-  return nested
-}
+it('structured content keeps its source where that says more, and so does the error of a failed call', () => {
+  const source = '{"content":[], "structuredContent":{"id": 9007199254740993,\n "x": 3.0, "2": 1e400, "1": 0}}'
+  const message = { result: JSON.parse(source) as Record<string, unknown> }
+  carrySource(message, `{"id":1,"result":${source}}`)
+  const result = takeSource(message.result)
+  const line = String(encodeFrame({ type: 'reply', id: 1, value: given(result) }))
+  expect(line.slice(0, -1)).not.toContain('\n')
+  expect(line).toContain('"structuredContent":{"id": 9007199254740993,  "x": 3.0, "2": 1e400, "1": 0}}')
+  expect(
+    String(encodeFrame({ type: 'reply', id: 1, value: resultForSandbox({} as CatalogTool, result, true) })),
+  ).toContain('"1": 0}')
+  const failed = Object.assign(result, { isError: true })
+  expect(() => given(failed)).toThrow(
+    expect.objectContaining({
+      data: expect.objectContaining({ structuredContent: expect.objectContaining({ id: 9007199254740993n }) }),
+    }),
+  )
+})

@@ -42,6 +42,8 @@ export interface SkippedTool {
 export interface ToolResult {
   content?: unknown[]
   structuredContent?: unknown
+  /** Of a reply to a cell: texts that say something else than `structuredContent`. */
+  texts?: string[]
   isError?: boolean
   _meta?: unknown
 }

@@ -4,7 +4,24 @@ import { closeTestBridge, fixtureServer, openTestBridge, type TestBridge } from 
 
 const ID = '7960607143101464577'
 
+const text = (words: string) => ({ type: 'text', text: words })
+const schema = (properties: object) => ({ type: 'object', properties })
+const boxed = (key: string, words: string) => ({
+  outputSchema: schema({ [key]: { type: 'string' } }),
+  result: JSON.stringify({ content: [text(words)], structuredContent: { [key]: words } }),
+})
+const FILE = '{\n  "version": 1.10\n}'
+
 const tools = {
+  exact: { result: `{"content":[],"structuredContent":{"b":${ID},"30":3.0,"7":[1e400,-0.0]}}` },
+  file: boxed('content', FILE),
+  list: boxed('result', "['a',  'b']\n"),
+  page: { result: JSON.stringify({ content: [text('3 of 5 rows FAILED')], structuredContent: { status: 'ok' } }) },
+  hits: { result: JSON.stringify({ content: [text('cut')], structuredContent: { result: [1] } }) },
+  plain: { result: JSON.stringify({ content: [text(FILE)] }) },
+  fenced: { result: JSON.stringify({ content: [text('```json\n{"a": 1}\n```')] }) },
+  marked: { result: JSON.stringify({ content: [text('\u{FEFF}{"a": 1}')] }) },
+  failed: { result: JSON.stringify({ content: [text('no such row')], isError: 'true' }) },
   echo: { inputSchema: { type: 'object', properties: { id: { type: 'integer' }, rank: { type: 'object' } } } },
 }
 
@@ -22,5 +39,44 @@ describe('values of servers', () => {
     expect(await shown('rank={"b": 9, "30": [2**53 + 1], "7": 2}')).toBe(
       'got {"rank":{"b":9,"30":[9007199254740993],"7":2}}',
     )
+  })
+
+  it('structured content arrives exactly: integers, floats and the order of keys, and raw', async () => {
+    const exact = `{'b': ${ID}, '30': 3.0, '7': [inf, -0.0]}`
+    expect(await bridge.run('print(await mcp_t.exact())')).toBe(exact)
+    expect(await bridge.run('print((await mcp_t.exact(raw=True)).structuredContent)')).toBe(exact)
+  })
+
+  it('what is promised to be a text stays one, byte for byte, and its data is at hand', async () => {
+    const shown = await bridge.run('v = await mcp_t.file(); print(repr(str(v)), v.json(), runtime.json(v).version)')
+    expect(shown).toContain(
+      `${JSON.stringify(FILE).replaceAll('\\"', '"').replaceAll(/^"|"$/g, "'")} {'version': 1.1} 1.1`,
+    )
+    expect(shown).toContain(
+      '[kernel: The text of mcp_t.file looks like data but stays a str: its tool promises a str. runtime.json(text)',
+    )
+    expect(
+      await bridge.run('v = await mcp_t.file(); print(v.replace("1.10", "2") == v, type(v).__mro__[-2])'),
+    ).not.toContain('[')
+    expect(await bridge.run('print(repr(str(await mcp_t.list())))')).toContain(`"['a',  'b']\\n"`)
+    expect(await bridge.run('print((await mcp_t.plain()).version)')).toBe('1.1')
+  })
+
+  it('a text beside data that says something else is carried and told of', async () => {
+    const shown = await bridge.run('v = await mcp_t.page(); print(v.status, v.texts, v)')
+    expect(shown).toContain("ok ['3 of 5 rows FAILED'] {'status': 'ok'}")
+    expect(shown).toContain('[sandbridge: t.page returned text that its data does not repeat: `.texts`')
+    expect(await bridge.run('v = await mcp_t.hits(); print(v, v.texts)')).toContain("[1] ['cut']")
+  })
+
+  it('a text that is data behind a byte order mark or in a fence is told of', async () => {
+    for (const tool of ['fenced', 'marked'])
+      expect(await bridge.run(`print(runtime.json(await mcp_t.${tool}()))`)).toMatch(
+        /\{'a': 1\}\n.*a byte order mark or a fence/s,
+      )
+  })
+
+  it('a failure is one however its server writes it', async () => {
+    expect((await bridge.call({ code: 'await mcp_t.failed()' })).text).toContain('no such row')
   })
 })

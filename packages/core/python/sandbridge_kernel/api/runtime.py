@@ -13,7 +13,7 @@ Functions ending in _sync need no `await`. Every failure is an MCPError.
 from sys import modules as _modules
 from typing import Any, Literal
 
-from ..values import Record, native
+from ..values import Record, data_in, native
 from . import bridge, compat
 from .apps import *
 from .artifacts import *
@@ -63,6 +63,14 @@ __all__ = [
     "search_tool_docs_sync",
     *(name for part in _PARTS for name in _modules[f"{__package__}.{part}"].__all__),
 ]
+
+
+def json(value: Any) -> Any:
+    """The data in a text of JSON, or of a list, tuple or dict as Python prints it. Data is returned as it is.
+
+    Raises ValueError for another text.
+    """
+    return data_in(value)
 
 
 def discovered_servers(detailed: bool = False) -> list[str] | ServerDocs:

@@ -6,9 +6,12 @@ Refuses nothing that the bridge would refuse: it has the schema, too, and report
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     Kinds = frozenset[str]
@@ -48,6 +51,8 @@ def parse(
                 continue
             break
         if not word.startswith("--"):
+            if given:
+                raise UsageError(f"{word[:80]!r} has no option: values without one come first, or behind --")
             args.append(reader.value(names[len(args)] if len(args) < len(names) else "", word))
             continue
         name, equals, text = word[2:].partition("=")
@@ -57,12 +62,17 @@ def parse(
         if not equals:
             if name.startswith("no-") and not reader.knows(name) and reader.is_flag(name[3:]):
                 name, text = name[3:], "false"
-            elif reader.is_flag(name) and not (rest and rest[0] in ("true", "false")):
+            elif reader.is_flag(name) and not (rest and reader.is_value(name, rest[0])):
                 text = "true"
             else:
                 text = _next(rest, word)
         given.setdefault(reader.true_name(name), []).append(text)
     return args, {name: reader.values(name, texts) for name, texts in given.items()}
+
+
+def true_names(schema: object) -> Callable[[str], str]:
+    """Returns a function that finds the tool's own name for one of Python."""
+    return _Reader(schema).true_name
 
 
 class _Whole:
@@ -74,7 +84,7 @@ class _Whole:
 
 def _merge(given: dict[str, list[Any]], text: str) -> None:
     try:
-        value = json.loads(text)
+        value = _loads(text)
     except (ValueError, RecursionError) as error:
         raise UsageError(f"--json is not valid JSON: {error}") from None
     if not isinstance(value, dict):
@@ -100,12 +110,20 @@ class _Reader:
         return self.true_name(name) in self._properties
 
     def true_name(self, name: str) -> str:
-        """Returns `dry_run` for `dry-run`, unless the tool has a name with a dash."""
-        return name if name in self._properties else name.replace("-", "_")
+        """Returns `dry_run` for `dry-run`, unless the tool has a name with a dash, and `dryRun` if it has that."""
+        if name in self._properties:
+            return name
+        alike = [one for one in self._properties if _folded(one) == _folded(name)]
+        return alike[0] if len(alike) == 1 else name.replace("-", "_")
 
     def is_flag(self, name: str) -> bool:
         kinds = self._kinds(self._properties.get(self.true_name(name)))
         return "boolean" in kinds and "string" not in kinds
+
+    def is_value(self, name: str, word: str) -> bool:
+        """True for a word that the flag of this name takes as its value."""
+        kinds = self._kinds(self._properties.get(self.true_name(name)))
+        return not isinstance(_read(word, kinds), str)
 
     def values(self, name: str, texts: list[Any]) -> Any:
         if isinstance(texts[-1], _Whole):
@@ -114,23 +132,57 @@ class _Reader:
         schema = self._properties.get(name)
         if "array" in self._kinds(schema) and (len(texts) > 1 or not texts[0].lstrip().startswith("[")):
             if len(texts) > 1 or "string" not in self._kinds(schema):
-                kinds = self._kinds(self._resolved(schema).get("items"))
-                return [_read(text, kinds) for text in texts]
-        kinds = self._kinds(schema)
-        read = [_read(text, kinds) for text in texts]
+                items = self._items(schema)
+                return [self._value(items, text) for text in texts]
+        read = [self._value(schema, text) for text in texts]
         return read[0] if len(read) == 1 else read
 
     def value(self, name: str, text: str) -> Any:
-        return _read(text, self._kinds(self._properties.get(name)))
+        return self._value(self._properties.get(self.true_name(name)), text)
+
+    def _value(self, schema: object, text: str) -> Any:
+        kinds = self._kinds(schema)
+        choices = self._choices(schema)
+        if choices and text not in choices:
+            value = _read(text, kinds - {"string"})
+            return value if any(value == one and type(value) is type(one) for one in choices) else _read(text, kinds)
+        return _read(text, kinds)
+
+    def _items(self, schema: object) -> object:
+        return next((one["items"] for one in self._parts(schema) if "items" in one), None)
+
+    def _choices(self, schema: object) -> list[Any]:
+        """The values of every enum and const."""
+        found: list[Any] = []
+        for one in self._parts(schema):
+            values = one.get("enum")
+            found += values if isinstance(values, list) else [one["const"]] if "const" in one else []
+        return found
+
+    def _parts(self, schema: object) -> list[dict[str, Any]]:
+        """The schema and what it is made of. Options that refer to each other would be read billions of times."""
+        open_parts: list[object] = [schema]
+        seen: set[int] = set()
+        found: list[dict[str, Any]] = []
+        while open_parts and len(found) < _MAX_PARTS:
+            one = self._resolved(open_parts.pop(0))
+            if id(one) in seen:
+                continue
+            seen.add(id(one))
+            found.append(one)
+            for word in ("allOf", "anyOf", "oneOf"):
+                options = one.get(word)
+                open_parts += options[:_MAX_OPTIONS] if isinstance(options, list) else []
+        return found
 
     def _resolved(self, schema: object) -> dict[str, Any]:
         for _ in range(_MAX_DEPTH):
             reference = schema.get("$ref") if isinstance(schema, dict) else None
-            if not isinstance(reference, str) or not reference.startswith("#/"):
+            if not isinstance(reference, str) or not reference.startswith("#"):
                 break
             schema = self._root
-            for key in reference[2:].split("/"):
-                schema = schema.get(key) if isinstance(schema, dict) else None
+            for key in reference[1:].split("/")[1:]:
+                schema = _member(schema, unquote(key).replace("~1", "/").replace("~0", "~"))
         return schema if isinstance(schema, dict) else {}
 
     def _collect(self, schema: object, depth: int) -> None:
@@ -150,36 +202,62 @@ class _Reader:
         for word in ("then", "else"):
             self._collect(schema.get(word), depth + 1)
 
-    def _kinds(self, schema: object, depth: int = 0, seen: set[int] | None = None) -> Kinds:
+    def _kinds(self, schema: object) -> Kinds:
         """Returns the JSON types that a value may have; empty if the schema does not say."""
-        schema = self._resolved(schema)
-        # Options that refer to each other would be read billions of times.
-        seen = set() if seen is None else seen
-        if id(schema) in seen or len(seen) >= _MAX_PARTS:
-            return frozenset()
-        seen.add(id(schema))
-        kind = schema.get("type")
-        if isinstance(kind, str):
-            return frozenset((kind,))
-        if isinstance(kind, list):
-            return frozenset(one for one in kind if isinstance(one, str))
-        if isinstance(values := schema.get("enum"), list):
-            return frozenset("string" if isinstance(one, str) else "number" for one in values)
-        found: Kinds = frozenset()
-        for word in ("anyOf", "oneOf"):
-            options = schema.get(word)
-            for one in options[:_MAX_OPTIONS] if isinstance(options, list) and depth < _MAX_DEPTH else ():
-                found |= self._kinds(one, depth + 1, seen)
-        return found
+        found: set[str] = set()
+        for one in self._parts(schema):
+            kind = one.get("type")
+            kinds = kind if isinstance(kind, list) else [kind]
+            found.update(one for one in kinds if isinstance(one, str))
+            if one.get("nullable") is True:
+                found.add("null")
+            values = one.get("enum")
+            values = values if isinstance(values, list) else [one["const"]] if "const" in one else []
+            found.update(_KINDS.get(type(value), "object") for value in values[:_MAX_PARTS] if kind is None)
+        return frozenset(found)
+
+
+_KINDS = {str: "string", bool: "boolean", int: "integer", float: "number", list: "array", type(None): "null"}
+_WORDS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
+
+
+def _folded(name: str) -> str:
+    return re.sub(r"[\W_]", "", name).lower()
+
+
+def _member(schema: object, key: str) -> object:
+    if isinstance(schema, list):
+        return schema[int(key)] if key.isdecimal() and len(key) < 6 and int(key) < len(schema) else None
+    return schema.get(key) if isinstance(schema, dict) else None
+
+
+def _loads(text: str) -> Any:
+    def refuse(word: str) -> Any:
+        raise UsageError(f"{word[:40]} has no form in JSON: send null for what is missing")
+
+    def read(number: str) -> float:
+        value = float(number)
+        return refuse(number) if value in (float("inf"), float("-inf")) else value
+
+    return json.loads(text, parse_constant=refuse, parse_float=read)
 
 
 def _read(text: str, kinds: Kinds) -> Any:
-    """Reads a text as a string if the tool accepts strings, else as JSON if it is valid JSON."""
+    """Reads a text as a string if the tool accepts strings, else as JSON if it is valid JSON, or as Python writes it."""
     if "string" in kinds and not (kinds & {"object", "array"} and text.lstrip()[:1] in ("{", "[")):
         return text
     if not kinds & _PLAIN and text[:1] not in ("{", "["):
         return text
+    word = text.lower()
+    if "null" in kinds and word in ("none", "null"):
+        return None
+    if "boolean" in kinds and word in _WORDS and not (kinds & {"integer", "number"} and word in ("0", "1")):
+        return _WORDS[word]
     try:
-        return json.loads(text)
+        return _loads(text)
+    except UsageError:
+        if kinds & {"integer", "number"}:
+            raise
+        return text
     except (ValueError, RecursionError):
         return text

@@ -10,7 +10,7 @@ from ..api import bridge
 from ..api.errors import ArgumentsError, MCPError, ToolNotFound
 from ..api.servers import registry, server_alias, server_description, server_name
 from ..values import Media, native
-from .arguments import UsageError, parse
+from .arguments import UsageError, parse, true_names
 
 if TYPE_CHECKING:
     from typing import Any
@@ -108,11 +108,14 @@ async def _call(doc: Any, words: list[str], data: bytes, is_shown: bool, unknown
         params["exact"] = True
     if "--raw" in switches:
         return Reply(_json(await bridge.ask_with("call_tool", {**params, "raw": True})))
-    value = native(await bridge.ask_with("call_tool", params))
+    result = await bridge.ask_with("call_tool", params)
+    value = native(result)
     if value is None:
         return Reply()
     if isinstance(value, str):
-        return Reply(value if value.endswith("\n") else f"{value}\n")
+        # What is promised to be a text, such as a file, goes into a file as it is.
+        is_exact = not is_shown and isinstance(result, dict) and result.get("isText")
+        return Reply(value if is_exact or value.endswith("\n") else f"{value}\n")
     if isinstance(value, (bytes, Media)):
         content = value if isinstance(value, bytes) else value.data
         if not is_shown:
@@ -159,11 +162,39 @@ def _usage(doc: Any) -> str:
         return f"mcp {doc['serverAlias']} {doc['toolAlias']} {doc['target']}{_about(doc)}"
     options = [
         f"--{one['name']} {_short(one['type'])}" if one["required"] else f"[--{one['name']} {_short(one['type'])}]"
-        for one in doc.get("params", ())
+        for one in _params(doc)
     ]
     if doc.get("open"):
         options.append("[--NAME <VALUE> …]")
     return " ".join([f"mcp {doc['serverAlias']} {doc['toolAlias']}", *options]) + _about(doc)
+
+
+def _params(doc: Any) -> list[dict[str, Any]]:
+    """The parameters with the names that the tool gives them, and types and defaults as they are typed in a shell."""
+    names = true_names(doc.get("inputSchema"))
+    return [
+        {**one, "name": names(one["name"]), **{key: _in_shell(str(one[key])) for key in ("type", "default") if key in one}}
+        for one in doc.get("params", ())
+    ]
+
+
+_QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
+_PYTHON = re.compile(rf"Literal\[((?:{_QUOTED}|[^]'\"])*)\]|{_QUOTED}|\b(?:None|True|False)\b")
+
+
+def _in_shell(python: str) -> str:
+    """`a|b` for `Literal['a', 'b']`, `null` for `None`."""
+    from ast import literal_eval
+
+    def typed(found: re.Match[str]) -> str:
+        try:
+            values = literal_eval(f"[{found[1]}]" if found[1] is not None else f"[{found[0]}]")
+        except (ValueError, SyntaxError):
+            return found[0]
+        words = ["…" if one is ... else one if isinstance(one, str) else json.dumps(one) for one in values]
+        return "|".join(words)
+
+    return _PYTHON.sub(typed, python)
 
 
 def _about(doc: Any) -> str:
@@ -179,8 +210,8 @@ def _description(doc: Any) -> str:
     # Indented: no line of a server's description reads like one of ours.
     about = [f"  {line}".rstrip() for line in str(doc["description"]).strip().splitlines()]
     lines = [_usage({**doc, "description": ""}), "", *about]
-    for one in doc.get("params", ()):
-        more = " ".join(str(one[key]) for key in ("description",) if one.get(key))
+    for one in _params(doc):
+        more = one.get("description", "")
         default = f", default {one['default']}" if one.get("default") else ""
         lines.append(
             f"  --{one['name']}  {one['type']}{default}{'' if one['required'] else ', optional'}  {more}".rstrip()
@@ -191,7 +222,11 @@ def _description(doc: Any) -> str:
 
 
 def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, default=_plain) + "\n"
+    try:
+        text = json.dumps(value, ensure_ascii=False, default=_plain, allow_nan=False)
+    except ValueError:  # programs read no NaN and no Infinity
+        text = json.dumps(json.loads(json.dumps(value, default=_plain), parse_constant=lambda _: None), ensure_ascii=False)
+    return text + "\n"
 
 
 def _plain(value: object) -> object:

@@ -18,7 +18,7 @@ import { changesIn, type Pins } from './model/pins.ts'
 import type { Failure, LearnedType, Listing, ServerError, Toolbook } from './toolbook.ts'
 import { shellWord } from '../../config/secrets/command-line.ts'
 import { isRecord } from '../../util/json/json.ts'
-import { isPlainText, isTextBox, mergeShapes, shapeOfResult, type Shape } from './model/learned-types.ts'
+import { isPlainText, mergeShapes, readsFiles, shapeOfResult, type Shape } from './model/learned-types.ts'
 import { oneLine } from '../../util/text/one-line.ts'
 import { foldName } from '../../util/text/python-name.ts'
 import { type Purpose, purposeText, serverPurpose, serverTopics } from './server-purpose.ts'
@@ -361,7 +361,7 @@ export class ServerRecord {
     const tool = this.named(toolName)
     if (tool?.name !== toolName) return
     const { outputSchema } = tool.definition
-    if (isRecord(outputSchema) && !isTextBox(outputSchema)) return
+    if (isRecord(outputSchema) || readsFiles(tool)) return
     const before = this.learnedShape(toolName, user)
     // Nothing new; most tools return plain text.
     if (before?.type.includes('string') && isPlainText(result)) return

@@ -2,6 +2,7 @@
 // Also two changes to its behaviour: results are not validated, and calls have no timeout.
 import type { StandardSchemaV1 } from '@modelcontextprotocol/client'
 import { isRecord } from '../../util/json/json.ts'
+import { takeSource } from '../../util/json/source-json.ts'
 
 export type Sdk = typeof import('@modelcontextprotocol/client')
 
@@ -38,5 +39,5 @@ export const looseResult: StandardSchemaV1<unknown, LooseResult> = {
 
 export function unwrapRaw(result: LooseResult): LooseResult {
   const raw = result[RAW]
-  return isRecord(raw) ? raw : result
+  return takeSource(isRecord(raw) ? raw : result)
 }

@@ -68,6 +68,12 @@ export function unreadable(id: string | number, why: string): JSONRPCMessage {
   return { jsonrpc: '2.0', id, error: { code: UNREADABLE, message: why } }
 }
 
+/** What other values than true and false certainly mean. */
+const MEANS = new Map([
+  ...['true', '1', 'yes'].map((word) => [word, true] as const),
+  ...['false', '0', 'no', '', 'null', 'none'].map((word) => [word, false] as const),
+])
+
 function toRequest(value: Record<string, unknown>, onDropped: OnDropped): JSONRPCMessage | undefined {
   if (value.jsonrpc === undefined || value.jsonrpc === null) return undefined
   const { method, id, params } = value
@@ -137,6 +143,14 @@ function toResult(
   if (given._meta !== undefined && !isRecord(given._meta)) {
     if (given._meta !== null) onDropped(`\`_meta\` of ${method ?? 'a result'} is ${kindOf(given._meta)}`)
     delete given._meta
+  }
+  if (method === 'tools/call' && given.isError !== undefined && typeof given.isError !== 'boolean') {
+    const meant = MEANS.get(readable(given.isError, 10).toLowerCase())
+    if (given.isError !== null)
+      onDropped(
+        `\`isError\` of tools/call is ${kindOf(given.isError)}${meant === undefined ? '' : `, read as ${meant}`}`,
+      )
+    return { ...given, isError: meant ?? false }
   }
   if (method === 'initialize') return initializeResult(given, onDropped)
   if (method === 'server/discover') return discoverResult(given, onDropped)

@@ -3,6 +3,8 @@
 // as it is certain what they mean. A reply that cannot be read fails its request at once. Pure.
 import type { JSONRPCMessage } from '@modelcontextprotocol/client'
 import { isRecord, parseJson } from '../../util/json/json.ts'
+import { parseExact } from '../../util/json/parse-exact.ts'
+import { carriesSource, carrySource } from '../../util/json/source-json.ts'
 import { onOneLine } from '../../util/text/server-words.ts'
 import { BracketState, escapeInStrings } from './brackets.ts'
 import { QUOTED_CHARS, toMessage, UNREADABLE, unreadable } from './lenient-message.ts'
@@ -30,10 +32,10 @@ export interface Reading {
 }
 
 export function readText(text: string, open: Awaited, onDropped: OnDropped): Reading {
-  const value = parseJson(text)
+  const value = parsed(text)
   if (value !== undefined) return ofValues(Array.isArray(value) ? value : [value], open, onDropped)
   const escaped = escapeInStrings(text)
-  const repaired = escaped === text ? undefined : parseJson(escaped)
+  const repaired = escaped === text ? undefined : parsed(escaped)
   if (repaired !== undefined) return { ...ofValues([repaired], open, onDropped), isAsSent: false }
   const { values, hasMore } = valuesIn(escaped)
   // With other text around it, a message may be one that a log quotes: only a reply to an open request is certain.
@@ -43,6 +45,14 @@ export function readText(text: string, open: Awaited, onDropped: OnDropped): Rea
   const id = answeredBy(text, open)
   const doubtful = id === undefined ? [] : [unreadable(id, `it is ${whyNot(text)}: ${quote(text)}`)]
   return { messages: [], doubtful, isAsSent: false, hasMore: true }
+}
+
+/** A result keeps its source where that says more, and an error its integers. */
+function parsed(text: string): unknown {
+  const value = parseJson(text)
+  if (isRecord(value) && isRecord(value.error)) return parseExact(text)
+  carrySource(value, text)
+  return value
 }
 
 /** The beginning of a text, for an error. */
@@ -59,6 +69,7 @@ function ofValues(values: unknown[], open: Awaited, onDropped: OnDropped): Readi
     const message = toMessage(value, open, onDropped)
     if (message !== value) isAsSent = false
     if (!message) continue
+    if (carriesSource(message)) isAsSent = false
     const isCertain = !('error' in message) || (idIn(value) && message.error.code !== UNREADABLE)
     ;(isCertain ? messages : doubtful).push(message)
   }
@@ -83,7 +94,7 @@ function valuesIn(text: string): { values: unknown[]; hasMore: boolean } {
     const start = MESSAGE_START.exec(text)?.index
     if (start === undefined) break
     const end = new BracketState().push(text, start)
-    const value = end === undefined ? undefined : parseJson(text.slice(start, end))
+    const value = end === undefined ? undefined : parsed(text.slice(start, end))
     if (value === undefined) {
       falseStarts += 1
       continue

@@ -6,6 +6,8 @@ const INEXACT = /[:,[]\s*-?\d{16}|^\s*-?\d{16}|"\d+"\s*:/
 /** Python reads no longer integer, and reading one takes more than linear time. */
 const MAX_DIGITS = 4_300
 const INTEGER = /^-?\d+$/
+const FLOAT = /[:,[]\s*-?\d+(?:\.0+[,\s\]}]|(?:\.\d+)?[eE])/
+const BRACKETS = /["[\]{}]/g
 const SCALAR = /[^\s,\]}]+/y
 const SPACE = /\s*/y
 
@@ -16,6 +18,16 @@ const SPACE = /\s*/y
 export function parseExact(text: string): unknown {
   const value: unknown = JSON.parse(text)
   return INEXACT.test(text) ? new Reader(text).value() : value
+}
+
+/** Whether Python reads another value from the text than from the JSON of what JavaScript reads from it: `3.0`, too. */
+export function losesByParsing(text: string): boolean {
+  return INEXACT.test(text) || FLOAT.test(text)
+}
+
+/** The source of a member of the object that valid JSON is; undefined if it has none of that name. */
+export function memberJson(text: string, name: string): string | undefined {
+  return new Reader(text).members().get(name)
 }
 
 /** Reads what is known to be valid JSON. Recursive, so a caller bounds the nesting of hostile text. */
@@ -41,8 +53,41 @@ class Reader {
       : value
   }
 
+  /** The source of each member of an object. */
+  members(): Map<string, string> {
+    return this.#next() === '{' ? this.#entries(() => this.#source()) : new Map()
+  }
+
   #object(): Record<string, unknown> {
-    const entries = new Map<string, unknown>()
+    return inOrder(this.#entries(() => this.value()))
+  }
+
+  #source(): string {
+    const first = this.#next()
+    const from = this.#at
+    if (first === '"') this.#at = this.#endOfString() + 1
+    else if (first === '{' || first === '[') this.#skipBrackets()
+    else {
+      SCALAR.lastIndex = from
+      this.#at += SCALAR.exec(this.#text)![0].length
+    }
+    return this.#text.slice(from, this.#at)
+  }
+
+  #skipBrackets(): void {
+    let depth = 0
+    do {
+      BRACKETS.lastIndex = this.#at
+      this.#at = BRACKETS.exec(this.#text)!.index
+      const bracket = this.#text[this.#at]!
+      if (bracket === '"') this.#at = this.#endOfString()
+      else depth += bracket === '{' || bracket === '[' ? 1 : -1
+      this.#at += 1
+    } while (depth > 0)
+  }
+
+  #entries<T>(read: () => T): Map<string, T> {
+    const entries = new Map<string, T>()
     this.#at += 1
     while (this.#next() !== '}') {
       if (this.#text[this.#at] === ',') {
@@ -52,10 +97,10 @@ class Reader {
       const key = this.#string()
       this.#next()
       this.#at += 1
-      entries.set(key, this.value())
+      entries.set(key, read())
     }
     this.#at += 1
-    return inOrder(entries)
+    return entries
   }
 
   #array(): unknown[] {
@@ -70,12 +115,18 @@ class Reader {
   }
 
   #string(): string {
-    let end = this.#at
-    do end = this.#text.indexOf('"', end + 1)
-    while (isEscaped(this.#text, end))
+    const end = this.#endOfString()
     const json = this.#text.slice(this.#at, end + 1)
     this.#at = end + 1
     return JSON.parse(json) as string
+  }
+
+  /** Where the string that begins here ends. */
+  #endOfString(): number {
+    let end = this.#at
+    do end = this.#text.indexOf('"', end + 1)
+    while (isEscaped(this.#text, end))
+    return end
   }
 
   /** Skips white space. */

@@ -1,8 +1,10 @@
-// Keeps the JSON source of a server's large result beside its parsed value. If the value is passed on unchanged, the
-// bridge need not serialise 50 MB again, which is a third of the work. Pure.
+// Keeps the JSON source of a server's result beside its parsed value: of a large one, so that the bridge need not
+// serialise 50 MB again, which is a third of the work; and of one that says more than what JavaScript makes of
+// it. Pure.
 import { isUtf8 } from 'node:buffer'
 import { isRecord } from './json.ts'
 import { isOneBracket } from './line-cost.ts'
+import { losesByParsing, memberJson } from './parse-exact.ts'
 
 /** For shorter results, checking takes as long as serialising. */
 const MIN_BYTES = 256 * 1024
@@ -29,9 +31,36 @@ export function keepResultSource(message: object, line: Buffer): void {
   }
 }
 
-/** Keeps the JSON of a value, on one line, that says more than the value, such as an integer beyond 2^53. */
+/** Keeps the JSON of a value that says more than the value, such as an integer beyond 2^53 or a float that is whole. */
 export function keepSource(value: object, json: string): void {
-  sources.set(value, Buffer.from(json))
+  // Line breaks are outside of strings, and end a frame. Python reads no longer integer.
+  if (!/\d{4300}/.test(json)) sources.set(value, Buffer.from(json.replaceAll(/[\r\n]+/g, ' ')))
+}
+
+/** Where the client package, which copies results, carries the source of one. Servers cannot set it. */
+const CARRIED = 'sandbridge/source'
+
+/**
+ * Adds the source to a result with data, if that loses by parsing.
+ * @param message as parsed from `json`
+ */
+export function carrySource(message: unknown, json: string): void {
+  if (!isRecord(message) || !isRecord(message['result'])) return
+  const { result } = message
+  delete result[CARRIED]
+  if (isRecord(result['structuredContent']) && losesByParsing(json)) result[CARRIED] = memberJson(json, 'result')
+}
+
+export function carriesSource(message: object): boolean {
+  return 'result' in message && isRecord(message.result) && CARRIED in message.result
+}
+
+/** The result without its source, which `sourceOf` returns from now on. */
+export function takeSource(result: Record<string, unknown>): Record<string, unknown> {
+  if (!(CARRIED in result)) return result
+  const { [CARRIED]: source, ...rest } = result
+  keepSource(rest, String(source))
+  return rest
 }
 
 /** Returns the JSON from which this object was parsed. */

@@ -31,3 +31,46 @@ class ShellArguments(unittest.TestCase):
 
             with patch.object(arguments._Reader, "_resolved", count):
                 arguments.parse(["--x", "1", "--x", "2"], schema, ["x"])
+
+    def test_a_flag_takes_the_word_behind_it_that_reads_as_its_value(self):
+        schema = {"properties": {"title": {"type": "string"}, "draft": {"type": "boolean"}, "notify": {"anyOf": [{"type": "boolean"}, {"type": "null"}]}}}
+
+        def parsed(*words):
+            return arguments.parse(list(words), schema, ["title", "draft", "notify"])
+
+        for word in ("False", "no", "0", "off", "FALSE"):
+            self.assertEqual(parsed("--draft", word), ([], {"draft": False}))
+            self.assertEqual(parsed(f"--draft={word}"), ([], {"draft": False}))
+        self.assertEqual(parsed("--draft", "Yes"), ([], {"draft": True}))
+        self.assertEqual(parsed("--notify", "None", "--draft"), ([], {"notify": None, "draft": True}))
+        self.assertEqual(parsed("a title", "--draft"), (["a title"], {"draft": True}))
+        for words in (("--draft", "maybe"), ("--draft", "None"), ("--title", "a", "b")):
+            with self.subTest(words), self.assertRaisesRegex(arguments.UsageError, "has no option"):
+                parsed(*words)
+
+    def test_types_are_found_wherever_a_schema_says_them(self):
+        schema = {
+            "properties": {
+                "all": {"allOf": [{"$ref": "#/$defs/a~1b"}]},
+                "percent": {"$ref": "#/$defs/%3CA%3E"},
+                "index": {"$ref": "#/$defs/union/anyOf/0"},
+                "level": {"oneOf": [{"const": 1}, {"const": 2}]},
+                "mixed": {"enum": [1, "1.5", None, True, "a"]},
+                "pages": {"allOf": [{"type": "array", "items": {"type": "integer"}}]},
+                "dryRun": {"type": "boolean"},
+            },
+            "$defs": {"a/b": {"type": "integer"}, "<A>": {"type": "boolean"}, "union": {"anyOf": [{"type": "number"}]}},
+        }
+        words = "--all 3 --percent no --index 1.5 --level 2 --pages 1 --pages 2 --dry-run --mixed"
+        for word, value in (("1", 1), ("1.5", "1.5"), ("null", None), ("true", True), ("a", "a"), ("b", "b")):
+            self.assertEqual(
+                arguments.parse([*words.split(), word], schema, []),
+                ([], {"all": 3, "percent": False, "index": 1.5, "level": 2, "pages": [1, 2], "dryRun": True, "mixed": value}),
+            )
+
+    def test_a_number_that_json_cannot_carry_is_refused(self):
+        schema = {"properties": {"x": {"type": "number"}, "s": {"type": "string"}}}
+        for words in (["--x", "NaN"], ["--x", "1e999"], ["--json", '{"x": Infinity}']):
+            with self.subTest(words), self.assertRaisesRegex(arguments.UsageError, "no form in JSON"):
+                arguments.parse(words, schema, [])
+        self.assertEqual(arguments.parse(["--s", "NaN"], schema, []), ([], {"s": "NaN"}))

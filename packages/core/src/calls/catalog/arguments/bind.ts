@@ -7,7 +7,7 @@ import { didYouMeanText } from '../../../util/text/did-you-mean.ts'
 import { foldName } from '../../../util/text/python-name.ts'
 import { firstOf } from '../../../util/text/first-of.ts'
 import { ERROR, parametersText, type Parameter, type Signature } from '../signature/signature.ts'
-import { type Budget, newBudget, violation } from '../signature/violation.ts'
+import { type Budget, isLargeInteger, newBudget, violation } from '../signature/violation.ts'
 
 const MAX_PROBLEMS = 6
 /** Of parameters that the signature in an error has no room for. */
@@ -87,7 +87,12 @@ export function bindArguments(
     const value = bound.get(parameter.trueName)
     if (value === UNKNOWN) continue
     const wrong = violation(value, parameter.schema, signature.root, parameter.name, budget)
-    if (wrong === undefined || (exact && !parameter.isCertain)) continue
+    if (wrong === undefined) {
+      const forbids = (other: unknown): boolean => parameter.isCertain && isWrong(other, parameter, signature, budget)
+      bound.set(parameter.trueName, withIntegers(value, forbids))
+      continue
+    }
+    if (exact && !parameter.isCertain) continue
     if (value === null && 'fill' in parameter) bound.set(parameter.trueName, parameter.fill)
     else if (value === null && !parameter.required) bound.delete(parameter.trueName)
     else if (parameter.isCertain) problems.push(wrong)
@@ -100,6 +105,14 @@ export function bindArguments(
   if (problems.length > 0) throw invalid(tool, problems, !signature.closed && unlisted === problems.length)
   // fromEntries defines own properties, so an argument called `__proto__` is an ordinary argument.
   return Object.fromEntries(bound)
+}
+
+/** A str of digits that is accepted in place of an integer is sent as that integer. */
+function withIntegers(value: unknown, forbids: (other: unknown) => boolean): unknown {
+  const isDigits = (one: unknown): one is string => typeof one === 'string' && isLargeInteger(one)
+  if (isDigits(value)) return forbids('') ? BigInt(value) : value
+  if (!Array.isArray(value) || !value.some(isDigits) || !forbids([''])) return value
+  return value.map((one: unknown) => (isDigits(one) ? BigInt(one) : one))
 }
 
 /**

@@ -23,12 +23,15 @@ describe('the type of a result', () => {
     },
   )
 
-  it('the result type is the observed one, also where the server declares a text in a wrapper', () => {
+  it('the result type is the observed one, unless the server declares a text or the tool reads files', () => {
     const observed = shapeOfResult({ structuredContent: { result: '[{"id": 1}]' } })
-    expect(toolLine(tool({ outputSchema: boxed }))).toBe('await mcp_x.do() -> str')
-    expect(toolLine(tool({ outputSchema: boxed }), 'summary', observed)).toBe(
-      'await mcp_x.do() -> list[{id: int}]  # observed',
+    expect(toolLine(tool({}), 'summary', observed)).toBe('await mcp_x.do() -> list[{id: int}]  # observed')
+    expect(toolLine(tool({ outputSchema: boxed }), 'summary', observed)).toBe('await mcp_x.do() -> str')
+    const inputSchema = { type: 'object', properties: { path: { type: 'string' } } }
+    expect(toolLine(tool({ name: 'read', inputSchema }), 'summary', observed)).toBe(
+      'await mcp_x.read(*, path: str = None)',
     )
+    expect(toolLine(tool({ name: 'get_file_contents' }), 'summary', observed)).toBe('await mcp_x.get_file_contents()')
   })
 
   it('the result type is the declared one where the server declares more than a text', () => {

@@ -3,7 +3,7 @@ import { isRecord } from '../../../util/json/json.ts'
 import { CatalogOffering } from '../model/catalog-offering.ts'
 import type { CatalogTool } from '../model/catalog-tool.ts'
 import { FULL, parametersText, SHORT } from '../signature/signature.ts'
-import { isTextBox } from '../model/learned-types.ts'
+import { readsFiles } from '../model/learned-types.ts'
 import { schemaInBox } from '../model/result-parts.ts'
 import { isTooComplex } from '../signature/schema-reading.ts'
 import { typeText } from '../signature/schema-type.ts'
@@ -48,8 +48,7 @@ export function returnType(
   observed?: unknown,
 ): { text: string | undefined; observed: boolean } {
   const declared = tool.definition.outputSchema
-  const saysLittle = observed !== undefined && isTextBox(declared)
-  const schema = isRecord(declared) && !saysLittle ? declared : observed
+  const schema = isRecord(declared) ? declared : readsFiles(tool) ? undefined : observed
   if (!isRecord(schema)) return { text: isText(tool) ? 'str' : undefined, observed: false }
   const shown = schema === declared ? (schemaInBox(declared) ?? declared) : schema
   const text = typeText(shown, schema, detail === 'full' ? FULL.requiredType : RETURN_LIMIT)
@@ -60,6 +59,7 @@ export function returnType(
 function isText({ method, name, definition }: CatalogTool): boolean {
   return (
     method === undefined &&
+    !readsFiles({ name, definition }) &&
     !/json|image|screenshot|picture|photo|audio|media|base64|binary/i.test(`${name} ${definition.description ?? ''}`)
   )
 }

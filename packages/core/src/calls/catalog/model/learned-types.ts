@@ -2,10 +2,12 @@
 // results such names are data, and they are text of the server: see `resultsOf` in tool-docs.ts for who reads them.
 // A shape is a small JSON Schema, so it is shown like any other. Limited in depth, keys and size, whatever a server
 // returns. Pure.
-import type { ToolResult } from '../../../upstream/upstream.ts'
-import { blocksOf, inBox, schemaInBox, structuredOf } from './result-parts.ts'
+import type { ToolResult, UpstreamTool } from '../../../upstream/upstream.ts'
+import { propertiesOf } from '../signature/json-schema.ts'
+import { blocksOf, inBox, structuredOf } from './result-parts.ts'
 import { columnsOf, jsonLines } from './text-columns.ts'
-import { isRecord, parseJson } from '../../../util/json/json.ts'
+import { fieldsOf, isRecord, parseJson } from '../../../util/json/json.ts'
+import { nameWords } from '../../../util/text/name-words.ts'
 import { parsePythonLiteral } from '../../../util/text/python-value.ts'
 
 /**
@@ -89,11 +91,17 @@ export function isPlainText({ content, structuredContent, isError }: ToolResult)
   return isRecord(block) && block['type'] === 'text' && typeof block['text'] === 'string' && !isJsonLike(block['text'])
 }
 
-/** Whether the schema promises only a text in a box. The content of that text must be observed. */
-export function isTextBox(outputSchema: unknown): boolean {
-  const inside = schemaInBox(outputSchema)
-  return isRecord(inside) && inside['type'] === 'string'
+/** Whether a tool returns what somebody else wrote, such as a file: one result says nothing of the next. */
+export function readsFiles({ name, definition }: { name: string; definition: UpstreamTool }): boolean {
+  const words = nameWords(name)
+  if (!words.some((word) => READS.has(word))) return false
+  const parameters = propertiesOf(fieldsOf(definition.inputSchema)).map(([parameter]) => nameWords(parameter).at(-1)!)
+  return words.some((word) => CONTENTS.has(word)) || parameters.some((word) => PLACES.has(word))
 }
+
+const READS = new Set('read get fetch cat open load download view show'.split(' '))
+const CONTENTS = new Set('file files document page content contents text raw blob'.split(' '))
+const PLACES = new Set('path file filename filepath uri url'.split(' '))
 
 function parsed(text: string): unknown {
   if (!isJsonLike(text)) return text

@@ -1,7 +1,7 @@
 // What a tool's result holds, also where its server does not keep to the specification. Pure.
 import type { ToolResult } from '../../../upstream/upstream.ts'
 import { isRecord } from '../../../util/json/json.ts'
-import { flattened, propertiesOf } from '../signature/json-schema.ts'
+import { flattened, members, propertiesOf } from '../signature/json-schema.ts'
 
 export interface TextBlock {
   type: 'text'
@@ -43,6 +43,16 @@ export function schemaInBox(outputSchema: unknown): unknown {
 /** Whether structured content of this output schema is never a box, whichever fields it has this time. */
 export function isNeverBox(outputSchema: unknown): boolean {
   return propertiesOf(flattened(outputSchema, outputSchema)).length > 0 && schemaInBox(outputSchema) === undefined
+}
+
+/** Whether the value that the schema promises may be a text: then it is one whenever the server sends one. */
+export function promisesText(outputSchema: unknown): boolean {
+  const may = (schema: unknown): boolean => {
+    const { type, const: only, enum: choices = [only], ...rest } = flattened(schema, outputSchema)
+    if ([type].flat().includes('string') || [choices].flat().some((one) => typeof one === 'string')) return true
+    return (['anyOf', 'oneOf'] as const).some((keyword) => members(rest, keyword).some(may))
+  }
+  return isRecord(outputSchema) && may(schemaInBox(outputSchema))
 }
 
 export function isText(block: unknown): block is TextBlock {

@@ -1,5 +1,5 @@
 // This file verifies that a schema of a server cannot keep the bridge busy. bind.test.ts verifies what a violation is.
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { expect, it } from 'vitest'
 import { violation } from './violation.ts'
 
 const names = Array.from({ length: 10_000 }, (_, at) => `k${at}`)
@@ -13,8 +13,6 @@ it.each([
   ['with a long reference, for many rows', { items: { $ref: `#/${'a/'.repeat(50_000)}` } }, list(20_000, 1)],
 ])('a schema %s does not keep the bridge busy', { timeout: 30_000 }, (_, schema, value) => {
   violation(value, schema, schema, 'result')
-  // Control: a schema is judged, where the time for it does not run out because the machine is busy.
-  vi.useFakeTimers({ toFake: ['performance'] })
-  onTestFinished(() => void vi.useRealTimers())
+  // Control: a schema is judged.
   expect(violation([1], { items: { type: 'string' } }, {}, 'result')).toBe('result[0] must be str, not 1')
 })

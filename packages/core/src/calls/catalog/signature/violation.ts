@@ -83,10 +83,11 @@ function find(value: unknown, given: unknown, path: string, nesting: number, sea
     const wrong = near.length === 1 ? find(value, near[0], path, nesting + 1, search) : undefined
     return wrong ?? mismatch(value, schema, path, search)
   }
-  if ('const' in schema && !sameJson(schema['const'], value)) return mismatch(value, schema, path, search)
+  const isNot = (choice: unknown): boolean => !sameJson(choice, value, search.budget) && search.budget.left >= 0
+  if ('const' in schema && isNot(schema['const'])) return mismatch(value, schema, path, search)
   const choices = schema['enum']
   if (Array.isArray(choices)) search.budget.left -= choices.length >> 4
-  if (Array.isArray(choices) && choices.length > 0 && !choices.some((choice) => sameJson(choice, value))) {
+  if (Array.isArray(choices) && choices.length > 0 && choices.every(isNot)) {
     const names = choices.filter((choice) => typeof choice === 'string')
     const hint = typeof value === 'string' && search.quiet === 0 ? didYouMeanText(value, names) : ''
     return mismatch(value, schema, path, search) + (hint && ` — ${hint}`)
@@ -170,7 +171,7 @@ function fitsType(value: unknown, types: string[]): boolean {
 }
 
 /** Beyond 2^53. As a str of digits, too: some clients have no number for it, and servers that read such ids take it. */
-function isLargeInteger(value: unknown): boolean {
+export function isLargeInteger(value: unknown): boolean {
   if (typeof value === 'bigint') return true
   return typeof value === 'string' && /^-?[1-9]\d{15,30}$/.test(value) && !Number.isSafeInteger(Number(value))
 }

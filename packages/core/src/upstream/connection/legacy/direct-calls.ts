@@ -5,6 +5,7 @@ import type { Abortable } from '../../../util/async/cancellation.ts'
 import type { StdioTransport } from '../../stdio/stdio-transport.ts'
 import type { MessageObserver } from '../message-tap.ts'
 import { isRecord } from '../../../util/json/json.ts'
+import { takeSource } from '../../../util/json/source-json.ts'
 import type { LooseResult, Sdk } from '../sdk.ts'
 
 /** The package numbers its own requests from 0. */
@@ -52,7 +53,7 @@ export class DirectCalls implements MessageObserver {
       }
       const succeed = (result: unknown): void => {
         forget()
-        if (isRecord(result)) resolve(result)
+        if (isRecord(result)) resolve(takeSource(result))
         else reject(new this.#sdk.SdkError(this.#sdk.SdkErrorCode.InvalidResult, 'the result is not an object'))
       }
       this.#open.set(id, { succeed, fail })
