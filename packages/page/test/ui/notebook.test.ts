@@ -67,3 +67,45 @@ it('a page of 390 pixels shows the tabs of all views (needs Chromium)', async ()
   }
   expect(problems).toEqual([])
 })
+
+it('what is typed stays over another view, a reload and a run that could not be sent (needs Chromium)', async () => {
+  const { page } = await openPage()
+  await goTo(page, 'Cells')
+  const typed = page.locator('.cm-content')
+  await typed.click()
+  await page.keyboard.insertText('kept = 12345')
+  await goTo(page, 'Servers')
+  await goTo(page, 'Cells')
+  await expect.poll(() => typed.innerText()).toBe('kept = 12345')
+  await page.reload()
+  await expect.poll(() => typed.innerText()).toBe('kept = 12345')
+  await page.route('**/notebook/run', (route) => route.abort())
+  await page.getByRole('button', { name: 'Run', exact: true }).click()
+  await page.getByText('The bridge does not answer').waitFor()
+  await expect.poll(() => typed.innerText()).toBe('kept = 12345')
+})
+
+it('eight tabs are live at once, a cell runs in the first, and another tab reads when that is closed (needs Chromium)', async () => {
+  const { page: first } = await openPage()
+  const tabs = [first]
+  for (let count = 2; count <= 8; count += 1) {
+    const tab = await first.context().newPage()
+    await tab.goto(first.url())
+    await tab.getByText('live', { exact: true }).waitFor()
+    tabs.push(tab)
+  }
+  const run = async (code: string, shown: string): Promise<void> => {
+    const tab = tabs[0]!
+    await goTo(tab, 'Cells')
+    await tab.locator('.cm-content').click()
+    await tab.keyboard.insertText(code)
+    await tab.keyboard.press('Control+Enter')
+    for (const one of [tab, tabs.at(-1)!]) {
+      await goTo(one, 'Cells')
+      await one.getByText(shown, { exact: true }).first().waitFor()
+    }
+  }
+  await run('6 * 111', '666')
+  await tabs.shift()!.close()
+  await run('6 * 112', '672')
+})

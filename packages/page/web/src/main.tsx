@@ -7,5 +7,5 @@ import { applyChosenTheme } from './theme.tsx'
 
 await takeKey()
 applyChosenTheme()
-void store.follow()
+store.follow()
 render(<App />, document.querySelector('#page')!)

@@ -11,6 +11,10 @@ const RETRY_MS = 1_000
 /** Runs kept here; older ones come from the record. */
 const KEEPS = { runs: 500, chars: Infinity }
 
+/** The lock of the tab that reads, and the channel on which it tells the others. */
+const TABS = 'sandbridge-events'
+type Told = { isNew: true } | { connection: Connection } | { message: PageMessage }
+
 class Store {
   connection: Connection = 'connecting'
   state = new Ledger(KEEPS)
@@ -21,6 +25,9 @@ class Store {
   /** Increases with every change. */
   version = 0
   readonly #listeners = new Set<() => void>()
+  readonly #tabs = new BroadcastChannel(TABS)
+  /** Set in the tab that reads. */
+  #reading: AbortController | undefined
   #isScheduled = false
 
   /** @returns a function that ends the subscription */
@@ -34,23 +41,46 @@ class Store {
     return [...this.state.runs.values()].toSorted((a, b) => b.at - a.at || b.number - a.number)
   }
 
-  /** Follows the bridge as long as the page is open. */
-  async follow(): Promise<never> {
+  /**
+   * Follows the bridge as long as the page is open. One tab reads the events for all others: a browser has six
+   * connections to one address.
+   */
+  follow(): void {
+    this.#tabs.onmessage = ({ data }: MessageEvent<Told>) => {
+      if ('isNew' in data) this.#reading?.abort()
+      else if (this.#reading) return
+      else if ('message' in data) this.#take(data.message)
+      else this.#connect(data.connection)
+    }
+    // The tab that reads begins anew, so that this one hears the whole state.
+    this.#tabs.postMessage({ isNew: true } satisfies Told)
+    void navigator.locks.request(TABS, () => this.#readForAll())
+  }
+
+  async #readForAll(): Promise<never> {
     for (;;) {
+      const reading = (this.#reading = new AbortController())
       try {
-        await this.#read()
-        this.#connect('lost')
+        await this.#read(reading.signal)
+        this.#tell({ connection: 'lost' })
       } catch (error) {
-        this.#connect(error instanceof ApiError && error.status === 401 ? 'locked' : 'lost')
+        if (reading.signal.aborted) continue
+        this.#tell({ connection: error instanceof ApiError && error.status === 401 ? 'locked' : 'lost' })
       }
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
     }
   }
 
-  async #read(): Promise<void> {
-    const response = await request('events')
+  #tell(told: Exclude<Told, { isNew: true }>): void {
+    if ('message' in told) this.#take(told.message)
+    else this.#connect(told.connection)
+    this.#tabs.postMessage(told)
+  }
+
+  async #read(signal: AbortSignal): Promise<void> {
+    const response = await request('events', { signal })
     if (!response.ok || !response.body) throw new ApiError(response.status, '')
-    this.#connect('live')
+    this.#tell({ connection: 'live' })
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
     let pieces: string[] = []
     for (;;) {
@@ -62,7 +92,8 @@ class Store {
       }
       const texts = (pieces.join('') + value).split('\n\n')
       pieces = [texts.pop()!]
-      for (const text of texts) if (text.startsWith('data: ')) this.#take(JSON.parse(text.slice(6)) as PageMessage)
+      for (const text of texts)
+        if (text.startsWith('data: ')) this.#tell({ message: JSON.parse(text.slice(6)) as PageMessage })
     }
   }
 

@@ -15,11 +15,14 @@ import { tags } from '@lezer/highlight'
 
 export interface Editor {
   text(): string
-  clear(): void
+  /** Replaces what is typed. */
+  show(text: string): void
   close(): void
 }
 
 interface EditorOptions {
+  text: string
+  onChange: (text: string) => void
   onRun: () => void
   /** @param code the code up to the cursor */
   complete: (code: string) => Promise<{ words: string[]; replaced: string }>
@@ -54,7 +57,7 @@ const looks = EditorView.theme({
   },
 })
 
-export function createEditor(parent: HTMLElement, { onRun, complete }: EditorOptions): Editor {
+export function createEditor(parent: HTMLElement, { text, onChange, onRun, complete }: EditorOptions): Editor {
   const root = parent.shadowRoot ?? parent.attachShadow({ mode: 'open' })
   const completions = async (context: CompletionContext): Promise<CompletionResult | null> => {
     const code = context.state.doc.sliceString(0, context.pos)
@@ -71,6 +74,8 @@ export function createEditor(parent: HTMLElement, { onRun, complete }: EditorOpt
     root,
     parent: root,
     state: EditorState.create({
+      doc: text,
+      selection: { anchor: text.length },
       extensions: [
         Prec.highest(
           keymap.of([
@@ -88,6 +93,7 @@ export function createEditor(parent: HTMLElement, { onRun, complete }: EditorOpt
         looks,
         placeholder('await mcp_…'),
         EditorView.lineWrapping,
+        EditorView.updateListener.of(({ docChanged, state }) => docChanged && onChange(state.doc.toString())),
         EditorView.contentAttributes.of({ 'aria-label': 'Python code' }),
       ],
     }),
@@ -95,7 +101,7 @@ export function createEditor(parent: HTMLElement, { onRun, complete }: EditorOpt
   view.focus()
   return {
     text: () => view.state.doc.toString(),
-    clear: () => view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: '' } }),
+    show: (insert) => view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert } }),
     close: () => view.destroy(),
   }
 }

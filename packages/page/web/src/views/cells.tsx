@@ -16,6 +16,8 @@ import { Problem, Words } from '../parts/problem.tsx'
 /** By session and number; kept when another view is shown. */
 const outcomes = new Map<string, Outcome>()
 let lastChosen: ChosenSession | undefined
+/** Where a tab keeps what is typed, over other views and reloads. */
+const DRAFT = 'sandbridge-draft'
 
 export function Cells({ waiting }: { waiting: Waiting }): JSX.Element {
   const box = useRef<HTMLDivElement>(null)
@@ -44,14 +46,19 @@ export function Cells({ waiting }: { waiting: Waiting }): JSX.Element {
     if (code.trim() === '') return
     setRunning(true)
     setProblem(undefined)
-    editor.current!.clear()
+    editor.current!.show('')
     tell<Outcome>('notebook/run', { ...place, code })
       .then(
         (outcome) => {
           outcomes.set(`${outcome.session} ${outcome.cell}`, outcome)
           if (!place) setLatestOwn(outcome.session)
         },
-        (failure: Error) => setProblem(failure.message),
+        (failure: Error) => {
+          setProblem(failure.message)
+          if (sessionStorage.getItem(DRAFT)) return
+          sessionStorage.setItem(DRAFT, code)
+          editor.current!.show(code)
+        },
       )
       .finally(() => setRunning(false))
   }
@@ -60,6 +67,8 @@ export function Cells({ waiting }: { waiting: Waiting }): JSX.Element {
   latest.current = { run, place }
   useEffect(() => {
     editor.current = createEditor(box.current!, {
+      text: sessionStorage.getItem(DRAFT) ?? '',
+      onChange: (text) => sessionStorage.setItem(DRAFT, text),
       onRun: () => latest.current.run(),
       complete: (code) => tell('notebook/complete', { ...latest.current.place, code }),
     })
