@@ -25,7 +25,7 @@ export class ServerSet {
   readonly configured: ConfiguredServers
 
   constructor({ definitions, discovered, files, policy, page, onGone, ...options }: ServerSetOptions) {
-    const { settings, log, events, user } = options
+    const { settings, log, events, user, stores } = options
     this.connected = connectServers({
       ...options,
       definitions: discovered.servers,
@@ -34,7 +34,10 @@ export class ServerSet {
     })
     const { upstreams, catalog } = this.connected
     const parts = { settings, log, events, upstreams, catalog }
-    this.rules = new Permissions({ ...parts, files, page }, policy)
+    this.rules = new Permissions(
+      { ...parts, files, page, hours: stores.of(user).document('hourly-calls.json') },
+      policy,
+    )
     this.configured = new ConfiguredServers({
       ...parts,
       definitions,

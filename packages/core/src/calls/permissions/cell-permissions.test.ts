@@ -11,6 +11,7 @@ import { NO_EVENTS } from '../../observe/events/event-stream.ts'
 import { RunLog } from '../../observe/events/run-log.ts'
 import { SILENT } from '../../util/log.ts'
 import { Policy } from '../../config/rules/policy.ts'
+import { fileDocument } from '../../keep/files/file-document.ts'
 import { readRules } from '../../config/rules/read-rules.ts'
 import { answerQuestion, listQuestions } from './kept-questions.ts'
 import type { Asker } from '../questions/questions.ts'
@@ -23,11 +24,15 @@ const COUNT = 1_000
 const MOST = 50
 const TOOL = new CatalogTool('hub', 'hub', 'send', { name: 'send', inputSchema: { type: 'object' } })
 
-async function open() {
+function newFolder(): string {
   const folder = mkdtempSync(path.join(tmpdir(), 'sb-questions-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  return folder
+}
+
+async function open(rules: object = { ask: ['hub__send', 'hub__send__all'] }, folder = newFolder()) {
   const origin = { scope: 'user', file: 'permissions.json', shown: 'permissions.json' } as const
-  const read = await readRules('{"permissions": {"ask": ["hub__send", "hub__send__all"]}}', origin)
+  const read = await readRules(JSON.stringify({ permissions: rules }), origin)
   if ('problems' in read) throw new Error('bad rules')
   const policy = new Policy(read.rules, 'open')
   const settings = { stateDir: folder, askTimeoutMs: 60_000, permissions: 'open', flow: 'off' } as const
@@ -43,6 +48,7 @@ async function open() {
       },
       upstreams: { definitions: [] },
       page: () => Promise.resolve(undefined),
+      hours: fileDocument(path.join(folder, 'hourly-calls.json')),
     },
     policy,
   )
@@ -223,4 +229,19 @@ it('a question of a cell that the page shows names the cell, and its call is hel
   // Control: other cells are denied at once, and their question names no cell.
   expect(await outcomeOf(cellOf(undefined).admit(TOOL, {}, new AbortController()))).toContain('cannot ask its user')
   expect((await listQuestions(folder))[0]!.cell).toBeUndefined()
+})
+
+it('calls of an hour are counted over all bridges of a person, and in one where they cannot be kept', async () => {
+  const { signal } = new AbortController()
+  const folder = newFolder()
+  const rules = { allow: [{ tool: 'hub__send', perHour: 3 }] }
+  const made = async (): Promise<unknown> => {
+    const { cellOf } = await open(rules, folder)
+    return cellOf(undefined).admit(TOOL, {}, { signal })
+  }
+  for (const _ of [1, 2, 3]) await made()
+  await expect(made()).rejects.toThrow(/allows 3 per hour/)
+  const { cellOf } = await open(rules, path.join(folder, 'hourly-calls.json'))
+  for (const _ of [1, 2, 3]) await cellOf(undefined).admit(TOOL, {}, { signal })
+  await expect(cellOf(undefined).admit(TOOL, {}, { signal })).rejects.toThrow(/allows 3 per hour/)
 })

@@ -144,7 +144,8 @@ export class CellPermissions {
       }
       sent = shown.args
     }
-    const reached = permissions.count(decision.limits, this.#counts, this.#cell.session)
+    const counted = permissions.count(decision.limits, this.#counts, this.#cell.session)
+    const reached = counted instanceof Promise ? await counted : counted
     if (reached) {
       this.#tell(tool, args, reached, 'deny', id)
       throw deniedByLimit(subject, reached)

@@ -1,7 +1,7 @@
 // The rules in force for the cells of a server set: those of the files, read again after a change, plus those of a
 // user's own folder. Also the state kept between cells: call counts, open questions, and what the user allowed for a
 // session.
-import { performance } from 'node:perf_hooks'
+import * as z from 'zod'
 import type { Catalog } from '../catalog/catalog.ts'
 import { definitionKey } from '../catalog/model/identity.ts'
 import { CatalogOffering } from '../catalog/model/catalog-offering.ts'
@@ -13,10 +13,12 @@ import type { Settings } from '../../config/settings/settings.ts'
 import type { UserRules } from '../../config/user-rules.ts'
 import { conditionFor, type FlowReason } from '../../config/rules/flow.ts'
 import type { TrustedText } from '../../config/rules/permissions-schema.ts'
-import { CallLimits, type Counts, type LimitReached } from '../../config/rules/limits.ts'
+import { type Counts, type Hours, type LimitReached, takeCall } from '../../config/rules/limits.ts'
 import type { Policy, Standing, Subject } from '../../config/rules/policy.ts'
 import { type Rule, ruleFor } from '../../config/rules/rule.ts'
 import { unmatchedName, type UnmatchedRule, unmatchedRules } from '../../config/rules/unmatched-rules.ts'
+import { JsonRecord } from '../../keep/json-record.ts'
+import type { Document } from '../../keep/store.ts'
 import type { Upstreams } from '../../upstream/upstream.ts'
 import type { AnswerPage } from './answer-page.ts'
 import { KeptQuestions } from './kept-questions.ts'
@@ -26,6 +28,8 @@ interface PermissionsOptions {
   files: Pick<PermissionFiles, 'hasChanged' | 'read' | 'trust'>
   catalog: Pick<Catalog, 'servers' | 'of' | 'compared' | 'accept'>
   upstreams: Pick<Upstreams, 'definitions'>
+  /** Where the calls of the last hour are kept, which all bridges and commands of a person count. */
+  hours: Document
   /** The page where the user can answer questions, served from the first one on; undefined when no page is served. */
   page: () => Promise<AnswerPage | undefined>
 }
@@ -53,7 +57,9 @@ export class Permissions {
   /** Stores questions that the client cannot ask. */
   readonly questions: KeptQuestions
   openQuestions = 0
-  readonly #limits = new CallLimits()
+  readonly #hours: JsonRecord<Hours>
+  /** Where the state cannot be written: those of this bridge. */
+  readonly #unkept: Hours = new Map()
   #shared: Policy | undefined
   readonly #stricter = new WeakMap<UserRules, Stricter>()
   readonly #sessions = new WeakMap<object, SessionPermissions>()
@@ -64,6 +70,14 @@ export class Permissions {
   constructor(options: PermissionsOptions, policy: Policy | undefined) {
     this.options = options
     this.questions = new KeptQuestions(options.settings.stateDir, options.settings.askTimeoutMs)
+    this.#hours = new JsonRecord<Hours>({
+      document: options.hours,
+      empty: () => new Map(),
+      parse: (json) => hourlyCalls.safeParse(json).data,
+      serialize: (hours) => Object.fromEntries(hours),
+      indent: 0,
+      damaged: 'empty',
+    })
     this.#shared = policy
   }
 
@@ -233,10 +247,32 @@ export class Permissions {
     return definition && !definition.isProjects ? { server, definition: definitionKey(definition) } : undefined
   }
 
-  /** Counts a call that is about to be made, unless a limit is reached. */
-  count(rules: readonly Rule[], cell: Counts, session: object): LimitReached | undefined {
+  /**
+   * Counts a call that is about to be made, unless a limit is reached. Waits only where a rule limits the calls of an hour.
+   */
+  count(
+    rules: readonly Rule[],
+    cell: Counts,
+    session: object,
+  ): Promise<LimitReached | undefined> | LimitReached | undefined {
     if (rules.length === 0) return undefined
-    return this.#limits.take(rules, cell, this.of(session).counts, performance.now())
+    const counts = { cell, session: this.of(session).counts }
+    const isHourly = rules.some(({ limits }) => limits?.perHour !== undefined)
+    return isHourly ? this.#countHourly(rules, counts) : takeCall(rules, { ...counts, hours: new Map() }, 0)
+  }
+
+  async #countHourly(
+    rules: readonly Rule[],
+    counts: { cell: Counts; session: Counts },
+  ): Promise<LimitReached | undefined> {
+    const now = Date.now()
+    let reached: LimitReached | undefined
+    const take = (hours: Hours): void => {
+      // A change may be made again in a document that is read anew.
+      reached = takeCall(rules, { cell: new Map(counts.cell), session: new Map(counts.session), hours }, now)
+    }
+    await this.#hours.update(take).catch(() => take(this.#unkept))
+    return reached ?? takeCall(rules, { ...counts, hours: new Map() }, now)
   }
 
   #definitionKey(server: string): string {
@@ -251,6 +287,9 @@ export class Permissions {
   }
 }
 
+const hourlyCalls = z
+  .record(z.string(), z.array(z.number()))
+  .transform((hours): Hours => new Map(Object.entries(hours)))
 const READS = { readOnlyHint: true }
 
 /** Rules name resources and prompts by a method of their server. */

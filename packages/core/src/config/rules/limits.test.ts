@@ -1,6 +1,6 @@
 // This file verifies that calls are counted for each rule by cell, session and hour.
 import { expect, it } from 'vitest'
-import { CallLimits } from './limits.ts'
+import { takeCall } from './limits.ts'
 import { readRules } from './read-rules.ts'
 import type { Rule } from './rule.ts'
 
@@ -12,9 +12,10 @@ async function ruleWith(limits: object): Promise<Rule> {
 }
 
 it('limits of calls are counted for each cell and each session', async () => {
-  const [limits, rule] = [new CallLimits(), await ruleWith({ perCell: 2, perSession: 3 })]
-  const session = new Map<string, number>()
-  const take = (cell: Map<string, number>, of = session) => limits.take([rule], cell, of, 0)?.limit
+  const rule = await ruleWith({ perCell: 2, perSession: 3 })
+  const of = new Map<string, number>()
+  const take = (cell: Map<string, number>, session = of) =>
+    takeCall([rule], { cell, session, hours: new Map() }, 0)?.limit
   const [first, second] = [new Map<string, number>(), new Map<string, number>()]
   expect([take(first), take(first), take(first)]).toEqual([undefined, undefined, 'perCell'])
   expect([take(second), take(second)]).toEqual([undefined, 'perSession'])
@@ -22,28 +23,28 @@ it('limits of calls are counted for each cell and each session', async () => {
 })
 
 it('limits of calls per hour end after an hour, and are counted over all sessions and readings of the file', async () => {
-  const limits = new CallLimits()
-  const at = async (now: number) => limits.take([await ruleWith({ perHour: 2 })], new Map(), new Map(), now)
+  const hours = new Map<string, number[]>()
+  const at = async (now: number) =>
+    takeCall([await ruleWith({ perHour: 2 })], { cell: new Map(), session: new Map(), hours }, now)
   expect(await at(0)).toBe(undefined)
   expect(await at(1_000)).toBe(undefined)
   expect(await at(2_000)).toMatchObject({ limit: 'perHour', most: 2, waitMs: 3_598_000 })
   expect(await at(3_600_000)).toBe(undefined)
   expect(await at(3_600_001)).toMatchObject({ limit: 'perHour' })
+  expect(await at(3_599_000), 'after the clock was set back').toMatchObject({ limit: 'perHour' })
 })
 
 it('limits of calls do not count a call that a rule refuses', async () => {
-  const limits = new CallLimits()
   const [one, other] = [await ruleWith({ perCell: 1 }), await ruleWith({ perCell: 5 })]
   const cell = new Map<string, number>()
-  limits.take([one, other], cell, new Map(), 0)
-  limits.take([one, other], cell, new Map(), 0)
+  takeCall([one, other], { cell, session: new Map(), hours: new Map() }, 0)
+  takeCall([one, other], { cell, session: new Map(), hours: new Map() }, 0)
   expect([...cell.values()]).toEqual([1, 1])
 })
 
 it('limits of calls count a call once when a file has the same rule twice', async () => {
-  const limits = new CallLimits()
   const twice = [await ruleWith({ perCell: 2, perHour: 2 }), await ruleWith({ perCell: 2, perHour: 2 })]
-  const take = () => limits.take(twice, cell, new Map(), 0)?.limit
-  const cell = new Map<string, number>()
+  const take = () => takeCall(twice, { cell, session: new Map(), hours }, 0)?.limit
+  const [cell, hours] = [new Map<string, number>(), new Map<string, number[]>()]
   expect([take(), take(), take()]).toEqual([undefined, undefined, 'perCell'])
 })
