@@ -11,7 +11,7 @@ const RETRY_MS = 1_000
 /** Runs kept here; older ones come from the record. */
 const KEEPS = { runs: 500, chars: Infinity }
 
-/** The lock of the tab that reads, and the channel on which it tells the others. */
+/** The lock of the tab that reads, and the channel, of this origin only, on which it tells the others. */
 const TABS = 'sandbridge-events'
 type Told = { isNew: true } | { connection: Connection } | { message: PageMessage }
 
@@ -53,6 +53,7 @@ class Store {
       else this.#connect(data.connection)
     }
     // The tab that reads begins anew, so that this one hears the whole state.
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin
     this.#tabs.postMessage({ isNew: true } satisfies Told)
     void navigator.locks.request(TABS, () => this.#readForAll())
   }
@@ -74,6 +75,7 @@ class Store {
   #tell(told: Exclude<Told, { isNew: true }>): void {
     if ('message' in told) this.#take(told.message)
     else this.#connect(told.connection)
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin
     this.#tabs.postMessage(told)
   }
 

@@ -248,7 +248,7 @@ export class Permissions {
   }
 
   /**
-   * Counts a call that is about to be made, unless a limit is reached. Waits only where a rule limits the calls of an hour.
+   * Counts a call that is about to be made, unless a limit is reached. Waits only where a rule limits calls per hour.
    */
   count(
     rules: readonly Rule[],
