@@ -11,6 +11,7 @@ export const resident: Feature = {
   commands: addCommands,
   examples: {
     status: ['sandbridge status', 'sandbridge status --json'],
+    start: ['sandbridge start'],
     stop: ['sandbridge stop'],
     top: ['sandbridge top', 'sandbridge top --json'],
   },
@@ -37,6 +38,11 @@ function addCommands(program: Command, terminal: Terminal): void {
     .description('show the resident bridges of this user, their clients and servers')
     .json()
     .action(async (options: { json?: boolean }) => (await import('./status.ts')).status(options))
+
+  program
+    .command('start')
+    .description('start the resident bridge now, and keep it without clients')
+    .action(async () => (await import('./start.ts')).start())
 
   program
     .command('stop')

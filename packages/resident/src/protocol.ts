@@ -67,6 +67,8 @@ export type FromRelay =
   | { ping: true }
   | { status: true }
   | { stop: true }
+  /** It stays without clients. */
+  | { keep: true }
   /** The client has said everything. Said on Windows only: a pipe cannot be closed in one direction. */
   | { over: true }
   /** A command begins. Until then it may give up, and run without the resident. */

@@ -22,6 +22,7 @@ function addCommands(program: Command): void {
     .option('--move', "move the clients' own servers to ~/MCPs, so that they use no context")
     .option('--client <name...>', 'only these clients')
     .option('--tools <mode>', 'what they list: code (run_python), search, or direct (every tool)')
+    .option('--login', 'start the bridge at login, so that no client waits for it')
     .option('--dry-run', 'show the changes and make none')
     .option('--undo', 'undo the changes')
     .json('print JSON; changes nothing without --yes')

@@ -26,6 +26,7 @@ import { confirm } from '@sandbridge/core/cli/terminal/confirm.ts'
 import { indexNow } from './index-servers.ts'
 import { tellUnread, withBridge } from '@sandbridge/core/cli/terminal/open-bridge.ts'
 import { print, printJson, printStyled, visibleInline, type Style } from '@sandbridge/core/cli/terminal/print.ts'
+import { addLoginItem, IDLE_MEGABYTES } from './login-item.ts'
 import { printSkipped } from './print-skipped.ts'
 import { isOfOneVersion, stableNode } from './stable-node.ts'
 
@@ -42,6 +43,7 @@ interface InitOptions {
   client?: string[]
   dryRun?: boolean
   tools?: string
+  login?: boolean
   json?: boolean
 }
 
@@ -96,6 +98,7 @@ export async function init(options: InitOptions): Promise<void> {
   printSkipped(skipped)
   if (skipped.length > 0) process.exitCode = 1
   if (written.length > 0) print('Undo with `sandbridge init --undo`.')
+  if (options.login || (mayAsk && written.length > 0 && (await confirm(LOGIN_QUESTION)))) await startAtLogin(command)
   // The answers also hold for what follows here.
   if (leftOut.length > 0) Object.assign(process.env, sourcesWithout(leftOut, settings.sources))
   await withBridge(async (bridge) => {
@@ -121,6 +124,16 @@ export async function init(options: InitOptions): Promise<void> {
   if (leftOut.length > 0)
     steps.push(`Set MCP_BRIDGE_SOURCES=${process.env['MCP_BRIDGE_SOURCES']} for commands in a terminal, too.`)
   if (steps.length > 0) print(`\nNext:\n${steps.map((step) => `- ${step}`).join('\n')}`)
+}
+
+const LOGIN_QUESTION = `Start the bridge at login, so that no client waits for it? It takes about ${IDLE_MEGABYTES} MB. [y/N] `
+
+async function startAtLogin(command: BridgeCommand): Promise<void> {
+  const { home, env } = processContext()
+  const reason = await addLoginItem(command, { platform: process.platform, home, env })
+  if (reason === undefined) return print('The resident bridge starts at login. `sandbridge init --undo` ends that.')
+  process.exitCode = 1
+  print(`The resident bridge cannot be started at login: ${reason}`)
 }
 
 /** Asks for each client's file whether cells may call its servers. @returns the clients for which the answer is no */

@@ -2,6 +2,7 @@
 import { type PlannedUndo, planUndo, undoInit } from './undo-init.ts'
 import { confirm } from '@sandbridge/core/cli/terminal/confirm.ts'
 import { print, printJson, printTable, visibleInline } from '@sandbridge/core/cli/terminal/print.ts'
+import { removeLoginItem } from './login-item.ts'
 import { printSkipped } from './print-skipped.ts'
 import type { HostPaths } from '@sandbridge/core/config/readers/reader.ts'
 import { count } from '@sandbridge/core/util/text/count.ts'
@@ -18,6 +19,7 @@ export async function undo(
 ): Promise<void> {
   const planned = await planUndo(place)
   if (json) {
+    if (yes && !dryRun) await removeLoginItem(place)
     const done = yes && !dryRun ? await undoInit(place) : { restored: [], deleted: [], skipped: [] }
     if (done.skipped.length > 0) process.exitCode = 1
     return printJson({ planned, ...done })
@@ -27,6 +29,7 @@ export async function undo(
   if (dryRun) return print('\nNothing was changed: this was a dry run.')
   if (planned.length > 0 && !yes && !(await confirm('\nUndo these changes? [y/N] ')))
     return print('Nothing was changed.')
+  if (await removeLoginItem(place)) print('The bridge no longer starts at login.')
   const { restored, deleted, skipped } = await undoInit(place)
   for (const file of restored) print(`restored ${visibleInline(file)}`)
   for (const file of deleted) print(`deleted ${visibleInline(file)}`)

@@ -14,7 +14,7 @@ const HELLO = { hello: 1, key: 'the key', pid: 1, env: {}, cwd: '/', home: '/', 
 const MAX_CLIENTS = 64
 
 /** A resident that serves nothing. */
-async function startResident(): Promise<{ socket: string; ended: Promise<unknown> }> {
+async function startResident(idleMs = 600_000) {
   needsPosix('on Windows a resident listens on no file')
   const state = mkdtempSync(path.join(tmpdir(), 'sb-run-'))
   const place = residentPlace(state, '0123456789abcdef0123')
@@ -23,7 +23,7 @@ async function startResident(): Promise<{ socket: string; ended: Promise<unknown
   // It would end this process.
   const exit = vi.spyOn(process, 'exit').mockImplementation((() => {}) as never)
   const resident = new Resident({
-    idleMs: 600_000,
+    idleMs,
     maxTimeoutMs: 1_000,
     key: { name: '0123456789abcdef0123', text: HELLO.key },
     place,
@@ -42,7 +42,7 @@ async function startResident(): Promise<{ socket: string; ended: Promise<unknown
     exit.mockRestore()
     rmSync(state, { recursive: true, force: true })
   })
-  return { socket: place.socket, ended }
+  return { socket: place.socket, ended, close }
 }
 
 /** Connects, says this, and keeps the connection. @returns the first thing that it is told */
@@ -80,4 +80,19 @@ it('disconnects the connection that has said nothing for longest, when there are
   silent[1]!.socket.write(controlLine({ ...HELLO, ownPaths: [] }))
   expect(await silent[1]!.told).toHaveProperty('welcome')
   expect(isOver.filter(Boolean)).toHaveLength(1)
+})
+
+it.each([
+  ['ends some time after its last client', false],
+  ['stays without clients when it was told so', true],
+])('%s', async (_, isKept) => {
+  const { socket, ended, close } = await startResident(20)
+  if (isKept) expect(await askResident(socket, { keep: true })).toEqual({ pong: true })
+  const client = say(socket, controlLine({ ...HELLO, ownPaths: [] }))
+  expect(await client.told).toHaveProperty('welcome')
+  client.socket.destroy()
+  if (!isKept) return void (await ended)
+  await new Promise((resolve) => setTimeout(resolve, 200))
+  expect(close).not.toHaveBeenCalled()
+  expect(await askResident(socket, { ping: true })).toEqual({ pong: true })
 })

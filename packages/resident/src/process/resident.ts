@@ -33,6 +33,8 @@ const HELLO_MS = 5_000
 /** A relay that started this resident connects within this time. */
 const FIRST_CLIENT_MS = 15_000
 const WATCH_MS = 1_000
+/** How long a resident that stays without clients holds sandboxes and servers ready for the next. */
+const KEPT_READY_MS = 3_600_000
 const POLL_MS = 50
 
 /** One client, as long as it is connected. */
@@ -72,7 +74,7 @@ interface ResidentOptions {
   openCells: () => number
   /** Whether its page is open in a browser: then it stays without clients. */
   isWatched: () => boolean
-  /** Ends the bridge. */
+  /** Ends the bridge. The next client opens another. */
   close: () => Promise<void>
 }
 
@@ -94,6 +96,8 @@ export class Resident {
   #holder: bigint | undefined
   #idle: ReturnType<typeof setTimeout> | undefined
   #isEnding = false
+  /** It stays until it is stopped. */
+  #isKept = false
 
   constructor(options: ResidentOptions) {
     this.#options = options
@@ -173,6 +177,10 @@ export class Resident {
           socket.end(controlLine({ pong: true }))
           return void this.end('sandbridge stop')
         }
+        if (said['keep'] === true) {
+          socket.end(controlLine({ pong: true }))
+          return this.#keep()
+        }
         if (said['over'] === true) return over()
         if (client) return client.told(said)
         const hello = early ? undefined : helloOf(said)
@@ -229,10 +237,19 @@ export class Resident {
     if (this.#clientCount > 0 || this.#isEnding) return
     if (!this.#hasName) return void this.end('its name was taken')
     // A connection that is no client's, as of `sandbridge status`, does not stop the time.
-    this.#idle ??= setTimeout(() => this.#endUnwatched(), this.#options.idleMs)
+    const { idleMs } = this.#options
+    this.#idle ??= setTimeout(() => this.#endUnwatched(), this.#isKept ? Math.max(idleMs, KEPT_READY_MS) : idleMs)
+  }
+
+  #keep(): void {
+    this.#isKept = true
+    clearTimeout(this.#idle)
+    this.#idle = undefined
+    this.#waitForClients()
   }
 
   #endUnwatched(): void {
+    if (this.#isKept && !this.#options.isWatched()) return void this.#options.close().catch(() => {})
     if (!this.#options.isWatched()) return void this.end('the last client has gone')
     this.#idle = setTimeout(() => this.#endUnwatched(), WATCH_MS)
   }

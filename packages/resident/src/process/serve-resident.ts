@@ -106,7 +106,12 @@ export async function serveResident(name: string): Promise<void> {
     serve: (hello, socket, tell) => serveClient(hello, socket, tell, { settings, own: own.get(hello.env)!, bridge }),
     openCells: () => opened?.cells.count ?? 0,
     isWatched: () => opened?.page.service?.isOpen === true,
-    close: async () => (await opening)?.close(),
+    close: async () => {
+      const last = opening
+      opening = undefined
+      opened = undefined
+      await (await last)?.close()
+    },
   })
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void resident.end(`got ${signal}`))
   process.on('SIGHUP', () => {})
