@@ -82,16 +82,24 @@ it('disconnects the connection that has said nothing for longest, when there are
   expect(isOver.filter(Boolean)).toHaveLength(1)
 })
 
-it.each([
-  ['ends some time after its last client', false],
-  ['stays without clients when it was told so', true],
-])('%s', async (_, isKept) => {
+/** A client that comes and goes. */
+async function oneClient(socketPath: string): Promise<void> {
+  const { told, socket } = say(socketPath, controlLine({ ...HELLO, ownPaths: [] }))
+  expect(await told).toHaveProperty('welcome')
+  socket.destroy()
+}
+
+it('ends some time after its last client', async () => {
   const { socket, ended, close } = await startResident(20)
-  if (isKept) expect(await askResident(socket, { keep: true })).toEqual({ pong: true })
-  const client = say(socket, controlLine({ ...HELLO, ownPaths: [] }))
-  expect(await client.told).toHaveProperty('welcome')
-  client.socket.destroy()
-  if (!isKept) return void (await ended)
+  await oneClient(socket)
+  await ended
+  expect(close).toHaveBeenCalled()
+})
+
+it('stays without clients when it was told so', async () => {
+  const { socket, close } = await startResident(20)
+  expect(await askResident(socket, { keep: true })).toEqual({ pong: true })
+  await oneClient(socket)
   await new Promise((resolve) => setTimeout(resolve, 200))
   expect(close).not.toHaveBeenCalled()
   expect(await askResident(socket, { ping: true })).toEqual({ pong: true })
