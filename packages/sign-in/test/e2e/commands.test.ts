@@ -35,6 +35,10 @@ it('servers and doctor show who is signed in, and logout forgets sign-ins of ent
   expect(await run(home, ['servers', 'r'])).toMatch(/^authorized +no sign-in$/m)
   for (const name of ['r', 's', 't']) expect((await login(home, [name])).stdout).toContain(`Signed in to '${name}'.`)
   expect(await run(home, ['servers', 'r'])).toMatch(/^authorized +signed in as ann@example\.com, just now$/m)
+  expect(await run(home, ['servers'])).toMatch(/^s +mcp_s .*signed in as ann@example\.com, just now\./m)
+  expect(JSON.parse(await run(home, ['servers', '--json']))).toMatchObject({
+    servers: [{ signIn: { account: 'ann@example.com' } }, {}, {}],
+  })
   const json = JSON.parse(await run(home, ['servers', 'r', '--json'])) as object
   expect(json).toMatchObject({ signIn: { uses: 'sign-in', account: 'ann@example.com' } })
   expect(await run(home, ['doctor'])).toContain('r: signed in as ann@example.com')

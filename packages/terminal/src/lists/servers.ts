@@ -6,6 +6,7 @@ import { BridgeError } from '@sandbridge/core/errors.ts'
 import { ago } from '@sandbridge/core/util/text/ago.ts'
 import { count } from '@sandbridge/core/util/text/count.ts'
 import { features, type ServerProcess } from '@sandbridge/core/cli/package.ts'
+import { describeSignIn, signInState, type SignInState } from '@sandbridge/core/upstream/auth/describe-sign-in.ts'
 import type { OpenTenant } from '@sandbridge/core/bridge/open-tenant.ts'
 import { withServers } from '@sandbridge/core/cli/terminal/open-bridge.ts'
 import type { Cell, Printer } from '@sandbridge/core/cli/terminal/print.ts'
@@ -33,7 +34,7 @@ export async function servers(name: string | undefined, options: ServersOptions,
     const processes = await features.processes(bridge.settings.stateDir)
     if (options.json)
       terminal.printJson({
-        ...listing(bridge),
+        ...(await listing(bridge)),
         ...(processes.length > 0 && { processes }),
         ...(options.sources && { files: sourceFiles(bridge) }),
       })
@@ -45,13 +46,27 @@ export async function servers(name: string | undefined, options: ServersOptions,
   })
 }
 
-function listing({ catalog, discovered }: OpenTenant) {
+async function listing(bridge: OpenTenant) {
+  const { catalog, discovered } = bridge
   const known = new Map(catalog.servers().map((entry) => [entry.name, entry]))
+  const signIns = await signInsOf(bridge)
   const summaries = [...describeServers(discovered.servers), ...describeServers(discovered.untrusted)]
   return {
-    servers: summaries.map((summary) => ({ ...known.get(summary.name), ...summary })),
+    servers: summaries.map((summary) => {
+      const signIn = signIns.get(summary.name)
+      return { ...known.get(summary.name), ...summary, ...(signIn && { signIn }) }
+    }),
     skipped: discovered.skipped,
   }
+}
+
+/** Of servers that are signed in to, or were. */
+async function signInsOf({ discovered, set }: OpenTenant): Promise<Map<string, SignInState>> {
+  const store = set.connected.tokenStore
+  const all = await Promise.all(
+    discovered.servers.map(async (server) => [server.name, await signInState(server, store)] as const),
+  )
+  return new Map(all.flatMap(([name, state]) => (state?.uses === 'sign-in' ? [[name, state]] : [])))
 }
 
 async function printServers(bridge: OpenTenant, terminal: Terminal): Promise<void> {
@@ -59,10 +74,13 @@ async function printServers(bridge: OpenTenant, terminal: Terminal): Promise<voi
   const { catalog, discovered } = bridge
   const installing = await installingServers(terminal)
   const entries = catalog.servers()
+  const signIns = await signInsOf(bridge)
   const renamed = new Map(discovered.found.filter(isRenamed).map((one) => [one.name, one]))
   const rows: Cell[][] = entries.map(({ name, alias, toolCount, problem, description }) => {
     const from = renamed.get(name)?.definition
-    const note = from ? `is ${from.name} in ${from.source.file}; that name is taken. ` : ''
+    const taken = from ? `is ${from.name} in ${from.source.file}; that name is taken. ` : ''
+    const signIn = signIns.get(name)
+    const note = signIn ? `${taken}${describeSignIn(signIn)}. ` : taken
     const since = toolCount === undefined ? installing.get(name) : undefined
     if (since !== undefined)
       return [name, `mcp_${alias}`, { text: 'installing', style: 'yellow' }, `${note}began ${ago(since, Date.now())}`]
