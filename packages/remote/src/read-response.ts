@@ -1,4 +1,5 @@
 // Reads the response of a remote server to a message, whatever its content type says, and what it says of a failure.
+import { isUtf8 } from 'node:buffer'
 import { STATUS_CODES } from 'node:http'
 import { isRecord, parseJson } from '@sandbridge/core/util/json/json.ts'
 import { onOneLine } from '@sandbridge/core/util/text/server-words.ts'
@@ -8,6 +9,9 @@ import { type OnDropped, readable } from '@sandbridge/core/upstream/reading/word
 
 /** How much of the text of a failure is read as words. */
 const MAX_WORDS_CHARS = 8_000
+
+const JSON_TYPE = 'application/json'
+const UTF_8 = new TextDecoder()
 
 /** A message that was sent in a request, as far as its response can be about it. */
 export interface Sent {
@@ -38,16 +42,12 @@ export async function textOf(response: Response): Promise<string> {
   const bytes = await response.arrayBuffer()
   const { status, statusText, headers } = response
   if (bytes.byteLength === 0) return statusText === STATUS_CODES[status] ? '' : statusText
+  if (isUtf8(bytes)) return UTF_8.decode(bytes)
   const [, charset = 'latin1'] = /charset="?([\w-]+)/i.exec(headers.get('content-type') ?? '') ?? []
-  return inCharset(bytes, 'utf-8') ?? inCharset(bytes, charset) ?? inCharset(bytes, 'latin1')!
-}
-
-/** Undefined where the bytes are none of this charset, or Node does not know it. */
-function inCharset(bytes: ArrayBuffer, charset: string): string | undefined {
   try {
     return new TextDecoder(charset, { fatal: true }).decode(bytes)
   } catch {
-    return undefined
+    return new TextDecoder('latin1').decode(bytes)
   }
 }
 
@@ -67,15 +67,17 @@ export function exchangeOf(open: OpenRequests, init: RequestInit | undefined): A
  */
 export function readBody(response: Response, text: string, open: Awaited, onDropped: OnDropped): Response | undefined {
   // The data of events that are not called a stream.
-  const events = [...text.matchAll(/^data: ?(.*)$/gm)].map(([, data]) => data!)
-  const found = [text, ...(/^\s*[{[]/.test(text) ? [] : events)].flatMap((part) => {
+  const events = /^\s*[{[]/.test(text) ? [] : [...text.matchAll(/^data: ?(.*)$/gm)].map(([, data]) => data!)
+  const found = [text, ...events].flatMap((part) => {
     const { messages, doubtful } = readText(part, open, onDropped)
     return [...messages, ...doubtful]
   })
   if (found.length === 0) return undefined
-  const headers = new Headers(response.headers)
-  headers.set('content-type', 'application/json')
   const json = (): Promise<unknown> => Promise.resolve(found.length === 1 ? found[0] : found)
+  if (response.status === 200 && response.headers.get('content-type')?.startsWith(JSON_TYPE))
+    return Object.assign(response, { json })
+  const headers = new Headers(response.headers)
+  headers.set('content-type', JSON_TYPE)
   return Object.assign(new Response(null, { status: 200, headers }), { json })
 }
 
