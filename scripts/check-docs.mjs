@@ -60,6 +60,24 @@ export function dialectIn(page, text, dialect) {
   )
 }
 
+/** In the tool's description, which models know. */
+const KEPT_IN_CODE = new Set(['wording', 'wordings'])
+
+/** @returns {string[]} one sentence for each word of the dialect in a text of TypeScript with at least three words */
+export function dialectInMessages(file, code, dialect) {
+  const heard = dialect.filter(({ word }) => !KEPT_IN_CODE.has(word))
+  return code.split('\n').flatMap((line, index) => {
+    if (/^\s*(?:\/\/|\/?\*)/.test(line)) return []
+    const texts = Array.from(line.matchAll(/(['"`])((?:\\.|(?!\1)[^\\])*)\1/g), ([, , text]) => text)
+    return texts
+      .filter((text) => text.split(' ').length > 2 && /[A-Z.:,]|^the /.test(text))
+      .flatMap((text) =>
+        heard.filter(({ word }) => new RegExp(`\\b${word}\\b`, 'i').test(text.replaceAll(/\$\{[^}]*\}/g, ''))),
+      )
+      .map(({ word, instead }) => `${file}:${index + 1} says "${word}"; write ${instead}`)
+  })
+}
+
 /** Pages whose readers use Sandbridge, or begin to change it. */
 const FOR_READERS = /^(?!CHANGELOG|CONTRIBUTING|docs\/decisions\/)/
 
@@ -118,6 +136,8 @@ function main() {
   if (dialect.length === 0) problems.push('CONTRIBUTING.md has no table under "Words"')
   for (const [page, text] of Object.entries(pages))
     if (FOR_READERS.test(page)) problems.push(...dialectIn(page, text, dialect))
+  for (const file of code.filter((one) => /^packages\/[^/]+\/(?:src|web)\/(?!.*\.test\.).*\.tsx?$/.test(one)))
+    problems.push(...dialectInMessages(file, readFileSync(path.join(ROOT, file), 'utf8'), dialect))
   if (!linksIn(pages['README.md']).includes('docs/guide.md')) problems.push('README.md does not link docs/guide.md')
   for (const problem of problems) process.stdout.write(`${problem}\n`)
   process.exitCode = problems.length === 0 ? 0 : 1

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { dialectIn, dialectOf, longComments, problemsIn } from './check-docs.mjs'
+import { dialectIn, dialectInMessages, dialectOf, longComments, problemsIn } from './check-docs.mjs'
 
 const ROOT = path.join(import.meta.dirname, '..')
 const known = (file: string) => ['README.md', 'docs', 'docs/a.md', 'docs/pic.svg'].includes(file)
@@ -62,4 +62,10 @@ it('the docs check reports words of the table in CONTRIBUTING.md, outside of cod
   const found = dialectIn('docs/a.md', 'A `wall`.\n\n```\nwall\n```\nTwo Walls, one wall.\n', dialect)
   expect(found).toEqual(['docs/a.md:6 says "wall"; write isolation'])
   expect(dialectOf(readFileSync(path.join(ROOT, 'CONTRIBUTING.md'), 'utf8')).length).toBeGreaterThan(10)
+})
+
+it('the docs check reports the same words in messages of code, and not in comments or names', () => {
+  const dialect = [{ word: 'wall', instead: 'isolation' }]
+  const code = "// It fails at a wall.\nconst wall = 'wall'\nsay('It fails at a wall')\nsay(`at ${wall} it fails`)\n"
+  expect(dialectInMessages('a.ts', code, dialect)).toEqual(['a.ts:3 says "wall"; write isolation'])
 })

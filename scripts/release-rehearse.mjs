@@ -1,7 +1,7 @@
 // `npm run release:rehearse`: goes the way of .github/workflows/release.yml to its last step without publishing, on a
 // clean clone of the current commit. Prints one line for each step. Exit code 1 when one fails.
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -30,8 +30,14 @@ const STEPS = {
       .filter((file) => !file.endsWith('README.md'))
     if (left.length > 0) throw new Error(`fold into CHANGELOG.md: ${left.join(', ')}`)
   },
-  'every version is the same, and README.md is for a published package': () =>
-    run('npm', ['run', '--silent', 'check:release', '--', `v${version}`]),
+  'every version is the same, and README.md without its block is for a published package': () => {
+    const page = path.join(clone, 'README.md')
+    const text = readFileSync(page, 'utf8')
+    const published = text.replace(/<!-- until the first release[^]*?<!-- end of the block -->\n\n?/, '')
+    if (published !== text) remarks.push('README.md: delete the block "until the first release".')
+    writeFileSync(page, published)
+    run('npm', ['run', '--silent', 'check:release', '--', `v${version}`])
+  },
   'the package, with its software bill of materials': () =>
     run('npm', ['pack', '--silent', '--pack-destination', work]),
   'it installs in an empty place': () =>
@@ -53,6 +59,7 @@ const STEPS = {
   },
 }
 
+const remarks = []
 let failed = 0
 try {
   for (const [name, step] of Object.entries(STEPS)) {
@@ -69,5 +76,6 @@ try {
 } finally {
   rmSync(work, { recursive: true, force: true })
 }
+for (const remark of remarks) process.stdout.write(`to do   ${remark}\n`)
 process.stdout.write(failed === 0 ? 'Next: git tag, git push --tags.\n' : `${failed} steps failed.\n`)
 process.exitCode = failed === 0 ? 0 : 1

@@ -1,20 +1,16 @@
-// Draws a recorded terminal session as an SVG: the commands appear one after the other, each with its output. Pure.
-// A viewer without animations shows everything.
+// Draws a recorded terminal session as an SVG: each command with its output. Pure.
 
 const FONT_SIZE = 13
 const LINE_HEIGHT = 18
 const CHARACTER_WIDTH = 7.83
 const MARGIN = 16
 const BAR_HEIGHT = 32
-const SECONDS_BETWEEN = 1.6
 
 const COLOURS = { 31: 'red', 32: 'green', 33: 'yellow', 34: 'blue', 35: 'magenta', 36: 'cyan' }
 const STYLE = `text { font: ${FONT_SIZE}px ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; fill: #d6deeb; white-space: pre }
 .prompt { fill: #7fdbca } .typed { fill: #fff; font-weight: 600 } .dim { fill: #8b98a9 } .bold { font-weight: 600 }
 .red { fill: #ff6b6b } .green { fill: #9ece6a } .yellow { fill: #e0af68 } .blue { fill: #82aaff } .magenta { fill: #c792ea }
-.cyan { fill: #7dcfff }
-@keyframes show { from { opacity: 0 } }
-g { animation: show .3s both }`
+.cyan { fill: #7dcfff }`
 
 /**
  * The final screen of a terminal, as lines of runs of one style. Supports the escapes that sandbridge writes.
@@ -71,7 +67,7 @@ function joined(characters) {
 export function drawSession(session) {
   let line = 0
   let columns = 80
-  const groups = session.map(({ typed, shown }, index) => {
+  const groups = session.map(({ typed, shown }) => {
     const command = [
       { text: '$ ', style: 'prompt' },
       { text: typed, style: 'typed' },
@@ -81,7 +77,7 @@ export function drawSession(session) {
     const texts = [command, ...output].map((runs) => drawLine(runs, line++))
     line += 1
     columns = Math.max(columns, ...[command, ...output].map((runs) => lengthOf(runs)))
-    return `<g style="animation-delay:${(index * SECONDS_BETWEEN).toFixed(1)}s">${texts.join('')}</g>`
+    return `<g>${texts.join('')}</g>`
   })
   const width = Math.round(columns * CHARACTER_WIDTH + 2 * MARGIN)
   const height = BAR_HEIGHT + MARGIN + (line - 1) * LINE_HEIGHT

@@ -105,7 +105,7 @@ const RAW = fixtureServer('raw.mjs', 'good')
 const JAILED = { raw: { ...RAW, sandbox: {} } }
 const CALL = ['exec', '-c', 'await mcp_raw.echo(text="x")']
 const FAR = { far: { url: 'http://127.0.0.1:9/mcp' } }
-const RECORD = 'the record of runs and calls'
+const RECORD = 'the audit log'
 /** Who asks for a part, and what it is called. */
 const ASKING: [string, string, Given, readonly string[]][] = [
   ['MCP_BRIDGE_RUNTIME=bubblewrap', 'the bubblewrap provider', { env: { MCP_BRIDGE_RUNTIME: 'bubblewrap' } }, CELL],

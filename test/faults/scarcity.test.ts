@@ -50,9 +50,7 @@ describe('a bridge', { timeout: 120_000 }, () => {
     const second = await startBridge({ home, env })
     const told: TestBridge[] = []
     const run = async (bridge: TestBridge, code: string): Promise<string> => {
-      const [text = '', ...notes] = (await bridge.run(code)).split(
-        '\n[sandbridge: The record of runs and calls cannot be',
-      )
+      const [text = '', ...notes] = (await bridge.run(code)).split('\n[sandbridge: The audit log cannot be')
       for (const note of notes) if (note.includes('the disk is full')) told.push(bridge)
       return text
     }

@@ -91,7 +91,7 @@ export class BubblewrapProvider implements Provider {
     const { reason } = this.#forkServers
     if (this.#options.forks && reason === undefined) return 'forked from one process'
     const because = reason === undefined ? '' : `, because none could be forked: ${reason}`
-    return `each started with a Python of its own${because}`
+    return `each started with its own Python${because}`
   }
 
   /** @throws BridgeError as `prepare` does, CONFIG_INVALID for a memory limit that is too low for Python */

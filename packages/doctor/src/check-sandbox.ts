@@ -133,7 +133,7 @@ export async function tryFilter(tryCell: TryCell): Promise<Finding> {
   const check = 'seccomp'
   const { status, printed, provider } = await tryCell(CODE)
   if (provider === 'pyodide') {
-    return { check, level: 'ok', message: 'Python runs as WebAssembly, which makes no system calls of its own.' }
+    return { check, level: 'ok', message: 'Python runs as WebAssembly, which makes no system calls.' }
   }
   if (status !== 'ok') return notTried(check, status)
   const { mode, allowed } = JSON.parse(printed) as { mode: string | null; allowed: string[] }

@@ -15,7 +15,7 @@ function addCommands(program: Command): void {
   program
     .command('doctor')
     .description('show what can isolate Python on this machine, whether a cell runs, and what is wrong')
-    .option('--deep', 'also try the walls of the sandbox, and start every server')
+    .option('--deep', 'also try the isolation of the sandbox, and start every server')
     .option('--fix', 'correct what is safe to correct, such as permissions of files')
     .option('--report <file>', 'write the report to a file, without secrets, for an issue')
     .json()

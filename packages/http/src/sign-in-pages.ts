@@ -90,7 +90,7 @@ export class SignInPages implements SignInPage {
     const link = this.#links.get(id)
     if (!link) return show(response, 410, 'This link is used or too old. Run the code again to get a new one.')
     const who = link.user === undefined ? 'the owner of this bridge' : `the user ${link.user} of this bridge`
-    const text = `<p>Code that runs for <strong>${escaped(who)}</strong> wants to use the server <strong>${escaped(link.server)}</strong>. Whoever signs in here lets that code act in their name.</p><p>Go on only if this is you.</p>`
+    const text = `<p>Code that runs for <strong>${escaped(who)}</strong> wants to use the server <strong>${escaped(link.server)}</strong>. Anyone who signs in here lets that code act in their name.</p><p>Go on only if this is you.</p>`
     this.#form(response, 200, link.server, `${text}<input type="hidden" name="link" value="${escaped(id)}">`)
   }
 
@@ -138,7 +138,7 @@ export class SignInPages implements SignInPage {
     const state = parameters.get('state') ?? ''
     const onAnswer = this.#waiting.get(state)
     if (!onAnswer || !this.#isSameBrowser(request, state))
-      return show(response, 400, 'This answer belongs to no sign-in that this browser has begun.')
+      return show(response, 400, 'This sign-in was not started in this browser. Start it again here.')
     // Accept one response only, whatever it says.
     this.#waiting.delete(state)
     const isRefused = parameters.has('error')

@@ -724,7 +724,7 @@ describe('without a setting', () => {
     const call = `{"jsonrpc":"2.0","id":"half","method":"tools/list","params":{}}\n`
     bob.process.stdin!.write(call.slice(0, 20))
     expect(command('stop').code).toBe(0)
-    await until(() => !isAlive(resident!) && [ann, bob].every((one) => one.said().includes('a bridge of its own')))
+    await until(() => !isAlive(resident!) && [ann, bob].every((one) => one.said().includes('its own bridge')))
     bob.process.stdin!.write(call.slice(20))
     expect(await ann.run('print("kept" in globals())')).toBe('False')
     expect(await Promise.all([who(ann), who(bob)])).toEqual(['ann', 'bob'])
@@ -832,7 +832,7 @@ describe('without a setting', () => {
     expect(await failureOf(start('cyd'))).toMatch(/settings\.json.*mask/)
   })
 
-  it('a client without the right to gain privileges, as in a sandbox, has a bridge of its own', async () => {
+  it('a client without the right to gain privileges, as in a sandbox, has its own bridge', async () => {
     needsLinux('another system has no such flag')
     needsProgram('setpriv')
     const { placeOf, residents } = outsideOfContainers({})
@@ -871,7 +871,7 @@ describe('run serves its client itself', () => {
     prepare(folder)
     const ann = await connect('ann')
     expect(await who(ann)).toBe('ann')
-    expect(ann.said()).toMatch(/resident bridge cannot be used: .*\. This client gets a bridge of its own/)
+    expect(ann.said()).toMatch(/resident bridge cannot be used: .*\. This client gets its own bridge/)
     expect(residents()).toEqual([])
   })
 
@@ -922,7 +922,7 @@ describe('run serves its client itself', () => {
     expect(await who(ann)).toBe('ann')
     expect(residents()).toHaveLength(count)
     const why =
-      /^sandbridge: The resident bridge cannot be used: .*(?:EPERM|EAFNOSUPPORT).*\. This client gets a bridge of its own\.$/m
+      /^sandbridge: The resident bridge cannot be used: .*(?:EPERM|EAFNOSUPPORT).*\. This client gets its own bridge\.$/m
     expect(why.test(ann.said())).toBe(count === 0)
   })
 
@@ -937,7 +937,7 @@ describe('run serves its client itself', () => {
     kill(resident!, 'SIGKILL')
     expect(await open).toContain('may or may not have taken effect')
     expect(await who(ann)).toBe('ann')
-    expect(ann.said()).toMatch(/resident bridge cannot be used: .*\. This client gets a bridge of its own/)
+    expect(ann.said()).toMatch(/resident bridge cannot be used: .*\. This client gets its own bridge/)
     expect(ann.unasked).toEqual([])
   })
 

@@ -59,7 +59,7 @@ function addCommands(program: Command): void {
     .allowUnknownOption()
     .json('print the result as JSON')
     .option('--dry-run', 'show what it would be run with and which tools it may call')
-    .option('--check', 'run it against its recorded replies and call nothing')
+    .option('--check', 'run it against its recorded responses and call nothing')
     .option('--record', 'record the replies of this run for --check')
     .option('--resume', 'continue the run that failed without repeating its calls')
     .option('--unanswered <decision>', 'with --resume, a call without an answer: again, or its answer as JSON')

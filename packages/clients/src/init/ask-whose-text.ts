@@ -6,7 +6,7 @@ import { count } from '@sandbridge/core/util/text/count.ts'
 import { confirm } from '@sandbridge/core/cli/terminal/confirm.ts'
 import { print, visibleInline } from '@sandbridge/core/cli/terminal/print.ts'
 
-const QUESTION = 'Can nobody but you write what it returns, so that a model may act on its text? [y/N] '
+const QUESTION = 'Can only you write what it returns, so that a model may act on its text? [y/N] '
 
 export async function askWhoseText({ discovered, catalog, rules }: OpenTenant): Promise<void> {
   for (const definition of discovered.servers) {

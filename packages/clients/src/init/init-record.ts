@@ -60,7 +60,7 @@ export function recordOf(stateDir: string): JsonRecord<Done[]> {
         ? json['done']
         : undefined,
     serialize: (done) => ({ version: 1, done }),
-    damaged: { record: 'The record of what init has changed', hint: HINT },
+    damaged: { record: 'The list of what init has changed', hint: HINT },
   })
 }
 

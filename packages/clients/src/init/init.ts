@@ -184,7 +184,7 @@ function nextSteps({ changes, beside }: InitPlan, written: readonly string[], co
 
 /** Trust in the text of a server is never assumed. */
 function flowStep(flow: FlowPreset): string[] {
-  const trust = 'add "trusted": true to the entries of servers that return only text of your own'
+  const trust = 'add "trusted": true to the entries of servers that return only your own text'
   if (flow === 'off')
     return [
       `To be asked before what one server said reaches another: sandbridge config permissions.flow ask. For fewer questions, run sandbridge init after that, or ${trust}.`,

@@ -56,7 +56,7 @@ it('doctor says whether sandboxes are forked, and why not where they cannot be',
   const without = { ...env, MCP_BRIDGE_LOG_LEVEL: 'warning', PATH: `${refusingBubblewrap()}:${env['PATH']}` }
   const { stdout, stderr } = await runProgram(process.execPath, [CLI, 'doctor'], without)
   expect(stdout).toContain(
-    'Sandbox: bubblewrap, each started with a Python of its own, because none could be forked: unshare: ',
+    'Sandbox: bubblewrap, each started with its own Python, because none could be forked: unshare: ',
   )
   expect(stderr).toContain('A sandbox was not forked')
 })

@@ -90,7 +90,7 @@ def _unwrapped(func: Any) -> FunctionType:
     if isinstance(func, MethodType):
         raise Refused(f"{func.__name__} is a method of an object; save a function instead")
     if isinstance(func, partial):
-        raise Refused("a partial has no source of its own; save a function that makes the call")
+        raise Refused("a partial has no source; save a function that makes the call")
     original = unwrap(func) if callable(func) else func
     if not isinstance(original, FunctionType):
         name = getattr(func, "__name__", None)

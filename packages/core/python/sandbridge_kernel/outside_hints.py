@@ -95,7 +95,7 @@ def of_host_file(error: BaseException) -> _Advice:
     if not (_is_elsewhere(path) or _is_at_home(path, error)):
         return None
     return {
-        "hint": "The sandbox has no files of the host, only /workspace and /tmp of its own.",
+        "hint": "The sandbox has no files of the host, only its own /workspace and /tmp.",
         "search": "read file from file system",
     }
 

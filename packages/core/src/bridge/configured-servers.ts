@@ -62,7 +62,7 @@ export class ConfiguredServers {
     this.#tellSkipped(discovered.skipped.filter((entry) => !told.has(JSON.stringify(entry))))
     upstreams.redefine(discovered.servers)
     catalog.redefine(discovered.servers)
-    if (hasChanged) log.info('The server definitions have changed', { servers: discovered.servers.length })
+    if (hasChanged) log.info('The server entries have changed', { servers: discovered.servers.length })
   }
 
   /** @returns whether a server was added, removed or changed: a file can change without that */
@@ -96,7 +96,7 @@ export class ConfiguredServers {
   #tellSkipped(skipped: readonly SkippedEntry[]): void {
     // `sandbridge init` has written those that are this bridge: nothing is wrong with them.
     for (const { file, name, reason, kind } of skipped)
-      this.#options.log[kind === 'self' ? 'debug' : 'warning']('A server definition was skipped', {
+      this.#options.log[kind === 'self' ? 'debug' : 'warning']('A server entry was skipped', {
         file,
         name,
         reason,

@@ -70,7 +70,7 @@ function audit(
     return undefined
   const onFailing = (error?: unknown): void => {
     tell(error === undefined ? undefined : recordError(error))
-    if (error !== undefined) log.warning('The record cannot be written', { error })
+    if (error !== undefined) log.warning('The audit log cannot be written', { error })
   }
   return new LazySubscriber({
     name: 'audit',
@@ -93,7 +93,7 @@ function audit(
 }
 
 function recordError(cause: unknown): BridgeError {
-  const message = `The record of runs and calls cannot be written: ${writeFailure(cause, () => messageOf(cause))}`
+  const message = `The audit log cannot be written: ${writeFailure(cause, () => messageOf(cause))}`
   return new BridgeError('STATE_UNWRITABLE', message, {
     cause,
     ...(BridgeError.isInstance(cause) && { hint: cause.hint }),

@@ -34,7 +34,7 @@ export function createTrustStore(stateDir: string): TrustStore {
       files: Object.fromEntries([...trusted].toSorted(([a], [b]) => (a < b ? -1 : 1))),
     }),
     damaged: {
-      record: 'The record of trusted files',
+      record: 'The list of trusted files',
       hint: 'Make it writable, or delete it and trust the files again.',
     },
   })

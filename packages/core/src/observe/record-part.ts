@@ -3,7 +3,7 @@ import type { Logs, Store } from '../keep/store.ts'
 import { Part } from '../util/part.ts'
 import type { Subscriber } from './events/event-stream.ts'
 
-export const record = new Part<RecordPart>('the record of runs and calls')
+export const record = new Part<RecordPart>('the audit log')
 
 interface RecordPart {
   /** An observer that writes it. */

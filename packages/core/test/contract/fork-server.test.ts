@@ -159,8 +159,6 @@ describe('where sandboxes cannot be forked', () => {
     const { provider, notForked } = await forkingProvider({ needs: 'bubblewrap' })
     for (let count = 0; count < 2; count += 1) expect((await (await startCells(provider)).run('1 + 1')).value).toBe('2')
     expect(notForked).toEqual([expect.stringMatching(/^unshare: /)])
-    expect(provider.startMethod).toMatch(
-      /^each started with a Python of its own, because none could be forked: unshare: /,
-    )
+    expect(provider.startMethod).toMatch(/^each started with its own Python, because none could be forked: unshare: /)
   })
 })

@@ -199,11 +199,11 @@ describe('the events of a bridge', { timeout: 120_000 }, () => {
     const removeGuard = bridge.events.subscribe({
       name: 'guard',
       receive: () => {},
-      before: () => Promise.reject(new BridgeError('STATE_UNWRITABLE', 'The record cannot be written')),
+      before: () => Promise.reject(new BridgeError('STATE_UNWRITABLE', 'The audit log cannot be written')),
     })
     onTestFinished(removeGuard)
     const result = await run('await mcp_meta.echo(text="x")')
-    expect(JSON.stringify(result.content)).toContain('The record cannot be written')
+    expect(JSON.stringify(result.content)).toContain('The audit log cannot be written')
     expect(of('call.ended')).toMatchObject([{ outcome: 'failed', error: { code: 'STATE_UNWRITABLE' } }])
   })
 })

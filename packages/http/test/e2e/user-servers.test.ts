@@ -89,7 +89,7 @@ it('a mistake in the folder of a user stops that user, and never gives them the 
   expect(await ben!.run(PID('hub'))).toMatch(/^\d+$/)
   give(bridge, 'ann', 'servers.json', withRules(7))
   expect(await ann!.run(PID('hub'))).toMatch(UNREACHABLE)
-  await until(() => bridge.stderr().includes('A server definition was skipped'))
+  await until(() => bridge.stderr().includes('A server entry was skipped'))
   give(bridge, 'ann', 'servers.json', withRules(['hub__echo']))
   expect(await ann!.run(PID('hub'))).toMatch(/^\d+$/)
   expect(await ann!.run(caught('await mcp_hub.echo(text="x")'))).toContain('PERMISSION_DENIED')

@@ -78,7 +78,7 @@ describe('the view Record (needs Chromium)', () => {
     await run.getByRole('button', { name: 'get-sum' }).nth(2).waitFor()
     await run.getByRole('button', { name: 'get-sum' }).first().click()
     expect(await run.locator('.call-details').innerText()).toContain('{a: number, b: number}')
-    await run.getByText('The record keeps a hash of the code, not the code').waitFor()
+    await run.getByText('The audit log keeps a hash of the code, not the code').waitFor()
     expect(await run.getByText(/^[0-9a-f]{64}$/).count()).toBe(1)
     expect(await page.getByRole('button', { name: 'Copy as a cell' }).count()).toBe(0)
     await goTo(page, 'Now')

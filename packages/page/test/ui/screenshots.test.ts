@@ -15,7 +15,7 @@ import { writeOldRecord } from '@sandbridge/record/test/support/old-record.ts'
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 
 /** Screenshots in docs/ui.md. */
-const DOCUMENTED = new Set(['now-light-1280', 'find-dark-1280'])
+const DOCUMENTED = new Set(['now-light-1280', 'now-dark-1280', 'find-dark-1280'])
 
 const REPORT = `# What does the trip cost?
 import json
@@ -182,7 +182,7 @@ describe('every view (needs Chromium)', () => {
       await page.locator('.run').first().waitFor()
       await shot('record')
       await page.getByText('claude-code: 2 calls of github').click()
-      await page.getByText('The record keeps a hash of the code').waitFor()
+      await page.getByText('The audit log keeps a hash of the code').waitFor()
       await shot('record-old')
       await page.goto(`${page.url().split('#')[0]!}#/record`)
       await page.locator('.run').nth(2).click()

@@ -46,7 +46,7 @@ export async function runsNamed(logs: Logs, text: string): Promise<string[]> {
   }
   found.delete('')
   if (found.size > 0) return [...found]
-  throw new BridgeError('STATE_NOT_FOUND', `The record has no run, cell or call '${id}'`, {
+  throw new BridgeError('STATE_NOT_FOUND', `The audit log has no run, cell or call '${id}'`, {
     hint: 'A run has its line when it has ended. With MCP_BRIDGE_AUDIT=off there is no record.',
   })
 }

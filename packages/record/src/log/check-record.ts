@@ -8,6 +8,6 @@ import { verifyRecord } from '../audit/verify-record.ts'
 export async function checkRecord(stores: Stores): Promise<Finding[]> {
   const { problems } = await verifyRecord(recordIn(stores.of(undefined)))
   if (problems.length === 0) return []
-  const message = `The record of runs and calls was changed: ${count(problems.length, 'finding')}.`
+  const message = `The audit log was changed: ${count(problems.length, 'finding')}.`
   return [{ check: 'record', level: 'warning', message, advice: 'See `sandbridge log --verify`.' }]
 }

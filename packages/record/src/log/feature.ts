@@ -24,7 +24,7 @@ function addCommands(program: Command, terminal: Terminal): void {
     .option('--denied', 'only denied calls and declined questions')
     .option('--since <time>', 'only after this time: 90m, 2h, 3d, or a date')
     .option('--flow', 'also show where the arguments of calls came from')
-    .option('--verify', 'show whether the record was changed')
-    .json('print the lines of the record unchanged')
+    .option('--verify', 'show whether the audit log was changed')
+    .json('print the lines of the audit log unchanged')
     .runs(async () => (await import('./log.ts')).log, terminal)
 }

@@ -158,7 +158,7 @@ async function verify(logs: Logs, asJson: boolean, terminal: Terminal): Promise<
   }
   const checked = `${count(verdict.lines, 'line')} in ${count(verdict.files, 'file')}`
   const changed = verdict.problems.length > 0
-  print(changed ? `The record was changed. Checked: ${checked}.` : `No change was found. Checked: ${checked}.`)
+  print(changed ? `The audit log was changed. Checked: ${checked}.` : `No change was found. Checked: ${checked}.`)
 }
 
 /** Starts at the current end of the record. */

@@ -16,8 +16,8 @@ it('exec prints its result, and says on stderr that the record cannot be written
   expect([code, stdout]).toEqual([0, '2\n'])
   expect(stderr).toMatch(
     process.platform === 'win32'
-      ? /^sandbridge: The record of runs and calls cannot be written: E[A-Z]+: .*\nFree space on the disk/
-      : /^sandbridge: The record of runs and calls cannot be written: ENOTDIR.*\nFree space on the disk/,
+      ? /^sandbridge: The audit log cannot be written: E[A-Z]+: .*\nFree space on the disk/
+      : /^sandbridge: The audit log cannot be written: ENOTDIR.*\nFree space on the disk/,
   )
   expect(stderr.split('\n')).toHaveLength(3)
 })

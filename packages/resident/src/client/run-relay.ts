@@ -19,7 +19,7 @@ export async function relay(command: () => Promise<void>): Promise<void> {
   }
   if (await isOffInFile(context)) return command()
   const log = (text: string): void => void process.stderr.write(text)
-  const tell = (reason: string): void => log(`sandbridge: ${reason}. This client gets a bridge of its own.\n`)
+  const tell = (reason: string): void => log(`sandbridge: ${reason}. This client gets its own bridge.\n`)
   const started = await startRelay(log, (reason, taken) => {
     if (reason !== undefined) tell(reason)
     for (const signal of Object.keys(SIGNAL_EXIT_CODES)) process.removeAllListeners(signal)

@@ -44,7 +44,7 @@ function addCommands(program: Command): void {
   token
     .command('create')
     .description('create one and print it, once')
-    .argument('<name>', 'the user, as the record names them')
+    .argument('<name>', 'the user, as the audit log names them')
     .option('--expires <duration>', 'when it expires: 90m, 12h or 90d (default: never)')
     .runs(async () => (await import('./token.ts')).createToken)
   token

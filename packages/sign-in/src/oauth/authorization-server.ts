@@ -55,7 +55,7 @@ export function serverIn(fields: Fields, { place, expected, trusted }: Expectati
   // A document without an issuer is bound to the place where it was found.
   const issuer = textIn(fields, 'issuer') ?? expected ?? new URL(place).origin
   const known = withHttps(issuer, place)
-  if (!URL.canParse(known)) throw new AuthorizationError('the issuer of its metadata is no address')
+  if (!URL.canParse(known)) throw new AuthorizationError('the issuer of its metadata is not a valid address')
   const isTrusted = sameIssuer(issuer, trusted) || sameIssuer(known, trusted)
   if (!isTrusted && (trusted !== undefined || (expected !== undefined && !sameIssuer(known, expected)))) {
     const line = lineFor('issuer', issuer)

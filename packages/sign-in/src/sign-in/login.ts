@@ -123,7 +123,7 @@ async function listen({ name, server, store, openCallback: open = openCallback }
   } catch (error) {
     if (!(error instanceof PortTakenError)) throw error
     throw new BridgeError('UPSTREAM_AUTH_REQUIRED', `The login at server '${name}' cannot start: ${error.message}`, {
-      hint: 'Another login may be waiting there. Stop the program that uses the port, then retry.',
+      hint: 'Another `sandbridge login` may be using the callback port. Stop it, then retry.',
     })
   }
 }

@@ -26,7 +26,7 @@ export class PastedAnswer {
     if (own) return own
     const [last] = found
     if (last && isAnswer(last) && last.has('state')) return 'This address belongs to another login.'
-    if (last?.has('code') && !last.has('state')) return 'The rest of the address is missing: it ends with its state.'
+    if (last?.has('code') && !last.has('state')) return 'The address is incomplete: copy all of it, to its end.'
     return 'This is not the whole final address: it has code=… and state=….'
   }
 }

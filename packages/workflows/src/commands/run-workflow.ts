@@ -89,7 +89,9 @@ export async function runWorkflow(
       const code = await run(workflow, args, bridge, { upstreams, watched: watchedFlows(workflow, declared) }, options)
       const isOther = drift.changed.length + outdated.length > 0
       process.exitCode = code === FAILED ? FAILED : isOther ? DRIFTED : 0
-      return tell(code !== FAILED ? 'It runs against its recorded replies.' : 'It fails against its recorded replies.')
+      return tell(
+        code !== FAILED ? 'It runs against its recorded responses.' : 'It fails against its recorded responses.',
+      )
     }
     if (hasChanged && bridge.rules.shared?.judgesFlow && !(await allowsChanged(workflow))) {
       process.exitCode = FAILED

@@ -50,7 +50,7 @@ export async function saveRuns(runs: readonly string[], title: string, options: 
     print(
       saved.withoutReplies === undefined
         ? `  ${count(saved.replyCount, 'reply', 'replies')} recorded: sandbridge run-workflow ${title} --check`
-        : `  no recorded replies: ${saved.withoutReplies}. Its first run records them.`,
+        : `  no recorded responses: ${saved.withoutReplies}. Its first run records them.`,
     )
   })
 }

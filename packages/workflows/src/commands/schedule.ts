@@ -98,7 +98,7 @@ async function list(store: ScheduleStore, savedTools: SavedToolStore, { json }: 
         { text: id, style: 'cyan' },
         '',
         { text: 'never', style: 'red' },
-        `Its entry cannot be read. Remove it: sandbridge schedule ${shellWord(id)} --remove`,
+        `This schedule cannot be read. Remove it: sandbridge schedule ${shellWord(id)} --remove`,
       ]),
     ],
     { head: ['NAME', 'WHEN', 'NEXT', 'LAST'] },

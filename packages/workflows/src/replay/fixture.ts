@@ -1,4 +1,4 @@
-// The recorded replies of a workflow's run, stored as its fixture: the workflow can run against them without calling
+// The recorded responses of a workflow's run, stored as its fixture: the workflow can run against them without calling
 // any tool.
 import * as z from 'zod'
 import { BridgeError } from '@sandbridge/core/errors.ts'
@@ -32,7 +32,7 @@ export class FixtureFile {
       parse: (json) => recorded.safeParse(json).data,
       damaged: {
         code: 'STATE_DAMAGED',
-        record: 'The recorded replies',
+        record: 'The recorded responses',
         hint: 'Run the workflow with --record to record them again.',
       },
     })

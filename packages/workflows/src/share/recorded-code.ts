@@ -101,7 +101,7 @@ function codeOf(run: string, entry: RecordEntry | undefined): string {
     })
   }
   if (code === '') {
-    throw new BridgeError('STATE_NOT_FOUND', `The record has a hash of the code of run ${name}, and not the code`, {
+    throw new BridgeError('STATE_NOT_FOUND', `The audit log has a hash of the code of run ${name}, and not the code`, {
       hint: 'Code and answers are kept of runs that begin with MCP_BRIDGE_AUDIT=replay. Set it, run the code again, and save that run.',
     })
   }

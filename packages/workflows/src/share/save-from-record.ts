@@ -75,7 +75,7 @@ export async function saveFromRecord(
     args === null
       ? 'these runs define it and do not call it'
       : incompleteCount > 0
-        ? `the record lacks the answers or arguments of some calls (${incompleteCount})`
+        ? `the audit log lacks the responses or arguments of some calls (${incompleteCount})`
         : undefined
   const flows = withoutReplies === undefined ? await declare(workflow) : undefined
   if (withoutReplies === undefined) await fixtures.write({ version: workflow.version, args: args!, calls })

@@ -88,7 +88,7 @@ def _provided(name: str, value: object) -> bool | dict[str, str]:
     if isinstance(value, ServerProxy):
         return {"variable": name, "name": server_name(value), "alias": server_alias(value)}
     if isinstance(value, ToolProxy):
-        raise function_source.Refused(f"it uses {name} as a function of its own; call {tool_path(value)}(…) instead")
+        raise function_source.Refused(f"it uses {name} as its own function; call {tool_path(value)}(…) instead")
     return value is _given().get(name)
 
 

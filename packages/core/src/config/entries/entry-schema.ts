@@ -77,7 +77,7 @@ function build() {
       {
         filesystem: orMissing(filesystem).describe('What it may read and write beside its private home folder.'),
         network: orMissing(z.union([z.boolean(), network], notUnderstood)).describe(
-          'true is the network of this machine. Without it there is none.',
+          'true is the network of this machine; the default is no network.',
         ),
         image: text.describe(
           'A container image. The server runs in a container of it, with the programs of the image.',
@@ -103,7 +103,7 @@ function build() {
       z.union([z.boolean(), texts], 'has a {field} that is neither true, false nor a list of tools'),
     ).describe('Also list its tools, or those named, to the client by themselves. * in a name stands for any text.'),
     shared: lenient(z.boolean()).describe(
-      'Whether clients of one resident bridge use one process: false for one each, true also across their folders.',
+      'Whether clients share one process of this server. false: one for each client. true: one for all, whatever their folder.',
     ),
   })
   const stdio = z.object({
@@ -111,8 +111,8 @@ function build() {
     envFile: text.describe('A file of NAME=value lines that adds to env.'),
     command: required.describe('The program.'),
     args: texts.transform((args) => args ?? []).describe('Its arguments.'),
-    env: table.describe('Environment variables. ${NAME} stands for a variable of your own environment.'),
-    inheritEnv: texts.describe('Names of your own environment variables that the server gets.'),
+    env: table.describe('Environment variables. ${NAME} stands for a variable of your environment.'),
+    inheritEnv: texts.describe('Names of your environment variables that the server gets.'),
     sandbox: sandbox.describe('Run it in a jail. false keeps it out of the jail of MCP_BRIDGE_JAIL=all.'),
   })
   const remote = z.object({
@@ -120,7 +120,7 @@ function build() {
     url: required
       .refine((url) => url.includes('${') || isHttpUrl(url), 'has a {field} that is not an http or https address')
       .describe('The address of the server, http or https.'),
-    headers: table.describe('Headers of every request. ${NAME} stands for a variable of your own environment.'),
+    headers: table.describe('Headers of every request. ${NAME} stands for a variable of your environment.'),
     headersHelper: filled.describe('A command that prints further headers as a JSON object, run for each connection.'),
   })
 
@@ -207,7 +207,7 @@ export function serversJsonSchema(): object {
   ])
   const file = z.object({
     $schema: z.string().optional(),
-    description: z.string().optional().describe('For servers without a description of their own.'),
+    description: z.string().optional().describe('For servers without a description.'),
     mcpServers: z.record(z.string(), entry).describe('Servers by name.'),
   })
   return { title: 'MCP servers for Sandbridge', ...z.toJSONSchema(file, { io: 'input', target: 'draft-7' }) }

@@ -63,12 +63,14 @@ function build() {
       .array(trustedText)
       .max(MAX_RULES)
       .optional()
-      .describe('Written by the bridge: servers whose text you trust, so that flow rules do not ask because of it.'),
+      .describe(
+        'Written by the bridge: servers whose output you trust, so that it triggers no questions of flow rules.',
+      ),
     mask: z
       .array(maskPattern)
       .max(50)
       .optional()
-      .describe('Personal data of your own kinds, which the model gets as tokens.'),
+      .describe('Your own kinds of personal data, which the model gets as placeholders.'),
   })
   return { file, permissions }
 }

@@ -47,8 +47,7 @@ export async function createProvider(
       image,
       // The fork server also sets up the isolation. An image does that only on the user's request.
       forks: forkServer === 'on' || (forkServer === 'auto' && image === undefined),
-      onNotForked: (reason) =>
-        log.warning('A sandbox was not forked, but started with a Python of its own', { reason }),
+      onNotForked: (reason) => log.warning('A sandbox was not forked, but started with its own Python', { reason }),
       mount,
       projects,
       hostPackages: settings.hostPackages,

@@ -28,11 +28,11 @@ it('an upload is limited in size', async () => {
 it('all uploads together are limited in size, with those that are being saved', async () => {
   const uploads = new Uploads(3)
   const [first, second] = [uploads.add(undefined, bytes('ab')), uploads.add(undefined, bytes('c'))]
-  expect(() => uploads.add(second, bytes('d'))).toThrow(/saved at the same time exceed/)
+  expect(() => uploads.add(second, bytes('d'))).toThrow(/that are being saved exceed/)
   const third = uploads.add(undefined, bytes('d'))
   let finish = (): void => {}
   const saving = uploads.take(first, () => new Promise<void>((resolve) => (finish = resolve)))
-  expect(() => uploads.add(third, bytes('e'))).toThrow(/saved at the same time exceed/)
+  expect(() => uploads.add(third, bytes('e'))).toThrow(/that are being saved exceed/)
   finish()
   await saving
   expect(uploads.add(undefined, bytes('abc'))).toBe(4)

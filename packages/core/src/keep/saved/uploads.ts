@@ -41,7 +41,7 @@ export class Uploads {
       this.#open.delete(number)
       throw new BridgeError(
         'STATE_REFUSED',
-        `Artifacts saved at the same time exceed ${this.#maxBytes >> 20} MiB in all`,
+        `Together, artifacts that are being saved exceed ${this.#maxBytes >> 20} MiB in all`,
         { hint: 'Save one after the other.' },
       )
     }

@@ -97,7 +97,7 @@ it('the event stream shows a guard the call before it is asked, and hands on its
     before: async ({ seq }) => {
       expect(seq).toBe(1)
       expect(seen).toEqual(['call.started'])
-      throw new BridgeError('STATE_UNWRITABLE', 'The record cannot be written')
+      throw new BridgeError('STATE_UNWRITABLE', 'The audit log cannot be written')
     },
   })
   const started = { ...call }

@@ -70,7 +70,7 @@ export class ServerReports {
   dropped(what: string): void {
     if (this.#dropped.has(what) || this.#dropped.size === MAX_DROPPED) return
     this.#dropped.add(what)
-    this.log('warning', 'Left out what a server should not have sent', { what: this.#redact(what) })
+    this.log('warning', 'Ignored what a server should not have sent', { what: this.#redact(what) })
   }
 
   error(message: string): void {

@@ -72,8 +72,7 @@ function Recorded({ run, onSession }: { run: RecordedCell; onSession: (session: 
         </dl>
         {hasCode && code === undefined && (
           <p class="note">
-            The record keeps a hash of the code, not the code, and this bridge does not remember it: it cannot be copied
-            or saved as a tool.
+            The audit log keeps a hash of the code, not the code: it cannot be copied or saved as a tool.
           </p>
         )}
       </article>

@@ -31,7 +31,7 @@ export function Cost(): JSX.Element {
         <Figure value={sum('without')} text="without it, if clients had loaded all tools and called them directly" />
       </div>
       <h2>By day</h2>
-      {costs?.isOff && <p class="hint">Nothing is counted: the record is off (MCP_BRIDGE_AUDIT=off).</p>}
+      {costs?.isOff && <p class="hint">Nothing is counted: the audit log is off (MCP_BRIDGE_AUDIT=off).</p>}
       {costs?.days.length === 0 && !costs.isOff && <p class="hint">No client has run anything yet.</p>}
       {month.length > 0 && <Days days={month} />}
       <p class="counted muted">

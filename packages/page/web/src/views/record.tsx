@@ -84,7 +84,7 @@ function Title({ row }: { row: RunRow }): JSX.Element {
 
 function deedOf({ kind, callCount, deniedCount, servers, client, number }: RunRow): string {
   if (kind === 'sign-in') return `sign-in to ${servers.join(', ')}`
-  if (kind === 'config') return 'the server definitions changed'
+  if (kind === 'config') return 'the server entries changed'
   const called = callCount === 0 ? 'no call' : `${plural(callCount, 'call')} of ${servers.join(', ')}`
   const denied = deniedCount > 0 ? `, ${deniedCount} denied` : ''
   return `${client || (number > 0 ? `cell ${number}` : 'cell')}: ${called}${denied}`

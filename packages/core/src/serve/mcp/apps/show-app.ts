@@ -88,7 +88,8 @@ async function serverApp(name: string, { bridge }: Conversation, session: Sessio
   if (!app) {
     const names = bridge.cells.appsOf(session).names()
     throw new BridgeError('STATE_NOT_FOUND', `No result of '${shortName(name)}' can be shown in an app`, {
-      hint: names.length > 0 ? `There are: ${firstOf(names)}` : 'Call a tool with an app in run_python first.',
+      hint:
+        names.length > 0 ? `There are: ${firstOf(names)}` : 'First call, in run_python, a tool that comes with an app.',
     })
   }
   const masker = bridge.maskers?.of(session)
