@@ -87,7 +87,7 @@ export function isExpired(token: HeldToken | undefined): boolean {
 
 /** Whether a request failed without effect, or has none: some servers answer an expired token with any failure. */
 function mayRepeat({ ok, status }: Response, init: RequestInit | undefined): boolean {
-  if (ok || status === 404 || status === 429) return false
+  if (ok || status === 429) return false
   if (status < 500) return true
   const message: unknown = typeof init?.body === 'string' ? parseJson(init.body) : undefined
   return isRecord(message) && message['method'] !== 'tools/call'

@@ -44,6 +44,7 @@ describe('a token that expires while its authorization server is away', () => {
     [403, ''],
     [400, ''],
     [302, ''],
+    [404, ''],
     [403, 'Bearer error="invalid_token"'],
   ] as [number, string][])('a call that is refused with %s %s is made again with a new token', async (...refusal) => {
     const { server, upstreams } = await expired(refusal)
