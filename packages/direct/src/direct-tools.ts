@@ -7,7 +7,8 @@ import { pythonLiteral } from '@sandbridge/core/calls/catalog/signature/python-l
 import type { Ability } from '@sandbridge/core/calls/questions/questions.ts'
 import type { ServerDefinition } from '@sandbridge/core/config/entries/server-definition.ts'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { isRecord, withoutUndefined } from '@sandbridge/core/util/json/json.ts'
+import { readArguments } from '@sandbridge/core/serve/client-arguments.ts'
+import { fieldsOf, isRecord, withoutUndefined } from '@sandbridge/core/util/json/json.ts'
 import { fitsGlob } from '@sandbridge/core/util/text/glob.ts'
 import { shortName } from '@sandbridge/core/util/text/short-name.ts'
 import { textName } from '@sandbridge/core/util/text/text-name.ts'
@@ -18,6 +19,10 @@ const MAX_NAME = 64
 const HASH = 9
 const OTHER_SIGNS = /[^\w-]/g
 const MAX_CODE = 10_000
+
+interface NotedCall extends DirectCall {
+  note: string | undefined
+}
 
 interface Connected {
   catalog: Catalog
@@ -62,9 +67,9 @@ export class DirectTools {
   }
 
   /** What a call of a listed tool does. @throws BridgeError PROXY_TOOL_UNKNOWN */
-  call(name: string, args: Record<string, unknown>): DirectCall {
+  call(name: string, args: Record<string, unknown>): NotedCall {
     const found = this.#byName.get(name)
-    if (found) return callOf(found, args)
+    if (found) return callOf(found, name, args)
     throw noTool(name)
   }
 
@@ -101,13 +106,13 @@ function listId(tools: ReadonlyMap<string, CatalogTool>): string {
  * What a call of any tool does, by the name that a search gave it.
  * @throws BridgeError PROXY_TOOL_UNKNOWN
  */
-export async function callOfAny(catalog: Catalog, name: string, args: Record<string, unknown>): Promise<DirectCall> {
+export async function callOfAny(catalog: Catalog, name: string, args: Record<string, unknown>): Promise<NotedCall> {
   for (const { name: server } of catalog.servers()) {
     if (!name.startsWith(listedName({ server, name: '' }).slice(0, MAX_NAME - HASH))) continue
     const found = (await catalog.shownTools(server)).filter((tool) =>
       [listedName(tool), hashedName(tool)].includes(name),
     )
-    if (found.length === 1) return callOf(found[0]!, args)
+    if (found.length === 1) return callOf(found[0]!, name, args)
   }
   throw noTool(name)
 }
@@ -152,11 +157,16 @@ function asTool(name: string, definition: CatalogTool['definition']): Tool {
 const isIcon = (icon: unknown): boolean => isRecord(icon) && typeof icon['src'] === 'string'
 
 /** With the Python of a cell that makes the same call. */
-function callOf(tool: CatalogTool, args: Record<string, unknown>): DirectCall {
+function callOf(tool: CatalogTool, name: string, given: Record<string, unknown>): NotedCall {
+  const { parameters, closed } = tool.signature
+  const properties = Object.fromEntries(parameters.map(({ trueName, schema }) => [trueName, fieldsOf(schema)]))
+  const required = parameters.filter((one) => one.required).map(({ trueName }) => trueName)
+  const { args, note } = readArguments(given, { name, properties, required, isOpen: !closed })
   const named = Object.keys(args).length === 0 ? '' : `**${pythonLiteral(args, MAX_CODE) ?? '{…}'}`
   return {
     method: 'call_tool',
     params: { server: tool.server, tool: tool.name, args: [], kwargs: args, raw: true, exact: true },
     code: `await mcp_${tool.serverAlias}.${tool.alias}(${named})`,
+    note,
   }
 }

@@ -6,6 +6,7 @@ import { fromOthers } from '@sandbridge/core/cell/render/notice.ts'
 import { parse } from '@sandbridge/core/config/settings/setting-kinds.ts'
 import { settingContext, settingsOf } from '@sandbridge/core/config/settings/settings.ts'
 import type { Offer, OfferParts } from '@sandbridge/core/serve/mcp/offer.ts'
+import { readArguments } from '@sandbridge/core/serve/client-arguments.ts'
 import { isRecord } from '@sandbridge/core/util/json/json.ts'
 import { withTimeout } from '@sandbridge/core/util/async/wait.ts'
 import { callOfAny, DirectTools } from './direct-tools.ts'
@@ -46,8 +47,11 @@ export function offerTools({ settings, tools: own, hasDirect, getConversation }:
     async callOf(name, args, abilities) {
       if (!search) return { ...listed.call(name, args), resultOf: asResult }
       const { catalog } = await connected(abilities)
-      if (name === SEARCH_TOOLS.name) return { ...searchCall(args), resultOf: (found) => foundTools(found, catalog) }
-      const { tool, given } = toolNamed(args)
+      if (name === SEARCH_TOOLS.name) {
+        const { args: read, note } = readArguments(args, { name, ...SEARCH_TOOLS.inputSchema })
+        return { ...searchCall(read), note, resultOf: (found) => foundTools(found, catalog) }
+      }
+      const { tool, given } = toolNamed(readArguments(args, { name, ...CALL_TOOL.inputSchema }).args)
       return { ...(await callOfAny(catalog, tool, given)), resultOf: asResult }
     },
     resources: async () => [],

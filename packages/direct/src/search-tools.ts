@@ -5,7 +5,7 @@ import type { Catalog } from '@sandbridge/core/calls/catalog/catalog.ts'
 import type { ToolDoc } from '@sandbridge/core/calls/catalog/arguments/tool-doc.ts'
 import { pythonLiteral } from '@sandbridge/core/calls/catalog/signature/python-literal.ts'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { isRecord, parseJson } from '@sandbridge/core/util/json/json.ts'
+import { isRecord } from '@sandbridge/core/util/json/json.ts'
 import { listedName } from './direct-tools.ts'
 
 const MAX_FOUND = 20
@@ -38,8 +38,7 @@ export const CALL_TOOL = {
 }
 
 /** @throws BridgeError TOOL_ARGUMENTS_INVALID */
-export function searchCall({ query, limit = 5 }: Record<string, unknown>): DirectCall {
-  const wordings = typeof query === 'string' ? [query] : query
+export function searchCall({ query: wordings, limit = 5 }: Record<string, unknown>): DirectCall {
   if (!Array.isArray(wordings) || wordings.length === 0 || wordings.some((one) => typeof one !== 'string'))
     throw new BridgeError(
       'TOOL_ARGUMENTS_INVALID',
@@ -67,9 +66,7 @@ export function foundTools(reply: unknown, catalog: Catalog): CallToolResult {
 /** @throws BridgeError TOOL_ARGUMENTS_INVALID */
 export function toolNamed(args: Record<string, unknown>): { tool: string; given: Record<string, unknown> } {
   const { name, arguments: given = {} } = args
-  // Some clients send an object as its JSON.
-  const read = typeof given === 'string' ? parseJson(given) : (given ?? {})
   if (typeof name !== 'string') throw new BridgeError('TOOL_ARGUMENTS_INVALID', "'name' must be a text: a tool's name")
-  if (!isRecord(read)) throw new BridgeError('TOOL_ARGUMENTS_INVALID', "'arguments' must be an object")
-  return { tool: name, given: read }
+  if (!isRecord(given)) throw new BridgeError('TOOL_ARGUMENTS_INVALID', "'arguments' must be an object")
+  return { tool: name, given }
 }

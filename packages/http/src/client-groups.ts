@@ -4,11 +4,16 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { toNodeHandler, toWebRequest } from '@modelcontextprotocol/node'
 import { createMcpHandler, isLegacyRequest, type McpHttpHandler } from '@modelcontextprotocol/server'
 import type { Bridge } from '@sandbridge/core/bridge/bridge.ts'
+import { clientErrors } from '@sandbridge/core/serve/client-errors.ts'
 import { createServer } from '@sandbridge/core/serve/mcp/create-server.ts'
 import { OpenRuns } from '@sandbridge/core/serve/mcp/runs/open-runs.ts'
 import type { MakeOffer } from '@sandbridge/core/serve/mcp/offer.ts'
+import { DroppedError, type OnDropped } from '@sandbridge/core/upstream/reading/words.ts'
+import { acceptBoth, acceptedForm, answerAsJson, writeBigNumbers } from './accepted-form.ts'
 import type { Client } from './access/find-client.ts'
+import { readClientBody, withoutQuestions } from './client-body.ts'
 import { LegacyConversations } from './legacy-conversations.ts'
+import { refuse } from './refuse.ts'
 import type { HandleSeal } from './sealed-handle.ts'
 import { SessionHandles } from './session-handles.ts'
 import type { SessionRegistry } from './session-registry.ts'
@@ -23,16 +28,20 @@ interface GroupOptions {
   offers: readonly MakeOffer[]
 }
 
+const NOT_ACCEPTABLE = 'A response is application/json or text/event-stream: the Accept header allows neither'
+
 type Handler = ReturnType<typeof toNodeHandler>
 
 export class ClientGroup {
   readonly #legacy: LegacyConversations
   readonly #modern: McpHttpHandler
   readonly #serveModern: Handler
+  readonly #onDropped: OnDropped
 
   constructor({ bridge, registry, user, seal, limits: { vanishedMs, lostMs }, offers }: GroupOptions) {
     const { settings, log } = bridge
-    const onerror = (error: Error) => log.debug('MCP', { error, ...(user !== undefined && { user }) })
+    const onerror = clientErrors(log, user === undefined ? {} : { user })
+    this.#onDropped = (what) => onerror(new DroppedError(what))
     const sessions = new SessionHandles({ registry, user, seal, idleMs: settings.runtimeIdleTimeoutMs })
     const runs = new OpenRuns()
     const tenant = bridge.tenants.of(user)
@@ -72,8 +81,17 @@ export class ClientGroup {
     response: ServerResponse,
     body: unknown,
   ): Promise<void> {
-    const isLegacy = await isLegacyRequest(await toWebRequest(request, body), body)
-    await (isLegacy ? this.#legacy.handle(request, response, body) : this.#serveModern(request, response, body))
+    const form = acceptedForm(request.headers.accept)
+    if (!form) return refuse(response, 406, NOT_ACCEPTABLE)
+    const isPost = request.method === 'POST'
+    if (form === 'events' || isPost) acceptBoth(request)
+    const { messages, refusal, hasBigNumbers = false } = isPost ? readClientBody(body, this.#onDropped) : {}
+    if (refusal) return refuse(response, 400, refusal.error.message, { code: refusal.error.code, id: refusal.id })
+    const read = form === 'json' ? withoutQuestions(messages) : messages
+    if (form === 'json') answerAsJson(response)
+    else if (hasBigNumbers) writeBigNumbers(response)
+    const isLegacy = await isLegacyRequest(await toWebRequest(request, read), read)
+    await (isLegacy ? this.#legacy.handle(request, response, read) : this.#serveModern(request, response, read))
   }
 
   /** Ends the streams of its clients of the modern era. */

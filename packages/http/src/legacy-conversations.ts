@@ -58,7 +58,8 @@ export class LegacyConversations {
   }
 
   async handle(request: IncomingMessage, response: ServerResponse, body: unknown): Promise<void> {
-    const id = request.headers['mcp-session-id']
+    // Clients never recover from a refused handshake: it opens a session, whatever session they were in.
+    const id = isInitializeRequest(body) ? undefined : request.headers['mcp-session-id']
     const conversation =
       id === undefined ? await this.#openFor(request.url ?? '', body, response) : this.#byId.get(String(id))
     if (!conversation) {

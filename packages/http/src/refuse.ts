@@ -1,6 +1,7 @@
 // Sends the response to a request that is refused.
 import type { ServerResponse } from 'node:http'
 import { finished } from 'node:stream'
+import { lineOf } from '@sandbridge/core/serve/client-message.ts'
 
 /** How long a refused client may go on sending. */
 const LINGER_MS = 2_000
@@ -8,6 +9,8 @@ const LINGER_MS = 2_000
 interface RefuseOptions {
   /** JSON-RPC error code. */
   code?: number
+  /** Of the request, where it is known. */
+  id?: string | number | null
   /** Close the connection after the response. */
   close?: boolean
 }
@@ -21,9 +24,9 @@ export function refuse(
   response: ServerResponse,
   status: number,
   message: string,
-  { code = -32_000, close = false }: RefuseOptions = {},
+  { code = -32_000, id = null, close = false }: RefuseOptions = {},
 ): void {
-  const body = JSON.stringify({ jsonrpc: '2.0', error: { code, message }, id: null })
+  const body = lineOf({ jsonrpc: '2.0', error: { code, message }, id })
   response.writeHead(status, {
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(body),

@@ -26,9 +26,14 @@ describe('who has the token is let in, and nobody else', () => {
     ['it as a password', `Basic ${Buffer.from(`:${TOKEN}`).toString('base64')}`, 401],
   ])('only a request with the token is accepted: it has %s', async (_, authorization, expected) => {
     const { send } = await serve()
-    const { status, headers } = await send({ headers: { authorization } })
+    const { status, headers, body } = await send({ headers: { authorization } })
     expect(status).toBe(expected)
-    expect(headers['www-authenticate']).toBe(expected === 401 ? 'Bearer' : undefined)
+    // RFC 6750, section 3.1: only a request with a token is told that it is wrong.
+    const hasToken = /^Bearer ./i.test(authorization) && expected === 401
+    if (hasToken)
+      expect(headers['www-authenticate']).toMatch(/^Bearer error="invalid_token", error_description="This token is/)
+    else expect(headers['www-authenticate']).toBe(expected === 401 ? 'Bearer' : undefined)
+    if (expected === 401) expect(body).toContain(hasToken ? 'This token is not valid' : 'Authentication required')
   })
 
   it.each(['GET', 'POST', 'DELETE', 'OPTIONS', 'PUT'])(
@@ -143,7 +148,7 @@ it.each([
     { headers: { ...modern('tools/list').headers, 'content-type': 'text/plain' }, body: modern('tools/list').body },
     415,
   ],
-  ['an unknown session', { headers: { 'mcp-session-id': 'nonsense' } }, 404],
+  ['an unknown session', { headers: { 'mcp-session-id': 'nonsense' }, body: message('tools/list', {}) }, 404],
   ['no session', { body: message('tools/list', {}) }, 400],
   ['a stream without a session', { method: 'GET' }, 400],
 ])('an invalid request fails alone: %s', async (_, options, expected) => {

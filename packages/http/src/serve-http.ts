@@ -5,6 +5,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beginSignIn } from '@sandbridge/core/bridge/begin-sign-in.ts'
 import type { Bridge } from '@sandbridge/core/bridge/bridge.ts'
+import { publicUrlOf } from '@sandbridge/core/config/settings/http-and-folders.ts'
 import type { Settings } from '@sandbridge/core/config/settings/settings.ts'
 import type { Log } from '@sandbridge/core/util/log.ts'
 import type { HttpService, ServedHttp } from '@sandbridge/core/serve/http-part.ts'
@@ -16,11 +17,12 @@ import { openListener } from './sockets/listener.ts'
 import { Shares } from '@sandbridge/core/serve/requests/shares.ts'
 import { NamedTokens } from './access/named-tokens.ts'
 import { AccessTokens } from './oauth/access-tokens.ts'
-import type { BearerRefusal } from './oauth/bearer-refusal.ts'
+import { bearerChallenge, type BearerRefusal } from './oauth/bearer-refusal.ts'
+import { answerOAuthPath, isOAuthPath } from './oauth/oauth-paths.ts'
 import { ProtectedResource } from './oauth/protected-resource.ts'
 import { refuse } from './refuse.ts'
 import { Deliveries, ofResponse } from '@sandbridge/core/serve/mcp/deliveries.ts'
-import { BodyError, readJsonBody } from '@sandbridge/core/serve/requests/request-body.ts'
+import { BodyError, ENCODINGS, readJsonBody } from '@sandbridge/core/serve/requests/request-body.ts'
 import { HandleSeal } from './sealed-handle.ts'
 import type { SignInPages } from './sign-in-pages.ts'
 import { SessionRegistry } from './session-registry.ts'
@@ -101,12 +103,12 @@ export async function serveHttp(
   const areShared = session === 'durable' && runtime === 'kubernetes'
   const seal = areShared && handleKey !== undefined ? new HandleSeal(handleKey, kubernetesNamespace) : undefined
   const groups = new ClientGroups((user) => new ClientGroup({ bridge, registry, user, seal, limits, offers }))
-  const resource = () => settings.publicUrl ?? listener.origin + PATH
+  const resource = () => publicUrlOf(settings) ?? listener.origin + PATH
   const { accessTokens, protectedResource } = createOAuth(settings, resource, log)
   const findClient = createFindClient({ token, named: new NamedTokens(bridge.stores.of(undefined)), accessTokens, log })
-  const challenge = (refusal?: BearerRefusal) => protectedResource?.challenge(refusal) ?? 'Bearer'
+  const challenge = (refusal?: BearerRefusal) => protectedResource?.challenge(refusal) ?? bearerChallenge({}, refusal)
   const proxies = new TrustedProxies(trustedProxies)
-  const guard = createGuard({ host, publicUrl: settings.publicUrl, proxies, findClient, challenge, log })
+  const guard = createGuard({ host, publicNames: settings.publicNames, proxies, findClient, challenge, log })
   const answerHealth = createHealth({ findProvider: () => bridge.findProvider(), isDraining: () => isDraining })
   const openAnswers = new Set<ServerResponse>()
   const requests = new Shares(limits.openRequests)
@@ -114,7 +116,7 @@ export async function serveHttp(
   let isDraining = false
 
   async function answer(request: ServerRequest, response: ServerResponse): Promise<void> {
-    const [path = ''] = request.url.split('?')
+    const path = request.url.replace(/\?.*/s, '').replace(/\/$/, '')
     if (HEALTH_PATHS.includes(path)) {
       if (guard.isAddressed(request, response)) answerHealth(request, response, path)
       return
@@ -126,6 +128,10 @@ export async function serveHttp(
     if (path.startsWith(`${PATH}/sign-in`) && signInPages) {
       if (guard.isAddressed(request, response))
         await signInPages.answer(request, response, path.slice(PATH.length), beginSignInOf)
+      return
+    }
+    if (path !== PATH && isOAuthPath(path)) {
+      if (guard.isAddressed(request, response)) answerOAuthPath(response, settings.oauthIssuers)
       return
     }
     if (path !== PATH) return refuse(response, 404, `The address ends in ${PATH}`)
@@ -161,8 +167,11 @@ export async function serveHttp(
     answer(request as ServerRequest, response).catch((error: unknown) => {
       if (!(error instanceof BodyError)) log.error('Answering a request failed', { error })
       if (response.headersSent) response.destroy()
-      else if (error instanceof BodyError) refuse(response, error.status, error.message, { code: error.code })
-      else refuse(response, 500, 'Internal error', { code: -32_603 })
+      else if (error instanceof BodyError) {
+        const { status, message, code, id } = error
+        if (status === 415) response.setHeader('accept-encoding', ENCODINGS)
+        refuse(response, status, message, { code, id })
+      } else refuse(response, 500, 'Internal error', { code: -32_603 })
     })
   }
   const listener = await openListener({ host, port, tls, proxies, limits, log, onRequest })

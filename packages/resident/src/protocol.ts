@@ -3,6 +3,7 @@
 // follows a refused hello is looked at.
 import type { EndSignal } from '@sandbridge/core/util/process/shutdown.ts'
 import type { ClientContext } from '@sandbridge/core/config/settings/client-context.ts'
+import { lineOf } from '@sandbridge/core/serve/client-message.ts'
 import { isRecord } from '@sandbridge/core/util/json/json.ts'
 
 /** Changes when a relay and a resident of different versions would not understand each other. */
@@ -158,7 +159,7 @@ export function environmentOf(env: Record<string, string>, platform = process.pl
 }
 
 // The resident writes each message with these members first, so that its kind shows in the first bytes.
-const ID = String.raw`("(?:[^"\\]|\\.)*"|-?\d+)`
+const ID = String.raw`("(?:[^"\\]|\\.)*"|-?\d[\d.e+-]*)`
 const WITH_ID = new RegExp(String.raw`^\{"jsonrpc":"2\.0","id":${ID},"(method)?`)
 const HEAD_BYTES = 512
 
@@ -166,7 +167,7 @@ const HEAD_BYTES = 512
 export function messageLine(message: { id?: unknown; method?: unknown }): string {
   const { id, method } = message
   const first = { ...(id !== undefined && { id }), ...(method !== undefined && { method }) }
-  return `${JSON.stringify({ jsonrpc: '2.0', ...first, ...message })}\n`
+  return `${lineOf({ jsonrpc: '2.0', ...first, ...message })}\n`
 }
 
 /** What a line of `messageLine` is; `id` as JSON. */

@@ -11,6 +11,8 @@ import {
 import { type SkillFrontmatter, skillFrontmatter, skillText } from '@sandbridge/core/keep/saved/skill-text.ts'
 import type { SavedToolStore } from '@sandbridge/core/keep/saved/saved-tool-store.ts'
 import { oneLine, paragraphs } from '@sandbridge/core/util/text/one-line.ts'
+import { readArguments } from '@sandbridge/core/serve/client-arguments.ts'
+import type { OfferedCell } from '@sandbridge/core/serve/mcp/offer.ts'
 import { checkArguments, inputSchemaOf } from './parameters.ts'
 import { codeFor, functionName, type Workflow } from './workflow-cell.ts'
 
@@ -148,13 +150,14 @@ export class ExposedWorkflows {
    * The cell that runs a workflow with a client's arguments; undefined for an unknown workflow.
    * @throws BridgeError TOOL_ARGUMENTS_INVALID
    */
-  async cell(name: string, args: unknown): Promise<string | undefined> {
+  async cell(name: string, args: unknown): Promise<OfferedCell | undefined> {
     const tool = await this.#saved(name)
     if (!tool?.workflow) return undefined
     const workflow: Workflow = { ...tool, workflow: tool.workflow }
-    const given = (args ?? {}) as Record<string, unknown>
-    checkArguments(given, workflow.workflow.parameters, workflow.workflow.title)
-    return codeFor(workflow, given)
+    const { parameters, title } = workflow.workflow
+    const { args: read, note } = readArguments(args, { name: title, ...inputSchemaOf(parameters) })
+    checkArguments(read, parameters, title)
+    return { code: codeFor(workflow, read), note }
   }
 
   /**

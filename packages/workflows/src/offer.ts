@@ -26,8 +26,8 @@ export function offerWorkflows(parts: OfferParts): Offer | undefined {
     tools: async () => (await exposed()).tools(),
     has: (tool) => expose.includes(tool),
     async callOf(tool, args) {
-      const code = await (await exposed()).cell(tool, args)
-      if (code !== undefined) return code
+      const cell = await (await exposed()).cell(tool, args)
+      if (cell) return cell
       throw new BridgeError('STATE_NOT_FOUND', `There is no workflow '${tool}'`, {
         hint: 'Keep one with runtime.save_workflow(name, func).',
       })

@@ -61,8 +61,7 @@ it('null is allowed where it is the default', () => {
   checkArguments({ n: null }, parameters, 'pay')
 })
 
-it('an argument without a parameter and a missing one are refused', () => {
-  expect(() => checkArguments({ m: 1 }, [parameter('int')], 'pay')).toThrow("pay has no parameter 'm'")
+it('a missing argument is refused', () => {
   expect(() => checkArguments({}, [parameter('int', { required: true })], 'pay')).toThrow("pay needs 'n'")
 })
 

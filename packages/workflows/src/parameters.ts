@@ -4,7 +4,6 @@ import { BridgeError } from '@sandbridge/core/errors.ts'
 import type { WorkflowDetails } from '@sandbridge/core/keep/saved/saved-tool.ts'
 import { didYouMeanText } from '@sandbridge/core/util/text/did-you-mean.ts'
 import { isRecord, parseJson } from '@sandbridge/core/util/json/json.ts'
-import { oneLine } from '@sandbridge/core/util/text/one-line.ts'
 
 type Parameter = WorkflowDetails['parameters'][number]
 
@@ -82,7 +81,7 @@ export function inputSchemaOf(parameters: readonly Parameter[]): {
 }
 
 /**
- * Checks the arguments of a client against the published schema: names, and the type of each value.
+ * Checks arguments that `readArguments` has read: none is missing, and each has its type.
  * @param title of the workflow
  * @throws BridgeError TOOL_ARGUMENTS_INVALID that names the parameter and what it takes
  */
@@ -100,16 +99,14 @@ export function checkArguments(
   const missing = parameters.find(({ name, required }) => required && !Object.hasOwn(given, name))
   if (missing) throw refuse(`needs '${missing.name}'`)
   for (const [name, value] of Object.entries(given)) {
-    const parameter = parameters.find((one) => one.name === name)
-    if (!parameter) throw refuse(`has no parameter '${oneLine(name, 100)}'`)
-    const schema = schemaOf(parameter)
+    const schema = schemaOf(parameters.find((one) => one.name === name)!)
     if (!fits(value, schema)) throw refuse(`takes ${takenBy(schema)} as '${name}'`)
   }
 }
 
 const TYPES: Record<string, { what: string; has: (value: unknown) => boolean }> = {
-  integer: { what: 'a whole number', has: Number.isInteger },
-  number: { what: 'a number', has: Number.isFinite },
+  integer: { what: 'a whole number', has: (value) => Number.isInteger(value) || typeof value === 'bigint' },
+  number: { what: 'a number', has: (value) => Number.isFinite(value) || typeof value === 'bigint' },
   boolean: { what: 'true or false', has: (value) => typeof value === 'boolean' },
   string: { what: 'a text', has: (value) => typeof value === 'string' },
   array: { what: 'a list', has: Array.isArray },

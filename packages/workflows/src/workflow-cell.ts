@@ -1,4 +1,5 @@
 // Makes the cell that runs a workflow, and defines the rules for workflow names. Pure.
+import { exactJson } from '@sandbridge/core/util/json/exact-json.ts'
 import type { WatchedFlows } from '@sandbridge/core/config/rules/declared-flows.ts'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import type { SavedTool, WorkflowDetails } from '@sandbridge/core/keep/saved/saved-tool.ts'
@@ -45,8 +46,8 @@ export function watchedFlows(
 export function codeFor({ name, version, workflow }: Workflow, args: Record<string, unknown>): string {
   const floats = new Set(workflow.parameters.filter(isFloat).map((one) => one.name))
   const pairs = Object.entries(args).map(([key, value]) => {
-    const json = JSON.stringify(value)
-    return `${JSON.stringify(key)}:${floats.has(key) && /^-?\d+$/.test(json) ? `${json}.0` : json}`
+    const json = exactJson(value)
+    return `${JSON.stringify(key)}:${floats.has(key) && typeof value === 'number' && /^-?\d+$/.test(json) ? `${json}.0` : json}`
   })
   return [
     `# ${name}, version ${version}`,

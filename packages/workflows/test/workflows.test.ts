@@ -371,11 +371,18 @@ it('a workflow is a tool and a prompt of its own where MCP_BRIDGE_EXPOSE says so
     other.client.callTool({ name, arguments: { ...args } }, { timeout: 120_000 })
   expect(JSON.stringify(await call('weekly-report', { week: 3 }))).toContain('added second Report 3, int')
   expect(await call('weekly-report', {})).toMatchObject({ isError: true })
-  const text = await call('weekly-report', { week: '3' })
-  expect([text.isError, JSON.stringify(text)]).toEqual([
-    true,
-    expect.stringContaining("takes a whole number as 'week'"),
-  ])
+  // What clients encode twice, and what they add.
+  const odd = JSON.stringify(await call('weekly-report', { week: '4', dry: 'true', title: null, toolCallId: 'c' }))
+  expect(odd).toContain("The argument 'toolCallId' was ignored: weekly-report takes week, title and dry.")
+  expect(odd).toContain('"isError":false')
+  const refusals = [
+    [{ week: 'three' }, "takes a whole number as 'week'"],
+    [{ week: 3, titel: 'x' }, "has no parameter 'titel'"],
+  ] as const
+  for (const [given, why] of refusals) {
+    const refused = await call('weekly-report', given)
+    expect([refused.isError, JSON.stringify(refused)]).toEqual([true, expect.stringContaining(why)])
+  }
   expect(JSON.stringify(await call('count-lines', {}))).toContain('2')
   expect(await call('no-such', {})).toMatchObject({ isError: true })
   await expect(call('weekly_report', {})).rejects.toThrow('there are run_python, weekly-report, count-lines and sly')

@@ -6,7 +6,7 @@ import type { Scope } from './scope.ts'
 
 const GUIDE = `Find, by 2-4 wordings of a need: print(await runtime.search_tool_docs("create issue", "open ticket")) gives lines to paste. ${SERVER_WORDS_NOTE}
 All tools of a server: await runtime.query_tool_docs("github"); in detail: query_tool_docs("github", tools=["create_issue"], detail="full").
-Call: issue = await mcp_github.create_issue(owner="o", repo="r", title="t"); a failure is a runtime.MCPError. Many at once: asyncio.gather.
+Call: issue = await mcp_github.create_issue(owner="o", repo="r", title="t"); a failure is a runtime.MCPError. Many at once: asyncio.gather, but some servers mix them up.
 Result: native, issue.number or issue["number"]; text is str, JSON in it parsed; raw=True gives the MCP result.
 Also: await mcp_docs.resources(), .read_resource(uri), .prompts(), .get_prompt(name, topic="x").
 Show: print() or the last expression. An image or figure: as last expression, or display(x).

@@ -41,6 +41,8 @@ export function createProgram(terminal: Terminal): Command {
     .command('exec')
     .description('run one cell from the terminal')
     .argument('[file]', 'a Python file; - reads standard input')
+    .argument('[args...]', 'what the file reads as sys.argv; -- stands before what looks like an option of exec')
+    .allowUnknownOption()
     .option('-c, --code <code>', 'the Python code')
     .option('-s, --servers <names>', 'only these servers, separated by commas')
     .option('-t, --timeout <seconds>', 'how long the cell may run')

@@ -1,75 +1,96 @@
-// The lines of a client, over stdio or through its relay: batches, and requests that are not valid. Loads no MCP
-// package, because a relay has none. Pure.
-import { isRecord, parseJson } from '../util/json/json.ts'
+// The lines of a client, over stdio or through its relay: each JSON value in them, batches taken apart, and the answer
+// to what cannot be read. Loads no MCP package, because a relay has none.
+import { answeredBy, leadingValues } from '../upstream/reading/read-text.ts'
+import { UnfinishedMessage } from '../upstream/reading/unfinished-message.ts'
+import { unreadable } from '../upstream/reading/lenient-message.ts'
+import type { Awaited } from '../upstream/reading/open-requests.ts'
+import { withoutBom } from '../util/bytes/without-bom.ts'
+import { exactJson } from '../util/json/exact-json.ts'
+import { isRecord } from '../util/json/json.ts'
+import { tryParseExact } from '../util/json/parse-exact.ts'
+import { type Refusal, refusal, refusalOfText, requestId } from './client-message.ts'
 
 /** Of one message. A longer one ends the connection. */
 export const MAX_LINE_BYTES = 32 * 2 ** 20
 
 /** The only revision with batches (MCP 2025-03-26, Base Protocol, Batching). */
 const WITH_BATCHES = '2025-03-26'
-const INVALID_REQUEST = -32_600
-/** Where a line begins, which may be with white space. */
-const HEAD_BYTES = 64
+/** How long a message may go on that is written over several lines. */
+const NEXT_LINE_MS = 500
 
-/** An error response. JSON-RPC 2.0 has the id null for what has none. */
-interface Refusal {
-  jsonrpc: '2.0'
-  id: string | number | null
-  error: { code: number; message: string }
+interface Options {
+  /** Receives each JSON value, and its source without a line break. */
+  onValue: (value: unknown, source: Buffer) => void
+  onRefusal: (refusal: Refusal) => void
+  /** The requests of the bridge that the client has not answered. */
+  open?: Awaited
 }
 
-interface Batch {
-  messages: Record<string, unknown>[]
-  /** What the client is answered at once. */
-  refusals: Refusal[]
-}
+export class ClientLines {
+  readonly #options: Options
+  readonly #unfinished = new UnfinishedMessage(MAX_LINE_BYTES)
+  #timer: NodeJS.Timeout | undefined
+  #takesBatches = false
 
-/**
- * Whether a client that sends this message may send batches from then on; undefined if it changes nothing. Every
- * revision with batches is one that the server supports, so that what the client asks for is what it gets.
- */
-export function opensBatches({ method, params }: Record<string, unknown>): boolean | undefined {
-  return method === 'initialize' ? isRecord(params) && params['protocolVersion'] === WITH_BATCHES : undefined
-}
-
-/**
- * Takes a batch apart. Each of its requests gets a response of its own: JSON-RPC recommends one array of all, but a
- * call that takes long would hold up the others.
- * @param isAllowed whether the client's revision has batches
- * @returns undefined for a line that is no batch
- */
-export function openBatch(line: Buffer, isAllowed: boolean): Batch | undefined {
-  if (!/^\s*\[/.test(line.toString('latin1', 0, HEAD_BYTES))) return undefined
-  const batch = parseJson(line.toString())
-  if (!Array.isArray(batch)) return undefined
-  const messages = batch.filter(isRecord)
-  if (isAllowed && batch.length > 0) {
-    const isWhole = messages.length === batch.length
-    return { messages, refusals: isWhole ? [] : [refusal(null, 'Invalid request: the batch holds more than objects')] }
+  constructor(options: Options) {
+    this.#options = options
   }
-  const problem =
-    batch.length === 0
-      ? 'the batch is empty'
-      : `only MCP ${WITH_BATCHES} has batches; send each message on its own line`
-  const ids = messages.flatMap((one) => requestId(one) ?? [])
-  return {
-    messages: [],
-    refusals: (ids.length > 0 ? ids : [null]).map((id) => refusal(id, `Invalid request: ${problem}`)),
+
+  /** @param given a line without its line break */
+  push(given: Buffer): void {
+    const line = withoutBom(given)
+    const text = line.toString()
+    const value = tryParseExact(text)
+    if (value !== undefined) {
+      this.#endUnfinished()
+      return this.#take(value, line)
+    }
+    const { texts, rest } = leadingValues(text)
+    if (texts.length === 0 && this.#unfinished.add(text)) {
+      clearTimeout(this.#timer)
+      if (this.#unfinished.isWhole) this.#endUnfinished()
+      else this.#timer = setTimeout(() => this.#endUnfinished(), NEXT_LINE_MS)
+      return
+    }
+    this.#endUnfinished()
+    this.#takeParts(texts, rest)
   }
-}
 
-/** @returns what a client is answered whose request is not valid; undefined for what is no request with an id */
-export function refusalOf(message: unknown): Refusal | undefined {
-  const id = requestId(message)
-  return id === undefined ? undefined : refusal(id, 'Invalid request: this is not a JSON-RPC request of MCP')
-}
+  #endUnfinished(): void {
+    clearTimeout(this.#timer)
+    const { texts, rest } = leadingValues(this.#unfinished.take())
+    this.#takeParts(texts, rest)
+  }
 
-function refusal(id: Refusal['id'], message: string): Refusal {
-  return { jsonrpc: '2.0', id, error: { code: INVALID_REQUEST, message } }
-}
+  #takeParts(texts: string[], rest: string): void {
+    for (const text of texts) this.#take(tryParseExact(text), Buffer.from(text))
+    if (rest === '') return
+    const { open, onValue, onRefusal } = this.#options
+    const answered = open && answeredBy(rest, open)
+    if (answered === undefined) return onRefusal(refusalOfText(rest))
+    const failed = unreadable(answered, 'it is not JSON')
+    onValue(failed, Buffer.from(JSON.stringify(failed)))
+  }
 
-function requestId(message: unknown): string | number | undefined {
-  if (!isRecord(message) || typeof message['method'] !== 'string') return undefined
-  const { id } = message
-  return typeof id === 'string' || (typeof id === 'number' && Number.isSafeInteger(id)) ? id : undefined
+  #take(value: unknown, source: Buffer): void {
+    const { onValue } = this.#options
+    if (!Array.isArray(value)) {
+      if (isRecord(value) && value['method'] === 'initialize') {
+        const { params } = value
+        // Every revision with batches is one that the server supports: what the client asks for is what it gets.
+        this.#takesBatches = isRecord(params) && params['protocolVersion'] === WITH_BATCHES
+      }
+      return onValue(value, source)
+    }
+    const batch: unknown[] = value
+    // Each request gets a response of its own: JSON-RPC recommends one array of all, but a call that takes long would
+    // hold up the others.
+    if (this.#takesBatches && batch.length > 0) return batch.forEach((one) => onValue(one, Buffer.from(exactJson(one))))
+    const problem =
+      batch.length === 0
+        ? 'the batch is empty'
+        : `only MCP ${WITH_BATCHES} has batches; send each message on its own line`
+    const ids = batch.filter((one) => isRecord(one)).flatMap((one) => requestId(one) ?? [])
+    for (const id of ids.length > 0 ? ids : [null]) this.#options.onRefusal(refusal(id, problem))
+  }
 }

@@ -161,11 +161,14 @@ export class UpstreamSet implements Upstreams {
     } catch (error) {
       return Promise.reject(error)
     }
-    const called = upstream.use(
-      options.signal,
-      (connection, inTime) => connection.callTool(tool, args, inTime ? { ...options, signal: inTime } : options),
-      { tool, onProgress: options.onProgress },
-    )
+    const { turns } = upstream
+    const call = (): Promise<ToolResult> =>
+      upstream.use(
+        options.signal,
+        (connection, inTime) => connection.callTool(tool, args, inTime ? { ...options, signal: inTime } : options),
+        { tool, onProgress: options.onProgress },
+      )
+    const called = turns ? turns.run(options.signal, call) : call()
     if (upstream.isProcess) return called
     return called.then((result) => {
       this.#signIns.succeeded(server)

@@ -19,7 +19,7 @@ describe('run_python with', () => {
     ['empty code', { code: ' \n' }, /'code' is empty/],
     ['code that is a number', { code: 5 }, /'code' must be a string.*number 5/],
     ['code that is a list', { code: ['print(1)'] }, /'code' must be a string.*a list/],
-    ['servers that are a string', { code: '1', servers: 'github' }, /'servers' must be a list.*github/],
+    ['servers that are the one name', { code: '1', servers: 'github' }, /Server 'github' is not available/],
     ['servers that hold a number', { code: '1', servers: [1] }, /'servers' must be a list of server names.*number 1/],
     ['an unknown server', { code: '1', servers: ['nope'] }, /Server 'nope' is not available[\s\S]*Available: gone/],
     ['a timeout of 0', { code: '1', timeout: 0 }, /'timeout' is 0.*at most 120/],

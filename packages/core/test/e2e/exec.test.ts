@@ -33,6 +33,26 @@ it('exec limits time, exits with 1 when the cell fails, and says why on stderr',
   expect(failed.stderr).toMatch(/^Traceback[^]*\nZeroDivisionError: division by zero\n$/)
 })
 
+it('a file gets its words as sys.argv, and its lines keep their numbers', async () => {
+  const file = path.join(home, 'args.py')
+  writeFileSync(file, '# first\nimport sys\nprint(sys.argv[1:])\n1 / 0')
+  const given = await exec([file, 'a', '--flag', '-x', '5'])
+  expect(given.stdout).toBe("['a', '--flag', '-x', '5']\n")
+  expect(given.stderr).toMatch(/line 4\n/)
+  expect((await exec([file, '--', '--json', '-t'])).stdout).toBe("['--json', '-t']\n")
+  const unknown = await exec(['--flag', file])
+  expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining("unknown option '--flag'") })
+})
+
+it.each([
+  ['import sys; sys.exit(3)', 3, ''],
+  ['import sys; sys.exit(-1)', 255, ''],
+  ['exit()', 0, ''],
+  ['raise SystemExit("bad thing")', 1, 'bad thing\n'],
+])('an exit means what it means in a program: %s', async (code, expected, stderr) => {
+  expect(await exec(['-c', code])).toEqual({ code: expected, stdout: '', stderr })
+})
+
 it.each([
   [[], /a Python file, or -c CODE\n/],
   [['-c', '1', 'cell.py'], /a Python file, or -c CODE, not both/],

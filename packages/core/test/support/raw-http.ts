@@ -30,7 +30,7 @@ export const INITIALIZE = message('initialize', {
 
 export interface SendOptions extends Pick<RequestOptions, 'path' | 'method'> {
   headers?: Record<string, string>
-  body?: string
+  body?: string | Buffer
 }
 
 interface Reply {
@@ -62,8 +62,15 @@ export function useHttpBridge() {
     }
   })
 
-  async function serve({ host = '127.0.0.1', ...limits }: Partial<typeof HTTP_LIMITS> & { host?: string } = {}) {
-    const service = await serveHttp(bridge, { host, port: 0, token: TOKEN }, { ...HTTP_LIMITS, ...limits })
+  async function serve({
+    host = '127.0.0.1',
+    trustedProxies = [],
+    publicNames = [],
+    ...limits
+  }: Partial<typeof HTTP_LIMITS> & { host?: string; trustedProxies?: string[]; publicNames?: string[] } = {}) {
+    const named = Object.assign(Object.create(bridge) as Bridge, { settings: { ...bridge.settings, publicNames } })
+    const opening = { host, port: 0, token: TOKEN, trustedProxies }
+    const service = await serveHttp(named, opening, { ...HTTP_LIMITS, ...limits })
     onTestFinished(() => service.close())
     const port = Number(new URL(service.url).port)
     const send = ({ body: sentBody = INITIALIZE, headers, ...options }: SendOptions = {}) =>

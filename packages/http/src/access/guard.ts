@@ -19,14 +19,16 @@ import type { TrustedProxies } from '../sockets/trusted-proxies.ts'
 export interface GuardOptions {
   /** The host that the bridge listens on. */
   host: string
-  /** The address that clients use, if one is set. */
-  publicUrl?: string | undefined
+  /** The addresses that clients use, and names of hosts. */
+  publicNames: readonly string[]
   proxies: TrustedProxies
   findClient: FindClient
   /** The WWW-Authenticate header of a 401 or 403 response. */
   challenge: (refusal?: BearerRefusal) => string
   log: Log
 }
+
+const WRONG_TOKEN = 'This token is not valid: it is unknown, has expired or was revoked'
 
 /** For a client whose token cannot be checked at the moment. */
 const RETRY_AFTER_S = 10
@@ -42,18 +44,20 @@ export interface Guard {
 /** Two of the same header could mean one thing to the bridge and another to a proxy in front of it. */
 const ONCE = ['host', 'origin', 'authorization']
 
-export function createGuard({ host, publicUrl, proxies, findClient, challenge, log }: GuardOptions): Guard {
-  const at = publicUrl === undefined ? undefined : new URL(publicUrl)
-  const names = new Set(
-    [
-      ...LOOPBACK_NAMES,
-      host,
-      ...(isLoopback(host) ? [] : [hostname()]),
-      ...(at ? [at.hostname.replace(/[[\]]/g, '')] : []),
-    ].map((n) => n.toLowerCase()),
-  )
+export function createGuard({ host, publicNames, proxies, findClient, challenge, log }: GuardOptions): Guard {
+  const urls = publicNames.filter((one) => one.includes('://')).map((one) => new URL(one))
+  const hostsOf = (all: URL[]): string[] => all.map((url) => url.hostname.replace(/[[\]]/g, ''))
+  const origins = new Set(urls.map((url) => url.origin))
+  const isSecure = urls[0]?.protocol === 'https:'
+  /** Listed without https. */
+  const plainNames = lowerCase([
+    ...publicNames.filter((one) => !one.includes('://')),
+    ...hostsOf(urls.filter(({ protocol }) => protocol === 'http:')),
+  ])
+  const names = lowerCase([...LOOPBACK_NAMES, host, ...(isLoopback(host) ? [] : [hostname()]), ...hostsOf(urls)])
   // With DNS rebinding, a name of the attacker's points to this machine. A literal address cannot be rebound.
-  const isOurs = (name: string): boolean => names.has(name) || (!isLoopback(host) && isAddress(name))
+  const isOurs = (name: string): boolean =>
+    names.has(name) || plainNames.has(name) || (!isLoopback(host) && isAddress(name))
 
   const isAddressed: Guard['isAddressed'] = (request, response) => {
     const { headersDistinct } = request
@@ -61,13 +65,12 @@ export function createGuard({ host, publicUrl, proxies, findClient, challenge, l
     if (twice !== undefined) return refuseAndClose(response, 400, `Send one ${twice} header`)
     const sender = proxies.senderOf(request)
     if (!sender) return refuseAndClose(response, 400, 'Send one X-Forwarded-Host and one X-Forwarded-Proto')
-    if (at?.protocol === 'https:' && sender.protocol === 'http')
-      return refuseAndClose(response, 403, 'Use https: the token must not be sent unencrypted')
     const name = hostOf(sender.host)
-    if (name === undefined || !isOurs(name))
-      return refuseAndClose(response, 403, 'The Host header does not name this server')
+    if (isSecure && sender.protocol === 'http' && (name === undefined || !plainNames.has(name)))
+      return refuseAndClose(response, 403, 'Use https: the token must not be sent unencrypted')
+    if (name === undefined || !isOurs(name)) return refuseAndClose(response, 403, unknownHost(name))
     const { origin } = request.headers
-    if (origin !== undefined && origin !== at?.origin && !isLoopbackName(originHost(origin))) {
+    if (origin !== undefined && !origins.has(origin) && !isLoopbackName(originHost(origin))) {
       return refuseAndClose(response, 403, 'This Origin is not allowed')
     }
     return true
@@ -76,10 +79,11 @@ export function createGuard({ host, publicUrl, proxies, findClient, challenge, l
   const letIn: Guard['letIn'] = async (request, response) => {
     if (!isAddressed(request, response)) return undefined
     const [, given = ''] = /^Bearer ([\x21-\x7e]+)$/i.exec(request.headers.authorization ?? '') ?? []
-    const found = await findClient(given).catch((error: unknown) => {
+    const known = await findClient(given).catch((error: unknown) => {
       if (error instanceof BearerRefusal) return error
       throw error
     })
+    const found = known ?? (given === '' ? undefined : new BearerRefusal('invalid', WRONG_TOKEN))
     // The client may have disconnected meanwhile.
     if (response.destroyed) return undefined
     if (found && !(found instanceof BearerRefusal)) return found
@@ -96,4 +100,13 @@ export function createGuard({ host, publicUrl, proxies, findClient, challenge, l
 function refuseAndClose(response: ServerResponse, status: number, message: string): false {
   refuse(response, status, message, { close: true })
   return false
+}
+
+function unknownHost(name: string | undefined): string {
+  if (name === undefined) return 'The Host header does not name this server'
+  return `The Host header names ${name}, which is not known to be this server. If it is, add it to MCP_BRIDGE_PUBLIC_URL`
+}
+
+function lowerCase(names: readonly string[]): Set<string> {
+  return new Set(names.map((name) => name.toLowerCase()))
 }

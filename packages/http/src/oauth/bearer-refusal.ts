@@ -12,6 +12,13 @@ const KINDS = {
   unavailable: { status: 503 },
 } as const satisfies Record<string, RefusalKind>
 
+/** The value of WWW-Authenticate. @param refusal missing when the request had no token */
+export function bearerChallenge(parameters: Record<string, string>, refusal?: BearerRefusal): string {
+  const error = refusal?.kind.error
+  const all = Object.entries({ ...parameters, ...(error && { error, error_description: refusal.message }) })
+  return ['Bearer', all.map(([name, value]) => `${name}="${value}"`).join(', ')].filter(Boolean).join(' ')
+}
+
 /** The message goes to an unauthenticated client, so it must not quote the token. */
 export class BearerRefusal extends Error {
   override readonly name = 'BearerRefusal'

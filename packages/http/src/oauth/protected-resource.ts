@@ -2,7 +2,7 @@
 // points to it (MCP 2025-11-25 and 2026-07-28, Authorization).
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { refuse } from '../refuse.ts'
-import type { BearerRefusal } from './bearer-refusal.ts'
+import { bearerChallenge, type BearerRefusal } from './bearer-refusal.ts'
 
 const WELL_KNOWN = '/.well-known/oauth-protected-resource'
 
@@ -47,14 +47,10 @@ export class ProtectedResource {
   challenge(refusal?: BearerRefusal): string {
     const { resource, scopes } = this.#options
     const { origin, pathname } = new URL(resource())
-    const error = refusal?.kind.error
     const parameters = {
       resource_metadata: `${origin}${WELL_KNOWN}${pathname === '/' ? '' : pathname}`,
       ...(scopes.length > 0 && { scope: scopes.join(' ') }),
-      ...(error && { error, error_description: refusal.message }),
     }
-    return `Bearer ${Object.entries(parameters)
-      .map(([name, value]) => `${name}="${value}"`)
-      .join(', ')}`
+    return bearerChallenge(parameters, refusal)
   }
 }

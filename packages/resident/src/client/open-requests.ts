@@ -1,8 +1,9 @@
 // What is open between one client and its resident, what the client is told before the resident answers, and what is
 // said again to the next resident when one is lost. Pure.
 
-import { opensBatches } from '@sandbridge/core/serve/client-lines.ts'
-import { isRecord } from '@sandbridge/core/util/json/json.ts'
+import { exactJson } from '@sandbridge/core/util/json/exact-json.ts'
+import { fieldsOf, isRecord } from '@sandbridge/core/util/json/json.ts'
+import { parseExact, tryParseExact } from '@sandbridge/core/util/json/parse-exact.ts'
 
 /** A client's request without an answer. */
 interface OpenRequest {
@@ -35,7 +36,6 @@ export class OpenRequests {
   readonly #swallowed = new Set<string>()
   #initialize: { id: string; line: Buffer } | undefined
   #isInitialized = false
-  #takesBatches = false
   #initialized: Buffer | undefined
   #logLevel: { id: string; line: Buffer } | undefined
   #list: { id: string; line: Buffer } | undefined
@@ -48,20 +48,15 @@ export class OpenRequests {
     this.#tell = tell
   }
 
-  /** Whether the client may send batches. */
-  get takesBatches(): boolean {
-    return this.#takesBatches
-  }
-
-  /** @returns whether the resident gets this line of the client, which is no batch */
-  fromClient(line: Buffer): boolean {
-    const message = parsed(line)
-    if (!message) return true
-    const id = message['id'] === undefined ? undefined : JSON.stringify(message['id'])
+  /** @returns whether the resident gets this line of the client, which is one value */
+  fromClient(line: Buffer, message: unknown = tryParseExact(line.toString())): boolean {
+    // Anything else is for the resident to refuse.
+    if (!isRecord(message)) return true
     const { method, params } = message
+    const id = ['string', 'number', 'bigint'].includes(typeof message['id']) ? exactJson(message['id']) : undefined
     // An answer to a question of this resident; one of an earlier resident has ended.
-    if (typeof method !== 'string') return id !== undefined && this.#resident.delete(id)
-    this.#takesBatches = opensBatches(message) ?? this.#takesBatches
+    if (typeof method !== 'string')
+      return 'result' in message || 'error' in message ? id !== undefined && this.#resident.delete(id) : true
     if (method === 'notifications/initialized') this.#initialized = line
     if (method === 'notifications/cancelled') this.#cancelled(params)
     if (id === undefined) return true
@@ -85,7 +80,7 @@ export class OpenRequests {
    */
   #cancelled(params: unknown): void {
     if (!isRecord(params) || params['requestId'] === undefined) return
-    const id = JSON.stringify(params['requestId'])
+    const id = exactJson(params['requestId'])
     const request = this.#client.get(id)
     if (request?.told === undefined && request?.method !== 'initialize') this.#client.delete(id)
   }
@@ -97,7 +92,7 @@ export class OpenRequests {
     const request = this.#client.get(id)
     this.#client.delete(id)
     if (request?.question === undefined) return true
-    const result = JSON.stringify(parsed(line)?.['result']) as string | undefined
+    const result = JSON.stringify(fieldsOf(tryParseExact(line.toString()))['result']) as string | undefined
     if (result !== undefined) this.#kept.learn(request.question, result)
     if (request.told === undefined) return true
     // It was kept too long. There is no way to take back the answer to a handshake.
@@ -124,7 +119,7 @@ export class OpenRequests {
   lost(mayHaveRun: boolean): string[] {
     this.#swallowed.clear()
     const told = [...this.#resident].map((id) => {
-      const params = { requestId: JSON.parse(id) as unknown, reason: GONE }
+      const params = { requestId: parseExact(id), reason: GONE }
       return messageText({ method: 'notifications/cancelled', params })
     })
     this.#resident.clear()
@@ -133,7 +128,7 @@ export class OpenRequests {
       if (method !== 'tools/call') continue
       this.#client.delete(id)
       const result = { content: [{ type: 'text', text: LOST }], isError: true }
-      told.push(messageText({ id: JSON.parse(id) as unknown, result }))
+      told.push(messageText({ id: parseExact(id), result }))
     }
     return told
   }
@@ -152,18 +147,6 @@ export class OpenRequests {
   }
 }
 
-function parsed(text: Buffer): Record<string, unknown> | undefined {
-  try {
-    const message: unknown = JSON.parse(text.toString())
-    // Anything else is for the resident to refuse.
-    return typeof message === 'object' && message !== null && !Array.isArray(message)
-      ? (message as Record<string, unknown>)
-      : undefined
-  } catch {
-    return undefined
-  }
-}
-
 function messageText(message: object): string {
-  return `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`
+  return `${exactJson({ jsonrpc: '2.0', ...message })}\n`
 }

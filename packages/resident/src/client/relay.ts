@@ -4,7 +4,7 @@
 import type { Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
 import type { ClientContext } from '@sandbridge/core/config/settings/client-context.ts'
-import { MAX_LINE_BYTES, openBatch } from '@sandbridge/core/serve/client-lines.ts'
+import { ClientLines, MAX_LINE_BYTES } from '@sandbridge/core/serve/client-lines.ts'
 import { createLineSplitter } from '@sandbridge/core/util/bytes/line-splitter.ts'
 import { isRecord } from '@sandbridge/core/util/json/json.ts'
 import { KeptAnswers } from './kept-answers.ts'
@@ -66,9 +66,16 @@ export class Relay {
   readonly #kept: KeptAnswers
   readonly #open: OpenRequests
   readonly #onInput = (chunk: Buffer): void => this.#take(chunk)
+  readonly #messages = new ClientLines({
+    onValue: (value, source) => this.#clientMessage(value, Buffer.concat([source, NEWLINE])),
+    // Before a resident has welcomed the client, what serves it in its place refuses the line again.
+    onRefusal: (refusal) => this.#toClient(`${JSON.stringify(refusal)}\n`),
+  })
   readonly #fromClient = createLineSplitter({
     maxBytes: MAX_LINE_BYTES,
-    onLine: (line) => this.#clientLine(Buffer.concat([line, NEWLINE])),
+    onLine: (line) => {
+      if (!isControl(line)) this.#messages.push(line)
+    },
     onTooLong: () => this.#end(1, 'a message of the client is too long'),
   })
   /** Everything that the client has said, until a resident has welcomed it for the first time. */
@@ -117,12 +124,8 @@ export class Relay {
     this.#fromClient.push(chunk)
   }
 
-  #clientLine(line: Buffer): void {
-    const batch = openBatch(line, this.#open.takesBatches)
-    // Before a resident has welcomed the client, what serves it in its place refuses the batch again.
-    for (const one of batch?.refusals ?? []) this.#toClient(`${JSON.stringify(one)}\n`)
-    if (batch) return batch.messages.forEach((one) => this.#clientLine(Buffer.from(`${JSON.stringify(one)}\n`)))
-    if (isControl(line) || !this.#open.fromClient(line)) return
+  #clientMessage(value: unknown, line: Buffer): void {
+    if (!this.#open.fromClient(line, value)) return
     // Without a connection, requests are sent with the handshake of the next.
     if (!this.#isConnected || this.#socket?.write(line) !== false) return
     // Lines of the same chunk follow.

@@ -2,10 +2,12 @@
 // counts from 0, and a late answer to a question of an earlier resident must not answer another question.
 import { randomBytes } from 'node:crypto'
 import type { Socket } from 'node:net'
-import { type JSONRPCMessage, parseJSONRPCMessage, type Transport } from '@modelcontextprotocol/server'
+import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server'
 import { Deliveries } from '@sandbridge/core/serve/mcp/deliveries.ts'
-import { refusalOf } from '@sandbridge/core/serve/client-lines.ts'
-import { parseJson } from '@sandbridge/core/util/json/json.ts'
+import { toClientMessage } from '@sandbridge/core/serve/client-message.ts'
+import { OpenRequests } from '@sandbridge/core/upstream/reading/open-requests.ts'
+import { DroppedError } from '@sandbridge/core/upstream/reading/words.ts'
+import { tryParseExact } from '@sandbridge/core/util/json/parse-exact.ts'
 import { messageLine } from '../protocol.ts'
 
 /** Beyond this, the relay is lost or its client stopped reading for good. */
@@ -28,6 +30,8 @@ export class SocketTransport implements Transport {
   /** The ids of calls that have begun and are not answered. */
   readonly #calls = new Set<unknown>()
   #isDraining = false
+  /** With their marked ids. */
+  readonly #requests = new OpenRequests()
 
   constructor(socket: Socket) {
     this.#socket = socket
@@ -40,19 +44,14 @@ export class SocketTransport implements Transport {
     return Promise.resolve()
   }
 
-  /** A line of the client. Its relay has taken batches apart. */
+  /** A value of the client as JSON: its relay has read the line, and taken batches apart. */
   receive(line: string): void {
     if (this.#early) return void this.#early.push(line)
-    const given = parseJson(line)
-    let message: JSONRPCMessage
-    try {
-      message = parseJSONRPCMessage(given)
-    } catch (error) {
-      // What is no request with an id gets no answer, as over stdio.
-      const refused = refusalOf(given)
-      if (refused && !this.#socket.destroyed) this.#socket.write(messageLine(refused))
-      return this.onerror?.(error instanceof Error ? error : new Error(String(error)))
-    }
+    const onDropped = (what: string): void => this.onerror?.(new DroppedError(what))
+    const { message, refusal } = toClientMessage(tryParseExact(line), this.#requests, onDropped)
+    if (refusal && !this.#socket.destroyed) this.#socket.write(messageLine(refusal))
+    if (!message) return
+    this.#requests.received(message)
     this.deliveries.heard(message)
     if ('method' in message && !this.#takes(message)) return
     if ('method' in message || !('id' in message)) return this.onmessage?.(message)
@@ -81,8 +80,10 @@ export class SocketTransport implements Transport {
     // Not only when it says something: it may have asked for all of this at once.
     if (leavesUnread(this.#socket)) this.#socket.destroy()
     if (this.#socket.destroyed) return Promise.reject(new Error('The client has disconnected'))
+    const marked = this.#marked(message)
+    this.#requests.sent(marked)
     return new Promise((resolve, reject) => {
-      this.#socket.write(messageLine(this.#marked(message)), (error) => (error ? reject(error) : resolve()))
+      this.#socket.write(messageLine(marked), (error) => (error ? reject(error) : resolve()))
     })
   }
 

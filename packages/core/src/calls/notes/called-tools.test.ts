@@ -17,6 +17,13 @@ it('a call that began and has no answer is cut off, whatever other calls of its 
   expect(called.beforeError()).toBe('Called before the error, and not undone: hub.create, hub.send.')
 })
 
+it('a tool that reads by its name counts as changing where its server or another word of it says so', () => {
+  const called = new CalledTools()
+  for (const one of [tool('get_or_create_user'), tool('find_and_delete'), tool('list_all', { readOnlyHint: false })])
+    called.begun(one)
+  expect(called.cutOff()).toContain('hub.get_or_create_user, hub.find_and_delete, hub.list_all')
+})
+
 it('calls that were refused or failed are told of a cell that ended well', () => {
   const called = new CalledTools()
   const [create, send] = [tool('create'), tool('send')]
@@ -30,7 +37,8 @@ it('calls that were refused or failed are told of a cell that ended well', () =>
 
 it('read-only tools are left out, and many tools are counted', () => {
   const called = new CalledTools()
-  called.begun(tool('get', { readOnlyHint: true }))
+  for (const one of [tool('look', { readOnlyHint: true }), tool('list_issues'), tool('getUser'), tool('read-file')])
+    called.begun(one)
   expect(called.cutOff()).toBeUndefined()
   for (let n = 0; n < 10; n += 1) called.begun(tool(`send_${n}`))
   expect(called.cutOff()).toMatch(/: hub\.send_0, .*hub\.send_7 and 2 more tools\.$/)

@@ -1,5 +1,5 @@
 // What a cell has called: its reader must know which calls may have taken effect, before making any of them again.
-import { believedHints } from '../../config/rules/hints.ts'
+import { soundsReadOnly } from '../../config/rules/hints.ts'
 import { count as countOf } from '../../util/text/count.ts'
 import type { CatalogTool } from '../catalog/model/catalog-tool.ts'
 
@@ -70,8 +70,7 @@ export class CalledTools {
 
   #named(count: 'done' | 'open'): string | undefined {
     const changing = [...this.#calls].filter(
-      ([{ name, definition }, calls]) =>
-        calls[count] > 0 && !believedHints(name, definition.annotations, true).readOnlyHint,
+      ([{ name, definition }, calls]) => calls[count] > 0 && !soundsReadOnly(name, definition.annotations),
     )
     if (changing.length === 0) return undefined
     return textOf(changing.map(([{ server, name }, { [count]: times }]) => [`${server}.${name}`, times]))

@@ -5,6 +5,7 @@ import path from 'node:path'
 import type { AskInput } from '../../config/entries/input-answers.ts'
 import { BridgeError } from '../../errors.ts'
 import { MAX_FRAME_BYTES } from '../../cell/protocol/frames.ts'
+import { pythonLiteral } from '../../calls/catalog/signature/python-literal.ts'
 import { parseRunPythonArguments } from '../../serve/mcp/run-python-tool.ts'
 import { TimeLimit } from '../../cell/time-limit.ts'
 import { askInTerminal, whileAsking } from '../terminal/ask-in-terminal.ts'
@@ -24,7 +25,16 @@ interface ExecOptions {
 }
 
 /** Sets the exit code: 0 when the cell succeeded, 4 when calls of it were refused or failed, and 1 otherwise. */
-export async function exec(file: string | undefined, options: ExecOptions, terminal: Terminal): Promise<void> {
+export async function exec(
+  file: string | undefined,
+  args: readonly string[],
+  options: ExecOptions,
+  terminal: Terminal,
+): Promise<void> {
+  if (file !== undefined && /^-./.test(file))
+    throw new BridgeError('TOOL_ARGUMENTS_INVALID', `unknown option '${file}'`, {
+      hint: 'See `sandbridge exec --help`.',
+    })
   const code = await readCode(file, options.code, terminal)
   const bar = new ProgressBar(terminal.stderr, terminal.context.env)
   let timeLimit: TimeLimit | undefined
@@ -45,7 +55,13 @@ export async function exec(file: string | undefined, options: ExecOptions, termi
       timeLimit = new TimeLimit(request.timeoutMs)
       const cell = { ...request, timeLimit }
       const shown = { bar, json: options.json === true, images: options.images ?? '.', endsSession: true, terminal }
-      terminal.exitCode = await runInTerminal(bridge, bridge.openSession(), cell, shown)
+      const session = bridge.openSession()
+      if (args.length > 0) {
+        // A cell of its own: the lines of the file keep their numbers.
+        const argv = `import sys\nsys.argv[:] = ${pythonLiteral([file, ...args], Infinity)}\ndel sys`
+        await bridge.cells.run(session, { ...cell, code: argv, run: { client: 'terminal' } })
+      }
+      terminal.exitCode = await runInTerminal(bridge, session, cell, shown)
     },
     ask,
     true,

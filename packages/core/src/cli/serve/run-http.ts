@@ -3,6 +3,7 @@ import { Bridge } from '../../bridge/bridge.ts'
 import { OpenTenant } from '../../bridge/open-tenant.ts'
 import { loadLiveSettings } from '../../config/settings/file/live-settings.ts'
 import type { Settings } from '../../config/settings/settings.ts'
+import { publicUrlOf } from '../../config/settings/http-and-folders.ts'
 import { BridgeError } from '../../errors.ts'
 import { createLog } from '../../util/log.ts'
 import { type Address, http as part, type TlsFiles } from '../../serve/http-part.ts'
@@ -35,7 +36,7 @@ export async function runHttp({ http, ui, trustedProxy: trustedProxies = [], ...
   checkHandleKey(settings)
   const { token, source } = await tokenFor(address, settings)
   // A client on another machine could not open this machine's page.
-  const { signInPage, serve } = openHttp(settings.publicUrl)
+  const { signInPage, serve } = openHttp(publicUrlOf(settings))
   const options = {
     ownPort: address.port,
     methods: features.methods,
@@ -85,8 +86,8 @@ function tlsOf({ tlsCert: cert, tlsKey: key }: Pick<HttpFlags, 'tlsCert' | 'tlsK
 }
 
 /** Access tokens name the server they are for, and `0.0.0.0` is not a server's name. */
-function checkPublicUrl({ host }: Address, { oauthIssuers, publicUrl }: Settings): void {
-  if (oauthIssuers.length === 0 || publicUrl !== undefined || isLoopback(host)) return
+function checkPublicUrl({ host }: Address, settings: Settings): void {
+  if (settings.oauthIssuers.length === 0 || publicUrlOf(settings) !== undefined || isLoopback(host)) return
   throw new BridgeError('CONFIG_INVALID', 'MCP_BRIDGE_OAUTH=issuer is set, and MCP_BRIDGE_PUBLIC_URL is not', {
     hint: 'Set it to the address that clients use, such as https://bridge.example.com/mcp.',
   })

@@ -3,6 +3,7 @@ import { serveStdio, type ServeStdioOptions } from '@modelcontextprotocol/server
 import { type Behind, behindByConfig, readKeptBehind } from '../../bridge/kept-behind.ts'
 import type { ClientContext } from '../../config/settings/client-context.ts'
 import type { Settings } from '../../config/settings/settings.ts'
+import { clientErrors } from '../../serve/client-errors.ts'
 import { createServer } from '../../serve/mcp/create-server.ts'
 import type { Deliveries } from '../../serve/mcp/deliveries.ts'
 import type { Conversation } from '../../serve/mcp/run-python.ts'
@@ -71,7 +72,7 @@ export function serveConnection({ settings, log, context, transport, open }: Cli
           isModern: era === 'modern',
         }),
       ),
-    { transport, onerror: (error) => log.debug('MCP', { error }) },
+    { transport, onerror: clientErrors(log) },
   )
   return {
     getConversation,

@@ -28,6 +28,8 @@ export interface TerminalOptions {
   terminal?: Terminal
 }
 
+/** Exit code of a cell that Ctrl-C has ended. */
+const INTERRUPTED = 130
 /** Exit code of a cell that ended well, but calls of which were refused or failed. */
 const NOT_ALL_DONE = 4
 
@@ -46,12 +48,24 @@ export async function runInTerminal(
   const run = { client: 'terminal' }
   const whole = { run, ...request, listeners, asker, forPerson: true, keepsQuestions: false }
   let result: ShownResult | undefined
+  const interrupted = { isSet: false }
+  // Elsewhere, a listener stands in place of the end.
+  if (terminal === OWN_TERMINAL && endsSession) terminal.onInterrupt(() => (interrupted.isSet = true))
   try {
     result = await bridge.cells.run(session, whole)
   } finally {
     stop()
     live?.end(result)
     bar.clear()
+  }
+  if (interrupted.isSet && result.status !== 'ok') {
+    terminal.tell('sandbridge: Interrupted.')
+    return INTERRUPTED
+  }
+  const ended = endOf(result)
+  if (ended && !json) {
+    if (ended.text !== undefined) terminal.tell(ended.text)
+    return ended.code
   }
   const rest = withParts(live ? { ...result, stdout: '', stderr: '' } : result, { endsSession })
   // As Python does, what is not output of the cell goes to stderr.
@@ -64,7 +78,7 @@ export async function runInTerminal(
   if (told.length > 0) terminal.tell(joinParts(told))
   const media = content.filter((other): other is MediaBlock => other.type === 'image' || other.type === 'audio')
   const saved = await saveMedia(media, images, terminal.context.cwd)
-  const exitCode = isError ? 1 : result.notDone === undefined ? 0 : NOT_ALL_DONE
+  const exitCode = ended ? ended.code : isError ? 1 : result.notDone === undefined ? 0 : NOT_ALL_DONE
   const artifacts = (result.artifacts ?? []).map(({ name, version }) => ({ name, version }))
   if (json) {
     const more = { ...(saved.length > 0 && { files: saved }), ...(artifacts.length > 0 && { artifacts }) }
@@ -75,6 +89,12 @@ export async function runInTerminal(
   for (const { name, version } of artifacts)
     terminal.tell(`Kept ${name}, version ${version}. Show it: sandbridge artifacts ${shellWord(name)}`)
   return exitCode
+}
+
+/** What `sys.exit` means for a program: its exit code, or a text for stderr and the code 1. */
+function endOf({ error }: ShownResult): { code: number; text?: string } | undefined {
+  if (error?.name !== 'SystemExit') return undefined
+  return /^-?\d{1,15}$/.test(error.message) ? { code: Number(error.message) & 0xff } : { code: 1, text: error.message }
 }
 
 async function showMedia(media: readonly MediaBlock[], saved: readonly string[], terminal: Terminal): Promise<void> {

@@ -35,6 +35,7 @@ export interface ServerEntry {
   direct?: unknown
   startTimeoutMs?: unknown
   callTimeoutMs?: unknown
+  atOnce?: unknown
 }
 
 type Fields = Record<string, unknown>

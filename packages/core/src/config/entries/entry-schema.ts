@@ -97,6 +97,11 @@ function build() {
     excludeTools: texts.describe('Tools to leave out. This wins over includeTools.'),
     startTimeoutMs: timeout.describe('How long the server may take to start, in milliseconds.'),
     callTimeoutMs: timeout.describe('How long one call may take, in milliseconds.'),
+    atOnce: orMissing(
+      z
+        .int('has a {field} that is not a whole number above 0')
+        .min(1, 'has a {field} that is not a whole number above 0'),
+    ).describe('How many calls it may answer at once: 1 for a server that mixes up parallel calls.'),
     trusted: lenient(z.boolean()).describe('Its text is your own: flow rules do not ask because of it.'),
     description: lenient(z.string().trim()).describe('What the server is for. The model reads it.'),
     direct: orMissing(

@@ -136,6 +136,8 @@ export interface ServerDefinition {
   startTimeoutMs?: number
   /** Timeout of one call, if configured. */
   callTimeoutMs?: number
+  /** How many calls may be open at once, if configured. */
+  atOnce?: number
   /** Its tools, or those with these names, are also listed to the client by themselves. */
   direct?: boolean | string[]
   /** Whether clients of one bridge use one process of it; true: also clients of different folders. */

@@ -1,5 +1,6 @@
 // Decides which annotations of a tool to believe. They are the server's own claims: they count only for servers that
 // the user configured, and not when the tool's name contradicts them. Pure.
+import { fieldsOf } from '../../util/json/json.ts'
 import { nameWords } from '../../util/text/name-words.ts'
 import { HINTS, type Hints } from './rule.ts'
 
@@ -27,6 +28,20 @@ export function believedHints(tool: string, claimed: unknown, isBelieved: boolea
   if (isReadOnly) return { ...hints, readOnlyHint: true, destructiveHint: false }
   // A tool with one false claim is not believed the other.
   return said('readOnlyHint') ? { ...hints, readOnlyHint: false, destructiveHint: true } : hints
+}
+
+/** First words of tools that change nothing, as far as their name tells. */
+const READING = new Set('get list read search find show describe count view lookup fetch browse inspect'.split(' '))
+
+/**
+ * Whether a tool most likely changes nothing: for words to a reader, never for a permission. A server that claims
+ * nothing of a tool has its name.
+ */
+export function soundsReadOnly(tool: string, claimed: unknown): boolean {
+  if (believedHints(tool, claimed, true).readOnlyHint) return true
+  const { readOnlyHint } = fieldsOf(claimed)
+  const words = nameWords(tool.normalize('NFKC'))
+  return readOnlyHint === undefined && READING.has(words[0] ?? '') && !words.some((word) => CHANGING.has(word))
 }
 
 function firstWordOf(tool: string): string {

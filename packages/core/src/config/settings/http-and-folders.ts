@@ -24,6 +24,22 @@ const issuers = words(
   /./,
 )
 
+const publicNames = words(
+  'http or https addresses without a user name, a query or a fragment, such as https://bridge.example.com/mcp, and names of hosts, such as host.docker.internal',
+  /./,
+)
+
+const HOST_NAME = /^[a-z\d]([a-z\d.-]*[a-z\d])?$/i
+
+function isPublicName(given: string): boolean {
+  return given.includes('://') ? isPlainHttpAddress(given) && !given.includes('@') : HOST_NAME.test(given)
+}
+
+/** The address at which all clients reach the bridge, of those in the setting. */
+export function publicUrlOf({ publicNames: all }: { publicNames: readonly string[] }): string | undefined {
+  return all.find((one) => one.includes('://'))
+}
+
 /** RFC 8414, section 2. Without TLS, anyone on the network path could publish keys. */
 function isIssuer(address: string): boolean {
   if (!isPlainHttpAddress(address) || /[@"\\]/.test(address)) return false
@@ -93,15 +109,15 @@ export const HTTP_AND_FOLDER_SETTINGS = {
     pattern(...TOKEN),
     { secret: true },
   ),
-  publicUrl: setting(
+  publicNames: setting(
     'http.publicUrl',
     'MCP_BRIDGE_PUBLIC_URL',
-    'The address at which clients reach `run --http`.',
-    text(
-      'an http or https address without a user name, a query or a fragment, such as https://bridge.example.com/mcp',
-      (given) => (isPlainHttpAddress(given) && !given.includes('@') ? given : undefined),
-      { defaultText: 'the address it listens on' },
-    ),
+    'The address at which clients reach `run --http`; behind it, other addresses and names by which they do.',
+    {
+      ...publicNames,
+      defaultText: 'the address it listens on',
+      type: (context) => publicNames.type(context).refine((all) => all.every(isPublicName)),
+    },
   ),
   oauthIssuers: setting(
     'http.oauthIssuer',

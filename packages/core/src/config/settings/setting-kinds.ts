@@ -1,5 +1,6 @@
 // What a setting is, and the kinds of settings. Each kind reads a value as people write it, in a variable or in
 // settings.json, and describes with zod what settings.json holds: limits, choices and the JSON Schema follow from that.
+import { secondsOf } from '../../util/duration.ts'
 import * as z from 'zod'
 import { absolutePath } from '../../util/files/absolute-path.ts'
 
@@ -69,33 +70,12 @@ export function unquoted(given: string): string {
   return (inside ?? given).trim()
 }
 
-const UNITS = [
-  [0.001, 'ms millisecond milliseconds'],
-  [1, 's sec secs second seconds'],
-  [60, 'm min mins minute minutes'],
-  [3_600, 'h hr hrs hour hours'],
-  [86_400, 'd day days'],
-] as const
-const SECONDS = new Map(UNITS.flatMap(([each, names]) => names.split(' ').map((name) => [name, each])))
-/** A number, which may have a decimal comma, and a unit. */
-const DURATION = /(\d{1,9}(?:[.,]\d{1,6})?) *([a-z]*) */giy
 const SIZE = /^(\d{1,12}(?:[.,]\d{1,6})?) *([kmgtKMGT]?)[iI]?(?:[bB]|bytes)?$/
 
 const numberOf = (given: unknown): unknown =>
   typeof given === 'string' && /^\d{1,12}([.,]\d{1,2}|\.\d{1,6})?$/.test(given)
     ? Number(given.replace(',', '.'))
     : given
-
-/** `90`, `1.5 min`, `1h 30m`. */
-function secondsOf(given: unknown): unknown {
-  const parts = typeof given === 'string' ? [...given.toLowerCase().matchAll(DURATION)] : []
-  if (parts.length === 0 || parts.map(([part]) => part).join('') !== String(given).toLowerCase()) return given
-  const each = parts.map(([, number = '', unit]) => {
-    const unitSeconds = SECONDS.get(unit || (parts.length === 1 ? 's' : '')) ?? NaN
-    return Number(number.replace(',', '.')) * unitSeconds
-  })
-  return each.reduce((sum, one) => sum + one)
-}
 
 const YES = ['1', 'true', 'yes', 'on', 'y']
 const NO = ['0', 'false', 'no', 'off', 'n']

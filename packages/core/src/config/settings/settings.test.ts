@@ -79,7 +79,7 @@ describe('readSettings', () => {
       mount: undefined,
       packages: [],
       httpToken: undefined,
-      publicUrl: undefined,
+      publicNames: [],
       oauthIssuers: [],
       oauthAudience: undefined,
       oauthScopes: [],

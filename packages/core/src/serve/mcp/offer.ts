@@ -15,6 +15,12 @@ import type { Ability } from '../../calls/questions/questions.ts'
 import type { Settings } from '../../config/settings/settings.ts'
 import type { Sessions } from './sessions.ts'
 
+export interface OfferedCell {
+  code: string
+  /** For the reader of the result. */
+  note?: string | undefined
+}
+
 /** Its texts go to the model. A cell may have written them, so the offer masks them: see `maskerFor`. */
 export interface Offer {
   /** Added to those of the server. */
@@ -26,8 +32,8 @@ export interface Offer {
   /** @param abilities what its client can be asked: servers that start for the list can ask it */
   tools(abilities: readonly Ability[]): Promise<Tool[]>
   has(tool: string, abilities: readonly Ability[]): boolean | Promise<boolean>
-  /** The code of the cell that a call of one of its tools runs, or a call that it is by itself. @throws BridgeError */
-  callOf(tool: string, args: Record<string, unknown>, abilities: readonly Ability[]): Promise<string | OfferedCall>
+  /** The cell that a call of one of its tools runs, or a call that it is by itself. @throws BridgeError */
+  callOf(tool: string, args: Record<string, unknown>, abilities: readonly Ability[]): Promise<OfferedCell | OfferedCall>
   resources(): Promise<Resource[]>
   /** @returns undefined for a resource that is not one of its own */
   read(uri: string): Promise<ReadResourceResult | undefined>
@@ -35,6 +41,8 @@ export interface Offer {
 
 /** A call without code, and how its reply becomes a result. */
 export interface OfferedCall extends DirectCall {
+  /** For the reader of the result. */
+  note?: string | undefined
   resultOf(reply: unknown): CallToolResult | Promise<CallToolResult>
 }
 

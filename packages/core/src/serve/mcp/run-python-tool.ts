@@ -3,7 +3,8 @@
 // call. Every conversation pays for the definition. Longer text belongs in the capability summary. Pure.
 import type { Settings } from '../../config/settings/settings.ts'
 import { BridgeError } from '../../errors.ts'
-import { shortName } from '../../util/text/short-name.ts'
+import { secondsOf } from '../../util/duration.ts'
+import { readArguments } from '../client-arguments.ts'
 
 export const RUN_PYTHON_TOOL = {
   name: 'run_python',
@@ -87,17 +88,14 @@ export function parseRunPythonArguments(
   byHandle = false,
   tool: { name: string; runs: string } = { name: RUN_PYTHON_TOOL.name, runs: 'Python' },
 ): RunPythonArguments {
-  const { code, servers, timeout, ...others } = (args ?? {}) as Record<string, unknown>
-  const { session, ...rest } = byHandle ? others : { ...others, session: undefined }
-  const [surplus] = Object.keys(byHandle ? rest : others)
-  const names = byHandle ? 'code, servers, timeout and session' : 'code, servers and timeout'
+  const { properties, required } = (byHandle ? RUN_PYTHON_TOOL_WITH_SESSION : RUN_PYTHON_TOOL).inputSchema
+  const read = readArguments(args, { name: tool.name, properties, required })
+  const { code, servers, timeout, session } = read.args
   return {
-    ...(surplus !== undefined && {
-      note: `The argument '${shortName(surplus)}' was ignored: ${tool.name} takes ${names}.`,
-    }),
+    ...(read.note !== undefined && { note: read.note }),
     code: parseCode(code, tool.runs),
-    ...(session !== undefined && session !== null && { session: parseSession(session) }),
-    ...(servers !== undefined && servers !== null && { servers: parseServers(servers) }),
+    ...(session !== undefined && { session: parseSession(session) }),
+    ...(servers !== undefined && { servers: parseServers(servers) }),
     timeoutMs: parseTimeout(timeout, limits),
   }
 }
@@ -118,19 +116,22 @@ function parseSession(session: unknown): string {
 
 function parseServers(servers: unknown): string[] {
   if (!Array.isArray(servers)) throw invalid(`'servers' must be a list of server names, not ${describe(servers)}`)
-  return servers.map((name: unknown) => {
-    if (typeof name === 'string') return name
+  return servers.flatMap((name: unknown) => {
+    // No name of a server has a comma.
+    if (typeof name === 'string') return name.split(',').map((one) => one.trim())
     throw invalid(`'servers' must be a list of server names; ${describe(name)} is not a server name`)
   })
 }
 
 function parseTimeout(timeout: unknown, { timeoutMs, maxTimeoutMs }: TimeLimits): number {
-  if (timeout === undefined || timeout === null) return timeoutMs
+  if (timeout === undefined) return timeoutMs
   const allowed = `a number of seconds, more than 0 and at most ${maxTimeoutMs / 1000}`
-  if (typeof timeout !== 'number') throw invalid(`'timeout' must be ${allowed}, not ${describe(timeout)}`)
-  const wanted = timeout * 1000
-  if (!(wanted > 0) || wanted > maxTimeoutMs) throw invalid(`'timeout' is ${timeout}, but must be ${allowed}`)
-  return wanted
+  const wanted = secondsOf(timeout)
+  if (typeof wanted !== 'number' || Number.isNaN(wanted))
+    throw invalid(`'timeout' must be ${allowed}, not ${describe(timeout)}`)
+  const wantedMs = wanted * 1000
+  if (!(wantedMs > 0) || wantedMs > maxTimeoutMs) throw invalid(`'timeout' is ${wanted}, but must be ${allowed}`)
+  return wantedMs
 }
 
 function invalid(message: string): BridgeError {

@@ -17,7 +17,7 @@ import { withAppNotes } from './apps/app-tool.ts'
 import type { ClientQuirks } from './client-quirks.ts'
 import type { Deliveries } from './deliveries.ts'
 import { observedRun, type RunRequest } from './observed-run.ts'
-import type { MakeOffer, OfferedCall } from './offer.ts'
+import type { MakeOffer, OfferedCall, OfferedCell } from './offer.ts'
 import type { OpenRun } from './runs/open-run.ts'
 import type { OpenRuns } from './runs/open-runs.ts'
 import { parseRunPythonArguments } from './run-python-tool.ts'
@@ -57,7 +57,7 @@ export interface ServerParts {
 /** Runs what a call of a feature's tool stands for. */
 export async function runOffered(
   parts: ServerParts,
-  called: Promise<string | OfferedCall>,
+  called: Promise<OfferedCell | OfferedCall>,
   run: OpenRun,
   quirks: ClientQuirks,
   origin: RunRequest,
@@ -65,12 +65,15 @@ export async function runOffered(
   const timeoutMs = parts.settings.maxTimeoutMs
   try {
     const call = await called
-    if (typeof call === 'string')
-      return await runPython(parts, { code: call, timeout: timeoutMs / 1000 }, run, quirks, origin)
+    if (!('method' in call)) {
+      const { code, note } = call
+      return await runPython(parts, { code, timeout: timeoutMs / 1000 }, run, quirks, origin, undefined, note)
+    }
     return await inSession(parts, run, quirks, origin, { timeoutMs }, async (session, { bridge }, request) => {
       const { reply, notes } = await bridge.cells.call(session, call, request)
       const result = await call.resultOf(reply)
-      const content = [...result.content, ...notes.map((note) => ({ type: 'text' as const, text: noticeLine(note) }))]
+      const all = call.note === undefined ? notes : [...notes, call.note]
+      const content = [...result.content, ...all.map((note) => ({ type: 'text' as const, text: noticeLine(note) }))]
       bridge.cells.flows.shown(session, content)
       return { ...result, content }
     })
@@ -90,11 +93,12 @@ export async function runPython(
   quirks: ClientQuirks,
   origin: RunRequest,
   language?: OtherLanguage,
+  noteOfOffer?: string,
 ): Promise<CallToolResult> {
   const { settings, byHandle = false } = parts
   try {
     const tool = language && { name: toolOf(language), runs: language }
-    const { session: handle, note, ...asked } = parseRunPythonArguments(args, settings, byHandle, tool)
+    const { session: handle, note = noteOfOffer, ...asked } = parseRunPythonArguments(args, settings, byHandle, tool)
     const from = { ...origin, ...(tool && { tool: tool.name }) }
     const about = { handle, timeoutMs: asked.timeoutMs }
     return await inSession(

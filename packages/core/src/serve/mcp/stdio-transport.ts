@@ -1,16 +1,24 @@
 // MCP over stdin and stdout. The package's transport adds two listeners to stdout for each message that waits to be
 // written. With a client that reads slowly these accumulate and Node warns of a leak. This one uses the callback of the
 // write instead. It also reads lines itself: the package's stops listening for good after a long one.
-import { type JSONRPCMessage, parseJSONRPCMessage } from '@modelcontextprotocol/server'
+import type { JSONRPCMessage } from '@modelcontextprotocol/server'
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio'
 import { createLineSplitter } from '../../util/bytes/line-splitter.ts'
+import { OpenRequests } from '../../upstream/reading/open-requests.ts'
+import { DroppedError } from '../../upstream/reading/words.ts'
 import { Deliveries } from './deliveries.ts'
-import { MAX_LINE_BYTES, openBatch, opensBatches, refusalOf } from '../client-lines.ts'
+import { ClientLines, MAX_LINE_BYTES } from '../client-lines.ts'
+import { lineOf, type Refusal, toClientMessage } from '../client-message.ts'
 
 export class StdioTransport extends StdioServerTransport {
   readonly deliveries = new Deliveries()
   #isClosed = false
-  #takesBatches = false
+  readonly #requests = new OpenRequests()
+  readonly #messages = new ClientLines({
+    onValue: (value) => this.#take(value),
+    onRefusal: (one) => this.#refuse(one),
+    open: this.#requests,
+  })
   readonly #lines: ReturnType<typeof createLineSplitter>
   /** Replaces the package's reading, which its `start` and `close` attach and detach. */
   override _ondata = (chunk: Buffer): void => this.#lines.push(chunk)
@@ -20,54 +28,36 @@ export class StdioTransport extends StdioServerTransport {
     super(process.stdin, process.stdout)
     this.#lines = createLineSplitter({
       maxBytes: MAX_LINE_BYTES,
-      onLine: (line) => this.#receive(line),
+      onLine: (line) => this.#messages.push(line),
       onTooLong,
     })
   }
 
-  #receive(line: Buffer): void {
-    const batch = openBatch(line, this.#takesBatches)
-    for (const one of batch?.refusals ?? []) this.#answer(one)
-    if (batch) return batch.messages.forEach((one) => this.#take(one))
-    try {
-      this.#take(JSON.parse(line.toString()))
-    } catch (error) {
-      this.#report(error)
-    }
-  }
-
-  /** @param given any JSON */
-  #take(given: unknown): void {
-    let message: JSONRPCMessage
-    try {
-      message = parseJSONRPCMessage(given)
-    } catch (error) {
-      const refused = refusalOf(given)
-      if (refused) this.#answer(refused)
-      return this.#report(error)
-    }
-    this.#takesBatches = opensBatches({ ...message }) ?? this.#takesBatches
+  #take(value: unknown): void {
+    const { message, refusal } = toClientMessage(value, this.#requests, (what) =>
+      this.onerror?.(new DroppedError(what)),
+    )
+    if (refusal) this.#refuse(refusal)
+    if (!message) return
+    this.#requests.received(message)
     this.deliveries.heard(message)
     this.onmessage?.(message)
   }
 
-  #report(error: unknown): void {
-    this.onerror?.(error instanceof Error ? error : new Error(String(error)))
-  }
-
-  #answer(refused: object): void {
-    this.#write(refused).catch((error: unknown) => this.#report(error))
+  #refuse(refusal: Refusal): void {
+    this.#write(refusal).catch((error: unknown) => this.onerror?.(error as Error))
   }
 
   /** Resolves when the message was handed to the operating system. */
   override send(message: JSONRPCMessage): Promise<void> {
+    this.#requests.sent(message)
     return this.#write(message)
   }
 
   #write(message: object): Promise<void> {
     if (this.#isClosed) return Promise.reject(new Error('The client has closed the connection'))
     return new Promise((resolve, reject) => {
-      process.stdout.write(`${JSON.stringify(message)}\n`, (error) => (error ? reject(error) : resolve()))
+      process.stdout.write(`${lineOf(message)}\n`, (error) => (error ? reject(error) : resolve()))
     })
   }
 

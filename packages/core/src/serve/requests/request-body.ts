@@ -1,17 +1,35 @@
 // Reads the body of a request and buffers at most the allowed size.
 import type { IncomingMessage } from 'node:http'
+import type { Readable } from 'node:stream'
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
+import { leadingValues } from '../../upstream/reading/read-text.ts'
+import { withoutBom } from '../../util/bytes/without-bom.ts'
+import { parseExact, tryParseExact } from '../../util/json/parse-exact.ts'
 import { lineCost } from '../../util/json/line-cost.ts'
+import { refusalOfText } from '../client-message.ts'
 
 export class BodyError extends Error {
-  readonly status: 400 | 413
+  readonly status: 400 | 413 | 415
   readonly code: number
+  /** The id of the request in it. */
+  readonly id: string | number | null
 
-  constructor(status: 400 | 413, message: string, code: number) {
+  constructor(status: BodyError['status'], message: string, code: number, id: BodyError['id'] = null) {
     super(message)
     this.status = status
     this.code = code
+    this.id = id
   }
 }
+
+/** Of bodies that are read compressed. */
+const DECODERS = {
+  gzip: () => createGunzip(),
+  'x-gzip': () => createGunzip(),
+  deflate: () => createInflate(),
+  br: () => createBrotliDecompress(),
+}
+export const ENCODINGS = Object.keys(DECODERS).join(', ')
 
 /** A cell of code is one string. What has a hundred thousand parts keeps other clients waiting for seconds. */
 const MAX_STRUCTURE = 100_000
@@ -28,11 +46,14 @@ export async function readJsonBody(request: IncomingMessage, maxBytes: number): 
     const what = `more than ${MAX_STRUCTURE} of the characters [ ] { } : , outside of strings`
     throw new BodyError(413, `The request body has ${what}`, -32_000)
   }
-  try {
-    return JSON.parse(bytes.toString())
-  } catch {
-    throw new BodyError(400, 'Parse error: the body is not JSON', -32_700)
-  }
+  const text = withoutBom(bytes).toString()
+  const value = tryParseExact(text)
+  if (value !== undefined) return value
+  const { texts, rest } = leadingValues(text)
+  // Control characters in strings, which JSON writes as escapes.
+  if (texts.length === 1 && rest === '') return parseExact(texts[0]!)
+  const { error, id } = refusalOfText(text)
+  throw new BodyError(400, error.message, error.code, id)
 }
 
 /** @throws BodyError 413 for more than `maxBytes`, 400 for a body that the sender aborted */
@@ -40,24 +61,44 @@ export async function readBody(request: IncomingMessage, maxBytes: number): Prom
   return (await readBytes(request, maxBytes)).toString()
 }
 
-function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
-  const tooLarge = new BodyError(413, `The request body exceeds ${maxBytes} bytes`, -32_000)
-  if (Number(request.headers['content-length'] ?? 0) > maxBytes) return Promise.reject(tooLarge)
+async function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes)
+  const encoding = request.headers['content-encoding']?.trim().toLowerCase() ?? 'identity'
+  if (encoding === 'identity' || encoding === '') return collect(request, maxBytes)
+  const decoder = Object.hasOwn(DECODERS, encoding) ? DECODERS[encoding as keyof typeof DECODERS]() : undefined
+  if (!decoder) {
+    const problem = `The Content-Encoding ${encoding.slice(0, 100)} is not known`
+    throw new BodyError(415, `${problem}: send ${ENCODINGS}, or none`, -32_000)
+  }
+  request.once('close', () => request.complete || decoder.destroy())
+  try {
+    return await collect(request.pipe(decoder), maxBytes, `The body is not ${encoding}, as its header says`)
+  } finally {
+    request.unpipe(decoder)
+    decoder.destroy()
+  }
+}
+
+function tooLarge(maxBytes: number): BodyError {
+  return new BodyError(413, `The request body exceeds ${maxBytes} bytes`, -32_000)
+}
+
+function collect(body: Readable, maxBytes: number, problem = 'The request was aborted'): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     let chunks: Buffer[] = []
     let length = 0
-    request.on('data', (chunk: Buffer) => {
+    body.on('data', (chunk: Buffer) => {
       length += chunk.length
       if (length <= maxBytes) chunks.push(chunk)
       else {
         chunks = []
-        reject(tooLarge)
+        reject(tooLarge(maxBytes))
       }
     })
-    request.once('end', () => resolve(Buffer.concat(chunks)))
+    body.once('end', () => resolve(Buffer.concat(chunks)))
     // After 'end', these events have no effect.
-    const brokenOff = () => reject(new BodyError(400, 'The request was aborted', -32_700))
-    request.on('close', brokenOff)
-    request.on('error', brokenOff)
+    const brokenOff = () => reject(new BodyError(400, problem, -32_700))
+    body.on('close', brokenOff)
+    body.on('error', brokenOff)
   })
 }

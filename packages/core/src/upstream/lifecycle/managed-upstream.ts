@@ -1,6 +1,7 @@
 // One upstream over its whole life, whether one set of servers uses it or several share it: started on first use,
 // shared, stopped when idle, restarted on the next use after it exited. openUpstream connects to it, Connection talks
 // to it.
+import { Turns } from '../../util/async/turns.ts'
 import type { ServerDefinition } from '../../config/entries/server-definition.ts'
 import { BridgeError, type ErrorCode } from '../../errors.ts'
 import { untilAborted } from '../../util/async/wait.ts'
@@ -57,6 +58,8 @@ export class ManagedUpstream {
   readonly #idleness: IdleWatch
   readonly #shutdown = new AbortController()
   #connection: Connection | undefined
+  /** Of its calls, where only a few may be open at once. */
+  readonly turns: Turns | undefined
   /** Connections whose session the server no longer knows, with requests in flight. */
   readonly #retired = new Set<Connection>()
   /** Clean-up of processes that have exited. */
@@ -82,6 +85,7 @@ export class ManagedUpstream {
     this.#place = place
     this.#hearer = hearer
     this.#makeRoom = makeRoom
+    this.turns = definition.atOnce === undefined ? undefined : new Turns(definition.atOnce)
     this.#reports = new ServerReports(definition, place)
     this.#silence = new Silence(place.pingTimeoutMs)
     this.#idleness = new IdleWatch(place, this.isProcess, {

@@ -55,7 +55,8 @@ function instructionsOf(value: unknown): string | undefined {
   return isLines ? value.join('\n') : undefined
 }
 
-function capabilitiesOf(value: unknown, say: (what: string) => void): Fields {
+/** The capabilities of either side. */
+export function capabilitiesOf(value: unknown, say: (what: string) => void): Fields {
   if (!isRecord(value)) {
     // An empty list is an empty object, as PHP writes it; a list of names is what it says.
     const names = Array.isArray(value) ? textsOf(value) : []
@@ -76,28 +77,31 @@ function capabilityOf(name: string, given: unknown): Fields | undefined {
   if (given === null || given === undefined || given === false) return undefined
   if (!isRecord(given)) return {}
   if (Object.hasOwn(NESTED, name)) return objects(given, NESTED[name]!)
-  return Object.fromEntries(Object.entries(given).filter(([key, inner]) => isKept(key, inner)))
+  return kept(given)
 }
 
 /** Capabilities whose fields are capabilities themselves, on so many levels. */
-const NESTED: Record<string, number> = { experimental: 1, extensions: 1, tasks: 3 }
+const NESTED: Record<string, number> = { experimental: 1, extensions: 1, sampling: 1, elicitation: 1, tasks: 3 }
 
 function objects(given: Fields, levels: number): Fields {
   const entries = Object.entries(given).flatMap(([key, inner]): [string, unknown][] => {
     if (inner === null || inner === false) return []
     if (!isRecord(inner)) return [[key, {}]]
-    return [[key, levels > 1 ? objects(inner, levels - 1) : inner]]
+    return [[key, levels > 1 ? objects(inner, levels - 1) : kept(inner)]]
   })
   return Object.fromEntries(entries)
 }
 
-const FLAGS = new Set(['listChanged', 'subscribe'])
+const FLAGS = new Set(['listChanged', 'subscribe', 'applyDefaults'])
 
-function isKept(key: string, inner: unknown): boolean {
-  return inner !== null && (!FLAGS.has(key) || typeof inner === 'boolean')
+function kept(given: Fields): Fields {
+  const isKept = (key: string, inner: unknown): boolean =>
+    inner !== null && (!FLAGS.has(key) || typeof inner === 'boolean')
+  return Object.fromEntries(Object.entries(given).filter(([key, inner]) => isKept(key, inner)))
 }
 
-function implementation(value: unknown): Fields {
+/** What either side says of itself. */
+export function implementation(value: unknown): Fields {
   const { name, version, title, description } = isRecord(value) ? value : { name: value }
   return {
     name: typeof name === 'string' ? name : '',

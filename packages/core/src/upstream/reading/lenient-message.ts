@@ -1,9 +1,10 @@
-// The one lenient pass over what servers send, before any schema sees it: a reply is read as far as its meaning is
-// certain; what is dropped is said once; what a server wrote for its reader always reaches the reader. Pure.
+// The one lenient pass over what servers and clients send, before any schema sees it: a message is read as far as its
+// meaning is certain; what is dropped is said once; what a server wrote for its reader always reaches the reader. Pure.
 import type { JSONRPCMessage } from '@modelcontextprotocol/client'
 import { isRecord } from '../../util/json/json.ts'
 import { discoverResult, initializeResult } from './handshake-results.ts'
 import type { Awaited } from './open-requests.ts'
+import { isAbsent, isEmptyList, toParams } from './request-params.ts'
 import { kindOf, type OnDropped, readable } from './words.ts'
 
 /** JSON-RPC error code for a reply that cannot be read; from the range for implementations. */
@@ -79,22 +80,19 @@ function toRequest(value: Record<string, unknown>, onDropped: OnDropped): JSONRP
   const { method, id, params } = value
   const hasId = id !== undefined && id !== null
   if (hasId && idOf(id) === undefined) return undefined
-  const hasParams = isRecord(params)
+  const say = (what: string): void => onDropped(`${what} of ${String(method).slice(0, 100)}`)
+  const given = isRecord(params) || method !== 'initialize' ? params : {}
+  const read = isRecord(given) ? toParams(method as string, given, say) : undefined
   const count = 2 + Number('id' in value) + Number('params' in value)
-  const isMeant = hasParams ? params._meta === undefined || isRecord(params._meta) : params === undefined
-  if (isMeant && value.jsonrpc === '2.0' && hasId === 'id' in value && count === Object.keys(value).length)
-    return value as unknown as JSONRPCMessage
-  if (params !== undefined && params !== null && !hasParams && !isEmptyList(params))
-    onDropped(`\`params\` of ${String(method).slice(0, 100)} is ${kindOf(params)}`)
-  const { _meta, ...rest } = hasParams ? params : {}
-  const kept = { ...rest, ...(isRecord(_meta) && { _meta }) }
-  const message = { jsonrpc: '2.0', ...(hasId && { id }), method, ...(hasParams && { params: kept }) }
+  const isMeant = read === params && value.jsonrpc === '2.0' && hasId === 'id' in value
+  if (isMeant && count === Object.keys(value).length) return value as unknown as JSONRPCMessage
+  if (!isRecord(params) && !isAbsent(params)) say(`\`params\`, which is ${kindOf(params)},`)
+  for (const name of Object.keys(value)) {
+    const isKnown = name === 'jsonrpc' || name === 'id' || name === 'method' || name === 'params'
+    if (!isKnown && value[name] !== null) say(`\`${name.slice(0, 100)}\` beside the params`)
+  }
+  const message = { jsonrpc: '2.0', ...(hasId && { id }), method, ...(read !== undefined && { params: read }) }
   return message as unknown as JSONRPCMessage
-}
-
-/** An empty object, as PHP writes it. */
-function isEmptyList(value: unknown): boolean {
-  return Array.isArray(value) && value.length === 0
 }
 
 function idOf(id: unknown): string | number | undefined {

@@ -13,6 +13,8 @@ import type { OnDropped } from './words.ts'
 
 /** Where a message may begin behind other text. */
 const MESSAGE_START = /\{\s*"(?:jsonrpc|id|result|error|method)"\s*:/g
+/** Where the next value begins in a text without anything else. */
+const VALUE_START = /\s*[[{]/y
 const MAX_FALSE_STARTS = 4
 /** Also as Python prints a dict. */
 const REPLY = /["'](?:result|error)["']\s*:/
@@ -37,7 +39,8 @@ export function readText(text: string, open: Awaited, onDropped: OnDropped): Rea
   const escaped = escapeInStrings(text)
   const repaired = escaped === text ? undefined : parsed(escaped)
   if (repaired !== undefined) return { ...ofValues([repaired], open, onDropped), isAsSent: false }
-  const { values, hasMore } = valuesIn(escaped)
+  const { values, rest } = valuesIn(escaped, MESSAGE_START, MAX_FALSE_STARTS)
+  const hasMore = rest !== ''
   // With other text around it, a message may be one that a log quotes: only a reply to an open request is certain.
   const found = hasMore ? values.filter((one) => isRecord(one) && isReplyTo(one, open)) : values
   const reading = ofValues(found, open, onDropped)
@@ -84,14 +87,24 @@ function isReplyTo(value: Record<string, unknown>, open: Awaited): boolean {
   return !('method' in value) && open.methodOf(value.id) !== undefined
 }
 
-/** The JSON objects in a text. */
-function valuesIn(text: string): { values: unknown[]; hasMore: boolean } {
+/** The values at the beginning of a text, one behind the other, and the text that follows them. */
+export function leadingValues(text: string): { texts: string[]; rest: string } {
+  return valuesIn(escapeInStrings(text), VALUE_START, 1)
+}
+
+/** The JSON objects in a text, and what else is in it. */
+function valuesIn(
+  text: string,
+  valueStart: RegExp,
+  maxFalseStarts: number,
+): { values: unknown[]; texts: string[]; rest: string } {
   const values: unknown[] = []
+  const texts: string[] = []
   let rest = ''
   let from = 0
-  MESSAGE_START.lastIndex = 0
-  for (let falseStarts = 0; falseStarts < MAX_FALSE_STARTS;) {
-    const start = MESSAGE_START.exec(text)?.index
+  valueStart.lastIndex = 0
+  for (let falseStarts = 0; falseStarts < maxFalseStarts;) {
+    const start = valueStart.exec(text)?.index
     if (start === undefined) break
     const end = new BracketState().push(text, start)
     const value = end === undefined ? undefined : parsed(text.slice(start, end))
@@ -100,16 +113,16 @@ function valuesIn(text: string): { values: unknown[]; hasMore: boolean } {
       continue
     }
     values.push(value)
+    texts.push(text.slice(start, end).trim())
     rest += text.slice(from, start)
     from = end!
-    MESSAGE_START.lastIndex = from
+    valueStart.lastIndex = from
   }
-  rest += text.slice(from)
-  return { values, hasMore: rest.trim() !== '' }
+  return { values, texts, rest: (rest + text.slice(from)).trim() }
 }
 
 /** The open request that a text answers which is not JSON; undefined when it is no reply, or that is not certain. */
-function answeredBy(text: string, open: Awaited): RequestId | undefined {
+export function answeredBy(text: string, open: Awaited): RequestId | undefined {
   const head = text.slice(0, ENDS_CHARS)
   if (!(REPLY.test(text) || VERSION.test(head)) || METHOD.test(head)) return undefined
   for (const end of [head, text.slice(-ENDS_CHARS)]) {
@@ -119,7 +132,8 @@ function answeredBy(text: string, open: Awaited): RequestId | undefined {
   return VERSION.test(head) && !ID.test(head) ? open.only() : undefined
 }
 
-function whyNot(text: string): string {
+/** What a text is that cannot be parsed. */
+export function whyNot(text: string): string {
   const constant = /[:[,]\s*(NaN|-?Infinity)\s*[,}\]]/.exec(text)?.[1]
   return constant === undefined ? 'not JSON' : `not JSON, which has no ${constant}`
 }

@@ -8,6 +8,7 @@ import { lineCost } from '../../util/json/line-cost.ts'
 import { answeredId } from './answered-id.ts'
 import { createByteTail } from '../../util/bytes/byte-tail.ts'
 import { createLineSplitter, type LineEnds, lineEnds } from '../../util/bytes/line-splitter.ts'
+import { withoutBom } from '../../util/bytes/without-bom.ts'
 import { withTimeout } from '../../util/async/wait.ts'
 import { BracketState } from '../reading/brackets.ts'
 import { OpenRequests } from '../reading/open-requests.ts'
@@ -35,9 +36,6 @@ const AFTER_BROKEN_PIPE_MS = 2000
 const LINE_END = Buffer.from('\n')
 /** A closing brace or bracket, and CR. */
 const MESSAGE_ENDS = new Set<number | undefined>([0x7d, 0x5d, 0x0d])
-
-/** The byte order mark in UTF-8. */
-const BOM = Buffer.from('\u{FEFF}')
 
 /** JSON-RPC error code for a message that is too large to be read; from the range for implementations. */
 export const MESSAGE_TOO_LONG = -32_064
@@ -174,8 +172,7 @@ export class StdioTransport implements Transport {
   }
 
   #receive(given: Buffer): void {
-    // Some servers, as in .NET, begin their output with it.
-    const bytes = given.subarray(0, BOM.length).equals(BOM) ? given.subarray(BOM.length) : given
+    const bytes = withoutBom(given)
     // JSON.parse blocks all other servers and sessions, for seconds when a line consists of brackets.
     const { tooCostly } = lineCost(bytes)
     if (tooCostly !== undefined) return this.#answerTooLarge(lineEnds(bytes), `a message with ${tooCostly}`)

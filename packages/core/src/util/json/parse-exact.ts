@@ -30,6 +30,15 @@ export function memberJson(text: string, name: string): string | undefined {
   return new Reader(text).members().get(name)
 }
 
+/** The same; undefined for other text. */
+export function tryParseExact(text: string): unknown {
+  try {
+    return parseExact(text)
+  } catch {
+    return undefined
+  }
+}
+
 /** Reads what is known to be valid JSON. Recursive, so a caller bounds the nesting of hostile text. */
 class Reader {
   readonly #text: string

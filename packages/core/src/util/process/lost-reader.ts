@@ -18,6 +18,11 @@ export function endWithoutReader(): void {
     }
     // `run` handles this error itself.
     if (process.stdout.listenerCount('error') > 1) return
+    if (IS_CLOSED.has(code)) {
+      // As of a program that ends by SIGPIPE: nothing is said of its end.
+      process.stderr.write = () => true
+      process.on('exit', () => (process.exitCode = EXIT_CODE))
+    }
     // Stop what the command started, as on a signal.
     if (!process.emit('SIGTERM', 'SIGTERM')) process.exit(EXIT_CODE)
   })

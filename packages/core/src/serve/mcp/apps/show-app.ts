@@ -10,6 +10,8 @@ import { fieldsOf } from '../../../util/json/json.ts'
 import { firstOf } from '../../../util/text/first-of.ts'
 import { shortName } from '../../../util/text/short-name.ts'
 import { maskerFor, readArtifactResource } from '../artifact-resources.ts'
+import { SHOW_APP_TOOL, SHOW_APP_TOOL_WITH_SESSION } from './app-tool.ts'
+import { readArguments } from '../../client-arguments.ts'
 import { type Conversation, rendering } from '../run-python.ts'
 
 /** The field of `_meta` that viewer.html reads. */
@@ -29,7 +31,8 @@ export async function showApp(
   byHandle: boolean,
 ): Promise<CallToolResult> {
   try {
-    const { artifact, result_of: resultOf, session: handle } = args ?? {}
+    const { name, inputSchema } = byHandle ? SHOW_APP_TOOL_WITH_SESSION : SHOW_APP_TOOL
+    const { artifact, result_of: resultOf, session: handle } = readArguments(args, { name, ...inputSchema }).args
     const shown =
       typeof artifact === 'string'
         ? await artifactApp(artifact, conversation)
