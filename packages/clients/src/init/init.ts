@@ -127,7 +127,8 @@ export async function init(options: InitOptions): Promise<void> {
   if (steps.length > 0) print(`\nNext:\n${steps.map((step) => `- ${step}`).join('\n')}`)
 }
 
-const LOGIN_STEP = `To start the bridge at login (about ${IDLE_MEGABYTES} MB), so that no client waits: sandbridge init --login`
+const LOGIN_STEP =
+  `To start the bridge at login (about ${IDLE_MEGABYTES} MB), ` + 'so that no client waits: sandbridge init --login'
 
 async function startAtLogin(command: BridgeCommand): Promise<void> {
   const { home, env } = processContext()
