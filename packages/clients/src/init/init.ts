@@ -127,8 +127,7 @@ export async function init(options: InitOptions): Promise<void> {
   if (steps.length > 0) print(`\nNext:\n${steps.map((step) => `- ${step}`).join('\n')}`)
 }
 
-const LOGIN_STEP =
-  `To start the bridge at login (about ${IDLE_MEGABYTES} MB), ` + 'so that no client waits: sandbridge init --login'
+const LOGIN_STEP = `So that no client waits, at about ${IDLE_MEGABYTES} MB from login on: sandbridge init --login`
 
 async function startAtLogin(command: BridgeCommand): Promise<void> {
   const { home, env } = processContext()
