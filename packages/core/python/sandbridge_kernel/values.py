@@ -5,7 +5,7 @@ from copy import copy
 from collections.abc import Callable, Iterator
 from itertools import islice
 from json import JSONDecodeError, JSONDecoder, loads as _loads
-from re import DOTALL, compile as pattern
+from re import DOTALL, compile as pattern, match
 from typing import Any, TypeVar
 
 from .unparsed import tell
@@ -207,13 +207,13 @@ def _block(block: Any, parse: Callable[[str], object]) -> object:
     if kind == "text" and isinstance(block.get("text"), str):
         return parse(block["text"])
     if kind in ("image", "audio") and isinstance(block.get("data"), str):
-        return Media(block["data"], str(block.get("mimeType") or "application/octet-stream"))
+        return Media(block["data"], _media_type(block, block["data"]))
     if kind == "resource" and isinstance(block.get("resource"), dict):
         resource = block["resource"]
         if isinstance(resource.get("text"), str):
             return resource["text"]
         if isinstance(resource.get("blob"), str):
-            mime = str(resource.get("mimeType") or "")
+            mime = _media_type(resource, resource["blob"], "")
             if mime.startswith(("image/", "audio/")):
                 return Media(resource["blob"], mime)
             try:
@@ -221,6 +221,31 @@ def _block(block: Any, parse: Callable[[str], object]) -> object:
             except ValueError:
                 return block  # no base64
     return block
+
+
+# Of the bytes that a file begins with.
+_BEGINNINGS = (
+    (b"\x89PNG\r\n", "image/png"),
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"GIF8", "image/gif"),
+    (b"RIFF....WEBP", "image/webp"),
+    (b"RIFF....WAVE", "audio/wav"),
+    (b"ID3", "audio/mpeg"),
+    (b"OggS", "audio/ogg"),
+    (rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml.*)?(?:<!--.*-->\s*)?<svg", "image/svg+xml"),
+)
+
+
+def _media_type(block: dict[str, Any], base64: str, otherwise: str = "application/octet-stream") -> str:
+    """The type that the server says, or that the bytes show where it says none."""
+    said = str(block.get("mimeType") or "")
+    if said not in ("", "application/octet-stream", "image", "image/*"):
+        return said
+    try:
+        head = _decoded(base64[:1024])
+    except ValueError:
+        return said or otherwise
+    return next((kind for begins, kind in _BEGINNINGS if match(begins, head, DOTALL)), said or otherwise)
 
 
 _BASE64 = pattern(r"[A-Za-z0-9+/]*={0,2}")

@@ -28,7 +28,10 @@ const tools = {
 describe('values of servers', () => {
   let bridge: TestBridge
   beforeAll(async () => {
-    bridge = await openTestBridge({ servers: { t: fixtureServer('written.mjs', JSON.stringify(tools)) } })
+    bridge = await openTestBridge({
+      env: { MCP_BRIDGE_LANGUAGES: 'python,javascript' },
+      servers: { t: fixtureServer('written.mjs', JSON.stringify(tools)) },
+    })
   })
   afterAll(() => closeTestBridge(bridge))
 
@@ -38,6 +41,16 @@ describe('values of servers', () => {
     expect(await shown('id=-2**64')).toBe('got {"id":-18446744073709551616}')
     expect(await shown('rank={"b": 9, "30": [2**53 + 1], "7": 2}')).toBe(
       'got {"rank":{"b":9,"30":[9007199254740993],"7":2}}',
+    )
+  })
+
+  it('JavaScript sends a BigInt exactly and gets one', async () => {
+    const js = async (code: string) => (await bridge.callTool('run_javascript', { code })).text
+    expect(await js(`await t.echo({ id: ${ID}n, rank: { b: [2n ** 64n] } })`)).toContain(
+      `got {"id":${ID},"rank":{"b":[18446744073709551616]}}`,
+    )
+    expect(await js('const found = await t.exact(); [typeof found.b, String(found.b), Object.keys(found)]')).toContain(
+      `[ 'bigint', '${ID}', [ 'b', '30', '7' ] ]`,
     )
   })
 

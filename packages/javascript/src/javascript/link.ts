@@ -1,5 +1,6 @@
 // Exchanges messages with the kernel as lines of JSON, and tracks the calls that wait for replies.
 import { errorFrom, type ErrorReply, MCPError } from './errors.ts'
+import { parseExact } from '@sandbridge/core/util/json/parse-exact.ts'
 import { withMedia } from './media.ts'
 
 export interface RunMessage {
@@ -35,6 +36,9 @@ interface Open {
 }
 
 const MAX_CHARS = 60 << 20
+/** Begins the text that stands for a BigInt in JSON. */
+const MARK = `bigint ${Math.random()}:`
+const MARKED = new RegExp(`"${MARK}(-?\\d+)"`, 'g')
 
 export class Link {
   readonly #write: (line: string) => void
@@ -66,7 +70,7 @@ export class Link {
     const id = (this.#count += 1)
     let line: string
     try {
-      line = JSON.stringify({ ...message, id }, plain)
+      line = JSON.stringify({ ...message, id }, plain).replaceAll(MARKED, '$1')
     } catch (error) {
       return Promise.reject(unsendable(error))
     }
@@ -106,7 +110,7 @@ export class Link {
 /** Undefined for the rest of a line whose start was lost in an interrupt. */
 function parsed(line: string): Told | ReplyMessage | undefined {
   try {
-    return JSON.parse(line) as Told | ReplyMessage
+    return parseExact(line) as Told | ReplyMessage
   } catch {
     return undefined
   }
@@ -128,7 +132,9 @@ function plain(this: Record<string, unknown>, key: string, value: unknown): unkn
     throw new TypeError(`${given.constructor.name} in '${key}' has no form in JSON: ${hint}`)
   }
   if (ArrayBuffer.isView(given)) return Array.from(given as unknown as Iterable<unknown>)
-  return typeof value === 'bigint' && Number.isSafeInteger(Number(value)) ? Number(value) : value
+  if (given instanceof Date && Number.isNaN(given.getTime()))
+    throw new TypeError(`an invalid Date in '${key}' has no form in JSON: send null for what is missing`)
+  return typeof given === 'bigint' ? `${MARK}${given}` : value
 }
 
 function checkNumber(key: string, value: number): void {
@@ -139,7 +145,7 @@ function checkNumber(key: string, value: number): void {
     Number.isInteger(value) && Math.abs(value) < 1e21 && /[1-9]\d{15}/.test(String(value).replace(/0+$/, ''))
   if (isLong && !Number.isSafeInteger(value)) {
     throw new TypeError(
-      `the integer ${value} in '${key}' is beyond 2**53, where JavaScript rounds: write it as a string`,
+      `the integer ${value} in '${key}' is beyond 2**53, where JavaScript rounds: write it as a BigInt, ${value}n, or as a string`,
     )
   }
 }

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..frames import FrameError
 from ..interrupts import ROOM, need_room
+from ..values import Media
 from .errors import ArgumentsError, MCPError, from_reply
 
 if TYPE_CHECKING:
@@ -137,6 +138,8 @@ def _way(kind: type) -> str:
         return "x.to_dicts()"
     if hasattr(kind, "to_dict"):
         return 'x.to_dict("records")' if kind.__name__ == "DataFrame" else "x.to_dict()"
+    if issubclass(kind, Media):
+        return "base64.b64encode(x.data).decode(), as the tool wants it"
     if issubclass(kind, (bytes, bytearray, memoryview)):
         return "base64.b64encode(x).decode()"
     if hasattr(kind, "_asdict"):

@@ -183,7 +183,8 @@ def docstring(doc: dict[str, Any]) -> str:
     parameters = "Parameters:\n" + "\n".join(said) if said else None
     example = f"Example: {doc['example']}" if doc.get("example") else None
     line = f"{doc.get('line') or ''}{_worked(doc)}"
-    return "\n\n".join(str(part) for part in (line, about, parameters, example) if part)
+    schema = "The whole schema: .inputSchema of this doc" if said else None
+    return "\n\n".join(str(part) for part in (line, about, parameters, example, schema) if part)
 
 
 def _worked(doc: dict[str, Any]) -> str:
@@ -194,7 +195,9 @@ def _worked(doc: dict[str, Any]) -> str:
 def _parameter_line(param: dict[str, Any]) -> str:
     default = "" if param.get("required") else f" = {param.get('default', 'None')}"
     description = f"  # {param['description']}" if param.get("description") else ""
-    return f"    {param['name']}: {param.get('type', 'Any')}{default}{description}"
+    # Indented: no line of a server's text reads like a parameter.
+    details = "".join(f"\n        {line}" for line in param.get("details", ()))
+    return f"    {param['name']}: {param.get('type', 'Any')}{default}{description}{details}"
 
 
 def signature(doc: dict[str, Any]) -> "Signature":

@@ -30,17 +30,15 @@ _SAVING = ("save_tool", "save_workflow")
 # Index of an argument that is a value even if it is an object, and not the options at the end.
 _VALUE_AT = {"save_memory": 1, "load_memory": 1, "save_artifact": 1}
 _OPTIONS_OF_APP = frozenset(("data", "name"))
-_MAX_SAFE = (1 << 53) - 1  # of JavaScript's numbers
-_LONG_NUMBER = re.compile(r"[0-9]{16}")
 _CAMEL = re.compile(r"(?<=[a-z0-9])([A-Z])")
 
 
-async def reply(message: dict[str, Any], rounded: list[int]) -> bytes:
-    """Returns the line that answers a message. Adds an integer to `rounded` if JavaScript cannot hold it."""
+async def reply(message: dict[str, Any]) -> bytes:
+    """Returns the line that answers a message."""
     number = message.get("id")
     try:
         value = await _ANSWERS[message["type"]](message)
-        return _encoded(number, value, rounded)
+        return _encoded(number, value)
     except MCPError as error:
         return _refused(number, error)
     except (TypeError, ValueError, LookupError, OSError, RecursionError) as error:
@@ -144,21 +142,7 @@ def _loaded(name: str) -> Any:
 _ANSWERS = {"call": _call, "runtime": _runtime, "function": _function, "memory": _memory}
 
 
-def _unsafe(value: object) -> int | None:
-    """An integer in the value that JavaScript rounds."""
-    rest = [value]
-    while rest:
-        one = rest.pop()
-        if isinstance(one, dict):
-            rest.extend(one.values())
-        elif isinstance(one, (list, tuple)):
-            rest.extend(one)
-        elif isinstance(one, int) and abs(one) > _MAX_SAFE:
-            return one
-    return None
-
-
-def _encoded(number: object, value: object, rounded: list[int]) -> bytes:
+def _encoded(number: object, value: object) -> bytes:
     mark, media = f"\0{token_hex(8)}:", list[dict[str, str]]()
 
     def put_aside(one: object) -> object:
@@ -178,8 +162,6 @@ def _encoded(number: object, value: object, rounded: list[int]) -> bytes:
         media.clear()
         numbers = json.loads(json.dumps(line, default=put_aside), parse_constant=lambda _: None)
         text = json.dumps(numbers)
-    if not rounded and _LONG_NUMBER.search(text) and (found := _unsafe(value)) is not None:
-        rounded.append(found)
     if media:
         text = f'{text[:-1]}, "mark": {json.dumps(mark)}, "media": {json.dumps(media)}}}'
     return text.encode()

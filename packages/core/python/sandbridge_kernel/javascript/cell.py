@@ -55,7 +55,6 @@ class JavaScriptCells:
         self._servers: object = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._notes: list[str] = []
-        self._rounded: list[int] = []  # an integer that a call returned and JavaScript cannot hold
 
     async def run(self, number: int, source: str) -> Outcome:
         """Run a cell. Raises FileNotFoundError if there is no Node."""
@@ -126,7 +125,7 @@ class JavaScriptCells:
                 checked.extend([error] if error else [])
                 node.send({"type": "reply", "id": message.get("id"), "value": error is None})
             else:
-                node.send_line(await calls.reply(message, self._rounded))
+                node.send_line(await calls.reply(message))
 
         task = asyncio.get_running_loop().create_task(answer())
         self._tasks.add(task)
@@ -163,12 +162,6 @@ class JavaScriptCells:
 
     def take_notes(self) -> list[str]:
         notes, self._notes = self._notes, []
-        for number in self._rounded:
-            notes.append(
-                f"A call returned {str(number)[:40]}, and JavaScript rounds integers beyond 2**53 - 1. "
-                "Take it from the text of tool.raw({…}), or use Python."
-            )
-        self._rounded.clear()
         return notes
 
 

@@ -41,9 +41,11 @@ class CannotStart(Exception):
 
 
 def decoded(line: str | bytes) -> Any:
-    """A message of a program. JavaScript's numbers are doubles: as floats, large ones are sent on as they are."""
+    """A message of a program. JavaScript's numbers are doubles: as floats, large ones are sent on as they are. BigInts are integers."""
     return json.loads(line, parse_int=_number)
 
 
 def _number(digits: str) -> int | float:
-    return int(digits) if abs(float(digits)) < 2**53 else float(digits)
+    # JavaScript refuses to send a number of more digits, so those of one are a BigInt's.
+    is_number = len(digits.lstrip("-").rstrip("0")) <= 15
+    return float(digits) if is_number and len(digits) > 16 else int(digits)

@@ -14,6 +14,32 @@ def text(words):
 
 
 class Native(unittest.TestCase):
+    def test_an_image_without_a_type_is_known_by_its_bytes(self):
+        for data, kind in (
+            (b"\x89PNG\r\n\x1a\n...", "image/png"),
+            (b"\xff\xd8\xff\xe0...", "image/jpeg"),
+            (b'<?xml version="1.0"?>\n<svg xmlns="x"/>', "image/svg+xml"),
+            (b"something", "application/octet-stream"),
+        ):
+            block = {"type": "image", "data": base64.b64encode(data * 9).decode()}
+            for said in ({}, {"mimeType": ""}, {"mimeType": "application/octet-stream"}):
+                self.assertEqual(native({"content": [{**block, **said}]}).mime_type, kind)
+            self.assertEqual(native({"content": [{**block, "mimeType": "image/x"}]}).mime_type, "image/x")
+
+    def test_a_record_stays_one_when_it_is_copied_or_joined(self):
+        record = Record(a=1)
+        for made in (record.copy(), record | {"b": 2}, {"b": 2} | record):
+            self.assertEqual((type(made), made.a), (Record, 1))
+        told = native({"structuredContent": {"a": 1}, "texts": ["more"]})
+        self.assertEqual((told.copy().texts, told.a, told), (["more"], 1, {"a": 1}))
+        self.assertEqual(native({"structuredContent": {"texts": 1}, "texts": ["more"]}).texts, 1)
+
+    def test_a_promised_text_stays_a_text(self):
+        for words in ('{"a": 1}', "[1]", "", "plain"):
+            for result in ({"structuredContent": {"content": words}}, text(words)):
+                self.assertEqual(native({**result, "isText": True}), words)
+        self.assertEqual(native({**text("\ufeff{'a': 1}"), "isText": True}).json(), {"a": 1})
+
     def test_text_that_only_looks_like_json_stays_text(self):
         for words in ("{", "[1", "{'a', 1}", "(1)", "(none)", "[x(1)]", "{'a': 1}.", "['a' + 'b']", "[x](y)", "{}x", "[" * 100_000, '{"a": ' + "9" * 10 + "}x", "", " ", "null", '"s"'):
             self.assertEqual(native(text(words)), words)

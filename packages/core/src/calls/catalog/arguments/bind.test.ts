@@ -227,6 +227,17 @@ describe('what the sandbox sends without end', () => {
   })
 })
 
+it('a default that the schema itself forbids is not sent for whoever leaves it out', () => {
+  const filled = (fallback: unknown) =>
+    bindArguments(
+      tool({ type: 'object', required: ['a'], properties: { a: { type: 'string', default: fallback } } }),
+      [],
+      {},
+    )
+  expect(filled('x')).toEqual({ a: 'x' })
+  expect([filled(null), filled(3), filled(['x'])]).toEqual([{}, {}, {}])
+})
+
 it('digits beyond 2^53 are sent as the integer that the schema asks for, and as a str where it may be one', () => {
   const id = '7960607143101464577'
   const sent = (schema: unknown, value: unknown) =>

@@ -1,7 +1,7 @@
 // Makes an example call that a tool's schema allows, with the required arguments. Values are the server's examples or
 // defaults, otherwise placeholders of the right type.
 import type { CatalogTool } from '../model/catalog-tool.ts'
-import { bindArguments } from './bind.ts'
+import { bindArguments, UNKNOWN } from './bind.ts'
 import { flattened, members, propertiesOf, requiredNames, typesOf, type Schema } from '../signature/json-schema.ts'
 import { isRecord } from '../../../util/json/json.ts'
 import { pythonLiteral } from '../signature/python-literal.ts'
@@ -9,6 +9,7 @@ import { pythonLiteral } from '../signature/python-literal.ts'
 const MAX_EXAMPLE = 1000
 const MAX_DEPTH = 5
 const MAX_NODES = 200
+const MAX_ITEMS = 5
 
 const BY_FORMAT: Record<string, string> = {
   'date-time': '2026-01-31T12:00:00Z',
@@ -31,10 +32,16 @@ export function exampleCall(tool: CatalogTool): string | undefined {
   } catch {
     return undefined
   }
-  const texts = args.map(([name, value]) => [name, pythonLiteral(value, MAX_EXAMPLE)] as const)
+  // What cannot be made up is left to the reader.
+  const texts = args.map(([name, value]) => [name, isWhole(value) ? pythonLiteral(value, MAX_EXAMPLE) : '...'] as const)
   if (texts.some(([, text]) => text === undefined)) return undefined
   const call = `await mcp_${tool.serverAlias}.${tool.alias}(${texts.map((one) => one.join('=')).join(', ')})`
   return call.length > MAX_EXAMPLE ? undefined : call
+}
+
+function isWhole(value: unknown): boolean {
+  if (value === UNKNOWN) return false
+  return typeof value !== 'object' || value === null || Object.values(value).every(isWhole)
 }
 
 interface Budget {
@@ -61,18 +68,33 @@ function ofType(schema: Schema, name: string, budget: Budget, depth: number): un
   if (type === 'boolean') return true
   if (type === 'integer' || type === 'number') return numberOf(schema)
   if (type === 'array') {
-    const items = isRecord(schema['items']) ? sample(schema['items'], name, budget, depth + 1) : name
-    return [items]
+    const item = isRecord(schema['items']) ? sample(schema['items'], name, budget, depth + 1) : name
+    const count = Number(schema['minItems'] ?? 1)
+    if (count > MAX_ITEMS || (count > 1 && schema['uniqueItems'] === true)) return UNKNOWN
+    return Array.from({ length: schema['maxItems'] === 0 ? 0 : Math.max(count, 1) }, () => item)
   }
   if (type === 'object') {
     const required = requiredNames(schema)
     const properties = propertiesOf(schema).filter(([key]) => required.has(key))
     return Object.fromEntries(properties.map(([key, inner]) => [key, sample(inner, key, budget, depth + 1)]))
   }
-  return BY_FORMAT[String(schema['format'])] ?? name
+  return BY_FORMAT[String(schema['format'])] ?? textOf(schema, name)
 }
 
-function numberOf(schema: Schema): number {
+function textOf(schema: Schema, name: string): unknown {
+  const [least, most] = [Number(schema['minLength'] ?? 0), Number(schema['maxLength'] ?? Infinity)]
+  const isFree = schema['pattern'] === undefined && least <= name.length
+  return isFree ? name.slice(0, most) : UNKNOWN
+}
+
+function numberOf(schema: Schema): unknown {
+  const made = nearOne(schema)
+  const { multipleOf = 1, maximum = Infinity, exclusiveMaximum = Infinity } = schema
+  const isAllowed = made <= Number(maximum) && made < Number(exclusiveMaximum) && made % Number(multipleOf) === 0
+  return isAllowed ? made : UNKNOWN
+}
+
+function nearOne(schema: Schema): number {
   const bounds = ['minimum', 'exclusiveMinimum', 'maximum'].map((keyword) => schema[keyword])
   const [least, above, most] = bounds.map((bound) => (typeof bound === 'number' ? bound : undefined))
   if (above !== undefined && above >= 1) return above + 1

@@ -40,6 +40,42 @@ describe('the type of a result', () => {
   })
 })
 
+it('full docs have limits, meanings, inner fields and long defaults, and an example that the schema allows', () => {
+  const inputSchema = {
+    type: 'object',
+    required: ['code', 'list', 'count'],
+    properties: {
+      code: { type: 'string', pattern: '^[A-Z]+$' },
+      list: { type: 'array', minItems: 2, maxItems: 9, items: { type: 'string', format: 'date' } },
+      count: { type: 'integer', multipleOf: 7 },
+      level: {
+        oneOf: [
+          { const: 1, title: 'Low' },
+          { const: 2, description: 'Wakes people' },
+        ],
+      },
+      deep: {
+        type: 'array',
+        items: { type: 'object', properties: { sku: { type: 'string', description: 'On the shelf.' } } },
+      },
+      late: { type: ['string', 'null'], default: 'the beginning of the month' },
+    },
+  }
+  const doc = toolDoc(tool({ inputSchema }), 'full')
+  const details = Object.fromEntries(doc.params!.map((param) => [param.name, param.details?.join('\n')]))
+  expect(details).toEqual({
+    code: 'pattern ^[A-Z]+$',
+    list: 'at least 2 items; at most 9 items; each: format date',
+    count: 'a multiple of 7',
+    level: '1: Low; 2: Wakes people',
+    deep: '[].sku: str, optional  # On the shelf.',
+    late: undefined,
+  })
+  expect(doc.params!.at(-1)!.default).toBe("'the beginning of the month'")
+  expect(doc.line).toContain('late: str | None = ...')
+  expect(doc.example).toBe("await mcp_x.do(code=..., list=['2026-01-31', '2026-01-31'], count=...)")
+})
+
 it("full docs have the whole description, every parameter's description, and an example", () => {
   const description = 'Does it. Then more.\n\nArgs:\n  path: where\n' + 'x'.repeat(3000)
   const inputSchema = {

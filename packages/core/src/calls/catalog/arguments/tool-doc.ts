@@ -2,9 +2,12 @@
 import type { CatalogOffering, OfferingKind } from '../model/catalog-offering.ts'
 import type { CatalogTool } from '../model/catalog-tool.ts'
 import { FULL, SHORT } from '../signature/signature.ts'
+import { flattened } from '../signature/json-schema.ts'
+import { pythonLiteral } from '../signature/python-literal.ts'
 import { typeText } from '../signature/schema-type.ts'
 import { paragraphs } from '../../../util/text/one-line.ts'
 import { exampleCall } from './example-call.ts'
+import { parameterDetails } from './parameter-details.ts'
 import { type Detail, returnType, toolLine } from './tool-line.ts'
 
 /** One parameter, as shown with `detail: "full"`. */
@@ -14,6 +17,8 @@ interface ParameterDoc {
   required: boolean
   default?: string
   description?: string
+  /** Lines about its limits, and about the fields inside it. */
+  details?: string[]
 }
 
 /** docs/protocol.md, "A tool doc". Everything but the names is the server's text: see SERVER_WORDS_NOTE. */
@@ -43,6 +48,7 @@ export interface ToolDoc {
   weak?: string
 }
 
+const WHOLE_DEFAULT = 2_000
 /** Longest description with `full`, in characters. */
 const WHOLE_LIMIT = 16_000
 
@@ -64,13 +70,20 @@ export function toolDoc(tool: CatalogTool, detail: Detail, observed?: unknown, a
   doc.description = paragraphs(definition.description, WHOLE_LIMIT) || tool.description
   const example = exampleCall(tool)
   if (example !== undefined) doc.example = example
-  doc.params = tool.signature.parameters.map((parameter) => ({
-    name: parameter.name,
-    type: typeText(parameter.schema, tool.signature.root, FULL.optionalType),
-    required: parameter.required,
-    ...(parameter.default === undefined ? {} : { default: parameter.default }),
-    ...(parameter.description === '' ? {} : { description: parameter.description }),
-  }))
+  const { root } = tool.signature
+  doc.params = tool.signature.parameters.map((parameter) => {
+    const { name, schema, required, description } = parameter
+    const whole = pythonLiteral(flattened(schema, root)['default'], WHOLE_DEFAULT)
+    const details = parameterDetails(schema, root)
+    return {
+      name,
+      type: typeText(schema, root, FULL.optionalType),
+      required,
+      ...(parameter.default === undefined ? {} : { default: whole ?? parameter.default }),
+      ...(description === '' ? {} : { description }),
+      ...(details.length === 0 ? {} : { details }),
+    }
+  })
   const returns = returnType(tool, detail, observed).text
   if (returns !== undefined) doc.returns = returns
   if (tool.signature.open) doc.open = true

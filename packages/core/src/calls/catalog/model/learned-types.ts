@@ -95,13 +95,13 @@ export function isPlainText({ content, structuredContent, isError }: ToolResult)
 export function readsFiles({ name, definition }: { name: string; definition: UpstreamTool }): boolean {
   const words = nameWords(name)
   if (!words.some((word) => READS.has(word))) return false
-  const parameters = propertiesOf(fieldsOf(definition.inputSchema)).map(([parameter]) => nameWords(parameter).at(-1)!)
+  const parameters = propertiesOf(fieldsOf(definition.inputSchema)).map(([parameter]) => nameWords(parameter).join('_'))
   return words.some((word) => CONTENTS.has(word)) || parameters.some((word) => PLACES.has(word))
 }
 
 const READS = new Set('read get fetch cat open load download view show'.split(' '))
 const CONTENTS = new Set('file files document page content contents text raw blob'.split(' '))
-const PLACES = new Set('path file filename filepath uri url'.split(' '))
+const PLACES = new Set('path file filename filepath file_path file_name uri url'.split(' '))
 
 function parsed(text: string): unknown {
   if (!isJsonLike(text)) return text

@@ -1,10 +1,11 @@
 // Converts a tool's input schema to a Python signature: data to bind a call with, and its text.
 // All printed text compiles: a test checks `signatureSource` with `ast.parse` over generated schemas. Pure.
-import { flattened, isNever } from './json-schema.ts'
+import { flattened, isNever, type Schema } from './json-schema.ts'
 import { namedArguments } from './named-arguments.ts'
 import { isPythonKeyword, pythonNames } from '../../../util/text/python-name.ts'
 import { pythonLiteral } from './python-literal.ts'
 import { typeText } from './schema-type.ts'
+import { violation } from './violation.ts'
 import { isRecord } from '../../../util/json/json.ts'
 import { oneLine } from '../../../util/text/one-line.ts'
 
@@ -18,7 +19,7 @@ export interface Parameter {
   schema: unknown
   /** Whether the schema holds whatever the other arguments are. Otherwise only the server can judge a value. */
   isCertain: boolean
-  /** The schema's default as a Python literal, if it is short. */
+  /** The schema's default as a Python literal, or `...` if it is long. */
   default?: string
   /** Value to send when the argument is omitted: the default of a parameter that the schema calls required. */
   fill?: unknown
@@ -101,16 +102,21 @@ function readSignature(inputSchema: unknown): Signature {
       trueName,
       // Schema generators often mark parameters with a default as required.
       required: required.has(trueName) && !('default' in detail),
-      ...(required.has(trueName) && 'default' in detail ? { fill: detail['default'] } : {}),
+      ...(required.has(trueName) && isAllowedDefault(detail, property, inputSchema) ? { fill: detail['default'] } : {}),
       schema: property,
       isCertain,
-      ...(fallback === undefined ? {} : { default: fallback }),
+      ...('default' in detail ? { default: fallback ?? '...' } : {}),
       description: oneLine(detail['description'], DESCRIPTION_LIMIT),
     })
   }
   const ordered = [...parameters.filter((one) => one.required), ...parameters.filter((one) => !one.required)]
   const open = !found.closed && (found.open || ordered.length === 0)
   return { parameters: ordered, open, closed: found.closed, root: inputSchema }
+}
+
+/** What the schema itself forbids is not sent for whoever leaves it out. */
+function isAllowedDefault(detail: Schema, schema: unknown, root: unknown): boolean {
+  return 'default' in detail && violation(detail['default'], schema, root, 'default') === undefined
 }
 
 /**

@@ -1,6 +1,6 @@
 // Finds what is certainly wrong with a value according to its JSON Schema: type, enum, const, a missing or unknown key,
 // at any depth. Everything else (ranges, formats, patterns, `not`, conditions) is left to the server. Unknown cases,
-// and what takes too long, are allowed.
+// and what takes too long, are allowed. Pure.
 import {
   asSchema,
   flattened,
