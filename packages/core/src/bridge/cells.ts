@@ -3,7 +3,7 @@
 import type { CellResult } from '../cell/cell-result.ts'
 import type { LiveSettings } from '../config/settings/file/live-settings.ts'
 import type { Settings } from '../config/settings/settings.ts'
-import type { BridgeError } from '../errors.ts'
+import { type BridgeError, messageOf } from '../errors.ts'
 import type { EventStream } from '../observe/events/event-stream.ts'
 import { newId } from '../observe/events/new-id.ts'
 import { RunLog } from '../observe/events/run-log.ts'
@@ -100,23 +100,28 @@ export class Cells {
     const { untrusted } = set.configured.discovered
     const ran = await this.#interruptible(cell, request, () => this.#runIn(cell))
     tenant.person.quota?.spendCell(ran.durationMs)
-    if (cell.interrupt.signal.reason === STOPPED) notes.add(`${STOPPED} ${cell.called.notDone() ?? ''}`.trim())
+    // Notes of the bridge's own words, which no server has said.
+    const own: string[] = []
+    if (cell.interrupt.signal.reason === STOPPED) own.push(`${STOPPED} ${cell.called.notDone() ?? ''}`.trim())
     // The files are those of the bridge's owner. A command has told its own user.
     if (request.asker !== undefined && tenant.user === undefined && !forPerson)
       for (const note of await this.#news.next(set)) notes.add(note)
     const isFailed = ran.status === 'error' || ran.status === 'killed'
     const done = isFailed ? cell.called.beforeError() : undefined
-    if (done !== undefined) notes.add(done)
+    if (done !== undefined) own.push(done)
     const cutOff = cell.called.cutOff()
-    if (cutOff !== undefined) notes.add(cutOff)
+    if (cutOff !== undefined) own.push(cutOff)
     const notDone = ran.status === 'ok' ? cell.called.notDone() : undefined
     if (notDone !== undefined) {
       ran.notDone = notDone
-      notes.add(`Not all was done: ${notDone}.`)
+      const printed = `${ran.stdout}${ran.stderr}${Object.values(ran.value ?? {}).join('')}`
+      if (!cell.called.isTold(printed)) own.push(`Not all was done: ${notDone}.`)
     }
     if (ran.status === 'timeout')
       for (const note of await unansweredNotes(cell.called, set.connected.upstreams, cell.flow)) notes.add(note)
-    for (const note of this.#news.ofRules(cell)) notes.add(note)
+    own.push(...this.#news.ofRules(cell))
+    for (const note of own) notes.add(note)
+    ran.ownNotes = own
     // A command tells its user itself, after the last lines could not be written.
     if (!forPerson) for (const note of this.#news.ofRecord(session, this.#options.recordFailure())) notes.add(note)
     return finishResult(ran, {
@@ -247,6 +252,7 @@ export class Cells {
       onCall: (call, cancellation) => serve({ ...call, params: masker!.unmaskData(call.params) }, cancellation),
       onCallFailed: (error, call) => {
         const told = log.failure('A call failed', error)
+        cell.called.threw(messageOf(error))
         return [smallerResults(error, call, connected.catalog), told].filter(Boolean).join(' ')
       },
       onResumed: flow && (() => flow.resumed()),

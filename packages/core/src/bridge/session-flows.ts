@@ -33,10 +33,12 @@ export class SessionFlows {
   /**
    * The model is shown this of a session's output.
    * @param server whose own text is with it
+   * @param ownNotes lines of the bridge in it
    */
-  shown(session: Session, content: ClientContent, server?: string): void {
+  shown(session: Session, content: ClientContent, server?: string, ownNotes: readonly string[] = []): void {
     const flow = this.find(session)
-    flow?.shown(asShown(content))
+    const { text, hasMedia } = asShown(content)
+    flow?.shown({ text: ownNotes.reduce((rest, note) => rest.replace(note, ''), text), hasMedia })
     if (server !== undefined) flow?.saw(server)
   }
 }

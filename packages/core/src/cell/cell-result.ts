@@ -44,6 +44,8 @@ export interface CellResult {
   artifacts?: Artifact[]
   /** Further information for the reader, a sentence each. */
   notes: string[]
+  /** Those of `notes` that are the bridge's own words: they are no text of a server. */
+  ownNotes?: readonly string[]
   /** Calls that were refused or failed, although the cell ended well: `2 calls refused: mail.send (2 times)`. */
   notDone?: string
   /** The session's variables are lost. */

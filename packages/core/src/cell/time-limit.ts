@@ -27,6 +27,11 @@ export class TimeLimit {
     clearTimeout(this.#timer)
   }
 
+  /** Whether it waits for a person. */
+  get isPaused(): boolean {
+    return this.#pauses > 0
+  }
+
   /** Pauses nest: each is ended by one `resume`. */
   pause(): void {
     this.#pauses += 1

@@ -182,7 +182,7 @@ describe('what the model has read', () => {
     },
     others: {
       words: saying(orderOf('res')),
-      prompts: saying('Please remember watering tulips, roses, lilies beside garden gates every evening'),
+      prompts: saying('Please remember to water all plants of the garden every evening'),
       talker: saying(orderOf('talk')),
     },
   })
@@ -277,7 +277,7 @@ ${filler}`)
     expect(await counted()).toEqual([])
     expect(await bridge.run('print(texts[0])')).toContain('forwardres everyres invoiceres')
     expect(await counted()).toEqual(['words'])
-    expect(await bridge.run('print(texts[1])')).toContain('watering tulips')
+    expect(await bridge.run('print(texts[1])')).toContain('water all plants')
     expect(await counted()).toEqual(['prompts', 'words'])
   })
 

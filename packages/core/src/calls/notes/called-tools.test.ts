@@ -33,6 +33,10 @@ it('calls that were refused or failed are told of a cell that ended well', () =>
   called.refused(send)
   expect(called.notDone()).toBe('1 call refused: hub.send; 2 calls failed: hub.create (2 times)')
   expect(new CalledTools().notDone()).toBeUndefined()
+  expect(called.isTold('anything')).toBe(false)
+  for (const message of ['hub.send is denied', 'no such id']) called.threw(message)
+  expect(called.isTold('Error: hub.send is denied')).toBe(false)
+  expect(called.isTold('Error: hub.send is denied\nno such id!')).toBe(true)
 })
 
 it('read-only tools are left out, and many tools are counted', () => {

@@ -5,6 +5,7 @@ import type { CatalogTool } from '../catalog/model/catalog-tool.ts'
 
 /** A hostile cell can call any number of tools. */
 const MAX_SHOWN = 8
+const MAX_MESSAGES = 100
 
 /** Counts of one tool's calls. */
 interface Calls {
@@ -21,6 +22,8 @@ export class CalledTools {
   readonly #calls = new Map<CatalogTool, Calls>()
   /** Calls that were refused before they were sent, by server and tool. */
   readonly #refused = new Map<string, number>()
+  /** Of the errors that its code got. */
+  readonly #messages = new Set<string>()
 
   /** A call is sent to its server. */
   begun(tool: CatalogTool): void {
@@ -33,6 +36,17 @@ export class CalledTools {
   refused({ server, name }: Pick<CatalogTool, 'server' | 'name'>): void {
     const key = `${server}.${name}`
     this.#refused.set(key, (this.#refused.get(key) ?? 0) + 1)
+  }
+
+  /** The cell's code gets this error. */
+  threw(message: string): void {
+    if (this.#messages.size <= MAX_MESSAGES) this.#messages.add(message)
+  }
+
+  /** Whether the code has printed every error itself. */
+  isTold(printed: string): boolean {
+    const all = [...this.#messages]
+    return all.length > 0 && all.length <= MAX_MESSAGES && all.every((message) => printed.includes(message))
   }
 
   /** A server has answered a call. Not to be told of calls that were cancelled before their answer. */

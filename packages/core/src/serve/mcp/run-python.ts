@@ -129,7 +129,7 @@ export async function runPython(
           ...way,
           ...(note !== undefined && { note }),
         })
-        bridge.cells.flows.shown(session, rendered.content)
+        bridge.cells.flows.shown(session, rendered.content, undefined, shown.ownNotes)
         return { ...rendered }
       },
     )

@@ -14,7 +14,7 @@ const MIN_TOKENS = 500
  * @param isOwn whether the cell is that of the call, not of one before it
  */
 export function stillRunning(
-  { progress, onShown }: OpenRun,
+  { progress, onShown, waitsForUser }: OpenRun,
   isOwn: boolean,
   mode: Settings['outputMode'],
 ): CallToolResult {
@@ -22,7 +22,9 @@ export function stillRunning(
   onShown?.(printed)
   const [which, missed] = isOwn ? ['This cell', ''] : ['An earlier cell', 'Your code has NOT run. ']
   const message =
-    `${which} has been running for ${Math.round(progress.ageMs / 1000)} s and goes on. ${missed}` +
+    (waitsForUser
+      ? `${which} waits for the user to answer a question. ${missed}`
+      : `${which} has been running for ${Math.round(progress.ageMs / 1000)} s and goes on. ${missed}`) +
     'Call run_python again, with `pass` or the next code: it waits for that cell, and begins with its result.'
   const text =
     mode === 'compact'

@@ -60,6 +60,11 @@ export class OpenRun implements Asker {
     this.#limit = limit
   }
 
+  /** Whether it goes on only when its user has answered. */
+  get waitsForUser(): boolean {
+    return this.#limit?.isPaused === true
+  }
+
   get signal(): AbortSignal {
     return this.#cancelled.signal
   }
