@@ -15,7 +15,7 @@ it('tells a question that is not there from no question at all', async () => {
     printEmpty: (text: string) => void said.push(text),
   }
   await approve(undefined, {}, terminal)
-  expect(said).toEqual(['No call waits for an answer.'])
+  expect(said).toEqual([expect.stringContaining(`No call waits for an answer in ${stateDir}.`)])
   await expect(approve('0123', { answer: 'yes' }, terminal)).rejects.toMatchObject({
     code: 'STATE_NOT_FOUND',
     message: "No question '0123' waits for an answer",

@@ -24,7 +24,10 @@ export async function approve(
     })
   if (options.json && options.answer === undefined)
     return printJson(questions.map(({ id: one, text }) => ({ id: one, text })))
-  if (questions.length === 0) return printEmpty('No call waits for an answer.')
+  if (questions.length === 0)
+    return printEmpty(
+      `No call waits for an answer in ${stateDir}. For a client with a state folder of its own, set MCP_BRIDGE_STATE_DIR.`,
+    )
   const [only] = questions
   const answers = answersTo(id === undefined || !only ? {} : only)
   if (options.answer !== undefined && (id === undefined || !isAnswer(options.answer, only ?? {}))) {

@@ -35,6 +35,8 @@ export interface CellOf {
   /** For an unattended cell: the tools that may be called although a rule asks. */
   allowed?: readonly { server: string; tool: string }[] | undefined
   events: EventStream
+  /** Of its result, a sentence each. */
+  notes?: Set<string>
   origin: Origin
   /** What its session's values came from; missing where flows are not followed. */
   flow?: SessionFlow | undefined

@@ -53,7 +53,7 @@ async function open(rules: object = { ask: ['hub__send', 'hub__send__all'] }, fo
     policy,
   )
   const { questions } = permissions
-  const cellOf = (asker: Asker | undefined, more: Pick<CellOf, 'allowed' | 'hold'> = {}) =>
+  const cellOf = (asker: Asker | undefined, more: Pick<CellOf, 'allowed' | 'hold' | 'notes'> = {}) =>
     new CellPermissions(
       permissions,
       {
@@ -244,4 +244,19 @@ it('calls of an hour are counted over all bridges of a person, and in one where 
   const { cellOf } = await open(rules, path.join(folder, 'hourly-calls.json'))
   for (const _ of [1, 2, 3]) await cellOf(undefined).admit(TOOL, {}, { signal })
   await expect(cellOf(undefined).admit(TOOL, {}, { signal })).rejects.toThrow(/allows 3 per hour/)
+})
+
+it('the answer "always" that cannot be kept counts for the session, and the result says so', async () => {
+  const file = path.join(newFolder(), 'file')
+  writeFileSync(file, '')
+  const { cellOf } = await open(undefined, file)
+  const { asker, questions } = answering('yes, this tool always')
+  const notes = new Set<string>()
+  const cell = cellOf(asker, { notes })
+  const { signal } = new AbortController()
+  for (const id of [1, 2]) await cell.admit(TOOL, { id }, { signal })
+  expect(questions).toHaveLength(1)
+  expect([...notes]).toEqual([
+    expect.stringMatching(/could not be saved: it counts for this session only\. Tell the user/),
+  ])
 })

@@ -5,7 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Allowed, type CallFlow, type CallKind, ofCell } from '../../observe/events/event.ts'
 import { newId } from '../../observe/events/new-id.ts'
 import type { CatalogTool, ServerMethod } from '../catalog/model/catalog-tool.ts'
-import { BridgeError } from '../../errors.ts'
+import { BridgeError, messageOf } from '../../errors.ts'
+import { visibleInline } from '../../util/text/visible.ts'
 import type { Counts } from '../../config/rules/limits.ts'
 import type { TrustedText } from '../../config/rules/permissions-schema.ts'
 import { flowsOf } from '../../config/rules/declared-flows.ts'
@@ -382,7 +383,9 @@ export class CellPermissions {
     try {
       await keep()
     } catch (error) {
-      this.#cell.origin.log.warning(`An answer could not be saved: ${otherwise} only`, { error })
+      const what = `The user's answer could not be saved: ${otherwise} only`
+      this.#cell.origin.log.warning(what, { error })
+      this.#cell.notes?.add(`${what}. Tell the user: ${visibleInline(messageOf(error))}`)
     }
   }
 
