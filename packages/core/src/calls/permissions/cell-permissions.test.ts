@@ -1,6 +1,6 @@
 // This file verifies a thousand questions of as many sessions at once: few are open, the others are denied at once, and
 // all fail closed.
-import { mkdtempSync, readdirSync, readFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
