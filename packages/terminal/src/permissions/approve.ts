@@ -26,7 +26,7 @@ export async function approve(
     return printJson(questions.map(({ id: one, text }) => ({ id: one, text })))
   if (questions.length === 0)
     return printEmpty(
-      `No call waits for an answer in ${stateDir}. For a client with a state folder of its own, set MCP_BRIDGE_STATE_DIR.`,
+      `No call waits for an answer in ${stateDir}. For a client with its own state folder, set MCP_BRIDGE_STATE_DIR.`,
     )
   const [only] = questions
   const answers = answersTo(id === undefined || !only ? {} : only)
