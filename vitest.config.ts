@@ -11,6 +11,7 @@ const isUnit = (file: string): boolean => !file.includes('/test/') && !file.star
 const REPLACES_MODULES = [
   'packages/core/src/calls/catalog/read-ahead.test.ts',
   'packages/core/src/isolation/local/native-kernel.test.ts',
+  'packages/core/src/util/process/started-programs.test.ts',
   'packages/http/src/access/named-tokens.test.ts',
 ]
 

@@ -2,6 +2,7 @@
 // its cache, and then the server starts nowhere on this machine. So a process of its own waits for it: also when the
 // bridge ends meanwhile, which has seconds to do so.
 import { type ChildProcess, spawn } from 'node:child_process'
+import { foundProgram } from '@sandbridge/core/util/process/find-program.ts'
 import { untrackGroup } from '@sandbridge/core/util/process/process-group.ts'
 import type { WatchedFolder } from './install-place.ts'
 
@@ -12,7 +13,7 @@ export interface FinishLimits {
 }
 
 /**
- * CommonJS for `node -e`. Arguments: the process group, its limits, and the watched folders. It reads the group's
+ * CommonJS for `node -e`. Arguments: the process group, its limits, the watched folders, and taskkill on Windows. It reads the group's
  * output, so that no write fails.
  */
 const SOURCE = `
@@ -20,7 +21,7 @@ const { execFile } = require('node:child_process')
 const { lstatSync, readdirSync } = require('node:fs')
 const { Socket } = require('node:net')
 const path = require('node:path')
-const [pid, { askAfterMs, killAfterMs }, watched] = process.argv.slice(1).map((text) => JSON.parse(text))
+const [pid, { askAfterMs, killAfterMs }, watched, taskkill] = process.argv.slice(1).map((text) => JSON.parse(text))
 const isWindows = process.platform === 'win32'
 for (const fd of isWindows ? [] : [3, 4]) new Socket({ fd }).on('error', () => {}).resume()
 const state = () => {
@@ -44,7 +45,8 @@ const isAlive = () => {
   }
 }
 const end = (isForced) => {
-  if (isWindows) return execFile('taskkill', ['/pid', String(pid), '/T', ...(isForced ? ['/F'] : [])], () => {})
+  const args = ['/pid', String(pid), '/T', ...(isForced ? ['/F'] : [])]
+  if (isWindows) return execFile(taskkill, args, { windowsHide: true }, () => {})
   try {
     process.kill(-pid, isForced ? 'SIGKILL' : 'SIGTERM')
   } catch {}
@@ -69,7 +71,7 @@ const timer = setInterval(() => {
 export function leaveToFinish(child: ChildProcess, watched: readonly WatchedFolder[], limits: FinishLimits): void {
   const { pid, stdin, stdout, stderr } = child
   if (pid === undefined) return
-  const args = [pid, limits, watched].map((value) => JSON.stringify(value))
+  const args = [pid, limits, watched, foundProgram('taskkill').file].map((value) => JSON.stringify(value))
   const output = process.platform === 'win32' ? [] : [stdout, stderr]
   const finisher = spawn(process.execPath, ['-e', SOURCE, '--', ...args], {
     detached: true,

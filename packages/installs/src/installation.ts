@@ -3,6 +3,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { passedEnvironment } from '@sandbridge/core/config/entries/passed-variables.ts'
+import { environmentOf, mergedEnvironment } from '@sandbridge/core/util/process/environment.ts'
 import { endGroup, groupExists } from '@sandbridge/core/util/process/process-group.ts'
 import { untilAborted } from '@sandbridge/core/util/async/wait.ts'
 import { leaveToFinish } from './finish-install.ts'
@@ -61,7 +62,8 @@ class PackageInstallation implements Installation {
     this.#launch = launch
     const { context, jailHome } = options
     // A jail has caches of its own.
-    const env = jailHome === undefined ? { ...passedEnvironment(context.env), ...options.env } : options.env
+    const layers = [jailHome === undefined ? passedEnvironment(context.env) : {}, options.env]
+    const env = environmentOf(mergedEnvironment(layers))
     this.#place = installPlace(launch, { env, home: jailHome ?? env['HOME'] ?? context.home })
     this.#options = options
     this.expired = new Promise((resolve) => (this.#expire = resolve))

@@ -4,6 +4,7 @@
 import type { EndSignal } from '@sandbridge/core/util/process/shutdown.ts'
 import type { ClientContext } from '@sandbridge/core/config/settings/client-context.ts'
 import { lineOf } from '@sandbridge/core/serve/client-message.ts'
+import { environmentOf } from '@sandbridge/core/util/process/environment.ts'
 import { isRecord } from '@sandbridge/core/util/json/json.ts'
 
 /** Changes when a relay and a resident of different versions would not understand each other. */
@@ -145,17 +146,6 @@ export function helloOf(said: Record<string, unknown>): Hello | undefined {
   const paths = ownPaths.filter((one): one is string => typeof one === 'string')
   const context = { env: environmentOf(Object.fromEntries(variables)), cwd, home, ownPaths: paths }
   return { hello, key, pid, ...context, isCommand: isCommand === true }
-}
-
-/** As `process.env`: on Windows, the names of variables are the same in any case. */
-export function environmentOf(env: Record<string, string>, platform = process.platform): Record<string, string> {
-  if (platform !== 'win32') return env
-  const names = new Map(Object.keys(env).map((name) => [name.toUpperCase(), name]))
-  const spelt = (name: string | symbol): string | symbol => names.get(String(name).toUpperCase()) ?? name
-  return new Proxy(env, {
-    get: (all, name) => Reflect.get(all, spelt(name)) as unknown,
-    has: (all, name) => Reflect.has(all, spelt(name)),
-  })
 }
 
 // The resident writes each message with these members first, so that its kind shows in the first bytes.

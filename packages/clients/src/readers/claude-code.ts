@@ -3,6 +3,7 @@
 // locations of older versions.
 import type { ConfigObject } from '@sandbridge/core/config/formats/config-document.ts'
 import { valueAt } from '@sandbridge/core/config/formats/config-document.ts'
+import { comparable } from '@sandbridge/core/util/files/is-inside.ts'
 import { isRecord } from '@sandbridge/core/util/json/json.ts'
 import type { ServerEntry } from '@sandbridge/core/config/entries/client-fields.ts'
 import type { HostPaths, Reader } from '@sandbridge/core/config/readers/reader.ts'
@@ -53,8 +54,7 @@ function projectOf(document: ConfigObject, place: HostPaths): unknown {
 
 function sameFolder(key: string, { cwd, platform }: HostPaths): boolean {
   const plain = (folder: string): string => {
-    const slashes = platform === 'win32' ? folder.replaceAll('\\', '/').toLowerCase() : folder
-    return slashes.replace(/(?<=.)\/$/, '')
+    return (platform === 'win32' ? comparable(folder) : folder).replace(/(?<=.)\/$/, '')
   }
   return plain(key) === plain(cwd)
 }

@@ -27,13 +27,17 @@ function reader(client: string, folder: string, application: string, variable: s
     entries(document) {
       const allowed = valueAt(document, 'mcp', 'allowed')
       const excluded = valueAt(document, 'mcp', 'excluded')
-      return entriesOf(valueAt(document, 'mcpServers'), { braces: true, dollar: 'kept' }, (raw, name) => ({
-        ...toEntry(raw),
-        disabled:
-          (Array.isArray(allowed) && !allowed.includes(name)) ||
-          (Array.isArray(excluded) && excluded.includes(name)) ||
-          (raw['disabled'] ?? false),
-      }))
+      return entriesOf(
+        valueAt(document, 'mcpServers'),
+        { braces: true, dollar: 'kept', percent: true },
+        (raw, name) => ({
+          ...toEntry(raw),
+          disabled:
+            (Array.isArray(allowed) && !allowed.includes(name)) ||
+            (Array.isArray(excluded) && excluded.includes(name)) ||
+            (raw['disabled'] ?? false),
+        }),
+      )
     },
   }
 }

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createTrustStore, textHash } from './trust.ts'
 
 /** Windows puts the letter of a disk in front. */
@@ -20,6 +20,20 @@ describe('createTrustStore', () => {
   it('a trust store trusts nothing by default', async () => {
     expect(await createTrustStore(stateDir).isTrusted('/p/.mcp.json', '{}')).toBe(false)
     expect(await readdir(stateDir)).toEqual([])
+  })
+
+  it('a trust store compares paths of Windows as Windows does', async () => {
+    const store = createTrustStore(stateDir)
+    const resolve = vi.spyOn(path, 'resolve').mockImplementation((...parts) => path.win32.resolve(...parts))
+    onTestFinished(() => resolve.mockRestore())
+    await store.trust('C:\\Work\\.mcp.json', textHash('{}'))
+    for (const file of ['c:\\Work\\.mcp.json', 'C:/work/.MCP.json'])
+      expect(await store.isTrusted(file, '{}')).toBe(true)
+    for (const file of ['D:\\Work\\.mcp.json', 'C:\\Work\\x\\.mcp.json'])
+      expect(await store.isTrusted(file, '{}')).toBe(false)
+    await store.trust('c:\\work\\.mcp.json', textHash('{"a":1}'))
+    expect(await store.list()).toEqual(['C:\\Work\\.mcp.json'])
+    expect(await store.untrust('c:/work/.mcp.json')).toBe(true)
   })
 
   it('a trust store trusts one text at one path', async () => {

@@ -3,6 +3,7 @@
 import { hash } from 'node:crypto'
 import path from 'node:path'
 import type { CoveredFiles } from './entries/server-definition.ts'
+import { comparable } from '../util/files/is-inside.ts'
 import { isRecord } from '../util/json/json.ts'
 import { JsonRecord } from '../keep/json-record.ts'
 
@@ -49,18 +50,25 @@ export function createTrustStore(stateDir: string): TrustStore {
     async isTrusted(file, text) {
       known ??= record.read()
       const trusted = await known.catch((): Trusted => new Map())
-      return trusted.get(path.resolve(file)) === textHash(text)
+      return trusted.get(keyOf(trusted, file)) === textHash(text)
     },
-    trust: (file, digest) => change((trusted) => void trusted.set(path.resolve(file), digest)),
+    trust: (file, digest) => change((trusted) => void trusted.set(keyOf(trusted, file), digest)),
     async untrust(file) {
       let had = false
       await change((trusted) => {
-        had = trusted.delete(path.resolve(file))
+        had = trusted.delete(keyOf(trusted, file))
       })
       return had
     },
     list: async () => [...(await record.read()).keys()],
   }
+}
+
+/** As it was trusted: editors of Windows write the letter of a disk small, and terminals do not. */
+function keyOf(trusted: Trusted, file: string): string {
+  const place = path.resolve(file)
+  if (trusted.has(place)) return place
+  return [...trusted.keys()].find((one) => comparable(one) === comparable(place)) ?? place
 }
 
 /** The path of the record. */

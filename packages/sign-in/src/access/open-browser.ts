@@ -1,5 +1,6 @@
 // Opens an address in the user's browser. Best effort: callers also show the address.
 import { spawn } from 'node:child_process'
+import { foundProgram } from '@sandbridge/core/util/process/find-program.ts'
 
 const OPENERS: Partial<Record<NodeJS.Platform, [command: string, ...args: string[]]>> = {
   darwin: ['open'],
@@ -17,7 +18,9 @@ function tryEach([next, ...others]: string[][], address: string): void {
   const [command, ...words] = next ?? []
   if (command === undefined) return
   const args = words.map((word) => word.replaceAll('%s', address))
-  const child = spawn(command, words.join().includes('%s') ? args : [...args, address], {
+  const found = foundProgram(command, process.env)
+  const child = spawn(found.file, words.join().includes('%s') ? args : [...args, address], {
+    env: found.env,
     stdio: 'ignore',
     detached: true,
   })

@@ -214,9 +214,11 @@ it('a named pipe as an envFile is an error, and is not waited for', () => {
 
 it('a variable that is not set stays as it is written where its client leaves it so', () => {
   const kept = (text: string): string[] => {
-    const server = stdio({ args: [toOwnSyntax(text, { braces: true, dollar: 'kept' })] })
+    const server = stdio({ args: [toOwnSyntax(text, { braces: true, dollar: 'kept', percent: true })] })
     return (expandTransport(server, { ...context, env: { SET: 'v', EMPTY: '' } }) as { args: string[] }).args
   }
-  for (const text of ['pa$$w0rd@h', 'cost$center', 'cost$5', 'a$', '^x$']) expect(kept(text)).toEqual([text])
+  for (const text of ['pa$$w0rd@h', 'cost$center', 'cost$5', 'a$', '^x$', '%GONE%', '%E4%F6', '100%', '%5%'])
+    expect(kept(text)).toEqual([text])
   expect(kept('$SET-$EMPTY.')).toEqual(['v-.'])
+  expect(kept('%SET%-%EMPTY%.%SET')).toEqual(['v-.%SET'])
 })

@@ -5,6 +5,7 @@ import { parse as parseEnv } from 'dotenv'
 import { BridgeError } from '../../errors.ts'
 import { isRecord } from '../../util/json/json.ts'
 import { readOrdinaryText } from '../../util/files/read-ordinary.ts'
+import { environmentOf, mergedEnvironment } from '../../util/process/environment.ts'
 import { isPlainPlace } from '../secrets/secret-arguments.ts'
 import { inputVariable } from './inputs.ts'
 import { fillPlaceholders, type Placeholder } from './placeholders.ts'
@@ -72,7 +73,7 @@ export function expandTransport(definition: ServerDefinition, given: ExpandConte
 
   const env = table(transport.env, 'env')
   // Arguments may name what the entry itself sets: `"--header", "Authorization:${AUTH}"` with AUTH in its env.
-  context.env = { ...env, ...context.env }
+  context.env = environmentOf(mergedEnvironment<string | undefined>([env, context.env]))
   const inherited = (transport.inheritEnv ?? []).flatMap((name) => {
     const value = variable(context, name)
     return value === undefined ? [] : [[name, value] as const]
@@ -82,13 +83,13 @@ export function expandTransport(definition: ServerDefinition, given: ExpandConte
     type: 'stdio',
     command: inHome(fill(transport.command, 'command'), context),
     args: transport.args.map((text) => fill(text, 'args')),
-    env: {
-      ...Object.fromEntries(inherited),
-      ...(envFile === undefined
+    env: mergedEnvironment([
+      Object.fromEntries(inherited),
+      envFile === undefined
         ? {}
-        : parseEnv(read(envFile, context, `${definition.name}: its envFile`, transport.envFile))),
-      ...env,
-    },
+        : parseEnv(read(envFile, context, `${definition.name}: its envFile`, transport.envFile)),
+      env,
+    ]),
     ...(transport.cwd === undefined ? {} : { cwd: inHome(fill(transport.cwd, 'cwd'), context) }),
     ...(transport.sandbox && {
       sandbox: filledSandbox(
@@ -186,7 +187,8 @@ function valueOf({ kind, name, standard, written }: Placeholder, context: FillCo
   const set = variable(context, name)
   if (set && !isPlainPlace(set)) context.onValue(set)
   // What stays as it is written where the variable is not set may also be set to nothing.
-  const value = standard === `$${name}` ? (set ?? standard) : orDefault(set)
+  const isWritten = standard === `$${name}` || standard === `%${name}%`
+  const value = isWritten ? (set ?? standard) : orDefault(set)
   if (value !== undefined) return value
   throw invalid(
     `${where} needs the environment variable ${name}, which is not set.`,

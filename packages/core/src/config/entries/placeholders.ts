@@ -14,6 +14,8 @@ export interface PlaceholderSyntax {
   braces?: boolean
   /** `$NAME`; `kept` where it stays as it is written when there is no such variable. */
   dollar?: boolean | 'kept'
+  /** `%NAME%`, which stays as it is written when there is no such variable. */
+  percent?: boolean
   /** `${env:NAME}`. */
   env?: boolean
   /** `${file:PATH}`. */
@@ -77,8 +79,9 @@ export function fillPlaceholders(text: string, valueOf: (placeholder: Placeholde
 /** Translates a text from a client's syntax. */
 export function toOwnSyntax(text: string, syntax: PlaceholderSyntax): string {
   return text.replace(
-    /\$\{([^{}]*)\}|\$\{|\$([A-Za-z_]\w*)|\{(env|file):([^{}]*)\}/g,
-    (whole: string, inner?: string, bare?: string, curlyKind?: string, curlyName?: string) => {
+    /\$\{([^{}]*)\}|\$\{|\$([A-Za-z_]\w*)|\{(env|file):([^{}]*)\}|%([A-Za-z_]\w*)%/g,
+    (whole: string, inner?: string, bare?: string, curlyKind?: string, curlyName?: string, percent?: string) => {
+      if (percent !== undefined) return syntax.percent ? `\${${percent}:-${whole}}` : whole
       if (bare !== undefined) {
         if (syntax.dollar === 'kept') return `\${${bare}:-$${bare}}`
         return syntax.dollar ? `\${${bare}}` : whole

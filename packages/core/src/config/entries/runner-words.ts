@@ -18,7 +18,9 @@ const PACKAGE_OPTIONS = new Set(['-p', '--package', '--from', '--spec', '--with'
 
 // Options without a value. Any other option before the program without a `=` counts as having one.
 const LONE_OPTION =
-  /^(-[yqsiumAc]|-[li]c|\/[cds]|-(NoProfile|Command|NonInteractive)|--|--(yes|quiet|silent|bun|isolated|refresh|offline|enable-.*|use-system-ca|experimental-.*|no-.*|allow-.*|prefer-.*))$/
+  /^(-[yqsiumAc]|-[li]c|--|--(yes|quiet|silent|bun|isolated|refresh|offline|enable-.*|use-system-ca|experimental-.*|no-.*|allow-.*|prefer-.*))$/
+/** Of cmd.exe and PowerShell, which read them in any case. */
+const LONE_WINDOWS_OPTION = /^(\/[a-z](:\w+)?|-(noprofile|command|noninteractive|nologo))$/i
 const LONE_ENGINE_OPTION =
   /^(-[itd]+|--(rm|init|interactive|tty|detach|privileged|read-only|publish-all|no-healthcheck|replace))$/
 
@@ -44,7 +46,8 @@ export function runnerTarget(runner: string, args: readonly string[]): RunnerTar
   const target: RunnerTarget = { subcommands: [], packages: [], program: [] }
   for (let index = 0; index < args.length; index++) {
     const word = args[index] ?? ''
-    if (/^-|^\/[a-z]$/i.test(word)) {
+    if (LONE_WINDOWS_OPTION.test(word)) continue
+    if (word.startsWith('-')) {
       const [option = '', value] = word.split('=', 2)
       const packageName = PACKAGE_OPTIONS.has(option) ? (value ?? args[index + 1]) : undefined
       if (packageName !== undefined) target.packages.push(packageName)
@@ -58,7 +61,8 @@ export function runnerTarget(runner: string, args: readonly string[]): RunnerTar
   return target
 }
 
-/** `C:\bin\npx.cmd` → `npx`. */
+/** `C:\bin\NPX.CMD` → `npx`: Windows starts programs by their names in any case. */
 export function programName(word: string): string {
-  return (word.split(/[/\\]/).at(-1) ?? '').replace(/\.(exe|cmd|bat|ps1|[cm]?js|ts|py|git)$/i, '')
+  const name = word.split(/[/\\]/).at(-1) ?? ''
+  return name.toLowerCase().replace(/\.(exe|cmd|bat|ps1|[cm]?js|ts|py|git)$/, '')
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { launchesBridge, reachesBridge } from './self-server.ts'
 
-const OWN = ['/srv/bridge/dist/cli.js']
+const OWN = ['/srv/bridge/dist/cli.js', 'C:\\Bridge\\dist\\cli.js']
 
 function launches(words: string[]): boolean {
   const [command = '', ...args] = words
@@ -41,6 +41,12 @@ describe('launchesBridge', () => {
     'env A=1 B=2 npx sandbridge',
     'cmd /c npx -y sandbridge',
     'sudo npx sandbridge',
+    'NPX.CMD -y sandbridge',
+    'Cmd.exe /c npx sandbridge',
+    'CMD.EXE /D /S /C npx.cmd -y sandbridge',
+    'cmd /C UVX.EXE mcp-server-code-execution-mode',
+    'powershell -noprofile -command npx sandbridge',
+    'C:\\nodejs\\Node.EXE c:/bridge/DIST/cli.js',
   ])('a command that starts this bridge is recognised: %s', (line) => {
     expect(launches(line.split(' '))).toBe(true)
   })
@@ -64,6 +70,8 @@ describe('launchesBridge', () => {
     'docker run -i -e sandbridge mcp/git',
     'mcp-git --repository sandbridge',
     'github-mcp sandbridge',
+    'cmd /C npx sandbridge-tools',
+    'node /srv/Bridge/dist/cli.js',
     'npx',
     '',
   ])('a command that starts something else is left alone: %s', (line) => {

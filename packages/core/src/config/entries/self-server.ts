@@ -3,6 +3,7 @@
 // sandbridge. Pure.
 import { programName, runnerOf, runnerTarget } from './runner-words.ts'
 import type { RemoteServer, StdioServer } from './server-definition.ts'
+import { comparable } from '../../util/files/is-inside.ts'
 import { isLoopback } from '../../util/net/loopback.ts'
 
 /** This package, and the system it re-creates. */
@@ -38,7 +39,11 @@ function runsBridge(words: string[], ownPaths: readonly string[]): boolean {
 }
 
 function isBridge(word: string, ownPaths: readonly string[]): boolean {
-  if (ownPaths.includes(word) || /[/\\]sandbridge[/\\](dist|src)[/\\]cli\.[jt]s$/i.test(word)) return true
+  if (
+    ownPaths.some((own) => comparable(own) === comparable(word)) ||
+    /[/\\]sandbridge[/\\](dist|src)[/\\]cli\.[jt]s$/i.test(word)
+  )
+    return true
   // For a package, an image, a repository or a script, the name is what remains without folders, version, tag and
   // suffix.
   return OWN_NAME.test(programName(word.replace(/(?<=.)[@:#[=<>~][^/\\]*$/, '')))

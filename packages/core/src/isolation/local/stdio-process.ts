@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import type { Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
-import { commandEnvironment } from '../../util/process/find-program.ts'
+import { foundProgram } from '../../util/process/find-program.ts'
 import { messageOf } from '../../errors.ts'
 import { createByteTail } from '../../util/bytes/byte-tail.ts'
 import { withTimeout } from '../../util/async/wait.ts'
@@ -52,7 +52,8 @@ export class StdioProcess extends LocalSandbox {
 
   constructor(options: StdioProcessOptions) {
     const extraInputs = options.extraInputs ?? []
-    const child = spawn(options.command, options.args, {
+    const found = foundProgram(options.command, options.env)
+    const child = spawn(found.file, options.args, {
       stdio: [
         'pipe',
         'pipe',
@@ -60,7 +61,7 @@ export class StdioProcess extends LocalSandbox {
         ...extraInputs.map(() => 'pipe' as const),
         ...(options.bell ? ['pipe' as const] : []),
       ],
-      env: options.env ?? commandEnvironment(),
+      env: found.env,
       ...(options.cwd !== undefined && { cwd: options.cwd }),
       // Its own process group: Ctrl-C in the bridge's terminal must not reach a kernel, and the whole group can be
       // killed at once.

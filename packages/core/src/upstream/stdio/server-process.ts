@@ -1,16 +1,17 @@
 // The interface of a server's process, which its transport uses, and the implementation for a child process of the
 // bridge.
 import type { ChildProcess } from 'node:child_process'
-// Windows cannot spawn `npx`: it is a .cmd file, which needs a shell and its quoting.
-import spawn from 'cross-spawn'
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import type { ClientContext } from '../../config/settings/client-context.ts'
 import { passedEnvironment } from '../../config/entries/passed-variables.ts'
 import type { StdioServer } from '../../config/entries/server-definition.ts'
+import { mergedEnvironment } from '../../util/process/environment.ts'
+import { withUsualFolders } from '../../util/process/find-program.ts'
 import { endGroup, trackGroup } from '../../util/process/process-group.ts'
 import type { Launch } from '../../isolation/jail-part.ts'
+import { spawnCommand } from './spawn-command.ts'
 
 export interface ProcessExit {
   code: number | null
@@ -60,7 +61,7 @@ export function spawnServer(
 ): ServerProcess {
   const { command, args, env, extraInput } = launch ?? {
     ...server,
-    env: { ...passedEnvironment(inherited), ...server.env },
+    env: mergedEnvironment([withProgramFolders(passedEnvironment(inherited)), server.env]),
     extraInput: undefined,
   }
   const folder = path.resolve(cwd, server.cwd ?? '')
@@ -68,7 +69,7 @@ export function spawnServer(
     // Without this check, Node would report the program as missing.
     throw Object.assign(new Error('its working directory does not exist'), { code: 'ENOTDIR' })
   }
-  const child: ChildProcess = spawn(command, args, {
+  const child = spawnCommand(command, args, {
     env,
     cwd: folder,
     detached: process.platform !== 'win32',
@@ -102,6 +103,11 @@ export function spawnServer(
     closed: new Promise((resolve) => child.once('close', () => resolve())),
     end: () => (keeper ? keeper.end(child) : endGroup(child)),
   }
+}
+
+/** A client that the desktop has started has not even the folder of the Node that runs this in its PATH. */
+function withProgramFolders(env: Record<string, string>): Record<string, string> {
+  return { ...env, PATH: withUsualFolders(env['PATH'], [path.dirname(process.execPath)]) }
 }
 
 /** A folder of the PATH that may not be entered makes a missing command look like one that may not be executed. */

@@ -1,8 +1,13 @@
-// Compares folders by their paths alone.
+// Compares places by their paths alone.
 import path from 'node:path'
 
 /** Whether a folder equals or contains another place. Both paths are absolute. */
 export function isInside(outer: string, inner: string): boolean {
   const relative = path.relative(outer, inner)
   return relative === '' || (relative !== '..' && !relative.startsWith(`..${path.sep}`) && !path.isAbsolute(relative))
+}
+
+/** A path of Windows as it compares there: with any slashes, and any case. Other paths stay as they are. */
+export function comparable(place: string): string {
+  return /^([a-z]:[/\\]|\\\\)/i.test(place) ? place.replaceAll('\\', '/').toLowerCase() : place
 }

@@ -34,3 +34,16 @@ it('programs of Windows have an extension, and PATH other separators', () => {
   onTestFinished(() => void vi.unstubAllEnvs())
   expect(findPrograms('no-such-program', 'win32')).toEqual([`${root}/no-such-program.exe`])
 })
+
+it.each(['.docker/bin', '.orbstack/bin', '.rd/bin', '.local/bin'])('an engine of macOS is found in ~/%s', (folder) => {
+  needsPosix('the home folder is named by HOME')
+  const home = realpathSync(mkdtempSync(path.join(tmpdir(), 'home-')))
+  onTestFinished(() => rmSync(home, { recursive: true }))
+  const bin = path.join(home, folder)
+  mkdirSync(bin, { recursive: true })
+  writeFileSync(path.join(bin, 'no-such-engine'), '', { mode: 0o755 })
+  vi.stubEnv('HOME', home)
+  vi.stubEnv('PATH', '/usr/bin:/bin:/usr/sbin:/sbin')
+  onTestFinished(() => void vi.unstubAllEnvs())
+  expect(findPrograms('no-such-engine', 'darwin')).toEqual([path.join(bin, 'no-such-engine')])
+})

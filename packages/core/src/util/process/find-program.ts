@@ -2,22 +2,24 @@
 import { accessSync, constants, existsSync, realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
 import path from 'node:path'
+import { environmentOf, mergedEnvironment } from './environment.ts'
 
-/** Where installers of engines and other package managers put programs. */
-const OF_INSTALLERS =
-  process.platform === 'darwin'
-    ? ['/opt/podman/bin', '/opt/local/bin', `${homedir()}/.docker/bin`, `${homedir()}/.orbstack/bin`]
-    : ['/snap/bin', '/run/current-system/sw/bin', `${homedir()}/.nix-profile/bin`, '/home/linuxbrew/.linuxbrew/bin']
+const SYSTEM_FOLDER = path.win32.join(process.env['SystemRoot'] ?? 'C:\\Windows', 'System32')
 
-/** Not in the PATH of every program that a desktop has started. */
-const USUAL_FOLDERS = [
-  ...(process.platform === 'win32'
-    ? ['System32', '.', 'System32/Wbem', 'System32/WindowsPowerShell/v1.0'].map((folder) =>
-        path.join(process.env['SystemRoot'] ?? 'C:/Windows', folder),
-      )
-    : ['/usr/local/bin', '/usr/bin', '/bin', '/opt/homebrew/bin', ...OF_INSTALLERS]),
-  path.join(homedir(), '.local/bin'),
-]
+/** Where installers of engines and other package managers put programs; `~` is the home folder. */
+const OF_INSTALLERS: Partial<Record<NodeJS.Platform, string[]>> = {
+  darwin: ['/opt/podman/bin', '/opt/local/bin', '~/.docker/bin', '~/.orbstack/bin', '~/.rd/bin'],
+  linux: ['/snap/bin', '/run/current-system/sw/bin', '~/.nix-profile/bin', '/home/linuxbrew/.linuxbrew/bin'],
+}
+
+/** What is not in the PATH of every program that a desktop has started. */
+function usualFolders(platform = process.platform): string[] {
+  const folders =
+    platform === 'win32'
+      ? ['.', '..', 'Wbem', 'WindowsPowerShell/v1.0'].map((folder) => path.win32.join(SYSTEM_FOLDER, folder))
+      : ['/usr/local/bin', '/usr/bin', '/bin', '/opt/homebrew/bin', ...(OF_INSTALLERS[platform] ?? [])]
+  return [...folders, '~/.local/bin'].map((folder) => folder.replace(/^~/, homedir()))
+}
 
 /**
  * Returns the full paths of all programs of this name, first in PATH order and then in the usual folders. On Windows,
@@ -34,16 +36,17 @@ export function findPlaces(
   name: string,
   searchPath: string | undefined,
   platform = process.platform,
+  extensions = platform === 'win32' ? ['.exe'] : [''],
 ): Map<string, string> {
   const found = new Map<string, string>()
-  const isWindows = platform === 'win32'
-  const paths = isWindows ? path.win32 : path.posix
-  const folders = (searchPath ?? '').split(paths.delimiter)
-  for (const folder of new Set(isWindows ? folders : [...folders, ...USUAL_FOLDERS])) {
+  const paths = platform === 'win32' ? path.win32 : path.posix
+  // A folder of Windows may be in quotes.
+  const folders = (searchPath ?? '').split(paths.delimiter).map((folder) => folder.replace(/^"(.*)"$/, '$1'))
+  for (const folder of new Set([...folders, ...usualFolders(platform)])) {
     if (!paths.isAbsolute(folder)) continue
-    const file = isWindows ? `${folder}/${name}.exe` : `${folder}/${name}`
     // Far faster than the error of the next line.
-    if (!existsSync(file)) continue
+    const file = extensions.map((extension) => `${folder}/${name}${extension}`).find((one) => existsSync(one))
+    if (file === undefined) continue
     try {
       accessSync(file, constants.X_OK)
     } catch {
@@ -56,10 +59,38 @@ export function findPlaces(
   return found
 }
 
+/** What to start in place of a command's name, and with which variables. */
+export interface FoundProgram {
+  file: string
+  env: NodeJS.ProcessEnv
+}
+
+/**
+ * Every program is started by what this returns. Windows looks for a name in the working folder first, which may be a
+ * project of somebody else: there, a name becomes a full path, and what is started does not look there either. A
+ * program that is nowhere becomes a path in the system's folder, at which the start says that it is missing.
+ * @param env the whole environment of the program
+ * @param extensions of what can be started on Windows
+ */
+export function foundProgram(
+  command: string,
+  env: NodeJS.ProcessEnv = commandEnvironment(),
+  extensions: readonly string[] = ['.com', '.exe'],
+  platform = process.platform,
+): FoundProgram {
+  if (platform !== 'win32') return { file: command, env }
+  const safe = mergedEnvironment([env, { NoDefaultCurrentDirectoryInExePath: '1' }], platform)
+  if (/[/\\:]/.test(command)) return { file: command, env: safe }
+  const isWhole = extensions.some((one) => command.toLowerCase().endsWith(one.toLowerCase()))
+  const places = findPlaces(command, environmentOf(env, platform)['PATH'], platform, isWhole ? [''] : [...extensions])
+  const [file = path.win32.join(SYSTEM_FOLDER, command)] = places.values()
+  return { file, env: safe }
+}
+
 /** A PATH with the usual folders at its end. */
-export function withUsualFolders(searchPath = ''): string {
+export function withUsualFolders(searchPath = '', more: readonly string[] = []): string {
   const folders = searchPath.split(path.delimiter).filter((folder) => folder !== '')
-  return [...folders, ...USUAL_FOLDERS.filter((folder) => !folders.includes(folder))].join(path.delimiter)
+  return [...new Set([...folders, ...more, ...usualFolders()])].join(path.delimiter)
 }
 
 /** The variables of a command that is found as `findPrograms` does, and so are the programs that it starts itself. */

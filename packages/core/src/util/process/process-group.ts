@@ -1,6 +1,7 @@
 // Stops a child process and everything it started. On POSIX, spawn the child `detached`, so that it leads its own
 // process group. If the bridge exits in a way that still runs JavaScript, it kills the remaining groups.
 import { execFile, type ChildProcess } from 'node:child_process'
+import { foundProgram } from './find-program.ts'
 
 /** Grace after stdin is closed, and again after SIGTERM. With the wait after SIGKILL, stopping takes at most 2 s. */
 const GRACE_MS = 750
@@ -76,7 +77,7 @@ function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
 /** Sends a signal to a detached child and everything it started; on Windows, ends them. */
 export function signalTree(child: ChildProcess, signal: NodeJS.Signals): void {
   if (child.pid === undefined) return
-  if (process.platform === 'win32') execFile('taskkill', ['/pid', String(child.pid), '/T', '/F'], () => child.kill())
+  if (process.platform === 'win32') killTree(child.pid, () => void child.kill())
   else signalGroup(child.pid, signal)
 }
 
@@ -108,5 +109,12 @@ function exitOrDelay(child: ChildProcess, ms: number): Promise<void> {
 
 async function endTree(child: ChildProcess, pid: number): Promise<void> {
   if (await waitUntil(() => hasExited(child), GRACE_MS, child)) return
-  await new Promise<void>((resolve) => execFile('taskkill', ['/pid', String(pid), '/T', '/F'], () => resolve()))
+  await new Promise<void>((resolve) => killTree(pid, resolve))
+}
+
+/** Windows only. */
+function killTree(pid: number, onDone: () => void): void {
+  const found = foundProgram('taskkill')
+  const options = { env: found.env, windowsHide: true }
+  execFile(found.file, ['/pid', String(pid), '/T', '/F'], options, () => onDone())
 }

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import type { Socket } from 'node:net'
 import type { Writable } from 'node:stream'
 import { messageOf } from '../../errors.ts'
-import { commandEnvironment } from './find-program.ts'
+import { foundProgram } from './find-program.ts'
 import { signalTree } from './process-group.ts'
 
 /** Output beyond this is dropped; no command here prints as much. */
@@ -57,12 +57,13 @@ export function runCommand(
     let timedOut = false
     let draining: NodeJS.Timeout | undefined
     const extra = options.extraInput ? ['pipe' as const] : []
-    const child = spawn(command, args, {
+    const found = foundProgram(command, options.env)
+    const child = spawn(found.file, args, {
       stdio: ['pipe', 'pipe', 'pipe', ...extra],
       windowsHide: true,
       // Its own process group: a wrapper such as `flatpak-spawn` is killed with what it has started.
       detached: process.platform !== 'win32',
-      env: options.env ?? commandEnvironment(),
+      env: found.env,
       ...(options.cwd !== undefined && { cwd: options.cwd }),
     })
     running.add(child)

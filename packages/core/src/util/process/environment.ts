@@ -1,0 +1,29 @@
+// The variables of a process by the rule of its platform: on Windows, names are the same in any case.
+
+/** As `process.env` does it: a variable is found on Windows in any case, and listed as it was written. */
+export function environmentOf<T extends string | undefined>(
+  env: Record<string, T>,
+  platform = process.platform,
+): Record<string, T> {
+  if (platform !== 'win32') return env
+  const names = new Map(Object.keys(env).map((name) => [name.toUpperCase(), name]))
+  const spelt = (name: string | symbol): string | symbol => names.get(String(name).toUpperCase()) ?? name
+  return new Proxy(env, {
+    get: (all, name) => Reflect.get(all, spelt(name)) as unknown,
+    has: (all, name) => Reflect.has(all, spelt(name)),
+    getOwnPropertyDescriptor: (all, name) => Reflect.getOwnPropertyDescriptor(all, spelt(name)),
+  })
+}
+
+/**
+ * One environment of several, of which the last that has a variable decides. Node would give a child of Windows the
+ * name that sorts first of those that differ in case only.
+ */
+export function mergedEnvironment<T extends string | undefined>(
+  layers: readonly Readonly<Record<string, T>>[],
+  platform = process.platform,
+): Record<string, T> {
+  const all = layers.flatMap((layer) => Object.entries(layer))
+  if (platform !== 'win32') return Object.fromEntries(all)
+  return Object.fromEntries(new Map(all.map((one) => [one[0].toUpperCase(), one])).values())
+}
