@@ -13,8 +13,8 @@ export interface FinishLimits {
 }
 
 /**
- * CommonJS for `node -e`. Arguments: the process group, its limits, the watched folders, and taskkill on Windows. It reads the group's
- * output, so that no write fails.
+ * CommonJS for `node -e`. Arguments: the process group, its limits, the watched folders, and taskkill on Windows. It
+ * reads the group's output, so that no write fails.
  */
 const SOURCE = `
 const { execFile } = require('node:child_process')

@@ -1,4 +1,4 @@
-// Compares places by their paths alone.
+// Compares places by their paths alone. Pure.
 import path from 'node:path'
 
 /** Whether a folder equals or contains another place. Both paths are absolute. */
