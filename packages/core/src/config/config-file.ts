@@ -3,6 +3,7 @@
 import { existsSync, lstatSync, readdirSync, type Stats } from 'node:fs'
 import path from 'node:path'
 import { NotOrdinary, readOrdinarySync } from '../util/files/read-ordinary.ts'
+import { decodeText, encodingOf } from '../util/text/decode-text.ts'
 
 /** The file system functions that configuration needs. Paths are absolute. Both throw what node:fs throws. */
 export interface ConfigFileSystem {
@@ -29,7 +30,7 @@ export const nodeFileSystem: ConfigFileSystem = {
   readdir: async (folder) => readdirSync(folder),
 }
 
-/** Reads a file as UTF-8, or as UTF-16 with a byte order mark, which some Windows tools write. */
+/** Reads a file as UTF-8, or as UTF-16, which some Windows tools write. */
 export async function readFileText(fileSystem: ConfigFileSystem, file: string): Promise<FileText> {
   try {
     const bytes = await fileSystem.readFile(file)
@@ -88,12 +89,10 @@ export async function listFiles(
 }
 
 function decode(bytes: Uint8Array): string {
-  const encoding =
-    bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf-16le' : bytes[0] === 0xfe && bytes[1] === 0xff ? 'utf-16be' : 'utf-8'
   try {
-    return new TextDecoder(encoding, { fatal: true }).decode(bytes)
+    return decodeText(bytes)
   } catch (error) {
-    throw new FileRefused(`is not ${encoding.toUpperCase()} text; save it as UTF-8`, { cause: error })
+    throw new FileRefused(`is not ${encodingOf(bytes).toUpperCase()} text; save it as UTF-8`, { cause: error })
   }
 }
 

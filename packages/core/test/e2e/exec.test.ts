@@ -82,8 +82,10 @@ it('exec names the first byte that is not UTF-8, and runs nothing', async () => 
 
 it('exec runs a file, also with a byte order mark, as CPython does', async () => {
   const file = path.join(home, 'marked.py')
-  writeFileSync(file, '\uFEFFprint("marked")')
-  expect(await exec([file])).toEqual({ code: 0, stdout: 'marked\n', stderr: '' })
+  for (const encoding of ['utf8', 'utf16le'] as const) {
+    writeFileSync(file, '\uFEFFprint("marked")', encoding)
+    expect(await exec([file])).toEqual({ code: 0, stdout: 'marked\n', stderr: '' })
+  }
 })
 
 it.each([

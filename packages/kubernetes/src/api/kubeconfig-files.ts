@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { parse } from 'yaml'
 import { BridgeError } from '@sandbridge/core/errors.ts'
+import { decodeText } from '@sandbridge/core/util/text/decode-text.ts'
 import { fieldsOf, isRecord } from '@sandbridge/core/util/json/json.ts'
 
 /** A cluster, user or context, and the folder for its relative paths. */
@@ -34,12 +35,12 @@ export async function mergeFiles(files: readonly string[]): Promise<Merged> {
     contexts: new Map(),
   }
   for (const file of files) {
-    const content = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    const content = await readFile(file).catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT') return undefined
       throw invalid(`${file} cannot be read: ${error.code}`)
     })
     if (content === undefined) continue
-    const parsed = parseFile(file, content)
+    const parsed = parseFile(file, decodeText(content, false))
     merged.files.push(file)
     const current = parsed['current-context']
     if (merged.currentContext === undefined && typeof current === 'string' && current !== '')

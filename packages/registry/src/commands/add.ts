@@ -15,6 +15,7 @@ import { type Addition, additionName, mcpbOf, planAddition } from '../plan-addit
 import { definitionOf, tryServer, toolChanges } from '../quarantine.ts'
 import type { FoundServer, Registries } from '../directory/registries.ts'
 import { readDocument, serverFromDocument } from '../server-document.ts'
+import { decodeText } from '@sandbridge/core/util/text/decode-text.ts'
 import { count } from '@sandbridge/core/util/text/count.ts'
 import { parseJson } from '@sandbridge/core/util/json/json.ts'
 import { firstSentence } from '@sandbridge/core/util/text/one-line.ts'
@@ -157,12 +158,12 @@ async function findServer(
     return registries.get(name!, { onProgress }).finally(() => bar.clear())
   }
   if (/^https?:\/\//.test(from)) return readDocument(from, process.env)
-  const text = await readFile(from, 'utf8').catch((cause: unknown) => {
+  const bytes = await readFile(from).catch((cause: unknown) => {
     throw new BridgeError('TOOL_ARGUMENTS_INVALID', `The file '${from}' cannot be read: ${messageOf(cause)}`, {
       hint: '',
     })
   })
-  return serverFromDocument(parseJson(text), from)
+  return serverFromDocument(parseJson(decodeText(bytes, false)), from)
 }
 
 function refuseTaken(name: string, { discovered }: OpenTenant): void {

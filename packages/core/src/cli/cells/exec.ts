@@ -14,6 +14,7 @@ import { ProgressBar } from '../terminal/progress-bar.ts'
 import { runInTerminal } from '../terminal/run-in-terminal.ts'
 import type { Terminal, TerminalInput } from '../terminal/terminal.ts'
 import { readAtMost } from '../../util/bytes/read-at-most.ts'
+import { decodeText, encodingOf } from '../../util/text/decode-text.ts'
 import { readFailure } from '../../util/files/file-failure.ts'
 
 interface ExecOptions {
@@ -91,10 +92,10 @@ async function readCode(
   return textOf(read, `The file '${file}'`)
 }
 
-/** @throws BridgeError TOOL_ARGUMENTS_INVALID for other bytes than UTF-8, which decoding would replace */
+/** @throws BridgeError TOOL_ARGUMENTS_INVALID for other bytes than text, which decoding would replace */
 function textOf(bytes: Buffer, what: string): string {
+  if (isUtf8(bytes) || encodingOf(bytes) !== 'utf-8') return decodeText(bytes, false)
   const text = bytes.toString()
-  if (isUtf8(bytes)) return text
   const decoded = Buffer.from(text)
   const wrong = bytes.findIndex((byte, at) => byte !== decoded[at])
   // A character that the end cuts off may differ only after it.

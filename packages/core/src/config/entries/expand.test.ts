@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -200,6 +200,33 @@ it('a file that a project inserts is not used once it differs from what the user
   expect(() => expandTransport(project, { ...context, readFile })).toThrow(
     'srv: its envFile names a file that has changed since you trusted it: .env',
   )
+})
+
+it('files of Windows are read in their encoding, and those of none are told', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'expand-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const file = path.join(folder, 'secret')
+  const { readFile: _, ...place } = context
+  const read = (bytes: Buffer, fields: Partial<StdioServer>) => {
+    writeFileSync(file, bytes)
+    return (expandTransport(stdio(fields), place) as StdioServer).env
+  }
+  for (const mark of ['', '\uFEFF']) {
+    const marked = Buffer.from(`${mark}KEY=one\r\nOTHER=zwei\r\n`, 'utf16le')
+    for (const bytes of [marked, Buffer.from(marked).swap16(), Buffer.from(marked.toString('utf16le'))]) {
+      expect(read(bytes, { envFile: file })).toEqual({ KEY: 'one', OTHER: 'zwei' })
+    }
+    const secret = Buffer.from(`${mark}s3cret\r\n`, 'utf16le')
+    for (const bytes of [secret, Buffer.from(secret).swap16(), Buffer.from(secret.toString('utf16le'))]) {
+      expect(read(bytes, { env: { KEY: `\${file:${file}}` } })).toEqual({ KEY: 's3cret' })
+    }
+  }
+  const latin1 = (text: string): Buffer => Buffer.from(text, 'latin1')
+  expect(read(latin1('# gr\xFCn\nKEY=one'), { envFile: file })).toEqual({ KEY: 'one' })
+  expect(() => read(latin1('KEY=gr\xFCn'), { envFile: file })).toThrow(
+    'its envFile names a file that is not UTF-8 text',
+  )
+  expect(() => read(latin1('gr\xFCn'), { env: { KEY: `\${file:${file}}` } })).toThrow('is not UTF-8 text')
 })
 
 it('a named pipe as an envFile is an error, and is not waited for', () => {

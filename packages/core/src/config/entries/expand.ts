@@ -4,7 +4,8 @@ import path from 'node:path'
 import { parse as parseEnv } from 'dotenv'
 import { BridgeError } from '../../errors.ts'
 import { isRecord } from '../../util/json/json.ts'
-import { readOrdinaryText } from '../../util/files/read-ordinary.ts'
+import { readOrdinarySync } from '../../util/files/read-ordinary.ts'
+import { decodeText } from '../../util/text/decode-text.ts'
 import { environmentOf, mergedEnvironment } from '../../util/process/environment.ts'
 import { isPlainPlace } from '../secrets/secret-arguments.ts'
 import { inputVariable } from './inputs.ts'
@@ -85,9 +86,7 @@ export function expandTransport(definition: ServerDefinition, given: ExpandConte
     args: transport.args.map((text) => fill(text, 'args')),
     env: mergedEnvironment([
       Object.fromEntries(inherited),
-      envFile === undefined
-        ? {}
-        : parseEnv(read(envFile, context, `${definition.name}: its envFile`, transport.envFile)),
+      envFile === undefined ? {} : readEnv(envFile, context, `${definition.name}: its envFile`, transport.envFile),
       env,
     ]),
     ...(transport.cwd === undefined ? {} : { cwd: inHome(fill(transport.cwd, 'cwd'), context) }),
@@ -204,6 +203,7 @@ function variable({ env }: ExpandContext, name: string): string | undefined {
 function orDefaultFile(name: string, standard: string | undefined, context: FillContext, where: string): string {
   try {
     const text = read(inHome(name, context), context, where).trimEnd()
+    checkText(text, where, name)
     if (text !== '') context.onValue(text)
     return text
   } catch (error) {
@@ -227,6 +227,19 @@ function inHome(text: string, { home }: ExpandContext): string {
   return /^~([/\\]|$)/.test(text) ? path.join(home, text.slice(1)) : text
 }
 
+function readEnv(file: string, context: FillContext, where: string, written?: string): Record<string, string> {
+  const variables = parseEnv(read(file, context, where, written))
+  // Comments may be in any encoding.
+  for (const variable of Object.entries(variables)) checkText(variable.join(''), where, written ?? file)
+  return variables
+}
+
+/** A value with another character than was meant would be another value. */
+function checkText(text: string, where: string, file: string): void {
+  if (text.includes('\uFFFD'))
+    throw invalid(`${where} names a file that is not UTF-8 text: ${file}`, 'Save it as UTF-8.')
+}
+
 /** @param written the path in the definition, to which a variable may have contributed */
 function read(file: string, context: FillContext, where: string, written = file): string {
   const absolute = path.resolve(context.workspaceFolder, file)
@@ -241,7 +254,7 @@ function read(file: string, context: FillContext, where: string, written = file)
 
 function readText(absolute: string, { readFile }: FillContext, where: string, written: string): string {
   try {
-    return readFile?.(absolute) ?? readOrdinaryText(absolute)
+    return readFile?.(absolute) ?? decodeText(readOrdinarySync(absolute), false)
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown error'
     throw new BridgeError('CONFIG_INVALID', `${where} names a file that cannot be read (${code}): ${written}`, {

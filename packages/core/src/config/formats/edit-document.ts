@@ -31,7 +31,10 @@ export async function editDocument(
   }
 
   const editors = { jsonc: editJsonc, toml: editToml, yaml: editYaml }
-  const edited = await editors[format](text, possible)
+  // A file whose lines all end as those of Windows stays one.
+  const isOfWindows = text.includes('\r\n') && !/(?<!\r)\n/.test(text)
+  const plain = await editors[format](isOfWindows ? text.replaceAll('\r\n', '\n') : text, possible)
+  const edited = isOfWindows ? plain.replaceAll('\n', '\r\n') : plain
   const after = await parseDocument(edited, format)
   const isRight = 'document' in after && isDeepStrictEqual(plainCopy(after.document), expected)
   return isRight ? { text: edited } : { reason: 'cannot be edited safely; edit it by hand' }
@@ -59,7 +62,7 @@ async function editToml(text: string, edits: readonly Edit[]): Promise<string> {
     edited = withoutTable(edited, path)
     if (value === undefined) continue
     const nested = path.toReversed().reduce<unknown>((inner, key) => ({ [key]: inner }), value)
-    const gap = edited.trim() === '' ? '' : `${edited.trimEnd()}${eolOf(text)}${eolOf(text)}`
+    const gap = edited.trim() === '' ? '' : `${edited.trimEnd()}\n\n`
     edited = gap + stringifyToml(nested)
   }
   return edited
@@ -121,8 +124,4 @@ function change(document: ConfigObject, { path, value }: Edit): void {
 /** Converts dates and similar values, which differ between two parses. */
 function plainCopy<T>(value: T): T {
   return JSON.parse(JSON.stringify(value)) as T
-}
-
-function eolOf(text: string): string {
-  return text.includes('\r\n') ? '\r\n' : '\n'
 }

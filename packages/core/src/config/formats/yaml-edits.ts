@@ -28,14 +28,13 @@ function withLines(text: string, document: Document, path: readonly string[], va
   const map = blockMapAt(document, path.slice(0, -1))
   const last = map && rangeOf(map.items.at(-1)!)
   if (map === undefined || last === undefined || pairOf(map, path.at(-1))) return undefined
-  const eol = text.includes('\r\n') ? '\r\n' : '\n'
   const indent = ' '.repeat(last.start - lineStart(text, last.start))
   const lines = stringify({ [path.at(-1)!]: value }, { lineWidth: 0 })
     .trimEnd()
     .split('\n')
   const end = lineEnd(text, last.end)
-  const gap = text.slice(0, end).endsWith('\n') ? '' : eol
-  return text.slice(0, end) + gap + lines.map((line) => indent + line + eol).join('') + text.slice(end)
+  const gap = text.slice(0, end).endsWith('\n') ? '' : '\n'
+  return text.slice(0, end) + gap + lines.map((line) => `${indent}${line}\n`).join('') + text.slice(end)
 }
 
 function withoutLines(text: string, document: Document, path: readonly string[]): string | undefined {
