@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
@@ -27,7 +27,7 @@ it('the seccomp file of a dead bridge is removed, and that of a living one is no
   const child = spawn(process.execPath, ['-e', ''])
   await once(child, 'exit')
   const [dead, alive] = [`sandbridge-${child.pid}-12345-abcdef`, newContainerName()].map((name) =>
-    path.join(tmpdir(), name),
+    path.join(visibleFolder(), name),
   )
   for (const folder of [dead!, alive!]) mkdirSync(folder)
   onTestFinished(() => [dead!, alive!].forEach((folder) => rmSync(folder, { recursive: true, force: true })))
@@ -46,8 +46,17 @@ it('the error for a missing temporary folder names the seccomp file', () => {
 it('an engine of snap gets its files where it sees them', () => {
   const home = mkdtempSync(path.join(tmpdir(), 'snap-'))
   onTestFinished(() => rmSync(home, { recursive: true }))
-  expect(visibleFolder('/snap/bin/docker', home)).toBe(tmpdir())
+  const temporary = realpathSync(tmpdir())
+  expect(visibleFolder('/snap/bin/docker', home, 'linux')).toBe(temporary)
   mkdirSync(path.join(home, 'snap/docker/common'), { recursive: true })
   expect(visibleFolder('/snap/bin/docker', home)).toBe(path.join(home, 'snap/docker/common'))
-  expect(visibleFolder('/usr/bin/docker', home)).toBe(tmpdir())
+  expect(visibleFolder('/usr/bin/docker', home, 'linux')).toBe(temporary)
+  const link = path.join(home, 'link')
+  symlinkSync(temporary, link)
+  vi.stubEnv('TMPDIR', link)
+  onTestFinished(() => void vi.unstubAllEnvs())
+  expect(visibleFolder('/usr/bin/docker', home, 'linux')).toBe(temporary)
+  const caches = path.join(realpathSync(home), 'Library/Caches/sandbridge')
+  expect(visibleFolder('/opt/podman/bin/podman', home, 'darwin')).toBe(caches)
+  expect(existsSync(caches)).toBe(true)
 })

@@ -5,7 +5,7 @@ import { homedir, tmpdir } from 'node:os'
 import path from 'node:path'
 import { noTemporaryFiles } from '@sandbridge/core/isolation/local/temporary-folder.ts'
 import type { EngineName } from '@sandbridge/core/isolation/container-part.ts'
-import { findPrograms } from '@sandbridge/core/util/process/find-program.ts'
+import { findPrograms, realpathOr } from '@sandbridge/core/util/process/find-program.ts'
 import { isLeftover, newContainerName } from './owner.ts'
 import { seccompProfile } from './seccomp-profile.ts'
 
@@ -22,16 +22,25 @@ export function seccompProfileFile(countedMemory: boolean, command: EngineName =
 }
 
 /**
- * A folder that the engine's program sees: one of snap has a /tmp of its own.
+ * A folder that the engine's program sees, with all links resolved: one of snap has a /tmp of its own, and so has the
+ * virtual machine of an engine on macOS, which sees the home folder.
  * @param program its path
  */
-export function visibleFolder(program = '', home = homedir()): string {
+export function visibleFolder(program = '', home = homedir(), platform = process.platform): string {
   const common = path.join(home, 'snap', path.basename(program), 'common')
-  return program.startsWith('/snap/') && existsSync(common) ? common : tmpdir()
+  if (program.startsWith('/snap/') && existsSync(common)) return common
+  if (platform !== 'darwin') return realpathOr(tmpdir())
+  const caches = path.join(home, 'Library', 'Caches', 'sandbridge')
+  try {
+    mkdirSync(caches, { recursive: true })
+    return realpathOr(caches)
+  } catch {
+    return realpathOr(tmpdir())
+  }
 }
 
 /** The same for another profile, by its file name. @throws BridgeError CONFIG_INVALID */
-export function profileFile(name: string, profile: () => string, parent = tmpdir()): string {
+export function profileFile(name: string, profile: () => string, parent = visibleFolder()): string {
   const known = files.get(name)
   if (known !== undefined && existsSync(known)) return known
   try {

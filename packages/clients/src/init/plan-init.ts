@@ -95,13 +95,13 @@ export async function planInit(options: PlanInitOptions): Promise<InitPlan> {
 async function planOne(target: Target, options: PlanInitOptions, plan: InitPlan): Promise<void> {
   const { fileSystem = nodeFileSystem, place, command } = options
   const { client, format } = target
-  const { file, read } = await fileOf(target, fileSystem)
+  const { file, folder, read } = await fileOf(target, place, fileSystem)
   const skip = (reason: string, more: Pick<SkippedEntry, 'name' | 'kind'> = {}): void => {
     plan.skipped.push({ file, reason, ...more })
   }
 
   if ('reason' in read) return skip(read.reason, { kind: 'unread' })
-  if ('absent' in read && !(await isFolder(fileSystem, target.folder))) return void plan.absent.push({ client, file })
+  if ('absent' in read && !(await isFolder(fileSystem, folder))) return void plan.absent.push({ client, file })
   const before = 'text' in read ? read.text : undefined
   const parsed = await parseDocument(before ?? '', format)
   if ('reason' in parsed) return skip(parsed.reason, { kind: 'unread' })
@@ -178,13 +178,21 @@ function saysOther({ transport }: ServerBody, { env }: BridgeCommand): boolean {
   return wanted !== undefined && transport.type === 'stdio' && transport.env['MCP_BRIDGE_TOOLS'] !== wanted
 }
 
-async function fileOf(target: Target, fileSystem: ConfigFileSystem): Promise<{ file: string; read: FileText }> {
-  for (const file of target.files) {
+/** The file that the client reads, and the folder that shows that the client is there. */
+async function fileOf(
+  { files, folder }: Target,
+  place: HostPaths,
+  fileSystem: ConfigFileSystem,
+): Promise<{ file: string; folder: string | undefined; read: FileText }> {
+  for (const file of files) {
     // Writing a file in place of a broken link would lose the link.
     const read = await readFileOrLink(fileSystem, file)
-    if (!('absent' in read)) return { file, read }
+    if (!('absent' in read)) return { file, folder, read }
   }
-  return { file: target.files[0], read: { absent: true } }
+  const [file, other = file] = files
+  const [own, others] = [file, other].map((one) => join(place, one, '..'))
+  const isOther = own !== others && !(await isFolder(fileSystem, folder))
+  return isOther ? { file: other, folder: others, read: { absent: true } } : { file, folder, read: { absent: true } }
 }
 
 /** Names the servers in other files of a client, such as that of its early versions: they stay there. */

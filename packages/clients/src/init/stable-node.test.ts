@@ -28,6 +28,8 @@ it('init writes a link that leads to a version, instead of the folder of the ver
   const oneShell = program('fnm_multishells/1_2/bin/node', versioned)
   const link = program('brew/bin/node', versioned)
   expect(await stableNode(versioned, [oneShell, versioned, program('different/node'), link])).toBe(link)
+  expect(await stableNode(oneShell, [oneShell, link])).toBe(link)
+  expect(await stableNode(oneShell, [oneShell])).toBe(versioned)
 })
 
 it('init writes the shim of a version manager', async () => {

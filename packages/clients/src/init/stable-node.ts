@@ -21,10 +21,12 @@ export function isOfOneVersion(file: string): boolean {
  * version. Without one, `node` itself: a plain `node` would not start in a client that the desktop has started, whose
  * PATH lacks version managers.
  *
- * @param node the path of the running Node
+ * @param running the path of the running Node
  * @param onPath the paths of all Nodes on the PATH, in its order
  */
-export async function stableNode(node: string, onPath: readonly string[]): Promise<string> {
+export async function stableNode(running: string, onPath: readonly string[]): Promise<string> {
+  // Windows tells the link, and other systems the file.
+  const node = ONE_SHELL.test(running) ? await realpath(running).catch(() => running) : running
   if (!isOfOneVersion(node)) return node
   for (const candidate of onPath) {
     if (isOfOneVersion(candidate) || ONE_SHELL.test(candidate)) continue

@@ -123,12 +123,15 @@ export function filesOfInit(place: HostPaths): { clients: string[]; moved: strin
 /** The name of the file in the state folder that takes over a client's servers. */
 export const movedServersFile = (client: string): string => `${client}.json`
 
-/** The user's file of a client, and alternatives that differ only in their extension. */
+/** The user's file of a client, and alternatives that differ only in their extension, or are those of a package. */
 function filesOf(reader: Reader, place: HostPaths): [string, ...string[]] | undefined {
   const [first, ...more] = reader.locations(place).flatMap(({ scope, path }) => (scope === 'user' ? [path] : []))
   if (first === undefined) return undefined
-  return [first, ...more.filter((file) => withoutExtension(file) === withoutExtension(first))]
+  return [first, ...more.filter((file) => isPackaged(first) || withoutExtension(file) === withoutExtension(first))]
 }
+
+/** Of an application that Windows has installed as a package. */
+const isPackaged = (file: string): boolean => /\\LocalCache\\Roaming\\/.test(file)
 
 const withoutExtension = (file: string): string => file.replace(/\.\w+$/, '')
 

@@ -35,7 +35,10 @@ describe('places', () => {
     'claude-desktop': [
       ['/home/ann/.config/Claude/claude_desktop_config.json'],
       ['/Users/ann/Library/Application Support/Claude/claude_desktop_config.json'],
-      ['C:\\Users\\ann\\AppData\\Roaming\\Claude\\claude_desktop_config.json'],
+      [
+        'C:\\Users\\ann\\AppData\\Local\\Packages\\Claude_pzs8sxrjxfjjc\\LocalCache\\Roaming\\Claude\\claude_desktop_config.json',
+        'C:\\Users\\ann\\AppData\\Roaming\\Claude\\claude_desktop_config.json',
+      ],
     ],
     cursor: [['/home/ann/.cursor/mcp.json'], ['/Users/ann/.cursor/mcp.json'], ['C:\\Users\\ann\\.cursor\\mcp.json']],
     vscode: [

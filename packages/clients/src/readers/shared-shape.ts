@@ -13,6 +13,7 @@ import {
   inHome,
   inProject,
   inXdgConfig,
+  join,
   secondsToMs,
 } from '@sandbridge/core/config/readers/reader.ts'
 
@@ -38,10 +39,21 @@ function serverUrl(raw: ConfigObject & ServerEntry): ServerEntry {
   return { ...raw, command: raw.url === undefined ? raw.command : undefined }
 }
 
+/**
+ * Windows gives an application that it installs as a package a folder of its own in place of %APPDATA%.
+ * @param family the package's name with the hash of its publisher, the same on all machines
+ */
+function ofWindowsPackage(place: HostPaths, family: string, ...parts: string[]): ConfigLocation[] {
+  if (place.platform !== 'win32') return []
+  const local = place.env['LOCALAPPDATA'] || join(place, place.home, 'AppData', 'Local')
+  return [{ path: join(place, local, 'Packages', family, 'LocalCache', 'Roaming', ...parts), scope: 'user' }]
+}
+
 export const claudeDesktop = reader({
   client: 'claude-desktop',
   closed: { home: ['.config/Claude'], project: [] },
   locations: (place) => [
+    ...ofWindowsPackage(place, 'Claude_pzs8sxrjxfjjc', 'Claude', 'claude_desktop_config.json'),
     inAppData(place, 'Claude', 'claude_desktop_config.json'),
     inProject(place, 'claude_desktop_config.json'),
   ],

@@ -17,7 +17,7 @@ export interface ClientContext {
 
 const VARIABLES_OF_PLACES = (
   'APPDATA CLAUDE_CONFIG_DIR CLINE_MCP_SETTINGS_PATH CODEX_HOME COPILOT_HOME GEMINI_CLI_SYSTEM_SETTINGS_PATH ' +
-  'OPENCODE_CONFIG QWEN_CODE_SYSTEM_SETTINGS_PATH XDG_CONFIG_HOME'
+  'LOCALAPPDATA OPENCODE_CONFIG QWEN_CODE_SYSTEM_SETTINGS_PATH XDG_CONFIG_HOME'
 ).split(' ')
 
 /** The values of the variables that say where config files of clients are. What is kept of them is kept by these. */

@@ -1,6 +1,7 @@
-import { existsSync } from 'node:fs'
-import { expect, it } from 'vitest'
-import { stillRuns, thisProcess } from './process-id.ts'
+import { existsSync, readFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { machineName, stillRuns, thisProcess } from './process-id.ts'
 
 const GONE = 4_194_305
 
@@ -18,4 +19,16 @@ it('whether a process of another machine runs, or one of unknown start, cannot b
   expect(stillRuns({ ...own, host: 'another-machine' })).toBeUndefined()
   expect(stillRuns({ host: own.host, pid: own.pid })).toBeUndefined()
   expect(stillRuns({ host: own.host, pid: GONE })).toBe(false)
+})
+
+it('a machine is called after its hardware or its installation, which no network changes', () => {
+  const child = { spawnSync: vi.fn(() => ({ stdout: '  "IOPlatformUUID" = "5D2A-41"\n  "IOBusyInterest" = "x"' })) }
+  const load = vi.spyOn(process, 'getBuiltinModule').mockReturnValue(child)
+  onTestFinished(() => load.mockRestore())
+  expect(machineName('', 'darwin')).toBe('5D2A-41')
+  child.spawnSync.mockReturnValueOnce({ stdout: '' })
+  expect(machineName('', 'darwin')).toBe(hostname())
+  const id = existsSync('/etc/machine-id') ? readFileSync('/etc/machine-id', 'utf8').trim() : ''
+  expect(machineName('pid:[4026531836]', 'linux')).toBe(id || hostname())
+  expect(machineName('pid:[4026532999]', 'linux')).toBe(hostname())
 })

@@ -2,6 +2,11 @@
 import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname, userInfo } from 'node:os'
 
+/** Of processes outside of containers. */
+const FIRST_NAMESPACE = 'pid:[4026531836]'
+
+let machine: string | undefined
+
 /** Identifies the scope of process ids: machine, user and PID namespace (a bridge may itself run in a container). */
 export function hostId(): string {
   // Loaded only here: a relay has no other use for it.
@@ -16,7 +21,30 @@ export function hostScope(): string {
   } catch {
     // Not Linux.
   }
-  return `${hostname()} ${userId()} ${namespace}`
+  machine ??= machineName(namespace)
+  return `${machine} ${userId()} ${namespace}`
+}
+
+/** What stays the same when a network gives the machine another name. Windows has one name in every network. */
+export function machineName(namespace: string, platform = process.platform): string {
+  return (platform === 'darwin' ? platformUuid() : machineId(namespace)) ?? hostname()
+}
+
+/** Of Linux, outside of containers: images have one, too. */
+function machineId(namespace: string): string | undefined {
+  if (namespace !== FIRST_NAMESPACE) return undefined
+  try {
+    return readFileSync('/etc/machine-id', 'utf8').trim() || undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Of a Mac's hardware. */
+function platformUuid(): string | undefined {
+  const { spawnSync } = process.getBuiltinModule('node:child_process')
+  const { stdout } = spawnSync('/usr/sbin/ioreg', ['-rd1', '-c', 'IOPlatformExpertDevice'], { encoding: 'utf8' })
+  return /"IOPlatformUUID" = "([^"]+)"/.exec(stdout ?? '')?.[1]
 }
 
 /** The numeric uid where there is one: in a container or on a build machine, the user may have no name. */

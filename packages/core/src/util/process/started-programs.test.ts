@@ -92,7 +92,10 @@ const STARTERS = 'spawn|spawnSync|execFile|execFileSync|exec|execSync|fork'
 function unsafeStarts(source: string): string[] {
   if (/from 'cross-spawn'/.test(source) && !source.includes('crossSpawn._parse(named.file')) return ['cross-spawn']
   if (!/\bnode:child_process'/.test(source)) return []
-  const code = source.replaceAll(/^import .*$|^\s*(\/\/|\*|\/\*).*$|\{[^}\n]*\} = require\(.*$/gm, '')
+  const code = source.replaceAll(
+    /^import .*$|^\s*(\/\/|\*|\/\*).*$|\{[^}\n]*\} = (require|process\.getBuiltinModule)\(.*$/gm,
+    '',
+  )
   const isFound = /\bfound = foundProgram\(/.test(code)
   return [...code.matchAll(new RegExp(String.raw`(?<![-'.#\w])(?:${STARTERS})\b(?:\(\s*([^,)]*))?`, 'g'))]
     .filter(
