@@ -6,7 +6,7 @@ const NAME = 'claude_desktop_config.json'
 const PACKAGED = 'C:\\Users\\ann\\AppData\\Local\\Packages\\Claude_pzs8sxrjxfjjc\\LocalCache\\Roaming\\Claude'
 const ROAMING = 'C:\\Users\\ann\\AppData\\Roaming\\Claude'
 
-it.each([
+it.each<[string, string[], string | undefined]>([
   ['of the package, which it reads in place of an old one', [`${ROAMING}\\${NAME}`, `${PACKAGED}\\${NAME}`], PACKAGED],
   ['of the package, in whose folder it has none yet', [PACKAGED], PACKAGED],
   ['of an older installation', [`${ROAMING}\\${NAME}`], ROAMING],

@@ -3,7 +3,7 @@
 import { existsSync, lstatSync, readdirSync, type Stats } from 'node:fs'
 import path from 'node:path'
 import { NotOrdinary, readOrdinarySync } from '../util/files/read-ordinary.ts'
-import { decodeText, encodingOf } from '../util/text/decode-text.ts'
+import { decodeText, encodingOf } from '../util/bytes/decode-text.ts'
 
 /** The file system functions that configuration needs. Paths are absolute. Both throw what node:fs throws. */
 export interface ConfigFileSystem {

@@ -15,7 +15,7 @@ import { type Addition, additionName, mcpbOf, planAddition } from '../plan-addit
 import { definitionOf, tryServer, toolChanges } from '../quarantine.ts'
 import type { FoundServer, Registries } from '../directory/registries.ts'
 import { readDocument, serverFromDocument } from '../server-document.ts'
-import { decodeText } from '@sandbridge/core/util/text/decode-text.ts'
+import { decodeText } from '@sandbridge/core/util/bytes/decode-text.ts'
 import { count } from '@sandbridge/core/util/text/count.ts'
 import { parseJson } from '@sandbridge/core/util/json/json.ts'
 import { firstSentence } from '@sandbridge/core/util/text/one-line.ts'

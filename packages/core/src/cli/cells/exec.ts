@@ -14,7 +14,7 @@ import { ProgressBar } from '../terminal/progress-bar.ts'
 import { runInTerminal } from '../terminal/run-in-terminal.ts'
 import type { Terminal, TerminalInput } from '../terminal/terminal.ts'
 import { readAtMost } from '../../util/bytes/read-at-most.ts'
-import { decodeText, encodingOf } from '../../util/text/decode-text.ts'
+import { decodeText, encodingOf } from '../../util/bytes/decode-text.ts'
 import { readFailure } from '../../util/files/file-failure.ts'
 
 interface ExecOptions {
