@@ -230,7 +230,7 @@ function inHome(text: string, { home }: ExpandContext): string {
 function readEnv(file: string, context: FillContext, where: string, written?: string): Record<string, string> {
   const variables = parseEnv(read(file, context, where, written))
   // Comments may be in any encoding.
-  for (const variable of Object.entries(variables)) checkText(variable.join(''), where, written ?? file)
+  for (const one of Object.entries(variables)) checkText(one.join(''), where, written ?? file)
   return variables
 }
 
