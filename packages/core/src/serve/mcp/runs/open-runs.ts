@@ -61,7 +61,7 @@ export class OpenRuns {
   resume(state: string): OpenRun {
     const run = this.#runs.get(state.replace(/\.\d+$/, ''))
     if (!run) {
-      throw new BridgeError('CANCELLED', 'The call that this answers has ended', {
+      throw new BridgeError('CANCELLED', 'The call of this question has ended', {
         hint: 'Call run_python again to run its code.',
       })
     }
