@@ -2,6 +2,7 @@
 // This file verifies what a new user reads from the first command to the first useful cell, with ten servers of which
 // some do not work. The text is stored beside it for reading: `vitest run test/e2e/first-session.test.ts -u` updates
 // it.
+import { VERSION } from '@sandbridge/core/util/version.ts'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
@@ -95,7 +96,8 @@ function normalised(text: string, home: string): string {
       .replaceAll(/"(\/node_modules\/[^"]*)"/g, '$1')
       // The available engines depend on the machine.
       .replace(/(?<=only Node\.js; ).*/, '…')
-      .replaceAll(/^(?:usable|–) +(?:podman|docker|bubblewrap) .*\n/gm, '')
+      .replaceAll(/^(?:usable|–| ) +(?:podman|docker|bubblewrap) .*\n/gm, '')
+      .replaceAll(VERSION, '0.0.0')
       .replace(/\d+(\.\d+)? m?s\b/g, '… s')
       .replace(/sandbridge log [0-9a-f]{8}/g, 'sandbridge log 3f09a1b2')
   )

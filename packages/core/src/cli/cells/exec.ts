@@ -1,4 +1,5 @@
 // `sandbridge exec`: runs one cell from the terminal, on the same path as a client's, with output for a person.
+import { nearestName } from '../../util/text/did-you-mean.ts'
 import { isUtf8 } from 'node:buffer'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
@@ -25,6 +26,9 @@ interface ExecOptions {
   images?: string
 }
 
+/** The parser takes what it does not know for an argument of the file. */
+const OPTIONS = ['--code', '--servers', '--timeout', '--images', '--json', '--verbose', '--help']
+
 /** Sets the exit code: 0 when the cell succeeded, 4 when calls of it were refused or failed, and 1 otherwise. */
 export async function exec(
   file: string | undefined,
@@ -32,10 +36,13 @@ export async function exec(
   options: ExecOptions,
   terminal: Terminal,
 ): Promise<void> {
-  if (file !== undefined && /^-./.test(file))
-    throw new BridgeError('TOOL_ARGUMENTS_INVALID', `unknown option '${file}'`, {
+  if (file !== undefined && /^-./.test(file)) {
+    const meant = nearestName(file, OPTIONS)
+    const suggestion = meant === undefined ? '' : ` (Did you mean ${meant}?)`
+    throw new BridgeError('TOOL_ARGUMENTS_INVALID', `unknown option '${file}'${suggestion}`, {
       hint: 'See `sandbridge exec --help`.',
     })
+  }
   const code = await readCode(file, options.code, terminal)
   const bar = new ProgressBar(terminal.stderr, terminal.context.env)
   let timeLimit: TimeLimit | undefined
