@@ -35,7 +35,7 @@ it('after init --yes, the first search finds tools, and init says what to do nex
       'sandbridge init --move --client cursor\n' +
       '- For work with data, give cells pandas and charts: sandbridge packages add pandas matplotlib\n' +
       '- To be asked before what one server said reaches another: sandbridge config permissions.flow ask. ' +
-      'For fewer questions, run sandbridge init after that, or add "trusted": true to the entries of servers that return only your own text.\n',
+      'For fewer questions, run sandbridge init after that, or add "trusted": true to the entries of servers that return only your own text.\n- So that no client waits, at about 120 MB from login on: sandbridge init --login\n',
   )
   expect((await sandbridge('search', 'create an issue')).stdout).toMatch(/mcp_jira\.create_issue/)
   expect((await sandbridge('config', 'permissions.flow', 'ask')).code).toBe(0)
