@@ -361,8 +361,10 @@ const all = await Promise.all([mcp_github.createIssue({}), mcp_servers['github']
           server: 'github',
           tool: 'create_issue',
           kwargs: { title: { value: 'x' }, n: { value: -1 }, of: {}, deep: { value: { a: [null] } } },
+          // It is certain to be made.
+          made: true,
         },
-        { server: 'github', tool: 'no_tool', args: [] },
+        { server: 'github', tool: 'no_tool', args: [], made: true },
       ],
     ])
     expect((await check('console.log(1)\nawait mcp_gitlab.anything()')).error?.message).toMatch(
