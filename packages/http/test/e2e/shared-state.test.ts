@@ -77,7 +77,7 @@ describe('two bridges on one PostgreSQL', () => {
     expect(await command(two, 'token', 'list')).toContain('ann')
     await command(two, 'token', 'revoke', 'ann')
     for (const bridge of [one, two])
-      await expect(bridge.connect('legacy', { token })).rejects.toThrow(/Authentication required/)
+      await expect(bridge.connect('legacy', { token })).rejects.toThrow(/This token is not valid/)
   })
 
   it('a cell that saves while PostgreSQL crashes and starts again loses nothing, and other bridges see all of it', async () => {

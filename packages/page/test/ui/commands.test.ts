@@ -41,7 +41,8 @@ it.each([
 ] as const)('sandbridge %s prints a link that opens the page', async (_, args, stream) => {
   const child = start([...args])
   const link = await outputUntil(child[stream]!, LINK)
-  const opened = await fetch(link)
+  expect((await fetch(link)).status, 'a preview').toBe(200)
+  const opened = await fetch(link, { method: 'POST', headers: { origin: new URL(link).origin } })
   expect(opened.status).toBe(200)
   const cookie = opened.headers.get('set-cookie')!.split(';')[0]!
   const page = await fetch(new URL('/ui/', link), { headers: { cookie } })

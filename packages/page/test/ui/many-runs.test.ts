@@ -76,7 +76,7 @@ describe('the bridge with many pages', () => {
     const service = await servePage(bridge, 0)
     onTestFinished(() => service.close())
     const link = service.newLink()
-    const opened = await fetch(link)
+    const opened = await fetch(link, { method: 'POST', headers: { origin: new URL(link).origin } })
     const headers = {
       cookie: opened.headers.get('set-cookie')!.split(';')[0]!,
       'x-sandbridge-key': /#key=([\w-]+)/.exec(await opened.text())![1]!,

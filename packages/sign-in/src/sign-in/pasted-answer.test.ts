@@ -32,7 +32,7 @@ it.each([
   ['', /Nothing/],
   ['hm', /not the whole/],
   ['c0de', /not the whole/],
-  ['http://127.0.0.1/callback?code=c0de', /rest of the address is missing/],
+  ['http://127.0.0.1/callback?code=c0de', /The address is incomplete/],
   [ADDRESS.replace('st4te', 'other'), /another login/],
 ])('the line %j is answered with what is wrong', (line, words) => {
   expect(new PastedAnswer('st4te').add(line)).toMatch(words)
