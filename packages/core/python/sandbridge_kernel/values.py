@@ -1,8 +1,8 @@
 """Native values: converts a tool's result to Python. Knows nothing of frames or calls."""
 
 from binascii import a2b_base64
-from copy import copy
 from collections.abc import Callable, Iterator
+from copy import copy
 from itertools import islice
 from json import JSONDecodeError, JSONDecoder, loads as _loads
 from re import DOTALL, compile as pattern, match
@@ -182,12 +182,21 @@ def _inside(value: Any, depth: int) -> Iterator[Any]:
 
 
 def _with_texts(value: Any, texts: list[str]) -> Any:
-    kind = {Record: TellingRecord, dict: TellingRecord, list: TellingList, str: Text, Text: Text}.get(type(value))
+    kind = _TELLING.get(type(value))
     if kind is None:
         return value  # a number has no room for them
     telling = kind(value)
     telling.__dict__["texts"] = texts
     return telling
+
+
+_TELLING: dict[type, Any] = {
+    Record: TellingRecord,
+    dict: TellingRecord,
+    list: TellingList,
+    str: Text,
+    Text: Text,
+}
 
 
 def _open_box(value: object, parse: Callable[[str], object]) -> object:

@@ -173,7 +173,11 @@ def _params(doc: Any) -> list[dict[str, Any]]:
     """The parameters with the names that the tool gives them, and types and defaults as they are typed in a shell."""
     names = true_names(doc.get("inputSchema"))
     return [
-        {**one, "name": names(one["name"]), **{key: _in_shell(str(one[key])) for key in ("type", "default") if key in one}}
+        {
+            **one,
+            "name": names(one["name"]),
+            **{key: _in_shell(str(one[key])) for key in ("type", "default") if key in one},
+        }
         for one in doc.get("params", ())
     ]
 
@@ -225,7 +229,9 @@ def _json(value: object) -> str:
     try:
         text = json.dumps(value, ensure_ascii=False, default=_plain, allow_nan=False)
     except ValueError:  # programs read no NaN and no Infinity
-        text = json.dumps(json.loads(json.dumps(value, default=_plain), parse_constant=lambda _: None), ensure_ascii=False)
+        text = json.dumps(
+            json.loads(json.dumps(value, default=_plain), parse_constant=lambda _: None), ensure_ascii=False
+        )
     return text + "\n"
 
 
