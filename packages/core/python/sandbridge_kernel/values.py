@@ -190,13 +190,7 @@ def _with_texts(value: Any, texts: list[str]) -> Any:
     return telling
 
 
-_TELLING: dict[type, Any] = {
-    Record: TellingRecord,
-    dict: TellingRecord,
-    list: TellingList,
-    str: Text,
-    Text: Text,
-}
+_TELLING: dict[type, Any] = {Record: TellingRecord, dict: TellingRecord, list: TellingList, str: Text, Text: Text}
 
 
 def _open_box(value: object, parse: Callable[[str], object]) -> object:
