@@ -208,6 +208,13 @@ describe('what is listed', () => {
     await expect(unlisted).rejects.toThrow(/Unknown tool 'varied__draw'/)
   })
 
+  it('is what the profile of a client names', async () => {
+    const { home } = homeOf()
+    await runCommand(['profile', 'work', 'varied', '--direct', 'varied__s*'], bridgeEnv(home))
+    const bridge = await startBridge({ home, env: { MCP_BRIDGE_PROFILE: 'work' } })
+    expect(await namesOf(bridge)).toEqual(['run_python', 'varied__send'])
+  })
+
   it('is run_python alone where no entry names a tool, and says nothing of changes', async () => {
     const bridge = await startBridge({ home: homeOf().home })
     expect(await namesOf(bridge)).toEqual(['run_python'])

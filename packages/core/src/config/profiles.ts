@@ -4,11 +4,16 @@ import * as z from 'zod'
 import { BridgeError } from '../errors.ts'
 import { JsonRecord } from '../keep/json-record.ts'
 import { didYouMeanText } from '../util/text/did-you-mean.ts'
-import type { DiscoveredServers } from './entries/server-definition.ts'
+import type { DiscoveredServers, ServerDefinition } from './entries/server-definition.ts'
 
 export const PROFILE_NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/
 
-const profile = z.object({ servers: z.array(z.string().min(1).max(200)).max(1_000) })
+const names = z.array(z.string().min(1).max(200)).max(1_000)
+const profile = z.object({
+  servers: names,
+  /** Servers whose tools are listed to the client by themselves, or `server__tool`, with `*` for any text. */
+  direct: names.optional(),
+})
 const profiles = z.record(z.string().regex(PROFILE_NAME), profile)
 
 export type Profile = z.infer<typeof profile>
@@ -49,8 +54,8 @@ export class Profiles {
     })
   }
 
-  async set(name: string, servers: string[]): Promise<void> {
-    await this.#record.update((all) => void (all[name] = { servers }))
+  async set(name: string, made: Profile): Promise<void> {
+    await this.#record.update((all) => void (all[name] = made))
   }
 
   /** @throws BridgeError CONFIG_INVALID when no profile has this name */
@@ -61,17 +66,29 @@ export class Profiles {
 }
 
 /** Keeps only the servers of a profile, and reports those that are missing. */
-export function onlyProfile(discovered: DiscoveredServers, { servers }: Profile, file: string): DiscoveredServers {
+export function onlyProfile(
+  discovered: DiscoveredServers,
+  { servers, direct = [] }: Profile,
+  file: string,
+): DiscoveredServers {
   const wanted = new Set(servers)
   const known = new Set(discovered.found.map(({ name }) => name))
   const missing = servers.filter((name) => !known.has(name))
   return {
     ...discovered,
-    servers: discovered.servers.filter(({ name }) => wanted.has(name)),
+    servers: discovered.servers.filter(({ name }) => wanted.has(name)).map((one) => withDirect(one, direct)),
     untrusted: discovered.untrusted.filter(({ name }) => wanted.has(name)),
     skipped: [
       ...discovered.skipped,
       ...missing.map((name) => ({ file, name, reason: 'is in the profile, and no file defines it' })),
     ],
   }
+}
+
+/** A server as the profile lists it to the client, if it does. */
+function withDirect(definition: ServerDefinition, direct: readonly string[]): ServerDefinition {
+  const { name } = definition
+  if (direct.includes(name)) return { ...definition, direct: true }
+  const tools = direct.flatMap((one) => (one.startsWith(`${name}__`) ? one.slice(name.length + 2) : []))
+  return tools.length > 0 ? { ...definition, direct: tools } : definition
 }

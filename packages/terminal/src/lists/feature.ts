@@ -70,6 +70,7 @@ function addCommands(program: Command, terminal: Terminal): void {
     .description('list the named sets of servers, define or delete one')
     .argument('[name]', 'the profile to show, or to define; MCP_BRIDGE_PROFILE then chooses it')
     .argument('[servers...]', 'its servers from now on')
+    .option('--direct <names...>', 'servers or SERVER__TOOL that clients list by themselves')
     .instead('--remove <name>', 'delete one; its servers stay')
     .json()
     .runs(async () => (await import('./profile.ts')).profile)

@@ -8,6 +8,7 @@ import { print, printEmpty, printJson, printSummary, printTable } from '@sandbri
 interface ProfileOptions {
   json?: boolean
   remove?: string
+  direct?: string[]
 }
 
 export async function profile(name: string | undefined, servers: string[], options: ProfileOptions): Promise<void> {
@@ -33,7 +34,7 @@ function showProfiles(all: Record<string, Profile>, inUse: string | undefined, {
 }
 
 /** @throws BridgeError CONFIG_INVALID for an invalid name, and for a server that no file defines */
-async function setProfile(name: string, servers: string[], { json }: ProfileOptions): Promise<void> {
+async function setProfile(name: string, servers: string[], { json, direct }: ProfileOptions): Promise<void> {
   if (!PROFILE_NAME.test(name)) {
     throw new BridgeError('CONFIG_INVALID', `'${name.slice(0, 80)}' is not a valid name of a profile`, {
       hint: 'Use lower-case letters, digits, - and _.',
@@ -49,8 +50,9 @@ async function setProfile(name: string, servers: string[], { json }: ProfileOpti
         hint: known.length > 0 ? `Servers: ${known.join(', ')}.` : 'Add servers as `sandbridge servers` says.',
       })
     }
-    await new Profiles(bridge.settings.stateDir).set(name, servers)
-    if (json) printJson({ [name]: { servers } })
+    const made = { servers, ...(direct && { direct }) }
+    await new Profiles(bridge.settings.stateDir).set(name, made)
+    if (json) printJson({ [name]: made })
     else print(`${name}: ${servers.join(' ')}. Use it with MCP_BRIDGE_PROFILE=${name}.`)
   } finally {
     await bridge.close()
