@@ -21,7 +21,7 @@ it.each([
     'answers a question with an error',
     60_000,
     () => Promise.reject(new Error('no')),
-    /went on: .*question failed/,
+    /went on: .*the client failed to ask: no/,
     'answered',
   ],
 ])('an older client that %s gets the result of its cell, which goes on without the call', async (...given) => {

@@ -8,6 +8,9 @@ import { typeText } from '../signature/schema-type.ts'
 
 const MAX_LINES = 40
 const MAX_DEPTH = 4
+/** Fields and options that are looked at: a schema of a few lines may have millions, of which none has more to say. */
+const MAX_VISITS = 300
+const MAX_OPTIONS = 30
 const MAX_LITERAL = 300
 const MAX_TYPE = 80
 const MAX_CHARS = 500
@@ -33,24 +36,27 @@ const LIMITS: Record<string, (value: string) => string> = {
 /** Lines about a parameter: its own limits, then each field inside it that has more to say than its type. */
 export function parameterDetails(schema: unknown, root: unknown): string[] {
   const lines: string[] = []
+  let visits = 0
   const own = limitsOf(flattened(schema, root))
   if (own !== '') lines.push(own)
   addFields(schema, '', 0)
   return lines.slice(0, MAX_LINES)
 
   function addFields(part: unknown, path: string, depth: number): void {
-    if (depth > MAX_DEPTH || lines.length >= MAX_LINES) return
+    if (depth > MAX_DEPTH || isEnough()) return
     const found = flattened(part, root)
     const required = requiredNames(found)
     for (const [name, field] of propertiesOf(found)) {
-      if (lines.length >= MAX_LINES) return
+      if (isEnough()) return
       const at = `${path}.${oneLine(name, MAX_TYPE)}`
       const inner = flattened(field, root)
       const said = [oneLine(inner['description'], MAX_CHARS), limitsOf(inner), defaultOf(inner)]
         .filter(Boolean)
         .join('; ')
-      const type = `${typeText(field, root, MAX_TYPE)}${required.has(name) ? '' : ', optional'}`
-      if (said !== '') lines.push(`${at}: ${type}  # ${said}`)
+      if (said !== '') {
+        const type = `${typeText(field, root, MAX_TYPE)}${required.has(name) ? '' : ', optional'}`
+        lines.push(`${at}: ${type}  # ${said}`)
+      }
       addFields(field, at, depth + 1)
     }
     if (found['items'] !== undefined) addFields(found['items'], `${path}[]`, depth + 1)
@@ -58,9 +64,20 @@ export function parameterDetails(schema: unknown, root: unknown): string[] {
     for (const option of [...members(found, 'anyOf'), ...members(found, 'oneOf')]) addFields(option, path, depth + 1)
   }
 
-  function limitsOf(found: Schema): string {
-    const options = [...members(found, 'anyOf'), ...members(found, 'oneOf')].map((option) => flattened(option, root))
-    const items = isRecord(found['items']) ? limitsOf({ ...flattened(found['items'], root), items: undefined }) : ''
+  function isEnough(): boolean {
+    visits += 1
+    return visits > MAX_VISITS || lines.length >= MAX_LINES
+  }
+
+  /** @param depth of items and options within it, whose own limits are a part of what is said */
+  function limitsOf(found: Schema, depth = 0): string {
+    if (depth > 2) return ''
+    const options = [...members(found, 'anyOf'), ...members(found, 'oneOf')]
+      .slice(0, MAX_OPTIONS)
+      .map((option) => flattened(option, root))
+    const items = isRecord(found['items'])
+      ? limitsOf({ ...flattened(found['items'], root), items: undefined }, depth + 1)
+      : ''
     const said = [
       ...Object.entries(LIMITS).flatMap(([keyword, say]) => {
         const value = found[keyword]
@@ -71,7 +88,7 @@ export function parameterDetails(schema: unknown, root: unknown): string[] {
       ...options.flatMap((option) => {
         const meaning = oneLine(option['description'] ?? ('const' in option ? option['title'] : undefined), MAX_LITERAL)
         const value = 'const' in option ? pythonLiteral(option['const'], MAX_LITERAL) : undefined
-        const limits = limitsOf({ ...option, anyOf: undefined, oneOf: undefined })
+        const limits = limitsOf({ ...option, anyOf: undefined, oneOf: undefined }, depth + 1)
         if (value !== undefined) return meaning === '' ? [] : [`${value}: ${meaning}`]
         return [meaning, limits].filter(Boolean)
       }),
