@@ -8,11 +8,11 @@ import type { DiscoveredServers, ServerDefinition } from './entries/server-defin
 
 export const PROFILE_NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/
 
-const names = z.array(z.string().min(1).max(200)).max(1_000)
+const serverNames = z.array(z.string().min(1).max(200)).max(1_000)
 const profile = z.object({
-  servers: names,
+  servers: serverNames,
   /** Servers whose tools are listed to the client by themselves, or `server__tool`, with `*` for any text. */
-  direct: names.optional(),
+  direct: serverNames.optional(),
 })
 const profiles = z.record(z.string().regex(PROFILE_NAME), profile)
 
