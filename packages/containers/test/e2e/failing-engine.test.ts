@@ -23,7 +23,9 @@ function failingPodman() {
 case "$1" in
   info) echo '${JSON.stringify(INFO)}' ;;
   image) echo '[{"Id": "sha256:1"}]' ;;
-  run) case "$*" in *kernelBytes=*) echo run >> "${runs}" ;; esac; echo 'Error: crun: the requested cgroup controller pids is not available' >&2; exit 126 ;;
+  run)
+    case "$*" in *kernelBytes=*) echo run >> "${runs}" ;; esac
+    echo 'Error: crun: the requested cgroup controller pids is not available' >&2; exit 126 ;;
 esac
 `
   writeFileSync(path.join(home, 'bin/podman'), script, { mode: 0o755 })
