@@ -12,7 +12,7 @@ const INFO = {
   version: { Version: '5.4.2' },
 }
 
-/** A home whose podman has an image and can run no container. It counts the kernels that it was to start, not those to be compiled. */
+/** A home whose podman has an image and can run no container. It counts kernels to start, not those to compile. */
 function failingPodman() {
   needsPosix('a stub of POSIX')
   const home = makeHome()
