@@ -5,6 +5,8 @@ import { escapedUnits } from './visible.ts'
 
 /** Longest unfinished line that waits for a carriage return. */
 const MAX_OPEN_LINE = 64 * 1024
+/** An unfinished line of this length forgets its earlier states. */
+const MAX_STATES = 512
 /** Characters that are held back without counting their lines. */
 const MAX_HELD = 16 * 1024
 
@@ -61,7 +63,8 @@ export class TerminalText {
     if (move >= 0) return this.#toScreen(text, move)
     const lineStart = text.lastIndexOf('\n') + 1
     this.#open = text.slice(lineStart)
-    if (this.#open.includes('\r')) this.#open = openState(this.#open)
+    // A move of the cursor that comes later reaches what a short line has shown before.
+    if (this.#open.length > MAX_STATES && this.#open.includes('\r')) this.#open = openState(this.#open)
     if (this.#open.length > MAX_OPEN_LINE) return this.end(text.slice(0, lineStart))
     const lines = plainLines(text.slice(0, lineStart))
     return this.#isLive ? lines : this.#passed(lines)
