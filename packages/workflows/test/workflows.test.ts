@@ -383,7 +383,8 @@ it('a workflow is a tool and a prompt of its own where MCP_BRIDGE_EXPOSE says so
     const refused = await call('weekly-report', given)
     expect([refused.isError, JSON.stringify(refused)]).toEqual([true, expect.stringContaining(why)])
   }
-  expect(JSON.stringify(await call('count-lines', {}))).toContain('2')
+  // Two reports of two lines.
+  expect(await call('count-lines', {})).toMatchObject({ content: [{ text: '4' }] })
   expect(await call('no-such', {})).toMatchObject({ isError: true })
   await expect(call('weekly_report', {})).rejects.toThrow('there are run_python, weekly-report, count-lines and sly')
   const { prompts } = await other.client.listPrompts()
