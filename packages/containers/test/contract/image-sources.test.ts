@@ -119,7 +119,9 @@ describe('a system for bubblewrap', () => {
       vi.stubEnv('PATH', bin)
       onTestFinished(() => void vi.unstubAllEnvs())
       expect(await lookInto(await provide(SLIM_IMAGE, env))).toEqual(['/usr/bin/python3', true, null, false])
-      // `auto` takes it where no engine is usable.
+      // `auto` takes it where no engine is usable. Those in usual folders are found without the PATH.
+      for (const name of ['podman', 'docker'])
+        writeFileSync(path.join(bin, name), '#!/bin/sh\nexit 1\n', { mode: 0o755 })
       const auto = await provide(SLIM_IMAGE, { ...env, MCP_BRIDGE_RUNTIME: 'auto' })
       expect(auto.name).toBe('bubblewrap')
       expect(await lookInto(auto)).toEqual(['/usr/bin/python3', true, null, false])
