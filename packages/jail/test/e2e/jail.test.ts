@@ -16,6 +16,7 @@ import {
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { findPlaces } from '@sandbridge/core/util/process/find-program.ts'
 import { findBubblewrapJail } from '../../src/bubblewrap-jail.ts'
 import { findJailMaker } from '../../src/jail-maker.ts'
 import {
@@ -57,10 +58,12 @@ function prepare(home: string): void {
   writeFileSync(path.join(home, '.config/Code/User/mcp.json'), JSON.stringify({ servers }))
 }
 
-/** PATH with these programs only. */
+/** PATH with these programs. Engines of the usual folders are found as well, so others stand before them that fail. */
 function pathWith(...programs: string[]): string {
   const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'sb-path-')))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  for (const other of ['podman', 'docker'])
+    if (!programs.includes(other)) writeFileSync(path.join(folder, other), '#!/bin/sh\nexit 1\n', { mode: 0o755 })
   for (const one of programs)
     symlinkSync(
       execFileSync('sh', ['-c', `command -v ${one}`])
@@ -69,6 +72,12 @@ function pathWith(...programs: string[]): string {
       path.join(folder, one),
     )
   return folder
+}
+
+/** Each one in a usual folder is tried, whatever the PATH is. */
+function needsNoProgram(...names: string[]): void {
+  const found = names.find((name) => findPlaces(name, '').size > 0)
+  if (found) skip(`only on a machine without ${found}`)
 }
 
 const engines = await Promise.all((['podman', 'docker'] as const).map((name) => findJailMaker(SLIM_IMAGE, [name])))
@@ -217,6 +226,7 @@ describe('where bubblewrap is not installed, a server that is to be jailed', () 
   }
 
   it('a server that is to be jailed is not started without bubblewrap and without an engine, and the user is told what to install', async () => {
+    needsNoProgram('bwrap', 'podman', 'docker')
     const env = { PATH: '/nonexistent' }
     const { stdout, stderr } = await run(['index'], env)
     expect(stdout + stderr).toContain(
@@ -228,6 +238,7 @@ describe('where bubblewrap is not installed, a server that is to be jailed', () 
   })
 
   it('a server that is to be jailed runs in a container without bubblewrap, with the programs of the machine', async () => {
+    needsNoProgram('bwrap')
     if (typeof engines[1] === 'string') skip(engines[1])
     const { stdout, stderr } = await run(['index'], { PATH: pathWith('docker') })
     expect(stdout + stderr).toMatch(/told.*1 tool/)
