@@ -150,6 +150,8 @@ Parameters:
     state: str = 'open'
 
 Example: await mcp_github.x(title='t')
+
+The whole schema: .inputSchema of this doc
 `)
 })
 
