@@ -16,7 +16,7 @@ let bundle: string
 beforeAll(async () => {
   bundle = await mkdtemp(join(tmpdir(), 'walled-'))
   await chmod(bundle, 0o755)
-  await writeFile(join(bundle, 'manifest.json'), '{}')
+  await writeFile(join(bundle, 'child.cjs'), '')
   await writeFile(join(bundle, 'key'), 'ESCAPED: the key', { mode: 0o600 })
 })
 afterAll(() => rm(bundle, { recursive: true, force: true }))
