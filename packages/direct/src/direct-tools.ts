@@ -34,6 +34,9 @@ export class DirectTools {
   readonly #connected: (abilities?: readonly Ability[]) => Promise<Connected>
   readonly #onChange: () => void
   #byName: ReadonlyMap<string, CatalogTool> = new Map()
+  /** The catalog that tells of its changes. */
+  #heard: Catalog | undefined
+  #isClosed = false
 
   /**
    * @param isAll every tool is listed, not only those that an entry names
@@ -48,7 +51,7 @@ export class DirectTools {
   /** Resolves when every server has been asked that was never asked. One that fails is left out. */
   async list(abilities: readonly Ability[]): Promise<Tool[]> {
     const { catalog, upstreams } = await this.#connected(abilities)
-    catalog.onChange.add(this.#compare)
+    this.#hear(catalog)
     const servers = upstreams.definitions.filter(({ direct = false }) => this.#isAll || direct !== false)
     await Promise.allSettled(servers.map(({ name }) => catalog.shownTools(name)))
     return this.known()
@@ -73,6 +76,19 @@ export class DirectTools {
     throw noTool(name)
   }
 
+  /** Its client is gone: catalogs outlive it. */
+  close(): void {
+    this.#isClosed = true
+    this.#heard?.onChange.delete(this.#compare)
+  }
+
+  #hear(catalog: Catalog): void {
+    if (this.#isClosed) return
+    this.#heard?.onChange.delete(this.#compare)
+    this.#heard = catalog
+    catalog.onChange.add(this.#compare)
+  }
+
   readonly #compare = (): void => {
     void this.#connected().then(
       (connected) => {
@@ -82,10 +98,8 @@ export class DirectTools {
     )
   }
 
-  #named({ catalog, upstreams }: Connected): Map<string, CatalogTool> {
-    const all = upstreams.definitions.flatMap(({ name, direct = false }) =>
-      catalog.shownNow(name).filter((tool) => this.#isAll || isChosen(direct, tool)),
-    )
+  #named(connected: Connected): Map<string, CatalogTool> {
+    const all = chosenTools(connected, this.#isAll)
     const counts = new Map<string, number>()
     for (const tool of all) counts.set(listedName(tool), (counts.get(listedName(tool)) ?? 0) + 1)
     // Of two with the same signs, none has the plain name: it would change its meaning when the other one goes.
@@ -93,9 +107,12 @@ export class DirectTools {
   }
 }
 
-/** @param direct what the entry of its server says */
-export function isChosen(direct: boolean | string[], { name }: CatalogTool): boolean {
-  return Array.isArray(direct) ? direct.some((pattern) => fitsGlob(pattern, name)) : direct
+/** Those that the entries of their servers list by themselves. */
+export function chosenTools({ catalog, upstreams }: Connected, isAll = false): CatalogTool[] {
+  return upstreams.definitions.flatMap(({ name: server, direct = false }) => {
+    const patterns = isAll || direct === true ? ['*'] : direct || []
+    return catalog.shownNow(server).filter(({ name }) => patterns.some((pattern) => fitsGlob(pattern, name)))
+  })
 }
 
 function listId(tools: ReadonlyMap<string, CatalogTool>): string {

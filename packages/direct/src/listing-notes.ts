@@ -7,7 +7,7 @@ import { count } from '@sandbridge/core/util/text/count.ts'
 import { recordIn } from '@sandbridge/record/audit/other-files.ts'
 import { readRecord } from '@sandbridge/record/audit/read-record.ts'
 import { textOf } from '@sandbridge/record/audit/record-entry.ts'
-import { isChosen } from './direct-tools.ts'
+import { chosenTools } from './direct-tools.ts'
 
 const DAYS = 21
 const DAY_MS = 24 * 60 * 60_000
@@ -27,10 +27,8 @@ export async function listingNotes(
   { stores, set: { connected } }: Pick<OpenTenant, 'stores' | 'set'>,
   now = Date.now(),
 ): Promise<string[]> {
-  const { catalog, upstreams } = connected
-  const listed = upstreams.definitions.flatMap(({ name, direct = false }) =>
-    catalog.shownNow(name).filter((tool) => isChosen(direct, tool)),
-  )
+  const { catalog } = connected
+  const listed = chosenTools(connected)
   const known = new Set(catalog.servers().map(({ name }) => name))
   const entries = await readRecord(recordIn(stores.of(undefined)), { since: now - DAYS * DAY_MS }, MAX_ENTRIES)
   const calls = entries.flatMap(({ type, fields }): RecordedCall[] => {

@@ -37,6 +37,11 @@ export function offerTools({ settings, tools: own, hasDirect, getConversation }:
     ...(mode !== 'code' && { inPlaceOfCode: NO_CODE }),
     answer(server) {
       client = server
+      const before = server.onclose
+      server.onclose = () => {
+        before?.()
+        listed.close()
+      }
     },
     async tools(abilities): Promise<Tool[]> {
       if (search) return [SEARCH_TOOLS, CALL_TOOL]

@@ -1,5 +1,4 @@
 // Clients with the same token form one group. No other group can reach its sessions, handles, output or open calls.
-import { toolsWanted } from './tools-wanted.ts'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { toNodeHandler, toWebRequest } from '@modelcontextprotocol/node'
 import { createMcpHandler, isLegacyRequest, type McpHttpHandler } from '@modelcontextprotocol/server'
@@ -17,6 +16,7 @@ import { refuse } from './refuse.ts'
 import type { HandleSeal } from './sealed-handle.ts'
 import { SessionHandles } from './session-handles.ts'
 import type { SessionRegistry } from './session-registry.ts'
+import { toolsWanted } from './tools-wanted.ts'
 
 interface GroupOptions {
   bridge: Bridge

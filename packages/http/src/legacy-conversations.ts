@@ -1,7 +1,6 @@
 // Conversations with clients of protocol revision 2025-11-25 and older. Each starts with initialize; then the
 // Mcp-Session-Id header names it. Each has one bridge session. DELETE ends both, and so does the idle timeout. A cell
 // whose client has no connection left is cancelled after a while. (MCP 2025-11-25, Streamable HTTP, Session Management)
-import { toolsWanted } from './tools-wanted.ts'
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { finished } from 'node:stream'
@@ -16,6 +15,7 @@ import type { ServerParts } from '@sandbridge/core/serve/mcp/run-python.ts'
 import { oneSession, type Sessions } from '@sandbridge/core/serve/mcp/sessions.ts'
 import { refuse } from './refuse.ts'
 import type { HeldSession, SessionRegistry } from './session-registry.ts'
+import { toolsWanted } from './tools-wanted.ts'
 
 /**
  * Longer than a kernel's idle time: most clients cannot start over, and a conversation without its kernel costs almost
@@ -128,7 +128,11 @@ export class LegacyConversations {
     const getConversation = () => Promise.resolve({ bridge, sessions, tenant })
     const behind = await tenant.behind()
     const server = createServer({ settings, log, user, runs, getConversation, offers, behind, tools })
-    server.onclose = () => void held.end()
+    const before = server.onclose
+    server.onclose = () => {
+      before?.()
+      void held.end()
+    }
     await server.connect(transport)
     return conversation
   }

@@ -9,6 +9,7 @@ import { text } from 'node:stream/consumers'
 import { beforeAll, onTestFinished } from 'vitest'
 import { Bridge } from '../../src/bridge/bridge.ts'
 import { readSettings } from '../../src/config/settings/settings.ts'
+import type { MakeOffer } from '../../src/serve/mcp/offer.ts'
 import { createLog } from '../../src/util/log.ts'
 import { HTTP_LIMITS, serveHttp } from '@sandbridge/http/serve-http.ts'
 
@@ -66,10 +67,16 @@ export function useHttpBridge() {
     host = '127.0.0.1',
     trustedProxies = [],
     publicNames = [],
+    offers = [],
     ...limits
-  }: Partial<typeof HTTP_LIMITS> & { host?: string; trustedProxies?: string[]; publicNames?: string[] } = {}) {
+  }: Partial<typeof HTTP_LIMITS> & {
+    host?: string
+    trustedProxies?: string[]
+    publicNames?: string[]
+    offers?: MakeOffer[]
+  } = {}) {
     const named = Object.assign(Object.create(bridge) as Bridge, { settings: { ...bridge.settings, publicNames } })
-    const opening = { host, port: 0, token: TOKEN, trustedProxies }
+    const opening = { host, port: 0, token: TOKEN, trustedProxies, offers }
     const service = await serveHttp(named, opening, { ...HTTP_LIMITS, ...limits })
     onTestFinished(() => service.close())
     const port = Number(new URL(service.url).port)
