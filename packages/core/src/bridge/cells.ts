@@ -147,9 +147,9 @@ export class Cells {
     const { masker, notes, tenant, set } = cell
     const reply = await this.#interruptible(cell, request, () => callDirectly(cell, call))
     if (tenant.user === undefined) for (const note of await this.#news.next(set)) notes.add(note)
-    for (const note of this.#news.ofRules(cell)) notes.add(note)
-    for (const note of this.#news.ofRecord(session, this.#options.recordFailure())) notes.add(note)
-    return { reply: masker ? await masker.maskedData(reply) : reply, notes: [...notes] }
+    const ownNotes = this.#news.ofRules(cell)
+    for (const note of [...ownNotes, ...this.#news.ofRecord(session, this.#options.recordFailure())]) notes.add(note)
+    return { reply: masker ? await masker.maskedData(reply) : reply, notes: [...notes], ownNotes }
   }
 
   /** The apps of servers that a session's calls have opened. */

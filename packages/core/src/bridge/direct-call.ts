@@ -18,6 +18,8 @@ export interface DirectReply {
   reply: unknown
   /** For the reader of the reply, a sentence each. */
   notes: string[]
+  /** Those in the bridge's own words, which no server has said. */
+  ownNotes: string[]
 }
 
 /** @throws BridgeError as the call does; UPSTREAM_TIMEOUT at the time limit, CANCELLED when it was interrupted */

@@ -17,6 +17,7 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server'
 import { messageOf } from '../../errors.ts'
+import { listText } from '../../util/text/list-text.ts'
 import { shortName } from '../../util/text/short-name.ts'
 import { VERSION } from '../../util/version.ts'
 import { listArtifactResources, maskerFor, readArtifactResource } from './artifact-resources.ts'
@@ -213,8 +214,8 @@ export function createServer(parts: ServerParts): Server {
               maxOutputTokens: (await lateAnswers()).tokensLeft(limitsOf(parts, quirks).outputTokens, earlier),
             }
       const running = offer
-        ? runOffered(parts, offer.callOf(name, args ?? {}, run.abilities), run, own, { ...origin, tool: name })
-        : runPython(parts, args, run, own, origin, language)
+        ? runOffered(parts, name, offer.callOf(name, args ?? {}, run.abilities), run, own, origin)
+        : runPython(parts, args, run, own, origin, { language })
       run.start(
         earlier.length === 0
           ? running
@@ -344,7 +345,7 @@ export function createServer(parts: ServerParts): Server {
 function toolsText(names: string[]): string {
   if (names.length === 0) return 'there are none now'
   if (names.length === 1) return `the only one is ${names[0]}`
-  return `there are ${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
+  return `there are ${listText(names)}`
 }
 
 const lateAnswers = () => import('./runs/late-answers.ts')

@@ -54,9 +54,10 @@ export interface ServerParts {
   tools?: string | undefined
 }
 
-/** Runs what a call of a feature's tool stands for. */
+/** Runs what a call of a feature's tool stands for: a cell, which observers see as one of run_python, or a call. */
 export async function runOffered(
   parts: ServerParts,
+  tool: string,
   called: Promise<OfferedCell | OfferedCall>,
   run: OpenRun,
   quirks: ClientQuirks,
@@ -67,14 +68,15 @@ export async function runOffered(
     const call = await called
     if (!('method' in call)) {
       const { code, note } = call
-      return await runPython(parts, { code, timeout: timeoutMs / 1000 }, run, quirks, origin, undefined, note)
+      return await runPython(parts, { code, timeout: timeoutMs / 1000 }, run, quirks, origin, { note })
     }
-    return await inSession(parts, run, quirks, origin, { timeoutMs }, async (session, { bridge }, request) => {
-      const { reply, notes } = await bridge.cells.call(session, call, request)
+    const from = { ...origin, tool }
+    return await inSession(parts, run, quirks, from, { timeoutMs }, async (session, { bridge }, request) => {
+      const { reply, notes, ownNotes } = await bridge.cells.call(session, call, request)
       const result = await call.resultOf(reply)
       const all = call.note === undefined ? notes : [...notes, call.note]
       const content = [...result.content, ...all.map((note) => ({ type: 'text' as const, text: noticeLine(note) }))]
-      bridge.cells.flows.shown(session, content)
+      bridge.cells.flows.shown(session, content, undefined, ownNotes)
       return { ...result, content }
     })
   } catch (error) {
@@ -92,13 +94,12 @@ export async function runPython(
   run: OpenRun,
   quirks: ClientQuirks,
   origin: RunRequest,
-  language?: OtherLanguage,
-  noteOfOffer?: string,
+  { language, note: ofOffer }: { language?: OtherLanguage | undefined; note?: string | undefined } = {},
 ): Promise<CallToolResult> {
   const { settings, byHandle = false } = parts
   try {
     const tool = language && { name: toolOf(language), runs: language }
-    const { session: handle, note = noteOfOffer, ...asked } = parseRunPythonArguments(args, settings, byHandle, tool)
+    const { session: handle, note = ofOffer, ...asked } = parseRunPythonArguments(args, settings, byHandle, tool)
     const from = { ...origin, ...(tool && { tool: tool.name }) }
     const about = { handle, timeoutMs: asked.timeoutMs }
     return await inSession(
