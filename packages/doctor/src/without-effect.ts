@@ -1,5 +1,6 @@
 // Finds settings that are set but have no effect in the chosen sandbox, for `sandbridge doctor`. Pure.
 import type { ProviderName } from '@sandbridge/core/isolation/provider.ts'
+import { listText } from '@sandbridge/core/util/text/list-text.ts'
 
 const CONTAINERS: readonly ProviderName[] = ['podman', 'docker']
 
@@ -27,10 +28,6 @@ export function settingsWithoutEffect(setBy: Readonly<Record<string, string>>, p
     .filter(([variable, providers]) => setBy[variable] !== undefined && !providers.includes(provider))
     .map(
       ([variable, providers]) =>
-        `${setBy[variable]} has no effect with ${provider}: only ${listed(providers)} support it.`,
+        `${setBy[variable]} has no effect with ${provider}: only ${listText(providers)} support it.`,
     )
-}
-
-function listed(names: readonly string[]): string {
-  return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
 }

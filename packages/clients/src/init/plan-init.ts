@@ -17,7 +17,7 @@ import { BAD_NAME, isServerName, shownName } from '@sandbridge/core/config/entri
 import { createRedactor } from '@sandbridge/core/config/secrets/redact.ts'
 import type { Edit } from '@sandbridge/core/config/formats/edit-document.ts'
 import { editDocument } from '@sandbridge/core/config/formats/edit-document.ts'
-import { firstOf } from '@sandbridge/core/util/text/first-of.ts'
+import { firstOf } from '@sandbridge/core/util/text/list-text.ts'
 import { allowingEdit, isExcluded, withValue } from './client-lists.ts'
 import { entryByHand } from './entry-by-hand.ts'
 import { lineDiff } from './line-diff.ts'

@@ -4,7 +4,7 @@ import type { Catalog } from './catalog/catalog.ts'
 import { BridgeError } from '../errors.ts'
 import type { VisibleServer } from '../cell/protocol/frames.ts'
 import { shortName } from '../util/text/short-name.ts'
-import { firstOf } from '../util/text/first-of.ts'
+import { firstOf } from '../util/text/list-text.ts'
 
 export class Scope {
   readonly servers: VisibleServer[]

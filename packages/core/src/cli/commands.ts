@@ -37,7 +37,7 @@ export function createProgram(terminal: Terminal): Command {
     )
     .runs(async () => (await import('./serve/run.ts')).run)
 
-  program
+  const exec = program
     .command('exec')
     .description('run one cell from the terminal')
     .argument('[file]', 'a Python file; - reads standard input')
@@ -48,7 +48,7 @@ export function createProgram(terminal: Terminal): Command {
     .option('-t, --timeout <seconds>', 'how long the cell may run')
     .option('--images <folder>', 'the folder for images and audio (default: the working folder)')
     .json('print the result as JSON')
-    .runs(async () => (await import('./cells/exec.ts')).exec, terminal)
+  exec.runs(async () => (await import('./cells/exec.ts')).exec, terminal, exec)
 
   program
     .command('ui')

@@ -5,6 +5,7 @@ import { BridgeError } from '../errors.ts'
 import { fieldsOf, isRecord } from '../util/json/json.ts'
 import { tryParseExact } from '../util/json/parse-exact.ts'
 import { didYouMeanText } from '../util/text/did-you-mean.ts'
+import { listText } from '../util/text/list-text.ts'
 import { shortName } from '../util/text/short-name.ts'
 
 /** Of the schema of one argument, what decides how its value is read. */
@@ -58,12 +59,6 @@ export function readArguments(
   const [what, were] = ignored.length === 1 ? ['The argument', 'was'] : ['The arguments', 'were']
   const takes = listText(Object.keys(properties)) || 'none'
   return { args, note: `${what} ${named} ${were} ignored: ${tool} takes ${takes}.` }
-}
-
-function listText(all: readonly string[], moreCount = 0): string {
-  const last = moreCount > 0 ? `${moreCount} more` : all.at(-1)
-  const before = moreCount > 0 ? all : all.slice(0, -1)
-  return before.length === 0 ? (last ?? '') : `${before.join(', ')} and ${last}`
 }
 
 /** All that a value may be; none where that is not certain. */

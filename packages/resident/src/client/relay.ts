@@ -5,6 +5,7 @@ import type { Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
 import type { ClientContext } from '@sandbridge/core/config/settings/client-context.ts'
 import { ClientLines, MAX_LINE_BYTES } from '@sandbridge/core/serve/client-lines.ts'
+import { lineOf } from '@sandbridge/core/serve/client-message.ts'
 import { createLineSplitter } from '@sandbridge/core/util/bytes/line-splitter.ts'
 import { isRecord } from '@sandbridge/core/util/json/json.ts'
 import { KeptAnswers } from './kept-answers.ts'
@@ -69,7 +70,7 @@ export class Relay {
   readonly #messages = new ClientLines({
     onValue: (value, source) => this.#clientMessage(value, Buffer.concat([source, NEWLINE])),
     // Before a resident has welcomed the client, what serves it in its place refuses the line again.
-    onRefusal: (refusal) => this.#toClient(`${JSON.stringify(refusal)}\n`),
+    onRefusal: (refusal) => this.#toClient(`${lineOf(refusal)}\n`),
   })
   readonly #fromClient = createLineSplitter({
     maxBytes: MAX_LINE_BYTES,

@@ -3,7 +3,7 @@
 import type { Unsearched } from '../catalog/known-server.ts'
 import type { SkippedTool } from '../../upstream/upstream.ts'
 import { oneLine } from '../../util/text/one-line.ts'
-import { firstOf } from '../../util/text/first-of.ts'
+import { firstOf } from '../../util/text/list-text.ts'
 import { ONLY_NAMED } from '../scope.ts'
 
 const MAX_SHOWN = 5

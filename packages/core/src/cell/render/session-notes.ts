@@ -2,7 +2,7 @@
 import type { LeftBehind, MissingPackage } from '../../isolation/provider.ts'
 import type { CellResult } from '../cell-result.ts'
 import { count } from '../../util/text/count.ts'
-import { firstOf } from '../../util/text/first-of.ts'
+import { firstOf } from '../../util/text/list-text.ts'
 import type { Restorable } from '../session/checkpoint.ts'
 import type { SessionNews } from '../session/session-news.ts'
 

@@ -1,5 +1,4 @@
 // `sandbridge exec`: runs one cell from the terminal, on the same path as a client's, with output for a person.
-import { nearestName } from '../../util/text/did-you-mean.ts'
 import { isUtf8 } from 'node:buffer'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
@@ -17,6 +16,8 @@ import type { Terminal, TerminalInput } from '../terminal/terminal.ts'
 import { readAtMost } from '../../util/bytes/read-at-most.ts'
 import { decodeText, encodingOf } from '../../util/bytes/decode-text.ts'
 import { readFailure } from '../../util/files/file-failure.ts'
+import { nearestName } from '../../util/text/did-you-mean.ts'
+import type { Command } from '../command.ts'
 
 interface ExecOptions {
   code?: string
@@ -26,18 +27,18 @@ interface ExecOptions {
   images?: string
 }
 
-/** The parser takes what it does not know for an argument of the file. */
-const OPTIONS = ['--code', '--servers', '--timeout', '--images', '--json', '--verbose', '--help']
-
 /** Sets the exit code: 0 when the cell succeeded, 4 when calls of it were refused or failed, and 1 otherwise. */
 export async function exec(
   file: string | undefined,
   args: readonly string[],
   options: ExecOptions,
   terminal: Terminal,
+  command: Command,
 ): Promise<void> {
+  // The parser takes what it does not know for an argument of the file.
   if (file !== undefined && /^-./.test(file)) {
-    const meant = nearestName(file, OPTIONS)
+    const known = [...command.shownOptions.map(({ long }) => long!), '--verbose', '--help']
+    const meant = nearestName(file, known)
     const suggestion = meant === undefined ? '' : ` (Did you mean ${meant}?)`
     throw new BridgeError('TOOL_ARGUMENTS_INVALID', `unknown option '${file}'${suggestion}`, {
       hint: 'See `sandbridge exec --help`.',

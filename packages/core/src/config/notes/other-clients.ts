@@ -1,6 +1,6 @@
 // Tells which servers come from the user's files of other MCP clients: cells can call them although nobody gave them to
 // this bridge.
-import { firstOf } from '../../util/text/first-of.ts'
+import { firstOf } from '../../util/text/list-text.ts'
 import { visibleInline } from '../../util/text/visible.ts'
 import { OWN_SOURCES } from '../readers/own-places.ts'
 import type { ServerDefinition } from '../entries/server-definition.ts'

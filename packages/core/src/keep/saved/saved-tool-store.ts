@@ -3,7 +3,7 @@
 import * as z from 'zod'
 import { didYouMeanText } from '../../util/text/did-you-mean.ts'
 import { parseJson } from '../../util/json/json.ts'
-import { firstOf } from '../../util/text/first-of.ts'
+import { firstOf } from '../../util/text/list-text.ts'
 import { BridgeError } from '../../errors.ts'
 import { MAX_SOURCE_CHARS, type SavedTool, type SavedToolContent, savedToolContent } from './saved-tool.ts'
 import { skillText } from './skill-text.ts'

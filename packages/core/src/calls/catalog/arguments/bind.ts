@@ -5,7 +5,7 @@ import { CatalogOffering } from '../model/catalog-offering.ts'
 import type { CatalogTool } from '../model/catalog-tool.ts'
 import { didYouMeanText } from '../../../util/text/did-you-mean.ts'
 import { foldName } from '../../../util/text/python-name.ts'
-import { firstOf } from '../../../util/text/first-of.ts'
+import { firstOf } from '../../../util/text/list-text.ts'
 import { ERROR, parametersText, type Parameter, type Signature } from '../signature/signature.ts'
 import { type Budget, isLargeInteger, newBudget, violation } from '../signature/violation.ts'
 
