@@ -158,7 +158,10 @@ async function listNewServers(bridge: OpenTenant, yes: boolean): Promise<void> {
     toolCount === undefined && problem === undefined
   const names = bridge.catalog.servers().flatMap((server) => (isNew(server) ? server.name : []))
   if (names.length === 0) return
-  print(`\nNot asked for their tools yet, so that a search does not find these: ${firstOf(names)}`)
+  const why = yes
+    ? 'Asked for their tools now, so that a search finds'
+    : 'Not asked for their tools yet, so no search finds'
+  print(`\n${why} these: ${firstOf(names)}`)
   const agreed = yes || (hasTerminal() && (await confirm('Start and ask them now? [Y/n] ', true)))
   if (!agreed) return print('Ask them with `sandbridge index`.')
   await indexNow(bridge, names)

@@ -83,7 +83,7 @@ it('init asks in a terminal which clients to leave out, and the entry it writes 
   )
   expect(screen).toContain(`Sandbridge found servers in the file of cursor (${file}): jira`)
   // The client that was left out is not asked for its tools, either.
-  expect(screen).toContain('so that a search does not find these: own\n')
+  expect(screen).toContain('so no search finds these: own\n')
   expect(screen).toContain('Ask them with `sandbridge index`.')
   expect(screen).toContain('- Set MCP_BRIDGE_SOURCES=-cursor for commands in a terminal, too.')
   const { mcpServers } = JSON.parse(readFileSync(file, 'utf8')) as { mcpServers: Record<string, object> }
