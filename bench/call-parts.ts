@@ -16,7 +16,11 @@ export function callParts(bridge: TestBridge, engine: ProviderName): Record<Part
   const upstream = below.filter(isUpstream)
   const rest = below.filter((pid) => !isUpstream(pid))
   if (engine !== 'podman' && engine !== 'docker') return { bridge: [bridge.pid], kernel: rest, upstream, engine: [] }
-  const names = rest.flatMap((pid) => /--name[= ](\S+)/.exec(command.get(pid) ?? '')?.[1] ?? [])
+  // The engine's command for another sandbox may be about to make its container.
+  const made = new Set(execFileSync(engine, ['ps', '--format', '{{.Names}}'], { encoding: 'utf8' }).split('\n'))
+  const names = rest
+    .flatMap((pid) => /--name[= ](\S+)/.exec(command.get(pid) ?? '')?.[1] ?? [])
+    .filter((name) => made.has(name))
   const inspected = (name: string, field: string) =>
     execFileSync(engine, ['inspect', '--format', field, name], { encoding: 'utf8' }).trim()
   const kernel = names.flatMap((name) => treeOf(Number(inspected(name, '{{.State.Pid}}')), all))

@@ -172,7 +172,9 @@ print(*counts.values())`
   let text = ''
   for (let cell = 0; cell < CELLS; cell += 1) text = await bridge.run(code, { timeout: LONGEST_CELL_S })
   await closeTestBridge(bridge)
-  const [answered = NaN, inFlight = NaN, lost = NaN] = text.split(' ').map(Number)
+  // The bridge's note about the calls that failed follows.
+  const counts = /^\d+ \d+ \d+$/m.exec(text)?.[0] ?? ''
+  const [answered = NaN, inFlight = NaN, lost = NaN] = counts.split(' ').map(Number)
   // Each death ends a life of CALLS_PER_LIFE calls, of which at most AT_ONCE had no reply yet.
   const deaths = Math.floor((answered + inFlight) / CALLS_PER_LIFE)
   const all = answered + inFlight + lost === DYING_CALLS

@@ -193,6 +193,21 @@ describe('transports and eras', () => {
     expect(server.received).toHaveLength(1)
   })
 
+  it('a server that resets every connection gets one request at a start, after the first, until it is back', async () => {
+    let isDown = true
+    const server = await rawRemote(undefined, (request) => {
+      if (isDown) request.socket.resetAndDestroy()
+      return isDown
+    })
+    const upstreams = open([remote('r', server.url)])
+    for (const total of [2, 3]) {
+      await expect(echo(upstreams, 'a')).rejects.toMatchObject({ message: expect.stringContaining('was reset') })
+      expect(server.received).toHaveLength(total)
+    }
+    isDown = false
+    expect(textOf(await echo(upstreams, 'b'))).toBe('b')
+  })
+
   it('the negotiated revision of a remote server is remembered: the second connection requests nothing twice', async () => {
     const server = await rawRemote()
     const upstreams = open([remote('r', server.url)])

@@ -52,6 +52,9 @@ const PROBE_MS = 5_000
 /** After this time the server is asked again: it may support the modern era by then. */
 const REACHED_MS = 7 * 24 * 60 * 60_000
 
+/** How long a server that refuses both eras' first requests in the same way gets only one of them at a start. */
+const DOWN_MS = 60 * 60_000
+
 const INSTALL_LIMITS = { firstMs: 30_000, quietMs: 30_000, maxMs: 15 * 60_000, lookMs: 1000 }
 
 /**
@@ -135,6 +138,12 @@ async function openIn(
     }
     // The first refusal is more useful than those of eras and transports that the server may not support.
     first ??= failure
+    if (probe && !hasWaited && !failure.refused)
+      options.place.reached.keep(options.definition, {
+        via: 'http',
+        era: 'legacy',
+        at: Date.now() - REACHED_MS + DOWN_MS,
+      })
     if (!failure.refused && !probe?.refused)
       throw new StartFailedError(first.refused && failure !== first ? first : failure)
     // It answers by now, as a slow server of the modern era would.
