@@ -83,13 +83,7 @@ export function connectServers(options: ConnectOptions): ConnectedServers {
   const inputs = new InputAnswers(options.ask)
   const tokens = tokensFile(stateDir)
   const store = options.stores.of(options.user)
-  const tokenStore = createTokenStore(store, signInVault(settings, log), log, (url) => {
-    const mayHave = (written: string): boolean =>
-      written === url || (written.includes('${') && url.startsWith(written.split('${')[0]!))
-    return (
-      upstreams.definitions.filter(({ transport }) => transport.type !== 'stdio' && mayHave(transport.url)).length > 1
-    )
-  })
+  const tokenStore = createTokenStore(store, signInVault(settings, log), log)
   const bookOf = (definition: ServerDefinition) => toolbookOf(store, definitionKey(definition), log)
   const jailPlace: UpstreamJail = {
     home: context.home,

@@ -4,7 +4,7 @@ import type { ServerSet } from '@sandbridge/core/bridge/server-set.ts'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import { withBridge } from '@sandbridge/core/cli/terminal/open-bridge.ts'
 import { print } from '@sandbridge/core/cli/terminal/print.ts'
-import { type KeptSignIn, olderKeyOf } from '@sandbridge/core/upstream/auth/token-store.ts'
+import type { KeptSignIn } from '@sandbridge/core/upstream/auth/token-store.ts'
 import { oauth, type Revocation } from '@sandbridge/core/upstream/oauth-part.ts'
 import { nameIn, remoteServer, serversOf } from './named-servers.ts'
 
@@ -32,7 +32,7 @@ export async function logout(given: string | undefined, { all, user }: LogoutOpt
         hint: 'sandbridge logout NAME, logout ADDRESS or logout --all',
       })
     }
-    const name = given === undefined ? undefined : await entryNamed(set, given)
+    const name = given === undefined ? undefined : entryNamed(set, given)
     const kept = await store.all()
     const chosen = all ? kept : kept.filter((one) => isNamed(one, name ?? given!))
     // A name that is neither of an entry nor of a sign-in is a slip.
@@ -46,22 +46,18 @@ export async function logout(given: string | undefined, { all, user }: LogoutOpt
   })
 }
 
-/** Undefined for an entry that is gone. A sign-in of an older version gets its entry by being read. */
-async function entryNamed(set: ServerSet, given: string): Promise<string | undefined> {
+/** Undefined for an entry that is gone. */
+function entryNamed(set: ServerSet, given: string): string | undefined {
   try {
-    const name = nameIn(set, given)
-    const { url } = await remoteServer(set, name)
-    await set.connected.tokenStore.read({ name, url })
-    return name
+    return nameIn(set, given)
   } catch (error) {
     if (!BridgeError.isInstance(error)) throw error
     return undefined
   }
 }
 
-/** Sign-ins of older versions have no name, and a hash of their address as their key. */
-function isNamed({ grants: { entry }, key }: KeptSignIn, given: string): boolean {
-  if (!entry) return key === olderKeyOf({ url: given })
+function isNamed({ grants: { entry } }: KeptSignIn, given: string): boolean {
+  if (!entry) return false
   const plain = (address: string): string => address.replace(/[?#].*$/, '').replace(/\/$/, '')
   return entry.name === given || entry.url === given || plain(entry.url) === plain(given)
 }

@@ -29,7 +29,7 @@ export interface Grant {
   }
   /** The port of the redirect address that the client is registered with. */
   port?: number
-  /** Where tokens are refreshed and revoked. Missing in sign-ins of older versions. */
+  /** Where tokens are refreshed and revoked. */
   endpoint?: { url: string; authMethods?: string[]; resource?: string; revocationUrl?: string }
   /** For people: who has signed in, where that is known, and when, in milliseconds since 1970. */
   account?: string
@@ -42,7 +42,7 @@ export interface Grant {
 
 /** The sign-ins of one entry, by authorization server. */
 export interface ServerGrants {
-  /** Missing in sign-ins of older versions, which were kept by address alone. */
+  /** Whose they are; missing before the first change. */
   entry?: SignInEntry
   /** The issuer of the tokens that were saved last. */
   latest?: string

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto'
 import { lstatSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -22,21 +21,6 @@ function folder(contents?: object) {
 const tokens = (access_token: string) => ({ latest: 'i', byIssuer: { i: { tokens: { access_token } } } })
 const tokenIn = (grants: { byIssuer: Record<string, { tokens?: { access_token: string } }> }) =>
   grants.byIssuer['i']?.tokens?.access_token
-
-it('a sign-in that was kept for an address is of the only entry with it, and of none where there are several', async () => {
-  const older = { [hash('sha256', url)]: tokens('old') }
-  const only = folder(older)
-  expect(tokenIn(await createTokenStore(only.store).read({ name: 'a', url }))).toBe('old')
-  expect(tokenIn(await createTokenStore(only.store).read({ name: 'b', url }))).toBeUndefined()
-  const several = folder(older)
-  const store = createTokenStore(several.store, undefined, undefined, (one) => one === url)
-  for (const name of ['a', 'b']) {
-    expect(tokenIn(await store.read({ name, url }))).toBeUndefined()
-    await store.update({ name, url }, (grants) => Object.assign(grants, tokens(name)))
-    expect(tokenIn(await store.read({ name, url }))).toBe(name)
-  }
-  expect(several.kept()).toMatchObject(older)
-})
 
 it('bridges with different keys keep their sign-ins to one server beside each other', async () => {
   const { store, kept } = folder()

@@ -52,14 +52,8 @@ const MAX_OTHERS = 3
 /**
  * @param vault missing means that the file holds plain text
  * @param log receives one warning when an entry, or the file, is damaged
- * @param isShared whether several entries have this address
  */
-export function createTokenStore(
-  store: Store,
-  vault?: Vault,
-  log?: Log,
-  isShared: (url: string) => boolean = () => false,
-): TokenStore {
+export function createTokenStore(store: Store, vault?: Vault, log?: Log): TokenStore {
   const document = store.document(TOKENS)
   const secrets = new HeldSecrets()
   const warned = new Set<string>()
@@ -101,15 +95,10 @@ export function createTokenStore(
     contents[key] = { ...(sealed === undefined ? grants : { sealed }), ...(others.length > 0 && { others }) }
     noteSecrets(grants, secrets)
   }
-  /** What an older version kept for an address is of the only entry with it: of several, nobody knows of which. */
-  const openOlder = async (contents: Contents, entry: SignInEntry): Promise<ServerGrants | undefined> =>
-    isShared(entry.url) ? undefined : open(contents, olderKeyOf(entry))
   const update = async (entry: SignInEntry, change: (grants: ServerGrants) => void): Promise<void> => {
     const key = keyOf(entry)
     await record.update(async (contents) => {
-      const older = await openOlder(contents, entry)
-      const grants = (await open(contents, key)) ?? older ?? noGrants()
-      if (older) delete contents[olderKeyOf(entry)]
+      const grants = (await open(contents, key)) ?? noGrants()
       grants.entry = { name: entry.name, url: entry.url }
       change(grants)
       await write(contents, key, grants)
@@ -123,9 +112,6 @@ export function createTokenStore(
       const contents = await read()
       const kept = await open(contents, keyOf(entry))
       if (kept) return kept
-      const older = await openOlder(contents, entry)
-      if (older) await update(entry, () => {}).catch(() => {})
-      if (older) return older
       const locked = await lockedTexts(contents[keyOf(entry)], keyOf(entry), vault)
       return locked.length > 0 ? { ...noGrants(), isLocked: true } : noGrants()
     },
@@ -154,11 +140,6 @@ function asideName(now: Date): string {
 
 function keyOf({ name, url }: SignInEntry): string {
   return hash('sha256', JSON.stringify([name, url]))
-}
-
-/** Sign-ins of older versions: one for each address. */
-export function olderKeyOf({ url }: Pick<SignInEntry, 'url'>): string {
-  return hash('sha256', url)
 }
 
 /** The sealed texts of an entry, the newest first. */
