@@ -9,8 +9,8 @@ const ROOT = path.join(import.meta.dirname, '..')
 /** Which package uses which other one when the program runs. Tests may use any. */
 const MAY = {
   direct: ['record'],
-  page: ['record'],
-  workflows: ['record'],
+  page: ['http', 'record'],
+  workflows: ['record', 'terminal'],
   registry: ['remote'],
   'sign-in': ['remote'],
   bubblewrap: ['cell-packages'],

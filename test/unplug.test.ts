@@ -58,6 +58,7 @@ beforeAll(() => {
   for (const name of readdirSync(path.join(ROOT, 'node_modules')))
     if (name !== '@sandbridge') link(path.join(ROOT, 'node_modules', name), name)
   for (const name of ['core', 'sandbridge', ...PACKAGES]) link(path.join(copy, 'packages', name), `@sandbridge/${name}`)
+  writeFileSync(path.join(copy, 'client.mjs'), CLIENT)
   // All have the same files of the embedded sandbox, which takes seconds to prepare.
   mkdirSync(SANDBOX_CACHE, { recursive: true })
   for (const cache of ['test', 'demo']) {
@@ -100,10 +101,22 @@ function withUsers(name: string): string[] {
   return [...new Set([name, ...users.flatMap(withUsers)])]
 }
 
-const CELL = ['exec', '-c', '20 + 22']
+/** What a client gets from one cell. */
+const CLIENT = `import { Client } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+const client = new Client({ name: 'unplug', version: '1' })
+const transport = new StdioClientTransport({ command: process.execPath, args: ['dist/cli.js', 'run'], env: process.env })
+try {
+  await client.connect(transport)
+  const { content } = await client.callTool({ name: 'run_python', arguments: { code: process.argv[2] } })
+  console.log(content[0].text)
+} finally {
+  await client.close()
+}`
+const CELL = ['client.mjs', '20 + 22']
 const RAW = fixtureServer('raw.mjs', 'good')
 const JAILED = { raw: { ...RAW, sandbox: {} } }
-const CALL = ['exec', '-c', 'await mcp_raw.echo(text="x")']
+const CALL = ['client.mjs', 'await mcp_raw.echo(text="x")']
 const FAR = { far: { url: 'http://127.0.0.1:9/mcp' } }
 const RECORD = 'the audit log'
 /** Who asks for a part, and what it is called. */
@@ -112,12 +125,12 @@ const ASKING: [string, string, Given, readonly string[]][] = [
   ['MCP_BRIDGE_RUNTIME=podman', 'the container provider', { env: { MCP_BRIDGE_RUNTIME: 'podman' } }, CELL],
   ['MCP_BRIDGE_RUNTIME=kubernetes', 'Kubernetes', { env: { MCP_BRIDGE_RUNTIME: 'kubernetes' } }, CELL],
   ['MCP_BRIDGE_PACKAGES', 'the installation of packages', { env: { MCP_BRIDGE_PACKAGES: 'six' } }, CELL],
-  ["Server 'far'", 'the HTTP client', { servers: FAR }, ['exec', '-c', 'await mcp_far.echo(text="x")']],
+  ["Server 'far'", 'the HTTP client', { servers: FAR }, ['client.mjs', 'await mcp_far.echo(text="x")']],
   ['MCP_BRIDGE_SOURCES', 'the reader of other clients', { env: { MCP_BRIDGE_SOURCES: 'cursor' } }, CELL],
   ['MCP_BRIDGE_MASK', 'masking', { env: { MCP_BRIDGE_MASK: 'email' } }, CELL],
   ['MCP_BRIDGE_STORAGE', 'PostgreSQL', { env: { MCP_BRIDGE_STORAGE: 'postgresql://localhost/sandbridge' } }, CELL],
   ['MCP_BRIDGE_METRICS', 'telemetry', { env: { MCP_BRIDGE_METRICS: '127.0.0.1:0' } }, CELL],
-  ['--http', 'HTTP', {}, ['run', '--http', '0']],
+  ['--http', 'HTTP', {}, ['dist/cli.js', 'run', '--http', '0']],
   [
     'MCP_BRIDGE_FLOW or a rule about flows',
     'tracking where values come from',
@@ -178,7 +191,7 @@ it.each(CHOSEN)('without %s and what uses it, the others type-check, are built a
   expect(errors.filter((line) => !line.includes('-as-it-was.ts'))).toEqual([expect.stringContaining('exit code')])
   for (const list of LISTS) rmSync(asItWas(list))
   expect(node('scripts/build.mjs')).toBe('')
-  expect(node('dist/cli.js', ...CELL)).toBe('42\n')
+  expect(node(...CELL)).toBe('42\n')
   for (const one of names)
     cpSync(path.join(ROOT, 'packages', one), path.join(copy, 'packages', one), { recursive: true, filter: isProgram })
 })
@@ -199,8 +212,9 @@ it('the core alone type-checks, passes its quick tests, is built, runs the demo,
   expect(node('scripts/build.mjs')).toBe('')
   expect(node(path.join(ROOT, 'node_modules/tsx/dist/cli.mjs'), 'examples/demo.ts')).not.toContain('exit code')
   const help = node('dist/cli.js', '--help')
-  expect(help).toContain('exec')
+  expect(help).toContain('run')
   for (const command of [
+    'exec',
     'workflows',
     'schedule',
     'find',
@@ -234,8 +248,6 @@ it('the core alone type-checks, passes its quick tests, is built, runs the demo,
     expect(help).not.toMatch(new RegExp(`^ +${command} `, 'm'))
   for (const [asker, part, given, words] of ASKING) {
     const env = { MCP_BRIDGE_LOG_LEVEL: 'warning', ...given.env }
-    expect(run({ ...given, env }, 'dist/cli.js', ...words).all).toContain(
-      `${asker} needs ${part}, which is not in this build`,
-    )
+    expect(run({ ...given, env }, ...words).all).toContain(`${asker} needs ${part}, which is not in this build`)
   }
 })

@@ -4,7 +4,7 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { messageOf } from '@sandbridge/core/errors.ts'
-import { escaped, html } from '@sandbridge/core/util/text/html.ts'
+import { escaped, html } from './html.ts'
 import type { Callback, SignInPage } from '@sandbridge/core/upstream/oauth-part.ts'
 import { SIGN_IN_MS } from '@sandbridge/core/upstream/auth/sign-in-limit.ts'
 import { readBody } from '@sandbridge/core/serve/requests/request-body.ts'

@@ -1,6 +1,6 @@
 // The small pages: those that a link opens, and the one without access. They need no style. Pure.
 import { hash } from 'node:crypto'
-import { escaped, html } from '@sandbridge/core/util/text/html.ts'
+import { escaped, html } from '@sandbridge/http/html.ts'
 
 const SUBMIT = 'document.forms[0].submit()'
 /** The only script of these pages, for their content security policy. */

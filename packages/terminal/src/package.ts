@@ -1,3 +1,4 @@
+import { cells } from './cells/feature.ts'
 import { completion } from './completion/feature.ts'
 import { lists } from './lists/feature.ts'
 import { permissions } from './permissions/feature.ts'
@@ -7,5 +8,5 @@ import { shell } from './shell/feature.ts'
 import type { Package } from '@sandbridge/core/cli/package.ts'
 
 export const terminal: Package = {
-  features: [completion, lists, permissions, sandboxes, settings, shell],
+  features: [cells, completion, lists, permissions, sandboxes, settings, shell],
 }

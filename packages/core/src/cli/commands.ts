@@ -37,19 +37,6 @@ export function createProgram(terminal: Terminal): Command {
     )
     .runs(async () => (await import('./serve/run.ts')).run)
 
-  const exec = program
-    .command('exec')
-    .description('run one cell from the terminal')
-    .argument('[file]', 'a Python file; - reads standard input')
-    .argument('[args...]', 'what the file reads as sys.argv; -- stands before what looks like an option of exec')
-    .allowUnknownOption()
-    .option('-c, --code <code>', 'the Python code')
-    .option('-s, --servers <names>', 'only these servers, separated by commas')
-    .option('-t, --timeout <seconds>', 'how long the cell may run')
-    .option('--images <folder>', 'the folder for images and audio (default: the working folder)')
-    .json('print the result as JSON')
-  exec.runs(async () => (await import('./cells/exec.ts')).exec, terminal, exec)
-
   program
     .command('ui')
     .description('show cells, calls, servers and search in the browser')

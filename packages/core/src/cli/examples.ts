@@ -1,14 +1,8 @@
-// The examples in the help of each command, by its words; the program's own are under the empty text.
+// The examples in the help of each command, by its words; those of the program itself under the empty text.
 import { features } from './package.ts'
 
 const EXAMPLES: Record<string, readonly string[]> = {
-  '': ['sandbridge exec -c "1 + 1"'],
   run: ['sandbridge run', 'sandbridge run --http 127.0.0.1:3910', 'sandbridge run --ui 7717'],
-  exec: [
-    'sandbridge exec -c "print(runtime.capability_summary())"',
-    'sandbridge exec report.py --servers github,files --images charts',
-    'echo "2 ** 10" | sandbridge exec -',
-  ],
   ui: ['sandbridge ui', 'sandbridge ui --port 7717'],
 }
 

@@ -22,7 +22,7 @@ import { editSetting, findSetting } from '@sandbridge/terminal/settings/edit-set
 import { loadSettings } from '../../src/config/settings/file/load-settings.ts'
 import { loadLiveSettings } from '../../src/config/settings/file/live-settings.ts'
 import { parse } from '../../src/config/settings/setting-kinds.ts'
-import { settingsJsonSchema } from '../../src/config/settings/file/settings-schema.ts'
+import { settingsJsonSchema } from '@sandbridge/terminal/settings/settings-schema.ts'
 import { namedSettings, settingContext } from '../../src/config/settings/settings.ts'
 import { BridgeError } from '../../src/errors.ts'
 import { PACKAGES } from '@sandbridge/sandbridge/packages.ts'

@@ -10,7 +10,7 @@ import type { Call, Run } from '@sandbridge/core/observe/runs/run.ts'
 import type { Bridge } from '@sandbridge/core/bridge/bridge.ts'
 import { fieldsOf, itemsOf } from '@sandbridge/core/util/json/json.ts'
 import { shownFlow } from '../page-event.ts'
-import { isWanted, newestFirst, type RunFilter, type RunRow, rowOf } from '@sandbridge/core/observe/runs/run-row.ts'
+import { isWanted, newestFirst, type RunFilter, type RunRow, rowOf } from '@sandbridge/record/run-row.ts'
 
 export interface RecordView {
   runs: RunRow[]

@@ -3,7 +3,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Run } from '@sandbridge/core/observe/runs/run.ts'
 import type { RecordView } from '../../src/views/record.ts'
-import { isWanted, newestFirst, rowOf, type RunFilter, type RunRow } from '@sandbridge/core/observe/runs/run-row.ts'
+import { isWanted, newestFirst, rowOf, type RunFilter, type RunRow } from '@sandbridge/record/run-row.ts'
 import { ask } from './api.ts'
 import { useStore } from './store.ts'
 

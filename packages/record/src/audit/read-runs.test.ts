@@ -7,7 +7,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { writeOldRecord } from '../../test/support/old-record.ts'
 import { recordFiles } from './other-files.ts'
 import { type RunCursor, readRunLines, readRuns } from './read-runs.ts'
-import type { RunFilter } from '@sandbridge/core/observe/runs/run-row.ts'
+import type { RunFilter } from '../run-row.ts'
 import { LogFolder } from '@sandbridge/core/keep/files/log-folder.ts'
 
 const START = Date.UTC(2026, 10, 20)

@@ -3,7 +3,7 @@
 import type { LogInfo, Logs } from '@sandbridge/core/keep/store.ts'
 import { recordFiles } from './other-files.ts'
 import { entryOf, type RecordEntry } from './record-entry.ts'
-import { newestFirst, type RunFilter, type RunRow } from '@sandbridge/core/observe/runs/run-row.ts'
+import { newestFirst, type RunFilter, type RunRow } from '../run-row.ts'
 import { cellOf, RunCollector } from './recorded-run.ts'
 
 /** The last run of a page, or a time before which all older runs began. */

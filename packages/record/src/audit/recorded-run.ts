@@ -1,9 +1,9 @@
 // Assembles runs from the record's lines: the line of the run itself, and those of its calls, denials and questions.
 // Pure.
-import { firstLine } from '@sandbridge/core/util/text/first-line.ts'
-import { wordsOf } from '@sandbridge/core/util/text/search-words.ts'
+import { firstLine } from '../first-line.ts'
+import { wordsOf } from '../search-words.ts'
 import { fieldsOf, itemsOf } from '@sandbridge/core/util/json/json.ts'
-import { fits, type RunFilter, type RunRow } from '@sandbridge/core/observe/runs/run-row.ts'
+import { fits, type RunFilter, type RunRow } from '../run-row.ts'
 import { errorOf, isRefused, numberOf, type RecordEntry, textOf } from './record-entry.ts'
 
 const MAX_SERVERS = 50

@@ -75,7 +75,7 @@ const NEW_FILE = `{\n  "$schema": "./.sandbridge/settings.schema.json"\n}\n`
 
 /** Beside the file, so that an editor finds it wherever the package is installed. */
 async function writeSchema(folder: string): Promise<void> {
-  const { settingsJsonSchema } = await import('@sandbridge/core/config/settings/file/settings-schema.ts')
+  const { settingsJsonSchema } = await import('./settings-schema.ts')
   await writeFile(path.join(folder, SCHEMA), `${JSON.stringify(settingsJsonSchema(), undefined, 2)}\n`)
 }
 

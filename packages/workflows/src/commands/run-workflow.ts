@@ -27,7 +27,7 @@ import { hasTerminal, pickOne, readLine, whileAsking } from '@sandbridge/core/cl
 import { withBridge } from '@sandbridge/core/cli/terminal/open-bridge.ts'
 import { print, printEmpty, printJson, printSummary, printTable, tell } from '@sandbridge/core/cli/terminal/print.ts'
 import { ProgressBar } from '@sandbridge/core/cli/terminal/progress-bar.ts'
-import { runInTerminal } from '@sandbridge/core/cli/terminal/run-in-terminal.ts'
+import { runInTerminal } from '@sandbridge/terminal/cells/run-in-terminal.ts'
 import type { Upstreams } from '@sandbridge/core/upstream/upstream.ts'
 import type { Catalog } from '@sandbridge/core/calls/catalog/catalog.ts'
 import { violation } from '@sandbridge/core/calls/catalog/signature/violation.ts'

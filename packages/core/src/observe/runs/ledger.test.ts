@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import type { BridgeEvent, CallEnded } from '../events/event.ts'
 import { Ledger } from './ledger.ts'
 import type { Run } from './run.ts'
-import { isWanted, rowOf } from './run-row.ts'
+import { isWanted, rowOf } from '@sandbridge/record/run-row.ts'
 
 const stamp = { seq: 1, at: 1, mono: 1 }
 const about = { parent: 'cell', kind: 'tool', server: 'files' } as const

@@ -2,7 +2,7 @@
 import type { JSX } from 'preact'
 import { visibleInline } from '@sandbridge/core/util/text/visible.ts'
 import type { ServerListView } from '../../../src/views/server-views.ts'
-import type { RunRow } from '@sandbridge/core/observe/runs/run-row.ts'
+import type { RunRow } from '@sandbridge/record/run-row.ts'
 import { useAnswer } from '../use-answer.ts'
 import type { Filter } from '../use-record.ts'
 

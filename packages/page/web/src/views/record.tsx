@@ -2,7 +2,7 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { visibleInline } from '@sandbridge/core/util/text/visible.ts'
-import type { RunRow } from '@sandbridge/core/observe/runs/run-row.ts'
+import type { RunRow } from '@sandbridge/record/run-row.ts'
 import { OpenedRun } from '../parts/opened-run.tsx'
 import { RecordFilters } from '../parts/record-filters.tsx'
 import { Status } from '../parts/status.tsx'

@@ -1,8 +1,8 @@
 // Saves images and sounds of a cell in a terminal as files under unused names.
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { BridgeError, messageOf } from '../../errors.ts'
-import type { MediaBlock } from '../../cell/render/bundle.ts'
+import { BridgeError, messageOf } from '@sandbridge/core/errors.ts'
+import type { MediaBlock } from '@sandbridge/core/cell/render/bundle.ts'
 
 const MAX_NUMBER = 100_000
 

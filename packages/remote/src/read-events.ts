@@ -1,11 +1,11 @@
 // Reads the events of a stream (WHATWG HTML, server-sent events) as leniently as other text of a server, and passes on
 // events that the MCP client package understands. Pure.
 import type { JSONRPCMessage } from '@modelcontextprotocol/client'
-import { isRecord, parseJson } from '../../util/json/json.ts'
-import { unreadable } from './lenient-message.ts'
-import type { Awaited } from './open-requests.ts'
-import { quote, readText } from './read-text.ts'
-import type { OnDropped } from './words.ts'
+import { isRecord, parseJson } from '@sandbridge/core/util/json/json.ts'
+import { unreadable } from '@sandbridge/core/upstream/reading/lenient-message.ts'
+import type { Awaited } from '@sandbridge/core/upstream/reading/open-requests.ts'
+import { quote, readText } from '@sandbridge/core/upstream/reading/read-text.ts'
+import type { OnDropped } from '@sandbridge/core/upstream/reading/words.ts'
 
 const LF = 0x0a
 /** A closing brace. */
