@@ -35,13 +35,19 @@ export class AuthorizationError extends Error {
 
   /** The authorization server does not know the client: it has to be registered anew. */
   get isUnknownClient(): boolean {
-    return this.said?.code === 'invalid_client' || this.said?.code === 'unauthorized_client'
+    return ['invalid_client', 'unauthorized_client'].includes(plain(this.said?.code))
   }
 }
 
+/** `Service Unavailable` and `SERVICE-UNAVAILABLE` are one code. */
+function plain(code = ''): string {
+  return code.toLowerCase().replaceAll(/[\s.-]+/g, '_')
+}
+
 const BUSY = new Set([408, 425, 429])
-/** Codes that say "later", with whatever status. */
-const LATER = new Set(['temporarily_unavailable', 'server_error', 'slow_down', 'rate_limited', 'too_many_requests'])
+/** Codes that say "later", with whatever status and however they are written. */
+const LATER =
+  /^(?:internal|unavailable|server_?error|slow_?down|rate_?limit|too_?many|throttl|overload|maintenance|(?:gateway_|request_)?time_?out|(?:temporarily|service|server)\w*_unavailable)/
 /** Codes such as "Forbidden" say no more than the status: gateways answer so. */
 const REASONS = new Set(Object.values(STATUS_CODES).map((reason) => reason?.toLowerCase()))
 /** Codes that are about the grant or the client, with whatever status. */
@@ -53,10 +59,11 @@ const REFUSED = new Set(['invalid_grant', 'invalid_token', 'invalid_client', 'un
 export function refusalOf(answer: Answer, what: string): AuthorizationError {
   const { status, fields, sentence } = answer
   const inFields = fields && errorIn(fields)
+  const code = plain(inFields?.code)
   const said = REASONS.has(inFields?.code.toLowerCase()) ? undefined : inFields
   const { host } = new URL(answer.url)
   const isFailure = status >= 500 || BUSY.has(status)
-  if (said ? LATER.has(said.code) || (isFailure && !REFUSED.has(said.code)) : isFailure) {
+  if (LATER.test(code) || (isFailure && !(said && REFUSED.has(code)))) {
     return new AuthorizationError(`${host} answered ${what} with ${said ? inWords(said) : `HTTP ${status}`}`, {
       isOutage: true,
       ...(said && { said }),

@@ -65,7 +65,8 @@ export function serverIn(fields: Fields, { place, expected, trusted }: Expectati
   }
   if (!isSafe(tokenEndpoint)) throw new AuthorizationError(`its token endpoint ${tokenEndpoint} does not use https`)
   const challenges = textsIn(fields, 'code_challenge_methods_supported')
-  if (challenges && !challenges.includes('S256')) throw new AuthorizationError('it does not support PKCE with S256')
+  if (challenges && !challenges.some((name) => name.toUpperCase() === 'S256'))
+    throw new AuthorizationError('it does not support PKCE with S256')
   const responses = textsIn(fields, 'response_types_supported')
   if (responses && !responses.some((type) => type.split(' ').includes('code')))
     throw new AuthorizationError('it does not support the response type code')

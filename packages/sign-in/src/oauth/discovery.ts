@@ -40,6 +40,7 @@ export function endpointOf({ server, resource }: Discovered): TokenEndpoint {
   }
 }
 
+const WELL_KNOWN = /\/\.well-known\/(?:oauth-authorization-server|openid-configuration)/
 /** Each may have to be waited for. */
 const MAX_LISTED = 5
 const MAX_SCOPES_CHARS = 4_000
@@ -102,7 +103,8 @@ export async function discover(wanted: Wanted): Promise<Discovered> {
   }
   const all = resource && textsIn(resource, 'authorization_servers')
   const listed = all
-    ?.map((address) => withHttps(address, serverUrl))
+    // Some list the place of the metadata in place of the issuer.
+    ?.map((address) => withHttps(address, serverUrl).replace(WELL_KNOWN, ''))
     .filter((url) => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol))
     .slice(0, MAX_LISTED)
   const own = new URL('/', serverUrl).href

@@ -27,8 +27,11 @@ export function sentenceIn(body: string): string | undefined {
 /** Undefined for a text that is neither a JSON object nor a form. */
 export function fieldsIn(body: string): Fields | undefined {
   const json = parseJson(body.replace(/^\uFEFF/, ''))
-  if (isRecord(json)) return json
-  const form = body.trim()
+  // Gateways encode twice, or send a list of the one answer.
+  const inner = typeof json === 'string' ? parseJson(json) : json
+  const one = Array.isArray(inner) && inner.length === 1 ? inner[0] : inner
+  if (isRecord(one)) return one
+  const form = body.trim().replace(/^\?/, '')
   // GitHub's and others' token endpoints answer with a form (RFC 6749 was one in its drafts).
   return /^[\w.-]+=[^\s<>]*$/.test(form) ? Object.fromEntries(new URLSearchParams(form)) : undefined
 }

@@ -16,6 +16,9 @@ describe('an answer that is dressed otherwise', () => {
     ['code', 'a scope as a list', changed({ scope: ['a', 'b'] })],
     ['code', 'no token_type', without('token_type')],
     ['code', 'a form', (usual) => new URLSearchParams(usual as Record<string, string>).toString()],
+    ['code', 'a form with its question mark', (usual) => `?${new URLSearchParams(usual as Record<string, string>)}`],
+    ['code', 'JSON that is encoded twice', (usual) => JSON.stringify(JSON.stringify(usual))],
+    ['code', 'a list of one', (usual) => JSON.stringify([usual])],
     ['code', 'a byte order mark', (usual) => `\uFEFF${JSON.stringify(usual)}`],
     ...[
       'redirect_uris',
@@ -50,6 +53,7 @@ describe('an answer that is dressed otherwise', () => {
       'lists as texts',
       changed({ code_challenge_methods_supported: 'plain S256', response_types_supported: 'code token' }),
     ],
+    ['metadata', 's256', changed({ code_challenge_methods_supported: ['s256'] })],
     ['metadata', 'relative endpoints', changed({ authorization_endpoint: '/authorize', token_endpoint: '/token' })],
     [
       'metadata',
@@ -73,6 +77,14 @@ describe('an answer that is dressed otherwise', () => {
       (usual) => ({
         ...usual,
         authorization_servers: ['http://127.0.0.1:9', ...(usual['authorization_servers'] as string[])],
+      }),
+    ],
+    [
+      'resource',
+      'the place of the metadata as a server',
+      (usual, _sent, base) => ({
+        ...usual,
+        authorization_servers: [`${base}/.well-known/oauth-authorization-server`],
       }),
     ],
     ['resource', '404, so that the server itself is asked', () => 404],
@@ -140,6 +152,8 @@ describe('a refresh that is refused', () => {
     ['ok: false with 200', () => ({ ok: false, error: 'invalid_refresh_token' })],
     ['an error object', () => [400, { error: { code: 'dead', message: 'Expired' } }]],
     ['invalid_grant with 500', () => [500, { error: 'invalid_grant' }]],
+    ['INVALID_GRANT with 500', () => [500, { error: 'INVALID_GRANT' }]],
+    ['a session that has timed out', () => [400, { error: 'session_timeout' }]],
     ['an error in a form with 200', () => 'error=bad_refresh_token&error_description=It+has+expired'],
     ['a code of another name', () => [400, { errorCode: 'E0000011', errorSummary: 'Invalid token provided' }]],
     ['a list of errors', () => [422, { errors: [{ code: 'expired', message: 'Expired' }] }]],
@@ -205,6 +219,9 @@ describe('a refresh that is refused', () => {
     ['a page with 503', () => [503, page]],
     ['temporarily_unavailable', () => [400, { error: 'temporarily_unavailable' }]],
     ['server_error with 200', () => ({ error: 'server_error' })],
+    ['rate_limit_exceeded', () => [400, { error: 'rate_limit_exceeded' }]],
+    ['a limit in the words of HTTP', () => [400, { error: 'Too Many Requests' }]],
+    ['ok: false and service_unavailable', () => ({ ok: false, error: 'service_unavailable' })],
   ])('a refresh that fails with %s keeps the sign-in', async (_what, oddity) => {
     const { server, connect, logIn: signIn } = await site({})
     await signIn()
