@@ -3,9 +3,11 @@
 import { setMaxListeners } from 'node:events'
 import { isSameDefinition } from '../config/merge-definitions.ts'
 import type { ServerDefinition } from '../config/entries/server-definition.ts'
+import type { Redactor } from '../config/secrets/redact.ts'
 import { BridgeError } from '../errors.ts'
 import { NO_EVENTS } from '../observe/events/event-stream.ts'
 import type { Abortable } from '../util/async/cancellation.ts'
+import { mapTexts } from '../util/json/json.ts'
 import type { Connection } from './connection/connection.ts'
 import { ManagedUpstream, type UpstreamHearer } from './lifecycle/managed-upstream.ts'
 import type { Reached, UpstreamPlace } from './lifecycle/upstream-place.ts'
@@ -169,10 +171,9 @@ export class UpstreamSet implements Upstreams {
         { tool, onProgress: options.onProgress },
       )
     const called = turns ? turns.run(options.signal, call) : call()
-    if (upstream.isProcess) return called
     return called.then((result) => {
-      this.#signIns.succeeded(server)
-      return result
+      if (!upstream.isProcess) this.#signIns.succeeded(server)
+      return result.isError === true ? withoutSecrets(result, (text) => upstream.redact(text)) : result
     })
   }
 
@@ -306,4 +307,11 @@ export class UpstreamSet implements Upstreams {
     const text = `Server '${newcomer.definition.name}' was not started: ${this.#maxProcesses} servers are running, and all of them are in use`
     throw new BridgeError('UPSTREAM_UNREACHABLE', text, { hint: 'Retry when some calls have finished.' })
   }
+}
+
+/** The words of a failed call, without what a server quotes of its key or token. */
+function withoutSecrets(result: ToolResult, redact: Redactor): ToolResult {
+  const clean = mapTexts(result, redact)
+  // The one that is as it was keeps the JSON that it came as.
+  return JSON.stringify(clean) === JSON.stringify(result) ? result : (clean as ToolResult)
 }

@@ -62,6 +62,22 @@ describe('over stdio', () => {
     })
   })
 
+  it.each([true, false])(
+    'the key that a server quotes is redacted in a failed result only (isError: %s)',
+    async (isError) => {
+      const result = { content: [{ type: 'text', text: 'bad key topsecret' }], structuredContent: { n: 1 }, isError }
+      const server = raw(
+        'says',
+        JSON.stringify({ 'tools/call': `{"jsonrpc":"2.0","id":$ID,"result":${JSON.stringify(result)}}` }),
+      )
+      const transport = { ...server.transport, env: { KEY: 'topsecret' } }
+      const told = await open([{ ...server, transport }]).callTool('says', 'x', {})
+      // A result is what the server answers: only words about a failure are changed.
+      expect(textOf(told)).toBe(isError ? 'bad key [redacted]' : 'bad key topsecret')
+      expect(told.structuredContent).toEqual({ n: 1 })
+    },
+  )
+
   it('a server whose initialize has flat names, and whose lists are bare, works', async () => {
     const flat = { protocolVersion: '2024-11-05', 'serverInfo.name': 's', 'capabilities.tools': true }
     const upstreams = says({
