@@ -16,7 +16,11 @@ describe('an answer that is dressed otherwise', () => {
     ['code', 'a scope as a list', changed({ scope: ['a', 'b'] })],
     ['code', 'no token_type', without('token_type')],
     ['code', 'a form', (usual) => new URLSearchParams(usual as Record<string, string>).toString()],
-    ['code', 'a form with its question mark', (usual) => `?${new URLSearchParams(usual as Record<string, string>)}`],
+    [
+      'code',
+      'a form with its question mark',
+      (usual) => `?${new URLSearchParams(usual as Record<string, string>).toString()}`,
+    ],
     ['code', 'JSON that is encoded twice', (usual) => JSON.stringify(JSON.stringify(usual))],
     ['code', 'a list of one', (usual) => JSON.stringify([usual])],
     ['code', 'a byte order mark', (usual) => `\uFEFF${JSON.stringify(usual)}`],
