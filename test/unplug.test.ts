@@ -215,6 +215,7 @@ it('the core alone type-checks, passes its quick tests, is built, runs the demo,
   expect(help).toContain('run')
   for (const command of [
     'exec',
+    'ui',
     'workflows',
     'schedule',
     'find',

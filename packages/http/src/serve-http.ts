@@ -8,13 +8,15 @@ import type { Bridge } from '@sandbridge/core/bridge/bridge.ts'
 import { publicUrlOf } from '@sandbridge/core/config/settings/http-and-folders.ts'
 import type { Settings } from '@sandbridge/core/config/settings/settings.ts'
 import type { Log } from '@sandbridge/core/util/log.ts'
-import type { HttpService, ServedHttp } from '@sandbridge/core/serve/http-part.ts'
+import type { ServerParts } from '@sandbridge/core/serve/mcp/run-python.ts'
 import { ClientGroup, ClientGroups } from './client-groups.ts'
 import { createFindClient } from './access/find-client.ts'
 import { createGuard } from './access/guard.ts'
 import { createHealth, HEALTH_PATHS } from './health.ts'
+import type { Address } from './sockets/address.ts'
 import { openListener } from './sockets/listener.ts'
-import { Shares } from '@sandbridge/core/serve/requests/shares.ts'
+import type { TlsFiles } from './sockets/tls-files.ts'
+import { Shares } from './requests/shares.ts'
 import { NamedTokens } from './access/named-tokens.ts'
 import { AccessTokens } from './oauth/access-tokens.ts'
 import { bearerChallenge, type BearerRefusal } from './oauth/bearer-refusal.ts'
@@ -22,7 +24,7 @@ import { answerOAuthPath, isOAuthPath } from './oauth/oauth-paths.ts'
 import { ProtectedResource } from './oauth/protected-resource.ts'
 import { refuse } from './refuse.ts'
 import { Deliveries, ofResponse } from '@sandbridge/core/serve/mcp/deliveries.ts'
-import { BodyError, ENCODINGS, readJsonBody } from '@sandbridge/core/serve/requests/request-body.ts'
+import { BodyError, ENCODINGS, readJsonBody } from './requests/request-body.ts'
 import { HandleSeal } from './sealed-handle.ts'
 import type { SignInPages } from './sign-in-pages.ts'
 import { SessionRegistry } from './session-registry.ts'
@@ -78,8 +80,24 @@ function httpLimits(sessionCount: number): typeof HTTP_LIMITS {
   }
 }
 
-/** Also what only this part knows. */
-export interface HttpOptions extends ServedHttp {
+export interface HttpService {
+  url: string
+  /** Accepts no new session, and waits until no cell runs and no call is being answered, at most `maxMs`. */
+  drain(maxMs: number): Promise<void>
+  /**
+   * Stops listening and aborts open requests.
+   * @param settle ends what open requests wait for, so that they are answered before their connections end
+   */
+  close(settle?: () => Promise<void>): Promise<void>
+}
+
+export interface HttpOptions extends Address {
+  /** The bridge's own token. */
+  token: string
+  tls?: TlsFiles | undefined
+  /** Addresses and ranges of trusted proxies. */
+  trustedProxies?: readonly string[]
+  offers?: ServerParts['offers']
   /** Missing when users sign in to servers on this machine only. */
   signInPages?: SignInPages | undefined
 }

@@ -7,7 +7,7 @@ import { messageOf } from '@sandbridge/core/errors.ts'
 import { escaped, html } from './html.ts'
 import type { Callback, SignInPage } from '@sandbridge/core/upstream/oauth-part.ts'
 import { SIGN_IN_MS } from '@sandbridge/core/upstream/auth/sign-in-limit.ts'
-import { readBody } from '@sandbridge/core/serve/requests/request-body.ts'
+import { readBody } from './requests/request-body.ts'
 
 const MAX_LINKS = 1_000
 const MAX_BODY_BYTES = 16 * 1024

@@ -1,6 +1,18 @@
+import type { Command } from '@sandbridge/core/cli/command.ts'
 import type { Package } from '@sandbridge/core/cli/package.ts'
+import type { Terminal } from '@sandbridge/core/cli/terminal/terminal.ts'
 import { page as pagePart } from '@sandbridge/core/serve/page-part.ts'
 
 export const page: Package = {
+  features: [{ name: 'Page', commands: addCommands, examples: { ui: ['sandbridge ui', 'sandbridge ui --port 7717'] } }],
   parts: [pagePart.at(() => import('./part.ts'))],
+}
+
+function addCommands(program: Command, terminal: Terminal): void {
+  program
+    .command('ui')
+    .description('show cells, calls, servers and search in the browser')
+    .option('--port <port>', 'the port on 127.0.0.1 (default: any free one)')
+    .json('print the link as JSON')
+    .runs(async () => (await import('./ui.ts')).ui, terminal)
 }

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import type { Bridge } from '@sandbridge/core/bridge/bridge.ts'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import type { AnswerPage } from '@sandbridge/core/calls/permissions/answer-page.ts'
-import { Connections } from '@sandbridge/core/serve/requests/connections.ts'
+import { Connections } from '@sandbridge/http/requests/connections.ts'
 import { PAGE_PATH, PageHandler } from './page-handler.ts'
 
 const HOST = '127.0.0.1'

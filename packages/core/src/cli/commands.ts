@@ -37,12 +37,5 @@ export function createProgram(terminal: Terminal): Command {
     )
     .runs(async () => (await import('./serve/run.ts')).run)
 
-  program
-    .command('ui')
-    .description('show cells, calls, servers and search in the browser')
-    .option('--port <port>', 'the port on 127.0.0.1 (default: any free one)')
-    .json('print the link as JSON')
-    .runs(async () => (await import('./serve/ui.ts')).ui, terminal)
-
   return program
 }

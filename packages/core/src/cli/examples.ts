@@ -3,7 +3,6 @@ import { features } from './package.ts'
 
 const EXAMPLES: Record<string, readonly string[]> = {
   run: ['sandbridge run', 'sandbridge run --http 127.0.0.1:3910', 'sandbridge run --ui 7717'],
-  ui: ['sandbridge ui', 'sandbridge ui --port 7717'],
 }
 
 /** Formatted for the help; empty for a command without examples. */

@@ -8,4 +8,15 @@ export const page = new Part<PagePart>('the page')
 interface PagePart {
   /** @param port 0 means any free port. @throws BridgeError CONFIG_INVALID when it cannot be listened on */
   servePage: (bridge: Bridge, port: number) => Promise<AnswerPage>
+  /** @param given the value of `--ui`. @throws BridgeError CONFIG_INVALID for an invalid port */
+  pageBeside: (given: string | true) => { serve(bridge: Bridge): Promise<void>; close(): void }
+}
+
+/**
+ * Serves the page of a bridge from the first question on that a client cannot ask its user, who sits at this machine.
+ * @throws BridgeError CONFIG_INVALID when no port can be listened on
+ */
+export async function pageOnDemand(bridge: Bridge): Promise<void> {
+  const { servePage } = await page.for('A question that the client cannot show')
+  await servePage(bridge, 0)
 }

@@ -6,13 +6,7 @@ import type { Log } from '@sandbridge/core/util/log.ts'
 import { isLoopback } from '@sandbridge/core/util/net/loopback.ts'
 import type { Client, FindClient } from './find-client.ts'
 import { BearerRefusal } from '../oauth/bearer-refusal.ts'
-import {
-  hostOf,
-  isAddress,
-  isLoopbackName,
-  LOOPBACK_NAMES,
-  originHost,
-} from '@sandbridge/core/serve/requests/origin-headers.ts'
+import { hostOf, isAddress, isLoopbackName, LOOPBACK_NAMES, originHost } from '../requests/origin-headers.ts'
 import { refuse } from '../refuse.ts'
 import type { TrustedProxies } from '../sockets/trusted-proxies.ts'
 

@@ -1,6 +1,11 @@
 // Parses the address that `--http` listens on. Pure.
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import type { Address } from '@sandbridge/core/serve/http-part.ts'
+
+export interface Address {
+  host: string
+  /** 0 means any free port. */
+  port: number
+}
 
 /**
  * Parses `PORT`, `HOST:PORT` or `[IPV6]:PORT`. Without a host, only this machine can connect.

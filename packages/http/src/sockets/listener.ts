@@ -5,9 +5,9 @@ import type { AddressInfo, Socket } from 'node:net'
 import type { SecureContextOptions } from 'node:tls'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import type { Log } from '@sandbridge/core/util/log.ts'
-import type { Address, TlsFiles } from '@sandbridge/core/serve/http-part.ts'
-import { type ConnectionLimits, Connections } from '@sandbridge/core/serve/requests/connections.ts'
-import { readTls, watchTls } from './tls-files.ts'
+import { type ConnectionLimits, Connections } from '../requests/connections.ts'
+import type { Address } from './address.ts'
+import { readTls, type TlsFiles, watchTls } from './tls-files.ts'
 import type { TrustedProxies } from './trusted-proxies.ts'
 
 interface ListenerOptions extends Address {

@@ -6,7 +6,11 @@ import { readFile } from 'node:fs/promises'
 import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import { BridgeError, messageOf } from '@sandbridge/core/errors.ts'
 import type { Log } from '@sandbridge/core/util/log.ts'
-import type { TlsFiles } from '@sandbridge/core/serve/http-part.ts'
+
+export interface TlsFiles {
+  cert: string
+  key: string
+}
 
 /** How often the files are checked. */
 const LOOK_MS = 2_000

@@ -32,7 +32,7 @@ import { makeRunFolder, residentPlace } from '../run-folder.ts'
 import { SocketTransport } from './socket-transport.ts'
 import { createLog, type Log } from '@sandbridge/core/util/log.ts'
 import { features } from '@sandbridge/core/cli/package.ts'
-import { pageOnDemand } from '@sandbridge/core/cli/terminal/page-on-demand.ts'
+import { pageOnDemand } from '@sandbridge/core/serve/page-part.ts'
 import { serveCommand } from './serve-command.ts'
 import { serveConnection } from '@sandbridge/core/cli/serve/serve-connection.ts'
 

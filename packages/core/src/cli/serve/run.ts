@@ -9,19 +9,19 @@ import { BridgeError } from '../../errors.ts'
 import { createLog } from '../../util/log.ts'
 import type { Conversation } from '../../serve/mcp/run-python.ts'
 import { MAX_LINE_BYTES } from '../../serve/client-lines.ts'
+import { http as httpPart, type HttpFlags } from '../../serve/http-part.ts'
+import { page as pagePart, pageOnDemand } from '../../serve/page-part.ts'
 import { StdioTransport } from '../../serve/mcp/stdio-transport.ts'
 import { oneSession } from '../../serve/mcp/sessions.ts'
 import { onShutdown } from '../../util/process/shutdown.ts'
 import { features } from '../package.ts'
-import { pageOnDemand } from '../terminal/page-on-demand.ts'
-import type { HttpFlags } from './run-http.ts'
 import { serveConnection } from './serve-connection.ts'
 
 export async function run({ http, ui, tools, ...flags }: Partial<HttpFlags> & { tools?: string }): Promise<void> {
   // As its variable, which is of one client.
   if (tools !== undefined) process.env['MCP_BRIDGE_TOOLS'] = tools
   if (http !== undefined) {
-    const { runHttp } = await import('./run-http.ts')
+    const { runHttp } = await httpPart.for('--http')
     return runHttp({ http, ...(ui !== undefined && { ui }), ...flags })
   }
   if (Object.keys(flags).length > 0) {
@@ -29,7 +29,7 @@ export async function run({ http, ui, tools, ...flags }: Partial<HttpFlags> & { 
       hint: 'Pass --http as well.',
     })
   }
-  const page = ui === undefined ? undefined : (await import('./page-beside.ts')).pageBeside(ui)
+  const page = ui === undefined ? undefined : (await pagePart.for('--ui')).pageBeside(ui)
   const context = processContext()
   const read = async (): Promise<LiveSettings> => {
     const found = await loadLiveSettings()

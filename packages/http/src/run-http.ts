@@ -1,57 +1,53 @@
 // `sandbridge run --http`: serves many clients over HTTP until a signal stops it.
-import { Bridge } from '../../bridge/bridge.ts'
-import { OpenTenant } from '../../bridge/open-tenant.ts'
-import { loadLiveSettings } from '../../config/settings/file/live-settings.ts'
-import type { Settings } from '../../config/settings/settings.ts'
-import { publicUrlOf } from '../../config/settings/http-and-folders.ts'
-import { BridgeError } from '../../errors.ts'
-import { createLog } from '../../util/log.ts'
-import { type Address, http as part, type TlsFiles } from '../../serve/http-part.ts'
-import { isLoopback } from '../../util/net/loopback.ts'
-import { keptToken, tokenFile } from '../../serve/requests/kept-token.ts'
-import { onShutdown } from '../../util/process/shutdown.ts'
-import { features } from '../package.ts'
-import { pageOnDemand } from '../terminal/page-on-demand.ts'
-
-/** The options of the command line. */
-export interface HttpFlags {
-  http: string
-  ui?: string | true
-  tlsCert?: string
-  tlsKey?: string
-  trustedProxy?: string[]
-}
+import { Bridge } from '@sandbridge/core/bridge/bridge.ts'
+import { OpenTenant } from '@sandbridge/core/bridge/open-tenant.ts'
+import { loadLiveSettings } from '@sandbridge/core/config/settings/file/live-settings.ts'
+import type { Settings } from '@sandbridge/core/config/settings/settings.ts'
+import { publicUrlOf } from '@sandbridge/core/config/settings/http-and-folders.ts'
+import { BridgeError } from '@sandbridge/core/errors.ts'
+import { createLog } from '@sandbridge/core/util/log.ts'
+import type { HttpFlags } from '@sandbridge/core/serve/http-part.ts'
+import { page as pagePart, pageOnDemand } from '@sandbridge/core/serve/page-part.ts'
+import { isLoopback } from '@sandbridge/core/util/net/loopback.ts'
+import { keptToken, tokenFile } from './access/kept-token.ts'
+import { serveHttp } from './serve-http.ts'
+import { SignInPages } from './sign-in-pages.ts'
+import { type Address, parseAddress } from './sockets/address.ts'
+import type { TlsFiles } from './sockets/tls-files.ts'
+import { onShutdown } from '@sandbridge/core/util/process/shutdown.ts'
+import { features } from '@sandbridge/core/cli/package.ts'
 
 /**
  * @throws BridgeError CONFIG_INVALID for an invalid address, or for one that other machines can reach when no token is
  * set
  */
 export async function runHttp({ http, ui, trustedProxy: trustedProxies = [], ...files }: HttpFlags): Promise<void> {
-  const { parseAddress, openHttp } = await part.for('--http')
   const address = parseAddress(http)
   const tls = tlsOf(files)
-  const page = ui === undefined ? undefined : (await import('./page-beside.ts')).pageBeside(ui)
+  const page = ui === undefined ? undefined : (await pagePart.for('--ui')).pageBeside(ui)
   const { settings, refresh: refreshSettings } = await loadLiveSettings()
   checkPublicUrl(address, settings)
   checkHandleKey(settings)
   const { token, source } = await tokenFor(address, settings)
   // A client on another machine could not open this machine's page.
-  const { signInPage, serve } = openHttp(publicUrlOf(settings))
+  const publicUrl = publicUrlOf(settings)
+  const signInPages = publicUrl === undefined ? undefined : new SignInPages(publicUrl)
   const options = {
     ownPort: address.port,
     methods: features.methods,
     refreshSettings,
-    ...(signInPage && { signInPage }),
+    ...(signInPages && { signInPage: signInPages }),
     ...(isLoopback(address.host) && { servePage: pageOnDemand }),
   }
   const bridge = await Bridge.open(settings, createLog(settings.logLevel), options)
   // Reports mistakes in the config files at once.
   const owner = await OpenTenant.of(bridge, bridge.tenants.of(), () => bridge.close())
-  const service = await serve(bridge, {
+  const service = await serveHttp(bridge, {
     ...address,
     token,
     tls,
     trustedProxies,
+    signInPages,
     offers: features.offers,
   })
   await page?.serve(bridge)

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { keptToken, tokenFile } from './kept-token.ts'
-import { needsPosix } from '../../../test/support/needs.ts'
+import { needsPosix } from '@sandbridge/core/test/support/needs.ts'
 
 function newFile(): string {
   const folder = mkdtempSync(path.join(tmpdir(), 'sb-token-'))

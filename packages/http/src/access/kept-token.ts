@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { link, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { BridgeError } from '../../errors.ts'
+import { BridgeError } from '@sandbridge/core/errors.ts'
 
 export function tokenFile(stateDir: string): string {
   return path.join(stateDir, '.sandbridge', 'http-token')

@@ -1,11 +1,11 @@
 // `sandbridge ui`: prints a link to the page of the resident bridge. Where there is none, it serves the page with a
 // bridge of its own until a signal stops it.
 import { createInterface } from 'node:readline'
-import { onShutdown } from '../../util/process/shutdown.ts'
-import { page as part } from '../../serve/page-part.ts'
-import { openBridge } from '../terminal/open-bridge.ts'
-import type { Terminal } from '../terminal/terminal.ts'
+import { onShutdown } from '@sandbridge/core/util/process/shutdown.ts'
+import { openBridge } from '@sandbridge/core/cli/terminal/open-bridge.ts'
+import type { Terminal } from '@sandbridge/core/cli/terminal/terminal.ts'
 import { parsePort } from './page-beside.ts'
+import { servePage } from './serve-page.ts'
 
 interface UiOptions {
   port?: string
@@ -22,7 +22,6 @@ export async function ui({ port, json = false }: UiOptions, terminal: Terminal):
     return
   }
   const bridge = await openBridge({ poolCount: 0 })
-  const { servePage } = await part.for('`sandbridge ui`')
   const page = await servePage(bridge.bridge, number ?? 0)
   onShutdown(
     async () => {

@@ -1,8 +1,7 @@
 // Serves the page while the bridge serves clients. A failure of the page is printed and does not affect the clients.
-import type { Bridge } from '../../bridge/bridge.ts'
-import type { AnswerPage } from '../../calls/permissions/answer-page.ts'
-import { BridgeError, messageOf } from '../../errors.ts'
-import { page as part } from '../../serve/page-part.ts'
+import type { Bridge } from '@sandbridge/core/bridge/bridge.ts'
+import type { AnswerPage } from '@sandbridge/core/calls/permissions/answer-page.ts'
+import { BridgeError, messageOf } from '@sandbridge/core/errors.ts'
 
 /** @param given the value of `--ui`. @throws BridgeError CONFIG_INVALID for an invalid port */
 export function pageBeside(given: string | true): { serve(bridge: Bridge): Promise<void>; close(): void } {
@@ -11,7 +10,7 @@ export function pageBeside(given: string | true): { serve(bridge: Bridge): Promi
   return {
     serve: async (bridge) => {
       try {
-        const { servePage } = await part.for('--ui')
+        const { servePage } = await import('./serve-page.ts')
         page = await servePage(bridge, port)
         process.stderr.write(`The page opens once, within ten minutes, at ${page.newLink()}\n`)
       } catch (error) {
