@@ -3,6 +3,7 @@
 import type { Call, Player, Turn, View } from './play.ts'
 import { foundAtOnce, listedName, SEARCH_TOOL, type Way } from './surface.ts'
 import type { Exchange, GoldCall } from './task.ts'
+import { CALL_TOOL, SEARCH_TOOLS } from '../../packages/direct/src/search-tools.ts'
 
 /** How the calls are made through Sandbridge. */
 export type Style = 'calls' | 'one cell' | 'a cell a step'
@@ -20,10 +21,10 @@ export function goldPlayer(way: Way, style: Style): Player {
   return (view) => {
     if (view.exchange !== exchange) {
       exchange = view.exchange
-      left = turnsOf(exchange, way, style)
+      left = turnsOf(view, way, style)
       searches = 0
     }
-    const missing = way === 'direct' ? [] : unknownTools(view, way, known)
+    const missing = way === 'direct' ? [] : unknownTools(view, known)
     if (missing.length > 0) {
       if (searches === MOST_SEARCHES)
         return Promise.resolve({ text: `Not found: ${missing.map(({ tool }) => tool).join(', ')}`, calls: [] })
@@ -37,30 +38,40 @@ export function goldPlayer(way: Way, style: Style): Player {
   }
 }
 
-function turnsOf({ steps, cell }: Exchange, way: Way, style: Style): Call[][] {
-  if (steps.length === 0) return []
-  if (way !== 'sandbridge')
-    return steps.map((step) => step.map(({ server, tool, args }) => ({ name: listedName(server, tool), args })))
-  const codes = style === 'one cell' ? [cell ?? steps.flat().map(printed).join('\n')] : steps.map(stepCode)
+function turnsOf({ exchange: { steps, cell }, tools }: View, way: Way, style: Style): Call[][] {
+  const [first, ...others] = steps.flat()
+  if (first === undefined) return []
+  const isListed = others.length === 0 && tools.some(({ name }) => name === listedName(first.server, first.tool))
+  if (way !== 'sandbridge' && (way !== 'proposed' || isListed))
+    return steps.map((step) =>
+      step.map(({ server, tool, args }) => {
+        const name = listedName(server, tool)
+        return way === 'found' ? { name: CALL_TOOL.name, args: { name, arguments: args } } : { name, args }
+      }),
+    )
+  const codes = style !== 'a cell a step' ? [cell ?? steps.flat().map(printed).join('\n')] : steps.map(stepCode)
   return codes.map((code) => [runPython(code)])
 }
 
 const runPython = (code: string): Call => ({ name: 'run_python', args: { code } })
 
 function searchCall(way: Way, queries: string[]): Call {
-  if (way === 'search') return { name: SEARCH_TOOL.name, args: { queries } }
   const limit = foundAtOnce(queries)
+  if (way === 'search') return { name: SEARCH_TOOL.name, args: { queries } }
+  if (way === 'found') return { name: SEARCH_TOOLS.name, args: { query: queries, ...(limit > 5 && { limit }) } }
   const more = limit > 5 ? `, limit=${limit}` : ''
   return runPython(`print(await runtime.search_tool_docs(${queries.map(python).join(', ')}${more}))`)
 }
 
 /** The tools of the solution that no search has found yet. */
-function unknownTools({ messages, exchange, tools }: View, way: Way, known: Set<string>): GoldCall[] {
+function unknownTools({ messages, exchange, tools }: View, known: Set<string>): GoldCall[] {
   const needed = new Map(exchange.steps.flat().map((call) => [listedName(call.server, call.tool), call]))
   const listed = new Set(tools.map(({ name }) => name))
   const last = messages.at(-1)
   const said = last?.role === 'results' ? last.results.map(({ text }) => text).join('\n') : ''
-  for (const [name, call] of needed) if (listed.has(name) || said.includes(`${called(call)}(`)) known.add(name)
+  const isFound = (name: string, call: GoldCall): boolean =>
+    said.includes(`${called(call)}(`) || said.includes(`{"name":"${name}"`)
+  for (const [name, call] of needed) if (listed.has(name) || isFound(name, call)) known.add(name)
   return [...needed].filter(([name]) => !known.has(name)).map(([, call]) => call)
 }
 

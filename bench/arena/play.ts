@@ -89,7 +89,7 @@ const MAX_TURNS = 60
 export async function play(task: Task, way: Way, style: string, player: Player): Promise<Outcome> {
   const world = await task.open()
   try {
-    const surface = await openSurface(way, world.servers)
+    const surface = await openSurface(way, world)
     try {
       const tally = new Tally(world.renamed)
       const started = performance.now()

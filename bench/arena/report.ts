@@ -1,6 +1,7 @@
 // What the runs of the arena come to: tables by size of task, the share that was solved with its interval, and where
 // the ways cross. Pure.
 import type { Outcome } from './play.ts'
+import type { Way } from './surface.ts'
 
 /** Groups of tasks by the calls that a perfect model makes. */
 export const SIZES: readonly { name: string; has: (outcome: Pick<Outcome, 'size' | 'isLarge'>) => boolean }[] = [
@@ -24,7 +25,14 @@ export const mean = (values: readonly number[]): number => values.reduce((a, b) 
 
 /** The way and how it was used, for a column or a line of the chart. */
 export const labelOf = ({ way, style }: Pick<Outcome, 'way' | 'style'>): string => {
-  const ways = { direct: 'direct calls', search: 'tool search, direct calls', sandbridge: 'Sandbridge' }
+  const ways: Record<Way, string> = {
+    direct: 'direct calls',
+    search: 'tool search, direct calls',
+    sandbridge: 'Sandbridge',
+    listed: 'Sandbridge, every tool listed',
+    found: 'Sandbridge, search and call',
+    proposed: 'Sandbridge, with the proposed tools listed',
+  }
   return style === 'calls' ? ways[way] : `${ways[way]}, ${style}`
 }
 
@@ -111,15 +119,13 @@ export const fewestTools = (outcomes: readonly Outcome[]): Outcome[] =>
     .filter(({ way }) => way === 'direct')
     .map((one) => ({ ...one, style: 'no other tools', tokens: { ...one.tokens, read: readWithCalledTools(one) } }))
 
-/** For each task, where Sandbridge begins to pay. */
+/** For each task, what each way reads, and where Sandbridge begins to pay. */
 export function breakEvenTable(outcomes: readonly Outcome[]): string {
-  const rows = pairs(outcomes).map(({ direct, search, cell, step }) => {
+  const rows = pairs(outcomes).map(({ direct, search, cell, step, listed, found, proposed }) => {
     const reads = [
       direct.tokens.read,
       readWithCalledTools(direct),
-      search?.tokens.read,
-      cell.tokens.read,
-      step.tokens.read,
+      ...[search, cell, step, listed, found, proposed].map((one) => one?.tokens.read),
     ]
     const from = [breakEven(direct, cell), breakEven(direct, step)].map((at) => (at <= 0 ? 'always' : whole(at)))
     return [direct.task, String(direct.size), ...reads.map((read) => (read === undefined ? '' : whole(read))), ...from]
@@ -132,23 +138,34 @@ export function breakEvenTable(outcomes: readonly Outcome[]): string {
     'search',
     'one cell',
     'a cell a step',
+    'every tool listed',
+    'search and call',
+    'with the proposal',
     'one cell pays from',
     'steps pay from',
   ]
   return table(head, rows)
 }
 
+/** The outcomes of a task in all ways. */
+interface Pair extends Record<'direct' | 'cell' | 'step', Outcome> {
+  search: Outcome | undefined
+  listed: Outcome | undefined
+  found: Outcome | undefined
+  proposed: Outcome | undefined
+}
+
 /** The outcomes of each task side by side. */
-export function pairs(
-  outcomes: readonly Outcome[],
-): { direct: Outcome; search: Outcome | undefined; cell: Outcome; step: Outcome }[] {
-  const named = (task: string, label: string) => outcomes.find((one) => one.task === task && labelOf(one) === label)
+export function pairs(outcomes: readonly Outcome[]): Pair[] {
   return [...new Set(outcomes.map(({ task }) => task))].flatMap((task) => {
-    const direct = named(task, 'direct calls')
-    const cell = named(task, 'Sandbridge, one cell')
-    const step = named(task, 'Sandbridge, a cell a step')
+    const played = (way: Way, style = 'calls') =>
+      outcomes.find((one) => one.task === task && one.way === way && one.style === style)
+    const direct = played('direct')
+    const cell = played('sandbridge', 'one cell')
+    const step = played('sandbridge', 'a cell a step')
     if (direct === undefined || cell === undefined || step === undefined) return []
-    return [{ direct, search: named(task, 'tool search, direct calls'), cell, step }]
+    const [search, listed, found, proposed] = [played('search'), played('listed'), played('found'), played('proposed')]
+    return [{ direct, search, cell, step, listed, found, proposed }]
   })
 }
 

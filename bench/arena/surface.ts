@@ -1,4 +1,4 @@
-// The three ways in which a model can reach the servers of a task: what it is offered, and what its calls return.
+// The ways in which a model can reach the servers of a task: what it is offered, and what its calls return.
 import { setMaxListeners } from 'node:events'
 import { rm } from 'node:fs/promises'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
@@ -6,12 +6,23 @@ import type { Catalog } from '@sandbridge/core/calls/catalog/catalog.ts'
 import type { UpstreamTool } from '@sandbridge/core/upstream/upstream.ts'
 import { openTestBridge, type RemoteEntry, type ServerEntry } from '@sandbridge/core/test/support/bridge-process.ts'
 import { connectBare } from '@sandbridge/core/test/support/bare-client.ts'
+import { proposals } from '../../packages/direct/src/listing-notes.ts'
 import { catalogOf } from '../catalog/catalog-rows.ts'
+import type { World } from './task.ts'
 
-/** All tools listed; a tool that searches, whose finds are listed from then on; the tool of Sandbridge. */
-export type Way = 'direct' | 'search' | 'sandbridge'
+/**
+ * All tools listed; a tool that searches, whose finds are listed from then on; the tool of Sandbridge; and what
+ * Sandbridge lists in its place, or beside it as `sandbridge servers` proposes after ten such tasks.
+ */
+export const WAYS = ['direct', 'search', 'sandbridge', 'listed', 'found', 'proposed'] as const
+export type Way = (typeof WAYS)[number]
 
-export const WAYS: readonly Way[] = ['direct', 'search', 'sandbridge']
+const BRIDGES: Partial<Record<Way, Record<string, string>>> = {
+  sandbridge: {},
+  listed: { MCP_BRIDGE_TOOLS: 'direct' },
+  found: { MCP_BRIDGE_TOOLS: 'search' },
+  proposed: {},
+}
 
 /** A tool as a model reads it. */
 export interface Definition {
@@ -52,12 +63,15 @@ export const SEARCH_TOOL: Definition = {
 }
 
 /** Starts the servers of a task, or the built bridge in front of them. */
-export async function openSurface(way: Way, servers: Servers): Promise<Surface> {
-  return way === 'sandbridge' ? sandbridge(servers) : listed(servers, way === 'search')
+export async function openSurface(way: Way, world: World): Promise<Surface> {
+  const { servers } = world
+  const env = BRIDGES[way]
+  if (env === undefined) return listed(servers, way === 'search')
+  return sandbridge(way === 'proposed' ? withProposal(world) : servers, env)
 }
 
-async function sandbridge(servers: Servers): Promise<Surface> {
-  const bridge = await openTestBridge({ servers, clientName: 'arena', env: { MCP_BRIDGE_POOL: '0' } })
+async function sandbridge(servers: Servers, env: Record<string, string>): Promise<Surface> {
+  const bridge = await openTestBridge({ servers, clientName: 'arena', env: { MCP_BRIDGE_POOL: '0', ...env } })
   const { tools } = await bridge.client.listTools()
   return {
     instructions: bridge.client.getInstructions() ?? '',
@@ -68,6 +82,20 @@ async function sandbridge(servers: Servers): Promise<Surface> {
       await rm(bridge.home, { recursive: true, force: true, maxRetries: 5 })
     },
   }
+}
+
+/** With the tools listed that are proposed when the same was done ten times in cells. */
+function withProposal({ servers, exchanges }: World): Servers {
+  const once = exchanges.flatMap(({ steps }) => steps.flat())
+  const calls = Array.from({ length: 10 }, (_, cell) =>
+    once.map(({ server, tool }) => ({ cell: String(cell), server, tool })),
+  )
+  const said = proposals(calls.flat(), []).join('\n')
+  const entries = Object.entries(servers).map(([name, entry]) => {
+    const [, tool] = new RegExp(`\\["(.+)"\\] in the entry of ${name} `).exec(said) ?? []
+    return [name, tool === undefined ? entry : { ...entry, direct: [tool] }] as const
+  })
+  return Object.fromEntries(entries)
 }
 
 async function listed(servers: Servers, bySearch: boolean): Promise<Surface> {

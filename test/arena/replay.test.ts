@@ -16,9 +16,20 @@ describe('a replay', () => {
   it('solves a task of one call in every way, and needs a turn more where it searches', async () => {
     const outcomes = await replay(named('one sum'))
     expect(outcomes.filter(({ wrong, errors }) => wrong !== undefined || errors > 0)).toEqual([])
-    expect(outcomes).toHaveLength(4)
-    expect(outcomes.map(({ turns }) => turns)).toEqual([2, 3, 3, 3])
-    const { direct, search, cell } = pairs(outcomes)[0]!
+    expect(outcomes.map(({ way, turns }) => [way, turns])).toEqual([
+      ['direct', 2],
+      ['search', 3],
+      ['sandbridge', 3],
+      ['sandbridge', 3],
+      ['listed', 2],
+      ['found', 3],
+      ['proposed', 2],
+    ])
+    const { direct, search, cell, listed, found, proposed } = pairs(outcomes)[0]!
+    expect(listed!.tokens.read).toBeLessThanOrEqual(direct.tokens.read * 1.1)
+    // The proposal lists run_python and the one tool; a search needs no definitions of tools.
+    expect(proposed!.tokens.tools).toBeLessThan(listed!.tokens.tools / 4)
+    expect(found!.tokens.tools).toBeLessThan(listed!.tokens.tools / 4)
     // All tools are read in each turn; a search lists five of them for the turns after it.
     expect(direct.tokens.readTools).toBe(2 * direct.tokens.tools)
     expect(search!.tokens.readTools).toBeLessThan(direct.tokens.readTools / 4)
