@@ -1,16 +1,11 @@
 // @module-tag whole: a command for each test
-// This file verifies the command line's help with examples, its errors for typos, and its completion scripts for
-// shells.
-import { spawnSync } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
-import path from 'node:path'
+// This file verifies the command line's help with examples, and its errors for typos.
 import { describe, expect, it } from 'vitest'
 import type { Command } from '@sandbridge/core/cli/command.ts'
 import { commandLine } from '@sandbridge/core/cli/program.ts'
 import { PACKAGES } from '@sandbridge/sandbridge/packages.ts'
 import { bridgeEnv, makeHome } from '@sandbridge/core/test/support/bridge-process.ts'
 import { runCommand } from '@sandbridge/core/test/support/run-program.ts'
-import { skip } from '@sandbridge/core/test/support/needs.ts'
 
 const home = makeHome()
 const sandbridge = (...args: string[]) => runCommand(args, bridgeEnv(home))
@@ -103,43 +98,4 @@ it('there are at most 45 commands and 86 options', () => {
   expect(commands).toContain('stop')
   expect(commands.length).toBeLessThanOrEqual(45)
   expect(options.length).toBeLessThanOrEqual(86)
-})
-
-describe('completion', () => {
-  const needs = (shell: string): void => {
-    // The `bash` of Windows itself only says how to install Linux.
-    if (spawnSync(shell, ['--version']).status !== 0) skip(`only on a machine with ${shell}`)
-  }
-  const script = async (shell: string): Promise<string> => {
-    const { code, stdout } = await sandbridge('completion', shell)
-    expect(code).toBe(0)
-    const file = path.join(home, `completion.${shell}`)
-    writeFileSync(file, stdout)
-    // To a shell, a backslash of Windows is an escape.
-    return file.replaceAll('\\', '/')
-  }
-
-  it('completion in bash completes commands, their commands and options', async () => {
-    needs('bash')
-    const file = await script('bash')
-    const complete = (...words: string[]): string => {
-      const line = `source ${file}; COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length - 1}; _sandbridge; echo "\${COMPREPLY[*]}"`
-      return spawnSync('bash', ['-c', line], { encoding: 'utf8' }).stdout.trim()
-    }
-    expect(complete('sandbridge', 'se')).toBe('servers search')
-    expect(complete('sandbridge', 'packages', 'l')).toBe('list')
-    expect(complete('sandbridge', 'exec', '--json', '--im')).toBe('--images')
-  })
-
-  it('completion in fish completes commands', async () => {
-    needs('fish')
-    const file = await script('fish')
-    const { stdout } = spawnSync('fish', ['-c', `source ${file}; complete -C 'sandbridge sear'`], { encoding: 'utf8' })
-    expect(stdout).toContain('search')
-  })
-
-  it('completion is accepted by zsh', async () => {
-    needs('zsh')
-    expect(spawnSync('zsh', ['-n', await script('zsh')]).status).toBe(0)
-  })
 })

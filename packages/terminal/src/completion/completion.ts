@@ -38,40 +38,58 @@ function placesOf(command: Command, words: string[] = []): Place[] {
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 const wordsOf = ({ next }: Place): string => next.map(({ word }) => word).join(' ')
 
+/** The places after one of their own words, for a `case` of bash and zsh. Other words are values and arguments. */
+const known = (places: Place[]): string =>
+  places.flatMap(({ words }) => (words === '' ? [] : quoted(words))).join(' | ')
+
 function bash(places: Place[]): string {
   const cases = places.map((place) => `    ${quoted(place.words)}) words=${quoted(wordsOf(place))} ;;`)
-  return `# Completion of sandbridge for bash: source <(sandbridge completion bash)
+  return `# Completion of sandbridge for bash: eval "$(sandbridge completion bash)"
 _sandbridge() {
-  local words='' path='' word
-  for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
-    [[ $word == -* ]] && continue
-    path="\${path:+$path }$word"
+  local words='' place='' index
+  for ((index = 1; index < COMP_CWORD; index++)); do
+    case "\${place:+$place }\${COMP_WORDS[index]}" in
+      ${known(places)}) place="\${place:+$place }\${COMP_WORDS[index]}" ;;
+    esac
   done
-  case "$path" in
+  case "$place" in
 ${cases.join('\n')}
   esac
-  COMPREPLY=($(compgen -W "$words" -- "\${COMP_WORDS[COMP_CWORD]}"))
+  COMPREPLY=($(compgen -W "$words" -- "\${COMP_WORDS[COMP_CWORD]}")) || true
 }
 complete -o default -F _sandbridge sandbridge
 `
 }
 
+/** A shell without `compinit` starts it at its first prompt: it may follow later in its file. */
 function zsh(places: Place[]): string {
   const cases = places.map((place) => {
     const items = place.next.map(({ word, description }) => quoted(`${word.replaceAll(':', '\\:')}:${description}`))
     return `    ${quoted(place.words)}) items=(${items.join(' ')}) ;;`
   })
   return `#compdef sandbridge
-# Completion of sandbridge for zsh: sandbridge completion zsh > "\${fpath[1]}/_sandbridge"
+# Completion of sandbridge for zsh: eval "$(sandbridge completion zsh)"
 _sandbridge() {
   local -a items=()
-  local place="\${(j: :)\${(@)words[2,CURRENT-1]:#-*}}"
+  local place='' word
+  for word in "\${(@)words[2,CURRENT-1]}"; do
+    case "\${place:+$place }$word" in
+      (${known(places)}) place="\${place:+$place }$word" ;;
+    esac
+  done
   case "$place" in
 ${cases.join('\n')}
   esac
   _describe sandbridge items || _files
 }
-if [ "$funcstack[1]" = _sandbridge ]; then _sandbridge "$@"; else compdef _sandbridge sandbridge; fi
+_sandbridge_register() {
+  precmd_functions=(\${precmd_functions:#_sandbridge_register})
+  (( $+functions[compdef] )) || { autoload -Uz compinit && compinit -i }
+  compdef _sandbridge sandbridge
+}
+if [ "$funcstack[1]" = _sandbridge ]; then _sandbridge "$@"
+elif (( $+functions[compdef] )); then compdef _sandbridge sandbridge
+else precmd_functions+=(_sandbridge_register); fi
 `
 }
 
@@ -84,8 +102,12 @@ function fish(places: Place[]): string {
   )
   return `# Completion of sandbridge for fish: sandbridge completion fish > ~/.config/fish/completions/sandbridge.fish
 function __sandbridge_at
-  set -l words (commandline -opc)
-  test (string join ' ' (string match -v -- '-*' $words[2..-1])) = "$argv[1]"
+  set -l place
+  for word in (commandline -opc)[2..-1]
+    contains -- "$place $word" ${places.map(({ words }) => quoted(` ${words}`)).join(' ')}
+    and set place "$place $word"
+  end
+  test "$place" = "$argv[1]" -o "$place" = " $argv[1]"
 end
 ${lines.join('\n')}
 `

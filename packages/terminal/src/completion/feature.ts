@@ -11,8 +11,8 @@ export const completion: Feature = {
     lazyMethods(['complete_argument'], async () => (await import('./complete-argument.ts')).completionMethods),
   examples: {
     completion: [
-      'source <(sandbridge completion bash)',
-      'sandbridge completion zsh > "${fpath[1]}/_sandbridge"',
+      'eval "$(sandbridge completion bash)"',
+      'eval "$(sandbridge completion zsh)"',
       'sandbridge completion fish > ~/.config/fish/completions/sandbridge.fish',
     ],
   },
