@@ -1,6 +1,6 @@
 // @module-tag whole: a command for each test
 // This file verifies the command line's help with examples, and its errors for typos.
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import type { Command } from '@sandbridge/core/cli/command.ts'
 import { commandLine } from '@sandbridge/core/cli/program.ts'
 import { PACKAGES } from '@sandbridge/sandbridge/packages.ts'
