@@ -51,12 +51,13 @@ interface Host {
 }
 
 /** A client's page in the browser, and another origin that serves what it shows. */
-async function openHost(context: TestContext, policy: string | undefined): Promise<Host> {
+async function openHost(context: TestContext, policy?: string, start?: 'insecure'): Promise<Host> {
   const script = await bundled('host.js', context)
   const hits: string[] = []
   let view = ''
   const server = createServer(({ url = '' }, response) => {
     response.setHeader('Content-Type', 'text/html')
+    if (url === '/host') return response.end('<!doctype html><link rel=icon href=data:,><body></body>')
     if (url !== '/view') {
       hits.push(url)
       return response.end('hit')
@@ -69,7 +70,8 @@ async function openHost(context: TestContext, policy: string | undefined): Promi
   const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const browser = await launch()
   const page = await browser.newPage()
-  await page.setContent('<!doctype html><body></body>')
+  if (start === 'insecure') await page.setContent('<!doctype html><body></body>')
+  else await page.goto(`${address}/host`)
   await page.addScriptTag({ content: script })
   const show = async (html: string, args: unknown, result: unknown): Promise<void> => {
     view = html
@@ -112,42 +114,104 @@ it.for(HOSTS)(
   },
 )
 
-/** Tries to reach a STUN server, in the page itself and in frames of it that are made in each way. */
-function connecting(port: number): string {
-  const connect =
-    `const one = new RTCPeerConnection({ iceServers: [{ urls: 'stun:127.0.0.1:${port}' }] });` +
-    "one.createDataChannel('x'); one.createOffer().then((offer) => one.setLocalDescription(offer))"
-  const frame = `<iframe srcdoc="<script>${connect}&lt;/script>"></iframe>`
-  const root = (options: string) => `document.createElement('div').attachShadow(${options})`
-  const append = (to: string, what: string) => `document.documentElement.append(${to}); ${what}`
-  const text = JSON.stringify(frame).replaceAll('</', String.raw`<\/`)
-  const ways = {
-    itself: connect,
-    text: `document.documentElement.insertAdjacentHTML('beforeend', ${text})`,
-    shadow: `const to = ${root("{ mode: 'closed' }")}; to.innerHTML = ${text}; ${append('to.host', '')}`,
-    clone: `const to = ${root("{ mode: 'closed', clonable: true }")}; to.innerHTML = ${text}; ${append('to.host.cloneNode(true)', '')}`,
-    parsed: `const to = document.createElement('div'); ${append('to', `to.setHTMLUnsafe('<p><template shadowrootmode=closed>' + ${text} + '</template></p>')`)}`,
-    link: `const to = document.createElement('iframe'); to.src = ${JSON.stringify(`javascript:${connect}`)}; ${append('to', '')}`,
-  }
-  const scripts = Object.values(ways).map((way) => `<script>try { (() => { ${way} })() } catch {}</script>`)
-  return `${frame}<div><template shadowrootmode="closed">${frame}</template></div>${scripts.join('')}`
+/** Frames in which the text of the script that makes them runs again. There, it connects. */
+const TEXT = 'document.currentScript.text'
+const ATTRIBUTE = `${TEXT}.replaceAll('&', '&amp;').replaceAll('"', '&quot;')`
+const COPIES = {
+  copiedScript: `'<script>' + ${TEXT} + '<\\/script>'`,
+  copiedModule: `'<script type=module>' + ${TEXT} + '<\\/script>'`,
+  copiedHandler: `'<img src=x: onerror="' + ${ATTRIBUTE} + '">'`,
+  copiedForm: `'<form><input name=window><input name=globalThis><img src=x: onerror="' + ${ATTRIBUTE} + '"></form>'`,
+  copiedLink: `'<iframe src="javascript:' + encodeURIComponent(${TEXT}) + '"></iframe>'`,
 }
 
-/** A server that counts what it gets. */
-async function countingSocket(): Promise<{ port: number; count: () => number }> {
-  const socket = createSocket('udp4')
-  let count = 0
-  socket.on('message', () => (count += 1))
-  onTestFinished(() => void socket.close())
-  await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve))
-  return { port: socket.address().port, count: () => count }
+/** Each connects in its own way, to a STUN server or in a frame that does. */
+const WAYS: Record<string, string> = {
+  itself: 'connect()',
+  text: `document.documentElement.insertAdjacentHTML('beforeend', frame)`,
+  written: `document.write(frame)`,
+  made: `child('iframe', { srcdoc: code })`,
+  handler: `child('iframe', { srcdoc: '<img src=x: onerror="' + source + '">' })`,
+  vector: `child('iframe', { srcdoc: '<svg onload="' + source + '">' })`,
+  link: `child('iframe', { src: 'javascript:' + source })`,
+  blank: `connect(add(document.createElement('iframe')).contentWindow.RTCPeerConnection)`,
+  object: `connect(child('object', { data: 'about:blank' }).contentWindow.RTCPeerConnection)`,
+  prefixed: `connect(webkitRTCPeerConnection)`,
+  shadow: `shadow({ mode: 'closed' }).innerHTML = frame`,
+  clone: `const to = shadow({ mode: 'closed', clonable: true }); to.innerHTML = frame; add(to.host.cloneNode(true))`,
+  parsed: `add(document.createElement('div')).setHTMLUnsafe('<p><template shadowrootmode=closed>' + frame + '</template></p>')`,
+  poisoned: `Object.prototype.attributeFilter = 1; try { shadow({ mode: 'open' }) } catch {} finally { delete Object.prototype.attributeFilter }
+    roots.at(-1).shadowRoot.innerHTML = frame`,
+  throwing: `const options = { mode: 'open' }; Object.defineProperty(Object.prototype, 'attributes', { configurable: true, get() { throw 0 } })
+    try { shadow(options) } catch {} finally { delete Object.prototype.attributes } roots.at(-1).shadowRoot.innerHTML = frame`,
+  counted: `const { length } = Object.getOwnPropertyDescriptors(NodeList.prototype); Object.defineProperty(NodeList.prototype, 'length', { configurable: true, get: () => 0 })
+    add(document.createElement('p')).innerHTML = frame; setTimeout(() => Object.defineProperty(NodeList.prototype, 'length', length), 500)`,
+  trapped: `const { apply } = Reflect; Reflect.apply = new Proxy(apply, { apply: () => 0 }); add(document.createElement('p')).innerHTML = frame; Reflect.apply = apply`,
+  adopted: `add(document.adoptNode(new DOMParser().parseFromString(frame, 'text/html').querySelector('iframe')))`,
+  fragment: `add(document.createRange().createContextualFragment(frame))`,
+  script: `child('script', { text: source })`,
+  attribute: `const to = document.createElement('img'); to.setAttribute('onerror', source); to.src = 'x:'; add(to)`,
+  blob: `child('iframe', { src: URL.createObjectURL(new Blob([code], { type: 'text/html' })) })`,
+  data: `child('iframe', { src: 'data:text/html,' + encodeURIComponent(code) })`,
+  embed: `child('embed', { type: 'text/html', src: 'data:text/html,' + encodeURIComponent(code) })`,
+  objectData: `child('object', { data: 'data:text/html,' + encodeURIComponent(code) })`,
+  inner: `child('iframe', { srcdoc: frame.replace('<iframe', '<iframe onload=""') })`,
+  ...Object.fromEntries(
+    Object.entries(COPIES).map(([name, html]) => [
+      name,
+      `if (document.getElementById('copy') || document.URL === 'about:blank') connect()
+      else child('iframe', { srcdoc: '<p id=copy>' + ${html} })`,
+    ]),
+  ),
+}
+/** In the page's text, which no script of it makes. */
+const MARKUP: Record<string, (source: string) => string> = {
+  frame: (source) => `<iframe srcdoc="<script>${source}</script>"></iframe>`,
+  rooted: (source) =>
+    `<div><template shadowrootmode="closed"><iframe srcdoc="<script>${source}</script>"></iframe></template></div>`,
+  image: (source) => `<img src="x:" onerror="${source}">`,
+  module: (source) => `<script type="module">${source}; function window() {}</script>`,
+  hoisted: (source) => `<script>${source}; function self() {}</script>`,
+  strict: (source) => `<script>'use strict'; ${source}</script>`,
+}
+
+/** A page that tries each way, to the way's own port. */
+function connecting(port: (way: string) => number): string {
+  const sourceOf = (way: string): string =>
+    `var one = new RTCPeerConnection({ iceServers: [{ urls: 'stun:127.0.0.1:${port(way)}' }] });` +
+    `one.createDataChannel('x'); one.createOffer().then((offer) => one.setLocalDescription(offer))`
+  const markup = Object.entries(MARKUP).map(([way, html]) => html(sourceOf(way)))
+  const scripts = Object.entries(WAYS).map(([way, script]) => {
+    const source = sourceOf(way)
+    const helpers = `const source = ${JSON.stringify(source)}, code = '<script>' + source + '<\\/script>', roots = [],
+      frame = '<iframe srcdoc="' + code + '"></iframe>', add = (node) => (document.documentElement.append(node), node),
+      child = (tag, given) => add(Object.assign(document.createElement(tag), given)),
+      shadow = (options) => (roots.push(add(document.createElement('div'))), roots.at(-1).attachShadow(options)),
+      connect = (Connection = RTCPeerConnection) => { ${source.replace('RTCPeerConnection', 'Connection')} };`
+    return `<script>try { (() => { ${helpers}\n${script} })() } catch {}</script>`
+  })
+  return [...markup, ...scripts].join('\n')
+}
+
+/** For each name, a port that counts what it gets. */
+async function countingPorts(names: string[]): Promise<{ port: (name: string) => number; reached: () => string[] }> {
+  const reached = new Set<string>()
+  const ports = new Map<string, number>()
+  for (const name of names) {
+    const socket = createSocket('udp4').on('message', () => reached.add(name))
+    onTestFinished(() => void socket.close())
+    await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve))
+    ports.set(name, socket.address().port)
+  }
+  return { port: (name) => ports.get(name)!, reached: () => [...reached].toSorted() }
 }
 
 it.for(HOSTS)('a page reaches no other machine over WebRTC in a host %s', async ([, policy], context) => {
   const { page, show, address } = await openHost(context, policy)
-  const stun = await countingSocket()
+  const ways = [...Object.keys(MARKUP), ...Object.keys(WAYS)].toSorted()
+  const { port, reached } = await countingPorts(ways)
   const bridge = await withApps()
-  const html = `<!doctype html><html><body>${connecting(stun.port)}<p id="out"></p><script>out.textContent = 'ran'</script></body></html>`
+  const html = `<!doctype html><html><body>${connecting(port)}<p id="out"></p><script>out.textContent = 'ran'</script></body></html>`
   await bridge.run(`print(runtime.show_app(${JSON.stringify(html)}))`)
   const args = { artifact: 'app-1.html' }
   const result = await bridge.client.callTool({ name: 'show_app', arguments: args })
@@ -155,14 +219,41 @@ it.for(HOSTS)('a page reaches no other machine over WebRTC in a host %s', async 
   const app = page.frameLocator('iframe').frameLocator('iframe')
   await app.getByText('ran', { exact: true }).waitFor()
   await page.waitForTimeout(2_000)
-  expect(stun.count()).toBe(0)
-  expect(await app.locator('iframe').count()).toBe(0)
+  expect(reached()).toEqual([])
 
   // The same page without the viewer.
   const open = await page.context().browser()!.newPage()
   await open.route(`${address}/page`, (route) => route.fulfill({ contentType: 'text/html', body: html }))
   await open.goto(`${address}/page`)
-  await expect.poll(stun.count).toBeGreaterThan(0)
+  await expect.poll(reached, { timeout: 10_000 }).toEqual(ways)
+})
+
+it('shows no app where the browser cannot hash its scripts', async (context) => {
+  const { page, show } = await openHost(context, undefined, 'insecure')
+  const bridge = await withApps()
+  await bridge.run('print(runtime.show_app("<p>rows</p>"))')
+  const args = { artifact: 'app-1.html' }
+  await show(await viewerOf(bridge), args, await bridge.client.callTool({ name: 'show_app', arguments: args }))
+  const app = page.frameLocator('iframe').frameLocator('iframe')
+  await app.getByText('The app is not shown: this client does not use HTTPS.').waitFor()
+})
+
+it('runs the scripts, modules and handlers of a page in their order, in the mode of its doctype', async (context) => {
+  const { page, show } = await openHost(context, POLICY)
+  const bridge = await withApps()
+  const html = `<!doctype html><html lang="de"><head><script>window.log = []; const first = 1</script></head>
+<body onload="log.push('load'); out.textContent = log.join()"><p id="out"></p><button onclick="out.textContent = this.id" id="pressed">b</button>
+<script type="module">const first = 2; log.push('module' + first + (this === undefined)); await 0; log.push('awaited')</script>
+<script type="application/json" id="data">{"a": "<b>"}</script>
+<script>log.push('script' + first + document.compatMode + document.documentElement.lang + JSON.parse(document.getElementById('data').text).a)</script>
+</body></html>`
+  await bridge.run(`print(runtime.show_app(${JSON.stringify(html)}))`)
+  const args = { artifact: 'app-1.html' }
+  await show(await viewerOf(bridge), args, await bridge.client.callTool({ name: 'show_app', arguments: args }))
+  const app = page.frameLocator('iframe').frameLocator('iframe')
+  await app.getByText('script1CSS1Compatde<b>,module2true,awaited,load', { exact: true }).waitFor()
+  await app.locator('button').click()
+  await app.getByText('pressed', { exact: true }).waitFor()
 })
 
 /** Tries every other way out of the frame, and says when it is through. */
@@ -200,7 +291,7 @@ it.for(HOSTS)('a page of a cell sees its data in a host %s, and reaches nothing 
   await page.waitForTimeout(3_000)
   expect(await asked(page)).toEqual([])
   expect(hits).toEqual([])
-  expect(page.url()).toBe('about:blank')
+  expect(page.url()).toBe(`${address}/host`)
 
   // The same page without the viewer and its frame.
   const { html } = (result._meta as { 'sandbridge/app': { html: string } })['sandbridge/app']

@@ -18,7 +18,8 @@ def show_app(html: Any, data: object = None, name: str | None = None) -> Artifac
     """Show the user a page that can be touched: `html` is a page with its scripts inside, or a chart of Altair or Plotly.
 
     `data` has a form in JSON; the page's scripts find it as `data`. The page is kept as an artifact. It has no network:
-    it loads nothing from elsewhere, and calls no tools.
+    it loads nothing from elsewhere, and calls no tools. Handlers in HTML that its scripts make (`innerHTML` with `onclick`)
+    do not run: use `addEventListener`.
     """
     global _app_count
     page = whole_page(html)
