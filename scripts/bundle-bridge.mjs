@@ -15,7 +15,7 @@ export const root = fileURLToPath(new URL('..', import.meta.url))
 export async function bundleBridge(folder, plugins = []) {
   const inputs = await bundle({
     plugins: [...plugins, RUNTIME_IN_ENTRY],
-    input: { cli: 'packages/sandbridge/src/cli.ts' },
+    input: { main: 'packages/sandbridge/src/main.ts' },
     platform: 'node',
     external: ['pyodide'],
     resolve: {
@@ -38,7 +38,7 @@ export async function bundleBridge(folder, plugins = []) {
       // lives longer, is another, because each kilobyte takes time, too.
       codeSplitting: {
         groups: [
-          { name: 'cli', test: /[\\/]sandbridge[\\/]src[\\/](?:cli|first)\.ts$/ },
+          { name: 'main', test: /[\\/]sandbridge[\\/]src[\\/](?:main|first)\.ts$/ },
           { name: 'relay', test: /[\\/]resident[\\/]src[\\/]client[\\/]run-relay\.ts$/ },
         ],
       },
@@ -46,6 +46,14 @@ export async function bundleBridge(folder, plugins = []) {
       // of libraries is dropped: it would appear unredacted beside our log, such as text of an authorization server.
       minify: { compress: { dropConsole: true }, mangle: false, codegen: { removeWhitespace: true } },
     },
+  })
+  // Old versions of Node must be able to read it.
+  await bundle({
+    plugins: [{ name: 'main', resolveId: (id) => (id === './main.ts' ? { id: './main.js', external: true } : null) }],
+    input: { cli: 'packages/sandbridge/src/cli.ts' },
+    platform: 'node',
+    transform: { target: 'es2015' },
+    output: { dir: folder, codeSplitting: false, minify: { compress: true, mangle: false } },
   })
   // The package as a whole consists of ES modules.
   writeFileSync(path.join(folder, 'package.json'), '{ "type": "commonjs" }\n')
@@ -58,7 +66,7 @@ const RUNTIME_IN_ENTRY = {
   generateBundle(_options, files) {
     const runtime = Object.values(files).find(({ name }) => name === 'rolldown-runtime')
     const inline = `(()=>{let exports={};${runtime.code}return exports})()`
-    files['cli.js'].code = files['cli.js'].code.replace(`require("./${runtime.fileName}")`, () => inline)
+    files['main.js'].code = files['main.js'].code.replace(`require("./${runtime.fileName}")`, () => inline)
   },
 }
 

@@ -1,29 +1,7 @@
-// Checks that this installation is supported, that the config files that were read define any servers, and that rules
-// match.
-import { readFile } from 'node:fs/promises'
-import path from 'node:path'
+// Checks that the config files that were read define any servers, and that rules match.
 import type { OpenTenant } from '@sandbridge/core/bridge/open-tenant.ts'
 import { unreadFiles } from '@sandbridge/core/config/notes/unread-files.ts'
-import { PACKAGE_ROOT } from '@sandbridge/core/util/package-root.ts'
 import type { Finding } from '@sandbridge/core/cli/finding.ts'
-
-/** @param version in the form of `process.version` */
-export async function checkNode(version = process.version): Promise<Finding[]> {
-  const { engines } = JSON.parse(await readFile(path.join(PACKAGE_ROOT, 'package.json'), 'utf8')) as {
-    engines: { node: string }
-  }
-  const oldest = engines.node.replace('>=', '')
-  if (isAtLeast(version, oldest)) return []
-  const message = `This is Node ${version.slice(1)}. Sandbridge needs ${oldest} or newer.`
-  return [{ check: 'node', level: 'warning', message, advice: 'Install a newer Node from https://nodejs.org.' }]
-}
-
-function isAtLeast(version: string, oldest: string): boolean {
-  const parts = (text: string): number[] => text.replace(/^v/, '').split('.').map(Number)
-  const [have, need] = [parts(version), parts(oldest)]
-  const differs = need.findIndex((part, index) => (have[index] ?? 0) !== part)
-  return differs === -1 || (have[differs] ?? 0) > need[differs]!
-}
 
 /** Files that cannot be read or parsed. */
 export function checkUnread({ discovered }: Pick<OpenTenant, 'discovered'>): Finding[] {

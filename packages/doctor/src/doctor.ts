@@ -22,7 +22,7 @@ import { withBridge } from '@sandbridge/core/cli/terminal/open-bridge.ts'
 import { print, printJson, printTable } from '@sandbridge/core/cli/terminal/print.ts'
 import { untrustedNote } from '@sandbridge/core/cli/terminal/server-notes.ts'
 import { checkClock, checkFolders, checkSnapshot } from './check-folders.ts'
-import { checkNode, checkRules, checkSources, checkUnread } from './check-setup.ts'
+import { checkRules, checkSources, checkUnread } from './check-setup.ts'
 import { checkPackages, packagesText } from './check-packages.ts'
 import { checkSandbox, tryProvider } from './check-sandbox.ts'
 import { checkServers, checkSignIns, failedServers } from './check-servers.ts'
@@ -151,7 +151,7 @@ async function tryCells(bridge: OpenTenant, quiet?: Promise<unknown>): Promise<{
 async function findingsOf(bridge: OpenTenant, trial: Trial): Promise<Finding[]> {
   const { settings } = bridge
   const broken: Finding = { check: 'cell', level: 'broken', message: `No cell runs: ${trial.detail}` }
-  const quick = await Promise.all([checkNode(), checkFolders(settings), checkClock()])
+  const quick = await Promise.all([checkFolders(settings), checkClock()])
   return [
     ...(trial.ok ? [] : [broken]),
     ...quick.flat(),

@@ -2,7 +2,6 @@
 import { cpus } from 'node:os'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { needsPython, runPython } from '@sandbridge/core/test/support/plain-python.ts'
-import { checkNode } from './check-setup.ts'
 import { type TryCell, tryCpus, tryEndless, tryProcesses } from './try-limits.ts'
 import { tryFilter } from './check-sandbox.ts'
 
@@ -53,18 +52,5 @@ describe('what doctor tries', () => {
   it('doctor says when the time limit could not be tried', async () => {
     expect(await tryFilter(ended('error'))).toMatchObject({ level: 'warning', check: 'seccomp' })
     expect(await tryProcesses(ended('timeout'), { pidsCount: 16 })).toMatchObject({ level: 'warning' })
-  })
-})
-
-describe('checkNode', () => {
-  it.each([
-    ['v18.20.4', 1],
-    ['v20.18.9', 1],
-    ['v20.19.0', 0],
-    ['v20.9.0', 1],
-    ['v22.0.0', 0],
-    ['v26.1.0', 0],
-  ])('doctor gives for Node %s this number of warnings: %s', async (version, warnings) => {
-    expect(await checkNode(version)).toHaveLength(warnings)
   })
 })

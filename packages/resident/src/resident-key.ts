@@ -121,7 +121,7 @@ export function nameOfKey(text: string): string {
 
 /** Differs after an update, which replaces the bundle's main file. */
 export function installation(): unknown[] {
-  const found = statSync(path.join(PACKAGE_ROOT, 'dist', 'cli.js'), { throwIfNoEntry: false })
+  const found = statSync(path.join(PACKAGE_ROOT, 'dist', 'main.js'), { throwIfNoEntry: false })
   return [VERSION, PACKAGE_ROOT, found && [found.ino, found.mtimeMs]]
 }
 

@@ -1,24 +1,11 @@
 #!/usr/bin/env node
-// Entry point. Loads everything else, and reuses compiled code of earlier starts.
-// Before all others, which may ask for the home as they are loaded.
-// oxlint-disable-next-line import/no-unassigned-import
-import '@sandbridge/core/util/files/own-home.ts'
-import { TAKE_OVERS } from './first.ts'
-import { endWithoutReader } from '@sandbridge/core/util/process/lost-reader.ts'
+// Entry point. It is built in the syntax of 2015, which Node 10 reads, too, and uses nothing that an old Node lacks.
+import { fillGaps } from './fill-gaps.ts'
+import { refuse } from './refuse.ts'
+import { whyUnsupported } from './supported.ts'
 
-const command = async (): Promise<void> => {
-  const { keepCompiledCode } = await import('@sandbridge/core/cli/compile-cache.ts')
-  keepCompiledCode()
-  const [{ main }, { PACKAGES }] = await Promise.all([
-    import('@sandbridge/core/cli/program.ts'),
-    import('./packages.ts'),
-  ])
-  await main(PACKAGES)
-}
-// Finding compiled code would take longer than compiling the little that these load.
-const takeOver = TAKE_OVERS.map((ask) => ask()).find((found) => found !== undefined)
-if (takeOver) void takeOver(command)
-else {
-  endWithoutReader()
-  void command()
-}
+const why = whyUnsupported(process)
+if (why === undefined) {
+  fillGaps()
+  void import('./main.ts')
+} else refuse(why)

@@ -44,7 +44,7 @@ async function build() {
       buildStart() {
         this.emitFile({ type: 'chunk', id: COMMAND, fileName: 'command.js' })
       },
-      // What both entries use stands in neither: whoever loads cli.js runs its command.
+      // What both entries use stands in neither: whoever loads main.js runs its command.
       outputOptions: (options) => ({ ...options, codeSplitting: true }),
       async resolveId(specifier, importer) {
         if (importer === undefined || importer === PLAIN_PROVIDER) return undefined

@@ -84,7 +84,7 @@ export function nodeFlags(folder: string, memory: MemoryPlan, node: NodeFacts = 
   return [
     '--disallow-code-generation-from-strings',
     '--frozen-intrinsics',
-    majorOf(node) < 22 ? '--experimental-permission' : '--permission',
+    majorOf(node) >= 24 || node.allows('--permission') ? '--permission' : '--experimental-permission',
     '--allow-worker',
     `--allow-fs-read=${folder}`,
     // Otherwise a signal from inside could open the inspector of one of our processes.
