@@ -66,6 +66,7 @@ export const ERROR_CODES = {
     actor: 'model',
     hint: 'Find out whether it took effect before you repeat it.',
   },
+  OUTCOME_UNKNOWN: { actor: 'model', hint: 'Find out first, then use runtime.again(…) if it must be made.' },
   TOOL_FAILED: { actor: 'model', hint: 'The message comes from the tool.' },
   CANCELLED: { actor: 'model', hint: '' },
   TOOL_ARGUMENTS_INVALID: {

@@ -15,6 +15,7 @@ import { kubernetes } from '@sandbridge/kubernetes/package.ts'
 import { learned } from '@sandbridge/learned/package.ts'
 import { masking } from '@sandbridge/masking/package.ts'
 import { memories } from '@sandbridge/memories/package.ts'
+import { once } from '@sandbridge/once/package.ts'
 import { page } from '@sandbridge/page/package.ts'
 import { postgres } from '@sandbridge/postgres/package.ts'
 import { record } from '@sandbridge/record/package.ts'
@@ -43,6 +44,7 @@ export const PACKAGES: readonly Package[] = [
   learned,
   masking,
   memories,
+  once,
   page,
   postgres,
   record,

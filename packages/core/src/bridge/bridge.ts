@@ -20,6 +20,7 @@ import type { Log } from '../util/log.ts'
 import { type Maskers, masking } from '../cell/masking-part.ts'
 import type { Methods } from '../calls/methods/method.ts'
 import { learning, type LearningPart } from '../calls/learned-part.ts'
+import { once, type OncePart } from '../calls/once-part.ts'
 import { Questions } from '../calls/questions/questions.ts'
 import { chooseProvider, type ProviderChoice } from '../isolation/detect/choose-provider.ts'
 import { checkSavedTool } from '../cell/session/check-saved-tool.ts'
@@ -67,6 +68,7 @@ export class Bridge {
       maskers: await openMaskers(settings, files),
       telemetry: await loadTelemetry(settings, log),
       learning: learning.isHere ? await learning.for('The bridge') : undefined,
+      once: once.isHere && settings.once === 'on' ? await once.for('MCP_BRIDGE_ONCE') : undefined,
       ...options,
       context: options.isResident ? undefined : context,
     })
@@ -101,7 +103,8 @@ export class Bridge {
       events,
     })
     this.sessions = new OpenSessions({ settings, log, events, pool: this.#pool })
-    this.users = new Users({ settings, log, pool: this.#pool, stores, learning: rest.learning })
+    const { learning: learningPart, once: { createJournals } = {} } = rest
+    this.users = new Users({ settings, log, pool: this.#pool, stores, learning: learningPart, createJournals })
     const { users } = this
     const { context, ask, ownPort } = rest
     const common = { settings, log, stores, events, questions, page, startProgram }
@@ -230,4 +233,5 @@ interface BridgeParts extends Omit<BridgeOptions, 'context'> {
   maskers: Maskers | undefined
   telemetry: TelemetryPart | undefined
   learning: LearningPart | undefined
+  once: OncePart | undefined
 }

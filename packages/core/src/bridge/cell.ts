@@ -2,6 +2,7 @@
 // session runs it, the proxy serves its calls, and permissions judge them.
 import type { SessionFlow } from '../calls/flow-part.ts'
 import type { CellContext } from '../calls/methods/method.ts'
+import type { CellJournal } from '../calls/once-part.ts'
 import type { Hold } from '../calls/permissions/answer-page.ts'
 import type { CellOf } from '../calls/permissions/ask-user.ts'
 import type { Asker } from '../calls/questions/questions.ts'
@@ -28,6 +29,8 @@ export interface RunCellRequest extends Pick<
   allowed?: readonly { server: string; tool: string }[]
   /** The workflow that the cell runs without a model. */
   workflow?: WatchedFlows
+  /** Of its calls, in place of the session's. */
+  journal?: CellJournal
   /** Serves the cell's calls in place of the bridge's own upstreams. */
   upstreams?: Upstreams
   /** The reader is a person at a terminal: hints then say what to do, instead of what to ask the user. */
@@ -47,6 +50,7 @@ export interface RunOrigin {
   /** Missing: only the bridge's own log gets the lines. */
   log?: RunLog | undefined
   client?: string | undefined
+  transport?: 'pipe' | 'tcp'
   /** The servers whose text its client's models have read, in any session. */
   seen?: Set<string>
   trace?: TraceContext | undefined

@@ -23,6 +23,7 @@ import { scopeFor } from '../calls/scope.ts'
 import { refuseUntrusted } from '../calls/trust-hint.ts'
 import type { Questions } from '../calls/questions/questions.ts'
 import type { ShownResult } from '../cell/render/render-result.ts'
+import { keptForClient } from '../cell/session/kept-for.ts'
 import type { Session } from '../cell/session/session.ts'
 import { ARTIFACT_LIMITS } from '../keep/saved/artifact-store.ts'
 import type { SavedToolContent } from '../keep/saved/saved-tool.ts'
@@ -106,6 +107,8 @@ export class Cells {
     // The files are those of the bridge's owner. A command has told its own user.
     if (request.asker !== undefined && tenant.user === undefined && !forPerson)
       for (const note of await this.#news.next(set)) notes.add(note)
+    const reused = cell.journal?.ended(ran.status === 'ok')
+    if (reused !== undefined) own.push(reused)
     const isFailed = ran.status === 'error' || ran.status === 'killed'
     const done = isFailed ? cell.called.beforeError() : undefined
     if (done !== undefined) own.push(done)
@@ -145,7 +148,15 @@ export class Cells {
   async call(session: Session, call: DirectCall, request: Omit<RunCellRequest, 'code'>): Promise<DirectReply> {
     const cell = await this.#open(session, { ...request, code: call.code })
     const { masker, notes, tenant, set } = cell
-    const reply = await this.#interruptible(cell, request, () => callDirectly(cell, call))
+    let isOk = false
+    let reused: string | undefined
+    const ended = (): void => void (reused = cell.journal?.ended(isOk))
+    const reply = await this.#interruptible(cell, request, async () => {
+      const answer = await callDirectly(cell, call)
+      isOk = true
+      return answer
+    }).finally(ended)
+    if (reused !== undefined) notes.add(reused)
     if (tenant.user === undefined) for (const note of await this.#news.next(set)) notes.add(note)
     const ownNotes = this.#news.ofRules(cell)
     for (const note of [...ownNotes, ...this.#news.ofRecord(session, this.#options.recordFailure())]) notes.add(note)
@@ -271,6 +282,7 @@ export class Cells {
       checkSavedTool: (tool) => checkSavedTool(tool, person.state),
       learned: person.learned,
       called: new CalledTools(),
+      journal: request.journal ?? this.#journalOf(session, tenant, request),
       notes: new Set(),
       seenErrors: new Set(),
       apps: request.showsApps ? this.appsOf(session) : undefined,
@@ -289,6 +301,16 @@ export class Cells {
     const serve = serveCalls(cell, methods)
     if (!masker) cell.onCall = serve
     return cell
+  }
+
+  /** A client's cells have one. A cell of a person is sent again on purpose. */
+  #journalOf(session: Session, tenant: Tenant, { run, upstreams }: Pick<RunCellRequest, 'run' | 'upstreams'>) {
+    if (run?.id === undefined || session.owner === undefined || upstreams) return undefined
+    const { user, context, person } = tenant
+    const origin = { client: run.client, user }
+    const { owner } = session.owner(origin)
+    const { owner: client } = keptForClient(context.cwd)(origin)
+    return person.journals?.begin(session, { run: run.id, owner, client, isRemote: run.transport === 'tcp' })
   }
 
   /** Runs the cell. Meanwhile starts the servers that it names. */

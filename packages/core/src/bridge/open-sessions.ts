@@ -33,7 +33,7 @@ export class OpenSessions {
 
   /**
    * @param tenant whose session it is: its cells run with this tenant's servers, rules and state
-   * @param kept names the owner of a durable sandbox; missing for a session that ends with the bridge
+   * @param kept names the owner of the session, who gets a durable sandbox back; missing for one that no client has
    */
   open(tenant: Tenant, kept?: KeptFor): Session {
     const { pool, log, events, settings } = this.#options
@@ -46,6 +46,7 @@ export class OpenSessions {
       idleTimeoutMs: settings.runtimeIdleTimeoutMs,
       fresh: mode === 'fresh',
       kept: mode === 'durable' ? kept : undefined,
+      owner: kept,
       checkpoint: mode === 'checkpoint',
       json: settings.outputMode === 'toon',
       compat: settings.compat,

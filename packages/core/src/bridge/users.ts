@@ -3,6 +3,7 @@ import { UserRules } from '../config/user-rules.ts'
 import type { Settings } from '../config/settings/settings.ts'
 import type { Log } from '../util/log.ts'
 import type { Learned, LearningPart } from '../calls/learned-part.ts'
+import type { Journals, JournalsOptions } from '../calls/once-part.ts'
 import { UserQuota } from '../calls/permissions/user-quota.ts'
 import { findProblems } from '../cell/session/check-saved-tool.ts'
 import type { KernelPool } from '../cell/session/kernel-pool.ts'
@@ -10,6 +11,7 @@ import type { Stores } from '../keep/store.ts'
 import { userFolder } from '../keep/user-folder.ts'
 import { UserState } from '../keep/user-state.ts'
 import { VERSION } from '../util/version.ts'
+import { signInVault } from './connect-servers.ts'
 
 /** Only users other than the owner of the bridge have a quota and rules of their own. */
 export interface UserParts {
@@ -18,6 +20,8 @@ export interface UserParts {
   rules?: UserRules
   /** Missing in a build that learns nothing. */
   learned: Learned | undefined
+  /** Missing in a build that lacks them, and where they are switched off. */
+  journals: Journals | undefined
 }
 
 interface UsersOptions {
@@ -27,6 +31,8 @@ interface UsersOptions {
   stores: Stores
   /** Undefined in a build that learns nothing. */
   learning: LearningPart | undefined
+  /** Undefined where calls are not journaled. */
+  createJournals: ((options: JournalsOptions) => Journals) | undefined
 }
 
 export class Users {
@@ -41,7 +47,7 @@ export class Users {
   of(user: string | undefined): UserParts {
     const known = this.#parts.get(user)
     if (known) return known
-    const { settings, log, pool, stores, learning } = this.#options
+    const { settings, log, pool, stores, learning, createJournals } = this.#options
     const { runtime, image, packages, stateDir, cacheDir, projects, userCallCount, userCellSeconds } = settings
     const stateFolder = userFolder(stateDir, user)
     const store = stores.of(user)
@@ -56,10 +62,12 @@ export class Users {
     })
     const cellMs = userCellSeconds === undefined ? undefined : userCellSeconds * 1000
     const learned = learning?.createLearned(store, log)
+    const journals = createJournals?.({ store, vault: signInVault(settings, log), log })
+    const own = { state, learned, journals }
     const parts: UserParts =
       user === undefined
-        ? { state, learned }
-        : { state, learned, quota: new UserQuota({ calls: userCallCount, cellMs }), rules: new UserRules(stateFolder) }
+        ? own
+        : { ...own, quota: new UserQuota({ calls: userCallCount, cellMs }), rules: new UserRules(stateFolder) }
     this.#parts.set(user, parts)
     return parts
   }
@@ -75,6 +83,8 @@ export class Users {
 
   /** Writes what is not written yet. Never rejects. */
   async flush(): Promise<void> {
-    await Promise.all([...this.#parts.values()].map(async ({ learned }) => learned?.flush()))
+    await Promise.all(
+      [...this.#parts.values()].flatMap(({ learned, journals }) => [learned?.flush(), journals?.flush()]),
+    )
   }
 }

@@ -26,6 +26,8 @@ interface CallToObserve {
   /** The rule or answer that allowed it. */
   allowed?: Allowed
   flow?: CallFlow | undefined
+  /** It gets the answer of a call before, and is not made. */
+  isReused?: true
 }
 
 interface Observers {
@@ -47,7 +49,7 @@ interface Observed {
  * @throws what `work` throws, QUOTA_EXCEEDED, or the BridgeError of an observer that must see every call and cannot
  */
 export function observed<T>({ events, origin, quota }: Observers, call: CallToObserve, work: Work<T>): Promise<T> {
-  quota?.takeCall()
+  if (!call.isReused) quota?.takeCall()
   if (!events.active) return work(withMeta(traceMeta(origin.trace, '')))
   return new ToldCall(events, origin, call).make(work)
 }
@@ -79,6 +81,7 @@ class ToldCall {
       isNamed: call.isNamed,
       allowed: call.allowed,
       flow: call.flow,
+      isReused: call.isReused,
       seq: 0,
       at: 0,
       mono: 0,

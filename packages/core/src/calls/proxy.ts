@@ -30,6 +30,8 @@ import { projectMethods } from './methods/project-methods.ts'
 import { type Admit, callServerMethod } from './methods/resource-methods.ts'
 import { savedToolLines, savedToolMethods, searchTools } from './methods/saved-tool-methods.ts'
 import type { SessionFlow } from './flow-part.ts'
+import type { JournaledCall } from './once-part.ts'
+import { soundsReadOnly } from '../config/rules/hints.ts'
 import { allowedServer } from './scope.ts'
 import { observed } from './observed-call.ts'
 import { shortened } from './notes/repeated-errors.ts'
@@ -52,12 +54,13 @@ const MAX_SERVERS = 1_000
  * already known.
  */
 function callTool(params: unknown, context: CellContext, cancellation: Cancellation): Promise<unknown> {
-  const { server, tool, args, kwargs, raw, exact } = checkToolCall(params)
+  const { server, tool, args, kwargs, raw, exact, again } = checkToolCall(params)
   const { catalog, upstreams, scope, session, listeners, permissions } = context
   const serverName = allowedServer(server, catalog, scope)
   context.called.servers.add(serverName)
   let earlier: { tool: CatalogTool; call: Admitted } | undefined
   let failed: CatalogTool | undefined
+  let journaled: JournaledCall | undefined
   // A call that goes on after a sign-in or a page has been admitted already.
   const admit: Admit = async (found, given) => {
     if (!permissions) return { args: given }
@@ -103,12 +106,26 @@ function callTool(params: unknown, context: CellContext, cancellation: Cancellat
       const { signal } = cancellation
       bound = await shortened(context.seenErrors, found, () => catalog.bindCall(found, args, kwargs, { exact }, signal))
     }
-    const admitted = permissions ? await admit(found, bound) : { args: bound }
-    context.flow?.sent(serverName, admitted.args)
+    journaled ??= await context.journal?.enter({
+      tool: found,
+      args: bound,
+      isAgain: again,
+      repeats: () => upstreams.definitions.find((one) => one.name === serverName)?.repeat === 'always',
+      reading: () => readingTools(catalog, found),
+    })
+    const { answer } = journaled ?? {}
     const isNamed = namesOf(found.inputSchema)
-    const call = { kind: 'tool', server: serverName, name: found.name, isNamed, ...admitted } as const
+    const about = { kind: 'tool', server: serverName, name: found.name, isNamed } as const
+    if (answer) {
+      const reused = await observed(context, { ...about, args: bound, isReused: true }, () => Promise.resolve(answer))
+      context.flow?.returned({ server: serverName, name: found.name }, reused)
+      return resultForSandbox(found, reused, raw)
+    }
+    const admitted = permissions ? await admit(found, bound) : { args: bound }
+    const call = { ...about, ...admitted, args: journaled?.sentArgs(admitted.args) ?? admitted.args }
+    context.flow?.sent(serverName, call.args)
     let isSent = false
-    const sent = observed(context, call, ({ meta, onProgress: tell }) => {
+    const sent = observed(context, call, async ({ meta, onProgress: tell }) => {
       const options: CallOptions = { signal: cancellation, ...(meta && { meta }) }
       const { onUpstreamProgress } = listeners ?? {}
       if (onUpstreamProgress) {
@@ -119,6 +136,8 @@ function callTool(params: unknown, context: CellContext, cancellation: Cancellat
       }
       context.called.begun(found)
       isSent = true
+      const noted = journaled?.sent()
+      if (noted) await noted
       return upstreams.callTool(serverName, found.name, call.args, options)
     })
     let result: ToolResult
@@ -131,9 +150,12 @@ function callTool(params: unknown, context: CellContext, cancellation: Cancellat
         failed = found
       }
       if (!isSent) context.called.refused(found)
+      else await journaled?.ended(undefined, error)
       context.learned?.noteError(context, found, call.args, error)
       throw error
     }
+    const noted = journaled?.ended(result)
+    if (noted) await noted
     context.called.answered(found, result.isError === true)
     context.flow?.returned({ server: serverName, name: found.name }, result)
     const forbidden = forbiddenNote(session.told, found, result)
@@ -145,6 +167,15 @@ function callTool(params: unknown, context: CellContext, cancellation: Cancellat
     for (const note of leftOutNotes(found, reply)) context.notes.add(note)
     return reply
   })
+}
+
+/** How to find out what a call has done: up to two tools of its server that only read. */
+function readingTools(catalog: Catalog, { server }: CatalogTool): string[] {
+  const tools = catalog.of(server).tools ?? []
+  return tools
+    .filter(({ name: own, definition }) => soundsReadOnly(own, definition.annotations))
+    .slice(0, 2)
+    .map((one) => `mcp_${one.serverAlias}.${one.alias}`)
 }
 
 /** The docs of a server's tools, or of those named. A list of all says which the server has beside them. */

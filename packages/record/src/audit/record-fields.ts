@@ -105,6 +105,7 @@ export function callFields(
     source: allowed?.source,
     flow: flow && flowFields(flow, full ? () => true : call.isNamed),
     state: call.state,
+    reused: call.isReused,
     outcome,
     error: error && !isDenied ? { code: error.code, message: full ? error.message : undefined } : undefined,
     at: call.at,

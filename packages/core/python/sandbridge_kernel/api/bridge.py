@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextvars import ContextVar
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from ..channel import Channel
     from ..frame_types import KernelFrame, ReplyFrame
     from ..output import Output
+
+# True within `runtime.again`.
+is_again = ContextVar("is_again", default=False)
 
 _channel: Channel
 _output: Output
@@ -34,6 +38,8 @@ async def ask(method: str, **params: object) -> Any:
 
 async def ask_with(method: str, params: dict[str, Any]) -> Any:
     """The same for params that are all there."""
+    if method == "call_tool" and is_again.get():
+        params = {**params, "again": True}
     _prepare()
     try:
         try:

@@ -9,6 +9,7 @@ __all__ = [
     "ArgumentsError",
     "MCPError",
     "NotAwaited",
+    "OutcomeUnknown",
     "PermissionDenied",
     "SavedToolError",
     "ServerNotFound",
@@ -87,6 +88,12 @@ class ServerTimeoutError(MCPError, TimeoutError):
     code = "UPSTREAM_TIMEOUT"
 
 
+class OutcomeUnknown(MCPError):
+    """The call was made before the connection broke, and its answer is lost. `again` makes it once more."""
+
+    code = "OUTCOME_UNKNOWN"
+
+
 class SavedToolError(MCPError):
     """A saved tool is not there, or cannot be loaded here."""
 
@@ -120,7 +127,15 @@ class ToolNotFoundImport(MCPError, ImportError):
 
 _CLASSES = {
     kind.code: kind
-    for kind in (ToolError, ArgumentsError, ToolNotFound, ServerNotFound, PermissionDenied, ServerTimeoutError)
+    for kind in (
+        ToolError,
+        ArgumentsError,
+        OutcomeUnknown,
+        ToolNotFound,
+        ServerNotFound,
+        PermissionDenied,
+        ServerTimeoutError,
+    )
 }
 
 for _kind in (

@@ -10,8 +10,9 @@
 Functions ending in _sync need no `await`. Every failure is an MCPError.
 """
 
+from collections.abc import Awaitable
 from sys import modules as _modules
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from ..values import Record, data_in, native
 from . import bridge, compat
@@ -40,6 +41,8 @@ from .servers import ServerProxy, registry as _servers, server_name
 from .session_info import *
 from .workflows import *
 
+_T = TypeVar("_T")
+
 __name__ = "mcp.runtime"  # what a cell imports, and what help() and tracebacks should call it
 
 # Each says in its `__all__` what is public.
@@ -47,6 +50,7 @@ _PARTS = (
     "apps artifacts bridge_functions errors memories outputs progress registry saved_tools session_info workflows"
 ).split()
 __all__ = [
+    "again",
     "call_tool",
     "call_tool_sync",
     "complete",
@@ -220,6 +224,15 @@ def call_tool_sync(
     raw = compat.is_on() if raw is None else raw
     call = _call(server, tool, arguments, raw)
     return _result(bridge.ask_sync("call_tool", **call), call, raw)
+
+
+async def again(call: Awaitable[_T]) -> _T:
+    """Make a call that may have been made before: `await runtime.again(mcp_mail.send(to="a"))`."""
+    token = bridge.is_again.set(True)
+    try:
+        return await call
+    finally:
+        bridge.is_again.reset(token)
 
 
 def complete(code: str, pos: int | None = None) -> list[str]:

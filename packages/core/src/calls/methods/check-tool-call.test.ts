@@ -14,6 +14,7 @@ const schema = z.object({
   kwargs: boundedRecord(z.unknown(), MAX_ARGUMENTS, 'named arguments').default({}),
   raw: z.boolean().default(false),
   exact: z.boolean().default(false),
+  again: z.boolean().default(false),
 })
 
 const many = Array.from({ length: MAX_ARGUMENTS + 1 }, (_, index) => index)

@@ -15,12 +15,14 @@ export interface ToolCallParams {
   raw: boolean
   /** See `BindOptions`. */
   exact: boolean
+  /** See `EnteredCall`. */
+  again: boolean
 }
 
 /** @throws BridgeError PROXY_ARGUMENTS_INVALID */
 export function checkToolCall(params: unknown): ToolCallParams {
   if (!isRecord(params)) throw invalid(['params: not an object'])
-  const { server, tool, args = [], kwargs = {}, raw = false, exact = false } = params
+  const { server, tool, args = [], kwargs = {}, raw = false, exact = false, again = false } = params
   if (
     isName(server) &&
     isName(tool) &&
@@ -29,9 +31,10 @@ export function checkToolCall(params: unknown): ToolCallParams {
     isRecord(kwargs) &&
     Object.keys(kwargs).length <= MAX_ARGUMENTS &&
     typeof raw === 'boolean' &&
-    typeof exact === 'boolean'
+    typeof exact === 'boolean' &&
+    typeof again === 'boolean'
   )
-    return { server, tool, args, kwargs, raw, exact }
+    return { server, tool, args, kwargs, raw, exact, again }
   throw invalid([
     ...(isName(server) ? [] : [`server: ${NO_NAME}`]),
     ...(isName(tool) ? [] : [`tool: ${NO_NAME}`]),
@@ -43,6 +46,7 @@ export function checkToolCall(params: unknown): ToolCallParams {
       : []),
     ...(typeof raw === 'boolean' ? [] : ['raw: neither true nor false']),
     ...(typeof exact === 'boolean' ? [] : ['exact: neither true nor false']),
+    ...(typeof again === 'boolean' ? [] : ['again: neither true nor false']),
   ])
 }
 

@@ -20,6 +20,7 @@ import type { SignInOptions, Upstreams } from '../../upstream/upstream.ts'
 import type { CellPermissions } from '../permissions/cell-permissions.ts'
 import type { SandboxFacts } from '../capability-summary.ts'
 import type { Learned } from '../learned-part.ts'
+import type { CellJournal } from '../once-part.ts'
 import type { SessionFlow } from '../flow-part.ts'
 import type { Scope } from '../scope.ts'
 import type { ServerApps } from './server-apps.ts'
@@ -68,6 +69,8 @@ export interface CellContext extends ProxyOptions {
   /** What its user's calls have taught. Missing where nothing is learned. */
   learned: Learned | undefined
   called: CalledTools
+  /** Missing where calls are not journaled. */
+  journal: CellJournal | undefined
   /** Notes for the reader of the cell's result, one sentence each. */
   notes: Set<string>
   /** Missing where the client shows no apps. */

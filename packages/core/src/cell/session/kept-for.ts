@@ -7,7 +7,7 @@ import type { KeptSession } from '../../isolation/provider.ts'
  * Identifies the owner of a durable sandbox, from the origin of the first cell, so that the next bridge gives it to the
  * same owner.
  */
-export type KeptFor = (origin: Origin | undefined) => KeptSession
+export type KeptFor = (origin: Pick<Origin, 'client' | 'user'> | undefined) => KeptSession
 
 /** The owner is a connected client: its name, its user and the folder that it works in. */
 export function keptForClient(folder: string): KeptFor {

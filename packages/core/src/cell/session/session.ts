@@ -33,6 +33,8 @@ interface SessionOptions {
   fresh?: boolean
   /** Set when the sandbox can outlive the bridge. */
   kept?: KeptFor | undefined
+  /** Names who may go on with the session, whether or not its sandbox is kept. */
+  owner?: KeptFor | undefined
   /** Carry variables over to the next kernel when one has to be killed. */
   checkpoint?: boolean
   /** Also request values as JSON, where they have a JSON form. */
@@ -99,6 +101,14 @@ export class Session {
       stopHearing()
       this.#queued -= 1
     }
+  }
+
+  get isClosed(): boolean {
+    return this.#closed !== undefined
+  }
+
+  get owner(): KeptFor | undefined {
+    return this.#options.owner
   }
 
   /** End the session's kernel. A running cell ends as killed. @param why shown to its reader */

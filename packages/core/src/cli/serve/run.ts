@@ -83,7 +83,7 @@ export async function run({ http, ui, tools, ...flags }: Partial<HttpFlags> & { 
   const end = async (): Promise<void> => {
     page?.close()
     // Before the record is closed.
-    transport.deliveries.ended(false)
+    transport.deliveries.ended()
     await served
       .opened()
       .then((opened) => opened?.bridge.close())

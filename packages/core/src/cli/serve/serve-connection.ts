@@ -84,7 +84,7 @@ export function serveConnection({ settings, log, context, transport, open }: Cli
     close: async () => {
       // Cells that have ended with their sandbox still return their result.
       await runs.answered()
-      transport.deliveries.ended(false)
+      transport.deliveries.ended()
       await handle.close()
     },
   }

@@ -142,6 +142,8 @@ export interface ServerDefinition {
   direct?: boolean | string[]
   /** Whether clients of one bridge use one process of it; true: also clients of different folders. */
   shared?: boolean
+  /** Every call is made, also one that a cell repeats whose result was lost. */
+  repeat?: 'always'
 }
 
 /** Something in a config file that was skipped, and why, for the file's owner. */

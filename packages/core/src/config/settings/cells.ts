@@ -48,6 +48,12 @@ export const CELL_SETTINGS = {
     '`shared`: cells share variables and files. `fresh`: each gets its own sandbox. `checkpoint`: variables that can be pickled return after a forced restart. `durable`: the session’s pod outlives the bridge (Kubernetes).',
     choice(['shared', 'fresh', 'checkpoint', 'durable'], 'shared'),
   ),
+  once: setting(
+    'cells.once',
+    'MCP_BRIDGE_ONCE',
+    '`on`: a cell that is sent again after its result was lost repeats no call that was answered.',
+    choice(['on', 'off'], 'on'),
+  ),
   compat: setting(
     'cells.compat',
     'MCP_BRIDGE_COMPAT',

@@ -74,6 +74,7 @@ describe('readSettings', () => {
       profile: undefined,
       languages: [],
       session: 'shared',
+      once: 'on',
       compat: false,
       projects: true,
       mount: undefined,

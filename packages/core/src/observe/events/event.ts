@@ -148,6 +148,8 @@ export interface CallStarted extends About {
   allowed?: Allowed | undefined
   /** Missing where flows are not followed. */
   flow?: CallFlow | undefined
+  /** It is not sent: it gets the answer of the same call of a cell whose result was lost. */
+  isReused?: true | undefined
 }
 
 interface CallProgress extends About {

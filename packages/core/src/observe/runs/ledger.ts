@@ -227,8 +227,8 @@ export class Ledger {
   }
 
   #callStarted(event: EventOf<'call.started'>, run: Run | undefined): Told {
-    const { args, isNamed, allowed } = event
-    const call: Call = { ...newCall(event, run), args, ...(isNamed && { isNamed }), allowed }
+    const { args, isNamed, allowed, isReused } = event
+    const call: Call = { ...newCall(event, run), args, ...(isNamed && { isNamed }), allowed, isReused }
     this.#calls.set(call.id, { call, run })
     if (run) this.#add(run, call)
     return { event, run, call }

@@ -34,6 +34,8 @@ export interface Call {
   readonly isNamed?: CallStarted['isNamed']
   readonly allowed?: Allowed | undefined
   readonly flow?: CallFlow | undefined
+  /** It was not made: it got the answer of the same call before. */
+  readonly isReused?: true | undefined
   /** Milliseconds since 1970, and since the run began. */
   readonly at: number
   readonly startMs: number

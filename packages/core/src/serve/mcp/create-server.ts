@@ -193,6 +193,7 @@ export function createServer(parts: ServerParts): Server {
     const late = latenessOf(context, session, quirks, wantsTask)
     const until = performance.now() + late.afterMs
     const earlier: CallToolResult[] = []
+    const fetched: OpenRun[] = []
     for (const before of session === undefined || state ? [] : runs.lateIn(session)) {
       const event = await eventOf(before, context, until)
       if (!event || !('result' in event)) {
@@ -200,12 +201,16 @@ export function createServer(parts: ServerParts): Server {
         return event ? questionsOf(before, event) : (await lateAnswers()).stillRunning(before, false, outputMode)
       }
       // Another call may have waited for it, too.
-      if (runs.delete(before)) earlier.push(event.result)
+      if (runs.delete(before)) {
+        earlier.push(event.result)
+        fetched.push(before)
+      }
     }
     if (context.mcpReq.signal.aborted) run.cancel()
     if (!state) {
       const origin = { ...runRequest(server, context), user: parts.user }
       run.origin = origin
+      run.onFetched = () => void tellDelivered(run, true)
       const own =
         earlier.length === 0
           ? quirks
@@ -229,17 +234,22 @@ export function createServer(parts: ServerParts): Server {
     runs.delete(run)
     const { signal, id } = context.mcpReq
     const deliveries = parts.deliveries ?? ofResponse.getStore()
-    if (signal.aborted || !deliveries) await tellDelivered(run, false)
-    else deliveries.sent(id, (isDelivered) => void tellDelivered(run, isDelivered))
+    const tell = async (isDelivered: boolean | undefined) => {
+      for (const one of [...fetched, run]) await tellDelivered(one, isDelivered)
+    }
+    if (signal.aborted || !deliveries) await tell(!signal.aborted)
+    else deliveries.sent(id, (isDelivered) => void tell(isDelivered))
     return event.result
   }
 
-  async function tellDelivered({ origin }: OpenRun, delivered: boolean): Promise<void> {
+  /** @param delivered undefined: it was handed over, and nothing more is known */
+  async function tellDelivered({ origin }: OpenRun, delivered: boolean | undefined): Promise<void> {
     if (!origin) return
     // A bridge that could not be opened has no observers.
     const opened = await getConversation().catch(() => undefined)
     const { id, client, user } = origin
-    opened?.bridge.events.emit({ type: 'run.delivered', id, client, user, delivered })
+    opened?.tenant.person.journals?.delivered(id, delivered)
+    opened?.bridge.events.emit({ type: 'run.delivered', id, client, user, delivered: delivered === true })
   }
 
   /** When a call is answered whose cell still runs, and with what: as a task, or that its result comes later. */

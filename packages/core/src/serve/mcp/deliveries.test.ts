@@ -9,7 +9,7 @@ import { Deliveries } from './deliveries.ts'
 
 function open() {
   const deliveries = new Deliveries()
-  const told: [request: number, isDelivered: boolean][] = []
+  const told: [request: number, isDelivered: boolean | undefined][] = []
   const send = (request: number) => deliveries.sent(request, (isDelivered) => told.push([request, isDelivered]))
   return { deliveries, told, send }
 }

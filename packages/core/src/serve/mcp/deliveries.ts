@@ -3,7 +3,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { JSONRPCMessage } from '@modelcontextprotocol/server'
 
-type Tell = (isDelivered: boolean) => void
+/** Undefined: the connection ended after the result was handed over, and the client may have read it. */
+type Tell = (isDelivered: boolean | undefined) => void
 
 export class Deliveries {
   /** By id of the request. */
@@ -23,7 +24,7 @@ export class Deliveries {
   }
 
   /** Nothing more comes from the client, or goes to it. */
-  ended(isDelivered: boolean): void {
+  ended(isDelivered?: boolean): void {
     for (const tell of this.#sent.values()) tell(isDelivered)
     this.#sent.clear()
   }

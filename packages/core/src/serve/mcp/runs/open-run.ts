@@ -35,6 +35,8 @@ export class OpenRun implements Asker {
   origin: RunRequest | undefined
   /** Told of what the model is shown before the run has a result. */
   onShown: ((text: string) => void) | undefined
+  /** Told when the client has fetched its result as that of a task. */
+  onFetched: (() => void) | undefined
   readonly #capabilities: ClientCapabilities
   readonly #send: SendQuestion | undefined
   readonly #cancelled = new AbortController()

@@ -173,7 +173,7 @@ export class TaskRuns {
       task.onEvent.delete(wake)
     }
     if (task.result && !task.isCancelled) {
-      task.isFetched = true
+      fetched(task)
       return task.result
     }
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, task.isCancelled ? 'The task was cancelled' : 'Cancelled')
@@ -183,7 +183,7 @@ export class TaskRuns {
   get(id: string): Result {
     const task = this.#find(id)
     if (!task.result || task.isCancelled) return this.stateOf(id)
-    task.isFetched = true
+    fetched(task)
     return { ...this.stateOf(id), result: task.result }
   }
 
@@ -280,6 +280,11 @@ export class TaskRuns {
     const expire = (): void => (task.result ? this.#drop(id, task) : this.#expireLater(id, task))
     task.timer = setTimeout(expire, TTL_MS).unref()
   }
+}
+
+function fetched(task: Task): void {
+  if (!task.isFetched) task.run.onFetched?.()
+  task.isFetched = true
 }
 
 function tell({ onEvent }: Task): void {

@@ -1,0 +1,306 @@
+// The calls of one session that may have changed something and whose cells' results its client may not have. Each is
+// known by its tool, its arguments and its number among the same calls of its cell.
+import { hash, randomUUID } from 'node:crypto'
+import type { CellJournal, EnteredCall, JournaledCall } from '@sandbridge/core/calls/once-part.ts'
+import { BridgeError } from '@sandbridge/core/errors.ts'
+import { stateAfter } from '@sandbridge/core/observe/runs/call-state.ts'
+import type { ToolResult } from '@sandbridge/core/upstream/upstream.ts'
+import { sortedJson } from '@sandbridge/core/util/json/sorted-json.ts'
+import { count } from '@sandbridge/core/util/text/count.ts'
+import { shortened } from '@sandbridge/core/util/text/short-name.ts'
+import type { Entry, MakerOfCalls } from './entry.ts'
+import type { JournalLog } from './journal-log.ts'
+import { type WriteKind, writeKind } from './write-kind.ts'
+
+/** A cell can make any number of calls. */
+const MAX_ENTRIES = 4_000
+/** Of all answers in memory. */
+const MAX_CHARS = 512 << 10
+const DAY_MS = 24 * 60 * 60_000
+/** A client that sends two calls within this time has not lost the first one. */
+const TOGETHER_MS = 1_000
+const MAX_SHOWN_ARGUMENTS = 400
+
+/** What becomes of a call without an answer; undefined: it raises OUTCOME_UNKNOWN. */
+type Decision = 'again' | { result: ToolResult } | undefined
+export type Decide = (call: { server: string; tool: string; args: EnteredCall['args'] }) => Decision | Promise<Decision>
+
+export class Journal {
+  readonly log: JournalLog
+  /** Meanwhile, what an earlier session left is being read. */
+  reading: Promise<void> | undefined
+  readonly #entries = new Map<string, Entry[]>()
+  #size = 0
+  #chars = 0
+  #attempts = 0
+  /** The cell that made more calls than fit; true for one of an earlier session. */
+  #full: Attempt | true | undefined
+
+  constructor(log: JournalLog) {
+    this.log = log
+  }
+
+  begin(decide?: Decide): Attempt {
+    return new Attempt(this, (this.#attempts += 1), decide)
+  }
+
+  get isEmpty(): boolean {
+    return this.#size === 0
+  }
+
+  *entries(): Generator<Entry> {
+    for (const list of this.#entries.values()) yield* list
+  }
+
+  of(key: string): Entry[] {
+    return this.#entries.get(key) ?? []
+  }
+
+  add(key: string, n: number, name: string, by: Attempt): Entry {
+    const entry: Entry = { key, n, name, state: 'free', answer: undefined, filled: undefined, at: 0, by }
+    if (this.#full === undefined && this.#size >= MAX_ENTRIES) {
+      this.#full = by
+      void this.log.add({ full: true })
+    }
+    if (this.#full === undefined) this.#put(entry)
+    return entry
+  }
+
+  /** Whether a call that is not in the journal may have been made all the same. */
+  mayLack(by: Attempt): boolean {
+    return this.#full !== undefined && this.#full !== by
+  }
+
+  #put(entry: Entry): void {
+    const list = this.#entries.get(entry.key)
+    if (list) list[entry.n] = entry
+    else this.#entries.set(entry.key, [entry])
+    this.#size += 1
+  }
+
+  answered(entry: Entry, answer: ToolResult): Promise<void> | undefined {
+    Object.assign(entry, { state: 'answered', answer })
+    return this.log.answer(entry, (chars) => {
+      if (this.#chars + chars > MAX_CHARS) entry.answer = undefined
+      else this.#chars += chars
+    })
+  }
+
+  /** Takes over what an earlier session left. */
+  take(entries: Iterable<Entry>, isFull = false): void {
+    for (const entry of entries) {
+      if (entry.state === 'free' || entry.at < Date.now() - DAY_MS || this.#size >= MAX_ENTRIES) continue
+      const own = { ...entry, n: this.of(entry.key).length, by: undefined }
+      this.#put(own)
+      if (own.answer) void this.answered(own, own.answer)
+      else void this.log.call(own)
+    }
+    if (isFull) this.#full = true
+  }
+
+  /** The client has the result of this cell, and of those before it. */
+  clear({ number }: Attempt): void {
+    for (const [key, list] of this.#entries) {
+      const done = list.filter(({ by }) => by === undefined || by.number <= number)
+      this.#size -= done.length
+      if (done.length === list.length) this.#entries.delete(key)
+      // Another call of the client goes on. Its entries keep their numbers.
+      else for (const entry of done) list[entry.n] = { ...entry, state: 'free', answer: undefined }
+      if (this.#size > 0) for (const entry of done) void this.log.call({ ...entry, state: 'free' })
+    }
+    if (this.#size > 0) return
+    this.#entries.clear()
+    this.#chars = 0
+    this.#full = undefined
+    void this.log.add({ clear: true })
+  }
+}
+
+/** One cell. */
+export class Attempt implements CellJournal, MakerOfCalls {
+  readonly number: number
+  readonly #journal: Journal
+  readonly #decide: Decide | undefined
+  readonly #beganAt = performance.now()
+  readonly #counts = new Map<string, number>()
+  readonly #reused = new Map<string, number>()
+  readonly #made = new Set<string>()
+  #isOpen = true
+  #endedAt = 0
+  #isDelivered: boolean | undefined
+  /** It failed at a call whose outcome is unknown. */
+  #isStopped = false
+  #callCount = 0
+
+  constructor(journal: Journal, number: number, decide?: Decide) {
+    this.#journal = journal
+    this.number = number
+    this.#decide = decide
+  }
+
+  get handedOverAt(): number | undefined {
+    return this.#isOpen || this.#isDelivered === false ? undefined : this.#endedAt
+  }
+
+  get isLost(): boolean {
+    return this.#isDelivered === false
+  }
+
+  enter(call: EnteredCall): Promise<JournaledCall> | JournaledCall | undefined {
+    const kind = writeKind(call.tool)
+    if (!kind || call.repeats()) return undefined
+    const { reading } = this.#journal
+    return reading ? reading.then(() => this.#enter(call, kind)) : this.#enter(call, kind)
+  }
+
+  #enter(call: EnteredCall, kind: WriteKind): Promise<JournaledCall> | JournaledCall {
+    const { server, name: tool } = call.tool
+    const name = `${server}.${tool}`
+    const key = hash('sha256', sortedJson([server, tool, call.args]), 'base64url')
+    const all = this.#journal.of(key)
+    let n = this.#counts.get(key) ?? 0
+    while (all[n] && !this.#holds(all[n]!)) n += 1
+    const before = all[n]
+    if (!before && this.#journal.mayLack(this) && !call.isAgain) throw this.#unknown(call, 'sent')
+    const { state = 'free', filled } = before ?? {}
+    const isSafe =
+      kind.isIdempotent || filled !== undefined || (kind.keyField !== undefined && kind.keyField in call.args)
+    if (state === 'sent' && !call.isAgain && !isSafe) return this.#decideOn(call, kind, before!)
+    if (state === 'answered' && !call.isAgain) {
+      return before!.answer ? this.#reuse(before!, before!.answer) : this.#find(call, before!)
+    }
+    this.#counts.set(key, n + 1)
+    const entry = before ?? this.#journal.add(key, n, name, this)
+    this.#take(entry)
+    this.#made.add(name)
+    return new MadeCall(this.#journal, entry, kind)
+  }
+
+  /** Whether a call before is one that this cell repeats. */
+  #holds({ by, at }: Entry): boolean {
+    if (at !== 0 && at < Date.now() - DAY_MS) return false
+    return by === undefined || by === this || by.isRepeatedBy(this.#beganAt)
+  }
+
+  isRepeatedBy(beganAt: number): boolean {
+    return this.#isDelivered !== undefined || (!this.#isOpen && beganAt - this.#beganAt > TOGETHER_MS)
+  }
+
+  #take(entry: Entry): void {
+    entry.by = this
+    this.#callCount += 1
+  }
+
+  #reuse(entry: Entry, answer: ToolResult): JournaledCall {
+    const { key, n, name } = entry
+    this.#counts.set(key, n + 1)
+    this.#take(entry)
+    this.#reused.set(name, (this.#reused.get(name) ?? 0) + 1)
+    return { answer, sentArgs: (args) => args, sent: () => undefined, ended: () => undefined }
+  }
+
+  async #find(call: EnteredCall, entry: Entry): Promise<JournaledCall> {
+    const answer = await this.#journal.log.answerOf(entry)
+    if (!answer) throw this.#unknown(call, 'answered')
+    return this.#reuse(entry, answer)
+  }
+
+  #decideOn(call: EnteredCall, kind: WriteKind, entry: Entry): Promise<JournaledCall> {
+    if (!this.#decide) throw this.#unknown(call, 'sent')
+    return this.#decided(this.#decide, call, kind, entry)
+  }
+
+  async #decided(decide: Decide, call: EnteredCall, kind: WriteKind, entry: Entry): Promise<JournaledCall> {
+    const { server, name: tool } = call.tool
+    const decision = await decide({ server, tool, args: call.args })
+    if (decision === undefined) throw this.#unknown(call, 'sent')
+    if (decision !== 'again') {
+      await this.#journal.answered(entry, decision.result)
+      return this.#reuse(entry, decision.result)
+    }
+    this.#counts.set(entry.key, entry.n + 1)
+    this.#take(entry)
+    return new MadeCall(this.#journal, entry, kind)
+  }
+
+  /** The same call raises it again, as often as the cell repeats it. */
+  #unknown({ tool, args, reading }: EnteredCall, state: Entry['state']): BridgeError {
+    this.#isStopped = true
+    this.#callCount += 1
+    const what =
+      state === 'answered'
+        ? 'was answered before the connection broke, with more than is kept'
+        : 'was sent before the connection broke and never answered: it may or may not have taken effect'
+    const sent = shortened(JSON.stringify(args), MAX_SHOWN_ARGUMENTS)
+    const found = reading()
+    const how = found.length > 0 ? `, for example with ${found.join(' or ')}` : ''
+    const call = `mcp_${tool.serverAlias}.${tool.alias}(…)`
+    return new BridgeError('OUTCOME_UNKNOWN', `${tool.server}.${tool.name} ${what}. It was sent with ${sent}`, {
+      hint: `Find out first${how}. To send it once more: await runtime.again(${call}).`,
+      data: { server: tool.server, tool: tool.name },
+    })
+  }
+
+  ended(isOk: boolean): string | undefined {
+    this.#isOpen = false
+    this.#endedAt = Date.now()
+    if (isOk) this.#isStopped = false
+    if (this.#callCount > 0) void this.#journal.log.add({ made: this.#endedAt })
+    const sum = [...this.#reused.values()].reduce((all, one) => all + one, 0)
+    if (sum === 0) return undefined
+    const names = [...this.#reused].map(([name, times]) => `${name} (${times})`).join(', ')
+    const whose = sum === 1 ? 'its answer was' : 'their answers were'
+    const others = [...this.#journal.entries()].filter(
+      ({ by, state, name }) => by !== this && state === 'answered' && this.#made.has(name),
+    )
+    const made = [...new Set(others.map(({ name }) => name))].join(', ')
+    const more = made === '' ? '' : ` Made with other arguments than before: ${made}.`
+    return `${count(sum, 'call')} had been answered before the connection broke; ${whose} used again: ${names}.${more}`
+  }
+
+  /** @param isDelivered undefined: its connection ended after the result was handed over */
+  delivered(isDelivered: boolean | undefined): void {
+    this.#isOpen = false
+    if (isDelivered === undefined) return
+    this.#isDelivered = isDelivered
+    if (this.#callCount === 0) return
+    if (!isDelivered) void this.#journal.log.add({ lost: true })
+    // A cell that was stopped is corrected and sent again: what it has done is still done.
+    else if (!this.#isStopped) this.#journal.clear(this)
+  }
+}
+
+class MadeCall implements JournaledCall {
+  readonly answer = undefined
+  readonly #journal: Journal
+  readonly #entry: Entry
+  readonly #keyField: string | undefined
+
+  constructor(journal: Journal, entry: Entry, { keyField }: WriteKind) {
+    this.#journal = journal
+    this.#entry = entry
+    this.#keyField = keyField
+  }
+
+  sentArgs(args: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+    if (this.#keyField === undefined || Object.hasOwn(args, this.#keyField)) return args
+    this.#entry.filled ??= randomUUID()
+    return { ...args, [this.#keyField]: this.#entry.filled }
+  }
+
+  sent(): Promise<void> | undefined {
+    Object.assign(this.#entry, { state: 'sent', at: Date.now() })
+    return this.#journal.log.call(this.#entry)
+  }
+
+  ended(result: ToolResult | undefined, error?: unknown): Promise<void> | undefined {
+    const entry = this.#entry
+    if (result && result.isError !== true) return this.#journal.answered(entry, result)
+    const state =
+      result || BridgeError.isInstance(error) ? stateAfter((error as BridgeError | undefined)?.code) : 'unknown'
+    if (state === 'unknown') return undefined
+    // What its tool refused is made again.
+    entry.state = 'free'
+    return this.#journal.log.call(entry)
+  }
+}

@@ -1,0 +1,137 @@
+// The journals of one user's sessions, and which of them a new session goes on with: that of a session of the same
+// client that is over.
+import { randomUUID } from 'node:crypto'
+import type { CellToJournal, JournaledSession, Journals, JournalsOptions } from '@sandbridge/core/calls/once-part.ts'
+import type { Logs } from '@sandbridge/core/keep/store.ts'
+import { type RecordedProcess, stillRuns, thisProcess } from '@sandbridge/core/util/process/process-id.ts'
+import type { Entry } from './entry.ts'
+import { type Attempt, Journal } from './journal.ts'
+import { JournalLog, type LogPlace, readLog } from './journal-log.ts'
+
+const DAY_MS = 24 * 60 * 60_000
+/** Of both owners in the name of a log. */
+const ID_CHARS = 16
+/** Journals of sessions that are over, and runs without news of their result. */
+const MAX_KEPT = 50
+const MAX_RUNS = 1_000
+/**
+ * A client that ends after it was handed a result has most likely read it, although it sent nothing more. One that
+ * comes back this soon with the same call has not.
+ */
+const HANDED_OVER_MS = 60_000
+
+export function createJournals(options: JournalsOptions): Journals {
+  return new SessionJournals(options)
+}
+
+/** A session's journal. */
+interface Kept {
+  journal: Journal
+  session: WeakRef<JournaledSession>
+  client: string
+  isRemote: boolean
+  last: Attempt
+}
+
+class SessionJournals implements Journals {
+  readonly #options: JournalsOptions
+  readonly #logs: Logs
+  readonly #bySession = new WeakMap<JournaledSession, Kept>()
+  readonly #all = new Set<Kept>()
+  readonly #runs = new Map<string, Attempt>()
+
+  constructor(options: JournalsOptions) {
+    this.#options = options
+    this.#logs = options.store.logs('once')
+  }
+
+  begin(session: JournaledSession, cell: CellToJournal): Attempt {
+    const known = this.#bySession.get(session)
+    const kept = known ?? this.#open(session, cell)
+    const attempt = kept.journal.begin()
+    kept.last = attempt
+    this.#runs.set(cell.run, attempt)
+    if (this.#runs.size > MAX_RUNS) this.#runs.delete(this.#runs.keys().next().value!)
+    return attempt
+  }
+
+  delivered(run: string, isDelivered: boolean | undefined): void {
+    this.#runs.get(run)?.delivered(isDelivered)
+    // A late result is lost first, and delivered with a later one.
+    if (isDelivered !== false) this.#runs.delete(run)
+  }
+
+  async flush(): Promise<void> {
+    const closing = [...this.#all].map(({ journal }) => journal.log.close(!journal.isEmpty))
+    this.#all.clear()
+    await Promise.all(closing)
+  }
+
+  #open(session: JournaledSession, { owner, client, isRemote }: CellToJournal): Kept {
+    const name = `${owner.slice(0, ID_CHARS)}-${client.slice(0, ID_CHARS)}-${randomUUID()}`
+    const journal = new Journal(new JournalLog(this.#place(name), { by: thisProcess() }))
+    const kept: Kept = { journal, session: new WeakRef(session), client, isRemote, last: journal.begin() }
+    this.#takeOver(kept)
+    this.#bySession.set(session, kept)
+    this.#all.add(kept)
+    const reading = this.#read(journal, owner, client).catch((error: unknown) => {
+      this.#options.log.warning('What an earlier session has written cannot be read', { error })
+    })
+    journal.reading = reading.then(() => void (journal.reading = undefined))
+    return kept
+  }
+
+  #place(name: string): LogPlace {
+    const { vault, log } = this.#options
+    return { logs: this.#logs, name, vault, log }
+  }
+
+  /** From sessions of this bridge that are over. */
+  #takeOver({ journal, client }: Kept): void {
+    const over = [...this.#all].filter((kept) => isOver(kept))
+    for (const [at, other] of over.entries()) {
+      const isSame = other.client === client
+      if (isSame) journal.take(stillLost(other.journal.entries()))
+      if (!isSame && !other.journal.isEmpty && at >= over.length - MAX_KEPT) continue
+      this.#all.delete(other)
+      const open = other.session.deref()
+      if (open) this.#bySession.delete(open)
+      void other.journal.log.close(false)
+    }
+  }
+
+  /** From bridges that are gone, and from those that had the session of this handle. */
+  async #read(journal: Journal, owner: string, client: string): Promise<void> {
+    const [own, same] = [owner, client].map((id) => id.slice(0, ID_CHARS))
+    const old = Date.now() - DAY_MS
+    const isMine = (name: string): boolean => name.split('-')[1] === same || (owner !== client && name.startsWith(own!))
+    const find = async () => (await this.#logs.list()).filter(({ name, changedAt }) => changedAt < old || isMine(name))
+    if ((await find()).length === 0) return
+    await this.#options.store.exclusively('once', async () => {
+      for (const { name, changedAt } of await find()) {
+        if ([...this.#all].some(({ journal: { log } }) => log.name === name)) continue
+        const place = this.#place(name)
+        const isOld = changedAt < old
+        const { head, entries, handedOverAt, isFull } = isOld ? NOTHING : await readLog(place)
+        const isGone = stillRuns(head['by'] as RecordedProcess) === false
+        if (!isOld && !isGone && !(owner !== client && name.startsWith(own!))) continue
+        if (isMine(name) && isRecent(handedOverAt)) journal.take(entries, isFull)
+        await journal.log.flush()
+        await this.#logs.remove(name)
+      }
+    })
+  }
+}
+
+const NOTHING = { head: {} as Record<string, unknown>, entries: [], handedOverAt: undefined, isFull: false }
+
+function isOver({ session, isRemote, last }: Kept): boolean {
+  return session.deref()?.isClosed !== false || (isRemote && last.isLost)
+}
+
+const isRecent = (handedOverAt: number | undefined): boolean =>
+  handedOverAt === undefined || Date.now() - handedOverAt < HANDED_OVER_MS
+
+function stillLost(entries: Iterable<Entry>): Entry[] {
+  return [...entries].filter(({ by }) => isRecent(by?.handedOverAt))
+}
