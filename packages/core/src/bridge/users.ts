@@ -83,8 +83,10 @@ export class Users {
 
   /** Writes what is not written yet. Never rejects. */
   async flush(): Promise<void> {
-    await Promise.all(
-      [...this.#parts.values()].flatMap(({ learned, journals }) => [learned?.flush(), journals?.flush()]),
-    )
+    const flush = async ({ learned, journals }: UserParts): Promise<void> => {
+      await learned?.flush()
+      await journals?.flush()
+    }
+    await Promise.all([...this.#parts.values()].map(flush))
   }
 }
