@@ -4,11 +4,11 @@ import { once } from 'node:events'
 import { mkdirSync, readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import path from 'node:path'
-import { ArtifactStore } from '@sandbridge/core/keep/saved/artifact-store.ts'
-import { SavedToolStore } from '@sandbridge/core/keep/saved/saved-tool-store.ts'
+import { ArtifactStore } from '../packages/core/src/keep/saved/artifact-store.ts'
+import { SavedToolStore } from '../packages/core/src/keep/saved/saved-tool-store.ts'
 import { bridgeEnv, CLI, makeHome } from '@sandbridge/core/test/support/bridge-process.ts'
 import type { BenchRow } from './row.ts'
-import { fileStore } from '@sandbridge/core/keep/files/file-store.ts'
+import { fileStore } from '../packages/core/src/keep/files/file-store.ts'
 
 const WORKFLOWS = 100
 const ARTIFACTS = 25

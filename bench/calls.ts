@@ -1,6 +1,6 @@
 // Rows of tool calls from every kind of sandbox on this machine: wall time relative to a bare client's, and CPU time
 // and context switches of each process involved.
-import type { ProviderName } from '@sandbridge/core/isolation/provider.ts'
+import type { ProviderName } from '../packages/core/src/isolation/provider.ts'
 import { closeTestBridge, openTestBridge, published } from '@sandbridge/core/test/support/bridge-process.ts'
 import { makeProvider, runtimeEnv, whyNot } from '@sandbridge/core/test/support/engines.ts'
 import { type CallCost, callCosts } from './call-cost.ts'

@@ -2,16 +2,11 @@
 import { rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
-import { Kernel } from '@sandbridge/core/cell/kernel/kernel.ts'
-import { PyodideProvider } from '@sandbridge/core/isolation/pyodide/provider.ts'
-import { warmUp } from '@sandbridge/core/cell/session/warm-up.ts'
-import {
-  closeTestBridge,
-  fixtureServer,
-  makeHome,
-  openTestBridge,
-  published,
-} from '@sandbridge/core/test/support/bridge-process.ts'
+import { Kernel } from '../packages/core/src/cell/kernel/kernel.ts'
+import { PyodideProvider } from '../packages/core/src/isolation/pyodide/provider.ts'
+import { warmUp } from '../packages/core/src/cell/session/warm-up.ts'
+import { closeTestBridge, fixtureServer, makeHome } from '@sandbridge/core/test/support/bridge-process.ts'
+import { openTestBridge, published } from '@sandbridge/core/test/support/bridge-process.ts'
 import { SANDBOX_CACHE } from '@sandbridge/core/test/support/sandbox-cache.ts'
 import { median, ms, ratio, samples, timed } from './measure.ts'
 import type { BenchRow } from './row.ts'

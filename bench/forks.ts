@@ -2,8 +2,8 @@
 // depend on the machine and its load.
 import { rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Kernel } from '@sandbridge/core/cell/kernel/kernel.ts'
-import type { Provider } from '@sandbridge/core/isolation/provider.ts'
+import { Kernel } from '../packages/core/src/cell/kernel/kernel.ts'
+import type { Provider } from '../packages/core/src/isolation/provider.ts'
 import { makeHome, openTestBridge } from '@sandbridge/core/test/support/bridge-process.ts'
 import { makeProvider, runtimeEnv, whyNot } from '@sandbridge/core/test/support/engines.ts'
 import { bareRun, mebibytes, refill, waitingMemory } from './containers.ts'

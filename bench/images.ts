@@ -1,9 +1,9 @@
 // Rows of an image in bubblewrap and in the engines, measured alternately, because absolute times depend on the machine
 // and its load.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Kernel } from '@sandbridge/core/cell/kernel/kernel.ts'
-import type { Provider } from '@sandbridge/core/isolation/provider.ts'
-import { runCommand } from '@sandbridge/core/util/process/run-command.ts'
+import { Kernel } from '../packages/core/src/cell/kernel/kernel.ts'
+import type { Provider } from '../packages/core/src/isolation/provider.ts'
+import { runCommand } from '../packages/core/src/util/process/run-command.ts'
 import { DATA_IMAGE, makeProvider, SLIM_IMAGE, whyNot } from '@sandbridge/core/test/support/engines.ts'
 import { median, ms, ratio, timed } from './measure.ts'
 import type { BenchRow } from './row.ts'

@@ -4,17 +4,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Kernel } from '@sandbridge/core/cell/kernel/kernel.ts'
-import { findPrograms } from '@sandbridge/core/util/process/find-program.ts'
+import { Kernel } from '../packages/core/src/cell/kernel/kernel.ts'
+import { findPrograms } from '../packages/core/src/util/process/find-program.ts'
 import { podManifest } from '@sandbridge/kubernetes/pod/pod-manifest.ts'
 import { PodSandbox } from '@sandbridge/kubernetes/pod-sandbox.ts'
-import type { Provider } from '@sandbridge/core/isolation/provider.ts'
-import {
-  closeTestBridge,
-  fixtureServer,
-  openTestBridge,
-  type TestBridge,
-} from '@sandbridge/core/test/support/bridge-process.ts'
+import type { Provider } from '../packages/core/src/isolation/provider.ts'
+import { closeTestBridge, fixtureServer, openTestBridge } from '@sandbridge/core/test/support/bridge-process.ts'
+import type { TestBridge } from '@sandbridge/core/test/support/bridge-process.ts'
 import { collectGarbage } from '@sandbridge/core/test/support/collect-garbage.ts'
 import { makeProvider, NODE_IMAGE, runtimeEnv, whyNot } from '@sandbridge/core/test/support/engines.ts'
 import {

@@ -1,5 +1,5 @@
 // Rows of masking: log lines of which one in twenty has personal data, and log lines that all have some.
-import { MASK_KINDS } from '@sandbridge/core/config/settings/sandbox.ts'
+import { MASK_KINDS } from '../packages/core/src/config/settings/sandbox.ts'
 import { createMaskers } from '@sandbridge/masking/part.ts'
 import { median, ms, samples, timed } from './measure.ts'
 import type { BenchRow } from './row.ts'

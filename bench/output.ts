@@ -4,15 +4,10 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Client } from '@modelcontextprotocol/client'
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
-import { estimateTokens } from '@sandbridge/core/util/tokens/estimate-tokens.ts'
+import { estimateTokens } from '../packages/core/src/util/tokens/estimate-tokens.ts'
 import { connectBare } from '@sandbridge/core/test/support/bare-client.ts'
-import {
-  closeTestBridge,
-  openTestBridge,
-  published,
-  type ServerEntry,
-  type TestBridge,
-} from '@sandbridge/core/test/support/bridge-process.ts'
+import { closeTestBridge, openTestBridge, published } from '@sandbridge/core/test/support/bridge-process.ts'
+import type { ServerEntry, TestBridge } from '@sandbridge/core/test/support/bridge-process.ts'
 import { median, ratio, samples, timed } from './measure.ts'
 import type { BenchRow } from './row.ts'
 

@@ -5,14 +5,14 @@ import { rm } from 'node:fs/promises'
 import path from 'node:path'
 import { chromium } from 'playwright-core'
 import { RecordFile } from '@sandbridge/record/audit/record-file.ts'
-import { Bridge } from '@sandbridge/core/bridge/bridge.ts'
-import { readSettings } from '@sandbridge/core/config/settings/settings.ts'
-import { SILENT } from '@sandbridge/core/util/log.ts'
+import { Bridge } from '../packages/core/src/bridge/bridge.ts'
+import { readSettings } from '../packages/core/src/config/settings/settings.ts'
+import { SILENT } from '../packages/core/src/util/log.ts'
 import { servePage } from '@sandbridge/page/serve-page.ts'
 import { bridgeEnv, makeHome } from '@sandbridge/core/test/support/bridge-process.ts'
 import { median, ms, samples } from './measure.ts'
 import type { BenchRow } from './row.ts'
-import { LogFolder } from '@sandbridge/core/keep/files/log-folder.ts'
+import { LogFolder } from '../packages/core/src/keep/files/log-folder.ts'
 
 const RUNS = 10_000
 const PAINT_GOAL_MS = 1_000

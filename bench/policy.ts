@@ -1,7 +1,7 @@
 // The cost of deciding about a call: 500 rules, 20 of them with conditions, for calls that need several conditions
 // evaluated.
-import { type Call, Policy, validate } from '@sandbridge/core/config/rules/policy.ts'
-import { readRules } from '@sandbridge/core/config/rules/read-rules.ts'
+import { type Call, Policy, validate } from '../packages/core/src/config/rules/policy.ts'
+import { readRules } from '../packages/core/src/config/rules/read-rules.ts'
 import { median } from './measure.ts'
 import type { BenchRow } from './row.ts'
 

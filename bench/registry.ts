@@ -3,16 +3,10 @@
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { SILENT } from '@sandbridge/core/util/log.ts'
+import { SILENT } from '../packages/core/src/util/log.ts'
 import { Registries } from '@sandbridge/registry/directory/registries.ts'
-import {
-  bridgeEnv,
-  CLI,
-  closeTestBridge,
-  fixtureServer,
-  makeHome,
-  openTestBridge,
-} from '@sandbridge/core/test/support/bridge-process.ts'
+import { bridgeEnv, CLI, closeTestBridge, fixtureServer } from '@sandbridge/core/test/support/bridge-process.ts'
+import { makeHome, openTestBridge } from '@sandbridge/core/test/support/bridge-process.ts'
 import { FakeRegistry, listed } from '@sandbridge/registry/test/support/fake-registry.ts'
 import { runProgram } from '@sandbridge/core/test/support/run-program.ts'
 import { median, ms, samples, timed } from './measure.ts'

@@ -4,19 +4,14 @@ import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { BridgeError } from '@sandbridge/core/errors.ts'
-import { processContext } from '@sandbridge/core/config/settings/client-context.ts'
-import { createLog } from '@sandbridge/core/util/log.ts'
-import { UpstreamSet } from '@sandbridge/core/upstream/upstream-set.ts'
+import { BridgeError } from '../packages/core/src/errors.ts'
+import { processContext } from '../packages/core/src/config/settings/client-context.ts'
+import { createLog } from '../packages/core/src/util/log.ts'
+import { UpstreamSet } from '../packages/core/src/upstream/upstream-set.ts'
 import { connectBare } from '@sandbridge/core/test/support/bare-client.ts'
-import {
-  closeTestBridge,
-  fixtureServer,
-  makeHome,
-  openTestBridge,
-  type ServerEntry,
-  type TestBridge,
-} from '@sandbridge/core/test/support/bridge-process.ts'
+import { closeTestBridge, fixtureServer, makeHome } from '@sandbridge/core/test/support/bridge-process.ts'
+import { openTestBridge } from '@sandbridge/core/test/support/bridge-process.ts'
+import type { ServerEntry, TestBridge } from '@sandbridge/core/test/support/bridge-process.ts'
 import { median, ms, timed } from './measure.ts'
 import type { BenchRow } from './row.ts'
 

@@ -7,6 +7,9 @@ import { build } from 'rolldown'
 
 export const root = fileURLToPath(new URL('..', import.meta.url))
 
+/** Files of the core that are entries of its package.json, and not a file of a room. */
+const DOORS = /[\\/]core[\\/]src[\\/](?:.*[\\/]index|parts)\.ts$/
+
 /**
  * @param {string} folder where cli.js comes with its files
  * @param {import('rolldown').Plugin[]} [plugins]
@@ -18,6 +21,8 @@ export async function bundleBridge(folder, plugins = []) {
     input: { main: 'packages/sandbridge/src/main.ts' },
     platform: 'node',
     external: ['pyodide'],
+    // A door of the core only passes on what packages use: whoever takes one name of it loads that name's file alone.
+    treeshake: { moduleSideEffects: [{ test: DOORS, sideEffects: false }] },
     resolve: {
       alias: {
         ...openTelemetryModules(),

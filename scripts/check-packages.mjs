@@ -1,6 +1,7 @@
 // `npm run check:packages`: what layers.txt cannot say. A package imports the core, and others only where MAY says so;
 // the core imports no package; packages/sandbridge may import all; each imports only dependencies that its package.json
-// names. Prints how many files it looked at and what it found. Exit code 1 when it found anything, or no file.
+// names. The core has few doors, and each is used. Prints how many files it looked at and what it found. Exit code 1
+// when it found anything, or no file.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
 import path from 'node:path'
@@ -17,7 +18,13 @@ const MAY = {
   containers: ['cell-packages'],
   jail: ['clients', 'containers'],
 }
-const found = []
+/** The entries of the core's package.json, without that for tests. */
+const MAX_DOORS = 60
+const core = JSON.parse(readFileSync(path.join(ROOT, 'packages/core/package.json'), 'utf8'))
+const doors = Object.keys(core.exports).filter((door) => door !== './test/*')
+const used = new Set()
+const found =
+  doors.length > MAX_DOORS ? [`packages/core/package.json: ${doors.length} exports, at most ${MAX_DOORS}`] : []
 let looked = 0
 for (const name of readdirSync(path.join(ROOT, 'packages'))) {
   const folder = path.join(ROOT, 'packages', name)
@@ -42,6 +49,7 @@ for (const name of readdirSync(path.join(ROOT, 'packages'))) {
         continue
       }
       const other = /^@sandbridge\/([\w-]+)/.exec(spec)?.[1]
+      if (other === 'core' && !isTest) used.add(spec.replace('@sandbridge/core', '.'))
       if (other !== undefined) {
         if (!existsSync(path.join(ROOT, 'packages', other)))
           found.push(`${whole}: ${spec}, and there is no such package`)
@@ -65,6 +73,8 @@ for (const name of readdirSync(path.join(ROOT, 'packages'))) {
     }
   }
 }
+for (const door of doors)
+  if (!used.has(door)) found.push(`packages/core/package.json: no package uses the export ${door}`)
 for (const line of found) process.stdout.write(`${line}\n`)
-process.stdout.write(`check:packages looked at ${looked} files\n`)
+process.stdout.write(`check:packages looked at ${looked} files and ${doors.length} doors\n`)
 process.exitCode = found.length > 0 || looked === 0 ? 1 : 0

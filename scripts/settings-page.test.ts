@@ -1,8 +1,8 @@
 // This file verifies that the page of settings is complete.
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { namedSettings } from '@sandbridge/core/config/settings/settings.ts'
-import { plugIn } from '@sandbridge/core/cli/package.ts'
+import { namedSettings } from '../packages/core/src/config/settings/settings.ts'
+import { plugIn } from '../packages/core/src/cli/package.ts'
 import { PACKAGES } from '@sandbridge/sandbridge/packages.ts'
 import { entryText } from './settings-page.mjs'
 

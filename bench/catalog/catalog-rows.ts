@@ -2,13 +2,13 @@
 // repository: set SANDBRIDGE_CATALOGUE to a JSON file of the form {"<package>": [tool, …]}, with the `tools/list`
 // result of each package.
 import { forgetfulStore } from '@sandbridge/core/test/support/forgetful-store.ts'
-import { createLog } from '@sandbridge/core/util/log.ts'
+import { createLog } from '../../packages/core/src/util/log.ts'
 import { readFileSync } from 'node:fs'
 import { encode } from 'gpt-tokenizer/encoding/o200k_base'
-import type { ToolDoc } from '@sandbridge/core/calls/catalog/arguments/tool-doc.ts'
-import { Catalog } from '@sandbridge/core/calls/catalog/catalog.ts'
-import type { Wordings } from '@sandbridge/core/calls/catalog/search/wordings.ts'
-import type { UpstreamTool } from '@sandbridge/core/upstream/upstream.ts'
+import type { ToolDoc } from '../../packages/core/src/calls/catalog/arguments/tool-doc.ts'
+import { Catalog } from '../../packages/core/src/calls/catalog/catalog.ts'
+import type { Wordings } from '../../packages/core/src/calls/catalog/search/wordings.ts'
+import type { UpstreamTool } from '../../packages/core/src/upstream/upstream.ts'
 import { median, ms, samples, timed } from '../measure.ts'
 import type { BenchRow } from '../row.ts'
 import { cachedStartRow } from './cached-start.ts'

@@ -1,7 +1,7 @@
 // Rows on weak answers: how many queries without a fitting tool a search recognises, and how many answers with the
 // wanted tool it calls weak.
-import type { Catalog } from '@sandbridge/core/calls/catalog/catalog.ts'
-import type { UpstreamTool } from '@sandbridge/core/upstream/upstream.ts'
+import type { Catalog } from '../../packages/core/src/calls/catalog/catalog.ts'
+import type { UpstreamTool } from '../../packages/core/src/upstream/upstream.ts'
 import type { BenchRow } from '../row.ts'
 
 interface Goals {

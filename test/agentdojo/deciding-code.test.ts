@@ -3,10 +3,10 @@
 // code that a bridge uses for decisions, with the results of AgentDojo's own tools. docs/flow.md has the table.
 import { describe, expect, it } from 'vitest'
 import { SessionFlow } from '@sandbridge/flow/session-flow.ts'
-import { flowKey } from '@sandbridge/core/config/rules/flow.ts'
-import { Policy, validate } from '@sandbridge/core/config/rules/policy.ts'
-import { KeptOrigins } from '@sandbridge/core/keep/kept-origins.ts'
-import type { Store } from '@sandbridge/core/keep/store.ts'
+import { flowKey } from '../../packages/core/src/config/rules/flow.ts'
+import { Policy, validate } from '../../packages/core/src/config/rules/policy.ts'
+import { KeptOrigins } from '../../packages/core/src/keep/kept-origins.ts'
+import type { Store } from '../../packages/core/src/keep/store.ts'
 import { folded, obedient, type Step, type Style, SUITES, tasksOf, textsOf } from './tasks.ts'
 
 interface Outcome {

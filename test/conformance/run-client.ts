@@ -2,15 +2,15 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { RemoteServer } from '@sandbridge/core/config/entries/server-definition.ts'
-import { BridgeError } from '@sandbridge/core/errors.ts'
-import { processContext } from '@sandbridge/core/config/settings/client-context.ts'
-import { createLog } from '@sandbridge/core/util/log.ts'
-import { UpstreamSet } from '@sandbridge/core/upstream/upstream-set.ts'
+import type { RemoteServer } from '../../packages/core/src/config/entries/server-definition.ts'
+import { BridgeError } from '../../packages/core/src/errors.ts'
+import { processContext } from '../../packages/core/src/config/settings/client-context.ts'
+import { createLog } from '../../packages/core/src/util/log.ts'
+import { UpstreamSet } from '../../packages/core/src/upstream/upstream-set.ts'
 import { login } from '@sandbridge/sign-in/sign-in/login.ts'
-import { createTokenStore } from '@sandbridge/core/upstream/auth/token-store.ts'
-import type { UpstreamTool } from '@sandbridge/core/upstream/upstream.ts'
-import { fileStore } from '@sandbridge/core/keep/files/file-store.ts'
+import { createTokenStore } from '../../packages/core/src/upstream/auth/token-store.ts'
+import type { UpstreamTool } from '../../packages/core/src/upstream/upstream.ts'
+import { fileStore } from '../../packages/core/src/keep/files/file-store.ts'
 
 /** A server that needs more logins cannot be satisfied. */
 const MAX_LOGINS = 3

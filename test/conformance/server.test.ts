@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, request as httpRequest, type Server
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { artifactUri } from '@sandbridge/core/keep/saved/artifact-store.ts'
+import { artifactUri } from '../../packages/core/src/keep/saved/artifact-store.ts'
 import { type HttpBridge, startHttpBridge } from '@sandbridge/core/test/support/http-bridge.ts'
 import { skip } from '@sandbridge/core/test/support/needs.ts'
 import { EXPOSED, ourName, SERVERS, SETUP } from './fixtures.ts'

@@ -6,18 +6,12 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { commandLine } from '@sandbridge/core/cli/program.ts'
+import { commandLine } from '../../packages/core/src/cli/program.ts'
 import { PACKAGES } from '@sandbridge/sandbridge/packages.ts'
-import { discoverServers } from '@sandbridge/core/config/discover.ts'
-import { readSettings } from '@sandbridge/core/config/settings/settings.ts'
-import {
-  bridgeEnv,
-  fixtureServer,
-  makeHome,
-  published,
-  REAL_SANDBOX,
-  ROOT,
-} from '@sandbridge/core/test/support/bridge-process.ts'
+import { discoverServers } from '../../packages/core/src/config/discover.ts'
+import { readSettings } from '../../packages/core/src/config/settings/settings.ts'
+import { bridgeEnv, fixtureServer, makeHome, published } from '@sandbridge/core/test/support/bridge-process.ts'
+import { REAL_SANDBOX, ROOT } from '@sandbridge/core/test/support/bridge-process.ts'
 import { startBridge } from '@sandbridge/core/test/support/start-bridge.ts'
 
 const program = commandLine(PACKAGES)

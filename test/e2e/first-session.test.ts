@@ -2,19 +2,13 @@
 // This file verifies what a new user reads from the first command to the first useful cell, with ten servers of which
 // some do not work. The text is stored beside it for reading: `vitest run test/e2e/first-session.test.ts -u` updates
 // it.
-import { VERSION } from '@sandbridge/core/util/version.ts'
+import { VERSION } from '../../packages/core/src/util/version.ts'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import {
-  bridgeEnv,
-  CLI,
-  fixtureServer,
-  makeHome,
-  published,
-  ROOT,
-  type ServerEntry,
-} from '@sandbridge/core/test/support/bridge-process.ts'
+import { bridgeEnv, CLI, fixtureServer, makeHome, published } from '@sandbridge/core/test/support/bridge-process.ts'
+import { ROOT } from '@sandbridge/core/test/support/bridge-process.ts'
+import type { ServerEntry } from '@sandbridge/core/test/support/bridge-process.ts'
 import { needsTerminal, runInTerminal } from '@sandbridge/core/test/support/in-terminal.ts'
 import { runProgram } from '@sandbridge/core/test/support/run-program.ts'
 

@@ -6,10 +6,10 @@ import path from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, it, vi } from 'vitest'
 import { verifyRecord } from '@sandbridge/record/audit/verify-record.ts'
-import { newId } from '@sandbridge/core/observe/events/new-id.ts'
+import { newId } from '../../packages/core/src/observe/events/new-id.ts'
 import { collectGarbage } from '@sandbridge/core/test/support/collect-garbage.ts'
 import { openObserved } from '@sandbridge/core/test/support/observed-bridge.ts'
-import { LogFolder } from '@sandbridge/core/keep/files/log-folder.ts'
+import { LogFolder } from '../../packages/core/src/keep/files/log-folder.ts'
 
 const CALLS = 100_000
 const BATCH = 500

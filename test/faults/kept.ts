@@ -2,11 +2,11 @@
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { Bridge } from '@sandbridge/core/bridge/bridge.ts'
-import { OpenTenant } from '@sandbridge/core/bridge/open-tenant.ts'
-import { readSettings } from '@sandbridge/core/config/settings/settings.ts'
-import { createTrustStore } from '@sandbridge/core/config/trust.ts'
-import { createLog } from '@sandbridge/core/util/log.ts'
+import { Bridge } from '../../packages/core/src/bridge/bridge.ts'
+import { OpenTenant } from '../../packages/core/src/bridge/open-tenant.ts'
+import { readSettings } from '../../packages/core/src/config/settings/settings.ts'
+import { createTrustStore } from '../../packages/core/src/config/trust.ts'
+import { createLog } from '../../packages/core/src/util/log.ts'
 
 export const settingsEnv = (home: string) => ({
   MCP_BRIDGE_STATE_DIR: path.join(home, 'MCPs'),

@@ -1,11 +1,11 @@
 // A bridge that only writes each kind of file it stores: writer.ts HOME PREFIX COUNT. Prints `ready`, `wrote` after the
 // first of each kind, and `done`.
 import path from 'node:path'
-import { Bridge } from '@sandbridge/core/bridge/bridge.ts'
-import { OpenTenant } from '@sandbridge/core/bridge/open-tenant.ts'
-import { readSettings } from '@sandbridge/core/config/settings/settings.ts'
-import { createTrustStore } from '@sandbridge/core/config/trust.ts'
-import { createLog } from '@sandbridge/core/util/log.ts'
+import { Bridge } from '../../packages/core/src/bridge/bridge.ts'
+import { OpenTenant } from '../../packages/core/src/bridge/open-tenant.ts'
+import { readSettings } from '../../packages/core/src/config/settings/settings.ts'
+import { createTrustStore } from '../../packages/core/src/config/trust.ts'
+import { createLog } from '../../packages/core/src/util/log.ts'
 import { settingsEnv } from './kept.ts'
 
 const [home, prefix, count] = [process.argv[2]!, process.argv[3]!, Number(process.argv[4])]

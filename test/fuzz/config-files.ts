@@ -2,8 +2,8 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { discoverServers } from '@sandbridge/core/config/discover.ts'
-import { readSettings } from '@sandbridge/core/config/settings/settings.ts'
+import { discoverServers } from '../../packages/core/src/config/discover.ts'
+import { readSettings } from '../../packages/core/src/config/settings/settings.ts'
 import { assertHolds, assertUnpolluted, type Family } from './family.ts'
 
 /** Where each client stores its file, below the home folder. */

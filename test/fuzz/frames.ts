@@ -1,7 +1,7 @@
 // Fuzzes frames from a kernel: an invalid line affects no other line.
 import { readFileSync } from 'node:fs'
-import { FrameDecoder } from '@sandbridge/core/cell/protocol/codec.ts'
-import type { KernelFrame } from '@sandbridge/core/cell/protocol/frames.ts'
+import { FrameDecoder } from '../../packages/core/src/cell/protocol/codec.ts'
+import type { KernelFrame } from '../../packages/core/src/cell/protocol/frames.ts'
 import { assertHolds, assertUnpolluted, type Family } from './family.ts'
 
 const fixtures = JSON.parse(

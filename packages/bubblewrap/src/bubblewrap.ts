@@ -1,10 +1,8 @@
 // Defines how bubblewrap makes a sandbox: whether it can be used on this machine, as which user, and with which
 // options.
 import { arch as machineArch, release } from 'node:os'
-import { runCommand, type CommandResult } from '@sandbridge/core/util/process/run-command.ts'
-import type { MountedFolder } from '@sandbridge/core/isolation/local/mounted-folder.ts'
-import { findBubblewrapPrograms, NOBODY } from '@sandbridge/core/isolation/local/find-bubblewrap.ts'
-import { seccompFilter } from '@sandbridge/core/isolation/seccomp/seccomp-filter.ts'
+import { type CommandResult, runCommand } from '@sandbridge/core/util/process'
+import { findBubblewrapPrograms, type MountedFolder, NOBODY, seccompFilter } from '@sandbridge/core/isolation'
 import type { SystemFiles } from './system-files.ts'
 
 /** How to start bubblewrap on this machine. */

@@ -4,7 +4,7 @@
 import { access, constants, mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isRunning } from '@sandbridge/core/util/process/process-id.ts'
+import { isRunning } from '@sandbridge/core/util/process'
 
 export interface CgroupLimits {
   memoryBytes: number

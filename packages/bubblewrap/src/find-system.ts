@@ -2,7 +2,7 @@
 // Tries each in a sandbox, which also shows whether bubblewrap works, and describes the outcome.
 import { release } from 'node:os'
 import { isRecord, parseJson } from '@sandbridge/core/util/json/json.ts'
-import { lastLine } from '@sandbridge/core/util/text/one-line.ts'
+import { lastLine } from '@sandbridge/core/util/text'
 import { asSandboxUser, findBubblewraps, programOf, runInside, type Bubblewrap } from './bubblewrap.ts'
 import { findHostPythons } from './host-python.ts'
 import type { RememberedAnswers } from './remembered-answers.ts'

@@ -1,7 +1,7 @@
 // Manages the fork servers of one provider: one after the other, each started before it is needed. Detects once whether
 // forking does not work here.
 import { messageOf } from '@sandbridge/core/errors.ts'
-import type { Sandbox } from '@sandbridge/core/isolation/provider.ts'
+import type { Sandbox } from '@sandbridge/core/isolation'
 import { type ForkOptions, ForkServer, type ForkServerOptions } from './fork-server.ts'
 
 export class ForkServers {

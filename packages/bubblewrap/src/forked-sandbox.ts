@@ -1,16 +1,10 @@
 // A forked sandbox: its descriptors, and its end as reported by the fork server.
 import { finished } from 'node:stream/promises'
 import type { Socket } from 'node:net'
-import { createByteTail } from '@sandbridge/core/util/bytes/byte-tail.ts'
-import { withTimeout } from '@sandbridge/core/util/async/wait.ts'
-import {
-  DRAIN_MS,
-  type Explained,
-  LocalSandbox,
-  type ProcessEnd,
-  STDERR_TAIL_BYTES,
-} from '@sandbridge/core/isolation/local/local-sandbox.ts'
-import type { SandboxExit } from '@sandbridge/core/isolation/provider.ts'
+import { createByteTail } from '@sandbridge/core/util/bytes'
+import { withTimeout } from '@sandbridge/core/util/async'
+import { DRAIN_MS, LocalSandbox, STDERR_TAIL_BYTES } from '@sandbridge/core/isolation'
+import type { Explained, ProcessEnd, SandboxExit } from '@sandbridge/core/isolation'
 
 /** Exit of its first process. */
 export type ForkedEnd = Pick<ProcessEnd, 'code' | 'signal'> & {

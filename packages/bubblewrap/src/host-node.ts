@@ -2,8 +2,7 @@
 // and its libraries.
 import { realpath } from 'node:fs/promises'
 import path from 'node:path'
-import { findPrograms } from '@sandbridge/core/util/process/find-program.ts'
-import { runCommand } from '@sandbridge/core/util/process/run-command.ts'
+import { findPrograms, runCommand } from '@sandbridge/core/util/process'
 import type { SystemFiles } from './system-files.ts'
 
 /** Its folder in the sandbox, wherever it is on this machine. */

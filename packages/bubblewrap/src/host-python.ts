@@ -1,12 +1,10 @@
 // Finds a python3 of this machine for sandboxes: new enough, and readable by the sandbox's user.
 import { homedir } from 'node:os'
 import path from 'node:path'
-import { runCommand } from '@sandbridge/core/util/process/run-command.ts'
-import type { CommandResult } from '@sandbridge/core/util/process/run-command.ts'
-import { findPrograms } from '@sandbridge/core/util/process/find-program.ts'
-import { lastLine } from '@sandbridge/core/util/text/one-line.ts'
+import { type CommandResult, findPrograms, runCommand } from '@sandbridge/core/util/process'
+import { lastLine } from '@sandbridge/core/util/text'
 import type { RememberedAnswers } from './remembered-answers.ts'
-import { isInside } from '@sandbridge/core/util/files/is-inside.ts'
+import { isInside } from '@sandbridge/core/util/files'
 
 export interface HostPython {
   executable: string

@@ -1,6 +1,6 @@
 // What the core uses of bubblewrap.
-import type { BubblewrapOptions } from '@sandbridge/core/isolation/bubblewrap-part.ts'
-import type { Candidate, Provider } from '@sandbridge/core/isolation/provider.ts'
+import type { BubblewrapOptions } from '@sandbridge/core/parts'
+import type { Candidate, Provider } from '@sandbridge/core/isolation'
 import { findBubblewraps } from './bubblewrap.ts'
 import { findHostSystem } from './find-system.ts'
 import { RememberedAnswers } from './remembered-answers.ts'

@@ -6,22 +6,12 @@ import { availableParallelism } from 'node:os'
 import { randomBytes } from 'node:crypto'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import path from 'node:path'
-import { CompiledKernels } from '@sandbridge/core/isolation/local/compiled-kernel.ts'
-import {
-  checkMemoryLimit,
-  explainEnd,
-  forkServerArguments,
-  kernelEnvironment,
-  loadNativeKernel,
-  type NativeKernel,
-  whyNoKernel,
-} from '@sandbridge/core/isolation/local/native-kernel.ts'
-import type { MissingPackage, Provider, Sandbox, SandboxLimits } from '@sandbridge/core/isolation/provider.ts'
-import { findPrograms } from '@sandbridge/core/util/process/find-program.ts'
-import { SharedPreparation } from '@sandbridge/core/isolation/shared-preparation.ts'
-import { StdioProcess } from '@sandbridge/core/isolation/local/stdio-process.ts'
-import type { Explained, ProcessEnd } from '@sandbridge/core/isolation/local/local-sandbox.ts'
-import type { MountedFolder } from '@sandbridge/core/isolation/local/mounted-folder.ts'
+import { checkMemoryLimit, CompiledKernels, explainEnd, forkServerArguments } from '@sandbridge/core/isolation'
+import { kernelEnvironment, loadNativeKernel, SharedPreparation, StdioProcess } from '@sandbridge/core/isolation'
+import { whyNoKernel } from '@sandbridge/core/isolation'
+import type { Explained, MissingPackage, MountedFolder, NativeKernel, ProcessEnd } from '@sandbridge/core/isolation'
+import type { Provider, Sandbox, SandboxLimits } from '@sandbridge/core/isolation'
+import { findPrograms } from '@sandbridge/core/util/process'
 import { ensurePackageFolder, PACKAGES_TARGET, type Installer } from '@sandbridge/cell-packages/package-folder.ts'
 import { Cgroup, findCgroupParent } from './cgroup.ts'
 import { type Bubblewrap, bubblewrapArguments, runInside, systemCallFilter, writableFolders } from './bubblewrap.ts'
@@ -30,8 +20,7 @@ import type { ForkServerOptions } from './fork-server.ts'
 import { ForkServers } from './fork-servers.ts'
 import { withNode } from './host-node.ts'
 import { RememberedAnswers } from './remembered-answers.ts'
-import type { BubblewrapOptions } from '@sandbridge/core/isolation/bubblewrap-part.ts'
-import { images } from '@sandbridge/core/isolation/images-part.ts'
+import { type BubblewrapOptions, images } from '@sandbridge/core/parts'
 import { imageFiles, type SystemFiles } from './system-files.ts'
 
 /** After the system call filter, which is on descriptor 3. */

@@ -3,9 +3,8 @@
 // their answer may depend on anything.
 import { closeSync, openSync, readFileSync, readSync, realpathSync, statSync } from 'node:fs'
 import path from 'node:path'
-import type { CommandResult } from '@sandbridge/core/util/process/run-command.ts'
-import { isOwnFolderSync, makePrivateFolder } from '@sandbridge/core/util/files/private-folder.ts'
-import { replaceFile } from '@sandbridge/core/util/files/replace-file.ts'
+import type { CommandResult } from '@sandbridge/core/util/process'
+import { isOwnFolderSync, makePrivateFolder, replaceFile } from '@sandbridge/core/util/files'
 import { isRecord, parseJson } from '@sandbridge/core/util/json/json.ts'
 
 /** Several Pythons, or several PATHs, give several entries. */

@@ -17,7 +17,7 @@ import {
   resolvePackages,
 } from './distribution.ts'
 import { packageFiles } from './package-files.ts'
-import { PyodideProvider } from '@sandbridge/core/isolation/pyodide/provider.ts'
+import { PyodideProvider } from '../../core/src/isolation/pyodide/provider.ts'
 
 const TAG = 'cp314-cp314-pyemscripten_2026_0_wasm32'
 const info = { python: '3.14.2', abi_version: '2026_0' }

@@ -7,8 +7,7 @@ import path from 'node:path'
 import { BridgeError, messageOf } from '@sandbridge/core/errors.ts'
 import { isPureWheel } from './wheel.ts'
 import type { Wheel } from './requested-packages.ts'
-import { replaceFile } from '@sandbridge/core/util/files/replace-file.ts'
-import { makePrivateFolder } from '@sandbridge/core/util/files/private-folder.ts'
+import { makePrivateFolder, replaceFile } from '@sandbridge/core/util/files'
 
 const FETCH_TIMEOUT_MS = 5 * 60_000
 

@@ -4,12 +4,11 @@ import { hash } from 'node:crypto'
 import { readFile, readdir, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { messageOf } from '@sandbridge/core/errors.ts'
-import { makePrivateFolder } from '@sandbridge/core/util/files/private-folder.ts'
-import { replaceFile } from '@sandbridge/core/util/files/replace-file.ts'
+import { makePrivateFolder, replaceFile } from '@sandbridge/core/util/files'
 import { isRecord, parseJson } from '@sandbridge/core/util/json/json.ts'
-import { oneLine } from '@sandbridge/core/util/text/one-line.ts'
-import type { MissingPackage } from '@sandbridge/core/isolation/provider.ts'
-import { packageName } from '@sandbridge/core/isolation/packages-part.ts'
+import { oneLine } from '@sandbridge/core/util/text'
+import type { MissingPackage } from '@sandbridge/core/isolation'
+import { packageName } from '@sandbridge/core/parts'
 
 export interface Available<T> {
   /** Undefined if no package can be had. */

@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { messageOf } from '@sandbridge/core/errors.ts'
-import type { PackageFile, PackageFiles } from '@sandbridge/core/isolation/packages-part.ts'
+import type { PackageFile, PackageFiles } from '@sandbridge/core/parts'
 import { installAvailable, InstallError } from './missing-packages.ts'
 import { findWheels, readRequestedPackages, type RequestedPackages, unpackWheels } from './requested-packages.ts'
 import type { Wheel } from './requested-packages.ts'

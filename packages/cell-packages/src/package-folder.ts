@@ -4,11 +4,10 @@ import { randomUUID } from 'node:crypto'
 import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { BridgeError, messageOf } from '@sandbridge/core/errors.ts'
-import { runCommand } from '@sandbridge/core/util/process/run-command.ts'
-import { closedFolderOnTheWay, letOthersThrough } from '@sandbridge/core/isolation/local/let-others-through.ts'
-import { makeTemporaryFolder } from '@sandbridge/core/isolation/local/temporary-folder.ts'
+import { runCommand } from '@sandbridge/core/util/process'
+import { closedFolderOnTheWay, letOthersThrough, makeTemporaryFolder } from '@sandbridge/core/isolation'
+import type { MissingPackage } from '@sandbridge/core/isolation'
 import { installAvailable, InstallError, wordsText } from './missing-packages.ts'
-import type { MissingPackage } from '@sandbridge/core/isolation/provider.ts'
 import { runPip } from './pip.ts'
 import {
   findWheels,
@@ -17,7 +16,7 @@ import {
   type RequestedPackages,
   unpackWheels,
 } from './requested-packages.ts'
-import type { PackageFile } from '@sandbridge/core/isolation/packages-part.ts'
+import type { PackageFile } from '@sandbridge/core/parts'
 import { isPureWheel } from './wheel.ts'
 
 /** Its path in native sandboxes; must match packages/core/python/sandbox_kernel.py. */

@@ -1,6 +1,6 @@
 import { packages } from './command/feature.ts'
 import type { Package } from '@sandbridge/core/cli/package.ts'
-import { pythonPackages } from '@sandbridge/core/isolation/packages-part.ts'
+import { pythonPackages } from '@sandbridge/core/parts'
 
 export const cellPackages: Package = {
   features: [packages],

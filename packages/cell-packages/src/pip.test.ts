@@ -5,7 +5,7 @@ import path from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { makeWheel } from '@sandbridge/core/test/support/make-wheel.ts'
 import { needsIndex, needsPip, needsProgram } from '@sandbridge/core/test/support/needs.ts'
-import { findPrograms } from '@sandbridge/core/util/process/find-program.ts'
+import { findPrograms } from '../../core/src/util/process/find-program.ts'
 import { runPip } from './pip.ts'
 
 it('uv provides pip where the Python of this machine has none', { timeout: 120_000 }, async () => {

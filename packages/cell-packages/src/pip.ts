@@ -1,7 +1,6 @@
 // Runs pip on this machine: that of a Python, or one that uv provides. Its own configuration chooses the index.
-import { runCommand } from '@sandbridge/core/util/process/run-command.ts'
-import { lastLine } from '@sandbridge/core/util/text/one-line.ts'
-import { findPrograms } from '@sandbridge/core/util/process/find-program.ts'
+import { findPrograms, runCommand } from '@sandbridge/core/util/process'
+import { lastLine } from '@sandbridge/core/util/text'
 import { InstallError, isNetworkFailure } from './missing-packages.ts'
 
 const INSTALL_TIMEOUT_MS = 15 * 60_000

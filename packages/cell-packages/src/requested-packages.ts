@@ -5,8 +5,8 @@ import { readFile, readdir, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import path from 'node:path'
 import { BridgeError, messageOf } from '@sandbridge/core/errors.ts'
-import type { MissingPackage } from '@sandbridge/core/isolation/provider.ts'
-import type { PackageFile } from '@sandbridge/core/isolation/packages-part.ts'
+import type { MissingPackage } from '@sandbridge/core/isolation'
+import type { PackageFile } from '@sandbridge/core/parts'
 import { isPureWheel, refuseAddresses, unpackWheel } from './wheel.ts'
 
 export interface Wheel {

@@ -5,11 +5,11 @@ import { hash } from 'node:crypto'
 import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { strToU8, zipSync } from 'fflate'
-import { mapFew } from '@sandbridge/core/util/async/map-few.ts'
+import { mapFew } from '@sandbridge/core/util/async'
 import { InstallError, isNetworkFailure } from './missing-packages.ts'
 import { runPip } from './pip.ts'
 import type { Wheel } from './requested-packages.ts'
-import { makeTemporaryFolder } from '@sandbridge/core/isolation/local/temporary-folder.ts'
+import { makeTemporaryFolder } from '@sandbridge/core/isolation'
 import { fitsPython, isInDistribution, keep, type LockedPackage, type LockFile } from './distribution.ts'
 
 interface Wanted {

@@ -1,8 +1,8 @@
 // Unpacks a wheel: checks every file against the wheel's RECORD, and decides where it goes. Runs no code.
 // (Binary distribution format: https://packaging.python.org/specifications/binary-distribution-format/)
 import { hash } from 'node:crypto'
-import type { PackageFile } from '@sandbridge/core/isolation/packages-part.ts'
-import { isSafeName, type ZipEntry, zipEntries } from '@sandbridge/core/util/bytes/zip-archive.ts'
+import type { PackageFile } from '@sandbridge/core/parts'
+import { isSafeName, zipEntries, type ZipEntry } from '@sandbridge/core/util/bytes'
 
 const MAX_UNPACKED_BYTES = 512 * 2 ** 20
 const MAX_FILES = 20_000

@@ -1,6 +1,6 @@
 import { init } from './init/feature.ts'
 import type { Package } from '@sandbridge/core/cli/package.ts'
-import { clients as clientsPart } from '@sandbridge/core/config/readers/clients-part.ts'
+import { clients as clientsPart } from '@sandbridge/core/parts'
 
 export const clients: Package = {
   features: [init],

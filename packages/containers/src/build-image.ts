@@ -1,11 +1,11 @@
 // Builds the package's own images with the user's engine.
 import path from 'node:path'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { PACKAGE_ROOT } from '@sandbridge/core/util/package-root.ts'
-import { runCommand } from '@sandbridge/core/util/process/run-command.ts'
+import { PACKAGE_ROOT } from '@sandbridge/core/util'
+import { runCommand } from '@sandbridge/core/util/process'
 import { probeEngine } from './probe-engine.ts'
-import type { BuildOptions, EngineName } from '@sandbridge/core/isolation/container-part.ts'
-import { lastLine } from '@sandbridge/core/util/text/one-line.ts'
+import type { BuildOptions, EngineName } from '@sandbridge/core/parts'
+import { lastLine } from '@sandbridge/core/util/text'
 
 const VARIANTS = ['slim', 'data', 'node']
 

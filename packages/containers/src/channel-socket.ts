@@ -4,8 +4,8 @@
 import { chown, rm } from 'node:fs/promises'
 import { createServer, type Socket } from 'node:net'
 import path from 'node:path'
-import { fitsSocketAddress, listenForAnyUser } from '@sandbridge/core/util/net/unix-socket.ts'
-import { makeTemporaryFolder } from '@sandbridge/core/isolation/local/temporary-folder.ts'
+import { fitsSocketAddress, listenForAnyUser } from '@sandbridge/core/util/net'
+import { makeTemporaryFolder } from '@sandbridge/core/isolation'
 
 /** Its path in the sandbox. */
 export const CHANNEL_TARGET = '/run/sandbridge.sock'

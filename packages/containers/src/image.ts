@@ -1,10 +1,10 @@
 // Finds the image for containers, and pulls it if it is missing. Never substitutes another image.
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { runCommand, type CommandResult } from '@sandbridge/core/util/process/run-command.ts'
-import { withTimeout } from '@sandbridge/core/util/async/wait.ts'
-import type { EngineName } from '@sandbridge/core/isolation/container-part.ts'
+import { type CommandResult, runCommand } from '@sandbridge/core/util/process'
+import { withTimeout } from '@sandbridge/core/util/async'
+import type { EngineName } from '@sandbridge/core/parts'
 import { type Engine, engineJson } from './probe-engine.ts'
-import { lastLine } from '@sandbridge/core/util/text/one-line.ts'
+import { lastLine } from '@sandbridge/core/util/text'
 
 export interface Image {
   /** Containers are created from the id, so that a moved tag does not change a running bridge. */

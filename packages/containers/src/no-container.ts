@@ -1,5 +1,5 @@
 // Says why an engine could not start a container: the cause first, then what to do about it. Pure.
-import { lastLine } from '@sandbridge/core/util/text/one-line.ts'
+import { lastLine } from '@sandbridge/core/util/text'
 
 /** What engines and runtimes write, and the remedy. The first that fits counts. */
 const REMEDIES: readonly [says: RegExp, remedy: string][] = [

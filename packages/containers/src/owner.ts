@@ -1,9 +1,8 @@
 // Marks containers with their bridge, in name and labels, and removes those whose bridge is gone.
 // Removes a container only if its owner certainly has ended: same machine, same user, and the process no longer exists.
 import { randomBytes } from 'node:crypto'
-import { runCommand } from '@sandbridge/core/util/process/run-command.ts'
+import { hostId, isRunning, runCommand, startTime } from '@sandbridge/core/util/process'
 import type { Engine } from './probe-engine.ts'
-import { hostId, isRunning, startTime } from '@sandbridge/core/util/process/process-id.ts'
 
 const NAME = /^sandbridge-(\d+)-(\d+)-[0-9a-f]+$/
 

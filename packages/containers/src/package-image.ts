@@ -4,7 +4,7 @@ import { hash } from 'node:crypto'
 import { chmod, mkdir, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
-import type { MissingPackage } from '@sandbridge/core/isolation/provider.ts'
+import { makeTemporaryFolder, type MissingPackage } from '@sandbridge/core/isolation'
 import { installAvailable, InstallError, wordsText } from '@sandbridge/cell-packages/missing-packages.ts'
 import { PACKAGES_TARGET, writeFiles } from '@sandbridge/cell-packages/package-folder.ts'
 import {
@@ -15,8 +15,7 @@ import {
   unpackWheels,
 } from '@sandbridge/cell-packages/requested-packages.ts'
 import { isPureWheel } from '@sandbridge/cell-packages/wheel.ts'
-import { runCommand } from '@sandbridge/core/util/process/run-command.ts'
-import { makeTemporaryFolder } from '@sandbridge/core/isolation/local/temporary-folder.ts'
+import { runCommand } from '@sandbridge/core/util/process'
 import { ensureImage, type Image } from './image.ts'
 import type { Engine } from './probe-engine.ts'
 

@@ -1,6 +1,6 @@
 // What the core uses of podman and docker.
-import type { ContainerOptions, EngineName } from '@sandbridge/core/isolation/container-part.ts'
-import type { Candidate, Provider } from '@sandbridge/core/isolation/provider.ts'
+import type { ContainerOptions, EngineName } from '@sandbridge/core/parts'
+import type { Candidate, Provider } from '@sandbridge/core/isolation'
 import { findImage } from './image.ts'
 import { probeEngine } from './probe-engine.ts'
 

@@ -1,7 +1,7 @@
 // Starts containers whose frames bypass the engine, if that works. The first sign from a sandbox tells: a connection to
 // its socket, or frames on the stdout of the engine's command.
-import { withTimeout } from '@sandbridge/core/util/async/wait.ts'
-import type { StdioProcess } from '@sandbridge/core/isolation/local/stdio-process.ts'
+import { withTimeout } from '@sandbridge/core/util/async'
+import type { StdioProcess } from '@sandbridge/core/isolation'
 import { type ChannelSocket, openChannelSocket } from './channel-socket.ts'
 import { EXIT_ENGINE, type Engine } from './probe-engine.ts'
 

@@ -1,7 +1,6 @@
 // Starts a stopped virtual machine of Podman on macOS and Windows. Never creates, changes or removes one.
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { runCommand } from '@sandbridge/core/util/process/run-command.ts'
-import type { CommandResult } from '@sandbridge/core/util/process/run-command.ts'
+import { type CommandResult, runCommand } from '@sandbridge/core/util/process'
 import { parseJson } from '@sandbridge/core/util/json/json.ts'
 
 type RunCommand = (command: string, args: readonly string[], options?: { timeoutMs?: number }) => Promise<CommandResult>

@@ -2,8 +2,8 @@
 // machine's engines.
 import { hostname, release } from 'node:os'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import type { CommandResult } from '@sandbridge/core/util/process/run-command.ts'
-import { commandEnvironment } from '@sandbridge/core/util/process/find-program.ts'
+import type { CommandResult } from '../../core/src/util/process/run-command.ts'
+import { commandEnvironment } from '../../core/src/util/process/find-program.ts'
 import { startPodmanMachine } from './podman-machine.ts'
 import { probeEngine } from './probe-engine.ts'
 import { needsLinux, needsPosix } from '@sandbridge/core/test/support/needs.ts'

@@ -1,9 +1,9 @@
 // Checks whether an engine can be used, and describes the outcome. Starts nothing and changes nothing.
 import { hostname, release } from 'node:os'
-import type { EngineName } from '@sandbridge/core/isolation/container-part.ts'
-import { runCommand, type CommandResult } from '@sandbridge/core/util/process/run-command.ts'
+import type { EngineName } from '@sandbridge/core/parts'
+import { type CommandResult, runCommand } from '@sandbridge/core/util/process'
 import { fieldsOf, isRecord, itemsOf, parseJson } from '@sandbridge/core/util/json/json.ts'
-import { lastLine, oneLine } from '@sandbridge/core/util/text/one-line.ts'
+import { lastLine, oneLine } from '@sandbridge/core/util/text'
 
 /** A usable engine. */
 export interface Engine {

@@ -4,25 +4,16 @@
 import { availableParallelism } from 'node:os'
 import path from 'node:path'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { CompiledKernels } from '@sandbridge/core/isolation/local/compiled-kernel.ts'
-import {
-  checkMemoryLimit,
-  explainEnd,
-  kernelEnvironment,
-  loadNativeKernel,
-  type NativeKernel,
-  whyNoKernel,
-} from '@sandbridge/core/isolation/local/native-kernel.ts'
-import type { MissingPackage, Provider, Sandbox, SandboxLimits } from '@sandbridge/core/isolation/provider.ts'
-import { SharedPreparation } from '@sandbridge/core/isolation/shared-preparation.ts'
-import { StdioProcess } from '@sandbridge/core/isolation/local/stdio-process.ts'
-import type { Explained, ProcessEnd } from '@sandbridge/core/isolation/local/local-sandbox.ts'
-import { runCommand } from '@sandbridge/core/util/process/run-command.ts'
+import { checkMemoryLimit, CompiledKernels, explainEnd, kernelEnvironment } from '@sandbridge/core/isolation'
+import { loadNativeKernel, SharedPreparation, StdioProcess, whyNoKernel } from '@sandbridge/core/isolation'
+import type { Explained, MissingPackage, NativeKernel, ProcessEnd, Provider, Sandbox } from '@sandbridge/core/isolation'
+import type { SandboxLimits } from '@sandbridge/core/isolation'
+import { runCommand } from '@sandbridge/core/util/process'
 import { EXIT_ENGINE, enginePath, probeEngine, type Engine } from './probe-engine.ts'
 import { CHANNEL_TARGET } from './channel-socket.ts'
 import { ensureImage } from './image.ts'
 import type { Image } from './image.ts'
-import type { ContainerOptions, EngineName } from '@sandbridge/core/isolation/container-part.ts'
+import type { ContainerOptions, EngineName } from '@sandbridge/core/parts'
 import { ensurePackageImage } from './package-image.ts'
 import { explainNoContainer } from './no-container.ts'
 import { newContainerName, ownerLabels, removeLeftovers } from './owner.ts'

@@ -1,7 +1,7 @@
 // The command line of a sandbox's container. Every hardening option is here and nowhere else.
 import { randomInt } from 'node:crypto'
 import path from 'node:path'
-import type { MountedFolder } from '@sandbridge/core/isolation/local/mounted-folder.ts'
+import type { MountedFolder } from '@sandbridge/core/isolation'
 import { CHANNEL_TARGET } from './channel-socket.ts'
 import type { Engine } from './probe-engine.ts'
 

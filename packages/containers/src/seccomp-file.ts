@@ -3,9 +3,9 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
 import path from 'node:path'
-import { noTemporaryFiles } from '@sandbridge/core/isolation/local/temporary-folder.ts'
-import type { EngineName } from '@sandbridge/core/isolation/container-part.ts'
-import { findPrograms, realpathOr } from '@sandbridge/core/util/process/find-program.ts'
+import { noTemporaryFiles } from '@sandbridge/core/isolation'
+import type { EngineName } from '@sandbridge/core/parts'
+import { findPrograms, realpathOr } from '@sandbridge/core/util/process'
 import { isLeftover, newContainerName } from './owner.ts'
 import { seccompProfile } from './seccomp-profile.ts'
 

@@ -1,14 +1,7 @@
 // Our list of system calls in the format of podman and docker. Depending on the version, their defaults allow keyctl,
 // user namespaces, io_uring, netlink and vsock. Pure.
-import {
-  ALLOWED_SYSCALLS,
-  ENOSYS,
-  EPERM,
-  FLOCK,
-  MISSING_SYSCALL,
-  RULED_SYSCALLS,
-} from '@sandbridge/core/isolation/seccomp/python-syscalls.ts'
-import type { ArgumentTest, RuledSyscall, Syscall } from '@sandbridge/core/isolation/seccomp/python-syscalls.ts'
+import { ALLOWED_SYSCALLS, ENOSYS, EPERM, FLOCK, MISSING_SYSCALL, RULED_SYSCALLS } from '@sandbridge/core/isolation'
+import type { ArgumentTest, RuledSyscall, Syscall } from '@sandbridge/core/isolation'
 
 const ALLOW = 'SCMP_ACT_ALLOW'
 

@@ -1,17 +1,13 @@
 // The tools of servers under names that a client can list and call.
 import type { Tool } from '@modelcontextprotocol/server'
-import type { DirectCall } from '@sandbridge/core/bridge/direct-call.ts'
-import type { Catalog } from '@sandbridge/core/calls/catalog/catalog.ts'
-import type { CatalogTool } from '@sandbridge/core/calls/catalog/model/catalog-tool.ts'
-import { pythonLiteral } from '@sandbridge/core/calls/catalog/signature/python-literal.ts'
-import type { Ability } from '@sandbridge/core/calls/questions/questions.ts'
-import type { ServerDefinition } from '@sandbridge/core/config/entries/server-definition.ts'
+import type { DirectCall } from '@sandbridge/core/bridge'
+import { type Catalog, type CatalogTool, pythonLiteral } from '@sandbridge/core/calls/catalog'
+import type { Ability } from '@sandbridge/core/calls'
+import type { ServerDefinition } from '@sandbridge/core/config/entries'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { readArguments } from '@sandbridge/core/serve/client-arguments.ts'
+import { readArguments } from '@sandbridge/core/serve'
 import { fieldsOf, isRecord, withoutUndefined } from '@sandbridge/core/util/json/json.ts'
-import { fitsGlob } from '@sandbridge/core/util/text/glob.ts'
-import { shortName } from '@sandbridge/core/util/text/short-name.ts'
-import { textName } from '@sandbridge/core/util/text/text-name.ts'
+import { fitsGlob, shortName, textName } from '@sandbridge/core/util/text'
 
 /** Most APIs of models refuse longer names, and other signs. */
 const MAX_NAME = 64

@@ -1,9 +1,8 @@
 // What is worth saying of tools that are listed by themselves: what that costs, which one more would save a cell each
 // time, and which are never called. From the record, which names tools whether or not it holds values.
-import type { OpenTenant } from '@sandbridge/core/bridge/open-tenant.ts'
-import { listingTokens } from '@sandbridge/core/calls/catalog/arguments/listing-tokens.ts'
-import type { CatalogTool } from '@sandbridge/core/calls/catalog/model/catalog-tool.ts'
-import { count } from '@sandbridge/core/util/text/count.ts'
+import type { OpenTenant } from '@sandbridge/core/bridge'
+import { type CatalogTool, listingTokens } from '@sandbridge/core/calls/catalog'
+import { count } from '@sandbridge/core/util/text'
 import { recordIn } from '@sandbridge/record/audit/other-files.ts'
 import { readRecord } from '@sandbridge/record/audit/read-record.ts'
 import { textOf } from '@sandbridge/record/audit/record-entry.ts'

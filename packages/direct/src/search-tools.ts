@@ -1,9 +1,7 @@
 // Two tools for clients and models without code: one finds the tools of all servers, one calls them.
 import type { CallToolResult } from '@modelcontextprotocol/server'
-import type { DirectCall } from '@sandbridge/core/bridge/direct-call.ts'
-import type { Catalog } from '@sandbridge/core/calls/catalog/catalog.ts'
-import type { ToolDoc } from '@sandbridge/core/calls/catalog/arguments/tool-doc.ts'
-import { pythonLiteral } from '@sandbridge/core/calls/catalog/signature/python-literal.ts'
+import type { DirectCall } from '@sandbridge/core/bridge'
+import { type Catalog, pythonLiteral, type ToolDoc } from '@sandbridge/core/calls/catalog'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import { isRecord } from '@sandbridge/core/util/json/json.ts'
 import { listedName } from './direct-tools.ts'

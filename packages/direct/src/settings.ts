@@ -1,5 +1,5 @@
 // How a client reaches the tools of its servers.
-import { choice, setting } from '@sandbridge/core/config/settings/setting-kinds.ts'
+import { choice, setting } from '@sandbridge/core/config/settings'
 
 export const DIRECT_SETTINGS = {
   toolMode: setting(

@@ -1,10 +1,10 @@
 // Checks that the bridge's folders are writable and readable only by their owner, and that the clock is right.
 import { access, chmod, constants, readdir, stat } from 'node:fs/promises'
 import path from 'node:path'
-import type { Settings } from '@sandbridge/core/config/settings/settings.ts'
-import { findDamagedSnapshot } from '@sandbridge/core/isolation/detect/detect.ts'
-import { PACKAGE_ROOT } from '@sandbridge/core/util/package-root.ts'
-import type { Finding } from '@sandbridge/core/cli/finding.ts'
+import type { Settings } from '@sandbridge/core/config/settings'
+import { findDamagedSnapshot } from '@sandbridge/core/isolation/detect'
+import { PACKAGE_ROOT } from '@sandbridge/core/util'
+import type { Finding } from '@sandbridge/core/cli'
 
 const OTHERS = 0o077
 

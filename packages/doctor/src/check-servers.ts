@@ -1,14 +1,14 @@
 // Starts every server and lists its tools: reports how long that takes, or why it fails. Without a start, reports those
 // that failed when they were last asked.
-import type { OpenTenant } from '@sandbridge/core/bridge/open-tenant.ts'
-import type { KnownServer } from '@sandbridge/core/calls/catalog/known-server.ts'
-import { shellWord } from '@sandbridge/core/config/secrets/command-line.ts'
+import type { OpenTenant } from '@sandbridge/core/bridge'
+import type { KnownServer } from '@sandbridge/core/calls/catalog'
+import { shellWord } from '@sandbridge/core/config/secrets'
 import { messageOf } from '@sandbridge/core/errors.ts'
-import { mapFew } from '@sandbridge/core/util/async/map-few.ts'
-import { count } from '@sandbridge/core/util/text/count.ts'
-import { shortReason } from '@sandbridge/core/cli/terminal/server-notes.ts'
-import { describeSignIn, signInState } from '@sandbridge/core/upstream/auth/describe-sign-in.ts'
-import type { Finding } from '@sandbridge/core/cli/finding.ts'
+import { mapFew } from '@sandbridge/core/util/async'
+import { count } from '@sandbridge/core/util/text'
+import { shortReason } from '@sandbridge/core/cli/terminal'
+import { describeSignIn, signInState } from '@sandbridge/core/upstream/auth'
+import type { Finding } from '@sandbridge/core/cli'
 
 export async function checkServers({ upstreams, discovered }: OpenTenant): Promise<Finding[]> {
   return mapFew(discovered.servers, async ({ name }): Promise<Finding> => {

@@ -1,5 +1,5 @@
 // `sandbridge doctor`: what can isolate Python on this machine, and what is wrong.
-import type { Command } from '@sandbridge/core/cli/command.ts'
+import type { Command } from '@sandbridge/core/cli'
 import type { Feature } from '@sandbridge/core/cli/package.ts'
 
 export const doctor: Feature = {

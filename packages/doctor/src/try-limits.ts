@@ -1,10 +1,10 @@
 // Checks that a sandbox's limits hold: a cell starts more threads than allowed, uses more CPU than allowed, and runs
 // forever.
 import { cpus } from 'node:os'
-import type { Settings } from '@sandbridge/core/config/settings/settings.ts'
-import type { ProviderName } from '@sandbridge/core/isolation/provider.ts'
-import { count } from '@sandbridge/core/util/text/count.ts'
-import type { Finding } from '@sandbridge/core/cli/finding.ts'
+import type { Settings } from '@sandbridge/core/config/settings'
+import type { ProviderName } from '@sandbridge/core/isolation'
+import { count } from '@sandbridge/core/util/text'
+import type { Finding } from '@sandbridge/core/cli'
 
 /** Runs a cell in the sandbox that is checked, and returns how it ended and what it printed. */
 export type TryCell = (

@@ -1,6 +1,6 @@
 // Finds settings that are set but have no effect in the chosen sandbox, for `sandbridge doctor`. Pure.
-import type { ProviderName } from '@sandbridge/core/isolation/provider.ts'
-import { listText } from '@sandbridge/core/util/text/list-text.ts'
+import type { ProviderName } from '@sandbridge/core/isolation'
+import { listText } from '@sandbridge/core/util/text'
 
 const CONTAINERS: readonly ProviderName[] = ['podman', 'docker']
 

@@ -5,16 +5,10 @@ import { rm } from 'node:fs/promises'
 import path from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { checkSandbox } from '../src/check-sandbox.ts'
-import { ensureBundle } from '@sandbridge/core/isolation/pyodide/bundle.ts'
-import { KERNEL_FOLDER } from '@sandbridge/core/util/package-root.ts'
-import {
-  bridgeEnv,
-  CLI,
-  fixtureServer,
-  makeHome,
-  REAL_SANDBOX,
-  type ServerEntry,
-} from '@sandbridge/core/test/support/bridge-process.ts'
+import { ensureBundle } from '../../core/src/isolation/pyodide/bundle.ts'
+import { KERNEL_FOLDER } from '../../core/src/util/package-root.ts'
+import { bridgeEnv, CLI, fixtureServer, makeHome, REAL_SANDBOX } from '@sandbridge/core/test/support/bridge-process.ts'
+import type { ServerEntry } from '@sandbridge/core/test/support/bridge-process.ts'
 import { providerOrSkip, runtimeEnv } from '@sandbridge/core/test/support/engines.ts'
 import { openObserved } from '@sandbridge/core/test/support/observed-bridge.ts'
 import { runProgram } from '@sandbridge/core/test/support/run-program.ts'

@@ -1,8 +1,8 @@
 // This file verifies that no text of a cell or a server makes the bridge, which serves others meanwhile, work for
 // minutes: each took a time with the square of its length once.
 import { expect, it } from 'vitest'
-import { targetsOf } from '@sandbridge/core/config/rules/flow.ts'
-import { fromBase64 } from '@sandbridge/core/calls/methods/artifact-methods.ts'
+import { targetsOf } from '../../core/src/config/rules/flow.ts'
+import { fromBase64 } from '../../core/src/calls/methods/artifact-methods.ts'
 import { EACH_ENCODING } from '../test/support/each-encoding.ts'
 import { eachText } from './leaves.ts'
 import { readingsOf } from './readings.ts'

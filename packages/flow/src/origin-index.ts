@@ -1,6 +1,6 @@
 // Where the texts of a session came from: an index of hashes of what the model wrote and what servers returned. Holds
 // no text.
-import type { Source } from '@sandbridge/core/calls/flow-part.ts'
+import type { Source } from '@sandbridge/core/parts'
 import { Fingerprints, MAX_NUMBER } from './fingerprints.ts'
 import { contentOf, eachText } from './leaves.ts'
 import { ANY_WORD, isTelling, type Looking, Owners, RUN, VALUE } from './owners.ts'

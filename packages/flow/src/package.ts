@@ -1,4 +1,4 @@
-import { flow as flowPart } from '@sandbridge/core/calls/flow-part.ts'
+import { flow as flowPart } from '@sandbridge/core/parts'
 import type { Package } from '@sandbridge/core/cli/package.ts'
 
 export const flow: Package = {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { KeptOrigins } from '@sandbridge/core/keep/kept-origins.ts'
-import type { Document, Store } from '@sandbridge/core/keep/store.ts'
+import { KeptOrigins } from '../../core/src/keep/kept-origins.ts'
+import type { Document, Store } from '../../core/src/keep/store.ts'
 import { SessionFlow } from './session-flow.ts'
 
 function storeInMemory(): Store {

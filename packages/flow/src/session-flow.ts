@@ -1,9 +1,9 @@
 // What is known of one session: where its values come from, and whose text its model has read.
-import type { ValueOrigin } from '@sandbridge/core/config/rules/flow.ts'
-import type { CallFlow } from '@sandbridge/core/observe/events/event.ts'
+import type { ValueOrigin } from '@sandbridge/core/config/rules'
+import type { CallFlow } from '@sandbridge/core/observe/events'
 import { parseJson } from '@sandbridge/core/util/json/json.ts'
-import type { Content, KeptOrigins } from '@sandbridge/core/keep/kept-origins.ts'
-import type { FlowServers, SessionFlow as Flow, ShownContent, Source } from '@sandbridge/core/calls/flow-part.ts'
+import type { Content, KeptOrigins } from '@sandbridge/core/keep'
+import type { FlowServers, SessionFlow as Flow, ShownContent, Source } from '@sandbridge/core/parts'
 import { literalsOf } from './literals.ts'
 import { OriginIndex } from './origin-index.ts'
 

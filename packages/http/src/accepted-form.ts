@@ -1,7 +1,7 @@
 // In which form a client reads responses: as a stream of events, or as one JSON text (RFC 9110, Accept). The MCP
 // package takes only the one header that names both, so each request gets it, and the response the form that is read.
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { unmarked } from '@sandbridge/core/util/json/exact-json.ts'
+import { unmarked } from '@sandbridge/core/util/json'
 import { isRecord, parseJson } from '@sandbridge/core/util/json/json.ts'
 
 const JSON_TYPE = 'application/json'

@@ -1,7 +1,6 @@
 // The messages in the body of a request, read as those over stdio are. Pure.
-import { type Refusal, toClientMessage } from '@sandbridge/core/serve/client-message.ts'
-import { OpenRequests } from '@sandbridge/core/upstream/reading/open-requests.ts'
-import type { OnDropped } from '@sandbridge/core/upstream/reading/words.ts'
+import { type Refusal, toClientMessage } from '@sandbridge/core/serve'
+import { type OnDropped, OpenRequests } from '@sandbridge/core/upstream/reading'
 import { fieldsOf, isRecord } from '@sandbridge/core/util/json/json.ts'
 
 /** What a server asks its client in between, which needs a stream of events. */

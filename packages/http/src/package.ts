@@ -1,5 +1,5 @@
 import type { Package } from '@sandbridge/core/cli/package.ts'
-import { http as httpPart } from '@sandbridge/core/serve/http-part.ts'
+import { http as httpPart } from '@sandbridge/core/parts'
 
 export const http: Package = {
   parts: [httpPart.at(() => import('./part.ts'))],

@@ -1,7 +1,7 @@
 // Sends the response to a request that is refused.
 import type { ServerResponse } from 'node:http'
 import { finished } from 'node:stream'
-import { lineOf } from '@sandbridge/core/serve/client-message.ts'
+import { lineOf } from '@sandbridge/core/serve'
 
 /** How long a refused client may go on sending. */
 const LINGER_MS = 2_000

@@ -4,8 +4,8 @@
 import { randomBytes } from 'node:crypto'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import { keptForHandle } from '@sandbridge/core/cell/session/kept-for.ts'
-import type { Session } from '@sandbridge/core/cell/session/session.ts'
-import type { NewHandle, Sessions } from '@sandbridge/core/serve/mcp/sessions.ts'
+import type { Session } from '@sandbridge/core/cell/session'
+import type { NewHandle, Sessions } from '@sandbridge/core/serve/mcp'
 import type { HandleContent, HandleSeal } from './sealed-handle.ts'
 import type { HeldSession, SessionRegistry } from './session-registry.ts'
 

@@ -2,7 +2,7 @@
 // Its callers decide how a client names its session.
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import type { KeptFor } from '@sandbridge/core/cell/session/kept-for.ts'
-import type { Session } from '@sandbridge/core/cell/session/session.ts'
+import type { Session } from '@sandbridge/core/cell/session'
 
 interface RegistryOptions {
   open: (kept: KeptFor, user: string | undefined) => Session

@@ -5,8 +5,8 @@ import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { messageOf } from '@sandbridge/core/errors.ts'
 import { escaped, html } from './html.ts'
-import type { Callback, SignInPage } from '@sandbridge/core/upstream/oauth-part.ts'
-import { SIGN_IN_MS } from '@sandbridge/core/upstream/auth/sign-in-limit.ts'
+import type { Callback, SignInPage } from '@sandbridge/core/parts'
+import { SIGN_IN_MS } from '@sandbridge/core/upstream/auth'
 import { readBody } from './requests/request-body.ts'
 
 const MAX_LINKS = 1_000

@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { beforeEach, expect, it, onTestFinished } from 'vitest'
-import { groupExists } from '@sandbridge/core/util/process/process-group.ts'
+import { groupExists } from '../../core/src/util/process/process-group.ts'
 import { leaveToFinish } from './finish-install.ts'
 import { needsPosix } from '@sandbridge/core/test/support/needs.ts'
 

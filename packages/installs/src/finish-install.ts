@@ -2,8 +2,7 @@
 // its cache, and then the server starts nowhere on this machine. So a process of its own waits for it: also when the
 // bridge ends meanwhile, which has seconds to do so.
 import { type ChildProcess, spawn } from 'node:child_process'
-import { foundProgram } from '@sandbridge/core/util/process/find-program.ts'
-import { untrackGroup } from '@sandbridge/core/util/process/process-group.ts'
+import { foundProgram, untrackGroup } from '@sandbridge/core/util/process'
 import type { WatchedFolder } from './install-place.ts'
 
 /** How long its folders stay the same before it is asked to end, and after that before it is killed. */

@@ -1,7 +1,7 @@
 // Tells an installation that goes on from a start that hangs, by its signs: its folders change, other child processes,
 // output of the package manager.
-import { processTree } from '@sandbridge/core/util/process/process-tree-usage.ts'
-import type { InstallLimits } from '@sandbridge/core/upstream/installs-part.ts'
+import { processTree } from '@sandbridge/core/util/process'
+import type { InstallLimits } from '@sandbridge/core/parts'
 import type { WatchedFolder } from './install-place.ts'
 import { lstat, readdir } from 'node:fs/promises'
 import path from 'node:path'

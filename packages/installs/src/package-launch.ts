@@ -1,5 +1,5 @@
 // Recognises a command line that lets a package manager install a server and then run it. Pure.
-import { programName, runnerOf, runnerTarget } from '@sandbridge/core/config/entries/runner-words.ts'
+import { programName, runnerOf, runnerTarget } from '@sandbridge/core/config/entries'
 
 export type PackageManager = 'npm' | 'pnpm' | 'yarn' | 'bun' | 'uv' | 'pipx'
 

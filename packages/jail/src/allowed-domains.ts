@@ -1,8 +1,8 @@
 // Decides which hosts a jailed server may reach, by the names in its definition. Pure.
 import { isIP } from 'node:net'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { isLoopback } from '@sandbridge/core/util/net/loopback.ts'
-import { shortName } from '@sandbridge/core/util/text/short-name.ts'
+import { isLoopback } from '@sandbridge/core/util/net'
+import { shortName } from '@sandbridge/core/util/text'
 
 /** The network setting of a definition, unless it is true or false. */
 export interface DomainLists {

@@ -2,9 +2,8 @@
 // Started by root, the server becomes an unprivileged user inside: root needs no user namespace for mounts.
 import { arch } from 'node:os'
 import path from 'node:path'
-import { type BubblewrapPrograms, findBubblewrapPrograms } from '@sandbridge/core/isolation/local/find-bubblewrap.ts'
-import { runCommand } from '@sandbridge/core/util/process/run-command.ts'
-import { refusingFilter } from '@sandbridge/core/isolation/seccomp/seccomp-filter.ts'
+import { type BubblewrapPrograms, findBubblewrapPrograms, refusingFilter } from '@sandbridge/core/isolation'
+import { runCommand } from '@sandbridge/core/util/process'
 import { rootFolders } from './host-root.ts'
 import { REFUSED_SYSCALLS, RULED_SERVER_SYSCALLS } from './server-syscalls.ts'
 import { HIDDEN_ROOTS, type Mount } from './view.ts'

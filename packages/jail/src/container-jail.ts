@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { commandEnvironment } from '@sandbridge/core/util/process/find-program.ts'
+import { commandEnvironment } from '@sandbridge/core/util/process'
 import { enginePath, type Engine } from '@sandbridge/containers/probe-engine.ts'
 import { profileFile } from '@sandbridge/containers/seccomp-file.ts'
 import { refusingProfile } from '@sandbridge/containers/seccomp-profile.ts'

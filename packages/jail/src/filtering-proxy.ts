@@ -5,8 +5,7 @@ import { lookup as systemLookup, type LookupAddress, type LookupAllOptions } fro
 import { createServer, request as httpRequest, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { connect, isIP, type LookupFunction, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { shortName } from '@sandbridge/core/util/text/short-name.ts'
-import { visibleInline } from '@sandbridge/core/util/text/visible.ts'
+import { shortName, visibleInline } from '@sandbridge/core/util/text'
 import { type AllowedDomains, bareHost } from './allowed-domains.ts'
 import { isPublicAddress } from './public-address.ts'
 

@@ -5,9 +5,9 @@
 import { randomBytes } from 'node:crypto'
 import { lstat, mkdir, readdir, realpath, rename, rm, rmdir } from 'node:fs/promises'
 import path from 'node:path'
-import type { ServerSandbox } from '@sandbridge/core/config/entries/server-definition.ts'
+import type { ServerSandbox } from '@sandbridge/core/config/entries'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { hostId, isRunning } from '@sandbridge/core/util/process/process-id.ts'
+import { hostId, isRunning } from '@sandbridge/core/util/process'
 import { OBEYED_IF_THERE, OBEYED_IN_GIT, OBEYED_PLACES } from './private-places.ts'
 
 type Lists = Pick<NonNullable<ServerSandbox['filesystem']>, 'allowWrite' | 'denyWrite'>

@@ -4,7 +4,7 @@ import { hash } from 'node:crypto'
 import { readdir, readlink } from 'node:fs/promises'
 import path from 'node:path'
 import type { Engine } from '@sandbridge/containers/probe-engine.ts'
-import { runCommand } from '@sandbridge/core/util/process/run-command.ts'
+import { runCommand } from '@sandbridge/core/util/process'
 import { HIDDEN_ROOTS } from './view.ts'
 
 export interface RootFolders {

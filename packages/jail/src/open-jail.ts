@@ -2,23 +2,18 @@
 // jail.
 import { chmod, chown, rm } from 'node:fs/promises'
 import path from 'node:path'
-import type { ClientContext, Environment } from '@sandbridge/core/config/settings/client-context.ts'
-import { NETWORK_VARIABLES, passedEnvironment } from '@sandbridge/core/config/entries/passed-variables.ts'
-import {
-  IMAGE_NAME,
-  type ServerDefinition,
-  type ServerSandbox,
-  type StdioServer,
-} from '@sandbridge/core/config/entries/server-definition.ts'
+import type { ClientContext, Environment } from '@sandbridge/core/config/settings'
+import { IMAGE_NAME, NETWORK_VARIABLES, passedEnvironment } from '@sandbridge/core/config/entries'
+import type { ServerDefinition, ServerSandbox, StdioServer } from '@sandbridge/core/config/entries'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { makeTemporaryFolder } from '@sandbridge/core/isolation/local/temporary-folder.ts'
-import { makePrivateFolder } from '@sandbridge/core/util/files/private-folder.ts'
+import { makeTemporaryFolder } from '@sandbridge/core/isolation'
+import { makePrivateFolder } from '@sandbridge/core/util/files'
 import { afterBridge } from './after-bridge.ts'
 import { type AllowedDomains, allowedDomains } from './allowed-domains.ts'
 import { bubblewrapArguments, INNER_SOCKET, serverFilter, UNPRIVILEGED_UID } from './bubblewrap-jail.ts'
 import { type FilteringProxy, startFilteringProxy } from './filtering-proxy.ts'
 import { makeGuardedPlaces } from './guarded-places.ts'
-import { type Jail, jailHome, type JailPlace } from '@sandbridge/core/isolation/jail-part.ts'
+import { type Jail, jailHome, type JailPlace } from '@sandbridge/core/parts'
 import { findJailMaker, type JailMaker } from './jail-maker.ts'
 import { behindRelay, proxyVariables } from './launcher.ts'
 import { withoutPlanted } from './planted-links.ts'

@@ -1,5 +1,5 @@
 import type { Package } from '@sandbridge/core/cli/package.ts'
-import { jails } from '@sandbridge/core/isolation/jail-part.ts'
+import { jails } from '@sandbridge/core/parts'
 
 export const jail: Package = {
   parts: [jails.at(() => import('./part.ts'))],

@@ -2,9 +2,9 @@
 // so they open nothing for its next start.
 import { readlink, realpath } from 'node:fs/promises'
 import path from 'node:path'
-import type { ServerSandbox } from '@sandbridge/core/config/entries/server-definition.ts'
+import type { ServerSandbox } from '@sandbridge/core/config/entries'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { isInside } from '@sandbridge/core/util/files/is-inside.ts'
+import { isInside } from '@sandbridge/core/util/files'
 
 type Filesystem = NonNullable<ServerSandbox['filesystem']>
 

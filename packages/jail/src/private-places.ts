@@ -1,6 +1,6 @@
 // Usual locations of secrets and of programs, relative to the home folder; those of MCP clients from their readers.
 import { CLIENT_READERS } from '@sandbridge/clients/readers/client-readers.ts'
-import { OWN_READERS } from '@sandbridge/core/config/readers/own-places.ts'
+import { OWN_READERS } from '@sandbridge/core/config'
 
 const READERS = [...OWN_READERS, ...CLIENT_READERS]
 

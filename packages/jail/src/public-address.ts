@@ -1,7 +1,7 @@
 // Decides whether an address is on the public internet. A jailed server reaches no others: not this machine, its
 // network or cloud metadata. Pure.
 import { BlockList, isIP } from 'node:net'
-import { embeddedIpv4 } from '@sandbridge/core/util/net/embedded-ipv4.ts'
+import { embeddedIpv4 } from '@sandbridge/core/util/net'
 
 const special = new BlockList()
 // The IANA registries of special-purpose addresses, RFC 6890, and multicast.

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { ServerSandbox, StdioServer } from '@sandbridge/core/config/entries/server-definition.ts'
+import type { ServerSandbox, StdioServer } from '../../core/src/config/entries/server-definition.ts'
 import { programInPod } from './server-pod.ts'
 
 const SERVER: StdioServer = { type: 'stdio', command: 'npx', args: ['-y', 'a'], env: { TOKEN: 't' } }

@@ -1,8 +1,8 @@
 // Converts a server's definition for a pod: its image, program and network. Refuses what a pod cannot provide: a server
 // never runs in a weaker jail than its definition asks for.
-import { IMAGE_NAME, type ServerSandbox, type StdioServer } from '@sandbridge/core/config/entries/server-definition.ts'
+import { IMAGE_NAME, type ServerSandbox, type StdioServer } from '@sandbridge/core/config/entries'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import type { Program } from '@sandbridge/core/isolation/provider.ts'
+import type { Program } from '@sandbridge/core/isolation'
 
 /** Options without a meaning for a pod, which has a stdin and is removed anyway. */
 const NO_MEANING = new Set(['-i', '--interactive', '-i=true', '--interactive=true', '--rm', '--rm=true', '--init'])

@@ -1,6 +1,6 @@
 // System calls that no MCP server needs and that could be used to leave a jail: name, number on x86_64, number on
 // aarch64.
-import { parseSyscalls, type RuledSyscall, type Syscall } from '@sandbridge/core/isolation/seccomp/python-syscalls.ts'
+import { parseSyscalls, type RuledSyscall, type Syscall } from '@sandbridge/core/isolation'
 
 /**
  * Namespaces and mounts, modules, keyrings that all jails of a user share, and kernel interfaces with a history of

@@ -1,12 +1,12 @@
 // Starts a server in a container, and ensures that the container is removed when the server or the bridge has ended.
 import { readFile } from 'node:fs/promises'
-import { runCommand } from '@sandbridge/core/util/process/run-command.ts'
+import { runCommand } from '@sandbridge/core/util/process'
 import { newContainerName, ownerLabels } from '@sandbridge/containers/owner.ts'
 import { afterBridge } from './after-bridge.ts'
 import { containerArguments, engineEnvironment } from './container-jail.ts'
 import type { JailMaker } from './jail-maker.ts'
 import { makeNothing } from './nothing.ts'
-import type { Jail } from '@sandbridge/core/isolation/jail-part.ts'
+import type { Jail } from '@sandbridge/core/parts'
 import type { JailStart } from './view.ts'
 
 const REMOVE_TIMEOUT_MS = 15_000

@@ -2,13 +2,13 @@
 // disk and changes nothing.
 import { readlink, realpath, stat } from 'node:fs/promises'
 import path from 'node:path'
-import type { ServerSandbox, StdioServer } from '@sandbridge/core/config/entries/server-definition.ts'
+import type { ServerSandbox, StdioServer } from '@sandbridge/core/config/entries'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import { findCommand, foldersOfProgram } from './find-program.ts'
 import { guardedPlaces } from './guarded-places.ts'
 import { withoutLinked } from './planted-links.ts'
 import { PROGRAM_PLACES, SECRET_PLACES } from './private-places.ts'
-import { isInside } from '@sandbridge/core/util/files/is-inside.ts'
+import { isInside } from '@sandbridge/core/util/files'
 
 export interface ViewRequest {
   /** With its placeholders filled in. */

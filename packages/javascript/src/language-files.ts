@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { PACKAGE_ROOT } from '@sandbridge/core/util/package-root.ts'
+import { PACKAGE_ROOT } from '@sandbridge/core/util'
 
 /** Built by `npm run build` from this folder. The embedded sandbox has no Node and uses other files. */
 const FILES = {

@@ -1,4 +1,4 @@
-import { languages } from '@sandbridge/core/cell/languages-part.ts'
+import { languages } from '@sandbridge/core/parts'
 import type { Package } from '@sandbridge/core/cli/package.ts'
 
 export const javascript: Package = {

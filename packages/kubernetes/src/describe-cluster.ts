@@ -1,6 +1,6 @@
 // Describes in one sentence whether a cluster can be used. Sends requests but creates nothing.
 import { BridgeError, messageOf } from '@sandbridge/core/errors.ts'
-import type { DescribedCluster } from '@sandbridge/core/isolation/kubernetes-part.ts'
+import type { DescribedCluster } from '@sandbridge/core/parts'
 import { isRecord } from '@sandbridge/core/util/json/json.ts'
 import type { Asked } from './api/api-errors.ts'
 import type { Cluster } from './cluster.ts'

@@ -3,9 +3,9 @@
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { withTimeout } from '@sandbridge/core/util/async/wait.ts'
+import { withTimeout } from '@sandbridge/core/util/async'
 import { isRecord, parseJson } from '@sandbridge/core/util/json/json.ts'
-import type { Sandbox } from '@sandbridge/core/isolation/provider.ts'
+import type { Sandbox } from '@sandbridge/core/isolation'
 
 export interface Target {
   what: string

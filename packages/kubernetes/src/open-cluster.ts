@@ -1,6 +1,6 @@
 // Opens the cluster in the settings, as the kubeconfig's user.
 import { homedir } from 'node:os'
-import type { ClusterChoice } from '@sandbridge/core/isolation/kubernetes-part.ts'
+import type { ClusterChoice } from '@sandbridge/core/parts'
 import { ApiClient } from './api/api-client.ts'
 import { Cluster } from './cluster.ts'
 import { CredentialSource } from './api/credentials.ts'

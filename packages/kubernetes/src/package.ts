@@ -1,5 +1,5 @@
 import type { Package } from '@sandbridge/core/cli/package.ts'
-import { kubernetes as kubernetesPart } from '@sandbridge/core/isolation/kubernetes-part.ts'
+import { kubernetes as kubernetesPart } from '@sandbridge/core/parts'
 
 export const kubernetes: Package = {
   parts: [kubernetesPart.at(() => import('./part.ts'))],

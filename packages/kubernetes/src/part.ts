@@ -1,6 +1,6 @@
 // What the core uses of pods.
-import type { ClusterChoice, KeptPod, KubernetesOptions } from '@sandbridge/core/isolation/kubernetes-part.ts'
-import type { Provider } from '@sandbridge/core/isolation/provider.ts'
+import type { ClusterChoice, KeptPod, KubernetesOptions } from '@sandbridge/core/parts'
+import type { Provider } from '@sandbridge/core/isolation'
 import type { Cluster } from './cluster.ts'
 import { listKeptPods as list, removeKeptPod as remove } from './kept/kept-pod-list.ts'
 import { openCluster } from './open-cluster.ts'

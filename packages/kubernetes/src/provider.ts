@@ -3,24 +3,11 @@
 import { randomBytes, randomInt } from 'node:crypto'
 import { hostname } from 'node:os'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { isImagePath } from '@sandbridge/core/isolation/image-name.ts'
-import type { KubernetesOptions } from '@sandbridge/core/isolation/kubernetes-part.ts'
-import {
-  checkMemoryLimit,
-  kernelEnvironment,
-  loadNativeKernel,
-} from '@sandbridge/core/isolation/local/native-kernel.ts'
-import type {
-  KeptSession,
-  Program,
-  MissingPackage,
-  Provider,
-  Resumed,
-  Sandbox,
-  SandboxLimits,
-  StartedProgram,
-} from '@sandbridge/core/isolation/provider.ts'
-import { SharedPreparation } from '@sandbridge/core/isolation/shared-preparation.ts'
+import { checkMemoryLimit, isImagePath, kernelEnvironment, loadNativeKernel } from '@sandbridge/core/isolation'
+import { SharedPreparation } from '@sandbridge/core/isolation'
+import type { KeptSession, MissingPackage, Program, Provider, Resumed, Sandbox } from '@sandbridge/core/isolation'
+import type { SandboxLimits, StartedProgram } from '@sandbridge/core/isolation'
+import type { KubernetesOptions } from '@sandbridge/core/parts'
 import type { Cluster } from './cluster.ts'
 import { KeptPods } from './kept/kept-pods.ts'
 import { removeLeftovers } from './leftovers.ts'

@@ -1,7 +1,7 @@
 // Starts a program in a pod: creates the pod, then its Secret, which the container waits for. No Secret can thus
 // outlive its pod.
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import type { Program, StartedProgram } from '@sandbridge/core/isolation/provider.ts'
+import type { Program, StartedProgram } from '@sandbridge/core/isolation'
 import type { Cluster } from './cluster.ts'
 import { PodSandbox, type PodSandboxOptions } from './pod-sandbox.ts'
 import type { podManifest } from './pod/pod-manifest.ts'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { CatalogTool } from '@sandbridge/core/calls/catalog/model/catalog-tool.ts'
+import { CatalogTool } from '../../core/src/calls/catalog/model/catalog-tool.ts'
 import { argumentShape, workedCall } from './argument-shape.ts'
 
 const inputSchema = {

@@ -1,10 +1,7 @@
 // What the arguments of a call look like: names and types, never values. Only names from the tool's own schema are
 // kept: any other name is data that the caller chose. Pure.
-import type { CatalogTool } from '@sandbridge/core/calls/catalog/model/catalog-tool.ts'
-import { namesOf } from '@sandbridge/core/calls/catalog/model/argument-names.ts'
-import { shapeOfValue, type Shape } from '@sandbridge/core/calls/catalog/model/learned-types.ts'
-import { typeText } from '@sandbridge/core/calls/catalog/signature/schema-type.ts'
-import { oneLine } from '@sandbridge/core/util/text/one-line.ts'
+import { type CatalogTool, namesOf, type Shape, shapeOfValue, typeText } from '@sandbridge/core/calls/catalog'
+import { oneLine } from '@sandbridge/core/util/text'
 
 const MAX_SHAPE_CHARS = 2_000
 const MAX_TYPE_CHARS = 40

@@ -2,9 +2,9 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { fileStore } from '@sandbridge/core/keep/files/file-store.ts'
-import { createLog } from '@sandbridge/core/util/log.ts'
-import type { Shape } from '@sandbridge/core/calls/catalog/model/learned-types.ts'
+import { fileStore } from '../../core/src/keep/files/file-store.ts'
+import { createLog } from '../../core/src/util/log.ts'
+import type { Shape } from '../../core/src/calls/catalog/model/learned-types.ts'
 import { LearnedCalls } from './learned-calls.ts'
 
 const ISSUE = { server: 'key-of-hub', name: 'create_issue', print: 'one' }

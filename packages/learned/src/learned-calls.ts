@@ -1,12 +1,11 @@
 // What one user's use of tools has taught: for each tool the arguments of a call that worked after an error, and the
 // wordings of searches that led to a call; for each server the days on which it was called. One small document of the
 // user, which any number of bridges change at once. Holds no value of an argument or a result.
-import { type Change, LiveRecord } from '@sandbridge/core/keep/live-record.ts'
-import type { Store } from '@sandbridge/core/keep/store.ts'
-import type { Log } from '@sandbridge/core/util/log.ts'
+import { type Change, LiveRecord, type Store } from '@sandbridge/core/keep'
+import type { Log } from '@sandbridge/core/util'
 import { isRecord } from '@sandbridge/core/util/json/json.ts'
-import { isShape, type Shape } from '@sandbridge/core/calls/catalog/model/learned-types.ts'
-import type { LearnedTool, ToolIdentity } from '@sandbridge/core/calls/learned-part.ts'
+import { isShape, type Shape } from '@sandbridge/core/calls/catalog'
+import type { LearnedTool, ToolIdentity } from '@sandbridge/core/parts'
 import { alikeness, wordingOf } from './wording.ts'
 
 interface Entry extends ToolIdentity {

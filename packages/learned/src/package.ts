@@ -1,4 +1,4 @@
-import { learning } from '@sandbridge/core/calls/learned-part.ts'
+import { learning } from '@sandbridge/core/parts'
 import type { Package } from '@sandbridge/core/cli/package.ts'
 
 export const learned: Package = {

@@ -1,12 +1,11 @@
 // Notices, in each session, what its calls teach: a search that led to a call, and a call that worked after an error
 // with other arguments. Every call passes here, so what it does for most of them is kept cheap.
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import type { CatalogTool } from '@sandbridge/core/calls/catalog/model/catalog-tool.ts'
-import { tokens } from '@sandbridge/core/calls/catalog/search/tokenize.ts'
-import { knownMeanings } from '@sandbridge/core/calls/catalog/search/meanings-part.ts'
-import type { Store } from '@sandbridge/core/keep/store.ts'
-import type { Log } from '@sandbridge/core/util/log.ts'
-import type { Arguments, CallPlace, Learned, ToolIdentity } from '@sandbridge/core/calls/learned-part.ts'
+import type { CatalogTool } from '@sandbridge/core/calls/catalog'
+import { tokens } from '@sandbridge/core/calls/catalog/search'
+import { type Arguments, type CallPlace, knownMeanings, type Learned, type ToolIdentity } from '@sandbridge/core/parts'
+import type { Store } from '@sandbridge/core/keep'
+import type { Log } from '@sandbridge/core/util'
 import { argumentShape, workedCall } from './argument-shape.ts'
 import { LearnedCalls } from './learned-calls.ts'
 import { wordingOf } from './wording.ts'

@@ -1,8 +1,8 @@
 // The words of a search that may be kept. A search is what a model wrote, and may contain a value: an address, a name,
 // a token. Kept are the stems of common words and of words of the tool that was found, sorted, so that the sentence is
 // lost. Pure.
-import { isSecretName } from '@sandbridge/core/config/secrets/secret-names.ts'
-import { isStopWord, stem } from '@sandbridge/core/calls/catalog/search/tokenize.ts'
+import { isSecretName } from '@sandbridge/core/config/secrets'
+import { isStopWord, stem } from '@sandbridge/core/calls/catalog/search'
 
 const MAX_CHARS = 300
 const MAX_WORDS = 8

@@ -1,10 +1,9 @@
 // Masks everything in a cell's result that the model reads. Pure.
 import { messageOf } from '@sandbridge/core/errors.ts'
-import type { CellResult } from '@sandbridge/core/cell/cell-result.ts'
-import type { MimeBundle } from '@sandbridge/core/cell/protocol/frames.ts'
-import type { Artifact } from '@sandbridge/core/keep/saved/artifact-store.ts'
-import { plainText } from '@sandbridge/core/util/text/terminal-text.ts'
-import type { Mask } from '@sandbridge/core/cell/masking-part.ts'
+import type { CellResult, MimeBundle } from '@sandbridge/core/cell'
+import type { Artifact } from '@sandbridge/core/keep/saved'
+import { plainText } from '@sandbridge/core/util/text'
+import type { Mask } from '@sandbridge/core/parts'
 import { maskData, type Masker } from './masker.ts'
 
 const NOT_LOOKED_AT = 'Images, sounds and files were not searched for personal data.'

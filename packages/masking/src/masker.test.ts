@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { MAX_NESTING } from '@sandbridge/core/util/json/line-cost.ts'
-import { MASK_KINDS } from '@sandbridge/core/config/settings/sandbox.ts'
+import { MAX_NESTING } from '../../core/src/util/json/line-cost.ts'
+import { MASK_KINDS } from '../../core/src/config/settings/sandbox.ts'
 import { createMaskers } from './part.ts'
 import { customRecogniser } from './custom-pattern.ts'
 import { maskData } from './masker.ts'

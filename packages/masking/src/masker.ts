@@ -1,10 +1,10 @@
 // Replaces personal data with tokens on its way to the model, and puts it back on the way from the model. One per
 // session. Pure.
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import type { OtherLanguage } from '@sandbridge/core/config/settings/cells.ts'
-import { hasSecretPart, isSecret } from '@sandbridge/core/config/secrets/secret-names.ts'
+import type { OtherLanguage } from '@sandbridge/core/config/settings'
+import { hasSecretPart, isSecret } from '@sandbridge/core/config/secrets'
 import { isRecord } from '@sandbridge/core/util/json/json.ts'
-import type { Mask } from '@sandbridge/core/cell/masking-part.ts'
+import type { Mask } from '@sandbridge/core/parts'
 import { plainNumbers } from './plain-numbers.ts'
 import type { Match, Recogniser } from './by-patterns.ts'
 

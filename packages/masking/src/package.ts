@@ -1,4 +1,4 @@
-import { masking as maskingPart } from '@sandbridge/core/cell/masking-part.ts'
+import { masking as maskingPart } from '@sandbridge/core/parts'
 import type { Package } from '@sandbridge/core/cli/package.ts'
 
 export const masking: Package = {

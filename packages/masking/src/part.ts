@@ -1,20 +1,13 @@
 // What the core uses of masking: the maskers of a bridge, one for each session, each made at its first cell.
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import type {
-  CellMasker,
-  Mask,
-  MaskedData,
-  Maskers,
-  AskedQuestion,
-  AsksModel,
-} from '@sandbridge/core/cell/masking-part.ts'
+import type { AskedQuestion, AsksModel, CellMasker, Mask, MaskedData, Maskers } from '@sandbridge/core/parts'
 import { customRecogniser, MAX_PATTERNS } from './custom-pattern.ts'
 import { maskResult } from './mask-result.ts'
 import { maskData, Masker, type NameFinder, newTokens } from './masker.ts'
 import type { Match, Recogniser } from './by-patterns.ts'
 import { RECOGNISERS } from './recognisers.ts'
-import type { CellListeners } from '@sandbridge/core/cell/session/cell-run.ts'
-import { plainText } from '@sandbridge/core/util/text/terminal-text.ts'
+import type { CellListeners } from '@sandbridge/core/cell/session'
+import { plainText } from '@sandbridge/core/util/text'
 
 /** @throws BridgeError CONFIG_INVALID for an unsupported custom pattern */
 export function createMaskers({ kinds = [], patterns = [], endpoint }: MaskedData): Maskers {

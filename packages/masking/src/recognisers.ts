@@ -2,7 +2,7 @@
 // Every pattern is bounded and starts at something rare, so that the time taken is linear in the text, even in a
 // hostile one.
 import { isIPv4, isIPv6 } from 'node:net'
-import type { MaskKind } from '@sandbridge/core/config/settings/sandbox.ts'
+import type { MaskKind } from '@sandbridge/core/config/settings'
 import { byPatterns, type Match, readingNumbers, type Recogniser } from './by-patterns.ts'
 import { email } from './email-recogniser.ts'
 import { secret } from './secret-recogniser.ts'

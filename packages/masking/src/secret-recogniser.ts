@@ -1,5 +1,5 @@
 // Recognises secrets: keys in their issuers' formats, and values by the names before them. All is linear. Pure.
-import { hasSecretPart } from '@sandbridge/core/config/secrets/secret-names.ts'
+import { hasSecretPart } from '@sandbridge/core/config/secrets'
 import { bareLength } from './bare-values.ts'
 import { byPatterns, type Recogniser } from './by-patterns.ts'
 import { privateKeys, webTokens } from './long-secrets.ts'

@@ -1,5 +1,5 @@
 // Memories: small values that cells keep for the user.
-import { lazyMethods } from '@sandbridge/core/calls/methods/lazy-methods.ts'
+import { lazyMethods } from '@sandbridge/core/calls/methods'
 import type { Feature } from '@sandbridge/core/cli/package.ts'
 
 export const memories: Feature = {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { MemoryStore } from './memory-store.ts'
-import { fileStore } from '@sandbridge/core/keep/files/file-store.ts'
+import { fileStore } from '../../core/src/keep/files/file-store.ts'
 
 function stateDir(): string {
   const folder = mkdtempSync(path.join(tmpdir(), 'memories-'))

@@ -3,8 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import * as z from 'zod'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { JsonRecord } from '@sandbridge/core/keep/json-record.ts'
-import type { Store } from '@sandbridge/core/keep/store.ts'
+import { JsonRecord, type Store } from '@sandbridge/core/keep'
 import { withoutUndefined } from '@sandbridge/core/util/json/json.ts'
 
 export interface MemoryLimits {

@@ -1,5 +1,5 @@
 // One call of a journal.
-import type { ToolResult } from '@sandbridge/core/upstream/upstream.ts'
+import type { ToolResult } from '@sandbridge/core/upstream'
 
 /** A cell. */
 export interface MakerOfCalls {

@@ -1,11 +1,10 @@
 // The log of one journal: written beside the calls, never in their way, and read by the bridge that goes on. It has no
 // arguments, only their hash; answers are sealed where sign-ins are.
-import type { JournalsOptions } from '@sandbridge/core/calls/once-part.ts'
-import type { LogWriter, Logs } from '@sandbridge/core/keep/store.ts'
-import type { ToolResult } from '@sandbridge/core/upstream/upstream.ts'
-import { exactJson } from '@sandbridge/core/util/json/exact-json.ts'
+import type { JournalsOptions } from '@sandbridge/core/parts'
+import type { Logs, LogWriter } from '@sandbridge/core/keep'
+import type { ToolResult } from '@sandbridge/core/upstream'
+import { exactJson, tryParseExact } from '@sandbridge/core/util/json'
 import { isRecord, parseJson } from '@sandbridge/core/util/json/json.ts'
-import { tryParseExact } from '@sandbridge/core/util/json/parse-exact.ts'
 import type { Entry } from './entry.ts'
 
 /** After a write, lines wait this long for others. */

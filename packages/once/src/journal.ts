@@ -1,13 +1,12 @@
 // The calls of one session that may have changed something and whose cells' results its client may not have. Each is
 // known by its tool, its arguments and its number among the same calls of its cell.
 import { hash, randomUUID } from 'node:crypto'
-import type { CellJournal, EnteredCall, JournaledCall } from '@sandbridge/core/calls/once-part.ts'
+import type { CellJournal, EnteredCall, JournaledCall } from '@sandbridge/core/parts'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { stateAfter } from '@sandbridge/core/observe/runs/call-state.ts'
-import type { ToolResult } from '@sandbridge/core/upstream/upstream.ts'
-import { sortedJson } from '@sandbridge/core/util/json/sorted-json.ts'
-import { count } from '@sandbridge/core/util/text/count.ts'
-import { shortened } from '@sandbridge/core/util/text/short-name.ts'
+import { stateAfter } from '@sandbridge/core/observe/runs'
+import type { ToolResult } from '@sandbridge/core/upstream'
+import { sortedJson } from '@sandbridge/core/util/json'
+import { count, shortened } from '@sandbridge/core/util/text'
 import type { Entry, MakerOfCalls } from './entry.ts'
 import type { JournalLog } from './journal-log.ts'
 import { type WriteKind, writeKind } from './write-kind.ts'

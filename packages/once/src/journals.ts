@@ -1,9 +1,9 @@
 // The journals of one user's sessions, and which of them a new session goes on with: that of a session of the same
 // client that is over.
 import { randomUUID } from 'node:crypto'
-import type { CellToJournal, JournaledSession, Journals, JournalsOptions } from '@sandbridge/core/calls/once-part.ts'
-import type { Logs } from '@sandbridge/core/keep/store.ts'
-import { type RecordedProcess, stillRuns, thisProcess } from '@sandbridge/core/util/process/process-id.ts'
+import type { CellToJournal, JournaledSession, Journals, JournalsOptions } from '@sandbridge/core/parts'
+import type { Logs } from '@sandbridge/core/keep'
+import { type RecordedProcess, stillRuns, thisProcess } from '@sandbridge/core/util/process'
 import type { Entry } from './entry.ts'
 import { type Attempt, Journal } from './journal.ts'
 import { JournalLog, type LogPlace, readLog } from './journal-log.ts'

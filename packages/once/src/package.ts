@@ -1,4 +1,4 @@
-import { once as oncePart } from '@sandbridge/core/calls/once-part.ts'
+import { once as oncePart } from '@sandbridge/core/parts'
 import type { Package } from '@sandbridge/core/cli/package.ts'
 
 export const once: Package = {

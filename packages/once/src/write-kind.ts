@@ -1,7 +1,6 @@
 // Which calls are journaled, and which of them their server itself makes only once. Pure.
-import type { CatalogTool } from '@sandbridge/core/calls/catalog/model/catalog-tool.ts'
-import { violation } from '@sandbridge/core/calls/catalog/signature/violation.ts'
-import { soundsReadOnly } from '@sandbridge/core/config/rules/hints.ts'
+import { type CatalogTool, violation } from '@sandbridge/core/calls/catalog'
+import { soundsReadOnly } from '@sandbridge/core/config/rules'
 import { fieldsOf } from '@sandbridge/core/util/json/json.ts'
 
 /** What is known of a tool that may change something. */

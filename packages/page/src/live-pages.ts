@@ -2,9 +2,8 @@
 // gets a new snapshot.
 import type { ServerResponse } from 'node:http'
 import type { Bridge } from '@sandbridge/core/bridge/bridge.ts'
-import type { BridgeEvent } from '@sandbridge/core/observe/events/event.ts'
-import { Ledger, type LedgerState } from '@sandbridge/core/observe/runs/ledger.ts'
-import type { Run } from '@sandbridge/core/observe/runs/run.ts'
+import type { BridgeEvent } from '@sandbridge/core/observe/events'
+import { Ledger, type LedgerState, type Run } from '@sandbridge/core/observe/runs'
 import { pageEvent } from './page-event.ts'
 
 export type PageMessage = { kind: 'state'; content: LedgerState } | { kind: 'events'; content: BridgeEvent[] }

@@ -1,7 +1,7 @@
-import type { Command } from '@sandbridge/core/cli/command.ts'
+import type { Command } from '@sandbridge/core/cli'
 import type { Package } from '@sandbridge/core/cli/package.ts'
-import type { Terminal } from '@sandbridge/core/cli/terminal/terminal.ts'
-import { page as pagePart } from '@sandbridge/core/serve/page-part.ts'
+import type { Terminal } from '@sandbridge/core/cli/terminal'
+import { page as pagePart } from '@sandbridge/core/parts'
 
 export const page: Package = {
   features: [{ name: 'Page', commands: addCommands, examples: { ui: ['sandbridge ui', 'sandbridge ui --port 7717'] } }],

@@ -1,6 +1,6 @@
 // Serves the page while the bridge serves clients. A failure of the page is printed and does not affect the clients.
 import type { Bridge } from '@sandbridge/core/bridge/bridge.ts'
-import type { AnswerPage } from '@sandbridge/core/calls/permissions/answer-page.ts'
+import type { AnswerPage } from '@sandbridge/core/calls/permissions'
 import { BridgeError, messageOf } from '@sandbridge/core/errors.ts'
 
 /** @param given the value of `--ui`. @throws BridgeError CONFIG_INVALID for an invalid port */

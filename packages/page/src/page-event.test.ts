@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import type { BridgeEvent, CallFlow } from '@sandbridge/core/observe/events/event.ts'
-import { Ledger } from '@sandbridge/core/observe/runs/ledger.ts'
+import type { BridgeEvent, CallFlow } from '../../core/src/observe/events/event.ts'
+import { Ledger } from '../../core/src/observe/runs/ledger.ts'
 import { pageEvent } from './page-event.ts'
 
 const stamp = { seq: 1, at: 1, mono: 1 }

@@ -1,8 +1,8 @@
 // Shortens an event for pages, whose ledgers take it like any other: large texts are cut, values are text, and what no
 // page shows is left out. Pure.
-import type { BridgeEvent, CallFlow } from '@sandbridge/core/observe/events/event.ts'
-import { shownOf } from '@sandbridge/core/observe/runs/shown.ts'
-import { shortened } from '@sandbridge/core/util/text/short-name.ts'
+import type { BridgeEvent, CallFlow } from '@sandbridge/core/observe/events'
+import { shownOf } from '@sandbridge/core/observe/runs'
+import { shortened } from '@sandbridge/core/util/text'
 
 const SHOWN = /^(session|cell|call|question)\.|^(sign-in|server\.state|config\.changed)$/
 const OUTPUT_CHARS = 64 * 1024

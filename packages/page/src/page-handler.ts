@@ -9,11 +9,11 @@ import { Access, cookieName } from './access.ts'
 import { LivePages } from './live-pages.ts'
 import { enteringPage, lockedPage, notePage, openingPage, SUBMIT_HASH } from './small-pages.ts'
 import { QuestionLinks } from './question-links.ts'
-import type { KeptQuestion } from '@sandbridge/core/calls/permissions/kept-questions.ts'
+import type { KeptQuestion } from '@sandbridge/core/calls/permissions'
 import { createRoutes } from './routes.ts'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
-import { PACKAGE_ROOT } from '@sandbridge/core/util/package-root.ts'
+import { PACKAGE_ROOT } from '@sandbridge/core/util'
 
 const TYPES: Record<string, string> = {
   '.html': 'text/html; charset=utf-8',

@@ -2,8 +2,7 @@
 // client could also answer the question itself, so a link gives it no additional access. It belongs to the browser that
 // opens it first, where it opens until the question is answered: after a reload, and in other tabs.
 import { randomBytes } from 'node:crypto'
-import { answersTo } from '@sandbridge/core/calls/permissions/ask-by-elicitation.ts'
-import { answerQuestion, type KeptQuestion } from '@sandbridge/core/calls/permissions/kept-questions.ts'
+import { answerQuestion, answersTo, type KeptQuestion } from '@sandbridge/core/calls/permissions'
 import { lockedPage, notePage, questionPage } from './small-pages.ts'
 
 const MAX_OPEN = 100

@@ -1,10 +1,10 @@
 // The page's requests, one entry per path. Responses are JSON; changes are sent as events.
 import { join } from 'node:path'
 import * as z from 'zod'
-import { beginSignIn } from '@sandbridge/core/bridge/begin-sign-in.ts'
+import { beginSignIn } from '@sandbridge/core/bridge'
 import type { Bridge } from '@sandbridge/core/bridge/bridge.ts'
-import { SETTINGS_FILE } from '@sandbridge/core/config/readers/own-places.ts'
-import { describeSettings } from '@sandbridge/core/config/settings/file/describe-settings.ts'
+import { SETTINGS_FILE } from '@sandbridge/core/config'
+import { describeSettings } from '@sandbridge/core/config/settings'
 import { features } from '@sandbridge/core/cli/package.ts'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import { answerAsked, openQuestions } from './views/ask.ts'
@@ -15,7 +15,7 @@ import { codeParam, get, nameParam, post, type Routes } from './route.ts'
 import { Notebook } from './views/notebook.ts'
 import { serverDetails, serverList, type ServerListView } from './views/server-views.ts'
 import { sharedUsage } from './views/usage.ts'
-import type { Ledger } from '@sandbridge/core/observe/runs/ledger.ts'
+import type { Ledger } from '@sandbridge/core/observe/runs'
 
 const SEARCH_LIMIT = 20
 

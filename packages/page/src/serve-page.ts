@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Bridge } from '@sandbridge/core/bridge/bridge.ts'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import type { AnswerPage } from '@sandbridge/core/calls/permissions/answer-page.ts'
+import type { AnswerPage } from '@sandbridge/core/calls/permissions'
 import { Connections } from '@sandbridge/http/requests/connections.ts'
 import { PAGE_PATH, PageHandler } from './page-handler.ts'
 

@@ -1,9 +1,8 @@
 // `sandbridge ui`: prints a link to the page of the resident bridge. Where there is none, it serves the page with a
 // bridge of its own until a signal stops it.
 import { createInterface } from 'node:readline'
-import { onShutdown } from '@sandbridge/core/util/process/shutdown.ts'
-import { openBridge } from '@sandbridge/core/cli/terminal/open-bridge.ts'
-import type { Terminal } from '@sandbridge/core/cli/terminal/terminal.ts'
+import { onShutdown } from '@sandbridge/core/util/process'
+import { openBridge, type Terminal } from '@sandbridge/core/cli/terminal'
 import { parsePort } from './page-beside.ts'
 import { servePage } from './serve-page.ts'
 

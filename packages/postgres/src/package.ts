@@ -1,5 +1,5 @@
 import type { Package } from '@sandbridge/core/cli/package.ts'
-import { postgres as postgresPart } from '@sandbridge/core/keep/postgres-part.ts'
+import { postgres as postgresPart } from '@sandbridge/core/parts'
 
 export const postgres: Package = {
   parts: [postgresPart.at(() => import('./postgres-stores.ts'))],

@@ -2,7 +2,7 @@
 // again changes nothing.
 import { randomUUID } from 'node:crypto'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import type { LogInfo, Logs, LogWriter } from '@sandbridge/core/keep/store.ts'
+import type { LogInfo, Logs, LogWriter } from '@sandbridge/core/keep'
 import type { Database } from './database.ts'
 import { OwnedRows } from './owned-rows.ts'
 

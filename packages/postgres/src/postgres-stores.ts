@@ -1,6 +1,6 @@
 // All stores in one PostgreSQL database that any number of bridges can use at once. Loaded only if MCP_BRIDGE_STORAGE
 // is set.
-import type { Document, Store, Stores } from '@sandbridge/core/keep/store.ts'
+import type { Document, Store, Stores } from '@sandbridge/core/keep'
 import { Database, type Connection } from './database.ts'
 import { PostgresLogs } from './postgres-logs.ts'
 import { PostgresVersions } from './postgres-versions.ts'

@@ -2,8 +2,7 @@
 // version is lost.
 import { randomUUID } from 'node:crypto'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { checkStoredName, refuseOtherCase } from '@sandbridge/core/keep/stored-name.ts'
-import type { Piece, VersionFile, Versions } from '@sandbridge/core/keep/store.ts'
+import { checkStoredName, type Piece, refuseOtherCase, type VersionFile, type Versions } from '@sandbridge/core/keep'
 import type { Connection, Database } from './database.ts'
 import { OwnedRows } from './owned-rows.ts'
 

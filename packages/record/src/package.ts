@@ -1,7 +1,6 @@
 import { log } from './log/feature.ts'
 import type { Package } from '@sandbridge/core/cli/package.ts'
-import { dailyCosts } from '@sandbridge/core/observe/costs-part.ts'
-import { record as recordPart } from '@sandbridge/core/observe/record-part.ts'
+import { dailyCosts, record as recordPart } from '@sandbridge/core/parts'
 
 export const record: Package = {
   features: [log],

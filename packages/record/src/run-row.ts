@@ -1,9 +1,9 @@
 // A run as a row of a list, from the bridge's memory or the record, and how lists are filtered. The page and its server
 // share this. Pure.
 import { firstLine } from './first-line.ts'
-import { oneLine } from '@sandbridge/core/util/text/one-line.ts'
+import { oneLine } from '@sandbridge/core/util/text'
 import { wordsOf } from './search-words.ts'
-import type { Run } from '@sandbridge/core/observe/runs/run.ts'
+import type { Run } from '@sandbridge/core/observe/runs'
 
 /** A run as shown in a list. */
 export interface RunRow extends Pick<

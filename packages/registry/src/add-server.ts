@@ -1,14 +1,12 @@
 // Adds a server: starts it once, and saves it if it starts.
-import type { ClientContext } from '@sandbridge/core/config/settings/client-context.ts'
-import type { ServerSandbox } from '@sandbridge/core/config/entries/server-definition.ts'
-import type { Settings } from '@sandbridge/core/config/settings/settings.ts'
-import { jails } from '@sandbridge/core/isolation/jail-part.ts'
-import { findPrograms } from '@sandbridge/core/util/process/find-program.ts'
-import type { Log } from '@sandbridge/core/util/log.ts'
-import type { UpstreamTool } from '@sandbridge/core/upstream/upstream.ts'
+import type { ClientContext, Settings } from '@sandbridge/core/config/settings'
+import type { ServerSandbox } from '@sandbridge/core/config/entries'
+import { jails } from '@sandbridge/core/parts'
+import { findPrograms } from '@sandbridge/core/util/process'
+import type { Log } from '@sandbridge/core/util'
+import type { UpstreamJail, UpstreamTool } from '@sandbridge/core/upstream'
 import { AddedServers } from './added-servers.ts'
 import type { Addition } from './plan-addition.ts'
-import type { UpstreamJail } from '@sandbridge/core/upstream/upstream-set.ts'
 import { tryServer } from './quarantine.ts'
 
 interface AddOptions {

@@ -1,6 +1,6 @@
 // Describes a registry's server briefly: what it does, how it runs, which secrets it needs, whether its publisher is
 // verified. Pure.
-import { firstSentence } from '@sandbridge/core/util/text/one-line.ts'
+import { firstSentence } from '@sandbridge/core/util/text'
 import type { FoundServer } from './directory/registries.ts'
 import type { ServerJson } from './server-json.ts'
 

@@ -4,7 +4,7 @@ import type { Bridge } from '@sandbridge/core/bridge/bridge.ts'
 import { openRegistries } from './open-registries.ts'
 import { summaryLine, summaryOf } from './describe-server.ts'
 import { requestServer } from './request-server.ts'
-import { method, tellingMethod } from '@sandbridge/core/calls/methods/method.ts'
+import { method, tellingMethod } from '@sandbridge/core/calls/methods'
 
 const MAX_QUERY_CHARS = 2_000
 const MAX_FOUND = 50

@@ -1,6 +1,6 @@
 // The registries that the user's settings name.
-import { type Settings, settingsOf } from '@sandbridge/core/config/settings/settings.ts'
-import type { Log } from '@sandbridge/core/util/log.ts'
+import { type Settings, settingsOf } from '@sandbridge/core/config/settings'
+import type { Log } from '@sandbridge/core/util'
 import { Registries } from './directory/registries.ts'
 import { REGISTRY_SETTINGS } from './settings.ts'
 

@@ -1,9 +1,8 @@
 // Converts a registry's description of a server to an entry of `mcpServers`: one command pinned to a version, or one
 // URL. The publisher chooses names and values, but not programs, options of the package runner or placeholders;
 // anything that could run or reach something else is refused. Pure.
-import { isLoopbackUrl } from '@sandbridge/core/util/net/loopback.ts'
-import type { ServerSandbox } from '@sandbridge/core/config/entries/server-definition.ts'
-import { isServerName } from '@sandbridge/core/config/entries/server-entry.ts'
+import { isLoopbackUrl } from '@sandbridge/core/util/net'
+import { isServerName, type ServerSandbox } from '@sandbridge/core/config/entries'
 import type { FoundServer } from './directory/registries.ts'
 import { mcpbEntry } from './mcpb/mcpb-manifest.ts'
 import type { UnpackedPackage } from './mcpb/mcpb-package.ts'

@@ -1,5 +1,5 @@
 // Packages that many people run as MCP servers, to detect look-alike package names. Pure.
-import { editDistance } from '@sandbridge/core/util/text/did-you-mean.ts'
+import { editDistance } from '@sandbridge/core/util/text'
 
 const POPULAR: Record<string, readonly string[]> = {
   npm: [

@@ -1,16 +1,15 @@
 // Adds a server at the request of a cell. The user sees the command and decides; the cell sends only a name and never
 // sees a secret. A session can request each server once, and only a few servers.
-import type { VisibleServer } from '@sandbridge/core/cell/protocol/frames.ts'
+import type { VisibleServer } from '@sandbridge/core/cell'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { wholeCommandLine } from '@sandbridge/core/config/secrets/command-line.ts'
-import { cleanWords } from '@sandbridge/core/util/text/server-words.ts'
+import { wholeCommandLine } from '@sandbridge/core/config/secrets'
+import { cleanWords } from '@sandbridge/core/util/text'
 import type { Addition } from './plan-addition.ts'
 import type { Registries } from './directory/registries.ts'
-import type { Settings } from '@sandbridge/core/config/settings/settings.ts'
-import type { Log } from '@sandbridge/core/util/log.ts'
-import { CLIENT_INFO } from '@sandbridge/core/util/version.ts'
-import type { CallContext } from '@sandbridge/core/calls/methods/method.ts'
-import type { Question } from '@sandbridge/core/calls/questions/questions.ts'
+import type { Settings } from '@sandbridge/core/config/settings'
+import { CLIENT_INFO, type Log } from '@sandbridge/core/util'
+import type { CallContext } from '@sandbridge/core/calls/methods'
+import type { Question } from '@sandbridge/core/calls'
 
 const MAX_REQUESTS = 3
 

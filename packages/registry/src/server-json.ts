@@ -2,7 +2,7 @@
 // The publisher writes all of it: text to show, and parts of a command line that are checked again where they are used.
 // Pure.
 import * as z from 'zod'
-import { oneLine } from '@sandbridge/core/util/text/one-line.ts'
+import { oneLine } from '@sandbridge/core/util/text'
 
 const MAX_NAME_CHARS = 200
 const MAX_DESCRIPTION_CHARS = 300

@@ -1,5 +1,5 @@
 // The settings of registries.
-import { isPlainHttpAddress, setting, words } from '@sandbridge/core/config/settings/setting-kinds.ts'
+import { isPlainHttpAddress, setting, words } from '@sandbridge/core/config/settings'
 
 /** The only registry that verifies the owners of names. */
 export const OFFICIAL_REGISTRY = 'https://registry.modelcontextprotocol.io'

@@ -2,7 +2,7 @@
 // Checks the address that is dialled, after name resolution, so that DNS cannot be changed in between.
 import { lookup, type LookupAddress } from 'node:dns'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
-import { embeddedIpv4 } from '@sandbridge/core/util/net/embedded-ipv4.ts'
+import { embeddedIpv4 } from '@sandbridge/core/util/net'
 
 const refused = new BlockList()
 refused.addSubnet('169.254.0.0', 16, 'ipv4') // link-local, RFC 3927; 169.254.169.254 serves metadata on most clouds

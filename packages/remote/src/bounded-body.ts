@@ -1,7 +1,7 @@
 // Limits what a remote server may send: a whole response, and each event of a stream, of which the event parser keeps
 // every line. A stream is passed on line by line: the parser scans an unfinished line again with every chunk, which
 // takes quadratic time for a long line. Content that would block the process while it is parsed is refused beforehand.
-import { JsonCost } from '@sandbridge/core/util/json/line-cost.ts'
+import { JsonCost } from '@sandbridge/core/util/json'
 
 /** The size of the longest frame to a kernel: a longer message could not be passed on. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024

@@ -1,17 +1,16 @@
 // Creates the transport to a remote upstream.
 import type { FetchLike, Transport } from '@modelcontextprotocol/client'
-import type { RemoteServer } from '@sandbridge/core/config/entries/server-definition.ts'
-import type { Link } from '@sandbridge/core/upstream/dial.ts'
+import type { RemoteServer } from '@sandbridge/core/config/entries'
+import type { Link } from '@sandbridge/core/upstream'
 import { createHttpFetch } from './http-fetch.ts'
 import { settleLostRequests, trackRequests } from './http-streams.ts'
-import type { RemoteOptions } from '@sandbridge/core/upstream/remote-part.ts'
-import { OpenRequests } from '@sandbridge/core/upstream/reading/open-requests.ts'
+import type { RemoteOptions } from '@sandbridge/core/parts'
+import { DroppedError, OpenRequests } from '@sandbridge/core/upstream/reading'
 import { readEvents } from './read-events.ts'
-import { DroppedError } from '@sandbridge/core/upstream/reading/words.ts'
 import { exchangeOf, isNotification, readBody, sentIn, textOf, whyNoMessage } from './read-response.ts'
 import { failureOf, refusalOf, webPageFailure } from './remote-failure.ts'
 import { remoteErrors } from './remote-errors.ts'
-import { withTimeout } from '@sandbridge/core/util/async/wait.ts'
+import { withTimeout } from '@sandbridge/core/util/async'
 
 /** Timeout of the request that ends the session at the server. */
 const TERMINATE_MS = 1000

@@ -1,12 +1,12 @@
 // Ensures that every request over Streamable HTTP ends. The client package waits forever when the stream that should
 // carry the response ends without it, and leaves the stream of a cancelled request open.
-import type { MessageObserver } from '@sandbridge/core/upstream/connection/message-tap.ts'
-import { withTimeout } from '@sandbridge/core/util/async/wait.ts'
-import { markBigInts } from '@sandbridge/core/util/json/exact-json.ts'
-import type { OpenRequests } from '@sandbridge/core/upstream/reading/open-requests.ts'
-import { MESSAGE_TOO_LONG } from '@sandbridge/core/upstream/stdio/stdio-transport.ts'
+import type { MessageObserver } from '@sandbridge/core/upstream/connection'
+import { withTimeout } from '@sandbridge/core/util/async'
+import { markBigInts } from '@sandbridge/core/util/json'
+import type { OpenRequests } from '@sandbridge/core/upstream/reading'
+import { MESSAGE_TOO_LONG } from '@sandbridge/core/upstream'
 import { BodyRefusedError } from './bounded-body.ts'
-import { ANSWER_LOST } from '@sandbridge/core/upstream/failures/circumstances.ts'
+import { ANSWER_LOST } from '@sandbridge/core/upstream/failures'
 import { remoteReason } from './remote-failure.ts'
 
 /** How long a server may take to accept a notification: nothing waits for its effect. */

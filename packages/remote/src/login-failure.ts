@@ -1,10 +1,8 @@
 // Failures that a login or more scopes can fix: what the server requires, and what the user must do.
-import { redactStart } from '@sandbridge/core/config/secrets/redact.ts'
+import { redactStart } from '@sandbridge/core/config/secrets'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import type { Circumstances } from '@sandbridge/core/upstream/failures/circumstances.ts'
-import { causesOf, statusOf } from '@sandbridge/core/upstream/failures/http-status.ts'
-import type { OwnCredentials } from '@sandbridge/core/upstream/auth/sign-ins.ts'
-import { SignInRequired } from '@sandbridge/core/upstream/auth/sign-in-required.ts'
+import { causesOf, type Circumstances, statusOf } from '@sandbridge/core/upstream/failures'
+import { type OwnCredentials, SignInRequired } from '@sandbridge/core/upstream/auth'
 
 const MAX_SCOPE_WORDS = 3
 

@@ -1,5 +1,5 @@
 import type { Package } from '@sandbridge/core/cli/package.ts'
-import { remote as remotePart } from '@sandbridge/core/upstream/remote-part.ts'
+import { remote as remotePart } from '@sandbridge/core/parts'
 
 export const remote: Package = {
   parts: [remotePart.at(() => import('./dial-remote.ts'))],

@@ -1,7 +1,7 @@
 // The proxy that the environment selects for a request: HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY, in upper or
 // lower case, as curl reads them. Not supported: SOCKS proxies.
 import { BlockList, isIP } from 'node:net'
-import { isLoopback } from '@sandbridge/core/util/net/loopback.ts'
+import { isLoopback } from '@sandbridge/core/util/net'
 
 type Environment = Record<string, string | undefined>
 

@@ -2,10 +2,7 @@
 // events that the MCP client package understands. Pure.
 import type { JSONRPCMessage } from '@modelcontextprotocol/client'
 import { isRecord, parseJson } from '@sandbridge/core/util/json/json.ts'
-import { unreadable } from '@sandbridge/core/upstream/reading/lenient-message.ts'
-import type { Awaited } from '@sandbridge/core/upstream/reading/open-requests.ts'
-import { quote, readText } from '@sandbridge/core/upstream/reading/read-text.ts'
-import type { OnDropped } from '@sandbridge/core/upstream/reading/words.ts'
+import { type Awaited, type OnDropped, quote, readText, unreadable } from '@sandbridge/core/upstream/reading'
 
 const LF = 0x0a
 /** A closing brace. */

@@ -2,10 +2,9 @@
 import { isUtf8 } from 'node:buffer'
 import { STATUS_CODES } from 'node:http'
 import { isRecord, parseJson } from '@sandbridge/core/util/json/json.ts'
-import { onOneLine } from '@sandbridge/core/util/text/server-words.ts'
-import type { Awaited, OpenRequests } from '@sandbridge/core/upstream/reading/open-requests.ts'
-import { quote, readText } from '@sandbridge/core/upstream/reading/read-text.ts'
-import { type OnDropped, readable } from '@sandbridge/core/upstream/reading/words.ts'
+import { onOneLine } from '@sandbridge/core/util/text'
+import { quote, readable, readText } from '@sandbridge/core/upstream/reading'
+import type { Awaited, OnDropped, OpenRequests } from '@sandbridge/core/upstream/reading'
 
 /** How much of the text of a failure is read as words. */
 const MAX_WORDS_CHARS = 8_000

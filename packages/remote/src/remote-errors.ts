@@ -1,8 +1,8 @@
 // What errors of requests to remote servers mean.
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import type { Circumstances, Failure, RemoteErrors } from '@sandbridge/core/upstream/failures/circumstances.ts'
-import { REMOTE_HINT, UNSURE, withQuotedTail, withSaid, wordsOf } from '@sandbridge/core/upstream/failures/failures.ts'
-import { bodyOf, sessionAfter, statusOf } from '@sandbridge/core/upstream/failures/http-status.ts'
+import { bodyOf, REMOTE_HINT, sessionAfter, statusOf, UNSURE, withQuotedTail } from '@sandbridge/core/upstream/failures'
+import { withSaid, wordsOf } from '@sandbridge/core/upstream/failures'
+import type { Circumstances, Failure, RemoteErrors } from '@sandbridge/core/upstream/failures'
 import { BodyRefusedError } from './bounded-body.ts'
 import { loginNeeded } from './login-failure.ts'
 import { wordsIn } from './read-response.ts'

@@ -1,13 +1,7 @@
 // Explains to the user why a remote server could not be used. Never quotes a URL or a header. The body of the response
 // is kept beside the words: it must be redacted before it is shown.
 import { isRecord, parseJson } from '@sandbridge/core/util/json/json.ts'
-import {
-  bodyOf,
-  causesOf,
-  isInvalidMessage,
-  RpcRefusal,
-  statusOf,
-} from '@sandbridge/core/upstream/failures/http-status.ts'
+import { bodyOf, causesOf, isInvalidMessage, RpcRefusal, statusOf } from '@sandbridge/core/upstream/failures'
 import { ADDRESS_REFUSED } from './address-guard.ts'
 import { BodyRefusedError } from './bounded-body.ts'
 

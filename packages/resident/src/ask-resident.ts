@@ -1,7 +1,7 @@
 // What commands ask the residents of this user, and finding them.
 import path from 'node:path'
 import { isRecord } from '@sandbridge/core/util/json/json.ts'
-import { createLineSplitter } from '@sandbridge/core/util/bytes/line-splitter.ts'
+import { createLineSplitter } from '@sandbridge/core/util/bytes'
 import { dial } from './connection.ts'
 import { controlLine, type FromRelay, isControl, readControl, type ResidentStatus } from './protocol.ts'
 import { isOnlyOurs, residentHomes, runFolder, socketIn } from './run-folder.ts'

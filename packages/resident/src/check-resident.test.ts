@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { needsPosix } from '@sandbridge/core/test/support/needs.ts'
-import { VERSION } from '@sandbridge/core/util/version.ts'
+import { VERSION } from '../../core/src/util/version.ts'
 import { checkResident } from './check-resident.ts'
 
 /** A resident with these answers; without any, one that accepts connections and says nothing. */

@@ -1,10 +1,10 @@
 // The resident bridges of this user: whether they answer, are of this version, and what their log says went wrong.
 import type { ResidentStatus } from './protocol.ts'
 import { findResidents } from './ask-resident.ts'
-import { readOrdinary } from '@sandbridge/core/util/files/read-ordinary.ts'
-import { visibleInline } from '@sandbridge/core/util/text/visible.ts'
-import { VERSION } from '@sandbridge/core/util/version.ts'
-import type { Finding } from '@sandbridge/core/cli/finding.ts'
+import { readOrdinary } from '@sandbridge/core/util/files'
+import { visibleInline } from '@sandbridge/core/util/text'
+import { VERSION } from '@sandbridge/core/util'
+import type { Finding } from '@sandbridge/core/cli'
 
 const ADVICE = 'sandbridge stop'
 const SHOWN_CHARS = 300

@@ -1,9 +1,8 @@
 // Which environment variables change no setting: each says what settings.json or the default says.
 import { isDeepStrictEqual } from 'node:util'
-import type { ClientContext } from '@sandbridge/core/config/settings/client-context.ts'
-import { variableOf } from '@sandbridge/core/config/settings/given-texts.ts'
-import { namedSettings, readSettings, settingContext } from '@sandbridge/core/config/settings/settings.ts'
-import { readSettingsFile, settingsFile } from '@sandbridge/core/config/settings/file/load-settings.ts'
+import { namedSettings, readSettings, readSettingsFile, settingContext } from '@sandbridge/core/config/settings'
+import { settingsFile, variableOf } from '@sandbridge/core/config/settings'
+import type { ClientContext } from '@sandbridge/core/config/settings'
 
 /** It decides about `servers.load`, which follows settings.json in a running bridge. */
 const COMPAT = 'MCP_BRIDGE_COMPAT'

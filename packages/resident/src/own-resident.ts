@@ -1,9 +1,8 @@
 // Which resident serves this process, and where it is.
 import { existsSync } from 'node:fs'
 import path from 'node:path'
-import { type ClientContext, processContext } from '@sandbridge/core/config/settings/client-context.ts'
-import { readOrdinaryText } from '@sandbridge/core/util/files/read-ordinary.ts'
-import { absolutePath } from '@sandbridge/core/util/files/absolute-path.ts'
+import { type ClientContext, processContext } from '@sandbridge/core/config/settings'
+import { absolutePath, readOrdinaryText } from '@sandbridge/core/util/files'
 import { knownIdle } from './known-idle.ts'
 import { type ResidentKey, residentKey } from './resident-key.ts'
 import { residentPlace, type ResidentPlace } from './run-folder.ts'

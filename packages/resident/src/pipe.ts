@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import type { Server, Socket } from 'node:net'
-import { readOrdinaryText } from '@sandbridge/core/util/files/read-ordinary.ts'
+import { readOrdinaryText } from '@sandbridge/core/util/files'
 import { proveAsRelay, proveAsResident } from './proof.ts'
 
 const SECRET_BYTES = 32

@@ -1,10 +1,9 @@
 // What relay and resident say to each other beside MCP. A line that begins with the byte 0x01 is theirs; every other
 // line is MCP and passes unchanged, as a whole. The relay speaks first, and does not wait for the welcome: nothing that
 // follows a refused hello is looked at.
-import type { EndSignal } from '@sandbridge/core/util/process/shutdown.ts'
-import type { ClientContext } from '@sandbridge/core/config/settings/client-context.ts'
-import { lineOf } from '@sandbridge/core/serve/client-message.ts'
-import { environmentOf } from '@sandbridge/core/util/process/environment.ts'
+import { type EndSignal, environmentOf } from '@sandbridge/core/util/process'
+import type { ClientContext } from '@sandbridge/core/config/settings'
+import { lineOf } from '@sandbridge/core/serve'
 import { isRecord } from '@sandbridge/core/util/json/json.ts'
 
 /** Changes when a relay and a resident of different versions would not understand each other. */

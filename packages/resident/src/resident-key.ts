@@ -2,12 +2,10 @@
 // what counts, never of what does not: variables of terminals and editors differ without meaning.
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 import path from 'node:path'
-import type { ClientContext } from '@sandbridge/core/config/settings/client-context.ts'
-import { findPlaces, realpathOr, withUsualFolders } from '@sandbridge/core/util/process/find-program.ts'
-import { hostScope } from '@sandbridge/core/util/process/process-id.ts'
-import { PACKAGE_ROOT } from '@sandbridge/core/util/package-root.ts'
-import { textName } from '@sandbridge/core/util/text/text-name.ts'
-import { VERSION } from '@sandbridge/core/util/version.ts'
+import type { ClientContext } from '@sandbridge/core/config/settings'
+import { findPlaces, hostScope, realpathOr, withUsualFolders } from '@sandbridge/core/util/process'
+import { PACKAGE_ROOT, VERSION } from '@sandbridge/core/util'
+import { textName } from '@sandbridge/core/util/text'
 import { PROTOCOL } from './protocol.ts'
 
 /** The last two: of what installs the packages of cells. */

@@ -16,9 +16,8 @@ import {
 } from 'node:fs'
 import { userInfo } from 'node:os'
 import path from 'node:path'
-import { isInside } from '@sandbridge/core/util/files/is-inside.ts'
-import { isOwnFolderSync, makePrivateFolderSync } from '@sandbridge/core/util/files/private-folder.ts'
-import { fitsSocketAddress, shortFolder } from '@sandbridge/core/util/net/unix-socket.ts'
+import { isInside, isOwnFolderSync, makePrivateFolderSync } from '@sandbridge/core/util/files'
+import { fitsSocketAddress, shortFolder } from '@sandbridge/core/util/net'
 
 const SOCKET = 's'
 /** In the state folder. */

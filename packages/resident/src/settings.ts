@@ -1,5 +1,5 @@
 // The settings of the resident bridge.
-import { choice, DAY_S, seconds, setting } from '@sandbridge/core/config/settings/setting-kinds.ts'
+import { choice, DAY_S, seconds, setting } from '@sandbridge/core/config/settings'
 
 export const RESIDENT_SETTINGS = {
   resident: setting(

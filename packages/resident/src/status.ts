@@ -1,13 +1,10 @@
 // `sandbridge status` and `sandbridge stop`: the resident bridges of this user.
-import { processContext } from '@sandbridge/core/config/settings/client-context.ts'
-import { readSettings } from '@sandbridge/core/config/settings/settings.ts'
+import { processContext, readSettings } from '@sandbridge/core/config/settings'
 import { askResident, findResidents } from './ask-resident.ts'
-import { count } from '@sandbridge/core/util/text/count.ts'
-import { ago } from '@sandbridge/core/util/text/ago.ts'
-import { visibleInline } from '@sandbridge/core/util/text/visible.ts'
+import { ago, count, visibleInline } from '@sandbridge/core/util/text'
 import { isOffInFile } from './own-resident.ts'
 import { whyNoResident } from './wants-resident.ts'
-import { print, printEmpty, printJson } from '@sandbridge/core/cli/terminal/print.ts'
+import { print, printEmpty, printJson } from '@sandbridge/core/cli/terminal'
 
 /** That no resident runs here, and whether a client starts one. */
 export async function noneText(): Promise<string> {

@@ -1,10 +1,10 @@
 // `sandbridge top`: shows live what the resident bridge is doing: sessions, cells, calls, servers.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { loadSettings } from '@sandbridge/core/config/settings/file/load-settings.ts'
+import { loadSettings } from '@sandbridge/core/config/settings'
 import { findResidents } from './ask-resident.ts'
-import { count } from '@sandbridge/core/util/text/count.ts'
-import { VERSION } from '@sandbridge/core/util/version.ts'
-import type { ResidentNow, Terminal } from '@sandbridge/core/cli/terminal/terminal.ts'
+import { count } from '@sandbridge/core/util/text'
+import { VERSION } from '@sandbridge/core/util'
+import type { ResidentNow, Terminal } from '@sandbridge/core/cli/terminal'
 import { noneText } from './status.ts'
 
 export interface TopOptions {

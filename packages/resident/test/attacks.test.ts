@@ -17,24 +17,19 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { Bridge } from '@sandbridge/core/bridge/bridge.ts'
-import { readSettings } from '@sandbridge/core/config/settings/settings.ts'
+import { Bridge } from '../../core/src/bridge/bridge.ts'
+import { readSettings } from '../../core/src/config/settings/settings.ts'
 import { controlLine } from '../src/protocol.ts'
 import { knownIdle } from '../src/known-idle.ts'
 import { residentKey } from '../src/resident-key.ts'
 import { SocketTransport } from '../src/process/socket-transport.ts'
-import { SILENT } from '@sandbridge/core/util/log.ts'
+import { SILENT } from '../../core/src/util/log.ts'
 import { bridgeEnv, CLI, fixtureServer, makeHome } from '@sandbridge/core/test/support/bridge-process.ts'
 import { makeCertificate } from '@sandbridge/core/test/support/make-certificate.ts'
 import { needsBubblewrap, needsPosix, needsRoot } from '@sandbridge/core/test/support/needs.ts'
 import { until } from '@sandbridge/core/test/support/processes.ts'
-import {
-  isAlive,
-  type RelayClient,
-  residentHome,
-  type ResidentHome,
-  sharedResidentHome,
-} from '@sandbridge/core/test/support/resident-clients.ts'
+import { isAlive, residentHome, sharedResidentHome } from '@sandbridge/core/test/support/resident-clients.ts'
+import type { RelayClient, ResidentHome } from '@sandbridge/core/test/support/resident-clients.ts'
 import { runProgram } from '@sandbridge/core/test/support/run-program.ts'
 
 beforeEach(() => needsPosix('residents of Windows have tests of their own: windows.test.ts'))

@@ -1,6 +1,6 @@
 import { access } from './access/feature.ts'
 import type { Package } from '@sandbridge/core/cli/package.ts'
-import { oauth } from '@sandbridge/core/upstream/oauth-part.ts'
+import { oauth } from '@sandbridge/core/parts'
 
 export const signIn: Package = {
   features: [access],

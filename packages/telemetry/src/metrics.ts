@@ -1,9 +1,7 @@
 // Counts and measures runs, calls and other events: the histograms of the MCP conventions, and our own metrics. Both
 // exporters read it.
-import type { EventOf } from '@sandbridge/core/observe/events/event.ts'
-import type { Subscriber } from '@sandbridge/core/observe/events/event-stream.ts'
-import type { Run, Told } from '@sandbridge/core/observe/runs/run.ts'
-import { calledTokens, returnedTokens } from '@sandbridge/core/observe/runs/run-cost.ts'
+import type { EventOf, Subscriber } from '@sandbridge/core/observe/events'
+import { calledTokens, returnedTokens, type Run, type Told } from '@sandbridge/core/observe/runs'
 import { type Attributes, callAttributes, errorType, runAttributes } from './spans.ts'
 
 /** Bucket bounds of the conventions, in seconds. */

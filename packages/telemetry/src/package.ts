@@ -1,5 +1,5 @@
 import type { Package } from '@sandbridge/core/cli/package.ts'
-import { telemetry as telemetryPart } from '@sandbridge/core/observe/telemetry-part.ts'
+import { telemetry as telemetryPart } from '@sandbridge/core/parts'
 
 export const telemetry: Package = {
   parts: [telemetryPart.at(() => import('./part.ts'))],

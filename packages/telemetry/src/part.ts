@@ -1,8 +1,7 @@
 // What the core uses of telemetry: observers whose code is loaded at the first event that they need.
-import { VERSION } from '@sandbridge/core/util/version.ts'
-import type { Subscriber } from '@sandbridge/core/observe/events/event-stream.ts'
-import { LazySubscriber } from '@sandbridge/core/observe/events/lazy-subscriber.ts'
-import type { TelemetryOptions } from '@sandbridge/core/observe/telemetry-part.ts'
+import { VERSION } from '@sandbridge/core/util'
+import { LazySubscriber, type Subscriber } from '@sandbridge/core/observe/events'
+import type { TelemetryOptions } from '@sandbridge/core/parts'
 import type { Metrics } from './metrics.ts'
 import { readOtelSettings } from './otel-settings.ts'
 import { startTrace } from './start-trace.ts'

@@ -2,8 +2,8 @@
 // can reach requires a token.
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
-import type { Subscriber } from '@sandbridge/core/observe/events/event-stream.ts'
-import type { Told } from '@sandbridge/core/observe/runs/run.ts'
+import type { Subscriber } from '@sandbridge/core/observe/events'
+import type { Told } from '@sandbridge/core/observe/runs'
 import type { Metric, Metrics } from './metrics.ts'
 import type { Attributes } from './spans.ts'
 

@@ -1,9 +1,8 @@
 // Builds spans from runs and calls that have ended, with the MCP semantic conventions:
 // `tools/call run_python` (server) → `cell` → `tools/call TOOL` (client).
-import type { EventOf } from '@sandbridge/core/observe/events/event.ts'
+import type { EventOf, TraceContext } from '@sandbridge/core/observe/events'
 import { MCP_METHODS } from './mcp-methods.ts'
-import type { TraceContext } from '@sandbridge/core/observe/events/trace-context.ts'
-import type { Call, Run, Told } from '@sandbridge/core/observe/runs/run.ts'
+import type { Call, Run, Told } from '@sandbridge/core/observe/runs'
 
 export type Attributes = Readonly<Record<string, string | number | boolean | undefined>>
 

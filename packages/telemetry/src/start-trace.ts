@@ -1,6 +1,6 @@
 // Chooses the trace of a run: its client's or a new one. Decides whether it is sampled.
 import { randomBytes } from 'node:crypto'
-import type { TraceContext } from '@sandbridge/core/observe/events/trace-context.ts'
+import type { TraceContext } from '@sandbridge/core/observe/events'
 import type { OtelSettings } from './otel-settings.ts'
 
 const MAX_ID = 2 ** 48

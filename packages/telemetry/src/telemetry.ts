@@ -2,9 +2,9 @@
 // Spans wait here until the collector has taken them, within a limit.
 import type { PushMetricExporter } from '@opentelemetry/sdk-metrics'
 import type { SpanExporter } from '@opentelemetry/sdk-trace'
-import type { Subscriber } from '@sandbridge/core/observe/events/event-stream.ts'
-import type { Told } from '@sandbridge/core/observe/runs/run.ts'
-import { withTimeout } from '@sandbridge/core/util/async/wait.ts'
+import type { Subscriber } from '@sandbridge/core/observe/events'
+import type { Told } from '@sandbridge/core/observe/runs'
+import { withTimeout } from '@sandbridge/core/util/async'
 import { metricExporter, spanExporter, Translation } from './exporters.ts'
 import type { Metrics } from './metrics.ts'
 import type { OtelSettings } from './otel-settings.ts'

@@ -1,4 +1,4 @@
-import { meanings } from '@sandbridge/core/calls/catalog/search/meanings-part.ts'
+import { meanings } from '@sandbridge/core/parts'
 import type { Package } from '@sandbridge/core/cli/package.ts'
 
 export const vectors: Package = {

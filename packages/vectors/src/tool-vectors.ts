@@ -1,7 +1,6 @@
 // Vectors for the meaning of tools and queries, from the vectors of their words. Pure.
-import type { ReadTexts, SearchDocument } from '@sandbridge/core/calls/catalog/search/fields.ts'
-import type { DocumentMeanings } from '@sandbridge/core/calls/catalog/search/meanings-part.ts'
-import { chunksOf, type Chunk } from '@sandbridge/core/calls/catalog/search/tokenize.ts'
+import { type Chunk, chunksOf, type ReadTexts, type SearchDocument } from '@sandbridge/core/calls/catalog/search'
+import type { DocumentMeanings } from '@sandbridge/core/parts'
 import { normalize, VectorTable } from './vector-table.ts'
 import type { WordVectors } from './word-vectors.ts'
 

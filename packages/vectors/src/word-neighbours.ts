@@ -1,7 +1,7 @@
 // Finds words of the catalog that mean nearly the same as a word of a query, by their vectors. Pure.
-import type { Alternative, Neighbours } from '@sandbridge/core/calls/catalog/search/meanings-part.ts'
-import type { Postings } from '@sandbridge/core/calls/catalog/search/postings.ts'
-import { byCodeUnit } from '@sandbridge/core/util/text/python-name.ts'
+import type { Alternative, Neighbours } from '@sandbridge/core/parts'
+import type { Postings } from '@sandbridge/core/calls/catalog/search'
+import { byCodeUnit } from '@sandbridge/core/util/text'
 import type { WordVectors } from './word-vectors.ts'
 
 const MOST = 8

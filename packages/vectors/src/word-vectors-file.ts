@@ -2,8 +2,8 @@
 // for each word, two per byte, the first in the lower half.
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import { PACKAGE_ROOT } from '@sandbridge/core/util/package-root.ts'
-import type { Meanings } from '@sandbridge/core/calls/catalog/search/meanings-part.ts'
+import { PACKAGE_ROOT } from '@sandbridge/core/util'
+import type { Meanings } from '@sandbridge/core/parts'
 import { ToolVectors } from './tool-vectors.ts'
 import { WordNeighbours } from './word-neighbours.ts'
 import { WordVectors } from './word-vectors.ts'

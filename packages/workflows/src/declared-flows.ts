@@ -2,15 +2,12 @@
 // wording of the workflow and of the saved tools that it uses: where one has changed, it declares nothing.
 import { hash } from 'node:crypto'
 import * as z from 'zod'
-import type { OpenTenant } from '@sandbridge/core/bridge/open-tenant.ts'
-import { flow as part } from '@sandbridge/core/calls/flow-part.ts'
-import { type DeclaredFlow, flowKeyOf, flowsOf } from '@sandbridge/core/config/rules/declared-flows.ts'
-import { JsonRecord } from '@sandbridge/core/keep/json-record.ts'
-import type { KeptOrigins } from '@sandbridge/core/keep/kept-origins.ts'
-import { reachedTools } from '@sandbridge/core/keep/saved/reached-tools.ts'
-import { type SavedToolContent, writtenText } from '@sandbridge/core/keep/saved/saved-tool.ts'
+import type { OpenTenant } from '@sandbridge/core/bridge'
+import { flow as part } from '@sandbridge/core/parts'
+import { type DeclaredFlow, flowKeyOf, flowsOf } from '@sandbridge/core/config/rules'
+import { JsonRecord, type KeptOrigins, type Store } from '@sandbridge/core/keep'
+import { reachedTools, type SavedToolContent, writtenText } from '@sandbridge/core/keep/saved'
 import type { SavedToolStore } from '@sandbridge/core/keep/saved/saved-tool-store.ts'
-import type { Store } from '@sandbridge/core/keep/store.ts'
 import type { RecordedCode } from './share/recorded-code.ts'
 
 const kept = z.object({

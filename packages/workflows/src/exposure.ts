@@ -1,18 +1,13 @@
 // Workflows as separate tools and prompts, for clients that do not use `run_python`, and saved tools as prompts. The
 // annotations of a workflow are derived from the tools that it calls; the worst is assumed where these are unknown.
 import { hash } from 'node:crypto'
-import type { Mask } from '@sandbridge/core/cell/masking-part.ts'
-import {
-  type SavedTool,
-  savedToolCall,
-  type SavedToolContent,
-  type WorkflowDetails,
-} from '@sandbridge/core/keep/saved/saved-tool.ts'
-import { type SkillFrontmatter, skillFrontmatter, skillText } from '@sandbridge/core/keep/saved/skill-text.ts'
+import type { Mask } from '@sandbridge/core/parts'
+import { savedToolCall, skillFrontmatter, skillText } from '@sandbridge/core/keep/saved'
+import type { SavedTool, SavedToolContent, SkillFrontmatter, WorkflowDetails } from '@sandbridge/core/keep/saved'
 import type { SavedToolStore } from '@sandbridge/core/keep/saved/saved-tool-store.ts'
-import { oneLine, paragraphs } from '@sandbridge/core/util/text/one-line.ts'
-import { readArguments } from '@sandbridge/core/serve/client-arguments.ts'
-import type { OfferedCell } from '@sandbridge/core/serve/mcp/offer.ts'
+import { oneLine, paragraphs } from '@sandbridge/core/util/text'
+import { readArguments } from '@sandbridge/core/serve'
+import type { OfferedCell } from '@sandbridge/core/serve/mcp'
 import { checkArguments, inputSchemaOf } from './parameters.ts'
 import { codeFor, functionName, type Workflow } from './workflow-cell.ts'
 

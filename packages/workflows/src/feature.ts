@@ -1,10 +1,10 @@
 // Workflows: saved functions that run without a model. They are commands, methods of cells, tools and skills of a
 // client, and schedules.
 import type { Feature } from '@sandbridge/core/cli/package.ts'
-import { lazyMethods } from '@sandbridge/core/calls/methods/lazy-methods.ts'
+import { lazyMethods } from '@sandbridge/core/calls/methods'
 import { offerWorkflows } from './offer.ts'
 import { WORKFLOW_SETTINGS } from './settings.ts'
-import type { Command } from '@sandbridge/core/cli/command.ts'
+import type { Command } from '@sandbridge/core/cli'
 
 export const workflows: Feature = {
   name: 'Workflows',

@@ -1,10 +1,9 @@
 // The methods for workflows: saved functions that can be run without a model.
 import * as z from 'zod'
-import { boundedList } from '@sandbridge/core/util/json/bounded-schema.ts'
-import { writtenText } from '@sandbridge/core/keep/saved/saved-tool.ts'
+import { boundedList } from '@sandbridge/core/util/json'
+import { writtenText } from '@sandbridge/core/keep/saved'
 import { parseSavedTool } from '@sandbridge/core/keep/saved/saved-tool-store.ts'
-import { tellingMethod } from '@sandbridge/core/calls/methods/method.ts'
-import { opens, shown } from '@sandbridge/core/calls/methods/saved-tool-methods.ts'
+import { opens, shown, tellingMethod } from '@sandbridge/core/calls/methods'
 
 const MAX_CALLS = 200
 const text = z.string().min(1).max(1_000)

@@ -1,9 +1,9 @@
 // Offers the workflows that MCP_BRIDGE_EXPOSE names to a client: as tools, prompts and Agent Skills.
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
-import { settingsOf } from '@sandbridge/core/config/settings/settings.ts'
+import { settingsOf } from '@sandbridge/core/config/settings'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import type { Offer, OfferParts } from '@sandbridge/core/serve/mcp/offer.ts'
-import { shortName } from '@sandbridge/core/util/text/short-name.ts'
+import type { Offer, OfferParts } from '@sandbridge/core/serve/mcp'
+import { shortName } from '@sandbridge/core/util/text'
 import type { ExposedWorkflows } from './exposure.ts'
 import { WORKFLOW_SETTINGS } from './settings.ts'
 import { serveSkills, skillContents, skillResource, SKILLS_EXTENSION } from './skills.ts'

@@ -1,8 +1,8 @@
 // Parameters of a workflow that are named like an option of the command, which takes what is typed under that name.
-import type { Command } from '@sandbridge/core/cli/command.ts'
-import { tell } from '@sandbridge/core/cli/terminal/print.ts'
+import type { Command } from '@sandbridge/core/cli'
+import { tell } from '@sandbridge/core/cli/terminal'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import type { WorkflowDetails } from '@sandbridge/core/keep/saved/saved-tool.ts'
+import type { WorkflowDetails } from '@sandbridge/core/keep/saved'
 import { parseArguments } from './parameters.ts'
 
 /** The options of a command and of the program, such as `--timeout`: all, and those that were typed. */

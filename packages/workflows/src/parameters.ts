@@ -1,8 +1,8 @@
 // A workflow's parameters outside Python: parses the words of a command line, and makes the JSON Schema for a client.
 // Pure.
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import type { WorkflowDetails } from '@sandbridge/core/keep/saved/saved-tool.ts'
-import { didYouMeanText } from '@sandbridge/core/util/text/did-you-mean.ts'
+import type { WorkflowDetails } from '@sandbridge/core/keep/saved'
+import { didYouMeanText } from '@sandbridge/core/util/text'
 import { isRecord, parseJson } from '@sandbridge/core/util/json/json.ts'
 
 type Parameter = WorkflowDetails['parameters'][number]

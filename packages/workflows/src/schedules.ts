@@ -1,9 +1,8 @@
 // The schedules of workflows, in one document that several bridges share. A bridge claims a run in it first, so that
 // only one bridge makes the run.
 import * as z from 'zod'
-import { stillRuns, thisProcess } from '@sandbridge/core/util/process/process-id.ts'
-import { JsonRecord } from '@sandbridge/core/keep/json-record.ts'
-import type { Store } from '@sandbridge/core/keep/store.ts'
+import { stillRuns, thisProcess } from '@sandbridge/core/util/process'
+import { JsonRecord, type Store } from '@sandbridge/core/keep'
 import { isRecord } from '@sandbridge/core/util/json/json.ts'
 import { MAX_TIMES, timesBetween } from './cron-times.ts'
 

@@ -1,5 +1,5 @@
 // The settings of workflows.
-import { setting, words } from '@sandbridge/core/config/settings/setting-kinds.ts'
+import { setting, words } from '@sandbridge/core/config/settings'
 
 export const WORKFLOW_SETTINGS = {
   expose: setting(

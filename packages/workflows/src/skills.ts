@@ -2,7 +2,7 @@
 // of their files and reads the files as resources. Each skill here is one file, SKILL.md.
 import { ProtocolError, ProtocolErrorCode, type Resource, type Server } from '@modelcontextprotocol/server'
 import * as z from 'zod'
-import { shortName } from '@sandbridge/core/util/text/short-name.ts'
+import { shortName } from '@sandbridge/core/util/text'
 import type { ExposedSkill, ExposedWorkflows } from './exposure.ts'
 
 export const SKILLS_EXTENSION = { 'io.modelcontextprotocol/skills': {} }

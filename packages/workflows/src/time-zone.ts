@@ -1,7 +1,7 @@
 // The time zone of a schedule: the one that is named, or that of this machine.
 import { realpathSync } from 'node:fs'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { didYouMean } from '@sandbridge/core/util/text/did-you-mean.ts'
+import { didYouMean } from '@sandbridge/core/util/text'
 
 const MAX_NAMED = 3
 

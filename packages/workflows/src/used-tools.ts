@@ -1,11 +1,10 @@
 // Describes the tools that a workflow uses, from their servers' definitions: when it is saved, and again before it
 // runs. Calls no tool.
 import { hash } from 'node:crypto'
-import type { Catalog } from '@sandbridge/core/calls/catalog/catalog.ts'
-import type { CatalogTool } from '@sandbridge/core/calls/catalog/model/catalog-tool.ts'
+import type { Catalog, CatalogTool } from '@sandbridge/core/calls/catalog'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import type { WorkflowDetails } from '@sandbridge/core/keep/saved/saved-tool.ts'
-import { sortedJson } from '@sandbridge/core/util/json/sorted-json.ts'
+import type { WorkflowDetails } from '@sandbridge/core/keep/saved'
+import { sortedJson } from '@sandbridge/core/util/json'
 
 export type UsedTool = WorkflowDetails['uses'][number]
 

@@ -1,8 +1,8 @@
 // Makes the cell that runs a workflow, and defines the rules for workflow names. Pure.
-import { exactJson } from '@sandbridge/core/util/json/exact-json.ts'
-import type { WatchedFlows } from '@sandbridge/core/config/rules/declared-flows.ts'
+import { exactJson } from '@sandbridge/core/util/json'
+import type { WatchedFlows } from '@sandbridge/core/config/rules'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import type { SavedTool, WorkflowDetails } from '@sandbridge/core/keep/saved/saved-tool.ts'
+import type { SavedTool, WorkflowDetails } from '@sandbridge/core/keep/saved'
 import { isFloat } from './parameters.ts'
 
 export type Workflow = SavedTool & { workflow: WorkflowDetails }

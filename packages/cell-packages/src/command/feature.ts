@@ -1,5 +1,5 @@
 // `sandbridge packages`: the list of Python packages that cells get.
-import type { Command } from '@sandbridge/core/cli/command.ts'
+import type { Command } from '@sandbridge/core/cli'
 import type { Feature } from '@sandbridge/core/cli/package.ts'
 
 export const packages: Feature = {

@@ -3,30 +3,21 @@
 import { homedir } from 'node:os'
 import path from 'node:path'
 import { Bridge } from '@sandbridge/core/bridge/bridge.ts'
-import { listReplacedBy, packagesSource, isPackageList } from '@sandbridge/core/config/settings/kept-packages.ts'
-import { keptPackagesFile } from '@sandbridge/core/config/settings/kept-packages-file.ts'
-import { PACKAGE_WORD } from '@sandbridge/core/config/settings/sandbox.ts'
-import { loadSettings } from '@sandbridge/core/config/settings/file/load-settings.ts'
-import type { Settings } from '@sandbridge/core/config/settings/settings.ts'
+import { isPackageList, keptPackagesFile, listReplacedBy, loadSettings } from '@sandbridge/core/config/settings'
+import { PACKAGE_WORD, packagesSource } from '@sandbridge/core/config/settings'
+import type { Settings } from '@sandbridge/core/config/settings'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import { forgetMissing } from '../missing-packages.ts'
-import { packageName } from '@sandbridge/core/isolation/packages-part.ts'
+import { packageName } from '@sandbridge/core/parts'
 import { isPath } from '../requested-packages.ts'
-import type { MissingPackage } from '@sandbridge/core/isolation/provider.ts'
-import { count } from '@sandbridge/core/util/text/count.ts'
-import { SILENT } from '@sandbridge/core/util/log.ts'
-import { ProgressBar } from '@sandbridge/core/cli/terminal/progress-bar.ts'
-import {
-  type Cell,
-  print,
-  printEmpty,
-  printJson,
-  printSummary,
-  printTable,
-  visible,
-} from '@sandbridge/core/cli/terminal/print.ts'
+import type { MissingPackage } from '@sandbridge/core/isolation'
+import { count } from '@sandbridge/core/util/text'
+import { SILENT } from '@sandbridge/core/util'
+import { print, printEmpty, printJson, printSummary, printTable, ProgressBar } from '@sandbridge/core/cli/terminal'
+import { visible } from '@sandbridge/core/cli/terminal'
+import type { Cell } from '@sandbridge/core/cli/terminal'
 import { type ImportedPackage, tryImports } from './try-imports.ts'
-import { JsonRecord } from '@sandbridge/core/keep/json-record.ts'
+import { JsonRecord } from '@sandbridge/core/keep'
 
 interface Options {
   json?: boolean

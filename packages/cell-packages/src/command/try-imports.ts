@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import type { Bridge } from '@sandbridge/core/bridge/bridge.ts'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { packageName } from '@sandbridge/core/isolation/packages-part.ts'
+import { packageName } from '@sandbridge/core/parts'
 import { parseJson } from '@sandbridge/core/util/json/json.ts'
 
 const TIMEOUT_MS = 300_000

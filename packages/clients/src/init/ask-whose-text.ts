@@ -1,10 +1,9 @@
 // Asks whether the user trusts the text of servers that seem to know only their own data. What makes it seem so is
 // said, and never enough without a yes.
-import type { OpenTenant } from '@sandbridge/core/bridge/open-tenant.ts'
-import type { ServerDefinition } from '@sandbridge/core/config/entries/server-definition.ts'
-import { count } from '@sandbridge/core/util/text/count.ts'
-import { confirm } from '@sandbridge/core/cli/terminal/confirm.ts'
-import { print, visibleInline } from '@sandbridge/core/cli/terminal/print.ts'
+import type { OpenTenant } from '@sandbridge/core/bridge'
+import type { ServerDefinition } from '@sandbridge/core/config/entries'
+import { count } from '@sandbridge/core/util/text'
+import { confirm, print, visibleInline } from '@sandbridge/core/cli/terminal'
 
 const QUESTION = 'Can only you write what it returns, so that a model may act on its text? [y/N] '
 

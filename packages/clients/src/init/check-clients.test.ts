@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { discoverServers } from '@sandbridge/core/config/discover.ts'
-import { readSettings } from '@sandbridge/core/config/settings/settings.ts'
+import { discoverServers } from '../../../core/src/config/discover.ts'
+import { readSettings } from '../../../core/src/config/settings/settings.ts'
 import { checkClients } from './check-clients.ts'
 
 it('doctor advises to move servers out of a client that starts the bridge, or names the file that init does not change; the folder of the bridge is left alone', async () => {

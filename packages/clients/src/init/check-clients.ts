@@ -1,13 +1,12 @@
 // Finds clients that have this bridge registered beside servers that the bridge also offers: the model then pays for
 // their tools twice.
-import type { OpenTenant } from '@sandbridge/core/bridge/open-tenant.ts'
-import { hostPaths } from '@sandbridge/core/config/discover.ts'
-import { OWN_SOURCES } from '@sandbridge/core/config/readers/own-places.ts'
-import { processContext } from '@sandbridge/core/config/settings/client-context.ts'
-import { count } from '@sandbridge/core/util/text/count.ts'
-import { estimateTokens } from '@sandbridge/core/util/tokens/estimate-tokens.ts'
+import type { OpenTenant } from '@sandbridge/core/bridge'
+import { hostPaths, OWN_SOURCES } from '@sandbridge/core/config'
+import { processContext } from '@sandbridge/core/config/settings'
+import { count } from '@sandbridge/core/util/text'
+import { estimateTokens } from '@sandbridge/core/util'
 import { targetsOf } from './targets.ts'
-import type { Finding } from '@sandbridge/core/cli/finding.ts'
+import type { Finding } from '@sandbridge/core/cli'
 
 interface Parts extends Pick<OpenTenant, 'discovered' | 'settings'> {
   catalog: { of: (server: string) => Pick<ReturnType<OpenTenant['catalog']['of']>, 'tools'> }

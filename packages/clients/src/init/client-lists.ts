@@ -1,6 +1,5 @@
 // Lists in the files of some clients that name the only servers which they start, and those that they never start.
-import { type ConfigObject, valueAt } from '@sandbridge/core/config/formats/config-document.ts'
-import type { Edit } from '@sandbridge/core/config/formats/edit-document.ts'
+import { type ConfigObject, type Edit, valueAt } from '@sandbridge/core/config/formats'
 import { fieldsOf } from '@sandbridge/core/util/json/json.ts'
 import { BRIDGE_NAME, type Target } from './targets.ts'
 

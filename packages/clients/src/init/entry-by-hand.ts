@@ -1,5 +1,5 @@
 // What init tells the user to write into a file that it cannot edit.
-import type { ConfigFormat, ConfigObject } from '@sandbridge/core/config/formats/config-document.ts'
+import type { ConfigFormat, ConfigObject } from '@sandbridge/core/config/formats'
 import { isRecord } from '@sandbridge/core/util/json/json.ts'
 import { BRIDGE_NAME } from './targets.ts'
 

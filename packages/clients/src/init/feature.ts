@@ -1,6 +1,6 @@
 // Registering the bridge in the clients of this machine: `sandbridge init`, and what doctor says of clients. `index`
 // lists the tools of all servers, as init does.
-import type { Command } from '@sandbridge/core/cli/command.ts'
+import type { Command } from '@sandbridge/core/cli'
 import type { Feature } from '@sandbridge/core/cli/package.ts'
 
 export const init: Feature = {

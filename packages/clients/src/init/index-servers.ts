@@ -1,19 +1,11 @@
 // `sandbridge index`: lists the tools of every server now, so that no cell has to wait for it.
-import type { OpenTenant } from '@sandbridge/core/bridge/open-tenant.ts'
-import type { KnownServer } from '@sandbridge/core/calls/catalog/known-server.ts'
-import { shellWord } from '@sandbridge/core/config/secrets/command-line.ts'
-import { count } from '@sandbridge/core/util/text/count.ts'
-import { namedServer } from '@sandbridge/core/cli/terminal/named-server.ts'
-import { withBridge } from '@sandbridge/core/cli/terminal/open-bridge.ts'
-import {
-  type Cell,
-  printEmpty,
-  printJson,
-  printSummary,
-  printTable,
-  visibleInline,
-} from '@sandbridge/core/cli/terminal/print.ts'
-import { noServers, shortReason, untrustedNote } from '@sandbridge/core/cli/terminal/server-notes.ts'
+import type { OpenTenant } from '@sandbridge/core/bridge'
+import type { KnownServer } from '@sandbridge/core/calls/catalog'
+import { shellWord } from '@sandbridge/core/config/secrets'
+import { count } from '@sandbridge/core/util/text'
+import { namedServer, noServers, printEmpty, printJson, printSummary, printTable } from '@sandbridge/core/cli/terminal'
+import { shortReason, untrustedNote, visibleInline, withBridge } from '@sandbridge/core/cli/terminal'
+import type { Cell } from '@sandbridge/core/cli/terminal'
 
 const REDRAW_MS = 1000
 

@@ -3,12 +3,11 @@
 import { hash } from 'node:crypto'
 import { mkdir, stat } from 'node:fs/promises'
 import path from 'node:path'
-import { JsonRecord } from '@sandbridge/core/keep/json-record.ts'
-import { replaceFile } from '@sandbridge/core/util/files/replace-file.ts'
+import { JsonRecord } from '@sandbridge/core/keep'
+import { replaceFile } from '@sandbridge/core/util/files'
 import { isRecord } from '@sandbridge/core/util/json/json.ts'
-import type { ConfigFormat } from '@sandbridge/core/config/formats/config-document.ts'
-import { nodeFileSystem, readFileText } from '@sandbridge/core/config/config-file.ts'
-import type { Edit } from '@sandbridge/core/config/formats/edit-document.ts'
+import type { ConfigFormat, Edit } from '@sandbridge/core/config/formats'
+import { nodeFileSystem, readFileText } from '@sandbridge/core/config'
 
 /** What was done to one file, and how to undo it. */
 export interface Done {

@@ -1,31 +1,23 @@
 // `sandbridge init`: registers the bridge in the clients of this machine. Shows every change first, lists the tools of
 // servers that were never listed, and says what to do next.
-import type { OpenTenant } from '@sandbridge/core/bridge/open-tenant.ts'
+import type { OpenTenant } from '@sandbridge/core/bridge'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import { applyInit } from './apply-init.ts'
 import { askWhoseText } from './ask-whose-text.ts'
 import { type InitPlan, planInit } from './plan-init.ts'
-import { processContext } from '@sandbridge/core/config/settings/client-context.ts'
-import { discoverServers, hostPaths } from '@sandbridge/core/config/discover.ts'
+import { loadSettings, processContext } from '@sandbridge/core/config/settings'
+import { clientFileText, discoverServers, hostPaths, otherClientFiles, otherClientsNote } from '@sandbridge/core/config'
+import type { ClientFile } from '@sandbridge/core/config'
 import { type BridgeCommand, bridgeCommand } from './targets.ts'
-import {
-  type ClientFile,
-  clientFileText,
-  otherClientFiles,
-  otherClientsNote,
-} from '@sandbridge/core/config/notes/other-clients.ts'
-import type { DiscoveredServers, ServerDefinition } from '@sandbridge/core/config/entries/server-definition.ts'
-import type { FlowPreset } from '@sandbridge/core/config/rules/flow.ts'
-import { findPrograms } from '@sandbridge/core/util/process/find-program.ts'
-import { PACKAGE_ROOT } from '@sandbridge/core/util/package-root.ts'
-import { loadSettings } from '@sandbridge/core/config/settings/file/load-settings.ts'
-import { count } from '@sandbridge/core/util/text/count.ts'
-import { firstOf } from '@sandbridge/core/util/text/list-text.ts'
-import { hasTerminal } from '@sandbridge/core/cli/terminal/ask-in-terminal.ts'
-import { confirm } from '@sandbridge/core/cli/terminal/confirm.ts'
+import type { DiscoveredServers, ServerDefinition } from '@sandbridge/core/config/entries'
+import type { FlowPreset } from '@sandbridge/core/config/rules'
+import { findPrograms } from '@sandbridge/core/util/process'
+import { PACKAGE_ROOT } from '@sandbridge/core/util'
+import { count, firstOf } from '@sandbridge/core/util/text'
+import { confirm, hasTerminal, print, printJson, printStyled, tellUnread } from '@sandbridge/core/cli/terminal'
+import { visibleInline, withBridge } from '@sandbridge/core/cli/terminal'
+import type { Style } from '@sandbridge/core/cli/terminal'
 import { indexNow } from './index-servers.ts'
-import { tellUnread, withBridge } from '@sandbridge/core/cli/terminal/open-bridge.ts'
-import { print, printJson, printStyled, visibleInline, type Style } from '@sandbridge/core/cli/terminal/print.ts'
 import { addLoginItem, IDLE_MEGABYTES } from './login-item.ts'
 import { printSkipped } from './print-skipped.ts'
 import { isOfOneVersion, stableNode } from './stable-node.ts'

@@ -3,8 +3,8 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { existsSync } from 'node:fs'
 import path from 'node:path'
-import { runCommand, type CommandResult } from '@sandbridge/core/util/process/run-command.ts'
-import { lastLine } from '@sandbridge/core/util/text/one-line.ts'
+import { type CommandResult, runCommand } from '@sandbridge/core/util/process'
+import { lastLine } from '@sandbridge/core/util/text'
 import type { BridgeCommand } from './targets.ts'
 
 /** Of the resident with its code loaded. A waiting sandbox comes on top, until an hour has passed without clients. */

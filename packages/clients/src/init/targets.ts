@@ -5,12 +5,10 @@
 import { homedir } from 'node:os'
 import nodePath from 'node:path'
 import { type AgentConfig, agents } from 'add-mcp'
-import type { ConfigFormat, ConfigObject } from '@sandbridge/core/config/formats/config-document.ts'
-import { valueAt } from '@sandbridge/core/config/formats/config-document.ts'
+import { type ConfigFormat, type ConfigObject, valueAt } from '@sandbridge/core/config/formats'
 import { isRecord } from '@sandbridge/core/util/json/json.ts'
 import { CLIENT_READERS } from '../readers/client-readers.ts'
-import type { HostPaths, Reader } from '@sandbridge/core/config/readers/reader.ts'
-import { join } from '@sandbridge/core/config/readers/reader.ts'
+import { type HostPaths, join, type Reader } from '@sandbridge/core/config'
 
 /** The name under which the bridge is registered. */
 export const BRIDGE_NAME = 'sandbridge'

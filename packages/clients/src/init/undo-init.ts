@@ -3,10 +3,9 @@
 import { lstat, readFile, realpath, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { parseDocument, valueAt } from '@sandbridge/core/config/formats/config-document.ts'
-import type { SkippedEntry } from '@sandbridge/core/config/entries/server-definition.ts'
-import { editDocument } from '@sandbridge/core/config/formats/edit-document.ts'
-import type { HostPaths } from '@sandbridge/core/config/readers/reader.ts'
+import { editDocument, parseDocument, valueAt } from '@sandbridge/core/config/formats'
+import type { SkippedEntry } from '@sandbridge/core/config/entries'
+import type { HostPaths } from '@sandbridge/core/config'
 import { type Done, folderOf, hashOf, putFile, recordOf, textOf, whyUnwritten } from './init-record.ts'
 import { BRIDGE_NAME, filesOfInit, movedServersFile, targetsOf } from './targets.ts'
 

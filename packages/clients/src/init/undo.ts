@@ -1,11 +1,10 @@
 // `sandbridge init --undo`: shows what undoing does to each file, asks, and does it.
 import { type PlannedUndo, planUndo, undoInit } from './undo-init.ts'
-import { confirm } from '@sandbridge/core/cli/terminal/confirm.ts'
-import { print, printJson, printTable, visibleInline } from '@sandbridge/core/cli/terminal/print.ts'
+import { confirm, print, printJson, printTable, visibleInline } from '@sandbridge/core/cli/terminal'
 import { removeLoginItem } from './login-item.ts'
 import { printSkipped } from './print-skipped.ts'
-import type { HostPaths } from '@sandbridge/core/config/readers/reader.ts'
-import { count } from '@sandbridge/core/util/text/count.ts'
+import type { HostPaths } from '@sandbridge/core/config'
+import { count } from '@sandbridge/core/util/text'
 
 const NOTES: Record<PlannedUndo['action'], string> = {
   delete: 'delete: init created it',

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { chosenReaders, SOURCE_NAMES } from '@sandbridge/core/config/readers/index.ts'
+import { chosenReaders, SOURCE_NAMES } from '../../../core/src/config/readers/index.ts'
 
 async function names(...sources: string[]): Promise<string[]> {
   return (await chosenReaders(sources)).map(({ client }) => client)

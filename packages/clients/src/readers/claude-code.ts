@@ -1,13 +1,12 @@
 // Claude Code: ~/.claude.json with its user scope (mcpServers) and local scope (projects[folder].mcpServers), of which
 // the user has switched some off in a folder (projects[folder].disabledMcpServers), a project's .mcp.json, and the
 // locations of older versions.
-import type { ConfigObject } from '@sandbridge/core/config/formats/config-document.ts'
-import { valueAt } from '@sandbridge/core/config/formats/config-document.ts'
-import { comparable } from '@sandbridge/core/util/files/is-inside.ts'
+import { type ConfigObject, valueAt } from '@sandbridge/core/config/formats'
+import { comparable } from '@sandbridge/core/util/files'
 import { isRecord } from '@sandbridge/core/util/json/json.ts'
-import type { ServerEntry } from '@sandbridge/core/config/entries/client-fields.ts'
-import type { HostPaths, Reader } from '@sandbridge/core/config/readers/reader.ts'
-import { entriesOf, inFolderOf, inHome, inProject, withCallback } from '@sandbridge/core/config/readers/reader.ts'
+import type { ServerEntry } from '@sandbridge/core/config/entries'
+import { entriesOf, inFolderOf, inHome, inProject, withCallback } from '@sandbridge/core/config'
+import type { HostPaths, Reader } from '@sandbridge/core/config'
 
 const SYNTAX = { braces: true }
 

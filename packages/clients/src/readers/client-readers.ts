@@ -1,6 +1,6 @@
 // The readers of all clients.
-import { CLIENTS } from '@sandbridge/core/config/readers/clients-part.ts'
-import type { Reader } from '@sandbridge/core/config/readers/reader.ts'
+import { CLIENTS } from '@sandbridge/core/parts'
+import type { Reader } from '@sandbridge/core/config'
 import { claudeCode } from './claude-code.ts'
 import { codex } from './codex.ts'
 import { continueDev } from './continue.ts'

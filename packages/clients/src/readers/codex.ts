@@ -1,10 +1,8 @@
 // Codex: [mcp_servers.name] tables of config.toml. Codex expands nothing; variables are named in separate fields.
-import type { ConfigObject } from '@sandbridge/core/config/formats/config-document.ts'
-import { valueAt } from '@sandbridge/core/config/formats/config-document.ts'
-import type { ServerEntry } from '@sandbridge/core/config/entries/client-fields.ts'
+import { type ConfigObject, valueAt } from '@sandbridge/core/config/formats'
+import type { ServerEntry } from '@sandbridge/core/config/entries'
 import { isRecord } from '@sandbridge/core/util/json/json.ts'
-import type { Reader } from '@sandbridge/core/config/readers/reader.ts'
-import { entriesOf, inFolderOf, inHome, inProject, secondsToMs } from '@sandbridge/core/config/readers/reader.ts'
+import { entriesOf, inFolderOf, inHome, inProject, type Reader, secondsToMs } from '@sandbridge/core/config'
 
 export const codex: Reader = {
   client: 'codex',

@@ -1,9 +1,7 @@
 // Crush: `mcp` of crush.json. Its values are expanded as in a shell; what runs a command there is left to Crush.
-import type { ConfigObject } from '@sandbridge/core/config/formats/config-document.ts'
-import { valueAt } from '@sandbridge/core/config/formats/config-document.ts'
-import type { ServerEntry } from '@sandbridge/core/config/entries/client-fields.ts'
-import type { Reader } from '@sandbridge/core/config/readers/reader.ts'
-import { entriesOf, inHome, inProject, inXdgConfig } from '@sandbridge/core/config/readers/reader.ts'
+import { type ConfigObject, valueAt } from '@sandbridge/core/config/formats'
+import type { ServerEntry } from '@sandbridge/core/config/entries'
+import { entriesOf, inHome, inProject, inXdgConfig, type Reader } from '@sandbridge/core/config'
 
 export const crush: Reader = {
   client: 'crush',

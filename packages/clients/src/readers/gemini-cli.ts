@@ -1,10 +1,8 @@
 // Gemini CLI and Qwen Code, which began as a copy of it: `mcpServers` of settings.json, where `url` means SSE and
 // `httpUrl` Streamable HTTP, and the lists `mcp.allowed` and `mcp.excluded`.
-import type { ConfigObject } from '@sandbridge/core/config/formats/config-document.ts'
-import { valueAt } from '@sandbridge/core/config/formats/config-document.ts'
-import type { ServerEntry } from '@sandbridge/core/config/entries/client-fields.ts'
-import type { HostPaths, Reader } from '@sandbridge/core/config/readers/reader.ts'
-import { entriesOf, inHome, inProject, join, withCallback } from '@sandbridge/core/config/readers/reader.ts'
+import { type ConfigObject, valueAt } from '@sandbridge/core/config/formats'
+import type { ServerEntry } from '@sandbridge/core/config/entries'
+import { entriesOf, type HostPaths, inHome, inProject, join, type Reader, withCallback } from '@sandbridge/core/config'
 
 export const geminiCli = reader('gemini-cli', '.gemini', 'GeminiCli', 'GEMINI_CLI_SYSTEM_SETTINGS_PATH')
 export const qwenCode = reader('qwen-code', '.qwen', 'QwenCode', 'QWEN_CODE_SYSTEM_SETTINGS_PATH')

@@ -1,10 +1,9 @@
 // Goose: `extensions` of config.yaml. Extensions that are built into Goose are not MCP servers that another program
 // could start.
-import type { ConfigObject } from '@sandbridge/core/config/formats/config-document.ts'
+import type { ConfigObject } from '@sandbridge/core/config/formats'
 import { isRecord, mapTexts } from '@sandbridge/core/util/json/json.ts'
-import type { ServerEntry } from '@sandbridge/core/config/entries/client-fields.ts'
-import type { Reader } from '@sandbridge/core/config/readers/reader.ts'
-import { entriesOf, inAppData, inXdgConfig, secondsToMs } from '@sandbridge/core/config/readers/reader.ts'
+import type { ServerEntry } from '@sandbridge/core/config/entries'
+import { entriesOf, inAppData, inXdgConfig, type Reader, secondsToMs } from '@sandbridge/core/config'
 
 const STARTABLE = new Set(['stdio', 'sse', 'streamable_http'])
 

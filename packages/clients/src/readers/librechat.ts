@@ -1,10 +1,8 @@
 // LibreChat: `mcpServers` of librechat.yaml in the folder of an installation. What stands for the user who is signed in
 // there has no meaning here.
-import type { ConfigObject } from '@sandbridge/core/config/formats/config-document.ts'
-import { valueAt } from '@sandbridge/core/config/formats/config-document.ts'
-import type { ServerEntry } from '@sandbridge/core/config/entries/client-fields.ts'
-import type { Reader } from '@sandbridge/core/config/readers/reader.ts'
-import { entriesOf, inProject } from '@sandbridge/core/config/readers/reader.ts'
+import { type ConfigObject, valueAt } from '@sandbridge/core/config/formats'
+import type { ServerEntry } from '@sandbridge/core/config/entries'
+import { entriesOf, inProject, type Reader } from '@sandbridge/core/config'
 
 const OF_USER = /\{\{\w+\}\}/
 

@@ -1,12 +1,11 @@
 // OpenCode: `mcp` of opencode.json(c), in both forms: {mcp: {name: …, enabled}} and {mcp: {servers: {name: …,
 // disabled}}}.
 import path from 'node:path'
-import type { ConfigObject } from '@sandbridge/core/config/formats/config-document.ts'
-import { valueAt } from '@sandbridge/core/config/formats/config-document.ts'
+import { type ConfigObject, valueAt } from '@sandbridge/core/config/formats'
 import { isRecord } from '@sandbridge/core/util/json/json.ts'
-import type { ServerEntry } from '@sandbridge/core/config/entries/client-fields.ts'
-import type { ConfigLocation, Reader } from '@sandbridge/core/config/readers/reader.ts'
-import { entriesOf, inHome, inProject, inXdgConfig, withCallback } from '@sandbridge/core/config/readers/reader.ts'
+import type { ServerEntry } from '@sandbridge/core/config/entries'
+import { entriesOf, inHome, inProject, inXdgConfig, withCallback } from '@sandbridge/core/config'
+import type { ConfigLocation, Reader } from '@sandbridge/core/config'
 
 const NAMES = ['opencode.json', 'opencode.jsonc']
 

@@ -1,8 +1,8 @@
 // This file verifies where each reader looks for its client's files on each platform.
 import { describe, expect, it } from 'vitest'
-import { type Environment, variablesOfPlaces } from '@sandbridge/core/config/settings/client-context.ts'
-import { chosenReaders } from '@sandbridge/core/config/readers/index.ts'
-import type { HostPaths, Reader } from '@sandbridge/core/config/readers/reader.ts'
+import { type Environment, variablesOfPlaces } from '../../../core/src/config/settings/client-context.ts'
+import { chosenReaders } from '../../../core/src/config/readers/index.ts'
+import type { HostPaths, Reader } from '../../../core/src/config/readers/reader.ts'
 import { linux, mac, windows } from '@sandbridge/core/test/support/host-paths.ts'
 
 const READERS = await chosenReaders([])

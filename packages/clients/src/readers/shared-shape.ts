@@ -1,21 +1,11 @@
 // Clients whose files have {"mcpServers": …} and differ only in the location, the supported placeholders and the names
 // of one or two fields.
-import type { ConfigObject } from '@sandbridge/core/config/formats/config-document.ts'
-import { valueAt } from '@sandbridge/core/config/formats/config-document.ts'
+import { type ConfigObject, valueAt } from '@sandbridge/core/config/formats'
 import { isRecord } from '@sandbridge/core/util/json/json.ts'
-import type { PlaceholderSyntax } from '@sandbridge/core/config/entries/placeholders.ts'
-import type { ServerEntry } from '@sandbridge/core/config/entries/client-fields.ts'
-import type { HostPaths, ConfigLocation, Reader } from '@sandbridge/core/config/readers/reader.ts'
-import {
-  entriesOf,
-  inAppData,
-  inFolderOf,
-  inHome,
-  inProject,
-  inXdgConfig,
-  join,
-  secondsToMs,
-} from '@sandbridge/core/config/readers/reader.ts'
+import type { PlaceholderSyntax, ServerEntry } from '@sandbridge/core/config/entries'
+import { entriesOf, inAppData, inFolderOf, inHome, inProject, inXdgConfig, join } from '@sandbridge/core/config'
+import { secondsToMs } from '@sandbridge/core/config'
+import type { ConfigLocation, HostPaths, Reader } from '@sandbridge/core/config'
 
 interface Shape extends Pick<Reader, 'client' | 'locations' | 'closed'> {
   syntax?: PlaceholderSyntax

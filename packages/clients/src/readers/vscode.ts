@@ -1,13 +1,10 @@
 // VS Code: `servers` and `inputs` of mcp.json in the user's profile and in .vscode/, and `mcp.servers` of the
 // settings.json of early versions. An input is a value that VS Code asks its user for. The bridge uses the environment,
 // then asks in the terminal (see expand.ts); it knows the default.
-import type { ConfigObject } from '@sandbridge/core/config/formats/config-document.ts'
-import { valueAt } from '@sandbridge/core/config/formats/config-document.ts'
+import { type ConfigObject, valueAt } from '@sandbridge/core/config/formats'
 import { isRecord } from '@sandbridge/core/util/json/json.ts'
-import { translate } from '@sandbridge/core/config/entries/placeholders.ts'
-import type { ServerEntry } from '@sandbridge/core/config/entries/client-fields.ts'
-import type { Reader } from '@sandbridge/core/config/readers/reader.ts'
-import { entriesOf, inAppData, inProject } from '@sandbridge/core/config/readers/reader.ts'
+import { type ServerEntry, translate } from '@sandbridge/core/config/entries'
+import { entriesOf, inAppData, inProject, type Reader } from '@sandbridge/core/config'
 
 export const vscode: Reader = {
   client: 'vscode',

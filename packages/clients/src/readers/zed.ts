@@ -1,10 +1,8 @@
 // Zed: `context_servers` of settings.json, in its flat form and in the older one where `command` is a table.
-import type { ConfigObject } from '@sandbridge/core/config/formats/config-document.ts'
-import { valueAt } from '@sandbridge/core/config/formats/config-document.ts'
+import { type ConfigObject, valueAt } from '@sandbridge/core/config/formats'
 import { isRecord } from '@sandbridge/core/util/json/json.ts'
-import type { ServerEntry } from '@sandbridge/core/config/entries/client-fields.ts'
-import type { Reader } from '@sandbridge/core/config/readers/reader.ts'
-import { entriesOf, inAppData, inProject, inXdgConfig } from '@sandbridge/core/config/readers/reader.ts'
+import type { ServerEntry } from '@sandbridge/core/config/entries'
+import { entriesOf, inAppData, inProject, inXdgConfig, type Reader } from '@sandbridge/core/config'
 
 export const zed: Reader = {
   client: 'zed',

@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { parseDocument } from '@sandbridge/core/config/formats/config-document.ts'
+import { parseDocument } from '../../../core/src/config/formats/config-document.ts'
 import { bridgeEnv, BUILT_CLI, ROOT } from '@sandbridge/core/test/support/bridge-process.ts'
 import { runProgram } from '@sandbridge/core/test/support/run-program.ts'
 

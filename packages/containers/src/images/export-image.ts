@@ -2,12 +2,12 @@
 // and removes it.
 import { chmod, writeFile } from 'node:fs/promises'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { runCommand } from '@sandbridge/core/util/process/run-command.ts'
+import { runCommand } from '@sandbridge/core/util/process'
 import { ensureImage, inspectImage, type Image } from '../image.ts'
 import { newContainerName, ownerLabels, removeLeftovers } from '../owner.ts'
-import type { EngineName } from '@sandbridge/core/isolation/container-part.ts'
+import type { EngineName } from '@sandbridge/core/parts'
 import { probeEngine } from '../probe-engine.ts'
-import { lastLine } from '@sandbridge/core/util/text/one-line.ts'
+import { lastLine } from '@sandbridge/core/util/text'
 
 const ENGINES = ['podman', 'docker'] as const
 const EXPORT_TIMEOUT_MS = 10 * 60_000

@@ -6,15 +6,14 @@ import { homedir } from 'node:os'
 import path from 'node:path'
 import type { Readable } from 'node:stream'
 import { BridgeError, messageOf } from '@sandbridge/core/errors.ts'
-import { isImagePath } from '@sandbridge/core/isolation/image-name.ts'
-import { closedFolderOnTheWay } from '@sandbridge/core/isolation/local/let-others-through.ts'
+import { closedFolderOnTheWay, isImagePath } from '@sandbridge/core/isolation'
 import { exportImage, findEngineImage, pullEngineImage } from './export-image.ts'
 import { readImageArchive } from './image-archive.ts'
 import { ArchiveError, RootTree } from './root-tree.ts'
 import { newAllowance, unpackTar } from './unpack-tar.ts'
-import type { RootFileSystem } from '@sandbridge/core/isolation/images-part.ts'
+import type { RootFileSystem } from '@sandbridge/core/parts'
 import { UnpackedImages } from './unpacked-images.ts'
-import { isInside } from '@sandbridge/core/util/files/is-inside.ts'
+import { isInside } from '@sandbridge/core/util/files'
 
 type OnProgress = (message: string) => void
 

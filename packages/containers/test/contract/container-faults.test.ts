@@ -5,24 +5,18 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { describeExit } from '@sandbridge/core/cell/kernel/channel.ts'
-import { Kernel } from '@sandbridge/core/cell/kernel/kernel.ts'
+import { describeExit } from '../../../core/src/cell/kernel/channel.ts'
+import { Kernel } from '../../../core/src/cell/kernel/kernel.ts'
 import { ContainerProvider } from '../../src/provider.ts'
 import { newContainerName, ownerLabels, removeLeftovers } from '../../src/owner.ts'
 import { probeEngine } from '../../src/probe-engine.ts'
-import { runCommand } from '@sandbridge/core/util/process/run-command.ts'
+import { runCommand } from '../../../core/src/util/process/run-command.ts'
 import { languageFiles } from '@sandbridge/javascript/language-files.ts'
 import { buildImage } from '../../src/build-image.ts'
 import { MEMORY_BYTES, startCells } from '@sandbridge/core/test/support/cell-runner.ts'
 import { startEngineProxy } from '../support/engine-proxy.ts'
-import {
-  DATA_IMAGE,
-  makeProvider,
-  NODE_IMAGE,
-  providerOrSkip,
-  SLIM_IMAGE,
-  whyNot,
-} from '@sandbridge/core/test/support/engines.ts'
+import { DATA_IMAGE, makeProvider, NODE_IMAGE, providerOrSkip } from '@sandbridge/core/test/support/engines.ts'
+import { SLIM_IMAGE, whyNot } from '@sandbridge/core/test/support/engines.ts'
 import { until } from '@sandbridge/core/test/support/processes.ts'
 import { programOnPath } from '../support/program-on-path.ts'
 import { needsRoot } from '@sandbridge/core/test/support/needs.ts'

@@ -2,7 +2,7 @@
 // about a token.
 import { timingSafeEqual } from 'node:crypto'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import type { Log } from '@sandbridge/core/util/log.ts'
+import type { Log } from '@sandbridge/core/util'
 import { hasExpired, hashOf, type NamedTokens } from './named-tokens.ts'
 import type { AccessTokens } from '../oauth/access-tokens.ts'
 import { BearerRefusal } from '../oauth/bearer-refusal.ts'

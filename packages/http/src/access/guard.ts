@@ -2,8 +2,8 @@
 // from another site, and carry a token.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { hostname } from 'node:os'
-import type { Log } from '@sandbridge/core/util/log.ts'
-import { isLoopback } from '@sandbridge/core/util/net/loopback.ts'
+import type { Log } from '@sandbridge/core/util'
+import { isLoopback } from '@sandbridge/core/util/net'
 import type { Client, FindClient } from './find-client.ts'
 import { BearerRefusal } from '../oauth/bearer-refusal.ts'
 import { hostOf, isAddress, isLoopbackName, LOOPBACK_NAMES, originHost } from '../requests/origin-headers.ts'

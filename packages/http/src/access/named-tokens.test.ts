@@ -4,10 +4,10 @@ import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { createLog } from '@sandbridge/core/util/log.ts'
+import { createLog } from '../../../core/src/util/log.ts'
 import { createFindClient } from './find-client.ts'
 import { NamedTokens } from './named-tokens.ts'
-import { fileStore } from '@sandbridge/core/keep/files/file-store.ts'
+import { fileStore } from '../../../core/src/keep/files/file-store.ts'
 import { needsPosix } from '@sandbridge/core/test/support/needs.ts'
 
 const compare = vi.hoisted(() => vi.fn())

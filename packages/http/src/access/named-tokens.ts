@@ -3,10 +3,8 @@
 import { createHash, randomBytes } from 'node:crypto'
 import * as z from 'zod'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { JsonRecord } from '@sandbridge/core/keep/json-record.ts'
-import type { Store } from '@sandbridge/core/keep/store.ts'
-import { isStoredName } from '@sandbridge/core/keep/stored-name.ts'
-import { didYouMeanText } from '@sandbridge/core/util/text/did-you-mean.ts'
+import { isStoredName, JsonRecord, type Store } from '@sandbridge/core/keep'
+import { didYouMeanText } from '@sandbridge/core/util/text'
 
 const NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/
 

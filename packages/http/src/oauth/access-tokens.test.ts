@@ -4,7 +4,7 @@ import { createHmac } from 'node:crypto'
 import { exportSPKI, importJWK } from 'jose'
 import { describe, expect, it } from 'vitest'
 import { AUDIENCE, type Claims, newKey, startIssuer, type TokenIssuer } from '../../test/support/token-issuer.ts'
-import { createLog } from '@sandbridge/core/util/log.ts'
+import { createLog } from '../../../core/src/util/log.ts'
 import { AccessTokens } from './access-tokens.ts'
 import { KEY_TIMES } from './issuer-keys.ts'
 

@@ -1,7 +1,7 @@
 // Checks access tokens that are JWTs (RFC 9068): issued by a configured authorization server, for this bridge, and not
 // expired.
 import type { errors as JoseErrors, JWTPayload } from 'jose'
-import type { Log } from '@sandbridge/core/util/log.ts'
+import type { Log } from '@sandbridge/core/util'
 import { BearerRefusal } from './bearer-refusal.ts'
 import { IssuerKeys, type KEY_TIMES } from './issuer-keys.ts'
 

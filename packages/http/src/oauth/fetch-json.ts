@@ -1,6 +1,6 @@
 // Reads a JSON document of an authorization server: complete, limited in size, without following redirects.
-import { isLoopback } from '@sandbridge/core/util/net/loopback.ts'
-import { readAtMost } from '@sandbridge/core/util/bytes/read-at-most.ts'
+import { isLoopback } from '@sandbridge/core/util/net'
+import { readAtMost } from '@sandbridge/core/util/bytes'
 
 /** Far above the size of a key set with certificates. */
 const MAX_BYTES = 512 * 1024

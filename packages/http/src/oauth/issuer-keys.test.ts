@@ -2,7 +2,7 @@
 // an invalid response.
 import { expect, it } from 'vitest'
 import { AUDIENCE, newKey, startIssuer } from '../../test/support/token-issuer.ts'
-import { createLog } from '@sandbridge/core/util/log.ts'
+import { createLog } from '../../../core/src/util/log.ts'
 import { AccessTokens } from './access-tokens.ts'
 import { KEY_TIMES, metadataAddresses } from './issuer-keys.ts'
 

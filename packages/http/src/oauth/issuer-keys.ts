@@ -3,7 +3,7 @@
 import type { createLocalJWKSet, JWTVerifyGetKey } from 'jose'
 import * as z from 'zod'
 import { messageOf } from '@sandbridge/core/errors.ts'
-import type { Log } from '@sandbridge/core/util/log.ts'
+import type { Log } from '@sandbridge/core/util'
 import { BearerRefusal } from './bearer-refusal.ts'
 import { fetchJson } from './fetch-json.ts'
 

@@ -2,11 +2,10 @@
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
-import { leadingValues } from '@sandbridge/core/upstream/reading/read-text.ts'
-import { withoutBom } from '@sandbridge/core/util/bytes/without-bom.ts'
-import { parseExact, tryParseExact } from '@sandbridge/core/util/json/parse-exact.ts'
-import { lineCost } from '@sandbridge/core/util/json/line-cost.ts'
-import { refusalOfText } from '@sandbridge/core/serve/client-message.ts'
+import { leadingValues } from '@sandbridge/core/upstream/reading'
+import { withoutBom } from '@sandbridge/core/util/bytes'
+import { lineCost, parseExact, tryParseExact } from '@sandbridge/core/util/json'
+import { refusalOfText } from '@sandbridge/core/serve'
 
 export class BodyError extends Error {
   readonly status: 400 | 413 | 415

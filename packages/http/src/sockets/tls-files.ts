@@ -5,7 +5,7 @@ import { unwatchFile, watchFile } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import { BridgeError, messageOf } from '@sandbridge/core/errors.ts'
-import type { Log } from '@sandbridge/core/util/log.ts'
+import type { Log } from '@sandbridge/core/util'
 
 export interface TlsFiles {
   cert: string

@@ -4,7 +4,7 @@
 // SANDBRIDGE_CROWD=100 is the long form.
 import { spawnSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
-import type { ProviderName } from '@sandbridge/core/isolation/provider.ts'
+import type { ProviderName } from '../../../core/src/isolation/provider.ts'
 import { providerOrSkip, runtimeEnv } from '@sandbridge/core/test/support/engines.ts'
 import { type HttpBridge, type HttpClient, startHttpBridge } from '@sandbridge/core/test/support/http-bridge.ts'
 import { descendants, runningProcesses, until } from '@sandbridge/core/test/support/processes.ts'

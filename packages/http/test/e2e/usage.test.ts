@@ -1,8 +1,8 @@
 // @module-tag whole: a command for each test
 // This file verifies the command line's help with examples, and its errors for typos.
 import { expect, it } from 'vitest'
-import type { Command } from '@sandbridge/core/cli/command.ts'
-import { commandLine } from '@sandbridge/core/cli/program.ts'
+import type { Command } from '../../../core/src/cli/command.ts'
+import { commandLine } from '../../../core/src/cli/program.ts'
 import { PACKAGES } from '@sandbridge/sandbridge/packages.ts'
 import { bridgeEnv, makeHome } from '@sandbridge/core/test/support/bridge-process.ts'
 import { runCommand } from '@sandbridge/core/test/support/run-program.ts'

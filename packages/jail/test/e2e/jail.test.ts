@@ -16,17 +16,11 @@ import {
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { findPlaces } from '@sandbridge/core/util/process/find-program.ts'
+import { findPlaces } from '../../../core/src/util/process/find-program.ts'
 import { findBubblewrapJail } from '../../src/bubblewrap-jail.ts'
 import { findJailMaker } from '../../src/jail-maker.ts'
-import {
-  bridgeEnv,
-  CLI,
-  closeTestBridge,
-  fixtureServer,
-  makeHome,
-  openTestBridge,
-} from '@sandbridge/core/test/support/bridge-process.ts'
+import { bridgeEnv, CLI, closeTestBridge, fixtureServer } from '@sandbridge/core/test/support/bridge-process.ts'
+import { makeHome, openTestBridge } from '@sandbridge/core/test/support/bridge-process.ts'
 import { SLIM_IMAGE } from '@sandbridge/core/test/support/engines.ts'
 import { runProgram } from '@sandbridge/core/test/support/run-program.ts'
 import { until } from '@sandbridge/core/test/upstream/support.ts'

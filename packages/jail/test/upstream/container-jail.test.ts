@@ -6,7 +6,11 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSyn
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
-import type { ServerDefinition, ServerSandbox, StdioServer } from '@sandbridge/core/config/entries/server-definition.ts'
+import type {
+  ServerDefinition,
+  ServerSandbox,
+  StdioServer,
+} from '../../../core/src/config/entries/server-definition.ts'
 import { findJailMaker } from '../../src/jail-maker.ts'
 import { SLIM_IMAGE } from '@sandbridge/core/test/support/engines.ts'
 import { open, program, textOf, until } from '@sandbridge/core/test/upstream/support.ts'

@@ -1,6 +1,6 @@
 // What makes jails, for tests of each.
 import { findJailMaker } from '../../src/jail-maker.ts'
-import type { JailMakerName } from '@sandbridge/core/isolation/jail-part.ts'
+import type { JailMakerName } from '../../../core/src/isolation/jail-part.ts'
 
 /** Each with why it cannot be tested here; undefined where it can. */
 export const JAIL_MAKERS = await Promise.all(

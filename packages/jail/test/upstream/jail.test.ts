@@ -19,20 +19,17 @@ import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { ServerDefinition, ServerSandbox, StdioServer } from '@sandbridge/core/config/entries/server-definition.ts'
-import type { JailMakerName } from '@sandbridge/core/isolation/jail-part.ts'
+import type {
+  ServerDefinition,
+  ServerSandbox,
+  StdioServer,
+} from '../../../core/src/config/entries/server-definition.ts'
+import type { JailMakerName } from '../../../core/src/isolation/jail-part.ts'
 import { skip } from '@sandbridge/core/test/support/needs.ts'
 import { JAIL_MAKERS } from './jail-makers.ts'
-import {
-  isAlive,
-  open,
-  openUnclosed,
-  program,
-  published,
-  type TestUpstreams,
-  textOf,
-  until,
-} from '@sandbridge/core/test/upstream/support.ts'
+import { isAlive, open, openUnclosed, program, published, textOf } from '@sandbridge/core/test/upstream/support.ts'
+import { until } from '@sandbridge/core/test/upstream/support.ts'
+import type { TestUpstreams } from '@sandbridge/core/test/upstream/support.ts'
 
 const SECRET = 'the-secret-of-the-host'
 

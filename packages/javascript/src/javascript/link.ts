@@ -1,6 +1,6 @@
 // Exchanges messages with the kernel as lines of JSON, and tracks the calls that wait for replies.
 import { errorFrom, type ErrorReply, MCPError } from './errors.ts'
-import { parseExact } from '@sandbridge/core/util/json/parse-exact.ts'
+import { parseExact } from '@sandbridge/core/util/json'
 import { withMedia } from './media.ts'
 
 export interface RunMessage {

@@ -1,7 +1,7 @@
 // Errors of an API server, and their meaning for a sandbox. Pure.
 import { BridgeError, type ErrorCode } from '@sandbridge/core/errors.ts'
 import { fieldsOf } from '@sandbridge/core/util/json/json.ts'
-import { oneLine } from '@sandbridge/core/util/text/one-line.ts'
+import { oneLine } from '@sandbridge/core/util/text'
 
 const MAX_MESSAGE_CHARS = 400
 

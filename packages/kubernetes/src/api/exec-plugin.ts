@@ -1,9 +1,9 @@
 // Runs the program that signs in to a cluster (client.authentication.k8s.io), and reads the credential it prints. The
 // caller keeps the credential until it expires. Messages never contain the program's stdout.
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { runCommand } from '@sandbridge/core/util/process/run-command.ts'
+import { runCommand } from '@sandbridge/core/util/process'
 import { isRecord, parseJson } from '@sandbridge/core/util/json/json.ts'
-import { oneLine } from '@sandbridge/core/util/text/one-line.ts'
+import { oneLine } from '@sandbridge/core/util/text'
 import type { ClusterAccess, ExecPlugin } from './kubeconfig.ts'
 
 export interface ExecCredential {

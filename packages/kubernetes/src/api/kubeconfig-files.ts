@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { parse } from 'yaml'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { decodeText } from '@sandbridge/core/util/bytes/decode-text.ts'
+import { decodeText } from '@sandbridge/core/util/bytes'
 import { fieldsOf, isRecord } from '@sandbridge/core/util/json/json.ts'
 
 /** A cluster, user or context, and the folder for its relative paths. */

@@ -1,17 +1,10 @@
 // A pod that can outlive this bridge, over a link to its first process. It does not end with this bridge: it ends on
 // command, when it is removed, or when no bridge comes for too long.
 import { type Readable, Writable } from 'node:stream'
-import { withTimeout } from '@sandbridge/core/util/async/wait.ts'
-import { explainEnd } from '@sandbridge/core/isolation/local/native-kernel.ts'
-import type {
-  CellMark,
-  Durable,
-  KeptPlace,
-  KeptSession,
-  LeftBehind,
-  Sandbox,
-  SandboxExit,
-} from '@sandbridge/core/isolation/provider.ts'
+import { withTimeout } from '@sandbridge/core/util/async'
+import { explainEnd } from '@sandbridge/core/isolation'
+import type { CellMark, Durable, KeptPlace, KeptSession, LeftBehind, Sandbox } from '@sandbridge/core/isolation'
+import type { SandboxExit } from '@sandbridge/core/isolation'
 import type { LinkEnd, RelayLink } from './relay-link.ts'
 
 /** How long it may take to end after the command. */

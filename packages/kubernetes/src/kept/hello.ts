@@ -1,6 +1,6 @@
 // Parses the hello of a kept pod's first process (packages/core/python/sandbox_relay.py): the bridge it follows, and
 // the state of its cell. Code of a cell may have written it, so every word is checked. Pure.
-import type { LeftBehind } from '@sandbridge/core/isolation/provider.ts'
+import type { LeftBehind } from '@sandbridge/core/isolation'
 
 export interface Hello extends LeftBehind {
   /** The bridge that it follows, and the connection attempt that it answers. */

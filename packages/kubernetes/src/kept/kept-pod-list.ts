@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { askRelay } from './relay-link.ts'
 import { attachToRelay } from './attach-to-relay.ts'
-import type { KeptPod } from '@sandbridge/core/isolation/kubernetes-part.ts'
+import type { KeptPod } from '@sandbridge/core/parts'
 import type { Cluster } from '../cluster.ts'
 import { type ClaimedPod, claimPatch, DURABLE_SELECTOR, isAlive } from './pod-claim.ts'
 

@@ -7,14 +7,7 @@ import { BridgeError, messageOf } from '@sandbridge/core/errors.ts'
 import { DurableSandbox } from './durable-sandbox.ts'
 import { askRelay, type Connection, NotAdmitted, RelayLink, RelaySilent, SandboxGone } from './relay-link.ts'
 import type { Hello } from './hello.ts'
-import type {
-  KeptPlace,
-  KeptSession,
-  LeftBehind,
-  Resumed,
-  Sandbox,
-  SandboxExit,
-} from '@sandbridge/core/isolation/provider.ts'
+import type { KeptPlace, KeptSession, LeftBehind, Resumed, Sandbox, SandboxExit } from '@sandbridge/core/isolation'
 import { ApiError, ApiUnreachable } from '../api/api-errors.ts'
 import { attachToRelay } from './attach-to-relay.ts'
 import type { Cluster } from '../cluster.ts'

@@ -2,7 +2,7 @@
 // it as possibly made: with the call itself, or by confirming that the call was acknowledged. A marked call is never
 // offered to another bridge, so no call is made twice. A number that cannot be right ends the sandbox.
 import { Readable } from 'node:stream'
-import { createLineSplitter, type LineSplitter } from '@sandbridge/core/util/bytes/line-splitter.ts'
+import { createLineSplitter, type LineSplitter } from '@sandbridge/core/util/bytes'
 import { type Hello, MAX_HELLO_BYTES, parseHello } from './hello.ts'
 
 /** Includes the number. */

@@ -3,7 +3,7 @@
 import type { Readable, Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { messageOf } from '@sandbridge/core/errors.ts'
-import { createLineSplitter } from '@sandbridge/core/util/bytes/line-splitter.ts'
+import { createLineSplitter } from '@sandbridge/core/util/bytes'
 import type { Hello } from './hello.ts'
 import { NumberedLines } from './numbered-lines.ts'
 import { encodeLine, SentLines } from './sent-lines.ts'

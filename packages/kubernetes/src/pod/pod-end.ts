@@ -1,7 +1,5 @@
 // Explains from the cluster's data why a pod ended or did not start.
-import { explainEnd } from '@sandbridge/core/isolation/local/native-kernel.ts'
-import type { SandboxExit } from '@sandbridge/core/isolation/provider.ts'
-import type { Explained } from '@sandbridge/core/isolation/local/local-sandbox.ts'
+import { type Explained, explainEnd, type SandboxExit } from '@sandbridge/core/isolation'
 import type { PodState } from './pod-state.ts'
 
 /** The kubelet retries after these; the bridge reports them at once. */

@@ -1,5 +1,5 @@
 // Waits until a pod runs, cannot run, or takes too long.
-import type { SandboxExit } from '@sandbridge/core/isolation/provider.ts'
+import type { SandboxExit } from '@sandbridge/core/isolation'
 import type { FollowedPod } from './followed-pod.ts'
 import { describeWait, explainPodEnd, startFailure } from './pod-end.ts'
 

@@ -1,6 +1,6 @@
 // The parts of a pod's object that the bridge reads: its phase and why it ended. Pure.
 import { fieldsOf, isRecord, itemsOf } from '@sandbridge/core/util/json/json.ts'
-import { oneLine } from '@sandbridge/core/util/text/one-line.ts'
+import { oneLine } from '@sandbridge/core/util/text'
 
 export interface PodState {
   name: string

@@ -1,6 +1,6 @@
 // Manifests for a program in a pod, such as an MCP server: the hardened pod of pod-manifest.ts with another command,
 // the Secret with all its arguments and variables, and the policy that allows some of them to reach the internet. Pure.
-import type { Program } from '@sandbridge/core/isolation/provider.ts'
+import type { Program } from '@sandbridge/core/isolation'
 import { MANAGED_BY, type podManifest } from './pod-manifest.ts'
 
 const PROGRAM_POLICY_NAME = 'sandbridge-server-network'

@@ -1,7 +1,7 @@
 // SandboxClaims of kubernetes-sigs/agent-sandbox: its controller binds each claim to a pod of a warm pool. Pure.
 // Source: extensions/api/v1beta1 of that project, as of release 1.0.
 import { fieldsOf, itemsOf } from '@sandbridge/core/util/json/json.ts'
-import { oneLine } from '@sandbridge/core/util/text/one-line.ts'
+import { oneLine } from '@sandbridge/core/util/text'
 import { MANAGED_BY } from '../pod/pod-manifest.ts'
 
 export const CLAIM_GROUP = 'extensions.agents.x-k8s.io'

@@ -1,6 +1,6 @@
 // @module-tag whole: it starts sandboxes in a made-up cluster
 // This file verifies that a pod that can outlive its bridge is a sandbox like any other while a bridge is there.
-import type { Sandbox } from '@sandbridge/core/isolation/provider.ts'
+import type { Sandbox } from '../../../core/src/isolation/provider.ts'
 import { openPods } from '../support/fake-cluster/pods.ts'
 import { testProvider } from '@sandbridge/core/test/contract/provider-contract.ts'
 

@@ -2,12 +2,12 @@
 // This file verifies faults in a cluster, provoked in a fake one: each is a clear error or has no effect, and nothing
 // is lost needlessly.
 import { afterAll, afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { describeExit } from '@sandbridge/core/cell/kernel/channel.ts'
-import { Kernel } from '@sandbridge/core/cell/kernel/kernel.ts'
+import { describeExit } from '../../../core/src/cell/kernel/channel.ts'
+import { Kernel } from '../../../core/src/cell/kernel/kernel.ts'
 import { removeLeftovers } from '../../src/leftovers.ts'
 import { describeCluster, USED_VERBS } from '../../src/describe-cluster.ts'
 import { openCluster } from '../../src/open-cluster.ts'
-import { loadNativeKernel } from '@sandbridge/core/isolation/local/native-kernel.ts'
+import { loadNativeKernel } from '../../../core/src/isolation/local/native-kernel.ts'
 import { podManifest } from '../../src/pod/pod-manifest.ts'
 import { PodSandbox } from '../../src/pod-sandbox.ts'
 import { KubernetesProvider, type PodProviderOptions } from '../../src/provider.ts'

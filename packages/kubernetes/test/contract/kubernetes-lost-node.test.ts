@@ -2,7 +2,7 @@
 // This file verifies what a session in Kubernetes is told when its pod's node is unreachable or the cluster has given
 // the node up, on a fake cluster.
 import { afterEach, expect, it } from 'vitest'
-import { Kernel } from '@sandbridge/core/cell/kernel/kernel.ts'
+import { Kernel } from '../../../core/src/cell/kernel/kernel.ts'
 import { openPods } from '../support/fake-cluster/pods.ts'
 import { MEMORY_BYTES } from '@sandbridge/core/test/support/cell-runner.ts'
 import { providerOrSkip } from '@sandbridge/core/test/support/engines.ts'

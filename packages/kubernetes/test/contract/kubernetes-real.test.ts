@@ -1,6 +1,6 @@
 // @module-tag whole: it needs a real cluster
 // The provider contract on a real cluster, if there is one: the fake cluster of kubernetes.test.ts must behave like it.
-import type { Sandbox } from '@sandbridge/core/isolation/provider.ts'
+import type { Sandbox } from '../../../core/src/isolation/provider.ts'
 import { asAdmin, realPods } from '../support/real-cluster.ts'
 import { testProvider } from '@sandbridge/core/test/contract/provider-contract.ts'
 

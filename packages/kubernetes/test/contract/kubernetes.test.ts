@@ -1,7 +1,7 @@
 // @module-tag whole: it starts sandboxes in a made-up cluster
 // The provider contract on a fake cluster, whose pods are real processes in bubblewrap: tests the provider, not a
 // cluster.
-import type { Sandbox } from '@sandbridge/core/isolation/provider.ts'
+import type { Sandbox } from '../../../core/src/isolation/provider.ts'
 import { openPods } from '../support/fake-cluster/pods.ts'
 import { testProvider } from '@sandbridge/core/test/contract/provider-contract.ts'
 

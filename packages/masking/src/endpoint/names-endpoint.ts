@@ -1,9 +1,9 @@
 // Asks the user's endpoint, in the format of Presidio Analyzer (`POST /analyze`), where names occur in a text. Sends no
 // text elsewhere: it follows no redirect. Every failure is an error, never "no names".
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { lineCost } from '@sandbridge/core/util/json/line-cost.ts'
+import { lineCost } from '@sandbridge/core/util/json'
 import { parseJson } from '@sandbridge/core/util/json/json.ts'
-import { readAtMost } from '@sandbridge/core/util/bytes/read-at-most.ts'
+import { readAtMost } from '@sandbridge/core/util/bytes'
 import type { NameFinder } from '../masker.ts'
 import type { Match } from '../by-patterns.ts'
 import { type AnalyzeRequest, packed, readMatches } from './analyze-request.ts'

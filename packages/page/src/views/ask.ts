@@ -1,8 +1,8 @@
 // Shows and answers questions about calls whose client cannot ask, like `sandbridge approve`.
 import type { Bridge } from '@sandbridge/core/bridge/bridge.ts'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { answersTo, isAnswer } from '@sandbridge/core/calls/permissions/ask-by-elicitation.ts'
-import { answerQuestion, type KeptQuestion, listQuestions } from '@sandbridge/core/calls/permissions/kept-questions.ts'
+import { answerQuestion, answersTo, isAnswer, listQuestions } from '@sandbridge/core/calls/permissions'
+import type { KeptQuestion } from '@sandbridge/core/calls/permissions'
 
 export interface WaitingQuestion extends Pick<KeptQuestion, 'id' | 'asking' | 'text' | 'pid' | 'cell'> {
   /** The possible answers: the text, and the bridge's value. */

@@ -1,8 +1,8 @@
 // Costs of conversations by day for the page, over all bridges that share their state: what each side puts into the
 // context of a model, which is the definitions of tools and the results.
 import type { Bridge } from '@sandbridge/core/bridge/bridge.ts'
-import { estimateTokens } from '@sandbridge/core/util/tokens/estimate-tokens.ts'
-import { RUN_PYTHON_TOOL } from '@sandbridge/core/serve/mcp/run-python-tool.ts'
+import { estimateTokens } from '@sandbridge/core/util'
+import { RUN_PYTHON_TOOL } from '@sandbridge/core/serve/mcp'
 import { readDailyCosts } from '@sandbridge/record/costs/daily-costs.ts'
 
 export interface CostsView {

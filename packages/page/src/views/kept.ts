@@ -1,6 +1,6 @@
 // What cells have stored for the user, for the page.
 import type { Bridge } from '@sandbridge/core/bridge/bridge.ts'
-import { savedToolSummary } from '@sandbridge/core/keep/saved/saved-tool.ts'
+import { savedToolSummary } from '@sandbridge/core/keep/saved'
 
 export interface KeptView {
   artifacts: {

@@ -1,12 +1,9 @@
 // Runs cells that are typed into the page: in the page's own session, or in a conversation's, whose client is told that
 // the user ran a cell.
 import type { Bridge } from '@sandbridge/core/bridge/bridge.ts'
-import type { CellResult } from '@sandbridge/core/cell/cell-result.ts'
-import { TimeLimit } from '@sandbridge/core/cell/time-limit.ts'
+import { type CellResult, TimeLimit } from '@sandbridge/core/cell'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { type Completions, completionsIn } from '@sandbridge/core/cell/session/completions.ts'
-import type { CellRequest } from '@sandbridge/core/cell/session/cell-run.ts'
-import type { Session } from '@sandbridge/core/cell/session/session.ts'
+import { type CellRequest, type Completions, completionsIn, type Session } from '@sandbridge/core/cell/session'
 
 /** Parts of a cell's result that its events do not carry. */
 export interface Outcome extends Pick<CellResult, 'status' | 'notes'> {

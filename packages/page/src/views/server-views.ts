@@ -1,10 +1,10 @@
 // Servers for the page: what is known about them, without secrets, and the tokens that all their tools would cost a
 // model.
-import type { ServerSet } from '@sandbridge/core/bridge/server-set.ts'
-import { listingTokens } from '@sandbridge/core/calls/catalog/arguments/listing-tokens.ts'
-import { commandLine } from '@sandbridge/core/config/secrets/command-line.ts'
-import { describeSignIn, signInState } from '@sandbridge/core/upstream/auth/describe-sign-in.ts'
-import type { ServerStart } from '@sandbridge/core/upstream/upstream.ts'
+import type { ServerSet } from '@sandbridge/core/bridge'
+import { listingTokens } from '@sandbridge/core/calls/catalog'
+import { commandLine } from '@sandbridge/core/config/secrets'
+import { describeSignIn, signInState } from '@sandbridge/core/upstream/auth'
+import type { ServerStart } from '@sandbridge/core/upstream'
 
 export interface ServerRow {
   name: string

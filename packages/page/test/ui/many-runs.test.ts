@@ -3,7 +3,7 @@
 // hundred pages.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import type { Bridge } from '@sandbridge/core/bridge/bridge.ts'
+import type { Bridge } from '../../../core/src/bridge/bridge.ts'
 import { servePage } from '../../src/serve-page.ts'
 import { goTo, openPage } from '@sandbridge/core/test/support/browser-page.ts'
 import { openObserved } from '@sandbridge/core/test/support/observed-bridge.ts'

@@ -1,7 +1,6 @@
 // The page's state of its bridge, updated by events. After a change, views are redrawn at most once per frame.
 import { useEffect, useState } from 'preact/hooks'
-import { Ledger } from '@sandbridge/core/observe/runs/ledger.ts'
-import type { Run } from '@sandbridge/core/observe/runs/run.ts'
+import { Ledger, type Run } from '@sandbridge/core/observe/runs'
 import type { PageMessage } from '../../src/live-pages.ts'
 import { ApiError, request } from './api.ts'
 

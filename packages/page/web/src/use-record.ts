@@ -1,7 +1,7 @@
 // The runs of the record that match a filter, newest first. Older ones are loaded on demand, and new ones are added in
 // front.
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { Run } from '@sandbridge/core/observe/runs/run.ts'
+import type { Run } from '@sandbridge/core/observe/runs'
 import type { RecordView } from '../../src/views/record.ts'
 import { isWanted, newestFirst, rowOf, type RunFilter, type RunRow } from '@sandbridge/record/run-row.ts'
 import { ask } from './api.ts'

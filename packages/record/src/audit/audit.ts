@@ -1,12 +1,11 @@
 // Writes the record of what models did: an observer that adds a line for each run, call, question, answer, denial,
 // sign-in and configuration change.
 import { BridgeError, messageOf } from '@sandbridge/core/errors.ts'
-import type { EventOf } from '@sandbridge/core/observe/events/event.ts'
-import type { Subscriber } from '@sandbridge/core/observe/events/event-stream.ts'
-import type { RecordOptions } from '@sandbridge/core/observe/record-part.ts'
+import type { EventOf, Subscriber } from '@sandbridge/core/observe/events'
+import type { RecordOptions } from '@sandbridge/core/parts'
 import { textOf } from './record-entry.ts'
 import { callFields, deliveryFields, otherFields, runFields } from './record-fields.ts'
-import type { Call, Told } from '@sandbridge/core/observe/runs/run.ts'
+import type { Call, Told } from '@sandbridge/core/observe/runs'
 import { RECORD_LIMITS, RecordFile, type RecordLimits } from './record-file.ts'
 
 interface AuditOptions extends RecordOptions {

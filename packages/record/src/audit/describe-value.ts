@@ -1,6 +1,6 @@
 // Describes arguments and results without repeating them: their shape, hash and size. Pure.
 import { hash } from 'node:crypto'
-import { sortedJson } from '@sandbridge/core/util/json/sorted-json.ts'
+import { sortedJson } from '@sandbridge/core/util/json'
 
 const MAX_SHAPE_CHARS = 500
 const MAX_DEPTH = 4

@@ -8,7 +8,7 @@ import { writeOldRecord } from '../../test/support/old-record.ts'
 import { recordFiles } from './other-files.ts'
 import { type RunCursor, readRunLines, readRuns } from './read-runs.ts'
 import type { RunFilter } from '../run-row.ts'
-import { LogFolder } from '@sandbridge/core/keep/files/log-folder.ts'
+import { LogFolder } from '../../../core/src/keep/files/log-folder.ts'
 
 const START = Date.UTC(2026, 10, 20)
 

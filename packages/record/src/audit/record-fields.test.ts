@@ -1,7 +1,7 @@
 // This file verifies that whatever arguments are called, a call has a line in the record.
 import { describe, expect, it } from 'vitest'
-import type { CallFlow, EventOf } from '@sandbridge/core/observe/events/event.ts'
-import { Ledger } from '@sandbridge/core/observe/runs/ledger.ts'
+import type { CallFlow, EventOf } from '../../../core/src/observe/events/event.ts'
+import { Ledger } from '../../../core/src/observe/runs/ledger.ts'
 import { callFields } from './record-fields.ts'
 
 const OPTIONS = { full: true, replay: false, redact: (_server: string, text: string) => text }

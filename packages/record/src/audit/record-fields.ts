@@ -1,13 +1,12 @@
 // Writes runs, calls and other events as lines of the record: in the shape in which observers follow them, but without
 // output, and with values as far as the settings allow.
 import { hash } from 'node:crypto'
-import type { BridgeEvent, CallFlow, EventOf } from '@sandbridge/core/observe/events/event.ts'
-import type { RecordOptions } from '@sandbridge/core/observe/record-part.ts'
-import type { Call, Run } from '@sandbridge/core/observe/runs/run.ts'
+import type { BridgeEvent, CallFlow, EventOf } from '@sandbridge/core/observe/events'
+import type { RecordOptions } from '@sandbridge/core/parts'
+import type { Call, Run } from '@sandbridge/core/observe/runs'
 import { hashOf, shapeOf, sizeOf } from './describe-value.ts'
-import type { Redactor } from '@sandbridge/core/config/secrets/redact.ts'
-import { isSecret } from '@sandbridge/core/config/secrets/secret-names.ts'
-import { shortened, shortName } from '@sandbridge/core/util/text/short-name.ts'
+import { isSecret, type Redactor } from '@sandbridge/core/config/secrets'
+import { shortened, shortName } from '@sandbridge/core/util/text'
 
 const REDACTED = '[redacted]'
 /** Keeps each line short enough for tools to read. */

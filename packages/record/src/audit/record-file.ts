@@ -2,9 +2,9 @@
 // they need no lock. A line joins the chain when it is written; lines that a full disk rejects are written later, or
 // counted as lost.
 import { randomBytes } from 'node:crypto'
-import { hostId } from '@sandbridge/core/util/process/process-id.ts'
-import { shortened } from '@sandbridge/core/util/text/short-name.ts'
-import type { Logs, LogWriter } from '@sandbridge/core/keep/store.ts'
+import { hostId } from '@sandbridge/core/util/process'
+import { shortened } from '@sandbridge/core/util/text'
+import type { Logs, LogWriter } from '@sandbridge/core/keep'
 import { linkLine, NO_LINE } from './chain.ts'
 import { pruneRecord, witnesses } from './other-files.ts'
 import type { Fields } from './record-fields.ts'

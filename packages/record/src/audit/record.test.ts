@@ -20,8 +20,8 @@ import { pruneRecord } from './other-files.ts'
 import { readRecord } from './read-record.ts'
 import { RECORD_LIMITS, RecordFile } from './record-file.ts'
 import { verifyRecord } from './verify-record.ts'
-import { LogFolder } from '@sandbridge/core/keep/files/log-folder.ts'
-import type { BridgeEvent } from '@sandbridge/core/observe/events/event.ts'
+import { LogFolder } from '../../../core/src/keep/files/log-folder.ts'
+import type { BridgeEvent } from '../../../core/src/observe/events/event.ts'
 import { needsPosix, skip } from '@sandbridge/core/test/support/needs.ts'
 
 function makeFolder(): string {

@@ -1,8 +1,8 @@
 // Checks the record's hashes. Detects lines that were changed, removed or moved, and a truncated end. Cannot detect
 // that someone with the user's permissions rewrote all lines from some point on, including hashes, if no later bridge
 // saw the old ones.
-import { hostId, isRunning } from '@sandbridge/core/util/process/process-id.ts'
-import type { Logs } from '@sandbridge/core/keep/store.ts'
+import { hostId, isRunning } from '@sandbridge/core/util/process'
+import type { Logs } from '@sandbridge/core/keep'
 import { NO_LINE, type ReadLine, readLine } from './chain.ts'
 import { recordFiles, stringsOf, type Witness } from './other-files.ts'
 import { itemsOf } from '@sandbridge/core/util/json/json.ts'

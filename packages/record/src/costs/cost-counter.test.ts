@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { BridgeEvent } from '@sandbridge/core/observe/events/event.ts'
+import type { BridgeEvent } from '../../../core/src/observe/events/event.ts'
 import type { DailyCosts } from './daily-costs.ts'
 import { CostCounter } from './cost-counter.ts'
 import { toldOf } from '@sandbridge/core/test/support/told.ts'

@@ -1,9 +1,8 @@
 // Counts the cost of conversations per day: an observer. A conversation is a session in which its client ran a cell,
 // counted once a day.
-import type { CostsOptions } from '@sandbridge/core/observe/costs-part.ts'
-import type { Subscriber } from '@sandbridge/core/observe/events/event-stream.ts'
-import type { Run, Told } from '@sandbridge/core/observe/runs/run.ts'
-import { calledTokens, returnedTokens } from '@sandbridge/core/observe/runs/run-cost.ts'
+import type { CostsOptions } from '@sandbridge/core/parts'
+import type { Subscriber } from '@sandbridge/core/observe/events'
+import { calledTokens, returnedTokens, type Run, type Told } from '@sandbridge/core/observe/runs'
 import { addCost, type DailyCosts, type DayCost } from './daily-costs.ts'
 
 interface CostCounterOptions extends Omit<CostsOptions, 'store'> {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { addDailyCosts, readDailyCosts } from './daily-costs.ts'
-import { fileStore } from '@sandbridge/core/keep/files/file-store.ts'
+import { fileStore } from '../../../core/src/keep/files/file-store.ts'
 
 async function stateDir(): Promise<string> {
   const folder = await mkdtemp(path.join(tmpdir(), 'costs-'))

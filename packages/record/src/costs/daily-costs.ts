@@ -1,7 +1,6 @@
 // Tokens that conversations cost per day: one small document shared by all bridges of a user. Holds only numbers.
 import { z } from 'zod'
-import { JsonRecord } from '@sandbridge/core/keep/json-record.ts'
-import type { Store } from '@sandbridge/core/keep/store.ts'
+import { JsonRecord, type Store } from '@sandbridge/core/keep'
 
 export interface DayCost {
   /** Conversations of clients that ran a cell on that day. */

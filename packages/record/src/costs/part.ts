@@ -1,5 +1,5 @@
 // What the core uses of the count of costs.
-import type { CostsOptions } from '@sandbridge/core/observe/costs-part.ts'
+import type { CostsOptions } from '@sandbridge/core/parts'
 import { CostCounter } from './cost-counter.ts'
 import { addDailyCosts } from './daily-costs.ts'
 

@@ -1,7 +1,7 @@
 // For `sandbridge doctor`: whether the record is unchanged.
-import type { Finding } from '@sandbridge/core/cli/finding.ts'
-import type { Stores } from '@sandbridge/core/keep/store.ts'
-import { count } from '@sandbridge/core/util/text/count.ts'
+import type { Finding } from '@sandbridge/core/cli'
+import type { Stores } from '@sandbridge/core/keep'
+import { count } from '@sandbridge/core/util/text'
 import { recordIn } from '../audit/other-files.ts'
 import { verifyRecord } from '../audit/verify-record.ts'
 

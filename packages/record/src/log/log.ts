@@ -12,16 +12,13 @@ import {
   numberOf,
 } from '../audit/record-entry.ts'
 import { verifyRecord } from '../audit/verify-record.ts'
-import { loadSettings } from '@sandbridge/core/config/settings/file/load-settings.ts'
-import { withVisibleBlanks } from '@sandbridge/core/util/text/visible.ts'
+import { loadSettings } from '@sandbridge/core/config/settings'
+import { count, withVisibleBlanks } from '@sandbridge/core/util/text'
 import { fieldsOf } from '@sandbridge/core/util/json/json.ts'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { shortId } from '@sandbridge/core/observe/events/new-id.ts'
-import { count } from '@sandbridge/core/util/text/count.ts'
-import type { Logs } from '@sandbridge/core/keep/store.ts'
-import { ownStore } from '@sandbridge/core/cli/terminal/own-store.ts'
-import type { Cell, Style } from '@sandbridge/core/cli/terminal/print.ts'
-import type { Terminal } from '@sandbridge/core/cli/terminal/terminal.ts'
+import { shortId } from '@sandbridge/core/observe/events'
+import type { Logs } from '@sandbridge/core/keep'
+import { type Cell, ownStore, type Style, type Terminal } from '@sandbridge/core/cli/terminal'
 
 interface LogOptions {
   follow?: boolean

@@ -3,10 +3,10 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { devNull } from 'node:os'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { LogFolder } from '@sandbridge/core/keep/files/log-folder.ts'
+import { LogFolder } from '../../../core/src/keep/files/log-folder.ts'
 import { readRecord } from '../../src/audit/read-record.ts'
 import { verifyRecord } from '../../src/audit/verify-record.ts'
-import { newId } from '@sandbridge/core/observe/events/new-id.ts'
+import { newId } from '../../../core/src/observe/events/new-id.ts'
 import { ANY_RUNTIME, fixtureServer } from '@sandbridge/core/test/support/bridge-process.ts'
 import { type ObservedBridge, openObserved } from '@sandbridge/core/test/support/observed-bridge.ts'
 

@@ -1,12 +1,11 @@
 // `sandbridge find`: finds MCP servers in the registries by what they do. Adds and starts nothing.
-import { loadSettings } from '@sandbridge/core/config/settings/file/load-settings.ts'
-import { createLog, SILENT } from '@sandbridge/core/util/log.ts'
+import { loadSettings } from '@sandbridge/core/config/settings'
+import { createLog, SILENT } from '@sandbridge/core/util'
 import { summaryLine, summaryOf } from '../describe-server.ts'
 import { openRegistries } from '../open-registries.ts'
-import { count } from '@sandbridge/core/util/text/count.ts'
-import { limitOf } from '@sandbridge/core/cli/terminal/limit-option.ts'
-import { print, printEmpty, printJson, printSummary, printTable, tell } from '@sandbridge/core/cli/terminal/print.ts'
-import { ProgressBar } from '@sandbridge/core/cli/terminal/progress-bar.ts'
+import { count } from '@sandbridge/core/util/text'
+import { limitOf, print, printEmpty, printJson, printSummary, printTable } from '@sandbridge/core/cli/terminal'
+import { ProgressBar, tell } from '@sandbridge/core/cli/terminal'
 
 interface FindOptions {
   limit?: string

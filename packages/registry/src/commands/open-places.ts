@@ -1,14 +1,13 @@
 // Opens files and folders of the user's to the jail of a registry's server: only those that its user opens, one by one.
 // That an argument names a folder opens nothing, since the publisher wrote the argument.
-import { processContext } from '@sandbridge/core/config/settings/client-context.ts'
+import { processContext } from '@sandbridge/core/config/settings'
 import path from 'node:path'
-import type { OpenTenant } from '@sandbridge/core/bridge/open-tenant.ts'
+import type { OpenTenant } from '@sandbridge/core/bridge'
 import { literal } from '../needed-inputs.ts'
 import type { Addition } from '../plan-addition.ts'
 import { filledIn } from '../quarantine.ts'
-import { jails } from '@sandbridge/core/isolation/jail-part.ts'
-import { confirm } from '@sandbridge/core/cli/terminal/confirm.ts'
-import { print, visibleInline } from '@sandbridge/core/cli/terminal/print.ts'
+import { jails } from '@sandbridge/core/parts'
+import { confirm, print, visibleInline } from '@sandbridge/core/cli/terminal'
 
 interface OpenOptions {
   /** All answers, by input id. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { FakeRegistry, listed } from '../../test/support/fake-registry.ts'
-import { SILENT } from '@sandbridge/core/util/log.ts'
+import { SILENT } from '../../../core/src/util/log.ts'
 import { summaryLine, summaryOf } from '../describe-server.ts'
 import { Registries } from './registries.ts'
 

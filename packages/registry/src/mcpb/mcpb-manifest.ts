@@ -3,7 +3,7 @@
 // names. Pure.
 import path from 'node:path'
 import * as z from 'zod'
-import { oneLine } from '@sandbridge/core/util/text/one-line.ts'
+import { oneLine } from '@sandbridge/core/util/text'
 import { type Inputs, literal } from '../needed-inputs.ts'
 import { refused, STEERING } from '../refused.ts'
 

@@ -2,11 +2,11 @@
 // same client in the same folder, while no file has changed that they depend on. They hold names of servers and
 // definitions of our tools, as every client reads them.
 import path from 'node:path'
-import { areUnchanged } from '@sandbridge/core/config/places-seen.ts'
-import { type ClientContext, variablesOfPlaces } from '@sandbridge/core/config/settings/client-context.ts'
-import { keepText, readKeptText } from '@sandbridge/core/util/files/kept-text.ts'
+import { areUnchanged } from '@sandbridge/core/config'
+import { type ClientContext, variablesOfPlaces } from '@sandbridge/core/config/settings'
+import { keepText, readKeptText } from '@sandbridge/core/util/files'
 import { isRecord, parseJson } from '@sandbridge/core/util/json/json.ts'
-import { textName } from '@sandbridge/core/util/text/text-name.ts'
+import { textName } from '@sandbridge/core/util/text'
 
 /** What clients ask before their first call. */
 const METHODS = new Set(['initialize', 'server/discover', 'tools/list'])

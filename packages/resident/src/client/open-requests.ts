@@ -1,9 +1,8 @@
 // What is open between one client and its resident, what the client is told before the resident answers, and what is
 // said again to the next resident when one is lost. Pure.
 
-import { exactJson } from '@sandbridge/core/util/json/exact-json.ts'
+import { exactJson, parseExact, tryParseExact } from '@sandbridge/core/util/json'
 import { fieldsOf, isRecord } from '@sandbridge/core/util/json/json.ts'
-import { parseExact, tryParseExact } from '@sandbridge/core/util/json/parse-exact.ts'
 
 /** A client's request without an answer. */
 interface OpenRequest {

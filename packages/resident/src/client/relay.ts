@@ -3,10 +3,9 @@
 // and goes on. Loads no bridge, no schemas and no MCP package: this is the process that each further client costs.
 import type { Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
-import type { ClientContext } from '@sandbridge/core/config/settings/client-context.ts'
-import { ClientLines, MAX_LINE_BYTES } from '@sandbridge/core/serve/client-lines.ts'
-import { lineOf } from '@sandbridge/core/serve/client-message.ts'
-import { createLineSplitter } from '@sandbridge/core/util/bytes/line-splitter.ts'
+import type { ClientContext } from '@sandbridge/core/config/settings'
+import { ClientLines, lineOf, MAX_LINE_BYTES } from '@sandbridge/core/serve'
+import { createLineSplitter } from '@sandbridge/core/util/bytes'
 import { isRecord } from '@sandbridge/core/util/json/json.ts'
 import { KeptAnswers } from './kept-answers.ts'
 import { OpenRequests } from './open-requests.ts'

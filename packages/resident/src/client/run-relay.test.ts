@@ -2,7 +2,7 @@ import { mkdtempSync, rmdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { processContext } from '@sandbridge/core/config/settings/client-context.ts'
+import { processContext } from '../../../core/src/config/settings/client-context.ts'
 import { needsPosix } from '@sandbridge/core/test/support/needs.ts'
 import { relay } from './run-relay.ts'
 

@@ -1,10 +1,9 @@
 // `sandbridge run` where the user has a resident bridge: passes the client's messages to it.
-import { cacheFolder } from '@sandbridge/core/config/settings/cache-folder.ts'
-import { type ClientContext, processContext } from '@sandbridge/core/config/settings/client-context.ts'
+import { cacheFolder, type ClientContext, processContext } from '@sandbridge/core/config/settings'
 import { Relay, type TakenInput } from './relay.ts'
 import { makeRunFolder } from '../run-folder.ts'
 import { endWithoutReader } from '@sandbridge/core/util/process/lost-reader.ts'
-import { SIGNAL_EXIT_CODES } from '@sandbridge/core/util/process/shutdown.ts'
+import { SIGNAL_EXIT_CODES } from '@sandbridge/core/util/process'
 import { isOffInFile, ownResident } from '../own-resident.ts'
 
 /** @param command serves the client in this process, where no resident can be had */

@@ -1,6 +1,6 @@
 // Serves a client without a resident, in another process.
 import { spawn } from 'node:child_process'
-import { createLineSplitter } from '@sandbridge/core/util/bytes/line-splitter.ts'
+import { createLineSplitter } from '@sandbridge/core/util/bytes'
 import { isRecord } from '@sandbridge/core/util/json/json.ts'
 import type { TakenInput } from './relay.ts'
 import { SAYS_ON_OR_OFF } from '../wants-resident.ts'

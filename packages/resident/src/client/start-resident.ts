@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process'
 import { closeSync, existsSync, mkdirSync, openSync, statSync, utimesSync } from 'node:fs'
 import path from 'node:path'
-import type { ClientContext } from '@sandbridge/core/config/settings/client-context.ts'
+import type { ClientContext } from '@sandbridge/core/config/settings'
 import { copiedScript } from './package-copy.ts'
 import { keepLogSmall, removeOldLogs } from '../process/resident-log.ts'
 import { type ResidentKey, usualVariables } from '../resident-key.ts'

@@ -6,7 +6,7 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
 import { needsLinux } from '@sandbridge/core/test/support/needs.ts'
-import { startTime } from '@sandbridge/core/util/process/process-id.ts'
+import { startTime } from '../../../core/src/util/process/process-id.ts'
 import { endLeftGroups } from './left-groups.ts'
 
 it('ends a group that a resident has left, and none of an earlier boot', async () => {

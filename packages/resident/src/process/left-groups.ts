@@ -4,9 +4,8 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { isRecord } from '@sandbridge/core/util/json/json.ts'
-import { replaceFileSync } from '@sandbridge/core/util/files/replace-file.ts'
-import { watchGroups } from '@sandbridge/core/util/process/process-group.ts'
-import { bootId, startTime } from '@sandbridge/core/util/process/process-id.ts'
+import { replaceFileSync } from '@sandbridge/core/util/files'
+import { bootId, startTime, watchGroups } from '@sandbridge/core/util/process'
 
 const FILE = 'groups.json'
 /** Many start at once. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { needsPosix } from '@sandbridge/core/test/support/needs.ts'
-import { hostScope } from '@sandbridge/core/util/process/process-id.ts'
+import { hostScope } from '../../../core/src/util/process/process-id.ts'
 import { removeKilled } from './publish.ts'
 import { ownPlace, residentPlace } from '../run-folder.ts'
 

@@ -13,7 +13,7 @@ import {
 import type { Server, Socket } from 'node:net'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { hostScope } from '@sandbridge/core/util/process/process-id.ts'
+import { hostScope } from '@sandbridge/core/util/process'
 import { dial, listen } from '../connection.ts'
 import {
   displace,

@@ -1,12 +1,11 @@
 // In a resident: the terminal of a command that its user typed in another process.
 import type { Socket } from 'node:net'
 import { Readable, Writable, type WritableOptions } from 'node:stream'
-import type { ClientContext } from '@sandbridge/core/config/settings/client-context.ts'
+import type { ClientContext } from '@sandbridge/core/config/settings'
 import { controlLine, type FromResident, type OutputSize, sizeOf, type TypedCommand } from '../protocol.ts'
 import { leavesUnread } from './socket-transport.ts'
-import { type EndSignal, SIGNAL_EXIT_CODES } from '@sandbridge/core/util/process/shutdown.ts'
-import { printer } from '@sandbridge/core/cli/terminal/print.ts'
-import type { Terminal, TerminalInput, TerminalOutput } from '@sandbridge/core/cli/terminal/terminal.ts'
+import { type EndSignal, SIGNAL_EXIT_CODES } from '@sandbridge/core/util/process'
+import { printer, type Terminal, type TerminalInput, type TerminalOutput } from '@sandbridge/core/cli/terminal'
 
 /** So much is asked for before the command has read it. */
 const READ_AHEAD_BYTES = 2 ** 20

@@ -1,6 +1,6 @@
 // The log of residents: a file of bounded size, and the one before it.
 import { appendFileSync, lstatSync, renameSync } from 'node:fs'
-import { removeUnused } from '@sandbridge/core/util/files/remove-unused.ts'
+import { removeUnused } from '@sandbridge/core/util/files'
 
 const MAX_BYTES = 4 * 2 ** 20
 /** Lines between two looks at the size. */

@@ -1,11 +1,10 @@
 // The resident: one bridge for all clients of its user that share its key. It takes its name, serves each relay that
 // says hello, and ends some time after the last one has gone.
 import { createServer as createSocketServer, type Server, type Socket } from 'node:net'
-import { createLineSplitter } from '@sandbridge/core/util/bytes/line-splitter.ts'
-import { MAX_PAUSE_MS } from '@sandbridge/core/cell/time-limit.ts'
-import { MAX_LINE_BYTES } from '@sandbridge/core/serve/client-lines.ts'
-import type { Log } from '@sandbridge/core/util/log.ts'
-import { VERSION } from '@sandbridge/core/util/version.ts'
+import { createLineSplitter } from '@sandbridge/core/util/bytes'
+import { MAX_PAUSE_MS } from '@sandbridge/core/cell'
+import { MAX_LINE_BYTES } from '@sandbridge/core/serve'
+import { type Log, VERSION } from '@sandbridge/core/util'
 import {
   controlLine,
   type FromResident,

@@ -5,23 +5,14 @@ import { setImmediate } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import type { Socket } from 'node:net'
 import type { Bridge } from '@sandbridge/core/bridge/bridge.ts'
-import type { Tenant } from '@sandbridge/core/bridge/tenant.ts'
-import { look } from '@sandbridge/core/config/places-seen.ts'
-import { keptPackagesFile } from '@sandbridge/core/config/settings/kept-packages-file.ts'
-import { PermissionFiles } from '@sandbridge/core/config/permission-files.ts'
-import { type LiveSettings, loadLiveSettings } from '@sandbridge/core/config/settings/file/live-settings.ts'
-import { loadSettings, settingsFile } from '@sandbridge/core/config/settings/file/load-settings.ts'
-import {
-  type NamedSetting,
-  namedSettings,
-  settingContext,
-  type Settings,
-  settingsOf,
-} from '@sandbridge/core/config/settings/settings.ts'
+import type { Tenant } from '@sandbridge/core/bridge'
+import { look, PermissionFiles } from '@sandbridge/core/config'
+import { keptPackagesFile, loadLiveSettings, loadSettings, namedSettings } from '@sandbridge/core/config/settings'
+import { settingContext, settingsFile, settingsOf } from '@sandbridge/core/config/settings'
+import type { LiveSettings, NamedSetting, Settings } from '@sandbridge/core/config/settings'
 import { messageOf } from '@sandbridge/core/errors.ts'
-import type { Session } from '@sandbridge/core/cell/session/session.ts'
-import type { Conversation } from '@sandbridge/core/serve/mcp/run-python.ts'
-import { oneSession } from '@sandbridge/core/serve/mcp/sessions.ts'
+import type { Session } from '@sandbridge/core/cell/session'
+import { type Conversation, oneSession } from '@sandbridge/core/serve/mcp'
 import type { FromResident, Hello } from '../protocol.ts'
 import { keepOwnCopy } from '../client/package-copy.ts'
 import { residentLogWriter } from './resident-log.ts'
@@ -30,11 +21,11 @@ import { Resident, type ServedClient } from './resident.ts'
 import { RESIDENT_SETTINGS } from '../settings.ts'
 import { makeRunFolder, residentPlace } from '../run-folder.ts'
 import { SocketTransport } from './socket-transport.ts'
-import { createLog, type Log } from '@sandbridge/core/util/log.ts'
+import { createLog, type Log } from '@sandbridge/core/util'
 import { features } from '@sandbridge/core/cli/package.ts'
-import { pageOnDemand } from '@sandbridge/core/serve/page-part.ts'
+import { pageOnDemand } from '@sandbridge/core/parts'
 import { serveCommand } from './serve-command.ts'
-import { serveConnection } from '@sandbridge/core/cli/serve/serve-connection.ts'
+import { serveConnection } from '@sandbridge/core/cli'
 
 /** After an error that nothing has caught. */
 const FAILED = 70

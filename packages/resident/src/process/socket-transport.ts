@@ -3,11 +3,10 @@
 import { randomBytes } from 'node:crypto'
 import type { Socket } from 'node:net'
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server'
-import { Deliveries } from '@sandbridge/core/serve/mcp/deliveries.ts'
-import { toClientMessage } from '@sandbridge/core/serve/client-message.ts'
-import { OpenRequests } from '@sandbridge/core/upstream/reading/open-requests.ts'
-import { DroppedError } from '@sandbridge/core/upstream/reading/words.ts'
-import { tryParseExact } from '@sandbridge/core/util/json/parse-exact.ts'
+import { Deliveries } from '@sandbridge/core/serve/mcp'
+import { toClientMessage } from '@sandbridge/core/serve'
+import { DroppedError, OpenRequests } from '@sandbridge/core/upstream/reading'
+import { tryParseExact } from '@sandbridge/core/util/json'
 import { messageLine } from '../protocol.ts'
 
 /** Beyond this, the relay is lost or its client stopped reading for good. */

@@ -1,5 +1,5 @@
 // Access at a terminal: signing in to remote servers, and tokens for clients of `run --http`.
-import type { Command } from '@sandbridge/core/cli/command.ts'
+import type { Command } from '@sandbridge/core/cli'
 import type { Feature } from '@sandbridge/core/cli/package.ts'
 
 export const access: Feature = {

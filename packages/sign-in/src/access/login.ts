@@ -1,11 +1,10 @@
 // `sandbridge login SERVER`: signs in to a remote server in the browser. All bridges of this user share the tokens.
 import { createInterface } from 'node:readline'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { mayLogIn } from '@sandbridge/core/upstream/auth/sign-ins.ts'
-import { oauth } from '@sandbridge/core/upstream/oauth-part.ts'
-import { CLIENT_INFO } from '@sandbridge/core/util/version.ts'
-import { withBridge } from '@sandbridge/core/cli/terminal/open-bridge.ts'
-import { print, printJson, tell } from '@sandbridge/core/cli/terminal/print.ts'
+import { mayLogIn } from '@sandbridge/core/upstream/auth'
+import { oauth } from '@sandbridge/core/parts'
+import { CLIENT_INFO } from '@sandbridge/core/util'
+import { print, printJson, tell, withBridge } from '@sandbridge/core/cli/terminal'
 import { nameIn, remoteServer, serversOf } from './named-servers.ts'
 import { openBrowser } from './open-browser.ts'
 

@@ -1,11 +1,10 @@
 // `sandbridge logout`: revokes the tokens of sign-ins where their authorization server offers that, and deletes them
 // here. It knows entries that are gone by their name or address.
-import type { ServerSet } from '@sandbridge/core/bridge/server-set.ts'
+import type { ServerSet } from '@sandbridge/core/bridge'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { withBridge } from '@sandbridge/core/cli/terminal/open-bridge.ts'
-import { print } from '@sandbridge/core/cli/terminal/print.ts'
-import type { KeptSignIn } from '@sandbridge/core/upstream/auth/token-store.ts'
-import { oauth, type Revocation } from '@sandbridge/core/upstream/oauth-part.ts'
+import { print, withBridge } from '@sandbridge/core/cli/terminal'
+import type { KeptSignIn } from '@sandbridge/core/upstream/auth'
+import { oauth, type Revocation } from '@sandbridge/core/parts'
 import { nameIn, remoteServer, serversOf } from './named-servers.ts'
 
 interface LogoutOptions {

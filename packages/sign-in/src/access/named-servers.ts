@@ -1,11 +1,10 @@
 // Which server of whom a command at the terminal is about.
-import type { OpenTenant } from '@sandbridge/core/bridge/open-tenant.ts'
-import type { ServerSet } from '@sandbridge/core/bridge/server-set.ts'
-import type { RemoteServer } from '@sandbridge/core/config/entries/server-definition.ts'
+import type { OpenTenant, ServerSet } from '@sandbridge/core/bridge'
+import type { RemoteServer } from '@sandbridge/core/config/entries'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { http } from '@sandbridge/core/serve/http-part.ts'
-import { didYouMeanText } from '@sandbridge/core/util/text/did-you-mean.ts'
-import { namedServer } from '@sandbridge/core/cli/terminal/named-server.ts'
+import { http } from '@sandbridge/core/parts'
+import { didYouMeanText } from '@sandbridge/core/util/text'
+import { namedServer } from '@sandbridge/core/cli/terminal'
 
 /** @throws BridgeError CONFIG_INVALID for an unknown user, so that no sign-in is stored for it */
 export async function serversOf(bridge: OpenTenant, user: string | undefined): Promise<ServerSet> {

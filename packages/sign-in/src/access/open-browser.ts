@@ -1,6 +1,6 @@
 // Opens an address in the user's browser. Best effort: callers also show the address.
 import { spawn } from 'node:child_process'
-import { foundProgram } from '@sandbridge/core/util/process/find-program.ts'
+import { foundProgram } from '@sandbridge/core/util/process'
 
 const OPENERS: Partial<Record<NodeJS.Platform, [command: string, ...args: string[]]>> = {
   darwin: ['open'],

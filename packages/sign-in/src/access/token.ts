@@ -1,8 +1,7 @@
 // `sandbridge token`: creates, lists and revokes named tokens for clients of `run --http`.
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { http, type NamedTokens } from '@sandbridge/core/serve/http-part.ts'
-import { ownStore } from '@sandbridge/core/cli/terminal/own-store.ts'
-import { print, printEmpty, printJson, printTable } from '@sandbridge/core/cli/terminal/print.ts'
+import { http, type NamedTokens } from '@sandbridge/core/parts'
+import { ownStore, print, printEmpty, printJson, printTable } from '@sandbridge/core/cli/terminal'
 
 const UNITS = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 /** Within the range of JavaScript dates, and longer than anyone needs. */

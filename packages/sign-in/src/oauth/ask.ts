@@ -2,10 +2,10 @@
 // headers of the definition go to the MCP server's own origin only, as the definition says: which other hosts are asked
 // is for the MCP server to say. It cannot have this machine, or what answers without https, asked in its place.
 import type { FetchLike } from '@modelcontextprotocol/client'
-import type { RemoteServer, SignInClient } from '@sandbridge/core/config/entries/server-definition.ts'
-import { untilAborted } from '@sandbridge/core/util/async/wait.ts'
+import type { RemoteServer, SignInClient } from '@sandbridge/core/config/entries'
+import { untilAborted } from '@sandbridge/core/util/async'
 import { remoteReason } from '@sandbridge/remote/remote-failure.ts'
-import { reachesThisMachine } from '@sandbridge/core/util/net/loopback.ts'
+import { reachesThisMachine } from '@sandbridge/core/util/net'
 import { AuthorizationError } from './authorization-error.ts'
 import { isSafe } from './authorization-server.ts'
 import { type Answer, fieldsIn, sentenceIn } from './fields.ts'

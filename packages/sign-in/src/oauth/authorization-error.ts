@@ -1,8 +1,8 @@
 // What went wrong at an authorization server, or at a place for its metadata, and what it means for a sign-in.
 import { STATUS_CODES } from 'node:http'
 import { BridgeError, messageOf } from '@sandbridge/core/errors.ts'
-import { type Redactor, redactStart } from '@sandbridge/core/config/secrets/redact.ts'
-import { oneLine } from '@sandbridge/core/util/text/one-line.ts'
+import { type Redactor, redactStart } from '@sandbridge/core/config/secrets'
+import { oneLine } from '@sandbridge/core/util/text'
 import { type Answer, errorIn, type SaidError, textIn } from './fields.ts'
 
 const SHOWN_CHARS = 500

@@ -1,6 +1,6 @@
 // What an authorization server says of itself (RFC 8414), as far as a sign-in uses it.
-import type { SignInClient } from '@sandbridge/core/config/entries/server-definition.ts'
-import { isLoopback } from '@sandbridge/core/util/net/loopback.ts'
+import type { SignInClient } from '@sandbridge/core/config/entries'
+import { isLoopback } from '@sandbridge/core/util/net'
 import { AuthorizationError } from './authorization-error.ts'
 import { type Fields, textIn, textsIn } from './fields.ts'
 

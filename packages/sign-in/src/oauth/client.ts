@@ -1,7 +1,7 @@
 // Which client of the authorization server we are: one that the entry names, or one that was registered before.
-import type { RemoteServer } from '@sandbridge/core/config/entries/server-definition.ts'
+import type { RemoteServer } from '@sandbridge/core/config/entries'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import type { Grant } from '@sandbridge/core/upstream/auth/grants.ts'
+import type { Grant } from '@sandbridge/core/upstream/auth'
 import { lineFor, sameIssuer, withHttps } from './authorization-server.ts'
 import type { OAuthClient } from './token-requests.ts'
 

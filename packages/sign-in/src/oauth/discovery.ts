@@ -1,7 +1,7 @@
 // Finds the authorization server of an MCP server: what its entry names, the metadata of the protected resource
 // (RFC 9728), or the server's own origin (MCP 2025-03-26); then that server's metadata (RFC 8414, OpenID Connect
 // Discovery). A place without metadata is passed over, and every place that was tried is in the error.
-import type { SignInClient } from '@sandbridge/core/config/entries/server-definition.ts'
+import type { SignInClient } from '@sandbridge/core/config/entries'
 import type { Ask } from './ask.ts'
 import { AuthorizationError } from './authorization-error.ts'
 import {

@@ -2,10 +2,9 @@
 // this machine and any web page can send a request there: one of another sign-in is ignored and not reported.
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Callback } from '@sandbridge/core/upstream/oauth-part.ts'
-import { isLoopbackUrl } from '@sandbridge/core/util/net/loopback.ts'
-import { plainText } from '@sandbridge/core/util/text/terminal-text.ts'
-import { oneLine } from '@sandbridge/core/util/text/one-line.ts'
+import type { Callback } from '@sandbridge/core/parts'
+import { isLoopbackUrl } from '@sandbridge/core/util/net'
+import { oneLine, plainText } from '@sandbridge/core/util/text'
 
 const MAX_SHOWN_CHARS = 300
 

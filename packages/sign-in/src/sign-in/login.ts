@@ -2,12 +2,12 @@
 // the response on a loopback port, and stores the tokens for all bridges of this user. The only part of src/upstream
 // that needs a user.
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { createRedactor } from '@sandbridge/core/config/secrets/redact.ts'
-import { grantOf, latestGrant, type SignInEntry } from '@sandbridge/core/upstream/auth/grants.ts'
-import type { Callback, LoginOptions, LoginOutcome } from '@sandbridge/core/upstream/oauth-part.ts'
+import { createRedactor } from '@sandbridge/core/config/secrets'
+import { grantOf, latestGrant, type SignInEntry } from '@sandbridge/core/upstream/auth'
+import type { Callback, LoginOptions, LoginOutcome } from '@sandbridge/core/parts'
 import { createHttpFetch } from '@sandbridge/remote/http-fetch.ts'
 import { remoteReason } from '@sandbridge/remote/remote-failure.ts'
-import { isLoopbackUrl } from '@sandbridge/core/util/net/loopback.ts'
+import { isLoopbackUrl } from '@sandbridge/core/util/net'
 import { asker } from '../oauth/ask.ts'
 import { AuthorizationError, authorizationFailure } from '../oauth/authorization-error.ts'
 import { openCallback, PortTakenError } from './callback.ts'

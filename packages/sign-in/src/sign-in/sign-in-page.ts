@@ -2,9 +2,9 @@
 // RFC 7636, and the issuer in the response, RFC 9207).
 import { createHash, randomBytes } from 'node:crypto'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { untilAborted } from '@sandbridge/core/util/async/wait.ts'
-import { type Grant, grantOf, type SignInEntry } from '@sandbridge/core/upstream/auth/grants.ts'
-import type { Callback, LoginOptions } from '@sandbridge/core/upstream/oauth-part.ts'
+import { untilAborted } from '@sandbridge/core/util/async'
+import { type Grant, grantOf, type SignInEntry } from '@sandbridge/core/upstream/auth'
+import type { Callback, LoginOptions } from '@sandbridge/core/parts'
 import { type Ask, assertMayName } from '../oauth/ask.ts'
 import { AuthorizationError } from '../oauth/authorization-error.ts'
 import { isIssuer, isSafe } from '../oauth/authorization-server.ts'

@@ -2,8 +2,8 @@
 // browser, and the token stays in memory. The secret is sent to one authorization server only.
 import type { FetchLike } from '@modelcontextprotocol/client'
 import { BridgeError, messageOf } from '@sandbridge/core/errors.ts'
-import { redactStart } from '@sandbridge/core/config/secrets/redact.ts'
-import type { ClientCredentialsOptions, ServerAuth } from '@sandbridge/core/upstream/oauth-part.ts'
+import { redactStart } from '@sandbridge/core/config/secrets'
+import type { ClientCredentialsOptions, ServerAuth } from '@sandbridge/core/parts'
 import { asker } from '../oauth/ask.ts'
 import { AuthorizationError, authorizationFailure } from '../oauth/authorization-error.ts'
 import { authorizedFetch, type HeldToken, isExpired, type Refusal, type TokenSource } from './authorized-fetch.ts'

@@ -1,7 +1,7 @@
 // Ends a sign-in at its authorization server (RFC 7009), where that offers it.
-import type { Grant } from '@sandbridge/core/upstream/auth/grants.ts'
+import type { Grant } from '@sandbridge/core/upstream/auth'
 import { createHttpFetch } from '@sandbridge/remote/http-fetch.ts'
-import type { Revocation, RevokeOptions } from '@sandbridge/core/upstream/oauth-part.ts'
+import type { Revocation, RevokeOptions } from '@sandbridge/core/parts'
 import { asker } from '../oauth/ask.ts'
 import { clientOf } from '../oauth/client.ts'
 import { discover, endpointOf } from '../oauth/discovery.ts'

@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { until } from '@sandbridge/core/test/support/processes.ts'
-import { createRedactor } from '@sandbridge/core/config/secrets/redact.ts'
+import { createRedactor } from '../../../core/src/config/secrets/redact.ts'
 import { createHttpFetch } from '@sandbridge/remote/http-fetch.ts'
 import { createStoredAuth } from './stored-auth.ts'
-import { createTokenStore } from '@sandbridge/core/upstream/auth/token-store.ts'
-import { fileStore } from '@sandbridge/core/keep/files/file-store.ts'
+import { createTokenStore } from '../../../core/src/upstream/auth/token-store.ts'
+import { fileStore } from '../../../core/src/keep/files/file-store.ts'
 
 /** A stored sign-in at an authorization server whose token endpoint behaves as `token` does. */
 async function signedIn(token: RequestListener, limitMs = 300) {

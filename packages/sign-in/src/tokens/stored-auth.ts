@@ -2,17 +2,11 @@
 // may run unattended.
 import type { FetchLike } from '@modelcontextprotocol/client'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import {
-  type Grant,
-  grantOf,
-  latestGrant,
-  type ServerGrants,
-  type SignInEntry,
-} from '@sandbridge/core/upstream/auth/grants.ts'
-import { SignInRequired } from '@sandbridge/core/upstream/auth/sign-in-required.ts'
-import type { ServerAuth, StoredAuthOptions } from '@sandbridge/core/upstream/oauth-part.ts'
-import { redactStart } from '@sandbridge/core/config/secrets/redact.ts'
-import { oneLine } from '@sandbridge/core/util/text/one-line.ts'
+import { grantOf, latestGrant, SignInRequired } from '@sandbridge/core/upstream/auth'
+import type { Grant, ServerGrants, SignInEntry } from '@sandbridge/core/upstream/auth'
+import type { ServerAuth, StoredAuthOptions } from '@sandbridge/core/parts'
+import { redactStart } from '@sandbridge/core/config/secrets'
+import { oneLine } from '@sandbridge/core/util/text'
 import { type Ask, asker } from '../oauth/ask.ts'
 import { AuthorizationError, authorizationFailure } from '../oauth/authorization-error.ts'
 import { authorizedFetch, type HeldToken, isExpired, type Refusal, type TokenSource } from './authorized-fetch.ts'

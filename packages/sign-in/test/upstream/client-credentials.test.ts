@@ -1,14 +1,10 @@
 // This file verifies a server with a client id and secret in its definition: the bridge gets its tokens itself, and
 // sends the secret nowhere else.
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import type { ClientCredentials } from '@sandbridge/core/config/entries/server-definition.ts'
-import { createRedactor } from '@sandbridge/core/config/secrets/redact.ts'
-import {
-  CLIENT,
-  protectedServer,
-  refuseLate,
-  type Protected,
-} from '@sandbridge/core/test/upstream/authorization-server.ts'
+import type { ClientCredentials } from '../../../core/src/config/entries/server-definition.ts'
+import { createRedactor } from '../../../core/src/config/secrets/redact.ts'
+import { CLIENT, protectedServer, refuseLate } from '@sandbridge/core/test/upstream/authorization-server.ts'
+import type { Protected } from '@sandbridge/core/test/upstream/authorization-server.ts'
 import { remote } from '@sandbridge/remote/test/upstream/remote-server.ts'
 import { open, textOf } from '@sandbridge/core/test/upstream/support.ts'
 

@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import type { RemoteServer, SignInClient } from '@sandbridge/core/config/entries/server-definition.ts'
-import { createTokenStore } from '@sandbridge/core/upstream/auth/token-store.ts'
+import type { RemoteServer, SignInClient } from '../../../core/src/config/entries/server-definition.ts'
+import { createTokenStore } from '../../../core/src/upstream/auth/token-store.ts'
 import { protectedServer, REGISTERED } from '@sandbridge/core/test/upstream/authorization-server.ts'
 import { freePort, listen, remote } from '@sandbridge/remote/test/upstream/remote-server.ts'
 import { open, textOf } from '@sandbridge/core/test/upstream/support.ts'
 import { tokenFile, logIn, echo } from './oauth-login.ts'
-import { fileStore } from '@sandbridge/core/keep/files/file-store.ts'
+import { fileStore } from '../../../core/src/keep/files/file-store.ts'
 
 /** An authorization server that accepts only this client, a definition that names it, and functions to use both. */
 async function registered(signIn: SignInClient = REGISTERED, noRegistration: true | 'not offered' = true) {

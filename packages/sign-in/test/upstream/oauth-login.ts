@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { login } from '../../src/sign-in/login.ts'
-import type { LoginOptions } from '@sandbridge/core/upstream/oauth-part.ts'
-import { createTokenStore } from '@sandbridge/core/upstream/auth/token-store.ts'
+import type { LoginOptions } from '../../../core/src/upstream/oauth-part.ts'
+import { createTokenStore } from '../../../core/src/upstream/auth/token-store.ts'
 import { type Protected } from '@sandbridge/core/test/upstream/authorization-server.ts'
 import { remote } from '@sandbridge/remote/test/upstream/remote-server.ts'
 import { open } from '@sandbridge/core/test/upstream/support.ts'
-import { fileStore } from '@sandbridge/core/keep/files/file-store.ts'
+import { fileStore } from '../../../core/src/keep/files/file-store.ts'
 
 export async function tokenFile(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'upstream-'))

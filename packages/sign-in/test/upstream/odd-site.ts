@@ -1,8 +1,8 @@
 // A stand-in that is told how to answer, and a user with an entry for it.
 import { dirname } from 'node:path'
-import type { SignInClient } from '@sandbridge/core/config/entries/server-definition.ts'
-import { fileStore } from '@sandbridge/core/keep/files/file-store.ts'
-import { createTokenStore } from '@sandbridge/core/upstream/auth/token-store.ts'
+import type { SignInClient } from '../../../core/src/config/entries/server-definition.ts'
+import { fileStore } from '../../../core/src/keep/files/file-store.ts'
+import { createTokenStore } from '../../../core/src/upstream/auth/token-store.ts'
 import { type Oddity, protectedServer, type Step } from '@sandbridge/core/test/upstream/authorization-server.ts'
 import { open } from '@sandbridge/core/test/upstream/support.ts'
 import { remote } from '@sandbridge/remote/test/upstream/remote-server.ts'

@@ -1,9 +1,9 @@
 // Shows what a cell prints while it runs. A pipe gets exactly that. On a terminal, text appears line by line and as it
 // finally reads: nothing in it controls the terminal, goes back over what is shown, looks like a notice of the bridge,
 // or appears while a question waits for its answer.
-import { fromOthers, noticeLine } from '@sandbridge/core/cell/render/notice.ts'
-import { TerminalText } from '@sandbridge/core/util/text/terminal-text.ts'
-import type { ProgressBar } from '@sandbridge/core/cli/terminal/progress-bar.ts'
+import { fromOthers, noticeLine } from '@sandbridge/core/cell/render'
+import { TerminalText } from '@sandbridge/core/util/text'
+import type { ProgressBar } from '@sandbridge/core/cli/terminal'
 
 type Stream = 'stdout' | 'stderr'
 interface Output {

@@ -1,20 +1,17 @@
 // Runs one cell for a person at a terminal: shows its output as it is printed, then its value, and its images as files
 // or, where supported, in place.
-import type { RunCellRequest } from '@sandbridge/core/bridge/cell.ts'
-import type { MediaBlock } from '@sandbridge/core/cell/render/bundle.ts'
-import { joinParts, type Part } from '@sandbridge/core/cell/render/parts.ts'
-import { renderResult, type ShownResult, withParts } from '@sandbridge/core/cell/render/render-result.ts'
-import type { Session } from '@sandbridge/core/cell/session/session.ts'
-import { shellWord } from '@sandbridge/core/config/secrets/command-line.ts'
-import type { OpenTenant } from '@sandbridge/core/bridge/open-tenant.ts'
+import type { OpenTenant, RunCellRequest } from '@sandbridge/core/bridge'
+import { joinParts, renderResult, withParts } from '@sandbridge/core/cell/render'
+import type { MediaBlock, Part, ShownResult } from '@sandbridge/core/cell/render'
+import type { Session } from '@sandbridge/core/cell/session'
+import { shellWord } from '@sandbridge/core/config/secrets'
 import { inlineImage } from './inline-image.ts'
 import { LiveOutput } from './live-output.ts'
-import type { ProgressBar } from '@sandbridge/core/cli/terminal/progress-bar.ts'
+import { OWN_TERMINAL, type ProgressBar, type Terminal } from '@sandbridge/core/cli/terminal'
 import { saveMedia } from './save-media.ts'
-import { OWN_TERMINAL, type Terminal } from '@sandbridge/core/cli/terminal/terminal.ts'
 import { terminalAsker } from './terminal-asker.ts'
 import { showsSixels } from './terminal-attributes.ts'
-import type { Upstreams, UpstreamState } from '@sandbridge/core/upstream/upstream.ts'
+import type { Upstreams, UpstreamState } from '@sandbridge/core/upstream'
 
 export interface TerminalOptions {
   bar: ProgressBar

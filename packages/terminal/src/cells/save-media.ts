@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { BridgeError, messageOf } from '@sandbridge/core/errors.ts'
-import type { MediaBlock } from '@sandbridge/core/cell/render/bundle.ts'
+import type { MediaBlock } from '@sandbridge/core/cell/render'
 
 const MAX_NUMBER = 100_000
 

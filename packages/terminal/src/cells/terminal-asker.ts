@@ -1,12 +1,11 @@
 // Lets cells ask the person at a terminal about calls, with the same choices that clients show. Other forms are for
 // clients only.
-import type { TimeLimit } from '@sandbridge/core/cell/time-limit.ts'
+import type { TimeLimit } from '@sandbridge/core/cell'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import type { Asker, Question } from '@sandbridge/core/calls/questions/questions.ts'
+import type { Asker, Question } from '@sandbridge/core/calls'
 import { isRecord } from '@sandbridge/core/util/json/json.ts'
-import { forgetTyped, hasTerminal, pickOne, whileAsking } from '@sandbridge/core/cli/terminal/ask-in-terminal.ts'
-import type { ProgressBar } from '@sandbridge/core/cli/terminal/progress-bar.ts'
-import type { Terminal } from '@sandbridge/core/cli/terminal/terminal.ts'
+import { forgetTyped, hasTerminal, pickOne, whileAsking } from '@sandbridge/core/cli/terminal'
+import type { ProgressBar, Terminal } from '@sandbridge/core/cli/terminal'
 
 interface Choice {
   field: string

@@ -1,5 +1,5 @@
 // Asks a terminal for its capabilities.
-import type { Terminal } from '@sandbridge/core/cli/terminal/terminal.ts'
+import type { Terminal } from '@sandbridge/core/cli/terminal'
 
 /**
  * The response to "primary device attributes", with a 4 if sixels are supported. See the control sequences of xterm.

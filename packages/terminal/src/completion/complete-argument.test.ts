@@ -1,7 +1,7 @@
 // This file verifies which texts are offered for an argument that is being written, and that nothing of it reaches a
 // server whose rules forbid the call.
 import { expect, it } from 'vitest'
-import { serverMethod } from '@sandbridge/core/calls/catalog/model/server-methods.ts'
+import { serverMethod } from '../../../core/src/calls/catalog/model/server-methods.ts'
 import { completedArgument, type OpenArgument } from './complete-argument.ts'
 
 const LISTED = [{ uri: 'file:///a' }, { uri: 'db://x' }, { uriTemplate: 'db://{table}/rows/{row}' }]

@@ -2,16 +2,12 @@
 // lists, and values that it completes itself. What is written so far is sent to the server, as a call would send it, so
 // the rules for such a call decide first.
 import * as z from 'zod'
-import { isPlainlySeen } from '@sandbridge/core/util/text/server-words.ts'
-import type { CatalogTool } from '@sandbridge/core/calls/catalog/model/catalog-tool.ts'
-import { serverMethod } from '@sandbridge/core/calls/catalog/model/server-methods.ts'
-import { listedPrompts, listedResources } from '@sandbridge/core/calls/methods/resource-methods.ts'
-import type { Admitted } from '@sandbridge/core/calls/permissions/cell-permissions.ts'
-import { observed } from '@sandbridge/core/calls/observed-call.ts'
-import { type CallContext, tellingMethod } from '@sandbridge/core/calls/methods/method.ts'
-import { withUser } from '@sandbridge/core/calls/questions/with-user.ts'
-import { allowedServer } from '@sandbridge/core/calls/scope.ts'
-import { boundedRecord } from '@sandbridge/core/util/json/bounded-schema.ts'
+import { isPlainlySeen } from '@sandbridge/core/util/text'
+import { type CatalogTool, serverMethod } from '@sandbridge/core/calls/catalog'
+import { type CallContext, listedPrompts, listedResources, tellingMethod } from '@sandbridge/core/calls/methods'
+import type { Admitted } from '@sandbridge/core/calls/permissions'
+import { allowedServer, observed, withUser } from '@sandbridge/core/calls'
+import { boundedRecord } from '@sandbridge/core/util/json'
 
 /** A text that is being written. */
 export interface OpenArgument {

@@ -1,7 +1,7 @@
 // `sandbridge completion SHELL`: prints a script that completes commands and options in a shell, generated from the
 // commands.
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import type { Command } from '@sandbridge/core/cli/command.ts'
+import type { Command } from '@sandbridge/core/cli'
 
 /** What can follow certain words of a command line. */
 interface Place {

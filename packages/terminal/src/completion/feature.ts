@@ -1,7 +1,7 @@
 // Completion: scripts that complete commands and options in a shell, and what could stand in a text of a cell that is
 // being written.
-import { lazyMethods } from '@sandbridge/core/calls/methods/lazy-methods.ts'
-import type { Command } from '@sandbridge/core/cli/command.ts'
+import { lazyMethods } from '@sandbridge/core/calls/methods'
+import type { Command } from '@sandbridge/core/cli'
 import type { Feature } from '@sandbridge/core/cli/package.ts'
 
 export const completion: Feature = {

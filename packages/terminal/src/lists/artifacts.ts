@@ -1,12 +1,10 @@
 // `sandbridge artifacts`: what cells have stored, for the owner of this machine. Starts no sandbox.
 import path from 'node:path'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { loadSettings } from '@sandbridge/core/config/settings/file/load-settings.ts'
-import { ArtifactStore } from '@sandbridge/core/keep/saved/artifact-store.ts'
-import { PROJECT_LIMITS, type ProjectEntry, ProjectStore } from '@sandbridge/core/keep/saved/project-store.ts'
-import { count } from '@sandbridge/core/util/text/count.ts'
-import { ownStore } from '@sandbridge/core/cli/terminal/own-store.ts'
-import { print, printEmpty, printJson, printSummary, printTable } from '@sandbridge/core/cli/terminal/print.ts'
+import { loadSettings } from '@sandbridge/core/config/settings'
+import { ArtifactStore, PROJECT_LIMITS, type ProjectEntry, ProjectStore } from '@sandbridge/core/keep/saved'
+import { count } from '@sandbridge/core/util/text'
+import { ownStore, print, printEmpty, printJson, printSummary, printTable } from '@sandbridge/core/cli/terminal'
 
 const NO_ARTIFACTS =
   'No artifacts yet. A cell saves a file with runtime.save_artifact(name, data):\n' +

@@ -1,7 +1,7 @@
 // Lists at a terminal: servers and their tools, what cells have saved, profiles.
-import type { Command } from '@sandbridge/core/cli/command.ts'
+import type { Command } from '@sandbridge/core/cli'
 import type { Feature } from '@sandbridge/core/cli/package.ts'
-import type { Terminal } from '@sandbridge/core/cli/terminal/terminal.ts'
+import type { Terminal } from '@sandbridge/core/cli/terminal'
 
 export const lists: Feature = {
   name: 'Lists',

@@ -1,9 +1,8 @@
 // `sandbridge profile`: lists, defines and deletes named sets of servers.
-import { type Profile, PROFILE_NAME, Profiles } from '@sandbridge/core/config/profiles.ts'
-import { loadSettings } from '@sandbridge/core/config/settings/file/load-settings.ts'
+import { type Profile, PROFILE_NAME, Profiles } from '@sandbridge/core/config'
+import { loadSettings } from '@sandbridge/core/config/settings'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { openBridge } from '@sandbridge/core/cli/terminal/open-bridge.ts'
-import { print, printEmpty, printJson, printSummary, printTable } from '@sandbridge/core/cli/terminal/print.ts'
+import { openBridge, print, printEmpty, printJson, printSummary, printTable } from '@sandbridge/core/cli/terminal'
 
 interface ProfileOptions {
   json?: boolean

@@ -1,14 +1,11 @@
 // `sandbridge saved`: lists, shows and deletes the functions that cells have saved.
-import { savedToolLine } from '@sandbridge/core/keep/saved/saved-tool.ts'
+import { savedToolLine } from '@sandbridge/core/keep/saved'
 import { SavedToolStore } from '@sandbridge/core/keep/saved/saved-tool-store.ts'
 import { parseVersion } from './artifacts.ts'
-import { withServers } from '@sandbridge/core/cli/terminal/open-bridge.ts'
-import { ownStore } from '@sandbridge/core/cli/terminal/own-store.ts'
-import { count } from '@sandbridge/core/util/text/count.ts'
+import { type Cell, ownStore, type Terminal, withServers } from '@sandbridge/core/cli/terminal'
+import { count } from '@sandbridge/core/util/text'
 import { fieldsOf, parseJson } from '@sandbridge/core/util/json/json.ts'
-import type { Store } from '@sandbridge/core/keep/store.ts'
-import type { Cell } from '@sandbridge/core/cli/terminal/print.ts'
-import type { Terminal } from '@sandbridge/core/cli/terminal/terminal.ts'
+import type { Store } from '@sandbridge/core/keep'
 
 interface SavedOptions {
   json?: boolean

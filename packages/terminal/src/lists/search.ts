@@ -1,12 +1,10 @@
 // `sandbridge search`: prints what a cell's search_tool_docs would return.
-import { firstSentence } from '@sandbridge/core/util/text/one-line.ts'
-import type { ToolDoc } from '@sandbridge/core/calls/catalog/arguments/tool-doc.ts'
-import type { Wordings } from '@sandbridge/core/calls/catalog/search/wordings.ts'
-import { searchWithSaved } from '@sandbridge/core/calls/search-with-saved.ts'
-import { limitOf } from '@sandbridge/core/cli/terminal/limit-option.ts'
-import { withServers } from '@sandbridge/core/cli/terminal/open-bridge.ts'
-import { noServers, unsearchedLines, untrustedNote } from '@sandbridge/core/cli/terminal/server-notes.ts'
-import type { Terminal } from '@sandbridge/core/cli/terminal/terminal.ts'
+import { firstSentence } from '@sandbridge/core/util/text'
+import type { ToolDoc } from '@sandbridge/core/calls/catalog'
+import type { Wordings } from '@sandbridge/core/calls/catalog/search'
+import { searchWithSaved } from '@sandbridge/core/calls'
+import { limitOf, noServers, unsearchedLines, untrustedNote, withServers } from '@sandbridge/core/cli/terminal'
+import type { Terminal } from '@sandbridge/core/cli/terminal'
 
 const DESCRIPTION_CHARS = 100
 

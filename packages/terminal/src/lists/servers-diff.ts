@@ -1,9 +1,9 @@
 // `sandbridge servers diff`: shows tools that differ from their server's first listing, and text in descriptions that
 // addresses the model.
-import { changesIn, pinnedIn, type Pins, shown } from '@sandbridge/core/calls/catalog/model/pins.ts'
-import type { UpstreamTool } from '@sandbridge/core/upstream/upstream.ts'
-import type { OpenTenant } from '@sandbridge/core/bridge/open-tenant.ts'
-import type { Printer } from '@sandbridge/core/cli/terminal/print.ts'
+import { changesIn, pinnedIn, type Pins, shown } from '@sandbridge/core/calls/catalog'
+import type { UpstreamTool } from '@sandbridge/core/upstream'
+import type { OpenTenant } from '@sandbridge/core/bridge'
+import type { Printer } from '@sandbridge/core/cli/terminal'
 
 const TO_THE_MODEL = [
   /\b(ignore|disregard|forget)\b.{0,40}\b(previous|prior|above|earlier|other|all)\b/i,

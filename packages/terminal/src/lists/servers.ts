@@ -1,20 +1,15 @@
 // `sandbridge servers`: lists the upstreams, what is known about them, and where they are defined. Starts none of them.
-import { shellWord } from '@sandbridge/core/config/secrets/command-line.ts'
-import { describeServers } from '@sandbridge/core/config/entries/describe-servers.ts'
-import type { ConfigFileRead, FoundServer } from '@sandbridge/core/config/entries/server-definition.ts'
+import { shellWord } from '@sandbridge/core/config/secrets'
+import { type ConfigFileRead, describeServers, type FoundServer } from '@sandbridge/core/config/entries'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { ago } from '@sandbridge/core/util/text/ago.ts'
-import { count } from '@sandbridge/core/util/text/count.ts'
+import { ago, count, visibleInline } from '@sandbridge/core/util/text'
 import { features, type ServerProcess } from '@sandbridge/core/cli/package.ts'
-import { describeSignIn, signInState, type SignInState } from '@sandbridge/core/upstream/auth/describe-sign-in.ts'
-import type { OpenTenant } from '@sandbridge/core/bridge/open-tenant.ts'
-import { withServers } from '@sandbridge/core/cli/terminal/open-bridge.ts'
-import type { Cell, Printer } from '@sandbridge/core/cli/terminal/print.ts'
-import { noServers, shortReason } from '@sandbridge/core/cli/terminal/server-notes.ts'
-import type { Terminal } from '@sandbridge/core/cli/terminal/terminal.ts'
+import { describeSignIn, signInState, type SignInState } from '@sandbridge/core/upstream/auth'
+import type { OpenTenant } from '@sandbridge/core/bridge'
+import { noServers, shortReason, withServers } from '@sandbridge/core/cli/terminal'
+import type { Cell, Printer, Terminal } from '@sandbridge/core/cli/terminal'
 import { printDiff } from './servers-diff.ts'
 import { printLog, showServer } from './show-server.ts'
-import { visibleInline } from '@sandbridge/core/util/text/visible.ts'
 
 interface ServersOptions {
   json?: boolean

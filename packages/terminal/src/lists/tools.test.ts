@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { toolDoc } from '@sandbridge/core/calls/catalog/arguments/tool-doc.ts'
-import { CatalogTool } from '@sandbridge/core/calls/catalog/model/catalog-tool.ts'
+import { toolDoc } from '../../../core/src/calls/catalog/arguments/tool-doc.ts'
+import { CatalogTool } from '../../../core/src/calls/catalog/model/catalog-tool.ts'
 import { asText } from './tools.ts'
 
 it("no line of a server's description begins where the command's own lines do", () => {

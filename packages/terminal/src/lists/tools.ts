@@ -1,11 +1,7 @@
 // `sandbridge tools SERVER [TOOL]`: lists the tools of a server as lines that call them, or one tool in detail.
-import { firstSentence } from '@sandbridge/core/util/text/one-line.ts'
-import type { ToolDoc } from '@sandbridge/core/calls/catalog/arguments/tool-doc.ts'
-import { count } from '@sandbridge/core/util/text/count.ts'
-import { withServers } from '@sandbridge/core/cli/terminal/open-bridge.ts'
-import { namedServer } from '@sandbridge/core/cli/terminal/named-server.ts'
-import { type Cell, indented } from '@sandbridge/core/cli/terminal/print.ts'
-import type { Terminal } from '@sandbridge/core/cli/terminal/terminal.ts'
+import { count, firstSentence } from '@sandbridge/core/util/text'
+import type { ToolDoc } from '@sandbridge/core/calls/catalog'
+import { type Cell, indented, namedServer, type Terminal, withServers } from '@sandbridge/core/cli/terminal'
 
 const DESCRIPTION_CHARS = 100
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { OWN_TERMINAL } from '@sandbridge/core/cli/terminal/terminal.ts'
+import { OWN_TERMINAL } from '../../../core/src/cli/terminal/terminal.ts'
 import { approve } from './approve.ts'
 
 it('tells a question that is not there from no question at all', async () => {

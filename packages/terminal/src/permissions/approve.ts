@@ -1,10 +1,9 @@
 // `sandbridge approve`: answers questions about calls whose client cannot ask.
-import { loadSettings } from '@sandbridge/core/config/settings/file/load-settings.ts'
+import { loadSettings } from '@sandbridge/core/config/settings'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { answersTo, isAnswer } from '@sandbridge/core/calls/permissions/ask-by-elicitation.ts'
-import { answerQuestion, type KeptQuestion, listQuestions } from '@sandbridge/core/calls/permissions/kept-questions.ts'
-import { hasTerminal, pickOne } from '@sandbridge/core/cli/terminal/ask-in-terminal.ts'
-import type { Terminal } from '@sandbridge/core/cli/terminal/terminal.ts'
+import { answerQuestion, answersTo, isAnswer, listQuestions } from '@sandbridge/core/calls/permissions'
+import type { KeptQuestion } from '@sandbridge/core/calls/permissions'
+import { hasTerminal, pickOne, type Terminal } from '@sandbridge/core/cli/terminal'
 
 /**
  * @throws BridgeError STATE_NOT_FOUND for an unknown id, or TOOL_ARGUMENTS_INVALID for an unknown answer, or without a

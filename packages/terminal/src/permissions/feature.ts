@@ -1,8 +1,8 @@
 // Permissions at a terminal: which calls are allowed, questions about calls that wait for an answer, and which files of
 // a project are trusted.
-import type { Command } from '@sandbridge/core/cli/command.ts'
+import type { Command } from '@sandbridge/core/cli'
 import type { Feature } from '@sandbridge/core/cli/package.ts'
-import type { Terminal } from '@sandbridge/core/cli/terminal/terminal.ts'
+import type { Terminal } from '@sandbridge/core/cli/terminal'
 
 export const permissions: Feature = {
   name: 'Permissions',

@@ -1,24 +1,16 @@
 // `sandbridge permissions`: shows the rules in force for each tool and their origin, explains whether a call is
 // allowed, allows tools.
-import type { OpenTenant } from '@sandbridge/core/bridge/open-tenant.ts'
-import { forgetTrust } from '@sandbridge/core/config/remember-rule.ts'
-import { loadSettings } from '@sandbridge/core/config/settings/file/load-settings.ts'
-import type { CatalogTool } from '@sandbridge/core/calls/catalog/model/catalog-tool.ts'
-import { type Decision, type Standing, validate } from '@sandbridge/core/config/rules/policy.ts'
-import { ruleName } from '@sandbridge/core/config/rules/rule.ts'
+import type { OpenTenant } from '@sandbridge/core/bridge'
+import { forgetTrust } from '@sandbridge/core/config'
+import { loadSettings } from '@sandbridge/core/config/settings'
+import type { CatalogTool } from '@sandbridge/core/calls/catalog'
+import { type Decision, ruleName, type Standing, validate } from '@sandbridge/core/config/rules'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import { isRecord, parseJson } from '@sandbridge/core/util/json/json.ts'
-import { count } from '@sandbridge/core/util/text/count.ts'
-import { withBridge } from '@sandbridge/core/cli/terminal/open-bridge.ts'
-import {
-  type Cell,
-  print,
-  printEmpty,
-  printJson,
-  printSummary,
-  printTable,
-  visibleInline,
-} from '@sandbridge/core/cli/terminal/print.ts'
+import { count } from '@sandbridge/core/util/text'
+import { print, printEmpty, printJson, printSummary, printTable, visibleInline } from '@sandbridge/core/cli/terminal'
+import { withBridge } from '@sandbridge/core/cli/terminal'
+import type { Cell } from '@sandbridge/core/cli/terminal'
 
 const STYLES = { allowed: 'green', asks: 'yellow', depends: 'yellow', denied: 'red' } as const
 const ALL_ALLOWED = 'Every call is allowed: there are no rules, and MCP_BRIDGE_PERMISSIONS is open.'

@@ -1,20 +1,12 @@
 // `sandbridge trust`: allows the servers that a project's config files define. Without it, a project could run any
 // command on this machine.
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { placeholdersIn } from '@sandbridge/core/config/entries/placeholders.ts'
-import type { RemoteServer, ServerDefinition, SignInClient } from '@sandbridge/core/config/entries/server-definition.ts'
-import { createTrustStore } from '@sandbridge/core/config/trust.ts'
-import { wholeCommandLine, wholeWord } from '@sandbridge/core/config/secrets/command-line.ts'
-import { confirm } from '@sandbridge/core/cli/terminal/confirm.ts'
-import { withBridge } from '@sandbridge/core/cli/terminal/open-bridge.ts'
-import {
-  print,
-  printEmpty,
-  printJson,
-  printSummary,
-  printTable,
-  visibleInline,
-} from '@sandbridge/core/cli/terminal/print.ts'
+import { placeholdersIn } from '@sandbridge/core/config/entries'
+import type { RemoteServer, ServerDefinition, SignInClient } from '@sandbridge/core/config/entries'
+import { createTrustStore } from '@sandbridge/core/config'
+import { wholeCommandLine, wholeWord } from '@sandbridge/core/config/secrets'
+import { confirm, print, printEmpty, printJson, printSummary, printTable } from '@sandbridge/core/cli/terminal'
+import { visibleInline, withBridge } from '@sandbridge/core/cli/terminal'
 
 interface TrustOptions {
   yes?: boolean

@@ -1,5 +1,5 @@
 // Sandboxes at a terminal: pods that outlive their bridge, and images of containers.
-import type { Command } from '@sandbridge/core/cli/command.ts'
+import type { Command } from '@sandbridge/core/cli'
 import type { Feature } from '@sandbridge/core/cli/package.ts'
 
 export const sandboxes: Feature = {

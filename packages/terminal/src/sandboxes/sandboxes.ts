@@ -1,17 +1,10 @@
 // `sandbridge sandboxes`: lists and removes the pods that outlive their bridge, for the owner of the namespace. Starts
 // none.
-import { loadSettings } from '@sandbridge/core/config/settings/file/load-settings.ts'
+import { loadSettings } from '@sandbridge/core/config/settings'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { kubernetes } from '@sandbridge/core/isolation/kubernetes-part.ts'
-import { count } from '@sandbridge/core/util/text/count.ts'
-import {
-  print,
-  printEmpty,
-  printJson,
-  printSummary,
-  printTable,
-  visibleInline,
-} from '@sandbridge/core/cli/terminal/print.ts'
+import { kubernetes } from '@sandbridge/core/parts'
+import { count } from '@sandbridge/core/util/text'
+import { print, printEmpty, printJson, printSummary, printTable, visibleInline } from '@sandbridge/core/cli/terminal'
 
 const NONE = 'No pods are kept. With MCP_BRIDGE_SESSION=durable, the pod of a conversation outlives its bridge.'
 

@@ -1,12 +1,10 @@
 // `sandbridge config`: lists the settings in force and where each was set, changes settings.json, checks it.
 import { text as readAll } from 'node:stream/consumers'
-import { describeSettings } from '@sandbridge/core/config/settings/file/describe-settings.ts'
+import { describeSettings, loadSettings, settingContext, settingsFile } from '@sandbridge/core/config/settings'
 import { editSetting, findSetting } from './edit-settings.ts'
-import { loadSettings, settingsFile } from '@sandbridge/core/config/settings/file/load-settings.ts'
-import { settingContext } from '@sandbridge/core/config/settings/settings.ts'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { count } from '@sandbridge/core/util/text/count.ts'
-import { type Cell, print, printJson, printSummary, printTable } from '@sandbridge/core/cli/terminal/print.ts'
+import { count } from '@sandbridge/core/util/text'
+import { type Cell, print, printJson, printSummary, printTable } from '@sandbridge/core/cli/terminal'
 
 const STYLES = { default: 'dim', file: 'green', variable: 'yellow' } as const
 

@@ -2,15 +2,13 @@
 import { realpath, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { withFileLock } from '@sandbridge/core/util/files/file-lock.ts'
-import { replaceFile } from '@sandbridge/core/util/files/replace-file.ts'
-import { nearestName } from '@sandbridge/core/util/text/did-you-mean.ts'
-import { nodeFileSystem, readFileOrLink } from '@sandbridge/core/config/config-file.ts'
-import { editDocument } from '@sandbridge/core/config/formats/edit-document.ts'
-import { parse, type SettingContext, unquoted } from '@sandbridge/core/config/settings/setting-kinds.ts'
-import { type NamedSetting, namedSettings, notAllowed } from '@sandbridge/core/config/settings/settings.ts'
-import { checkSettings, groupOf, keyOf, settingNamed } from '@sandbridge/core/config/settings/file/check-file.ts'
-import { settingsFile } from '@sandbridge/core/config/settings/file/load-settings.ts'
+import { replaceFile, withFileLock } from '@sandbridge/core/util/files'
+import { nearestName } from '@sandbridge/core/util/text'
+import { nodeFileSystem, readFileOrLink } from '@sandbridge/core/config'
+import { editDocument } from '@sandbridge/core/config/formats'
+import { checkSettings, groupOf, keyOf, namedSettings, notAllowed, parse } from '@sandbridge/core/config/settings'
+import { settingNamed, settingsFile, unquoted } from '@sandbridge/core/config/settings'
+import type { NamedSetting, SettingContext } from '@sandbridge/core/config/settings'
 
 /** Names of settings, and of variables. @throws BridgeError TOOL_ARGUMENTS_INVALID with the nearest name */
 export function findSetting(name: string): NamedSetting {

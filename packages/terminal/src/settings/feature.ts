@@ -1,5 +1,5 @@
 // `sandbridge config`: lists, changes and checks settings.
-import type { Command } from '@sandbridge/core/cli/command.ts'
+import type { Command } from '@sandbridge/core/cli'
 import type { Feature } from '@sandbridge/core/cli/package.ts'
 
 export const settings: Feature = {

@@ -1,7 +1,7 @@
 // The JSON Schema of settings.json, for completion and checks in editors. schema/settings.schema.json is generated from
 // it.
 import * as z from 'zod'
-import { namedSettings, settingContext } from '@sandbridge/core/config/settings/settings.ts'
+import { namedSettings, settingContext } from '@sandbridge/core/config/settings'
 
 export function settingsJsonSchema(): object {
   const groups: Record<string, { description: string; properties: Record<string, object> }> = {}

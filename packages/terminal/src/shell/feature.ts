@@ -1,7 +1,7 @@
 // `sandbridge shell`: Python at a prompt, in one session.
-import type { Command } from '@sandbridge/core/cli/command.ts'
+import type { Command } from '@sandbridge/core/cli'
 import type { Feature } from '@sandbridge/core/cli/package.ts'
-import type { Terminal } from '@sandbridge/core/cli/terminal/terminal.ts'
+import type { Terminal } from '@sandbridge/core/cli/terminal'
 
 export const shell: Feature = {
   name: 'Shell',

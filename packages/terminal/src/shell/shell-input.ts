@@ -3,8 +3,8 @@
 import { mkdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { createInterface, type Interface } from 'node:readline'
-import { replaceFile } from '@sandbridge/core/util/files/replace-file.ts'
-import type { Terminal } from '@sandbridge/core/cli/terminal/terminal.ts'
+import { replaceFile } from '@sandbridge/core/util/files'
+import type { Terminal } from '@sandbridge/core/cli/terminal'
 
 /** Lines of history. */
 const MAX_LINES = 1_000

@@ -1,19 +1,16 @@
 // `sandbridge shell`: runs cells that are typed at a prompt, in one session.
 import path from 'node:path'
-import type { AskInput } from '@sandbridge/core/config/entries/input-answers.ts'
-import { TimeLimit } from '@sandbridge/core/cell/time-limit.ts'
+import type { AskInput } from '@sandbridge/core/config/entries'
+import { TimeLimit } from '@sandbridge/core/cell'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import type { Session } from '@sandbridge/core/cell/session/session.ts'
-import { VERSION } from '@sandbridge/core/util/version.ts'
-import { askInTerminal, whileAsking } from '@sandbridge/core/cli/terminal/ask-in-terminal.ts'
-import type { OpenTenant } from '@sandbridge/core/bridge/open-tenant.ts'
-import { closeBridge, openServers } from '@sandbridge/core/cli/terminal/open-bridge.ts'
-import { ProgressBar } from '@sandbridge/core/cli/terminal/progress-bar.ts'
-import { reportFailure } from '@sandbridge/core/cli/terminal/report-failure.ts'
+import { type Completions, completionsIn, type Session } from '@sandbridge/core/cell/session'
+import { VERSION } from '@sandbridge/core/util'
+import { askInTerminal, closeBridge, openServers, ProgressBar, reportFailure } from '@sandbridge/core/cli/terminal'
+import { whileAsking } from '@sandbridge/core/cli/terminal'
+import type { Terminal } from '@sandbridge/core/cli/terminal'
+import type { OpenTenant } from '@sandbridge/core/bridge'
 import { runInTerminal } from '../cells/run-in-terminal.ts'
-import type { Terminal } from '@sandbridge/core/cli/terminal/terminal.ts'
 import { readHistory, writeHistory, ShellInput } from './shell-input.ts'
-import { type Completions, completionsIn } from '@sandbridge/core/cell/session/completions.ts'
 
 const TIMEOUT_MS = 10_000
 /** ast.PyCF_ALLOW_TOP_LEVEL_AWAIT */

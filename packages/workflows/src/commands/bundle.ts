@@ -1,14 +1,12 @@
 // `sandbridge export` and `import`: workflows, saved functions and artifacts in one file. Importing shows what it would
 // do, asks, and runs nothing.
 import { rm } from 'node:fs/promises'
-import type { OpenTenant } from '@sandbridge/core/bridge/open-tenant.ts'
+import type { OpenTenant } from '@sandbridge/core/bridge'
 import { BridgeError, messageOf } from '@sandbridge/core/errors.ts'
-import { readFailure } from '@sandbridge/core/util/files/file-failure.ts'
-import { count } from '@sandbridge/core/util/text/count.ts'
+import { readFailure } from '@sandbridge/core/util/files'
+import { count } from '@sandbridge/core/util/text'
 import { Bundle, chooseContents, writeBundle } from '../share/bundle.ts'
-import { confirm } from '@sandbridge/core/cli/terminal/confirm.ts'
-import { withBridge } from '@sandbridge/core/cli/terminal/open-bridge.ts'
-import { print, visibleInline } from '@sandbridge/core/cli/terminal/print.ts'
+import { confirm, print, visibleInline, withBridge } from '@sandbridge/core/cli/terminal'
 
 export async function exportBundle(names: string[], { output }: { output?: string }): Promise<void> {
   await withBridge(async ({ own: { savedTools, artifacts } }) => {

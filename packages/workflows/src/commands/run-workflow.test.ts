@@ -1,7 +1,7 @@
 // This file verifies that recorded replies are checked against the tools' current output schemas.
 import { expect, it } from 'vitest'
-import { CatalogTool } from '@sandbridge/core/calls/catalog/model/catalog-tool.ts'
-import { BridgeError } from '@sandbridge/core/errors.ts'
+import { CatalogTool } from '../../../core/src/calls/catalog/model/catalog-tool.ts'
+import { BridgeError } from '../../../core/src/errors.ts'
 import { outdatedReplies } from './run-workflow.ts'
 
 const catalogOf = (outputSchema?: unknown) => ({

@@ -1,11 +1,11 @@
 // `sandbridge run-workflow`: runs a workflow without a model. Exit codes: 0 success, 1 failure, 2 invalid usage, 3 its
 // tools have changed, 4 calls were refused or failed, and it went on.
-import type { OpenTenant } from '@sandbridge/core/bridge/open-tenant.ts'
-import { TimeLimit } from '@sandbridge/core/cell/time-limit.ts'
+import type { OpenTenant } from '@sandbridge/core/bridge'
+import { TimeLimit } from '@sandbridge/core/cell'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { count } from '@sandbridge/core/util/text/count.ts'
+import { count } from '@sandbridge/core/util/text'
 import { parseJson, isRecord } from '@sandbridge/core/util/json/json.ts'
-import { type DeclaredFlow, flowLines, type WatchedFlows } from '@sandbridge/core/config/rules/declared-flows.ts'
+import { type DeclaredFlow, flowLines, type WatchedFlows } from '@sandbridge/core/config/rules'
 import { CHANGED, DeclaredFlows } from '../declared-flows.ts'
 import { FixtureFile, recording, replaying, type Fixture } from '../replay/fixture.ts'
 import { type OwnOptions, parseTyped } from '../own-options.ts'
@@ -22,15 +22,12 @@ import {
 import { driftOf } from '../used-tools.ts'
 import { WORKFLOW_TIMEOUT_MS } from '../schedules.ts'
 import { asWorkflow, codeFor, functionName, watchedFlows, type Workflow } from '../workflow-cell.ts'
-import { confirm } from '@sandbridge/core/cli/terminal/confirm.ts'
-import { hasTerminal, pickOne, readLine, whileAsking } from '@sandbridge/core/cli/terminal/ask-in-terminal.ts'
-import { withBridge } from '@sandbridge/core/cli/terminal/open-bridge.ts'
-import { print, printEmpty, printJson, printSummary, printTable, tell } from '@sandbridge/core/cli/terminal/print.ts'
-import { ProgressBar } from '@sandbridge/core/cli/terminal/progress-bar.ts'
+import { confirm, hasTerminal, pickOne, print, printEmpty, printJson } from '@sandbridge/core/cli/terminal'
+import { printSummary, printTable, ProgressBar, readLine, tell, whileAsking } from '@sandbridge/core/cli/terminal'
+import { withBridge } from '@sandbridge/core/cli/terminal'
 import { runInTerminal } from '@sandbridge/terminal/cells/run-in-terminal.ts'
-import type { Upstreams } from '@sandbridge/core/upstream/upstream.ts'
-import type { Catalog } from '@sandbridge/core/calls/catalog/catalog.ts'
-import { violation } from '@sandbridge/core/calls/catalog/signature/violation.ts'
+import type { Upstreams } from '@sandbridge/core/upstream'
+import { type Catalog, violation } from '@sandbridge/core/calls/catalog'
 
 interface RunOptions {
   json?: boolean

@@ -1,17 +1,16 @@
 // `sandbridge save`: turns recorded runs of a model into a workflow that needs no model. Its code and its replies come
 // from the record.
 import { recordIn } from '@sandbridge/record/audit/other-files.ts'
-import { flowLines } from '@sandbridge/core/config/rules/declared-flows.ts'
+import { flowLines } from '@sandbridge/core/config/rules'
 import { DeclaredFlows, flowsOfRecord } from '../declared-flows.ts'
 import { recordedCode } from '../share/recorded-code.ts'
-import { TimeLimit } from '@sandbridge/core/cell/time-limit.ts'
-import { KeptOrigins } from '@sandbridge/core/keep/kept-origins.ts'
-import { count } from '@sandbridge/core/util/text/count.ts'
+import { TimeLimit } from '@sandbridge/core/cell'
+import { KeptOrigins } from '@sandbridge/core/keep'
+import { count } from '@sandbridge/core/util/text'
 import { FixtureFile } from '../replay/fixture.ts'
 import { saveFromRecord } from '../share/save-from-record.ts'
 import { asWorkflow, functionName } from '../workflow-cell.ts'
-import { withBridge } from '@sandbridge/core/cli/terminal/open-bridge.ts'
-import { print, printJson } from '@sandbridge/core/cli/terminal/print.ts'
+import { print, printJson, withBridge } from '@sandbridge/core/cli/terminal'
 
 interface SaveOptions {
   param?: string[]

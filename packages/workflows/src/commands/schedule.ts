@@ -1,8 +1,8 @@
 // `sandbridge schedule`: makes a bridge that serves HTTP run a workflow at set times, lists and removes schedules.
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import { SavedToolStore } from '@sandbridge/core/keep/saved/saved-tool-store.ts'
-import { shellWord } from '@sandbridge/core/config/secrets/command-line.ts'
-import { ago } from '@sandbridge/core/util/text/ago.ts'
+import { shellWord } from '@sandbridge/core/config/secrets'
+import { ago } from '@sandbridge/core/util/text'
 import { nextTime } from '../cron-times.ts'
 import { writtenHash } from '../declared-flows.ts'
 import { type OwnOptions, parseTyped } from '../own-options.ts'
@@ -10,17 +10,9 @@ import { type Schedule, type ScheduledRun, ScheduleStore } from '../schedules.ts
 import { machineZone, namedZone } from '../time-zone.ts'
 import { usesNamed } from '../used-tools.ts'
 import { asWorkflow, functionName, type Workflow } from '../workflow-cell.ts'
-import { ownStore } from '@sandbridge/core/cli/terminal/own-store.ts'
-import {
-  type Cell,
-  print,
-  printEmpty,
-  printJson,
-  printSummary,
-  printTable,
-  tell,
-  visible,
-} from '@sandbridge/core/cli/terminal/print.ts'
+import { ownStore, print, printEmpty, printJson, printSummary, printTable, tell } from '@sandbridge/core/cli/terminal'
+import { visible } from '@sandbridge/core/cli/terminal'
+import type { Cell } from '@sandbridge/core/cli/terminal'
 
 interface ScheduleOptions {
   allow?: string[]

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { fileStore } from '@sandbridge/core/keep/files/file-store.ts'
+import { fileStore } from '../../../core/src/keep/files/file-store.ts'
 import { FixtureFile } from './fixture.ts'
 
 it('damaged replies are reported as damaged, and can be recorded again', async () => {

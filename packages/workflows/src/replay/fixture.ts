@@ -2,10 +2,9 @@
 // any tool.
 import * as z from 'zod'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { JsonRecord } from '@sandbridge/core/keep/json-record.ts'
-import type { Document, Store } from '@sandbridge/core/keep/store.ts'
-import { sortedJson } from '@sandbridge/core/util/json/sorted-json.ts'
-import type { ToolResult, Upstreams } from '@sandbridge/core/upstream/upstream.ts'
+import { type Document, JsonRecord, type Store } from '@sandbridge/core/keep'
+import { sortedJson } from '@sandbridge/core/util/json'
+import type { ToolResult, Upstreams } from '@sandbridge/core/upstream'
 import { type ToolCall, tappedUpstreams } from './tapped-upstreams.ts'
 
 const MAX_FIXTURE_CHARS = 16 << 20

@@ -2,8 +2,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFile
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { beforeEach, expect, it } from 'vitest'
-import type { Catalog } from '@sandbridge/core/calls/catalog/catalog.ts'
-import type { Upstreams } from '@sandbridge/core/upstream/upstream.ts'
+import type { Catalog } from '../../../core/src/calls/catalog/catalog.ts'
+import type { Upstreams } from '../../../core/src/upstream/upstream.ts'
 import { type DecideUnanswered, type EarlierRun, findResumable, newestOf, RunJournal } from './run-journal.ts'
 
 let folder: string

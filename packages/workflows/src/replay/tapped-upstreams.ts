@@ -1,5 +1,5 @@
 // Upstreams with a hook for a workflow's calls: listing goes directly to them, calls pass through the hook.
-import type { CallOptions, ToolResult, Upstreams } from '@sandbridge/core/upstream/upstream.ts'
+import type { CallOptions, ToolResult, Upstreams } from '@sandbridge/core/upstream'
 
 export interface ToolCall {
   server: string

@@ -1,10 +1,9 @@
 // Runs due workflows in a bridge that serves many clients. Reads the stored schedules at intervals, so it notices added
 // schedules and clock changes by itself.
-import type { OpenTenant } from '@sandbridge/core/bridge/open-tenant.ts'
-import { newId } from '@sandbridge/core/observe/events/new-id.ts'
+import type { OpenTenant, RunOrigin } from '@sandbridge/core/bridge'
+import { newId } from '@sandbridge/core/observe/events'
 import { messageOf } from '@sandbridge/core/errors.ts'
 import { type Due, ScheduleStore, type Schedule, WORKFLOW_TIMEOUT_MS } from '../schedules.ts'
-import type { RunOrigin } from '@sandbridge/core/bridge/cell.ts'
 import { CHANGED, DeclaredFlows } from '../declared-flows.ts'
 import { parseArguments } from '../parameters.ts'
 import { RunJournal } from '../replay/run-journal.ts'

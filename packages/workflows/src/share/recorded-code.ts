@@ -2,8 +2,8 @@
 // The record contains these with MCP_BRIDGE_AUDIT=replay.
 import { hash } from 'node:crypto'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { shortId } from '@sandbridge/core/observe/events/new-id.ts'
-import type { Logs } from '@sandbridge/core/keep/store.ts'
+import { shortId } from '@sandbridge/core/observe/events'
+import type { Logs } from '@sandbridge/core/keep'
 import { isRecord, parseJson } from '@sandbridge/core/util/json/json.ts'
 import { hashOf } from '@sandbridge/record/audit/describe-value.ts'
 import { recordFiles } from '@sandbridge/record/audit/other-files.ts'

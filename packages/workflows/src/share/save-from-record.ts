@@ -1,11 +1,11 @@
 // Makes a workflow from recorded code: a cell in the sandbox turns the code into a function and saves it; the recorded
 // replies become its fixture.
 import * as z from 'zod'
-import type { DeclaredFlow } from '@sandbridge/core/config/rules/declared-flows.ts'
+import type { DeclaredFlow } from '@sandbridge/core/config/rules'
 import type { RecordedCode } from './recorded-code.ts'
-import type { CellResult } from '@sandbridge/core/cell/cell-result.ts'
+import type { CellResult } from '@sandbridge/core/cell'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { type SavedTool, WORKFLOW_TITLE } from '@sandbridge/core/keep/saved/saved-tool.ts'
+import { type SavedTool, WORKFLOW_TITLE } from '@sandbridge/core/keep/saved'
 import { parseJson } from '@sandbridge/core/util/json/json.ts'
 import type { FixtureFile } from '../replay/fixture.ts'
 import { functionName, loadedJson } from '../workflow-cell.ts'

@@ -1,9 +1,8 @@
 // Shows one cell: its code, calls, output and outcome, and actions on it.
 import type { ComponentChildren, JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { sandboxName } from '@sandbridge/core/util/text/sandbox-name.ts'
-import { visible, visibleInline } from '@sandbridge/core/util/text/visible.ts'
-import type { Run } from '@sandbridge/core/observe/runs/run.ts'
+import { sandboxName, visible, visibleInline } from '@sandbridge/core/util/text'
+import type { Run } from '@sandbridge/core/observe/runs'
 import { tell } from '../api.ts'
 import { clock, duration } from '../words.ts'
 import { Code } from './code.tsx'

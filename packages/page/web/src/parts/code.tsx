@@ -3,7 +3,7 @@ import { pythonLanguage } from '@codemirror/lang-python'
 import { classHighlighter, highlightCode } from '@lezer/highlight'
 import type { JSX } from 'preact'
 import { useMemo } from 'preact/hooks'
-import { visible } from '@sandbridge/core/util/text/visible.ts'
+import { visible } from '@sandbridge/core/util/text'
 
 /** Longer code is not highlighted. */
 const MAX_COLOURED = 20_000

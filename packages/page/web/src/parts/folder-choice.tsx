@@ -2,7 +2,7 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import type { PageFolders } from '../../../src/routes.ts'
-import { visibleInline } from '@sandbridge/core/util/text/visible.ts'
+import { visibleInline } from '@sandbridge/core/util/text'
 import { tell } from '../api.ts'
 import { useAnswer } from '../use-answer.ts'
 import { Problem } from './problem.tsx'

@@ -2,8 +2,8 @@
 // parameters and calls.
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import type { SavedTool, WorkflowDetails } from '@sandbridge/core/keep/saved/saved-tool.ts'
-import { visible, visibleInline } from '@sandbridge/core/util/text/visible.ts'
+import type { SavedTool, WorkflowDetails } from '@sandbridge/core/keep/saved'
+import { visible, visibleInline } from '@sandbridge/core/util/text'
 import { useAnswer } from '../use-answer.ts'
 import { bytes, plural } from '../words.ts'
 import { Code } from './code.tsx'

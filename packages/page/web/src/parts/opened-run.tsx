@@ -1,8 +1,8 @@
 // Shows one run of the record: everything if the bridge has it in memory, otherwise what is recorded.
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import { visible, visibleInline } from '@sandbridge/core/util/text/visible.ts'
-import type { Run } from '@sandbridge/core/observe/runs/run.ts'
+import { visible, visibleInline } from '@sandbridge/core/util/text'
+import type { Run } from '@sandbridge/core/observe/runs'
 import type { RecordedCell } from '../../../src/views/record.ts'
 import { useStore } from '../store.ts'
 import { useAnswer } from '../use-answer.ts'

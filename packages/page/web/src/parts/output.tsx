@@ -1,10 +1,8 @@
 // Shows a cell's output: text and images.
 import type { JSX } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
-import { plainText } from '@sandbridge/core/util/text/terminal-text.ts'
-import { visible } from '@sandbridge/core/util/text/visible.ts'
-import type { Run } from '@sandbridge/core/observe/runs/run.ts'
-import type { Shown } from '@sandbridge/core/observe/runs/shown.ts'
+import { plainText, visible } from '@sandbridge/core/util/text'
+import type { Run, Shown } from '@sandbridge/core/observe/runs'
 import { short } from '../words.ts'
 
 /** Characters drawn at first; the rest on request. */

@@ -1,6 +1,6 @@
 // Shows what the bridge says: a sentence, or an error, also to a screen reader.
 import type { JSX } from 'preact'
-import { visible } from '@sandbridge/core/util/text/visible.ts'
+import { visible } from '@sandbridge/core/util/text'
 
 export function Problem({ text }: { text: string | undefined }): JSX.Element | null {
   if (!text) return null

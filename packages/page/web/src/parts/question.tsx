@@ -1,7 +1,7 @@
 // A question about calls: what is asked, and the buttons that answer it.
 import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { visible } from '@sandbridge/core/util/text/visible.ts'
+import { visible } from '@sandbridge/core/util/text'
 import type { WaitingQuestion } from '../../../src/views/ask.ts'
 import { type ApiError, tell } from '../api.ts'
 import { Problem } from './problem.tsx'

@@ -1,6 +1,6 @@
 // The filters of the record.
 import type { JSX } from 'preact'
-import { visibleInline } from '@sandbridge/core/util/text/visible.ts'
+import { visibleInline } from '@sandbridge/core/util/text'
 import type { ServerListView } from '../../../src/views/server-views.ts'
 import type { RunRow } from '@sandbridge/record/run-row.ts'
 import { useAnswer } from '../use-answer.ts'

@@ -1,7 +1,7 @@
 // Selects where the notebook's cells run: in the page's own session or in a conversation's.
 import type { JSX } from 'preact'
-import { visibleInline } from '@sandbridge/core/util/text/visible.ts'
-import { PAGE } from '@sandbridge/core/observe/runs/ledger.ts'
+import { visibleInline } from '@sandbridge/core/util/text'
+import { PAGE } from '@sandbridge/core/observe/runs'
 import { store } from '../store.ts'
 import { plural } from '../words.ts'
 

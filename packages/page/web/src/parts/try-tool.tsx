@@ -1,9 +1,9 @@
 // A form for a tool's schema. It runs a cell, so the call is bound by the same rules as a model's.
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import type { ToolDoc } from '@sandbridge/core/calls/catalog/arguments/tool-doc.ts'
+import type { ToolDoc } from '@sandbridge/core/calls/catalog'
 import type { Outcome } from '../../../src/views/notebook.ts'
-import { visible, visibleInline } from '@sandbridge/core/util/text/visible.ts'
+import { visible, visibleInline } from '@sandbridge/core/util/text'
 import { tell } from '../api.ts'
 import { callCode } from '../python-text.ts'
 import { useStore } from '../store.ts'

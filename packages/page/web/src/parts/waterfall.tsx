@@ -1,8 +1,8 @@
 // Shows the calls of a cell over time: when each began, how long it took, how it ended.
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import { visible, visibleInline } from '@sandbridge/core/util/text/visible.ts'
-import type { Call, Run } from '@sandbridge/core/observe/runs/run.ts'
+import { visible, visibleInline } from '@sandbridge/core/util/text'
+import type { Call, Run } from '@sandbridge/core/observe/runs'
 import { duration, plural } from '../words.ts'
 
 const SHOWN = 30

@@ -2,7 +2,7 @@
 import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Outcome } from '../../../src/views/notebook.ts'
-import { visible } from '@sandbridge/core/util/text/visible.ts'
+import { visible } from '@sandbridge/core/util/text'
 import { tell } from '../api.ts'
 import { CellCard } from '../parts/cell-card.tsx'
 import { Question } from '../parts/question.tsx'

@@ -2,7 +2,7 @@
 import type { JSX } from 'preact'
 import type { CostsView } from '../../../src/views/costs.ts'
 import type { ServerListView, ServerRow } from '../../../src/views/server-views.ts'
-import { visibleInline } from '@sandbridge/core/util/text/visible.ts'
+import { visibleInline } from '@sandbridge/core/util/text'
 import { useStore } from '../store.ts'
 import { useAgain } from '../use-again.ts'
 import { useAnswer } from '../use-answer.ts'

@@ -1,9 +1,9 @@
 // Find: the search as a model's code sees it, the reason for each rank, and a form to try a tool.
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import type { ToolDoc } from '@sandbridge/core/calls/catalog/arguments/tool-doc.ts'
-import type { Reason } from '@sandbridge/core/calls/catalog/search/search-index.ts'
-import { visible, visibleInline } from '@sandbridge/core/util/text/visible.ts'
+import type { ToolDoc } from '@sandbridge/core/calls/catalog'
+import type { Reason } from '@sandbridge/core/calls/catalog/search'
+import { visible, visibleInline } from '@sandbridge/core/util/text'
 import { coloured } from '../parts/code.tsx'
 import { TryTool } from '../parts/try-tool.tsx'
 import { useAnswer } from '../use-answer.ts'

@@ -1,6 +1,6 @@
 // Kept: files, functions and workflows that cells have saved.
 import type { JSX } from 'preact'
-import { visibleInline } from '@sandbridge/core/util/text/visible.ts'
+import { visibleInline } from '@sandbridge/core/util/text'
 import type { KeptView } from '../../../src/views/kept.ts'
 import { KeptPreview } from '../parts/kept-preview.tsx'
 import { useStore } from '../store.ts'

@@ -1,9 +1,8 @@
 // Now: all open sessions with their cells as they run.
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import { sandboxName } from '@sandbridge/core/util/text/sandbox-name.ts'
-import { visibleInline } from '@sandbridge/core/util/text/visible.ts'
-import type { Run, SessionState } from '@sandbridge/core/observe/runs/run.ts'
+import { sandboxName, visibleInline } from '@sandbridge/core/util/text'
+import type { Run, SessionState } from '@sandbridge/core/observe/runs'
 import type { RecordView } from '../../../src/views/record.ts'
 import type { UsageView } from '../../../src/views/usage.ts'
 import { CellCard } from '../parts/cell-card.tsx'

@@ -1,7 +1,7 @@
 // Record: all runs of all bridges of the user, with filters. An opened run shows all its details.
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import { visibleInline } from '@sandbridge/core/util/text/visible.ts'
+import { visibleInline } from '@sandbridge/core/util/text'
 import type { RunRow } from '@sandbridge/record/run-row.ts'
 import { OpenedRun } from '../parts/opened-run.tsx'
 import { RecordFilters } from '../parts/record-filters.tsx'

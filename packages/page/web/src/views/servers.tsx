@@ -1,7 +1,7 @@
 // Servers: the list, their state, and their tools.
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { visible, visibleInline } from '@sandbridge/core/util/text/visible.ts'
+import { visible, visibleInline } from '@sandbridge/core/util/text'
 import type { ServerDetailsView, ServerListView, ServerRow } from '../../../src/views/server-views.ts'
 import { tell } from '../api.ts'
 import { coloured } from '../parts/code.tsx'

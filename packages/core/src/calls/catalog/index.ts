@@ -1,0 +1,13 @@
+// What packages use of calls/catalog.
+export { listingTokens } from './arguments/listing-tokens.ts'
+export type { ToolDoc } from './arguments/tool-doc.ts'
+export type { Catalog } from './catalog.ts'
+export type { KnownServer, ServerDetails } from './known-server.ts'
+export { namesOf } from './model/argument-names.ts'
+export type { CatalogTool } from './model/catalog-tool.ts'
+export { isShape, type Shape, shapeOfValue } from './model/learned-types.ts'
+export { changesIn, pinnedIn, type Pins, shown } from './model/pins.ts'
+export { serverMethod } from './model/server-methods.ts'
+export { pythonLiteral } from './signature/python-literal.ts'
+export { typeText } from './signature/schema-type.ts'
+export { violation } from './signature/violation.ts'

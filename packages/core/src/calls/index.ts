@@ -1,0 +1,7 @@
+// What packages use of calls.
+export { named } from './notes/unsearched-note.ts'
+export { observed } from './observed-call.ts'
+export type { Ability, Asker, Question } from './questions/questions.ts'
+export { withUser } from './questions/with-user.ts'
+export { allowedServer } from './scope.ts'
+export { searchWithSaved } from './search-with-saved.ts'

@@ -1,0 +1,5 @@
+// What packages use of cell.
+export type { CellResult } from './cell-result.ts'
+export { Kernel } from './kernel/kernel.ts'
+export { MAX_FRAME_BYTES, type MimeBundle, type VisibleServer } from './protocol/frames.ts'
+export { MAX_PAUSE_MS, TimeLimit } from './time-limit.ts'

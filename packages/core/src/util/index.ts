@@ -1,0 +1,5 @@
+// What packages use of util.
+export { createLog, type Log, SILENT } from './log.ts'
+export { PACKAGE_ROOT } from './package-root.ts'
+export { estimateTokens } from './tokens/estimate-tokens.ts'
+export { CLIENT_INFO, VERSION } from './version.ts'

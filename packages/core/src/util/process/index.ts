@@ -1,0 +1,11 @@
+// What packages use of util/process.
+export { environmentOf, mergedEnvironment } from './environment.ts'
+export { exitSignal } from './exit-signal.ts'
+export { commandEnvironment, findPlaces, findPrograms, foundProgram, realpathOr } from './find-program.ts'
+export { withUsualFolders } from './find-program.ts'
+export { endGroup, groupExists, untrackGroup, watchGroups } from './process-group.ts'
+export { bootId, hostId, hostScope, isRunning, startTime, stillRuns, thisProcess } from './process-id.ts'
+export type { RecordedProcess } from './process-id.ts'
+export { processTree } from './process-tree-usage.ts'
+export { type CommandResult, runCommand } from './run-command.ts'
+export { type EndSignal, onShutdown, SHUTDOWN_LIMIT_MS, SIGNAL_EXIT_CODES } from './shutdown.ts'
