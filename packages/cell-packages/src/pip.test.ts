@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { makeWheel } from '@sandbridge/core/test/support/make-wheel.ts'
 import { needsIndex, needsPip, needsProgram } from '@sandbridge/core/test/support/needs.ts'
@@ -51,3 +52,89 @@ it('runs no pip of the folder that the bridge runs in', { timeout: 120_000 }, as
   await expect(runPip(undefined, 'download', ['--', 'no-such-package'])).rejects.toThrow(/no-such-package/)
   expect(existsSync(run)).toBe(false)
 })
+
+/** A folder with an index of wheels, and source code that says whether it ran. */
+function wheelsAndSource(wheels: Record<string, (source: string) => string[]>) {
+  needsPip()
+  const folder = mkdtempSync(path.join(tmpdir(), 'sb-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const [index, source, ran] = ['index', 'source', 'ran'].map((name) => path.join(folder, name)) as [
+    string,
+    string,
+    string,
+  ]
+  for (const one of [index, source]) mkdirSync(one)
+  writeFileSync(
+    path.join(source, 'setup.py'),
+    `open(${JSON.stringify(ran)}, 'w'); import setuptools; setuptools.setup(name='evil', version='1.0')`,
+  )
+  for (const [name, requires] of Object.entries(wheels)) {
+    const { fileName, data } = makeWheel({ name, requires: requires(source) })
+    writeFileSync(path.join(index, fileName), data)
+  }
+  for (const [name, value] of [
+    ['PIP_NO_INDEX', '1'],
+    ['PIP_FIND_LINKS', index],
+    ['PIP_NO_BUILD_ISOLATION', '0'],
+  ])
+    vi.stubEnv(name!, value)
+  onTestFinished(() => void vi.unstubAllEnvs())
+  return { folder, index, source, ran, target: path.join(folder, 'target') }
+}
+
+const PLAIN = ['-m', 'pip', 'install', '--only-binary', ':all:', '--quiet']
+
+it('refuses source code that a wheel of the index needs by its address', { timeout: 120_000 }, async () => {
+  const { ran, source, target, folder } = wheelsAndSource({
+    needy: (to) => [`evil @ ${pathToFileURL(to).href}`],
+    continued: (to) => [`evil\r @ ${pathToFileURL(to).href}`],
+    cloned: () => ['evil @ git+https://127.0.0.1:9/evil'],
+    outer: () => ['needy'],
+  })
+  for (const name of ['needy', 'continued', 'cloned', 'outer'])
+    for (const [verb, option] of [
+      ['install', '--target'],
+      ['download', '--dest'],
+    ] as const)
+      await expect(runPip(undefined, verb, [option, target, '--', name])).rejects.toThrow(/only wheels|its address/)
+  expect(existsSync(ran)).toBe(false)
+  spawnSync('python3', [...PLAIN, '--target', path.join(folder, 'plain'), 'needy'])
+  expect(existsSync(ran), `pip itself runs the code in ${source}`).toBe(true)
+})
+
+it('refuses a wheel of the index that needs a wheel by its address', { timeout: 120_000 }, async () => {
+  const { target, index } = wheelsAndSource({ table: () => [] })
+  const address = pathToFileURL(path.join(index, makeWheel({ name: 'table' }).fileName)).href
+  const { fileName, data } = makeWheel({ name: 'needy', requires: [`table @ ${address}`] })
+  writeFileSync(path.join(index, fileName), data)
+  for (const [verb, option] of [
+    ['install', '--target'],
+    ['download', '--dest'],
+  ] as const) {
+    await expect(runPip(undefined, verb, [option, target, '--', 'needy'])).rejects.toThrow(
+      /^needy-1\.0.* needs a package by its address \(Requires-Dist: table @/,
+    )
+    await runPip(undefined, verb, [option, `${target}-${verb}`, '--', 'table'])
+  }
+})
+
+it.each(['PIP_REQUIREMENT', 'PIP_CONSTRAINT', 'PIP_EDITABLE', 'PIP_CONFIG_FILE'])(
+  'runs no source code that %s names',
+  { timeout: 120_000 },
+  async (name) => {
+    const { folder, source, ran, target } = wheelsAndSource({ table: () => [] })
+    const file = path.join(folder, 'file')
+    const address = `evil @ ${pathToFileURL(source).href}`
+    writeFileSync(
+      file,
+      name === 'PIP_CONFIG_FILE' ? `[install]\nrequirement = ${file}.txt\nno-binary = :all:\n` : address,
+    )
+    writeFileSync(`${file}.txt`, address)
+    vi.stubEnv(name, name === 'PIP_EDITABLE' ? source : file)
+    const wanted = name === 'PIP_CONSTRAINT' ? 'evil' : 'table'
+    await runPip(undefined, 'install', ['--target', target, '--', wanted]).catch(() => {})
+    expect(existsSync(ran)).toBe(false)
+    spawnSync('python3', [...PLAIN, '--target', path.join(folder, 'plain'), wanted])
+    expect(existsSync(ran), 'pip itself runs it').toBe(true)
+  },
+)

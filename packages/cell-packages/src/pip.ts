@@ -1,7 +1,9 @@
 // Runs pip on this machine: that of a Python, or one that uv provides. Its own configuration chooses the index.
+import { passedEnvironment } from '@sandbridge/core/config/entries'
 import { findPrograms, runCommand } from '@sandbridge/core/util/process'
 import { lastLine } from '@sandbridge/core/util/text'
 import { InstallError, isNetworkFailure } from './missing-packages.ts'
+import { PIP_PROGRAM } from './pip-program.ts'
 
 const INSTALL_TIMEOUT_MS = 15 * 60_000
 
@@ -11,11 +13,9 @@ const PYTHONS = process.platform === 'win32' ? ['py', 'python'] : ['python3']
 /** Wheels only: building from source would run the package's own code on this machine. */
 const OPTIONS = ['--only-binary', ':all:', '--no-input', '--disable-pip-version-check', '--quiet']
 
-/** `python -m pip` would take a `pip.py` of the folder that the bridge runs in, which may be any project's. */
-const AS_PROGRAM = `import sys
-sys.path[:] = [folder for folder in sys.path if folder]
-import runpy
-runpy.run_module('pip', run_name='__main__', alter_sys=True)`
+/** What pip gets besides the variables that servers get: others could add packages, and options that undo ours. */
+const OWN_VARIABLES =
+  'NETRC PIP_CLIENT_CERT PIP_DEFAULT_TIMEOUT PIP_FIND_LINKS PIP_KEYRING_PROVIDER PIP_NO_INDEX PIP_RETRIES PIP_TIMEOUT XDG_CONFIG_HOME'
 
 /**
  * Runs `pip install` or `pip download`.
@@ -30,10 +30,16 @@ export async function runPip(python: string | undefined, verb: string, args: rea
   const [command, ...before] = pip
   const { code, stderr } = await runCommand(command!, [...before, verb, ...OPTIONS, ...args], {
     timeoutMs: INSTALL_TIMEOUT_MS,
+    env: pipEnvironment(),
   })
   if (code === 0) return
   const said = (lastLine(stderr) ?? 'pip gave no reason').replace(/^ERROR: /, '')
   throw new InstallError(isNetworkFailure(stderr) ? `the package index cannot be reached: ${said}` : said, stderr)
+}
+
+function pipEnvironment(): NodeJS.ProcessEnv {
+  const own = OWN_VARIABLES.split(' ').filter((name) => process.env[name] !== undefined)
+  return { ...passedEnvironment(process.env), ...Object.fromEntries(own.map((name) => [name, process.env[name]])) }
 }
 
 /** Commands of pips that ran, because each attempt at an installation asks for one. */
@@ -45,14 +51,16 @@ async function findPip(wanted: string | undefined): Promise<string[] | undefined
   if (known) return known
   const pythons = wanted === undefined ? PYTHONS.flatMap((name) => findPrograms(name)) : [wanted]
   const [uv] = findPrograms('uv')
+  const program = ['-c', PIP_PROGRAM]
+  const inUv = ['--from', 'pip', 'python', ...program]
   const candidates = [
-    ...pythons.map((python) => [python, '-c', AS_PROGRAM]),
+    ...pythons.map((python) => [python, ...program]),
     ...(uv === undefined
       ? []
-      : [[uv, 'tool', 'run', '--quiet', ...pythons.slice(0, 1).flatMap((python) => ['--python', python]), 'pip']]),
+      : [[uv, 'tool', 'run', '--quiet', ...pythons.slice(0, 1).flatMap((python) => ['--python', python]), ...inUv]]),
   ]
   for (const [command, ...args] of candidates) {
-    if ((await runCommand(command!, [...args, '--version'])).code !== 0) continue
+    if ((await runCommand(command!, [...args, '--version'], { env: pipEnvironment() })).code !== 0) continue
     found.set(wanted, [command!, ...args])
     return [command!, ...args]
   }

@@ -45,7 +45,7 @@ export async function unpackWheel(archive: Buffer): Promise<PackageFile[]> {
 export async function refuseAddresses(archive: Buffer): Promise<void> {
   for await (const { name, data } of zipEntries(archive, MAX_UNPACKED_BYTES)) {
     if (!/^[^/]+\.dist-info\/METADATA$/.test(name)) continue
-    const [line] = /^Requires-Dist:(?:[^;@\r\n]|\r?\n[ \t])*@.*/im.exec(data.toString()) ?? []
+    const [line] = /^Requires-Dist:(?:[^;@\r\n]|(?:\r\n?|\n)[ \t])*@.*/im.exec(data.toString()) ?? []
     if (line !== undefined) throw new Error(`it needs a package by its address (${line.slice(0, 200)})`)
   }
 }

@@ -6,6 +6,7 @@ import path from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { makeTemporaryFolder, type MissingPackage } from '@sandbridge/core/isolation'
 import { installAvailable, InstallError, wordsText } from '@sandbridge/cell-packages/missing-packages.ts'
+import { PIP_PROGRAM } from '@sandbridge/cell-packages/pip-program.ts'
 import { PACKAGES_TARGET, writeFiles } from '@sandbridge/cell-packages/package-folder.ts'
 import {
   findWheels,
@@ -75,6 +76,7 @@ async function build(
       : requested.wheels.map(({ fileName, data }) => ({ path: fileName, data }))
     await writeFiles(path.join(context, 'packages'), files)
     await writeFile(path.join(context, 'requirements.txt'), requested.requirements.join('\n'))
+    await writeFile(path.join(context, 'pip-program.py'), PIP_PROGRAM)
     await writeFile(path.join(context, 'Containerfile'), unpacked ? copied(base.id) : installed(base.id, requested))
     // `--force-rm`: a failed build leaves no container behind. Podman would store a layer for each step.
     const layers = engine.dialect === 'podman' ? ['--layers=false'] : []
@@ -100,16 +102,17 @@ function copied(base: string): string {
 /** Installs wheels only, so that no code of a package runs during the build. Removes the installer afterwards. */
 function installed(base: string, { wheels }: RequestedPackages): string {
   const files = wheels.map(({ fileName }) => `/tmp/packages/${fileName}`).join(' ')
-  const pip = 'python3 -m pip --disable-pip-version-check --no-cache-dir'
+  const options = '--disable-pip-version-check --no-cache-dir'
   return [
     `FROM ${base}`,
     'USER 0',
     'COPY packages /tmp/packages',
-    'COPY requirements.txt /tmp/requirements.txt',
+    'COPY requirements.txt pip-program.py /tmp/',
     'RUN (python3 -m pip --version > /dev/null 2>&1 || python3 -m ensurepip > /dev/null)' +
-      ` && ${pip} install --no-input --only-binary :all: --target ${PACKAGES_TARGET} --requirement /tmp/requirements.txt ${files}` +
+      ` && python3 -I /tmp/pip-program.py ${options} install --no-input --only-binary :all: --target ${PACKAGES_TARGET} --requirement /tmp/requirements.txt ${files}` +
       // A distribution's own pip cannot be uninstalled this way, and stays.
-      ` && (${pip} uninstall --yes --quiet pip || true) && rm -rf /tmp/packages /tmp/requirements.txt`,
+      ` && (python3 -m pip ${options} uninstall --yes --quiet pip || true)` +
+      ' && rm -rf /tmp/packages /tmp/requirements.txt /tmp/pip-program.py',
     'USER 65534:65534',
     '',
   ].join('\n')
