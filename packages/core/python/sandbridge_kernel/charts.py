@@ -62,7 +62,8 @@ def chart(value: Any) -> dict[str, Any] | None:
 def whole_page(value: Any) -> Any:
     """A chart as a page with its library inside, so that it needs no network; any other value as it is."""
     if is_a(value, *_ALTAIR):
-        return value.to_html(inline=True)
+        # What shows the page forbids `eval`, with which Vega reads expressions by default.
+        return value.to_html(inline=True, embed_options={"ast": True})
     return value.to_html(include_plotlyjs=True) if is_a(value, *_PLOTLY) else value
 
 

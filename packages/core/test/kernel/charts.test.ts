@@ -14,7 +14,7 @@ class TopLevelMixin:
     def __init__(self, mark): self.mark = mark
     def to_dict(self):
         if self.mark not in ('bar', 'die'): raise ValueError(f'{self.mark} is no mark')
-    def to_html(self, inline=False): return '<p>whole altair</p>' if inline else '<p>altair</p>'
+    def to_html(self, inline=False, embed_options=None): return f'<p>whole altair {embed_options}</p>' if inline else '<p>altair</p>'
     def to_json(self): return self.mark
     def show(self): import IPython
 class Chart(TopLevelMixin): pass
@@ -121,7 +121,7 @@ it('a chart is shown as an app with its library inside, so that it needs no netw
   await kernel.run(`${ALTAIR}runtime.show_app(altair.Chart('bar'))`, { onCall })
   await kernel.run(`${PLOTLY}runtime.show_app(BaseFigure(), name='sales.html')`, { onCall })
   expect(Object.fromEntries(saved)).toEqual({
-    'app-1.html': '<p>whole altair</p>',
+    'app-1.html': "<p>whole altair {'ast': True}</p>",
     'sales.html': '<p>plotly from True</p>',
   })
   for (const wrong of ['runtime.show_app(7)', "runtime.show_app('<p>', name='a.txt')", "runtime.show_app('<p>', {1j})"])
