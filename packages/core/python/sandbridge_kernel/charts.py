@@ -24,9 +24,14 @@ _PLOTLY = ("plotly.basedatatypes", "BaseFigure")
 _KINDS = dict((_ALTAIR, _PLOTLY))
 _SCALE = 2  # of a PNG: text stays readable when a client scales it down
 
-# In a process of its own: the exporter contains a JavaScript engine, which ends its process where it cannot start.
+# In processes of their own: the exporter contains a JavaScript engine, which ends its process where it cannot start.
 _DRAW = f"import sys, vl_convert; sys.stdout.buffer.write(vl_convert.vegalite_to_png(sys.stdin.read(), scale={_SCALE}))"
-_DRAW_SECONDS = 20
+# What shows the page forbids `eval`, with which Vega reads expressions by default.
+_WHOLE = """\
+import sys, altair
+chart = altair.Chart.from_json(sys.stdin.read())
+sys.stdout.buffer.write(chart.to_html(inline=True, embed_options={"ast": True}).encode())"""
+_EXPORT_SECONDS = 30
 
 _page_count = 0  # of this session; each page has a name of its own
 
@@ -62,19 +67,34 @@ def chart(value: Any) -> dict[str, Any] | None:
 def whole_page(value: Any) -> Any:
     """A chart as a page with its library inside, so that it needs no network; any other value as it is."""
     if is_a(value, *_ALTAIR):
-        # What shows the page forbids `eval`, with which Vega reads expressions by default.
-        return value.to_html(inline=True, embed_options={"ast": True})
+        return _altair_page(value)
     return value.to_html(include_plotlyjs=True) if is_a(value, *_PLOTLY) else value
 
 
 def _altair_png(value: Any) -> bytes:
+    return _export(_DRAW, value)
+
+
+def _altair_page(value: Any) -> str:
+    from subprocess import SubprocessError
+
+    from .api.errors import ArgumentsError
+
+    try:
+        return _export(_WHOLE, value).decode()
+    except (OSError, SubprocessError) as error:
+        reason = "Altair's exporter, vl-convert-python, is missing or does not run in this sandbox"
+        raise ArgumentsError(f"{reason}. Show a chart of Plotly, or draw one with matplotlib.") from error
+
+
+def _export(program: str, value: Any) -> bytes:
     import subprocess
 
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    command = [sys.executable, "-c", _DRAW]
+    command = [sys.executable, "-c", program]
     spec = str(value.to_json()).encode()
     return subprocess.run(
-        command, input=spec, env=environment, timeout=_DRAW_SECONDS, capture_output=True, check=True
+        command, input=spec, env=environment, timeout=_EXPORT_SECONDS, capture_output=True, check=True
     ).stdout
 
 

@@ -14,7 +14,12 @@ class TopLevelMixin:
     def __init__(self, mark): self.mark = mark
     def to_dict(self):
         if self.mark not in ('bar', 'die'): raise ValueError(f'{self.mark} is no mark')
-    def to_html(self, inline=False, embed_options=None): return f'<p>whole altair {embed_options}</p>' if inline else '<p>altair</p>'
+    def to_html(self, inline=False, embed_options=None):
+        if not inline: return '<p>altair</p>'
+        if self.mark == 'die': __import__('os').abort()
+        return f'<p>whole altair {embed_options}</p>'
+    @classmethod
+    def from_json(cls, text): return cls(text)
     def to_json(self): return self.mark
     def show(self): import IPython
 class Chart(TopLevelMixin): pass
@@ -124,6 +129,8 @@ it('a chart is shown as an app with its library inside, so that it needs no netw
     'app-1.html': "<p>whole altair {'ast': True}</p>",
     'sales.html': '<p>plotly from True</p>',
   })
+  const dead = await kernel.run(`runtime.show_app(altair.Chart('die'))`, { onCall })
+  expect(dead.error).toMatchObject({ message: expect.stringContaining('does not run in this sandbox') as string })
   for (const wrong of ['runtime.show_app(7)', "runtime.show_app('<p>', name='a.txt')", "runtime.show_app('<p>', {1j})"])
     expect((await kernel.run(wrong, { onCall })).error).toMatchObject({
       name: expect.stringContaining('Error') as string,
