@@ -10,7 +10,8 @@ const ROOT = path.join(import.meta.dirname, '..')
 /** Which package uses which other one when the program runs. Tests may use any. */
 const MAY = {
   direct: ['record'],
-  page: ['http', 'record'],
+  page: ['http', 'permissions', 'record'],
+  terminal: ['permissions'],
   workflows: ['record', 'terminal'],
   registry: ['remote'],
   'sign-in': ['remote'],

@@ -31,7 +31,6 @@ const COPIED = ['packages', 'scripts', 'examples', 'NOTICE', 'package.json', 'ts
 /** Quick tests whose imports lead to a package. Any other is the same with the core alone. */
 const QUICK = [
   'bridge',
-  'calls/permissions/cell-permissions',
   'cli/terminal/ask-in-terminal',
   'cli/terminal/open-bridge',
   'cli/terminal/print',
@@ -137,6 +136,7 @@ const ASKING: [string, string, Given, readonly string[]][] = [
     { env: { MCP_BRIDGE_FLOW: 'ask' } },
     CELL,
   ],
+  ['MCP_BRIDGE_FLOW', 'judging calls by rules', { env: { MCP_BRIDGE_PERMISSIONS: 'readonly' } }, CELL],
   ['MCP_BRIDGE_AUDIT', RECORD, { env: { MCP_BRIDGE_AUDIT: 'full' } }, CELL],
   ['MCP_BRIDGE_AUDIT', RECORD, { env: { MCP_BRIDGE_AUDIT: 'full required=on' }, servers: { raw: RAW } }, CALL],
   ['The sandbox of raw', 'jails of servers', { servers: JAILED }, CALL],

@@ -7,6 +7,8 @@ export type { Arguments, CallPlace, Learned, LearnedTool, ToolIdentity } from '.
 export { once } from './calls/once-part.ts'
 export type { CellJournal, CellToJournal, EnteredCall, JournaledCall, JournaledSession } from './calls/once-part.ts'
 export type { Journals, JournalsOptions } from './calls/once-part.ts'
+export { gates } from './calls/permissions/permissions-part.ts'
+export type { Admitted, Cancellable, CellGate, CellOf, SeenToolCall } from './calls/permissions/permissions-part.ts'
 export { languages } from './cell/languages-part.ts'
 export { masking } from './cell/masking-part.ts'
 export type { AskedQuestion, AsksModel, CellMasker, Mask, MaskedData, Maskers } from './cell/masking-part.ts'

@@ -2,7 +2,9 @@
 // client could also answer the question itself, so a link gives it no additional access. It belongs to the browser that
 // opens it first, where it opens until the question is answered: after a reload, and in other tabs.
 import { randomBytes } from 'node:crypto'
-import { answerQuestion, answersTo, type KeptQuestion } from '@sandbridge/core/calls/permissions'
+import { answerQuestion } from '@sandbridge/permissions/kept-questions.ts'
+import type { KeptQuestion } from '@sandbridge/core/calls/permissions'
+import { answersTo } from '@sandbridge/permissions/ask-by-elicitation.ts'
 import { lockedPage, notePage, questionPage } from './small-pages.ts'
 
 const MAX_OPEN = 100

@@ -17,6 +17,7 @@ import { masking } from '@sandbridge/masking/package.ts'
 import { memories } from '@sandbridge/memories/package.ts'
 import { once } from '@sandbridge/once/package.ts'
 import { page } from '@sandbridge/page/package.ts'
+import { permissions } from '@sandbridge/permissions/package.ts'
 import { postgres } from '@sandbridge/postgres/package.ts'
 import { record } from '@sandbridge/record/package.ts'
 import { registry } from '@sandbridge/registry/package.ts'
@@ -46,6 +47,7 @@ export const PACKAGES: readonly Package[] = [
   memories,
   once,
   page,
+  permissions,
   postgres,
   record,
   registry,

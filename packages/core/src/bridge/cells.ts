@@ -12,8 +12,7 @@ import type { Maskers } from '../cell/masking-part.ts'
 import type { Methods } from '../calls/methods/method.ts'
 import { type ServerApp, ServerApps } from '../calls/methods/server-apps.ts'
 import { namedServers } from '../calls/named-servers.ts'
-import { CellPermissions } from '../calls/permissions/cell-permissions.ts'
-import { deniedByRule } from '../calls/permissions/denied.ts'
+import { gates, RULES } from '../calls/permissions/permissions-part.ts'
 import type { SessionFlow } from '../calls/flow-part.ts'
 import { CalledTools } from '../calls/notes/called-tools.ts'
 import { smallerResults } from '../calls/notes/smaller-results.ts'
@@ -184,11 +183,9 @@ export class Cells {
     const flow = this.flows.find(session)
     const { validate } = await import('../config/rules/policy.ts')
     const decision = validate(policy, { ...subject, args: { uri: app.uri }, flow })
+    const { deniedByRule, refuseApp } = await gates.for(RULES)
     if (decision.verdict === 'deny') throw deniedByRule(subject, decision, [])
-    if (flow) {
-      const { refuseApp } = await import('../calls/permissions/refuse-app.ts')
-      refuseApp(policy, JSON.stringify([app.html, app.args, app.result]), flow, app.server)
-    }
+    if (flow) refuseApp(policy, JSON.stringify([app.html, app.args, app.result]), flow, app.server)
     return app
   }
 
@@ -209,7 +206,7 @@ export class Cells {
     if (!policy?.followsFlow) return
     let judge: ((flow: SessionFlow) => void) | undefined
     if (app !== undefined) {
-      const { refuseApp } = await import('../calls/permissions/refuse-app.ts')
+      const { refuseApp } = await gates.for(RULES)
       judge = (flow) => refuseApp(policy, app, flow)
     }
     await readKept(place, kept, { set, state, seen, judge })
@@ -297,7 +294,7 @@ export class Cells {
       hold: request.hold,
       stop: () => interrupt.abort(STOPPED),
     }
-    cell.permissions = policy && new CellPermissions(rules, cell, policy)
+    cell.permissions = policy && (await gates.for(RULES)).gateOf(rules, cell, policy)
     const serve = serveCalls(cell, methods)
     if (!masker) cell.onCall = serve
     return cell

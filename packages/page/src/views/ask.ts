@@ -1,7 +1,8 @@
 // Shows and answers questions about calls whose client cannot ask, like `sandbridge approve`.
 import type { Bridge } from '@sandbridge/core/bridge/bridge.ts'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { answerQuestion, answersTo, isAnswer, listQuestions } from '@sandbridge/core/calls/permissions'
+import { answerQuestion, listQuestions } from '@sandbridge/permissions/kept-questions.ts'
+import { answersTo, isAnswer } from '@sandbridge/permissions/ask-by-elicitation.ts'
 import type { KeptQuestion } from '@sandbridge/core/calls/permissions'
 
 export interface WaitingQuestion extends Pick<KeptQuestion, 'id' | 'asking' | 'text' | 'pid' | 'cell'> {

@@ -5,7 +5,7 @@ import * as z from 'zod'
 import { isPlainlySeen } from '@sandbridge/core/util/text'
 import { type CatalogTool, serverMethod } from '@sandbridge/core/calls/catalog'
 import { type CallContext, listedPrompts, listedResources, tellingMethod } from '@sandbridge/core/calls/methods'
-import type { Admitted } from '@sandbridge/core/calls/permissions'
+import type { Admitted } from '@sandbridge/core/parts'
 import { allowedServer, observed, withUser } from '@sandbridge/core/calls'
 import { boundedRecord } from '@sandbridge/core/util/json'
 

@@ -1,7 +1,8 @@
 // `sandbridge approve`: answers questions about calls whose client cannot ask.
 import { loadSettings } from '@sandbridge/core/config/settings'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { answerQuestion, answersTo, isAnswer, listQuestions } from '@sandbridge/core/calls/permissions'
+import { answerQuestion, listQuestions } from '@sandbridge/permissions/kept-questions.ts'
+import { answersTo, isAnswer } from '@sandbridge/permissions/ask-by-elicitation.ts'
 import type { KeptQuestion } from '@sandbridge/core/calls/permissions'
 import { hasTerminal, pickOne, type Terminal } from '@sandbridge/core/cli/terminal'
 

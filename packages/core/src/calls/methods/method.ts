@@ -17,7 +17,7 @@ import type { UserState } from '../../keep/user-state.ts'
 import type { SignInPage } from '../../upstream/oauth-part.ts'
 import type { UpstreamJail } from '../../upstream/upstream-set.ts'
 import type { SignInOptions, Upstreams } from '../../upstream/upstream.ts'
-import type { CellPermissions } from '../permissions/cell-permissions.ts'
+import type { CellGate } from '../permissions/permissions-part.ts'
 import type { SandboxFacts } from '../capability-summary.ts'
 import type { Learned } from '../learned-part.ts'
 import type { CellJournal } from '../once-part.ts'
@@ -62,7 +62,7 @@ export interface CellContext extends ProxyOptions {
   /** The client that upstreams may ask something during calls. */
   asker: Asker | undefined
   /** Missing when every call is allowed. */
-  permissions: CellPermissions | undefined
+  permissions: CellGate | undefined
   session: Session
   /** Missing where flows are not followed. */
   flow: SessionFlow | undefined

@@ -8,7 +8,7 @@ import { APP_TYPE } from '../../util/app-type.ts'
 import { fieldsOf } from '../../util/json/json.ts'
 import type { SessionFlow } from '../flow-part.ts'
 import { observed } from '../observed-call.ts'
-import type { CellPermissions } from '../permissions/cell-permissions.ts'
+import type { CellGate } from '../permissions/permissions-part.ts'
 
 /** Of the HTML of one app; an app is a single file with its libraries. */
 export const MAX_PAGE_CHARS = 8 << 20
@@ -19,7 +19,7 @@ const MAX_KEPT_CHARS = 24 << 20
 
 /** The cell that called the tool. */
 type Caller = Parameters<typeof observed>[0] & {
-  permissions: Pick<CellPermissions, 'admit' | 'refuseDenied'> | undefined
+  permissions: Pick<CellGate, 'admit' | 'refuseDenied'> | undefined
   upstreams: Pick<Upstreams, 'readResource'>
   notes: Set<string>
   flow: SessionFlow | undefined

@@ -21,7 +21,6 @@ import { JsonRecord } from '../../keep/json-record.ts'
 import type { Document } from '../../keep/store.ts'
 import type { Upstreams } from '../../upstream/upstream.ts'
 import type { AnswerPage } from './answer-page.ts'
-import { KeptQuestions } from './kept-questions.ts'
 
 interface PermissionsOptions {
   settings: Pick<Settings, 'stateDir' | 'askTimeoutMs' | 'permissions' | 'flow'>
@@ -49,14 +48,11 @@ interface Stricter {
 }
 
 const MAX_NAMED = 5
-/** Maximum number of open questions, over all sessions. */
-const MAX_QUESTIONS = 50
 
 export class Permissions {
   readonly options: PermissionsOptions
-  /** Stores questions that the client cannot ask. */
-  readonly questions: KeptQuestions
-  openQuestions = 0
+  /** Ends what the gate of its cells keeps. */
+  onClose: (() => Promise<void>) | undefined
   readonly #hours: JsonRecord<Hours>
   /** Those of this bridge, by the monotonic clock. */
   readonly #ofBridge: Hours = new Map()
@@ -69,7 +65,6 @@ export class Permissions {
 
   constructor(options: PermissionsOptions, policy: Policy | undefined) {
     this.options = options
-    this.questions = new KeptQuestions(options.settings.stateDir, options.settings.askTimeoutMs)
     this.#hours = new JsonRecord<Hours>({
       document: options.hours,
       empty: () => new Map(),
@@ -140,11 +135,7 @@ export class Permissions {
   }
 
   async close(): Promise<void> {
-    await this.questions.close()
-  }
-
-  get hasRoom(): boolean {
-    return this.openQuestions < MAX_QUESTIONS
+    await this.onClose?.()
   }
 
   /**

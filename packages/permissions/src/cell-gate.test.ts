@@ -5,20 +5,21 @@ import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import type { BridgeError } from '../../errors.ts'
-import { CatalogTool } from '../catalog/model/catalog-tool.ts'
-import { NO_EVENTS } from '../../observe/events/event-stream.ts'
-import { RunLog } from '../../observe/events/run-log.ts'
-import { SILENT } from '../../util/log.ts'
-import { Policy } from '../../config/rules/policy.ts'
-import { fileDocument } from '../../keep/files/file-document.ts'
-import { readRules } from '../../config/rules/read-rules.ts'
+import type { BridgeError } from '../../core/src/errors.ts'
+import { CatalogTool } from '../../core/src/calls/catalog/model/catalog-tool.ts'
+import { NO_EVENTS } from '../../core/src/observe/events/event-stream.ts'
+import { RunLog } from '../../core/src/observe/events/run-log.ts'
+import { SILENT } from '../../core/src/util/log.ts'
+import { Policy } from '../../core/src/config/rules/policy.ts'
+import { fileDocument } from '../../core/src/keep/files/file-document.ts'
+import { readRules } from '../../core/src/config/rules/read-rules.ts'
 import { answerQuestion, listQuestions } from './kept-questions.ts'
-import type { Asker } from '../questions/questions.ts'
-import type { Hold } from './answer-page.ts'
-import { CellPermissions } from './cell-permissions.ts'
-import type { CellOf } from './ask-user.ts'
-import { Permissions } from './permissions.ts'
+import type { Asker } from '../../core/src/calls/questions/questions.ts'
+import type { Hold } from '../../core/src/calls/permissions/answer-page.ts'
+import { CellPermissions } from './cell-gate.ts'
+import { questionsOf } from './ask-user.ts'
+import type { CellOf } from '../../core/src/calls/permissions/permissions-part.ts'
+import { Permissions } from '../../core/src/calls/permissions/permissions.ts'
 
 const COUNT = 1_000
 const MOST = 50
@@ -52,7 +53,7 @@ async function open(rules: object = { ask: ['hub__send', 'hub__send__all'] }, fo
     },
     policy,
   )
-  const { questions } = permissions
+  const questions = questionsOf(permissions).kept
   const cellOf = (asker: Asker | undefined, more: Pick<CellOf, 'allowed' | 'hold' | 'notes'> = {}) =>
     new CellPermissions(
       permissions,
@@ -94,12 +95,12 @@ it('at most fifty questions to clients that never answer are open, and each ends
   const refused: string[] = []
   for (const call of calls) void call.then((outcome) => refused.push(outcome))
   while (refused.length < COUNT - MOST) await new Promise((resolve) => setTimeout(resolve, 20))
-  expect([asked, refused.length, permissions.openQuestions]).toEqual([MOST, COUNT - MOST, MOST])
+  expect([asked, refused.length, questionsOf(permissions).openCount]).toEqual([MOST, COUNT - MOST, MOST])
   expect(new Set(refused.map((text) => /too many questions are open/.test(text)))).toEqual(new Set([true]))
   controller.abort()
   const outcomes = await Promise.all(calls)
   expect(outcomes).not.toContain('made')
-  while (permissions.openQuestions > 0) await new Promise((resolve) => setTimeout(resolve, 20))
+  while (questionsOf(permissions).openCount > 0) await new Promise((resolve) => setTimeout(resolve, 20))
   // Control: there is room again, and a yes counts.
   const yes: Asker = {
     ...never,

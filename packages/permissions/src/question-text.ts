@@ -1,8 +1,6 @@
 // The text of a question about calls. The bridge writes all of it, or shows it as data. Pure.
-import type { Decision } from '../../config/rules/policy.ts'
-import { flowText } from '../../config/rules/flow.ts'
-import { ruleName, ruleReason } from '../../config/rules/rule.ts'
-import { visibleInline } from '../../util/text/visible.ts'
+import { type Decision, flowText, ruleName, ruleReason } from '@sandbridge/core/config/rules'
+import { visibleInline } from '@sandbridge/core/util/text'
 import { argumentLine, argumentLines, visibleBlanks } from './call-text.ts'
 import type { GrantableCall } from './grants.ts'
 

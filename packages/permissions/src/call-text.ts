@@ -1,9 +1,9 @@
 // Shows a call to the person who decides about it: every argument as a whole, those that say where it goes first, and
 // no text that displays as something else than it is. It contains no text of the server. Pure.
 import { hash } from 'node:crypto'
-import type { Call } from '../../config/rules/policy.ts'
-import { sortedJson } from '../../util/json/sorted-json.ts'
-import { withVisibleBlanks } from '../../util/text/visible.ts'
+import type { Call } from '@sandbridge/core/config/rules'
+import { sortedJson } from '@sandbridge/core/util/json'
+import { withVisibleBlanks } from '@sandbridge/core/util/text'
 
 /** Longest text that any place shows. Lines are made up to this length: a longer question is not asked. */
 export const MAX_SHOWN_CHARS = 500_000

@@ -2,29 +2,21 @@
 // makes it. Waiting calls of one tool with the same argument names form one question, and questions are asked one at a
 // time. Anything but a clear yes in time counts as a no. A yes is for the calls that were shown.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Allowed, type CallFlow, type CallKind, ofCell } from '../../observe/events/event.ts'
-import { newId } from '../../observe/events/new-id.ts'
-import type { CatalogTool, ServerMethod } from '../catalog/model/catalog-tool.ts'
-import { BridgeError, messageOf } from '../../errors.ts'
-import { visibleInline } from '../../util/text/visible.ts'
-import type { Counts } from '../../config/rules/limits.ts'
-import type { TrustedText } from '../../config/rules/permissions-schema.ts'
-import { flowsOf } from '../../config/rules/declared-flows.ts'
-import { flowKey } from '../../config/rules/flow.ts'
-import { asSent, type Decision, frozenCopy, type Policy, type Subject, validate } from '../../config/rules/policy.ts'
+import { type CallKind, newId, ofCell } from '@sandbridge/core/observe/events'
+import type { CatalogTool, ServerMethod } from '@sandbridge/core/calls/catalog'
+import { BridgeError, messageOf } from '@sandbridge/core/errors.ts'
+import { visibleInline } from '@sandbridge/core/util/text'
+import { asSent, flowKey, flowsOf, frozenCopy, validate } from '@sandbridge/core/config/rules'
+import type { Counts, Decision, Policy, Subject, TrustedText } from '@sandbridge/core/config/rules'
 import type { Answer, NoAnswer } from './ask-by-elicitation.ts'
-import { type Asked, askUser, type CellOf } from './ask-user.ts'
+import { type Asked, askUser } from './ask-user.ts'
 import { deniedByAnswer, deniedByLimit, deniedByRule } from './denied.ts'
 import { CellGrants, shapeKey } from './grants.ts'
-import type { Permissions } from './permissions.ts'
+import type { Admitted, Cancellable, CellGate, CellOf, SeenToolCall } from '@sandbridge/core/parts'
+import type { Permissions } from '@sandbridge/core/calls/permissions'
 import { callsText, trustText } from './question-text.ts'
 
 type Arguments = Record<string, unknown>
-
-/** A call whose signal is made on demand: making it takes as long as judging the call. */
-interface Cancellable {
-  readonly signal: AbortSignal
-}
 
 /** What a call is in events. Of a list of tools there is none. */
 const KINDS = {
@@ -35,23 +27,6 @@ const KINDS = {
   prompts: 'prompts',
   resources: 'resources',
 } as const satisfies Record<ServerMethod | 'call_tool', CallKind>
-
-/** An allowed call: its arguments, what allowed it, and its event id if events exist already. */
-export interface Admitted {
-  args: Arguments
-  allowed: Allowed
-  id?: string
-  /** Where the arguments came from. */
-  flow?: CallFlow | undefined
-}
-
-/** A call found in a cell's source. Without `args`, not all arguments are known. */
-export interface SeenToolCall {
-  tool: CatalogTool
-  args: Arguments | undefined
-  /** It is made whenever the cell runs: the user is asked about others when they are made. */
-  isMade: boolean
-}
 
 /** A call that waits until the user has answered. */
 interface Waiting extends Asked {
@@ -74,7 +49,7 @@ const MAX_GATHERINGS = 10
 /** Per cell. */
 const MAX_WAITING = 1_000
 
-export class CellPermissions {
+export class CellPermissions implements CellGate {
   readonly #permissions: Permissions
   readonly #cell: CellOf
   #policy: Policy

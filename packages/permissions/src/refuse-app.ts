@@ -1,8 +1,7 @@
 // Flow rules for apps. An app cannot be kept from telling something to whoever wrote it: browsers look up the host of
 // an address that it navigates to, and connect, before they refuse the navigation. So showing one counts as a call that
 // sends the app out, and where it sends it is in the app.
-import type { FlowFacts } from '../../config/rules/flow.ts'
-import { Policy, validate } from '../../config/rules/policy.ts'
+import { type FlowFacts, Policy, validate } from '@sandbridge/core/config/rules'
 import { deniedByAnswer, deniedByRule, flowRuleHint } from './denied.ts'
 
 /** How rules name it. */

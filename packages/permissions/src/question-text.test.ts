@@ -1,9 +1,9 @@
 // This file verifies that a question shows everything that is sent, most important first, and no text that displays as
 // something else.
 import { expect, it } from 'vitest'
-import type { Decision } from '../../config/rules/policy.ts'
+import type { Decision } from '../../core/src/config/rules/policy.ts'
 import type { GrantableCall } from './grants.ts'
-import type { Rule } from '../../config/rules/rule.ts'
+import type { Rule } from '../../core/src/config/rules/rule.ts'
 import { MAX_SHOWN_CHARS } from './call-text.ts'
 import { callsText, MAX_ASKED_CHARS } from './question-text.ts'
 

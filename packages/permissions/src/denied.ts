@@ -1,12 +1,8 @@
 // Makes the error for a refused call: which rule refused it, and what is allowed instead. Pure.
-import { BridgeError } from '../../errors.ts'
-import type { LimitReached } from '../../config/rules/limits.ts'
-import type { Decision, Subject } from '../../config/rules/policy.ts'
-import type { WatchedFlows } from '../../config/rules/declared-flows.ts'
-import { conditionFor, type FlowReason, flowText } from '../../config/rules/flow.ts'
-import { type Rule, ruleName, ruleReason } from '../../config/rules/rule.ts'
-import { shortName } from '../../util/text/short-name.ts'
-import { visibleInline } from '../../util/text/visible.ts'
+import { BridgeError } from '@sandbridge/core/errors.ts'
+import { conditionFor, flowText, ruleName, ruleReason } from '@sandbridge/core/config/rules'
+import type { Decision, FlowReason, LimitReached, Rule, Subject, WatchedFlows } from '@sandbridge/core/config/rules'
+import { shortName, visibleInline } from '@sandbridge/core/util/text'
 
 type Name = Pick<Subject, 'server' | 'tool'>
 

@@ -2,7 +2,7 @@
 // tool in a session. A grant names the tool's and the server's definitions, so it does not apply to another server or
 // tool of the same name. Pure.
 import { argumentsHash, shapeOf } from './call-text.ts'
-import type { Call } from '../../config/rules/policy.ts'
+import type { Call } from '@sandbridge/core/config/rules'
 
 /** A call that may need a grant, with the key of its tool. */
 export interface GrantableCall extends Call {

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, 
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { beforeEach, expect, it, onTestFinished } from 'vitest'
-import { needsPosix } from '../../../test/support/needs.ts'
+import { needsPosix } from '@sandbridge/core/test/support/needs.ts'
 import { answerQuestion, KeptQuestions, listQuestions } from './kept-questions.ts'
 
 const ID = '0123456789abcdef'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { Rule } from '../../config/rules/rule.ts'
+import type { Rule } from '../../core/src/config/rules/rule.ts'
 import { deniedByRule } from './denied.ts'
 
 it.each([

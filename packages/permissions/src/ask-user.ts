@@ -1,15 +1,10 @@
 // Asks the user one question about calls of a cell: through its client, in a terminal, or on the page.
-import type { EventStream } from '../../observe/events/event-stream.ts'
-import { ofCell, type Origin } from '../../observe/events/event.ts'
-import { newId } from '../../observe/events/new-id.ts'
-import type { UserRules } from '../../config/user-rules.ts'
-import type { Decision } from '../../config/rules/policy.ts'
-import type { WatchedFlows } from '../../config/rules/declared-flows.ts'
+import { newId, ofCell } from '@sandbridge/core/observe/events'
+import type { Decision } from '@sandbridge/core/config/rules'
 import { flowRuleHint } from './denied.ts'
-import type { SessionFlow } from '../flow-part.ts'
-import type { Asker } from '../questions/questions.ts'
-import type { CatalogTool } from '../catalog/model/catalog-tool.ts'
-import { askByLink, askInCell, canShowLinks, type Hold } from './answer-page.ts'
+import type { Asker } from '@sandbridge/core/calls'
+import type { CatalogTool } from '@sandbridge/core/calls/catalog'
+import { askByLink, askInCell, canShowLinks } from './ask-on-page.ts'
 import {
   type Answer,
   askByElicitation,
@@ -23,35 +18,10 @@ import {
 } from './ask-by-elicitation.ts'
 import { hasLongName, MAX_SHOWN_CHARS } from './call-text.ts'
 import { exactKey, type GrantableCall } from './grants.ts'
-import type { Permissions } from './permissions.ts'
+import { KeptQuestions } from './kept-questions.ts'
+import type { CellOf } from '@sandbridge/core/parts'
+import type { Permissions } from '@sandbridge/core/calls/permissions'
 import { MAX_ASKED_CHARS, withoutOpening } from './question-text.ts'
-
-/** The cell whose calls are judged. */
-export interface CellOf {
-  session: object
-  /** The rules of its user's own folder. */
-  userRules?: UserRules | undefined
-  asker: Asker | undefined
-  /** For an unattended cell: the tools that may be called although a rule asks. */
-  allowed?: readonly { server: string; tool: string }[] | undefined
-  events: EventStream
-  /** Of its result, a sentence each. */
-  notes?: Set<string>
-  origin: Origin
-  /** What its session's values came from; missing where flows are not followed. */
-  flow?: SessionFlow | undefined
-  /** The workflow that the cell runs without a model. */
-  workflow?: WatchedFlows | undefined
-  /** Whether a question that the client cannot ask is stored, to be answered elsewhere before the code runs again. */
-  keepsQuestions: boolean
-  /**
-   * For a cell of the page, which shows the question in the cell: waits for the answer with the cell's time limit
-   * paused.
-   */
-  hold?: Hold | undefined
-  /** Interrupts the cell, when the user chooses to stop it. */
-  stop: () => void
-}
 
 /** A call that the rules ask about. */
 export interface Asked {
@@ -86,15 +56,17 @@ export async function askUser(
   }
   const earlier = keepsQuestions ? await givenAnswer(text, group, asking) : undefined
   if (earlier !== undefined) return earlier
-  if (!permissions.hasRoom) return { why: 'too many questions are open', hint: 'Wait until they are answered.' }
+  const all = questionsOf(permissions)
+  if (all.openCount >= MAX_QUESTIONS)
+    return { why: 'too many questions are open', hint: 'Wait until they are answered.' }
   const end = tellQuestion(text, group, cell)
-  permissions.openQuestions += 1
+  all.openCount += 1
   let answer: Answer | NoAnswer | Unread | undefined
   try {
     const timeoutMs = permissions.options.settings.askTimeoutMs
     answer = await askByElicitation(asker, text, { timeoutMs, signal, trusts })
   } finally {
-    permissions.openQuestions -= 1
+    all.openCount -= 1
     end(typeof answer === 'string' ? answer : 'unanswered')
   }
   if (typeof answer === 'string' || 'why' in answer) return answer
@@ -104,18 +76,40 @@ export async function askUser(
     : { why: answer.unread, hint: noTerminal(group).hint }
 }
 
+/** The questions of the cells of a server set. */
+interface Questions {
+  /** Those that the client cannot ask. */
+  kept: KeptQuestions
+  /** How many are open at clients, over all sessions. */
+  openCount: number
+}
+
+const MAX_QUESTIONS = 50
+const questionsOfSets = new WeakMap<Permissions, Questions>()
+
+/** Those of a server set, which end with it. */
+export function questionsOf(permissions: Permissions): Questions {
+  const known = questionsOfSets.get(permissions)
+  if (known) return known
+  const { stateDir, askTimeoutMs } = permissions.options.settings
+  const questions = { kept: new KeptQuestions(stateDir, askTimeoutMs), openCount: 0 }
+  questionsOfSets.set(permissions, questions)
+  permissions.onClose = () => questions.kept.close()
+  return questions
+}
+
 /** Askers of running cells that were asked and returned no answer: they are asked once. */
 const unable = new WeakSet<Asker>()
 
 function keptId(text: string, group: readonly Asked[], { permissions, cell }: Asking): string {
   const calls = group.map(({ call }) => exactKey(call)).join('\n')
-  return permissions.questions.idOf(cell.session, `${calls}\n${withoutOpening(text)}`)
+  return questionsOf(permissions).kept.idOf(cell.session, `${calls}\n${withoutOpening(text)}`)
 }
 
 /** The answer that the user has given elsewhere since an earlier run. */
 async function givenAnswer(text: string, group: readonly Asked[], asking: Asking): Promise<Answer | undefined> {
   const { permissions, cell, trusts } = asking
-  const answer = await permissions.questions.take(keptId(text, group, asking))
+  const answer = await questionsOf(permissions).kept.take(keptId(text, group, asking))
   if (answer === undefined) return undefined
   tellQuestion(text, group, cell)(answer)
   return isAnswer(answer, { trusts }) ? answer : 'no'
@@ -132,7 +126,8 @@ async function keptAnswer(
   unread?: string,
 ): Promise<Answer | NoAnswer> {
   const { permissions, cell, signal, trusts } = asking
-  const { questions, options } = permissions
+  const { options } = permissions
+  const questions = questionsOf(permissions).kept
   const timeoutMs = options.settings.askTimeoutMs
   const { asker, origin, hold } = cell
   const answer = await givenAnswer(text, group, asking)

@@ -4,29 +4,11 @@
 import { hash, randomUUID } from 'node:crypto'
 import { readdir, rm } from 'node:fs/promises'
 import path from 'node:path'
+import type { KeptQuestion } from '@sandbridge/core/calls/permissions'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isRunning } from '../../util/process/process-id.ts'
-import { readOrdinary } from '../../util/files/read-ordinary.ts'
-import { makePrivateFolder } from '../../util/files/private-folder.ts'
-import { replaceFile } from '../../util/files/replace-file.ts'
-import { isRecord, parseJson } from '../../util/json/json.ts'
-
-/** A question as stored in its file. */
-export interface KeptQuestion {
-  id: string
-  text: string
-  /** Process id of the bridge that waits for the answer. */
-  pid: number
-  /** New each time the question is asked. */
-  asking: string
-  /** The server whose text an answer can trust. */
-  trusts?: string | undefined
-  /** Id in events of the cell that waits for the answer, if one does. */
-  cell?: string | undefined
-  /** Deadline in milliseconds since 1970, for readers of the file. The bridge itself uses a monotonic clock. */
-  until: number
-  answer?: string
-}
+import { isRunning } from '@sandbridge/core/util/process'
+import { makePrivateFolder, readOrdinary, replaceFile } from '@sandbridge/core/util/files'
+import { isRecord, parseJson } from '@sandbridge/core/util/json/json.ts'
 
 interface Asked extends KeptQuestion {
   /** When it was asked, on the monotonic clock. */

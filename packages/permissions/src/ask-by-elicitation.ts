@@ -1,8 +1,8 @@
 // Asks about calls through the client: a form with one choice. Only the words of a choice, in their field, are a yes. A
 // no may come in any shape; anything else is no answer, and never told as a no of the user.
-import { messageOf } from '../../errors.ts'
-import { visibleInline } from '../../util/text/visible.ts'
-import type { Asker, Question } from '../questions/questions.ts'
+import { messageOf } from '@sandbridge/core/errors.ts'
+import { visibleInline } from '@sandbridge/core/util/text'
+import type { Asker, Question } from '@sandbridge/core/calls'
 
 export type Answer = 'yes' | 'yes-cell' | 'yes-session' | 'yes-always' | 'yes-trust' | 'no' | 'stop'
 

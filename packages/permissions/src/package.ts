@@ -1,0 +1,6 @@
+import type { Package } from '@sandbridge/core/cli/package.ts'
+import { gates } from '@sandbridge/core/parts'
+
+export const permissions: Package = {
+  parts: [gates.at(() => import('./part.ts'))],
+}
