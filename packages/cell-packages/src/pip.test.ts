@@ -27,7 +27,7 @@ it('uv provides pip where the Python of this machine has none', { timeout: 120_0
   vi.stubEnv('PIP_NO_INDEX', '1')
   vi.stubEnv('PIP_FIND_LINKS', index)
   onTestFinished(() => void vi.unstubAllEnvs())
-  await runPip(python, 'download', ['--dest', chosen, '--', 'table'])
+  await runPip(python, ['download', '--dest', chosen], { requirements: ['table'] })
   expect(readdirSync(chosen)).toEqual([fileName])
 })
 
@@ -49,7 +49,9 @@ it('runs no pip of the folder that the bridge runs in', { timeout: 120_000 }, as
   spawnSync(python!, ['-m', 'pip'])
   expect(existsSync(run), 'Python itself runs it').toBe(true)
   rmSync(run)
-  await expect(runPip(undefined, 'download', ['--', 'no-such-package'])).rejects.toThrow(/no-such-package/)
+  await expect(runPip(undefined, ['download'], { requirements: ['no-such-package'] })).rejects.toThrow(
+    /no-such-package/,
+  )
   expect(existsSync(run)).toBe(false)
 })
 
