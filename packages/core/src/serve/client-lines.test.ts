@@ -112,11 +112,11 @@ describe('a request', () => {
 
   it('the reader takes arguments that the client encoded twice', () => {
     const params = { name: 'x', arguments: '{"code": "1"}' }
-    const read = { params: { name: 'x', arguments: { code: '1' } } }
-    expect(message({ ...PING, params }).message).toMatchObject(read)
+    const meant = { params: { name: 'x', arguments: { code: '1' } } }
+    expect(message({ ...PING, params }).message).toMatchObject(meant)
     // As Docker's command line sends them.
     const asName = { name: 'x', arguments: { '{"code": "1"}': null } }
-    expect(message({ ...PING, params: asName }).message).toMatchObject(read)
+    expect(message({ ...PING, params: asName }).message).toMatchObject(meant)
   })
 
   it('the reader takes the arguments of a prompt as texts', () => {
