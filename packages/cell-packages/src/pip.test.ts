@@ -98,7 +98,9 @@ it('refuses source code that a wheel of the index needs by its address', { timeo
       ['install', '--target'],
       ['download', '--dest'],
     ] as const)
-      await expect(runPip(undefined, verb, [option, target, '--', name])).rejects.toThrow(/only wheels|its address/)
+      await expect(runPip(undefined, [verb, option, target], { requirements: [name] })).rejects.toThrow(
+        /only wheels|its address/,
+      )
   expect(existsSync(ran)).toBe(false)
   spawnSync('python3', [...PLAIN, '--target', path.join(folder, 'plain'), 'needy'])
   expect(existsSync(ran), `pip itself runs the code in ${source}`).toBe(true)
@@ -113,10 +115,10 @@ it('refuses a wheel of the index that needs a wheel by its address', { timeout: 
     ['install', '--target'],
     ['download', '--dest'],
   ] as const) {
-    await expect(runPip(undefined, verb, [option, target, '--', 'needy'])).rejects.toThrow(
+    await expect(runPip(undefined, [verb, option, target], { requirements: ['needy'] })).rejects.toThrow(
       /^needy-1\.0.* needs a package by its address \(Requires-Dist: table @/,
     )
-    await runPip(undefined, verb, [option, `${target}-${verb}`, '--', 'table'])
+    await runPip(undefined, [verb, option, `${target}-${verb}`], { requirements: ['table'] })
   }
 })
 
@@ -134,7 +136,7 @@ it.each(['PIP_REQUIREMENT', 'PIP_CONSTRAINT', 'PIP_EDITABLE', 'PIP_CONFIG_FILE']
     writeFileSync(`${file}.txt`, address)
     vi.stubEnv(name, name === 'PIP_EDITABLE' ? source : file)
     const wanted = name === 'PIP_CONSTRAINT' ? 'evil' : 'table'
-    await runPip(undefined, 'install', ['--target', target, '--', wanted]).catch(() => {})
+    await runPip(undefined, ['install', '--target', target], { requirements: [wanted] }).catch(() => {})
     expect(existsSync(ran)).toBe(false)
     spawnSync('python3', [...PLAIN, '--target', path.join(folder, 'plain'), wanted])
     expect(existsSync(ran), 'pip itself runs it').toBe(true)
