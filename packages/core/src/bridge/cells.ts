@@ -257,7 +257,11 @@ export class Cells {
       asker: asker && masker ? masker.asker(asker) : asker,
       listeners: listeners && masker ? masker.listeners(listeners) : listeners,
       signal: interrupt.signal,
-      onCall: (call, cancellation) => serve({ ...call, params: masker!.unmaskData(call.params) }, cancellation),
+      onCall: async (call, cancellation) => {
+        const reply = await serve({ ...call, params: masker!.unmaskData(call.params) }, cancellation)
+        masker!.returned(reply)
+        return reply
+      },
       onCallFailed: (error, call) => {
         const told = log.failure('A call failed', error)
         cell.called.threw(messageOf(error))
