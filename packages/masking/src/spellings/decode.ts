@@ -24,7 +24,7 @@ const ESCAPE = [
 ]
 const SPELLED = new RegExp(
   [
-    // How bash writes a single quote inside of single quotes, and how Python and Node go on with a literal in a new line.
+    // How bash writes a single quote inside of single quotes; how Python and Node go on with a literal in a new line.
     String.raw`'(?:\\'|"'")'`,
     String.raw`(?<joint>["'])(?: \+)?\n[ \t]*(?:b?\k<joint>)`,
     String.raw`[\n"'\x60]`,

@@ -107,7 +107,7 @@ function meant(group: readonly Option[], levels: readonly Level[], isKnown?: (va
   return [{ ...first, end: Math.max(...group.map(({ end }) => end)), value: undefined }]
 }
 
-/** What stands at one place is read as often as its literals say; otherwise, the last level that finds some is right. */
+/** What stands at one place is read as often as its literals say; otherwise, the last level that finds it is right. */
 function certain(group: readonly Option[], levels: readonly Level[]): Found[] {
   const [first] = group
   if (!first) return []
