@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process'
 import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { MASK_KINDS } from '@sandbridge/core/config/settings'
+import { MASK_KINDS } from '../../../core/src/config/settings/sandbox.ts'
 import { createMaskers } from '../part.ts'
 
 const VALUES = [
