@@ -14,7 +14,6 @@ export const MAX_NUMBER = 0xff_ff
 
 export class Fingerprints {
   readonly #maxSlots: number
-  readonly #onForget: () => void
   readonly #merge: (a: number, b: number) => number
   /** Newest first. */
   #generations: Generation[] = [newGeneration(FIRST_SLOTS)]
@@ -23,10 +22,9 @@ export class Fingerprints {
    * @param maxSlots of a third; a power of two. A slot takes 8 bytes
    * @param merge returns the number of a fingerprint that is added again with another one
    */
-  constructor(maxSlots: number, merge: (a: number, b: number) => number, onForget: () => void = () => {}) {
+  constructor(maxSlots: number, merge: (a: number, b: number) => number) {
     this.#maxSlots = maxSlots
     this.#merge = merge
-    this.#onForget = onForget
   }
 
   /** Adds a fingerprint, with a number from 1 to {@link MAX_NUMBER}. */
@@ -76,9 +74,7 @@ export class Fingerprints {
       this.#generations[0] = larger
       return larger
     }
-    const forgets = this.#generations.length === GENERATIONS
     this.#generations = [newGeneration(FIRST_SLOTS), ...this.#generations.slice(0, GENERATIONS - 1)]
-    if (forgets) this.#onForget()
     return this.#generations[0]!
   }
 }

@@ -27,30 +27,25 @@ export interface Found {
   sources: Source[]
   /** Some of it is in what the model wrote. */
   isModels: boolean
-  /** Words with letters of which nothing is known. */
-  unknownWords: number
   /** Whether nothing is known of a part, which can be a number. */
   hasUnknown: boolean
 }
 
-/** What a text has of the results of each server. */
+/** Words of a text that the model did not write: how many letters each has, by their keys. */
+export type Words = Map<number, number>
+
+/** What a text has that the model did not write. */
 export interface Shown {
-  /** Keys of its distinct words with letters. */
-  words: Map<string, Set<number>>
-  /** Servers of which three words in a row are in it, or a very long word. */
-  runs: Set<string>
-  /** Distinct words with letters that neither the model wrote nor any server returned. */
-  unknownWords: number
+  /** Words with letters that servers have returned. */
+  ofServers: Map<string, Words>
+  /** Others. */
+  unknown: Words
 }
 
 /** Slots of a third: 2 MB each for results. */
 const RESULT_SLOTS = 1 << 18
 const WRITTEN_SLOTS = 1 << 14
-/** Words with letters in what counts as text. */
-const MIN_RUN_WORDS = 2
-/** Words of one or two letters that stand in runs. */
-const MIN_RUN_LETTERS = 12
-/** The first characters of a result are read. What follows may be the origin of any value that is otherwise unknown. */
+/** The first characters of a result are read. */
 const MAX_READ_CHARS = 2 << 20
 
 /** Scans one text at a time, for every session. */
@@ -66,8 +61,6 @@ export class OriginIndex {
   readonly #results: Fingerprints
   readonly #written: Fingerprints
   readonly #owners: Owners
-  /** Servers whose results are in the index in part only. */
-  readonly partial = new Set<string>()
   /** The set of sources of the result that is being added. */
   #adding = 0
 
@@ -76,10 +69,7 @@ export class OriginIndex {
     isTrusted: (server: string) => boolean = () => false,
     { resultSlots = RESULT_SLOTS, writtenSlots = WRITTEN_SLOTS } = {},
   ) {
-    const forget = (): void => {
-      for (const { server } of this.#sources) this.partial.add(server)
-    }
-    this.#results = new Fingerprints(resultSlots, (a, b) => this.#merged(a, b), forget)
+    this.#results = new Fingerprints(resultSlots, (a, b) => this.#merged(a, b))
     this.#written = new Fingerprints(writtenSlots, (a) => a)
     this.#owners = new Owners(this.#written, this.#results, (set) =>
       this.#sets[set]!.every((source) => isTrusted(this.#sources[source]!.server)),
@@ -93,7 +83,7 @@ export class OriginIndex {
 
   /** Adds texts that the model wrote as data. */
   addWritten(text: string): void {
-    for (const reading of readingsOf(text).texts) scanner.scan(reading, this.#takeWritten)
+    for (const reading of readingsOf(text)) scanner.scan(reading, this.#takeWritten)
   }
 
   readonly #takeWritten = (units: Int32Array, end: number): void => {
@@ -136,18 +126,10 @@ export class OriginIndex {
     this.#adding = this.#setOfSource(source)
     let left = MAX_READ_CHARS
     eachText(contentOf(result), (text, isBytes) => {
-      if (left > 0) this.#addText(source, text.length > left ? text.slice(0, left) : text, isBytes)
-      else this.partial.add(source.server)
+      if (!isBytes) for (const reading of readingsOf(text.slice(0, left))) scanner.scan(reading, this.#takeResult)
       left -= text.length
-      return left + text.length > 0
+      return left > 0
     })
-    if (left < 0) this.partial.add(source.server)
-  }
-
-  #addText({ server }: Source, text: string, isBytes: boolean): void {
-    const { texts, isPartial } = readingsOf(text)
-    if (isPartial || (isBytes && texts.length === 1)) this.partial.add(server)
-    for (const reading of isBytes ? texts.slice(1) : texts) scanner.scan(reading, this.#takeResult)
   }
 
   readonly #takeResult = (units: Int32Array, end: number): void => {
@@ -167,55 +149,34 @@ export class OriginIndex {
     }
   }
 
-  /** Adds texts that may be parts of results which are not in the index. */
-  addFromPartial(value: unknown): void {
-    eachText(value, (text) => {
-      if (!this.originOf(text).hasUnknown) return
-      for (const server of this.partial) this.addResult({ server, name: '' }, text)
-    })
-  }
-
   /** Finds where a value came from. */
   originOf(value: unknown, how: Looking = {}): Found {
-    const found: Found = { sources: [], isModels: false, unknownWords: 0, hasUnknown: false }
+    const found: Found = { sources: [], isModels: false, hasUnknown: false }
     eachText(value, (text) => {
-      let unknown = Infinity
       let isUnknown = true
-      for (const reading of readingsOf(text).texts) {
+      for (const reading of readingsOf(text)) {
         const owned = this.#owners.of(reading, how)
-        unknown = Math.min(unknown, owned.unknownWords)
         isUnknown &&= owned.hasUnknown
         found.isModels ||= owned.isModels
         for (const set of owned.sets) for (const source of this.#sets[set]!) addTo(found, this.#sources[source]!)
       }
-      found.unknownWords += unknown
       found.hasUnknown ||= isUnknown
     })
-    // What was forgotten may have been the origin.
-    if (found.hasUnknown) for (const server of this.partial) addTo(found, { server, name: '' })
     return found
   }
 
-  /** Finds what a text that the model reads has of the results of servers. */
-  shown(text: string): Shown {
-    const shown: Shown = { words: new Map(), runs: new Set(), unknownWords: 0 }
-    const letters = new Map<string, number>()
-    for (const reading of readingsOf(text).texts) {
-      const { unknownWords } = this.#owners.of(reading, {}, (number, isRun, keys, shortWords) => {
-        for (const source of this.#sets[number]!) {
-          const { server } = this.#sources[source]!
-          // Numbers in a row are no text.
-          if (isRun && keys.length >= MIN_RUN_WORDS) shown.runs.add(server)
-          // A text can have spaces between its letters.
-          if (isRun) letters.set(server, (letters.get(server) ?? 0) + shortWords)
-          if ((letters.get(server) ?? 0) >= MIN_RUN_LETTERS) shown.runs.add(server)
-          const words = shown.words.get(server) ?? new Set()
-          for (const key of keys) words.add(key)
-          shown.words.set(server, words)
-        }
-      })
-      shown.unknownWords = Math.max(shown.unknownWords, unknownWords)
-    }
+  /** Finds whose words the model reads in a text. */
+  shown(text: string, how: Looking = {}): Shown {
+    const shown: Shown = { ofServers: new Map(), unknown: new Map() }
+    // Its escapes are read as a model reads them.
+    this.#owners.of(readingsOf(text).at(-1)!, how, (set, key, chars) => {
+      if (set === 0) shown.unknown.set(key, chars)
+      for (const source of this.#sets[set]!) {
+        const { server } = this.#sources[source]!
+        const words = shown.ofServers.get(server) ?? new Map<number, number>()
+        shown.ofServers.set(server, words.set(key, chars))
+      }
+    })
     return shown
   }
 

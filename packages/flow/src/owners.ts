@@ -32,8 +32,8 @@ export const RUN = 0x16_56_67_b1
 const MIN_DIGITS = 6
 const MIN_CHARS = 3
 const MIN_FOREIGN_CHARS = 2
-/** A word that can say something by itself. */
-const MIN_SENTENCE_CHARS = 32
+/** Words that say nothing each can spell an address together. */
+const MIN_SHORT_CHARS = 6
 /** A single word is the origin of a value if it is at least so much of what the model did not write. */
 const MIN_SHARE = 1 / 3
 const UNKNOWN = -1
@@ -47,6 +47,8 @@ export interface Looking {
   isExact?: boolean
   /** Words that the model wrote as code, or that the bridge told, are known. */
   knowsCode?: boolean
+  /** It only quotes others: single words of it are the bridge's. */
+  isQuote?: boolean
 }
 
 /** What is known of a text. */
@@ -54,14 +56,12 @@ interface Owned {
   /** Numbers of sets of sources. */
   sets: number[]
   isModels: boolean
-  /** Distinct words with letters that nobody is known to have written. */
-  unknownWords: number
   /** Any word of which nothing is known and that can say something, also a number. */
   hasUnknown: boolean
 }
 
-/** Receives the words of each unit that servers own: their keys, and the number of those of one or two letters. */
-type Tell = (set: number, isRun: boolean, words: readonly number[], shortWords: number) => void
+/** Receives each word with letters that the model did not write, and whose it is: 0 for nobody's. */
+type Tell = (set: number, key: number, chars: number) => void
 
 const scanner = new Scanner()
 /** Of each word of the text that is looked at: who owns it, and where it stands among the units. */
@@ -73,7 +73,7 @@ export class Owners {
   readonly #written: Fingerprints
   readonly #results: Fingerprints
   #owned: Owned = nothing()
-  #tell: Tell | undefined
+  #isShown = false
   #isExact = false
   /** Words of the text, and how many of them have no owner. */
   #words = 0
@@ -89,19 +89,19 @@ export class Owners {
     this.#isTrusted = isTrusted
   }
 
-  of(text: string, { isExact = false, knowsCode = false }: Looking = {}, tell?: Tell): Owned {
+  of(text: string, { isExact = false, knowsCode = false, isQuote = false }: Looking = {}, tell?: Tell): Owned {
     this.#owned = nothing()
-    this.#tell = tell
+    this.#isShown = tell !== undefined
     this.#isExact = isExact
     this.#trusted.clear()
     this.#words = this.#left = scanner.scan(text)
     const kinds = this.#prepare()
     for (const kind of LARGER) if (kinds & (1 << kind) && this.#isOpen) this.#decideAll(kind)
     this.#decideRuns()
-    if (this.#left > 0) this.#decideWords()
+    if (this.#left > 0 && !isQuote) this.#decideWords()
     if (this.#trusted.size > 0) this.#decideNumbers()
-    if (this.#left > 0) this.#countUnknown(knowsCode)
-    this.#tell = undefined
+    if (this.#left > 0) this.#findUnknown(knowsCode)
+    if (tell) this.#tellAll(tell, isQuote)
     return this.#owned
   }
 
@@ -144,13 +144,13 @@ export class Owners {
     if (EMPTY_WORDS.has(key) || !this.#counts(chars, traits)) return
     const hasOpen = isOpen(first, last)
     // The host of an address is no quotation: others have it, too. Nor is an address that is shown a text.
-    if (!hasOpen && (units[at + KIND] === SEGMENT || (this.#tell && units[at + KIND] !== FIELD))) return
+    if (!hasOpen && (units[at + KIND] === SEGMENT || (this.#isShown && units[at + KIND] !== FIELD))) return
     if (this.#written.get(key ^ salt, check) !== 0) {
-      if (hasOpen) this.#own(WRITTEN, first, last, false)
+      if (hasOpen) this.#own(WRITTEN, first, last)
       return
     }
     const set = this.#results.get(key ^ salt, check)
-    if (set !== 0) this.#own(set, first, last, chars >= MIN_SENTENCE_CHARS && (traits & HAS_LETTER) !== 0)
+    if (set !== 0) this.#own(set, first, last)
   }
 
   #counts(chars: number, traits: number): boolean {
@@ -162,7 +162,7 @@ export class Owners {
     const { units, end } = scanner
     for (let at = 0; at < end && (this.#left > 0 || !this.#owned.isModels); at += STRIDE)
       if (units[at + KIND] === TRIPLE && this.#written.get(units[at + KEY]! ^ RUN, units[at + CHECK]!) !== 0)
-        this.#own(WRITTEN, units[at + FIRST]!, units[at + LAST]!, false)
+        this.#own(WRITTEN, units[at + FIRST]!, units[at + LAST]!)
     let before = 0
     for (let at = 0; at < end && this.#isOpen; at += STRIDE) {
       if (units[at + KIND] !== TRIPLE) continue
@@ -173,7 +173,7 @@ export class Owners {
       const counts = isOpen(first, last)
         ? before !== 0 || this.#words <= 4
         : before === set && this.#written.get(key, units[at + CHECK]!) === 0
-      if (set !== 0 && counts) this.#own(set, before !== 0 && isOpen(first, last) ? first - 1 : first, last, true)
+      if (set !== 0 && counts) this.#own(set, before !== 0 && isOpen(first, last) ? first - 1 : first, last)
       before = set
     }
   }
@@ -187,12 +187,9 @@ export class Owners {
       if (this.#written.get(units[at + KEY]! ^ VALUE, units[at + CHECK]!) !== 0) this.#decide(at, VALUE)
       if (owners[word] === UNKNOWN && !EMPTY_WORDS.has(units[at + KEY]!)) openChars += units[at + CHARS]!
     }
-    const minChars = this.#tell || this.#isExact ? 0 : openChars * MIN_SHARE
+    const minChars = this.#isShown || this.#isExact ? 0 : openChars * MIN_SHARE
     for (let word = 0; word < this.#words; word += 1)
       if (owners[word] === UNKNOWN && units[places[word]! + CHARS]! >= minChars) this.#decide(places[word]!, VALUE)
-    if (!this.#tell) return
-    for (let word = 0; word < this.#words; word += 1)
-      if (owners[word] === UNKNOWN && isWord(units, places[word]!)) this.#decide(places[word]!, ANY_WORD)
   }
 
   /** A number that another server said, also in something larger that a trusted one said, such as `tel:` and it. */
@@ -207,40 +204,51 @@ export class Owners {
   }
 
   /** @param knowsCode words that the model wrote as code are known */
-  #countUnknown(knowsCode: boolean): void {
+  #findUnknown(knowsCode: boolean): void {
     const { units, end } = scanner
-    const unknown = new Set<number>()
-    for (let word = 0; word < this.#words; word += 1) {
+    let shortChars = 0
+    for (let word = 0; word < this.#words && !this.#owned.hasUnknown; word += 1) {
       if (owners[word] !== UNKNOWN) continue
       const at = places[word]!
-      const key = units[at + KEY]!
-      if (EMPTY_WORDS.has(key) || (knowsCode && this.#written.get(key ^ ANY_WORD, units[at + CHECK]!) !== 0)) continue
-      if (isWord(units, at)) unknown.add(key)
-      this.#owned.hasUnknown ||= this.#counts(units[at + CHARS]!, units[at + TRAITS]!)
+      if (EMPTY_WORDS.has(units[at + KEY]!) || (knowsCode && this.#isOfCode(at))) continue
+      shortChars += units[at + CHARS]!
+      const counts = this.#counts(units[at + CHARS]!, units[at + TRAITS]!)
+      this.#owned.hasUnknown = counts || (this.#isExact && shortChars >= MIN_SHORT_CHARS)
     }
-    this.#owned.unknownWords = unknown.size
     for (let at = 0; at < end && !this.#owned.hasUnknown; at += STRIDE)
       if (units[at + KIND] === GROUPS) this.#owned.hasUnknown = isOpen(units[at + FIRST]!, units[at + LAST]!)
   }
 
-  /** Also of words that a trusted server said as a part of something larger: its note can quote a page. */
-  #own(by: number, first: number, last: number, isRun: boolean): void {
+  #isOfCode(at: number): boolean {
+    return this.#written.get(scanner.units[at + KEY]! ^ ANY_WORD, scanner.units[at + CHECK]!) !== 0
+  }
+
+  #tellAll(tell: Tell, isQuote: boolean): void {
     const { units } = scanner
-    const keys: number[] = []
-    let shortWords = 0
+    for (let word = 0; word < this.#words; word += 1) {
+      const at = places[word]!
+      const key = units[at + KEY]!
+      let by = owners[word]!
+      if (by === WRITTEN || (units[at + TRAITS]! & HAS_LETTER) === 0 || EMPTY_WORDS.has(key)) continue
+      if (by === UNKNOWN) {
+        if (isQuote || this.#isOfCode(at)) continue
+        // A single word of a trusted server does not make a text its own.
+        const set = this.#results.get(key ^ ANY_WORD, units[at + CHECK]!)
+        by = this.#isTrusted(set) ? 0 : set
+      }
+      tell(by, key, units[at + CHARS]!)
+    }
+  }
+
+  /** Also of words that a trusted server said as a part of something larger: its note can quote a page. */
+  #own(by: number, first: number, last: number): void {
     let isNew = false
     for (let word = first; word <= last; word += 1) {
       const before = owners[word]!
       if (before === by || (before !== UNKNOWN && (by === WRITTEN || !this.#trusted.has(before)))) continue
       isNew = true
-      if (before === UNKNOWN) {
-        owners[word] = by
-        this.#left -= 1
-      }
-      if (!this.#tell) continue
-      const at = places[word]!
-      if (isWord(units, at)) keys.push(units[at + KEY]!)
-      else if (units[at + TRAITS]! & HAS_LETTER && before === UNKNOWN) shortWords += 1
+      owners[word] = by
+      if (before === UNKNOWN) this.#left -= 1
     }
     if (by === WRITTEN) {
       this.#owned.isModels = true
@@ -251,12 +259,11 @@ export class Owners {
       this.#owned.sets.push(by)
       if (this.#isTrusted(by)) this.#trusted.add(by)
     }
-    this.#tell?.(by, isRun, keys, shortWords)
   }
 }
 
 function nothing(): Owned {
-  return { sets: [], isModels: false, unknownWords: 0, hasUnknown: false }
+  return { sets: [], isModels: false, hasUnknown: false }
 }
 
 function isOpen(first: number, last: number): boolean {
@@ -269,12 +276,6 @@ const EMPTY_WORDS = new Set<number>()
 scanner.scan('true false null none yes no nan undefined mailto tel http https www', (units, end) => {
   for (let at = 0; at < end; at += STRIDE) if (units[at + KIND] === WORD) EMPTY_WORDS.add(units[at + KEY]!)
 })
-
-/** Whether the unit, a word, has letters and says something. */
-function isWord(units: Int32Array, at: number): boolean {
-  const traits = units[at + TRAITS]!
-  return (traits & HAS_LETTER) !== 0 && isTelling(units[at + CHARS]!, traits) && !EMPTY_WORDS.has(units[at + KEY]!)
-}
 
 export function isTelling(chars: number, traits: number): boolean {
   if ((traits & HAS_LETTER) === 0) return chars >= MIN_DIGITS

@@ -4,7 +4,6 @@
 
 import { randomInt } from 'node:crypto'
 import { asciiDigit, FOREIGN_DIGIT } from '@sandbridge/core/util/text'
-import { isDigit } from './readings.ts'
 
 /** What a unit is; the smaller ones lie in the larger ones. */
 export const WORD = 0
@@ -42,6 +41,7 @@ export const LAST = 6
 
 const MAX_FIELD_WORDS = 8
 const MAX_UNIT_CHARS = 96
+const MAX_SHARED_CHARS = 3
 
 const JOINER = 0
 const LOWER = 1
@@ -94,11 +94,12 @@ function classOfOther(code: number): number {
   const known = others[code]!
   if (known !== 255) return known
   const char = String.fromCharCode(code)
-  const isIdeograph = (code >= 0x30_40 && code <= 0x9f_ff) || (code >= 0xac_00 && code <= 0xd7_a3)
-  const isBraille = code > 0x28_00 && code <= 0x28_ff
+  // Signs may stand for letters, as Braille does; frames of tables do not.
+  const isSign = /(?![\u2500-\u259f\u00a0-\u00ff])\p{So}/u.test(char)
+  const isIdeograph = (code >= 0x30_40 && code <= 0x9f_ff) || (code >= 0xac_00 && code <= 0xd7_a3) || isSign
   const found = isIdeograph
     ? IDEOGRAPH
-    : /[\p{L}\p{N}\p{M}]/u.test(char) || (code >= 0xd8_00 && code <= 0xdf_ff) || isBraille
+    : /[\p{L}\p{N}\p{M}]/u.test(char) || (code >= 0xd8_00 && code <= 0xdf_ff)
       ? FOREIGN
       : /\s/u.test(char)
         ? SPACE
@@ -171,6 +172,10 @@ export class Scanner {
   readonly #groups = new Open()
   readonly #field = new Open()
   readonly #line = new Open()
+  /** Ends of {@link #segment}: `www.` or `mail.` may stand before a host. */
+  readonly #tail = new Open()
+  /** What was counted where the last four words began. */
+  readonly #starts = new Int32Array(4 * 3)
   #lastKey = 0
   #lastCheck = 0
   #keyBefore = 0
@@ -269,6 +274,7 @@ export class Scanner {
     else if (this.#groups.isOpen) this.#endGroups()
     this.#word = word + 1
     this.#chars += chars
+    this.#starts.set([this.#key, this.#check, this.#chars - chars], (word & 3) * 3)
     if (chars <= MAX_UNIT_CHARS) {
       this.#key = exact(times(this.#key, POWERS1[chars]!) + key)
       this.#check = exact(times(this.#check, POWERS2[chars]!) + check)
@@ -300,6 +306,7 @@ export class Scanner {
   #endSegment(): void {
     const segment = this.#segment
     if (this.#wordsOf(segment) > 1) this.#tellWhole(SEGMENT, segment)
+    for (let words = 2; words <= 3 && words < this.#wordsOf(segment); words += 1) this.#tellTail(segment, words)
     this.#segments += 1
     segment.isOpen = false
     this.#partSegments += 1
@@ -313,6 +320,19 @@ export class Scanner {
       part.traits = segment.traits
       part.word = segment.word
     }
+  }
+
+  #tellTail({ traits }: Open, words: number): void {
+    const tail = this.#tail
+    tail.word = this.#word - words
+    const at = (tail.word & 3) * 3
+    tail.key = this.#starts[at]!
+    tail.check = this.#starts[at + 1]!
+    tail.chars = this.#starts[at + 2]!
+    tail.traits = traits
+    // Many hosts share an end such as `co.uk`.
+    const first = this.#starts[((tail.word + 1) & 3) * 3 + 2]! - tail.chars
+    if (first > MAX_SHARED_CHARS) this.#tellWhole(SEGMENT, tail)
   }
 
   /** @param endsChunk it is told as one, unless other parts are before it */
@@ -419,6 +439,8 @@ function isThousands(text: string, at: number): boolean {
   const hasDigit = (place: number): boolean => isDigit(text.charCodeAt(place))
   return hasDigit(at - 1) && [1, 2, 3].every((more) => hasDigit(at + more)) && !hasDigit(at + 4)
 }
+
+const isDigit = (code: number): boolean => code >= 48 && code <= 57
 
 function isSpace(text: string, at: number): boolean {
   if (at >= text.length) return true

@@ -5,28 +5,37 @@ import { parseJson } from '@sandbridge/core/util/json/json.ts'
 import type { Content, KeptOrigins } from '@sandbridge/core/keep'
 import type { FlowServers, SessionFlow as Flow, ShownContent, Source } from '@sandbridge/core/parts'
 import { literalsOf } from './literals.ts'
-import { OriginIndex } from './origin-index.ts'
+import { OriginIndex, type Words } from './origin-index.ts'
+import { spellsText } from './spelled-text.ts'
 
-/** So many distinct words of a server are its text, even if no three of them stand in a row. */
-const TEXT_WORDS = 4
-/** So are so many that were shown one by one. */
+/** Values that the model reads, such as a state or a name: more words, or more letters in them, are a text. */
+const MAX_VALUE_WORDS = 2
+const MAX_VALUE_LETTERS = 10
+/** So many distinct words that were shown as values are a text, too. */
 const SINGLE_WORDS = 8
-/** So many distinct words that nobody is known to have written came from data that could not be read. */
-const UNKNOWN_TEXT_WORDS = 8
+
+/** What stands around any output. */
+const KNOWN = `status ok stdout stderr value displays error name message traceback notes session output runtime
+  PermissionDenied Not run Cell Traceback most recent call last File line in module during handling of the above
+  exception another occurred KeyboardInterrupt`
+/** No other line begins so. */
+const NOTICES = /^\[sandbridge: .*(?:\n> .*)*/gm
 
 /** Longer texts are not read as a list of values. */
 const MAX_VALUES_CHARS = 1 << 16
 
 /** Stands for the servers of a session whose bridge has ended. */
 const EARLIER = 'earlier cells'
+/** Stands for the user and their models, where sessions have kept what no server had a part in. */
+const OWN = ''
 
 export class SessionFlow implements Flow {
   readonly #index = new OriginIndex((server) => this.isTrusted(server))
   /** As `#toKeep` writes them: sessions that share them may know another server by the name. */
   readonly #seen: Set<string>
   readonly #returned = new Set<string>()
-  /** Keys of words of each server that were shown, but not as text. */
-  readonly #single = new Map<string, Set<number>>()
+  /** Keys of words that were shown as values. */
+  readonly #single = new Set<number>()
   readonly #servers: FlowServers
   /** Those that returned something, as they were then. */
   readonly #identities = new Map<string, string | undefined>()
@@ -40,6 +49,7 @@ export class SessionFlow implements Flow {
     this.#seen = seen
     this.#servers = servers
     this.#kept = kept
+    this.#index.addKnown(KNOWN)
   }
 
   /** Size of the index in memory. */
@@ -69,8 +79,16 @@ export class SessionFlow implements Flow {
   }
 
   sent(server: string, args: Readonly<Record<string, unknown>>): void {
-    // Almost always, the index has all.
-    if (this.#index.partial.size > 0 && this.isTrusted(server)) this.#index.addFromPartial(Object.values(args))
+    const others = this.isTrusted(server) ? this.#untrusted : []
+    if (others.length === 0) return
+    for (const value of Object.values(args))
+      if (this.#index.originOf(value).hasUnknown)
+        for (const other of others) this.#index.addResult({ server: other, name: '' }, value)
+  }
+
+  /** What neither the model nor anyone trusted is known to have said is of one of these. */
+  get #untrusted(): string[] {
+    return [...this.#returned].filter((server) => !this.isTrusted(server))
   }
 
   #identify(server: string): void {
@@ -82,6 +100,7 @@ export class SessionFlow implements Flow {
 
   /** Whether the user trusts all that this server has said in the session. */
   isTrusted(server: string): boolean {
+    if (server === OWN) return true
     if (this.#notServers.has(server) || this.#several.has(server)) return false
     // The index has what the server of that time said.
     const isOther = this.#identities.has(server) && this.#identities.get(server) !== this.#servers.identityOf(server)
@@ -91,7 +110,6 @@ export class SessionFlow implements Flow {
   resumed(): void {
     this.#notServers.add(EARLIER)
     this.#returned.add(EARLIER)
-    this.#index.partial.add(EARLIER)
     this.saw(EARLIER)
   }
 
@@ -106,13 +124,13 @@ export class SessionFlow implements Flow {
   /** What the model writes after it has read text of a server counts as that server's, too. */
   #cameFrom(content: Content): string[] {
     const text = textOf(content)
-    const { sources, unknownWords } = this.#index.originOf(text ?? '', { knowsCode: true })
+    const { sources, hasUnknown } = this.#index.originOf(text ?? '', { knowsCode: true })
     // Whoever reads it may take a short value from it, such as a room, for a destination.
     const short = this.#index.originOf(shortValuesOf(text ?? ''), { isExact: true })
     // Nobody knows what is in binary data, or where the rest of a text came from.
-    const isUnclear = text === undefined || unknownWords > 0
+    const isUnclear = text === undefined || hasUnknown || short.hasUnknown
     const servers = isUnclear ? this.#returned : [...sources, ...short.sources].map(({ server }) => server)
-    return [...new Set([...servers, ...this.seen])].map((server) => this.#toKeep(server))
+    return [...new Set([...servers, ...this.seen])].filter((one) => one !== OWN).map((one) => this.#toKeep(one))
   }
 
   /** The name of a server with what tells it from another one of this name. */
@@ -148,9 +166,8 @@ export class SessionFlow implements Flow {
   }
 
   #opened(place: string, content: Content, servers: readonly string[]): void {
-    const text = textOf(content)
-    if (servers.length === 0) return this.told(text)
-    const value = text ?? { blob: Buffer.from(content).toString('base64') }
+    const value = textOf(content) ?? { blob: Buffer.from(content).toString('base64') }
+    if (servers.length === 0) this.#index.addResult({ server: OWN, name: place }, value)
     for (const server of servers.flatMap((one) => this.#fromKept(one))) this.returned({ server, name: place }, value)
   }
 
@@ -160,18 +177,31 @@ export class SessionFlow implements Flow {
     return place
   }
 
+  /**
+   * Text that is not accounted for is of the servers that were called, whatever script or dress it has: no words must
+   * be found again for that.
+   */
   shown({ text, hasMedia }: ShownContent): void {
-    if (this.#returned.size === 0) return
-    const { runs, words, unknownWords } = this.#index.shown(text)
-    for (const server of runs) this.saw(server)
-    for (const [server, keys] of words) {
-      const all = new Set([...(this.#single.get(server) ?? []), ...keys])
-      if (keys.size >= TEXT_WORDS || all.size >= SINGLE_WORDS) this.saw(server)
-      else this.#single.set(server, all)
-    }
+    if (this.#untrusted.every((server) => this.#seen.has(this.#toKeep(server)))) return
+    let notices = ''
+    const output = text.replaceAll(NOTICES, (notice) => ((notices += `${notice}\n`), ''))
+    for (const [server, words] of this.#index.shown(notices, { isQuote: true }).ofServers)
+      if (isText(words)) this.saw(server)
+    const { ofServers, unknown } = this.#index.shown(output)
     // An image may show any text.
-    if (hasMedia) for (const server of this.#returned) this.saw(server)
-    if (unknownWords >= UNKNOWN_TEXT_WORDS) for (const server of this.#index.partial) this.saw(server)
+    if (hasMedia || isText(unknown) || spellsText(output)) for (const server of this.#returned) this.saw(server)
+    for (const [server, words] of ofServers) {
+      if (isText(new Map([...words, ...unknown]))) this.saw(server)
+      else if (!this.isTrusted(server)) this.#showedValues(words)
+    }
+    if (!isText(unknown)) this.#showedValues(unknown)
+  }
+
+  #showedValues(words: Words): void {
+    for (const key of words.keys()) this.#single.add(key)
+    if (this.#single.size < SINGLE_WORDS) return
+    for (const server of this.#returned) this.saw(server)
+    this.#single.clear()
   }
 
   saw(server: string): void {
@@ -180,12 +210,15 @@ export class SessionFlow implements Flow {
 
   /** What rules and questions need to know about a value. */
   originOf(value: unknown, isExact = false): ValueOrigin {
-    const { sources, isModels, unknownWords } = this.#index.originOf(value, { isExact })
+    const { sources: all, isModels, hasUnknown } = this.#index.originOf(value, { isExact })
+    const sources = all.filter(({ server }) => server !== OWN)
+    const servers = sources.map(({ server }) => server)
+    const others = hasUnknown ? this.#untrusted.filter((server) => !servers.includes(server)) : []
     return {
-      servers: sources.map(({ server }) => server),
-      names: sources.map(({ server, name }) => (name === '' ? server : `${server}.${name}`)),
+      servers: [...servers, ...others],
+      names: [...sources.map(({ server, name }) => (name === '' ? server : `${server}.${name}`)), ...others],
       isModels,
-      isUnknown: unknownWords > 0,
+      isUnknown: hasUnknown,
     }
   }
 
@@ -200,6 +233,10 @@ export class SessionFlow implements Flow {
   isKnownWord(word: string): boolean {
     return this.#index.isKnownWord(word)
   }
+}
+
+function isText(words: Words): boolean {
+  return words.size > MAX_VALUE_WORDS || [...words.values()].reduce((sum, chars) => sum + chars, 0) > MAX_VALUE_LETTERS
 }
 
 /** What can stand for something even if it is short. Padding of a server is found anyway. */

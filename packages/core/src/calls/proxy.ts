@@ -329,6 +329,7 @@ async function notingErrors(
     const named = typeof server === 'string' ? catalog.resolveServer(server) : undefined
     const isServers = !BridgeError.isInstance(error) || SERVER_ERROR.test(error.code)
     if (isServers && named !== undefined) flow.returned({ server: named, name: String(tool) }, messageOf(error))
+    if (BridgeError.isInstance(error) && error.code === 'PERMISSION_DENIED') flow.told(`${error.message} ${error.hint}`)
     throw error
   }
 }

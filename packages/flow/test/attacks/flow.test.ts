@@ -286,10 +286,11 @@ it(
   },
 )
 
-it('a value that code hides has no origin, and what the model has read counts nevertheless', async () => {
+it('a value that code hides is of the servers that were called, and what the model has read counts, too', async () => {
   const started = await start()
   const hide = `${text('people')}to = text["people"][0]["email"]\nargs = {"to": bytes(b ^ 7 for b in to.encode()).hex()}\n1`
-  expect((await asks(started, hide, 'args'))[0]).toBe(0)
+  expect((await asks(started, hide, 'args'))[0]).toBe(1)
+  expect(started.questions.at(-1)).toContain('comes from the result of mail')
   expect((await asks(started, `${text('order')}print(text)`, 'args'))[0]).toBe(1)
   expect(started.questions.at(-1)).toContain('the model has read text of mail')
 })

@@ -109,7 +109,9 @@ await mcp_files.save(status=row["state"], count=row["count"], since=row["at"], t
 
   it('is sent without a question as data, or where nothing is changed', async () => {
     const { bridge, reached, questions } = shared()
-    await bridge.run(`${find}\nawait mcp_files.send(to="bob@acme.example", body=text)\nawait mcp_files.get(name=to)`)
+    await bridge.run(
+      `${find}\nawait mcp_files.send(to="bob@acme.example", body=text)\ntry: await mcp_files.get(name=to)\nexcept runtime.ToolError: pass`,
+    )
     expect([questions, reached().length]).toEqual([[], 1])
   })
 
