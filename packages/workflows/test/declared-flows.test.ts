@@ -117,7 +117,7 @@ describe('a workflow without a model', () => {
       expect(refusal, `${way}: ${stdout}${stderr}`).toContain(
         'was stopped, because the workflow forward does not declare its flow',
       )
-      expect(refusal, way).toContain(way === 'tool' ? 'contacts.get' : 'mail.get')
+      expect(refusal, way).toContain(way === 'tool' ? 'contacts.get' : 'the result of mail')
     }
     // Control: the other values.
     const body = told.mail.letter.text.toUpperCase()
