@@ -182,7 +182,7 @@ export class SessionFlow implements Flow {
    * be found again for that.
    */
   shown({ text, hasMedia }: ShownContent): void {
-    if (this.#untrusted.every((server) => this.#seen.has(this.#toKeep(server)))) return
+    if ([...this.#returned].every((server) => this.#seen.has(this.#toKeep(server)))) return
     let notices = ''
     const output = text.replaceAll(NOTICES, (notice) => ((notices += `${notice}\n`), ''))
     for (const [server, words] of this.#index.shown(notices, { isQuote: true }).ofServers)
