@@ -123,6 +123,8 @@ it('doctor finds a damaged snapshot of the embedded sandbox', async () => {
   // Other tests use the cache that homes share.
   const cacheFolder = path.join(home, 'cache/pyodide')
   rmSync(cacheFolder)
+  // Else those of root have another place.
+  chmodSync(home, 0o711)
   const bundle = await ensureBundle({
     cacheFolder,
     kernelFolder: KERNEL_FOLDER,

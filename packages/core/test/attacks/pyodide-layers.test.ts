@@ -257,7 +257,7 @@ describe('the process, assuming that code runs in it with all of Node', () => {
     process.env['SANDBRIDGE_TEST_SECRET'] = 'ESCAPED'
     try {
       const command = [process.execPath, '-e', 'console.log(JSON.stringify(process.env))']
-      const child = spawnSandbox(command)
+      const child = spawnSandbox({ command })
       let text = ''
       for await (const chunk of child.stdout) text += String(chunk)
       const values = Object.entries(JSON.parse(text) as Record<string, string>).filter(
@@ -299,7 +299,7 @@ describe('the outer wall, assuming that code runs in the process with all of Nod
     const outer = await wallOrSkip(bundle)
     const names = (inside: string): string => `${canaries.preamble()}BUNDLE = ${inside}\n`.replaceAll('\n', ';')
     const run = async (command: string[], extraInput?: Buffer): Promise<string> => {
-      const child = spawnSandbox(command, extraInput)
+      const child = spawnSandbox({ command, ...(extraInput && { extraInput }) })
       let text = ''
       for await (const chunk of child.stdout) text += String(chunk)
       return `${text}\n${(await child.exited).detail}`

@@ -1,11 +1,11 @@
 // The outer wall for tests, and its command with parts removed.
-import { findOuterLayer, type OuterLayer } from '../../src/isolation/pyodide/outer-bubblewrap.ts'
+import { findOuterLayer, type OuterLayer } from '../../src/isolation/pyodide/outer-layer.ts'
 import { skip } from '../support/needs.ts'
 
 /** The wall around Node and a bundle. Without one the test is skipped; it fails where bubblewrap must work. */
 export async function wallOrSkip(bundle: string): Promise<OuterLayer> {
   const outer = await findOuterLayer(process.execPath, bundle)
-  if (outer.node !== process.execPath) return outer
+  if (outer.wall === 'bubblewrap') return outer
   if (/\bbubblewrap\b/.test(process.env['SANDBRIDGE_TEST_ENGINES'] ?? '')) throw new Error(outer.verdict)
   return skip(outer.verdict)
 }

@@ -36,7 +36,7 @@ async function weakenedBundle(bundle: string, { changes = [], newSnapshot }: Wea
   }
   if (newSnapshot) {
     const command = [process.execPath, ...nodeFlags(folder, memory), ...childArguments(folder, 'build', memory)]
-    const made = await readBuilt(spawnSandbox(command))
+    const made = await readBuilt(spawnSandbox({ command }))
     await writeFile(join(folder, 'snapshot.bin'), made.snapshot)
     await writeFile(join(folder, 'glue.cache'), made.codeCache)
   }
@@ -50,7 +50,7 @@ export async function weakenedSandbox(bundle: string, weakening: Weakening): Pro
   const folder = await weakenedBundle(bundle, weakening)
   const flags = flagsWithout(folder, weakening.withoutFlags ?? [])
   const command = [process.execPath, ...flags, ...childArguments(folder, 'serve', memory)]
-  const sandbox = spawnSandbox(underMemoryCap(command, memory))
+  const sandbox = spawnSandbox({ command: underMemoryCap(command, memory) })
   void sandbox.exited.then(() => rm(folder, { recursive: true, force: true }))
   return sandbox
 }

@@ -11,6 +11,7 @@ import { AS_PODS, kubernetes } from '../kubernetes-part.ts'
 import type { MountedFolder } from '../local/mounted-folder.ts'
 import { pythonPackages } from '../packages-part.ts'
 import type { Provider, ProviderName } from '../provider.ts'
+import type { OuterLayer } from '../pyodide/outer-layer.ts'
 
 /** How long `auto` waits for an engine that pulls its image, before it takes another sandbox for now. */
 const PULL_PATIENCE_MS = 20_000
@@ -31,10 +32,16 @@ export async function createProvider(
     }
     const { PyodideProvider } = await import('../pyodide/provider.ts')
     const cacheFolder = pyodideFolder(settings)
-    if (packages.length === 0) return new PyodideProvider({ cacheFolder })
+    const onLayer = (layer: OuterLayer): void => {
+      if (refusesOpenRoot(settings, layer)) throw openRoot(layer)
+      if (process.platform === 'linux' && layer.wall !== 'bubblewrap')
+        log.warning('The embedded sandbox is weaker than it could be', { verdict: layer.verdict })
+    }
+    if (packages.length === 0) return new PyodideProvider({ cacheFolder, onLayer })
     const { packageFiles } = await pythonPackages.for('MCP_BRIDGE_PACKAGES')
     return new PyodideProvider({
       cacheFolder,
+      onLayer,
       packages: (onProgress) => packageFiles(packages, cacheFolder, settings.pyodideUrl, onProgress),
     })
   }
@@ -66,6 +73,21 @@ export async function createProvider(
   const limits = { pidsCount, cpus, ociRuntime }
   const pullPatienceMs = settings.runtime === 'auto' ? PULL_PATIENCE_MS : undefined
   return create(name, { image, user, ...limits, mount, projects, packages, cacheDir, pullPatienceMs })
+}
+
+/** `auto` gives root no sandbox with WebAssembly as its only wall. Whoever names the sandbox has accepted that. */
+export function refusesOpenRoot({ runtime }: Pick<Settings, 'runtime'>, { wall }: OuterLayer): boolean {
+  return runtime === 'auto' && wall === 'none' && process.platform === 'linux' && process.getuid?.() === 0
+}
+
+function openRoot({ verdict }: OuterLayer): BridgeError {
+  return new BridgeError(
+    'SANDBOX_START_FAILED',
+    `The bridge runs as root, and the embedded sandbox is open: ${verdict}`,
+    {
+      hint: 'Run the bridge as another user, fix bubblewrap, or accept it with MCP_BRIDGE_RUNTIME=pyodide.',
+    },
+  )
 }
 
 /** How long a durable pod waits for the next bridge. */

@@ -1,6 +1,8 @@
 // Finds the sandbox providers of this machine, each with a verdict in words, and chooses for `auto`. Runs at first use:
 // an engine takes a moment to answer. Loads only the chosen provider.
 import { existsSync } from 'node:fs'
+import { chmod, rm, writeFile } from 'node:fs/promises'
+import path from 'node:path'
 import { BridgeError, messageOf } from '../../errors.ts'
 import type { Settings } from '../../config/settings/settings.ts'
 import type { Log } from '../../util/log.ts'
@@ -11,8 +13,9 @@ import { containers, type EngineName } from '../container-part.ts'
 import { DEFAULT_IMAGE, isImagePath } from '../image-name.ts'
 import { AS_PODS, kubernetes } from '../kubernetes-part.ts'
 import { resolveMount } from '../local/mounted-folder.ts'
+import { makeTemporaryFolder } from '../local/temporary-folder.ts'
 import type { Candidate, Provider, ProviderName } from '../provider.ts'
-import { createProvider, imageInBubblewrap, pyodideFolder } from './create-provider.ts'
+import { createProvider, imageInBubblewrap, pyodideFolder, refusesOpenRoot } from './create-provider.ts'
 import type { Choice, FailedTrials, KeptChoice, PassedOver, RememberedChoice } from './remembered-choice.ts'
 
 /** The provider in use. */
@@ -43,22 +46,24 @@ function probesFor(settings: Wanted, isThorough: boolean): Probe[] {
     engine('podman'),
     engine('docker'),
     () => probeBubblewrap(settings, isThorough),
-    async () => ({
-      name: 'pyodide',
-      usable: true,
-      verdict: isThorough ? `${EMBEDDED}; ${await outerWall()}` : EMBEDDED,
-    }),
+    () => probeEmbedded(settings, isThorough),
   ]
 }
 
-/** From a trial: an installed bubblewrap may not work. */
-async function outerWall(): Promise<string> {
-  const [{ findOuterLayer }, { INSIDE_FOLDER }] = await Promise.all([
-    import('../pyodide/outer-bubblewrap.ts'),
-    import('../pyodide/bundle.ts'),
-  ])
-  const { missing } = await findOuterLayer(process.execPath, INSIDE_FOLDER)
-  return missing === undefined ? 'bubblewrap is its outer wall' : `it has no outer wall here: ${missing}`
+/** Its outer wall is known from a trial, in a folder that every user can read, as its files are. */
+async function probeEmbedded(settings: Wanted, isThorough: boolean): Promise<Candidate> {
+  const name = 'pyodide'
+  if (!isThorough) return { name, usable: true, verdict: EMBEDDED }
+  const { findOuterLayer } = await import('../pyodide/outer-layer.ts')
+  const folder = await makeTemporaryFolder()
+  try {
+    await chmod(folder, 0o755)
+    await writeFile(path.join(folder, 'child.cjs'), '', { mode: 0o644 })
+    const layer = await findOuterLayer(process.execPath, folder)
+    return { name, usable: !refusesOpenRoot(settings, layer), verdict: `${EMBEDDED}; ${layer.verdict}` }
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
 }
 
 async function probeEngine(

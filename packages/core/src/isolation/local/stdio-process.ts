@@ -25,6 +25,8 @@ export interface StdioProcessOptions {
   env?: NodeJS.ProcessEnv
   /** Missing: the bridge's own folder. */
   cwd?: string
+  /** The id of the user and group that run it, for root; missing: the bridge's. */
+  user?: number | undefined
   /** Written to stdin first. */
   preamble?: Buffer
   /** Content of descriptors 3, 4, … */
@@ -63,6 +65,7 @@ export class StdioProcess extends LocalSandbox {
       ],
       env: found.env,
       ...(options.cwd !== undefined && { cwd: options.cwd }),
+      ...(options.user !== undefined && { uid: options.user, gid: options.user }),
       // Its own process group: Ctrl-C in the bridge's terminal must not reach a kernel, and the whole group can be
       // killed at once.
       detached: true,

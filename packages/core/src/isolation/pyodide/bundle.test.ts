@@ -1,10 +1,11 @@
+import { spawnSync } from 'node:child_process'
 import { mkdir, mkdtemp, readFile, readdir, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest'
 import { ensureBundle, findDamagedBundle, type BundleOptions } from './bundle.ts'
 import { packFiles } from './packed-files.ts'
-import { needsPosix } from '../../../test/support/needs.ts'
+import { needsPosix, needsRoot } from '../../../test/support/needs.ts'
 
 let cacheFolder: string
 let kernelFolder: string
@@ -182,4 +183,20 @@ it('ensureBundle makes a bundle that only its owner can read, unless it is meant
   await rm(own, { recursive: true })
   const shared = await ensureBundle(options({ readableByAll: true }))
   expect([await mode(shared), await mode(join(shared, 'child.cjs'))]).toEqual([0o755, 0o644])
+})
+
+it("a bundle of root is where root's sandboxes can read it, whatever its cache folder allows", async () => {
+  needsRoot('other users run their sandboxes themselves')
+  const home = await mkdtemp(join(tmpdir(), 'closed-'))
+  onTestFinished(() => rm(home, { recursive: true, force: true }))
+  const place = { cacheFolder: join(home, 'cache', 'pyodide'), readableByAll: true }
+  const folder = await ensureBundle(options(place))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  const asNobody = (file: string): number | null => spawnSync('cat', [file], { uid: 65_534, gid: 65_534 }).status
+  expect(asNobody(join(folder, 'files.json'))).toBe(0)
+  await truncate(join(folder, 'files.json'), 3)
+  expect(await findDamagedBundle({ ...place, kernelFolder })).toBe(folder)
+
+  await writeFile(join(home, 'file'), '', { mode: 0o644 })
+  expect(asNobody(join(home, 'file')), 'nobody reads nothing of a closed folder').toBe(1)
 })

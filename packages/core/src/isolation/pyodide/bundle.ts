@@ -24,7 +24,8 @@ import { mapFew } from '../../util/async/map-few.ts'
 import { PACKAGE_ROOT } from '../../util/package-root.ts'
 import type { PackageFile } from '../packages-part.ts'
 import { makeGlue } from './glue.ts'
-import { makePrivateFolder } from '../../util/files/private-folder.ts'
+import { isOwnFolderSync, makePrivateFolder } from '../../util/files/private-folder.ts'
+import { closedFolderOnTheWay, letOthersThrough } from '../local/let-others-through.ts'
 import { ownTemporaryFolder } from '../../util/files/own-temporary-folder.ts'
 import { removeUnused } from '../../util/files/remove-unused.ts'
 import { appendFiles, type PackedFiles, packFiles } from './packed-files.ts'
@@ -44,6 +45,8 @@ const OUR_FILES = [
   'javascript.js',
 ]
 const MANIFEST = 'manifest.json'
+/** Of root, as the file system's standard has it. */
+const SHARED_CACHE = '/var/cache/sandbridge/pyodide'
 const KEPT_UNUSED_MS = 14 * 86_400_000
 /** Generous: a build takes seconds. An older unfinished folder has no builder any more. */
 const LONGEST_BUILD_MS = 3_600_000
@@ -71,6 +74,8 @@ export interface BundleOptions {
   onProgress?: ((message: string) => void) | undefined
 }
 
+type Placed = Pick<BundleOptions, 'cacheFolder' | 'readableByAll'>
+
 /** The checksums detect damage, such as after a power failure; an attacker could also write a manifest. */
 type Manifest = Record<string, { bytes: number; crc32: number }>
 
@@ -81,8 +86,9 @@ type Manifest = Record<string, { bytes: number; crc32: number }>
  * @throws BridgeError SANDBOX_START_FAILED if neither can be written, or Python does not start
  */
 export async function ensureBundle(options: BundleOptions): Promise<string> {
+  const place = await enterable(options)
   try {
-    return await ensureIn(options)
+    return await ensureIn({ ...options, cacheFolder: place })
   } catch (error) {
     if (!isUnwritable(error)) throw error
     const { cacheFolder, onProgress, readableByAll } = options
@@ -94,6 +100,16 @@ export async function ensureBundle(options: BundleOptions): Promise<string> {
       throw isUnwritable(later) ? error : later
     })
   }
+}
+
+/** The cache folder, or the machine's where its readers cannot enter that, as in most home folders of root. */
+async function enterable({ cacheFolder, readableByAll }: Placed): Promise<string> {
+  if (!readableByAll) return cacheFolder
+  const folder = await realpath(cacheFolder).catch(() => cacheFolder)
+  await letOthersThrough([dirname(folder), folder])
+  if ((await closedFolderOnTheWay(join(folder, 'bundle'))) === undefined) return cacheFolder
+  await mkdir(SHARED_CACHE, { recursive: true, mode: 0o755 }).catch(() => {})
+  return isOwnFolderSync(SHARED_CACHE) ? SHARED_CACHE : cacheFolder
 }
 
 async function ensureIn(options: BundleOptions): Promise<string> {
@@ -141,10 +157,10 @@ export async function keepBundle(folder: string): Promise<boolean> {
 
 /** Returns the folder of the bundle for these options if it exists and is damaged. */
 export async function findDamagedBundle(
-  options: Pick<BundleOptions, 'cacheFolder' | 'kernelFolder' | 'packages'>,
+  options: Placed & Pick<BundleOptions, 'kernelFolder' | 'packages'>,
 ): Promise<string | undefined> {
   const { key } = await collectSources(options)
-  const folder = join(options.cacheFolder, `pyodide-${key}`)
+  const folder = join(await enterable(options), `pyodide-${key}`)
   return (await exists(folder)) && !(await isWhole(folder)) ? folder : undefined
 }
 

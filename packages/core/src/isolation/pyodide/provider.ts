@@ -5,7 +5,7 @@ import type { MissingPackage, Provider, Sandbox, SandboxLimits } from '../provid
 import { SharedPreparation } from '../shared-preparation.ts'
 import { type BundleOptions, ensureBundle, findDamagedBundle, keepBundle } from './bundle.ts'
 import { childArguments, nodeFlags, planMemory, underMemoryCap, type MemoryPlan } from './command.ts'
-import { findOuterLayer, type OuterLayer } from './outer-bubblewrap.ts'
+import { findOuterLayer, type OuterLayer } from './outer-layer.ts'
 import { DEFAULT_MEMORY_BYTES } from '../../util/default-memory.ts'
 import { KERNEL_FOLDER } from '../../util/package-root.ts'
 import { spawnSandbox } from './spawn-sandbox.ts'
@@ -20,6 +20,8 @@ export interface PyodideOptions {
   node?: string
   /** Finds the packages that cells can import. */
   packages?: ((onProgress: (message: string) => void) => Promise<PackageFiles>) | undefined
+  /** Called with the outer layer. What it throws, `prepare` throws. */
+  onLayer?: (layer: OuterLayer) => void
 }
 
 export class PyodideProvider implements Provider {
@@ -27,7 +29,6 @@ export class PyodideProvider implements Provider {
   missingPackages: readonly MissingPackage[] = []
   readonly #options: Required<PyodideOptions>
   readonly #prepared = new SharedPreparation((onProgress) => this.#bundleAndLayer(onProgress))
-  #outer: OuterLayer | undefined
 
   constructor(options: PyodideOptions) {
     this.#options = withDefaults(options)
@@ -40,28 +41,14 @@ export class PyodideProvider implements Provider {
   async start(limits: SandboxLimits): Promise<Sandbox> {
     const memory = planMemory(limits.memoryBytes)
     const outer = await this.#prepared.getGood(({ bundle }) => keepBundle(bundle))
-    const { command, extraInput } = outer.wrap(sandboxCommand(outer.node, outer.bundle, memory))
-    return spawnSandbox(underMemoryCap(command, memory), extraInput)
+    const wrapped = outer.wrap(sandboxCommand(outer.node, outer.bundle, memory))
+    return spawnSandbox({ ...wrapped, command: underMemoryCap(wrapped.command, memory) })
   }
 
   /** Returns the folder of the snapshot for sandboxes without packages if it exists and is damaged. */
   findDamagedSnapshot(): Promise<string | undefined> {
     const { cacheFolder, kernelFolder } = this.#options
-    return findDamagedBundle({ cacheFolder, kernelFolder })
-  }
-
-  /** Describes the layers of isolation for a person, outermost first. Known after prepare(). */
-  layers(): string[] {
-    const outer = this.#outer?.verdict ?? 'bubblewrap: not checked yet'
-    return [
-      outer,
-      process.platform === 'linux'
-        ? 'memory: hard cap on the process (RLIMIT_DATA)'
-        : 'memory: caps inside the process only',
-      'process: Node’s permission model, no code from strings, frozen intrinsics, empty environment',
-      'context: an empty JavaScript context without a single object of Node’s',
-      'python: WebAssembly, without the modules that lead to JavaScript',
-    ]
+    return findDamagedBundle({ cacheFolder, kernelFolder, readableByAll: isRootOnLinux() })
   }
 
   async #bundleAndLayer(onProgress: (message: string) => void): Promise<OuterLayer> {
@@ -76,8 +63,9 @@ export class PyodideProvider implements Provider {
       onFolder,
       onMissing: (missing) => (this.missingPackages = missing),
     })
-    this.#outer = await outer
-    return this.#outer
+    const layer = await outer
+    this.#options.onLayer(layer)
+    return layer
   }
 }
 
@@ -101,14 +89,14 @@ export async function prepareBundle(
     cacheFolder,
     kernelFolder,
     packages: found?.files ?? [],
-    // Root's sandboxes run as another user.
-    readableByAll: process.getuid?.() === 0 && process.platform === 'linux',
+    readableByAll: isRootOnLinux(),
     ...listeners,
     build: (folder) => {
       // V8 accepts a code cache only under the flags with which it was made, and some depend on the memory. With a size
       // other than that of sandboxes, the glue is compiled at every start.
       const memory = planMemory(found ? DEFAULT_MEMORY_BYTES.withPackages : DEFAULT_MEMORY_BYTES.plain)
-      return readBuilt(spawnSandbox([node, ...nodeFlags(folder, memory), ...childArguments(folder, 'build', memory)]))
+      const command = [node, ...nodeFlags(folder, memory), ...childArguments(folder, 'build', memory)]
+      return readBuilt(spawnSandbox({ command }))
     },
   })
 }
@@ -118,6 +106,12 @@ function withDefaults(options: PyodideOptions): Required<PyodideOptions> {
     kernelFolder: KERNEL_FOLDER,
     node: process.execPath,
     packages: undefined,
+    onLayer: () => {},
     ...options,
   }
+}
+
+/** Root's sandboxes run as another user. */
+function isRootOnLinux(): boolean {
+  return process.getuid?.() === 0 && process.platform === 'linux'
 }

@@ -5,6 +5,7 @@ import { exitSignal } from '../../util/process/exit-signal.ts'
 import type { SandboxExit } from '../provider.ts'
 import type { Explained, ProcessEnd } from '../local/local-sandbox.ts'
 import { StdioProcess } from '../local/stdio-process.ts'
+import type { Wrapped } from './outer-layer.ts'
 
 // Messages of V8, the C++ library and our child process when memory is exhausted.
 const OUT_OF_MEMORY = /out of memory|allocation failed|Cannot allocate memory|bad_alloc|OOM error/i
@@ -17,8 +18,8 @@ const FIRST_CRASH_CODE = 0x8000_0000
 const OF_PARENT = 'HOMEDRIVE HOMEPATH LOGONSERVER PATH TEMP USERDOMAIN USERNAME USERPROFILE'.split(' ')
 const NO_VARIABLES = process.platform === 'win32' ? Object.fromEntries(OF_PARENT.map((name) => [name, ''])) : {}
 
-/** Starts a sandbox process. It can read `extraInput` from file descriptor 3. */
-export function spawnSandbox(command: string[], extraInput?: Buffer): StdioProcess {
+/** Starts a sandbox process. */
+export function spawnSandbox({ command, extraInput, user }: Wrapped): StdioProcess {
   const [program, ...args] = command as [string, ...string[]]
   return new StdioProcess({
     id: randomUUID(),
@@ -29,6 +30,7 @@ export function spawnSandbox(command: string[], extraInput?: Buffer): StdioProce
     // Not the bridge's own folder: the shell that sets limits would pass its name on.
     cwd: path.parse(process.execPath).root,
     ...(extraInput && { extraInputs: [extraInput] }),
+    user,
     explain: explainEnd,
   })
 }

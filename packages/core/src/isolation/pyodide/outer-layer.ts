@@ -1,0 +1,69 @@
+// The outer layer around the process of the embedded sandbox: the strongest one whose trial run succeeds here.
+import { messageOf } from '../../errors.ts'
+import { lastLine } from '../../util/text/one-line.ts'
+import { findBubblewrapPrograms } from '../local/find-bubblewrap.ts'
+import { bubblewrapLayer } from './outer-bubblewrap.ts'
+import { weakerLayers } from './outer-unshare.ts'
+import { spawnSandbox } from './spawn-sandbox.ts'
+
+export interface Wrapped {
+  command: string[]
+  /** Descriptor 3 of the command. */
+  extraInput?: Buffer
+  /** The user that runs it; missing: the bridge's. */
+  user?: number
+}
+
+/** Wraps the sandbox's command, and gives the paths that the command must use. */
+export interface OuterLayer {
+  /** What it is, or why there is none, for a person: follows a semicolon. */
+  verdict: string
+  /** Without one, root at least becomes another user, where it can. */
+  wall: 'bubblewrap' | 'namespaces' | 'none'
+  node: string
+  bundle: string
+  wrap(command: string[]): Wrapped
+}
+
+const TRY_TIMEOUT_MS = 10_000
+
+/**
+ * Returns bubblewrap as the outer layer if it works here, else what is left. Never throws.
+ * @param found replaced in tests
+ * @param weaker replaced in tests
+ */
+export async function findOuterLayer(
+  node: string,
+  bundle: string,
+  found = findBubblewrapPrograms(),
+  weaker: typeof weakerLayers = weakerLayers,
+): Promise<OuterLayer> {
+  let reason = typeof found === 'string' ? found : ''
+  for (const programs of typeof found === 'string' ? [] : found) {
+    try {
+      return await tried(await bubblewrapLayer(programs, node, bundle))
+    } catch (error) {
+      reason ||= `a trial run of bubblewrap failed: ${lastLine(messageOf(error)) ?? 'no output'}`
+    }
+  }
+  const layers = weaker(node, bundle, reason)
+  const last = layers.pop()!
+  for (const layer of layers) {
+    const works = await tried(layer).catch(() => undefined)
+    if (works) return works
+  }
+  return last
+}
+
+/** Runs Node once inside the layer, and has it look into the bundle. @throws Error why that failed */
+async function tried(layer: OuterLayer): Promise<OuterLayer> {
+  const script = `require('fs').readFileSync(${JSON.stringify(`${layer.bundle}/child.cjs`)});process.stdout.write('through')`
+  const attempt = spawnSandbox(layer.wrap([layer.node, '--no-warnings', '-e', script]))
+  const timer = setTimeout(() => void attempt.dispose(), TRY_TIMEOUT_MS)
+  let said = ''
+  for await (const chunk of attempt.stdout) said += String(chunk)
+  const exit = await attempt.exited
+  clearTimeout(timer)
+  if (said !== 'through') throw new Error(exit.detail || `it exited with ${exit.signal ?? exit.code}`)
+  return layer
+}
