@@ -91,11 +91,11 @@ it('Python runs, is limited and ends in namespaces by unshare', { timeout: 120_0
     const wrapped = layer.wrap(inside)
     return sandboxVictim(spawnSandbox({ ...wrapped, command: underMemoryCap(wrapped.command, memory) }))
   }
-  const victim = await start()
+  const victim = start()
   expect(await victim.run('print(6 * 7)')).toBe('42\n')
   expect(await victim.run("try: bytearray(1 << 30)\nexcept MemoryError: print('limited')")).toBe('limited\n')
   expect(await victim.run('import os\nos._exit(3)')).toContain('the sandbox ended: exited')
   await victim.close()
-  const second = await start()
+  const second = start()
   await second.close()
 })
