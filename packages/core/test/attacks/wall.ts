@@ -1,5 +1,6 @@
 // The outer wall for tests, and its command with parts removed.
-import { findOuterLayer, type OuterLayer } from '../../src/isolation/pyodide/outer-layer.ts'
+import type { OuterLayer } from '../../src/isolation/pyodide/outer-bubblewrap.ts'
+import { findOuterLayer } from '../../src/isolation/pyodide/outer-layer.ts'
 import { skip } from '../support/needs.ts'
 
 /** The wall around Node and a bundle. Without one the test is skipped; it fails where bubblewrap must work. */

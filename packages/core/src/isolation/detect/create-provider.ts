@@ -11,7 +11,7 @@ import { AS_PODS, kubernetes } from '../kubernetes-part.ts'
 import type { MountedFolder } from '../local/mounted-folder.ts'
 import { pythonPackages } from '../packages-part.ts'
 import type { Provider, ProviderName } from '../provider.ts'
-import type { OuterLayer } from '../pyodide/outer-layer.ts'
+import type { OuterLayer } from '../pyodide/outer-bubblewrap.ts'
 
 /** How long `auto` waits for an engine that pulls its image, before it takes another sandbox for now. */
 const PULL_PATIENCE_MS = 20_000

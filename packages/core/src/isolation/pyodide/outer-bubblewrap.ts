@@ -5,7 +5,18 @@ import { realpath } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { type BubblewrapPrograms, NOBODY } from '../local/find-bubblewrap.ts'
 import { seccompFilter } from '../seccomp/seccomp-filter.ts'
-import type { OuterLayer } from './outer-layer.ts'
+import type { SandboxCommand } from './spawn-sandbox.ts'
+
+/** Wraps the sandbox's command, and gives the paths that the command must use. */
+export interface OuterLayer {
+  /** What it is, or why there is none, for a person: follows a semicolon. */
+  verdict: string
+  /** Without one, root at least becomes another user, where it can. */
+  wall: 'bubblewrap' | 'namespaces' | 'none'
+  node: string
+  bundle: string
+  wrap(command: string[]): SandboxCommand
+}
 
 const INNER_NODE = '/node'
 const INNER_BUNDLE = '/bundle'

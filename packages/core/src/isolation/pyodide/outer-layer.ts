@@ -2,28 +2,9 @@
 import { messageOf } from '../../errors.ts'
 import { lastLine } from '../../util/text/one-line.ts'
 import { findBubblewrapPrograms } from '../local/find-bubblewrap.ts'
-import { bubblewrapLayer } from './outer-bubblewrap.ts'
+import { bubblewrapLayer, type OuterLayer } from './outer-bubblewrap.ts'
 import { weakerLayers } from './outer-unshare.ts'
 import { spawnSandbox } from './spawn-sandbox.ts'
-
-export interface Wrapped {
-  command: string[]
-  /** Descriptor 3 of the command. */
-  extraInput?: Buffer
-  /** The user that runs it; missing: the bridge's. */
-  user?: number
-}
-
-/** Wraps the sandbox's command, and gives the paths that the command must use. */
-export interface OuterLayer {
-  /** What it is, or why there is none, for a person: follows a semicolon. */
-  verdict: string
-  /** Without one, root at least becomes another user, where it can. */
-  wall: 'bubblewrap' | 'namespaces' | 'none'
-  node: string
-  bundle: string
-  wrap(command: string[]): Wrapped
-}
 
 const TRY_TIMEOUT_MS = 10_000
 

@@ -2,7 +2,7 @@
 // processes but filter no system calls; and, for root, another user.
 import { findPrograms } from '../../util/process/find-program.ts'
 import { NOBODY } from '../local/find-bubblewrap.ts'
-import type { OuterLayer, Wrapped } from './outer-layer.ts'
+import type { OuterLayer } from './outer-bubblewrap.ts'
 
 const NAMESPACES = '--net --ipc --uts --pid --fork --kill-child'.split(' ')
 /** The first process of a namespace cannot end itself by a signal, as the sandbox does. */
@@ -22,7 +22,7 @@ export function weakerLayers(node: string, bundle: string, reason: string, progr
       : `it has no outer wall here${isRoot && user === undefined ? ' and runs as root' : ''}: ${reason}`,
     node,
     bundle,
-    wrap: (command): Wrapped => ({ command: [...prefix, ...command], ...(user !== undefined && { user }) }),
+    wrap: (command) => ({ command: [...prefix, ...command], ...(user !== undefined && { user }) }),
   })
   if (process.platform !== 'linux') return [layer(false, [])]
   const nobody = isRoot ? Number(NOBODY) : undefined

@@ -5,7 +5,6 @@ import { exitSignal } from '../../util/process/exit-signal.ts'
 import type { SandboxExit } from '../provider.ts'
 import type { Explained, ProcessEnd } from '../local/local-sandbox.ts'
 import { StdioProcess } from '../local/stdio-process.ts'
-import type { Wrapped } from './outer-layer.ts'
 
 // Messages of V8, the C++ library and our child process when memory is exhausted.
 const OUT_OF_MEMORY = /out of memory|allocation failed|Cannot allocate memory|bad_alloc|OOM error/i
@@ -18,8 +17,16 @@ const FIRST_CRASH_CODE = 0x8000_0000
 const OF_PARENT = 'HOMEDRIVE HOMEPATH LOGONSERVER PATH TEMP USERDOMAIN USERNAME USERPROFILE'.split(' ')
 const NO_VARIABLES = process.platform === 'win32' ? Object.fromEntries(OF_PARENT.map((name) => [name, ''])) : {}
 
+export interface SandboxCommand {
+  command: string[]
+  /** Descriptor 3 of the command. */
+  extraInput?: Buffer
+  /** The user that runs it; missing: the bridge's. */
+  user?: number
+}
+
 /** Starts a sandbox process. */
-export function spawnSandbox({ command, extraInput, user }: Wrapped): StdioProcess {
+export function spawnSandbox({ command, extraInput, user }: SandboxCommand): StdioProcess {
   const [program, ...args] = command as [string, ...string[]]
   return new StdioProcess({
     id: randomUUID(),
