@@ -116,11 +116,8 @@ async function install(requested: RequestedPackages, folder: string, { python, t
       requested.wheels.map(({ fileName, data }) => ({ path: fileName, data })),
     )
     const files = requested.wheels.map(({ fileName }) => path.join(wheelFolder, fileName))
-    await runPip(python, ['install', '--target', folder], {
-      files,
-      requirements: requested.requirements,
-      target: target ? ['--python-version', target.version] : [],
-    })
+    const forImage = target ? ['--python-version', target.version] : []
+    await runPip(python, 'install', [...forImage, '--target', folder, '--', ...files, ...requested.requirements])
   } finally {
     await rm(wheelFolder, { recursive: true, force: true })
   }

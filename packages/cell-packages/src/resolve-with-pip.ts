@@ -39,9 +39,16 @@ export async function resolveWithPip(
     await writePlaceholders(lock, links)
     const files = wheels.map(({ fileName }) => path.join(given, fileName))
     for (const [index, file] of files.entries()) await writeFile(file, wheels[index]!.data)
-    const target = [...platformOptions(lock), '--find-links', links]
-    const wanted = { files, requirements, target }
-    await runPip(undefined, ['download', '--dest', chosen], wanted).catch((error: unknown) => {
+    await runPip(undefined, 'download', [
+      ...platformOptions(lock),
+      '--find-links',
+      links,
+      '--dest',
+      chosen,
+      '--',
+      ...files,
+      ...requirements,
+    ]).catch((error: unknown) => {
       throw blamingTheIndex(error, requirements, lock)
     })
     return await keepChosen(chosen, { links, folder, lock, given: new Set(wheels.map(({ fileName }) => fileName)) })
