@@ -37,7 +37,6 @@ const QUICK = [
   'config/settings',
   'serve/mcp/language-tools',
   'serve/mcp/listed-languages',
-  'serve/mcp/older-client',
 ].map((name) => `packages/core/src/${name}`)
 
 let copy = ''

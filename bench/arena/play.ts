@@ -115,7 +115,7 @@ async function converse(world: World, surface: Surface, player: Player, tally: T
   let answer = ''
   for (const [at, exchange] of world.exchanges.entries()) {
     await world.begin?.(at)
-    await surface.refresh?.()
+    await surface.refresh()
     tell({ role: 'user', text: exchange.prompt })
     for (;;) {
       if (tally.turns === MAX_TURNS) return `no end after ${MAX_TURNS} turns`

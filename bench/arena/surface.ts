@@ -42,8 +42,8 @@ export interface Surface {
   /** Those that the model has now, in the order in which they came. */
   tools: Definition[]
   call(name: string, args: Record<string, unknown>): Promise<ToolResult>
-  /** Reads the lists of tools again, where a client does it. The bridge does it by itself. */
-  refresh?(): Promise<void>
+  /** Reads the lists of tools again, as a client does when they have changed. */
+  refresh(): Promise<void>
   close(): Promise<void>
 }
 
@@ -72,16 +72,21 @@ export async function openSurface(way: Way, world: World): Promise<Surface> {
 
 async function sandbridge(servers: Servers, env: Record<string, string>): Promise<Surface> {
   const bridge = await openTestBridge({ servers, clientName: 'arena', env: { MCP_BRIDGE_POOL: '0', ...env } })
-  const { tools } = await bridge.client.listTools()
-  return {
+  const surface: Surface = {
     instructions: bridge.client.getInstructions() ?? '',
-    tools: tools.map(definitionOf),
+    tools: [],
     call: (name, args) => bridge.callTool(name, args),
+    refresh: async () => {
+      const { tools } = await bridge.client.listTools()
+      surface.tools = tools.map(definitionOf)
+    },
     close: async () => {
       await bridge.client.close()
       await rm(bridge.home, { recursive: true, force: true, maxRetries: 5 })
     },
   }
+  await surface.refresh()
+  return surface
 }
 
 /** With the tools listed that are proposed when the same was done ten times in cells. */

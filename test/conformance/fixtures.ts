@@ -8,7 +8,7 @@ const form = (properties: object) => ({ message: 'Please answer', requestedSchem
 const titled = (...titles: string[]) => titles.map((title, index) => ({ const: `value${index + 1}`, title }))
 const options = ['option1', 'option2', 'option3']
 
-const ASKERS = {
+export const ASKERS = {
   user: asks('elicitation/create', form({ name: { type: 'string' } })),
   model: asks('sampling/createMessage', {
     messages: [{ role: 'user', content: { type: 'text', text: 'What is the capital of France?' } }],
@@ -69,8 +69,8 @@ function inTurn(count: number): string[] {
   ]
 }
 
-const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
-const WAV = 'UklGRiQAAABXQVZFZm10IBAAAAABAAEARKwAAIhYAQACABAAZGF0YQAAAAA='
+export const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+export const WAV = 'UklGRiQAAABXQVZFZm10IBAAAAABAAEARKwAAIhYAQACABAAZGF0YQAAAAA='
 
 /** The body of each workflow, by the name that the suite calls it. */
 const WORKFLOWS: Record<string, string[]> = {

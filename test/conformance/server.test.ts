@@ -1,17 +1,15 @@
 // @module-tag whole: a published suite
 // Runs the server scenarios of the MCP conformance suite that each revision requires against the bridge over HTTP.
 // fixtures.ts has what they call; not-applicable.ts says which of them a bridge cannot pass, and why.
-import { createServer, type IncomingMessage, request as httpRequest, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { buffer } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { artifactUri } from '../../packages/core/src/keep/saved/artifact-store.ts'
-import { type HttpBridge, startHttpBridge } from '@sandbridge/core/test/support/http-bridge.ts'
+import { startHttpBridge } from '@sandbridge/core/test/support/http-bridge.ts'
 import { skip } from '@sandbridge/core/test/support/needs.ts'
 import { EXPOSED, ourName, SERVERS, SETUP } from './fixtures.ts'
 import { NOT_APPLICABLE } from './not-applicable.ts'
 import { SERVER_SCENARIOS } from './required-scenarios.ts'
 import { type ChecksOf, missing, runSuite, scenariosOf, SUITE_TIMEOUT_MS } from './suite.ts'
+import { serveWithoutToken } from './without-token.ts'
 
 /** Beside those that the revision requires. */
 const MORE: Record<string, string[]> = {
@@ -21,49 +19,6 @@ const MORE: Record<string, string[]> = {
 const OUR_URI: Record<string, string> = {
   'test://static-text': artifactUri('static.txt'),
   'test://static-binary': artifactUri('static.png'),
-}
-
-/**
- * A proxy that adds the token, which the suite cannot send, and calls fixtures by their names in the bridge. Changes
- * nothing else.
- */
-async function serveWithoutToken({ url, token }: HttpBridge, atEnd: (end: () => void) => void): Promise<string> {
-  const target = new URL(url)
-  const proxy = createServer((request, response) => void passOn(request, response))
-  async function passOn(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const body = renamed(await buffer(request))
-    const headers: IncomingMessage['headers'] = { ...request.headers, authorization: `Bearer ${token}` }
-    if (body.length > 0) headers['content-length'] = String(body.length)
-    const named = headers['mcp-name']
-    if (typeof named === 'string') headers['mcp-name'] = OUR_URI[named] ?? ourName(named)
-    const onward = httpRequest(
-      { host: target.hostname, port: target.port, path: request.url, method: request.method, headers },
-      (answer) => answer.pipe(response.writeHead(answer.statusCode!, answer.headers)),
-    )
-    onward.on('error', () => response.destroy())
-    response.on('close', () => onward.destroy())
-    onward.end(body)
-  }
-  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
-  atEnd(() => {
-    proxy.closeAllConnections()
-    proxy.close()
-  })
-  return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}${target.pathname}`
-}
-
-function renamed(body: Buffer): Buffer {
-  let message: { params?: { name?: string; uri?: string } }
-  try {
-    message = JSON.parse(body.toString()) as typeof message
-  } catch {
-    return body
-  }
-  const { params } = message
-  if (typeof params?.name === 'string') params.name = ourName(params.name)
-  else if (params?.uri !== undefined && OUR_URI[params.uri] !== undefined) params.uri = OUR_URI[params.uri]!
-  else return body
-  return Buffer.from(JSON.stringify(message))
 }
 
 const ends: (() => Promise<void> | void)[] = []
@@ -80,7 +35,8 @@ beforeAll(async () => {
     const { isError, text } = await client.call({ code, timeout: 120 })
     expect(isError, text).toBe(false)
   }
-  url = await serveWithoutToken(bridge, (end) => void ends.push(end))
+  const names = { toolOf: ourName, uriOf: (uri: string) => OUR_URI[uri] ?? uri }
+  url = await serveWithoutToken(bridge, names, (end) => void ends.push(end))
 }, 300_000)
 afterAll(async () => {
   for (const end of ends.toReversed()) await end()

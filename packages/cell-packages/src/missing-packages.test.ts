@@ -36,6 +36,20 @@ it('a package that cannot be had leaves the others installed', async () => {
   expect(attempts).toHaveLength(3)
 })
 
+it('packages that an installer names together are left out together, each with its reason', async () => {
+  let count = 0
+  const lacking = ['no-such', 'nor_this']
+  const { result, missing } = await installAvailable(['pandas', ...lacking], NONE, (words) => {
+    count += 1
+    const output = lacking.map((name) => `ERROR: No matching distribution found for ${name}`).join('\n')
+    return words.length > 1 ? Promise.reject(new InstallError('the first one', output)) : Promise.resolve(words)
+  })
+  expect([result, count]).toEqual([['pandas'], 2])
+  expect(missing.map(({ reason }) => reason)).toEqual(
+    lacking.map((name) => `No matching distribution found for ${name}`),
+  )
+})
+
 it('a package index that does not answer is asked once, and every package is missing', async () => {
   let count = 0
   const offline = new InstallError(

@@ -57,10 +57,9 @@ export async function installAvailable<T>(
       result = await attempt(left)
       break
     } catch (error) {
-      const reason = oneLine(messageOf(error), MAX_REASON_CHARS).replace(/\.$/, '')
       const blamed = blame(left, error)
       const gone = blamed.length > 0 ? blamed : left
-      missing.push(...gone.map((word) => ({ word, name: packageName(word), reason })))
+      missing.push(...gone.map((word) => ({ word, name: packageName(word), reason: reasonOf(error, word) })))
       left = left.filter((word) => !gone.includes(word))
     }
   }
@@ -82,8 +81,19 @@ export function blame(words: readonly string[], error: unknown): string[] {
   if (isNetworkFailure(output)) return []
   const errors = output.split('\n').filter((line) => !(error instanceof InstallError) || /\bERROR: /i.test(line))
   const text = errors.join('\n').toLowerCase()
+  const unknown = words.filter((word) => unknownLine(errors, word) !== undefined)
   // Of two packages that contradict each other, the one that was named later goes.
-  return words.filter((word) => namePattern(word).test(text)).slice(-1)
+  return unknown.length > 1 ? unknown : words.filter((word) => namePattern(word).test(text)).slice(-1)
+}
+
+const unknownLine = (lines: readonly string[], word: string): string | undefined =>
+  lines.find((line) => /No matching distribution found for /.test(line) && namePattern(word).test(line.toLowerCase()))
+
+/** What an installer says of one package, else of all. */
+function reasonOf(error: unknown, word: string): string {
+  const output = error instanceof InstallError && !isNetworkFailure(error.output) ? error.output : ''
+  const said = unknownLine(output.split('\n'), word)?.replace(/^.*(?=No matching)/, '') ?? messageOf(error)
+  return oneLine(said, MAX_REASON_CHARS).replace(/\.$/, '')
 }
 
 /** True if pip retried because an index did not answer. */

@@ -116,8 +116,11 @@ async function install(requested: RequestedPackages, folder: string, { python, t
       requested.wheels.map(({ fileName, data }) => ({ path: fileName, data })),
     )
     const files = requested.wheels.map(({ fileName }) => path.join(wheelFolder, fileName))
-    const forImage = target ? ['--python-version', target.version] : []
-    await runPip(python, 'install', [...forImage, '--target', folder, '--', ...files, ...requested.requirements])
+    await runPip(python, ['install', '--target', folder], {
+      files,
+      requirements: requested.requirements,
+      target: target ? ['--python-version', target.version] : [],
+    })
   } finally {
     await rm(wheelFolder, { recursive: true, force: true })
   }

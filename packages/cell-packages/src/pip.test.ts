@@ -27,7 +27,7 @@ it('uv provides pip where the Python of this machine has none', { timeout: 120_0
   vi.stubEnv('PIP_NO_INDEX', '1')
   vi.stubEnv('PIP_FIND_LINKS', index)
   onTestFinished(() => void vi.unstubAllEnvs())
-  await runPip(python, 'download', ['--dest', chosen, '--', 'table'])
+  await runPip(python, ['download', '--dest', chosen], { requirements: ['table'] })
   expect(readdirSync(chosen)).toEqual([fileName])
 })
 
@@ -49,7 +49,9 @@ it('runs no pip of the folder that the bridge runs in', { timeout: 120_000 }, as
   spawnSync(python!, ['-m', 'pip'])
   expect(existsSync(run), 'Python itself runs it').toBe(true)
   rmSync(run)
-  await expect(runPip(undefined, 'download', ['--', 'no-such-package'])).rejects.toThrow(/no-such-package/)
+  await expect(runPip(undefined, ['download'], { requirements: ['no-such-package'] })).rejects.toThrow(
+    /no-such-package/,
+  )
   expect(existsSync(run)).toBe(false)
 })
 
@@ -96,7 +98,9 @@ it('refuses source code that a wheel of the index needs by its address', { timeo
       ['install', '--target'],
       ['download', '--dest'],
     ] as const)
-      await expect(runPip(undefined, verb, [option, target, '--', name])).rejects.toThrow(/only wheels|its address/)
+      await expect(runPip(undefined, [verb, option, target], { requirements: [name] })).rejects.toThrow(
+        /only wheels|its address/,
+      )
   expect(existsSync(ran)).toBe(false)
   spawnSync('python3', [...PLAIN, '--target', path.join(folder, 'plain'), 'needy'])
   expect(existsSync(ran), `pip itself runs the code in ${source}`).toBe(true)
@@ -111,10 +115,10 @@ it('refuses a wheel of the index that needs a wheel by its address', { timeout: 
     ['install', '--target'],
     ['download', '--dest'],
   ] as const) {
-    await expect(runPip(undefined, verb, [option, target, '--', 'needy'])).rejects.toThrow(
+    await expect(runPip(undefined, [verb, option, target], { requirements: ['needy'] })).rejects.toThrow(
       /^needy-1\.0.* needs a package by its address \(Requires-Dist: table @/,
     )
-    await runPip(undefined, verb, [option, `${target}-${verb}`, '--', 'table'])
+    await runPip(undefined, [verb, option, `${target}-${verb}`], { requirements: ['table'] })
   }
 })
 
@@ -132,7 +136,7 @@ it.each(['PIP_REQUIREMENT', 'PIP_CONSTRAINT', 'PIP_EDITABLE', 'PIP_CONFIG_FILE']
     writeFileSync(`${file}.txt`, address)
     vi.stubEnv(name, name === 'PIP_EDITABLE' ? source : file)
     const wanted = name === 'PIP_CONSTRAINT' ? 'evil' : 'table'
-    await runPip(undefined, 'install', ['--target', target, '--', wanted]).catch(() => {})
+    await runPip(undefined, ['install', '--target', target], { requirements: [wanted] }).catch(() => {})
     expect(existsSync(ran)).toBe(false)
     spawnSync('python3', [...PLAIN, '--target', path.join(folder, 'plain'), wanted])
     expect(existsSync(ran), 'pip itself runs it').toBe(true)

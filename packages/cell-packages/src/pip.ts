@@ -1,11 +1,13 @@
 // Runs pip on this machine: that of a Python, or one that uv provides. Its own configuration chooses the index.
 import { passedEnvironment } from '@sandbridge/core/config/entries'
+import { mapFew } from '@sandbridge/core/util/async'
 import { findPrograms, runCommand } from '@sandbridge/core/util/process'
 import { lastLine } from '@sandbridge/core/util/text'
 import { InstallError, isNetworkFailure } from './missing-packages.ts'
 import { PIP_PROGRAM } from './pip-program.ts'
 
 const INSTALL_TIMEOUT_MS = 15 * 60_000
+const LOOK_TIMEOUT_MS = 60_000
 
 /** On Windows, `py` starts the newest one, and `python` may only offer to install one. */
 const PYTHONS = process.platform === 'win32' ? ['py', 'python'] : ['python3']
@@ -17,24 +19,48 @@ const OPTIONS = ['--only-binary', ':all:', '--no-input', '--disable-pip-version-
 const OWN_VARIABLES =
   'NETRC PIP_CLIENT_CERT PIP_DEFAULT_TIMEOUT PIP_FIND_LINKS PIP_KEYRING_PROVIDER PIP_NO_INDEX PIP_RETRIES PIP_TIMEOUT XDG_CONFIG_HOME'
 
+/** pip names only the first one that it does not find. */
+const UNKNOWN = /\bERROR: No matching distribution found for /
+
+interface Wanted {
+  /** Paths of wheels. */
+  files?: readonly string[]
+  requirements: readonly string[]
+  /** Options that say for which Python and platform. */
+  target?: readonly string[]
+}
+
 /**
  * Runs `pip install` or `pip download`.
- * @param python the Python whose pip it is, and for which wheels are chosen unless `args` name another one
- * @throws InstallError with pip's reason
+ * @param python the Python whose pip it is, and for which wheels are chosen unless `target` names another one
+ * @throws InstallError with pip's reason, and with everything that it does not find
  */
-export async function runPip(python: string | undefined, verb: string, args: readonly string[]): Promise<void> {
+export async function runPip(
+  python: string | undefined,
+  command: readonly string[],
+  { files = [], requirements, target = [] }: Wanted,
+): Promise<void> {
   const pip = await findPip(python)
   if (!pip) {
     throw new InstallError('this machine has neither pip nor uv, which install packages. Install one of them', '')
   }
-  const [command, ...before] = pip
-  const { code, stderr } = await runCommand(command!, [...before, verb, ...OPTIONS, ...args], {
-    timeoutMs: INSTALL_TIMEOUT_MS,
-    env: pipEnvironment(),
-  })
+  const [program, ...before] = pip
+  const run = (args: readonly string[], timeoutMs: number): ReturnType<typeof runCommand> =>
+    runCommand(program!, [...before, args[0]!, ...OPTIONS, ...target, ...args.slice(1)], {
+      timeoutMs,
+      env: pipEnvironment(),
+    })
+  const { code, stderr } = await run([...command, '--', ...files, ...requirements], INSTALL_TIMEOUT_MS)
   if (code === 0) return
   const said = (lastLine(stderr) ?? 'pip gave no reason').replace(/^ERROR: /, '')
-  throw new InstallError(isNetworkFailure(stderr) ? `the package index cannot be reached: ${said}` : said, stderr)
+  if (isNetworkFailure(stderr)) throw new InstallError(`the package index cannot be reached: ${said}`, stderr)
+  if (requirements.length < 2 || !UNKNOWN.test(stderr)) throw new InstallError(said, stderr)
+  // Else each further one would take a run of its own.
+  const looked = await mapFew(requirements, async (one) => {
+    const found = await run(['install', '--dry-run', '--no-deps', '--ignore-installed', '--', one], LOOK_TIMEOUT_MS)
+    return found.stderr.split('\n').filter((line) => UNKNOWN.test(line))
+  })
+  throw new InstallError(said, [stderr, ...looked.flat()].join('\n'))
 }
 
 function pipEnvironment(): NodeJS.ProcessEnv {

@@ -39,16 +39,9 @@ export async function resolveWithPip(
     await writePlaceholders(lock, links)
     const files = wheels.map(({ fileName }) => path.join(given, fileName))
     for (const [index, file] of files.entries()) await writeFile(file, wheels[index]!.data)
-    await runPip(undefined, 'download', [
-      ...platformOptions(lock),
-      '--find-links',
-      links,
-      '--dest',
-      chosen,
-      '--',
-      ...files,
-      ...requirements,
-    ]).catch((error: unknown) => {
+    const target = [...platformOptions(lock), '--find-links', links]
+    const wanted = { files, requirements, target }
+    await runPip(undefined, ['download', '--dest', chosen], wanted).catch((error: unknown) => {
       throw blamingTheIndex(error, requirements, lock)
     })
     return await keepChosen(chosen, { links, folder, lock, given: new Set(wheels.map(({ fileName }) => fileName)) })

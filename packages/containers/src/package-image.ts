@@ -103,13 +103,16 @@ function copied(base: string): string {
 function installed(base: string, { wheels }: RequestedPackages): string {
   const files = wheels.map(({ fileName }) => `/tmp/packages/${fileName}`).join(' ')
   const options = '--disable-pip-version-check --no-cache-dir'
+  const install = `python3 -I /tmp/pip-program.py ${options} install --no-input --only-binary :all:`
+  // pip names only the first package that it does not find.
+  const look = `(xargs -r -n 1 -P 8 ${install} --dry-run --no-deps --quiet < /tmp/requirements.txt; false)`
   return [
     `FROM ${base}`,
     'USER 0',
     'COPY packages /tmp/packages',
     'COPY requirements.txt pip-program.py /tmp/',
     'RUN (python3 -m pip --version > /dev/null 2>&1 || python3 -m ensurepip > /dev/null)' +
-      ` && python3 -I /tmp/pip-program.py ${options} install --no-input --only-binary :all: --target ${PACKAGES_TARGET} --requirement /tmp/requirements.txt ${files}` +
+      ` && (${install} --target ${PACKAGES_TARGET} --requirement /tmp/requirements.txt ${files} || ${look})` +
       // A distribution's own pip cannot be uninstalled this way, and stays.
       ` && (python3 -m pip ${options} uninstall --yes --quiet pip || true)` +
       ' && rm -rf /tmp/packages /tmp/requirements.txt /tmp/pip-program.py',

@@ -99,6 +99,7 @@ describe('the messages in a body', () => {
     [`${INITIALIZE}${INITIALIZE}`, 1, /Parse error/],
     ['{"jsonrpc":"2.0","id":"x","method":5}', 'x', /a method is a text, not a number: 5/],
     ['{"jsonrpc":"2.0","id":[1],"method":"ping"}', null, /an id is a text or a whole number/],
+    [message('tools/call', { name: 'x', arguments: '{"code": ' }), 1, /`arguments` is an object, not a text: .*code/],
   ])('the bridge says what it cannot read: %s', async (body, id, why) => {
     const { send } = await serve()
     const reply = await send({ body })
@@ -175,6 +176,33 @@ describe('an address', () => {
     expect(await as('sandbridge', unencrypted)).toBe(200)
     expect(await as('bridge.example.com', { origin: 'http://sandbridge:8080' })).toBe(200)
     expect(await as('bridge.example.com', { origin: 'http://host.docker.internal' })).toBe(403)
+  })
+
+  it('a web page of an allowed origin may read responses; its browser asks without a token', async () => {
+    const { send } = await serve()
+    const asks = {
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'authorization, mcp-protocol-version',
+      authorization: '',
+    }
+    const preflight = (origin: string) => send({ method: 'OPTIONS', headers: { ...asks, origin } })
+    const origin = 'http://localhost:6274'
+    const allowed = await preflight(origin)
+    expect([allowed.status, allowed.headers]).toMatchObject([
+      204,
+      {
+        'access-control-allow-origin': origin,
+        'access-control-allow-headers': 'authorization, mcp-protocol-version',
+        'access-control-allow-methods': 'GET, POST, DELETE',
+      },
+    ])
+    for (const authorization of ['', undefined]) {
+      const { headers } = await send({ headers: { origin, ...(authorization === undefined ? {} : { authorization }) } })
+      expect(headers).toMatchObject({ 'access-control-allow-origin': origin, vary: 'origin' })
+    }
+    const other = await preflight('https://evil.example')
+    expect([other.status, other.headers['access-control-allow-origin']]).toEqual([403, undefined])
+    expect((await send()).headers).not.toHaveProperty('access-control-allow-origin')
   })
 
   it.each([

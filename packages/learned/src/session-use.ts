@@ -67,8 +67,11 @@ export function createLearned(store: Store, log: Log): Learned {
       if (called.size < MAX_CALLED) called.add(name)
       const search = searches.findLast(({ tools }) => tools.has(name))
       if (!search) return
-      const [identity, isKnown] = [identityOf(tool, catalog), knownWords(tool)]
-      for (const wording of search.wordings) learned.learnWording(identity, wordingOf(wording, isKnown))
+      const [identity, own] = [identityOf(tool, catalog), ownWords(tool)]
+      const isOwn = (word: string): boolean => own.has(word)
+      // Common words. Without their list, only the tool's.
+      const isKnown = (word: string): boolean => own.has(word) || knownMeanings()?.isKnown(word) === true
+      for (const wording of search.wordings) learned.learnWording(identity, wordingOf(wording, isKnown, isOwn))
     },
     noteError: ({ session }, tool, args, error) => {
       if (BridgeError.isInstance(error) && error.code === 'TOOL_FAILED') noteFailure(session, tool, args)
@@ -84,10 +87,8 @@ function noteFailure(session: object, tool: CatalogTool, args: Arguments): void 
   if (shape && failed.size < MAX_FAILED) failed.set(name, JSON.stringify(shape))
 }
 
-/** Common words, and words of the tool itself. Without the list of common words, only the tool's. */
-function knownWords({ server, name, description }: CatalogTool): (word: string) => boolean {
-  const own = new Set(tokens(`${server} ${name} ${description}`).map(({ word }) => word))
-  return (word) => own.has(word) || knownMeanings()?.isKnown(word) === true
+function ownWords({ server, name, description }: CatalogTool): Set<string> {
+  return new Set(tokens(`${server} ${name} ${description}`).map(({ word }) => word))
 }
 
 /** The tool as it is now. */

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { alikeness, wordingOf } from './wording.ts'
 
 const common = new Set(
-  'create an issue for the send message user reset password open ticket repository horse'.split(' '),
+  'create an issue for the send message user reset password open ticket repository horse mark rose'.split(' '),
 )
 const isKnown = (word: string): boolean => common.has(word)
 
@@ -35,6 +35,33 @@ it.each([
 it('a secret made of common words is not kept', () => {
   expect(wordingOf('reset password horse ticket repository', isKnown)).toEqual(['password', 'reset'])
   expect(wordingOf('reset horse ticket', isKnown)).toEqual(['hors', 'reset', 'ticket'])
+})
+
+it.each([
+  'password: horse ticket',
+  'password=horse ticket',
+  '(password) horse ticket',
+  '“password”: horse ticket',
+  '*Password* horse ticket',
+  'password—horse ticket',
+  'PASSWORDS: horse ticket',
+  'the_password, horse ticket',
+  'reset/password horse ticket',
+  'mot de passe : horse ticket',
+  'Passwort: horse ticket',
+  'api_key: horse ticket',
+  'PIN: horse ticket',
+  '`password` horse ticket password: horse',
+])('what follows a word for a secret is not kept: %s', (text) => {
+  expect(wordingOf(`open ${text} repository`, isKnown)).not.toEqual(expect.arrayContaining(['repositori']))
+})
+
+it('a name in lower case that is made of common words is not kept, and words of the tool are', () => {
+  const isOwn = (word: string): boolean => word === 'repository'
+  expect(wordingOf('send message to mark rose', isKnown, isOwn)).toEqual(['messag', 'send'])
+  expect(wordingOf('open ticket for mark in repository', isKnown, isOwn)).toEqual(['open', 'repositori', 'ticket'])
+  expect(wordingOf('open ticket for repository', isKnown, isOwn)).toEqual(['open', 'repositori', 'ticket'])
+  expect(wordingOf('open ticket for the horse', isKnown, isOwn)).toEqual(['hors', 'open', 'ticket'])
 })
 
 it('a wording is short, whatever was searched for', () => {

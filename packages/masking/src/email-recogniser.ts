@@ -6,18 +6,28 @@ const LETTER = /[\p{L}\p{M}\p{N}_]/u
 const DOMAIN = /[\p{L}\p{N}][\p{L}\p{M}\p{N}-]{0,62}(?:\.[\p{L}\p{N}][\p{L}\p{M}\p{N}-]{0,62}){1,8}/uy
 const SIGNS = new Set(".!#$%&'*+/=?^`{|}~-")
 
+/** Before the path of a URL, the last @ ends the password: this may have others, and they begin no address. */
+// oxlint-disable-next-line no-control-regex
+export const URL_PASSWORD = /:\/\/[^\s\0-\x1F:/"<>]{0,64}:([^\s\0-\x1F/"<>]{3,200})(?=@)/g
+
 /**
- * Searches outwards from every @ (or %40, as in URLs). A pattern that starts at the name would scan a long word once
+ * Searches outwards from every @. A pattern that starts at the name would scan a long word once
  * for each of its letters.
  */
 export const email: Recogniser = {
   label: 'EMAIL',
   find(text) {
     const matches: Match[] = []
+    const urls = text.includes('://') ? text.matchAll(URL_PASSWORD) : []
+    const passwords = Array.from(urls, ({ 0: url, 1: password, index }) => [index + url.length, password!.length])
     let from = 0
-    for (const { 0: sign, index: at } of text.matchAll(/@|%40/g)) {
+    let url = 0
+    for (const { index: at } of text.matchAll(/@/g)) {
       if (at < from) continue
-      const after = at + sign.length
+      while (url < passwords.length && passwords[url]![0]! < at) url += 1
+      const [end, length] = passwords[url] ?? []
+      if (end !== undefined && at >= end - length!) continue
+      const after = at + 1
       let start = at
       while (start > from && at - start < MAX_LOCAL_CHARS && isLocalPart(text, start - 1)) start -= 1
       // Quotes and punctuation around an address are not part of it.
@@ -37,8 +47,8 @@ export const email: Recogniser = {
   },
 }
 
-/** What stands before an address, but not in one: paths, cells of tables, and quotes but O'Neil's. Also as in URLs. */
-const BEFORE_LOCAL = /^.*(?:[`|/?{}]|%(?:0[AD]|2[02CF]|3[ABCEF]|5[BD]|7[B-D])|(?<![\p{L}\p{M}\p{N}'])'+)/isu
+/** What stands before an address, but not in one: paths, cells of tables, and quotes but O'Neil's. */
+const BEFORE_LOCAL = /^.*(?:[`|/?{}]|(?<![\p{L}\p{M}\p{N}'])'+)/isu
 /** Senders of mailing lists and relays, which have the address of a reader inside: `bounces+ann=a.example@list.org`. */
 const RETURN_NAME = /^(?:srs[01]|(?:ms)?prvs\d?|.*\+.+)$/i
 /** The same with hyphens; then, what follows is the domain of the reader. */
@@ -52,12 +62,12 @@ const DOMAIN_ONLY = /^[\p{L}\p{M}\p{N}-]+(?:\.[\p{L}\p{M}\p{N}-]+)+$/u
 function localPartFrom(text: string, start: number, at: number): number {
   const local = text.slice(start, at)
   let own = BEFORE_LOCAL.exec(local)?.[0].length ?? 0
-  for (const { 0: sign, index } of local.matchAll(/=|%3D/gi)) {
+  for (const { index } of local.matchAll(/=/g)) {
     if (index < own) continue
     const name = local.slice(Math.max(own, local.lastIndexOf('&', index) + 1), index)
-    const value = local.slice(index + sign.length)
+    const value = local.slice(index + 1)
     if (RETURN_NAME.test(name) || (RETURN_WORDS.test(name) && DOMAIN_ONLY.test(value))) break
-    own = index + sign.length
+    own = index + 1
   }
   while (SIGNS.has(local[own] ?? '')) own += 1
   return own < local.length ? start + own : start
@@ -68,14 +78,11 @@ function localPartFrom(text: string, start: number, at: number): number {
  * JSON or of code stand signs or spaces, so a letter or digit begins and ends the name.
  */
 function quotedFrom(text: string, at: number, from: number): number {
-  const escape = text[at - 2] === '\\' ? '\\' : ''
-  const close = at - 1 - escape.length
-  if (text[at - 1] !== '"' || close < 1 || !isLetter(text[close - 1]!)) return at
+  const close = at - 1
+  if (text[close] !== '"' || close < 1 || !isLetter(text[close - 1]!)) return at
   let open = close - 1
   while (open > from && close - open < MAX_LOCAL_CHARS && !/["\\\r\n]/.test(text[open]!)) open -= 1
-  if (text[open] !== '"' || !isLetter(text[open + 1]!)) return at
-  const start = open - escape.length
-  return start >= from && text.startsWith(escape, start) ? start : at
+  return text[open] === '"' && isLetter(text[open + 1]!) ? open : at
 }
 
 const isLetter = (char: string): boolean => LETTER.test(char)

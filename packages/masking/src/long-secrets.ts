@@ -9,7 +9,7 @@ interface Place {
 
 const KEY_LINE = /-----(BEGIN|END) [A-Z ]{0,20}PRIVATE KEY(?: BLOCK)?-----/g
 /** The beginning of a key whose end was cut off: headers, which may have hyphens, then text without them. */
-const CUT_KEY = /^(?:(?:\\r|\r)?(?:\\n|\n)[ \t]{0,40}[A-Za-z][A-Za-z-]{0,39}: [^\r\n\\]{0,1000}){0,20}[^-]*/
+const CUT_KEY = /^(?:\r?\n[ \t]{0,40}[A-Za-z][A-Za-z-]{0,39}: [^\r\n]{0,1000}){0,20}[^-]*/
 
 /** Private keys in the formats of PEM and PGP, with all that stands between their first and last lines. */
 export function privateKeys(text: string): Place[] {

@@ -40,6 +40,16 @@ describe('a masker', () => {
     ['from 93.184.216.34 and 2606:2800:220:1::1', 'from [IP_1] and [IP_2]'],
     ['key ghp_0123456789abcdefghij0123456789abcdef', 'key [SECRET_1]'],
     ['redis://me:hunter22@localhost/0', 'redis://me:[SECRET_1]@localhost/0'],
+    ['mysql://root:p@ssw0rd1@db.internal/x', 'mysql://root:[SECRET_1]@db.internal/x'],
+    [
+      'smtp://ann@acme.com:p:a@ss@w0rd@mail.acme.com:25 bob@acme.com',
+      'smtp://[EMAIL_1]:[SECRET_1]@mail.acme.com:25 [EMAIL_2]',
+    ],
+    ['"redis://:p%40ss@w0rd@db.internal","b@x.example"', '"redis://:[SECRET_1]@db.internal","[EMAIL_1]"'],
+    [
+      'http://x.example:80/@ann@acme.com https://x.example/?to=bob@acme.com',
+      'http://x.example:80/@[EMAIL_1] https://x.example/?to=[EMAIL_2]',
+    ],
     ['password = "correct horse"', 'password = "correct horse"'],
     ['password = "correct-horse"', 'password = "[SECRET_1]"'],
     ['"access_token":"correct-horse"', '"access_token":"[SECRET_1]"'],
@@ -65,6 +75,7 @@ describe('a masker', () => {
     ['mail=r&d@acme.com ?q=a+b&to=r&d@acme.com x+=bob@acme.com', 'mail=[EMAIL_1] ?q=a+b&to=[EMAIL_1] x+=[EMAIL_2]'],
     ['?to%3Dbob%40acme.com%3Ben%20bob%40acme.com', '?to%3D[EMAIL_1]%3Ben%20[EMAIL_1]'],
     ["('o''neil@acme.com') jose\u0301's@acme.com b'bob@acme.com'", "('[EMAIL_1]') [EMAIL_2] b'[EMAIL_3]'"],
+    ['?token=AbCdEf12%2CdEfGh123&x=1', '?token=[SECRET_1]&x=1'],
     ['token=abcdef123456&page=2 password=ab&cd1234', 'token=[SECRET_1]&page=2 password=[SECRET_2]'],
     ['token=abcdef123456&amp;page=2', 'token=[SECRET_1]&amp;page=2'],
     [

@@ -1,19 +1,25 @@
 // Replaces personal data with tokens on its way to the model, and puts it back on the way from the model. One per
 // session. Pure.
+import { setImmediate } from 'node:timers/promises'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import type { OtherLanguage } from '@sandbridge/core/config/settings'
 import { hasSecretPart, isSecret } from '@sandbridge/core/config/secrets'
 import { isRecord } from '@sandbridge/core/util/json/json.ts'
 import type { Mask } from '@sandbridge/core/parts'
-import { plainNumbers } from './plain-numbers.ts'
 import type { Match, Recogniser } from './by-patterns.ts'
+import { apart, type Found } from './spellings/find-values.ts'
+import { findInPieces, PIECE_CHARS } from './spellings/in-pieces.ts'
+import { KnownValues } from './spellings/known-values.ts'
+import { plainNumbers } from './spellings/plain-numbers.ts'
 
 /** Beyond this, values are still replaced but cannot be put back. */
 const MAX_TOKENS = 100_000
 const TOKEN = /\[[A-Z][A-Z0-9_]{0,31}_\d{1,6}\]/g
 const MAX_TOKEN_CHARS = 48
 /** Most passes over the work: masking a text may reveal or build another text to search. */
-const MAX_ROUNDS = 5
+const MAX_ROUNDS = 8
+/** After this long, others get their turn. */
+const MAX_TURN_MS = 20
 /** Values that cannot change a program where they stand in a literal, by its language. */
 const PLAIN_IN_SOURCE: Record<OtherLanguage | 'python', RegExp> = {
   python: /^[^'"\\{}\r\n\0]*$/,
@@ -22,8 +28,6 @@ const PLAIN_IN_SOURCE: Record<OtherLanguage | 'python', RegExp> = {
   // Without quotes as well, where a word must stay one, and be no option of a command.
   bash: /^[\p{L}\p{M}\p{N}@+_][\p{L}\p{M}\p{N}@.,:+_/%-]*$/u,
 }
-
-const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}]+/u
 
 /** Finds names in texts that the recognisers have masked already. @throws BridgeError MASK_UNAVAILABLE */
 export type NameFinder = (
@@ -47,28 +51,42 @@ export class Masker {
   }
 
   /**
-   * Runs `work` with a function that replaces every match with a token; equal values get equal tokens. With a name
-   * finder, repeats the work until every text that it masks was searched, since the results of earlier passes may
-   * contain names.
+   * Runs `work` with a function that replaces every match with a token; equal values get equal tokens. Repeats the work
+   * until every text was searched: long texts are searched in pieces between two rounds, and names in what the earlier
+   * rounds have made.
    * @throws BridgeError MASK_UNAVAILABLE when names cannot be searched for
    */
   async masked<T>(work: (mask: Mask) => T, signal?: AbortSignal): Promise<T> {
-    const known = new Map<string, readonly Match[]>()
+    const known = new Map<string, readonly Found[]>()
+    /** What masking made of texts that were too long for their round. */
+    const long = new Map<string, string>()
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
-      const unknown = new Set<string>()
+      const [unknown, tooLong] = [new Set<string>(), new Set<string>()]
+      let room = PIECE_CHARS
       const made = work((text, key) => {
-        const masked = this.#mask(text, key)
+        const label = this.#labelOf(text, key)
+        if (label !== undefined) return this.#token(text, label)
+        const done = long.get(text)
+        if (done === undefined && (room -= text.length) < 0) {
+          tooLong.add(text)
+          return ''
+        }
+        const masked = done ?? this.#mask(text)
         const names = known.get(masked)
         if (!names && this.#findNames && mayHoldName(masked)) unknown.add(masked)
         return this.#replace(masked, names ?? [])
       })
+      await this.#maskLong(tooLong, long)
+      if (tooLong.size > 0) continue
       if (!this.#findNames || unknown.size === 0) return made
       const found = await this.#findNames([...unknown], signal)
-      for (const text of unknown)
+      for (const text of unknown) {
+        const names = (found.get(text) ?? []).flatMap((match) => outsideTokens(text, match))
         known.set(
           text,
-          (found.get(text) ?? []).flatMap((match) => outsideTokens(text, match)),
+          apart(names).map((name) => ({ ...name, value: text.slice(name.start, name.end) })),
         )
+      }
     }
     throw new BridgeError(
       'MASK_UNAVAILABLE',
@@ -76,28 +94,55 @@ export class Masker {
     )
   }
 
+  async #maskLong(texts: Iterable<string>, masked: Map<string, string>): Promise<void> {
+    let began = performance.now()
+    for (const text of texts) {
+      const found: Found[] = []
+      for (const piece of findInPieces(text, this.#find, this.#isKnown)) {
+        for (const one of piece) found.push(one)
+        if (performance.now() - began < MAX_TURN_MS) continue
+        await setImmediate()
+        began = performance.now()
+      }
+      masked.set(text, this.#replace(text, found))
+    }
+  }
+
   /** Masks one text synchronously; undefined if it would have to be searched for names. */
   maskedNow(text: string, key?: string): string | undefined {
-    const masked = this.#mask(text, key)
+    const label = this.#labelOf(text, key)
+    const masked = label === undefined ? this.#mask(text) : this.#token(text, label)
     return this.#findNames && mayHoldName(masked) ? undefined : masked
   }
 
-  #mask(text: string, key?: string): string {
-    const label = key !== undefined && this.#recognisers.find(({ isValueOf }) => isValueOf?.(key, text))?.label
-    if (label) return this.#token(text, label)
-    const find = (searched: string): Match[] => {
-      const plain = plainNumbers(searched)
-      return this.#recognisers.flatMap((recogniser) => recogniser.find(recogniser.readsNumbers ? plain : searched))
-    }
-    return this.#replace(text, [...find(text), ...matchesWithin(text, find)])
+  #labelOf(text: string, key?: string): string | undefined {
+    return key === undefined ? undefined : this.#recognisers.find(({ isValueOf }) => isValueOf?.(key, text))?.label
   }
 
-  #replace(text: string, matches: readonly Match[]): string {
-    if (matches.length === 0) return text
+  readonly #find = (text: string): Match[] => {
+    const plain = plainNumbers(text)
+    return this.#recognisers.flatMap((recogniser) => recogniser.find(recogniser.readsNumbers ? plain : text))
+  }
+
+  readonly #known = new KnownValues(this.#find)
+  readonly #isKnown = (value: string): boolean => this.#known.has(value)
+
+  /** A server has returned this to the sandbox. */
+  returned(result: unknown): void {
+    this.#known.add(result)
+  }
+
+  #mask(text: string): string {
+    return this.#replace(text, [...findInPieces(text, this.#find, this.#isKnown)].flat())
+  }
+
+  /** A value that nobody can be sure of gets a token that is not put back. */
+  #replace(text: string, found: readonly Found[]): string {
+    if (found.length === 0) return text
     let masked = ''
     let at = 0
-    for (const { start, end, label } of apart(matches)) {
-      masked += text.slice(at, start) + this.#token(text.slice(start, end), label)
+    for (const { start, end, label, value } of found) {
+      masked += text.slice(at, start) + (value === undefined ? `[${label}]` : this.#token(value, label))
       at = end
     }
     return masked + text.slice(at)
@@ -146,24 +191,6 @@ export class Masker {
     this.#valueOf.set(token, value)
     return token
   }
-}
-
-/** Finds values that invisible characters interrupt: a person and a model read over these. */
-function matchesWithin(text: string, find: (seen: string) => Match[]): Match[] {
-  if (!INVISIBLE.test(text)) return []
-  const places: number[] = []
-  let seen = ''
-  let from = 0
-  const add = (to: number): void => {
-    seen += text.slice(from, to)
-    for (let at = from; at < to; at += 1) places.push(at)
-  }
-  for (const { 0: hidden, index } of text.matchAll(new RegExp(INVISIBLE, 'gu'))) {
-    add(index)
-    from = index + hidden.length
-  }
-  add(text.length)
-  return find(seen).map(({ start, end, label }) => ({ start: places[start]!, end: places[end - 1]! + 1, label }))
 }
 
 /** Returns the tokens of a masked text that its original does not hold: those that masking it put there. */
@@ -231,15 +258,4 @@ function outsideTokens(text: string, { start, end, label }: Match): Match[] {
   }
   if (from < end) add(end)
   return places
-}
-
-/** Sorts matches and merges those that overlap, under the first one's label; at equal starts, the longest one's. */
-function apart(matches: readonly Match[]): Match[] {
-  const kept: Match[] = []
-  for (const match of matches.toSorted((a, b) => a.start - b.start || b.end - a.end)) {
-    const last = kept.at(-1)
-    if (!last || match.start >= last.end) kept.push({ ...match })
-    else if (match.end > last.end) last.end = match.end
-  }
-  return kept
 }

@@ -2,6 +2,7 @@
 import { hasSecretPart } from '@sandbridge/core/config/secrets'
 import { bareLength } from './bare-values.ts'
 import { byPatterns, type Recogniser } from './by-patterns.ts'
+import { URL_PASSWORD } from './email-recogniser.ts'
 import { privateKeys, webTokens } from './long-secrets.ts'
 
 /** What stands in place of a secret: a token, a variable's name, or a row of stars. */
@@ -17,21 +18,20 @@ const SHORT_SECRET = /^(?=.*\d)(?=.*[A-Za-z])[\w!@#$%^&*?+~-]{6,7}$/
 
 /**
  * Looks at the value but does not take it: a name may be in another's value, as in `--set=password=…`. A value ends at
- * the quotes that it began with, which may be escaped, as in JSON within JSON.
+ * the quotes that it began with.
  */
 const VALUE = [
   String.raw`(?=(?<value>(?<=>)[^\s<>"']+(?=<\/)`,
-  String.raw`|(?<=\\["'])[^\s"'\\]{6,200}`,
   String.raw`|(?<=")(?:[^\s"\\]|\\\S){6,200}(?=")`,
   String.raw`|(?<=')(?:[^\s'\\]|\\\S){6,200}(?=')`,
-  String.raw`|[^\s"',;}]{6,200}))`,
+  String.raw`|[^\s\0-\x1F\x7F"',;}]{6,200}))`,
 ].join('')
 
 /** After `=>`, which also begins the body of a function, a value has quotes. */
 const NAMED_VALUE = new RegExp(
   [
-    String.raw`(?<![\w-])(?<name>[\w-]{2,64})(?:\\{0,4}["'])?`,
-    String.raw`(?:(?:\s|[ \t]{0,40})(?:(?:=>|:=)\s?\\{0,4}["']|[:=](?!>)(?:\s|[ \t]{0,40})(?:\\{0,4}["'])?)`,
+    String.raw`(?<![\w-])(?<name>[\w-]{2,64})["']?`,
+    String.raw`(?:(?:\s|[ \t]{0,40})(?:(?:=>|:=)\s?["']|[:=](?!>)(?:\s|[ \t]{0,40})["']?)`,
     String.raw`|(?<=[<:]\k<name>)>(?=[^\s<>]{6,200}<\/))`,
     VALUE,
   ].join(''),
@@ -41,9 +41,9 @@ const NAMED_VALUE = new RegExp(
 /** As in lists of variables: `{"name": "DB_PASSWORD", "value": …}`, also in YAML and as attributes of XML. */
 const NAME_AND_VALUE = new RegExp(
   [
-    String.raw`(?<![\w-])(?:name|key)(?:\\{0,4}["'])?[ \t]{0,40}[:=]>?[ \t]{0,40}(?:\\{0,4}["'])?`,
-    String.raw`(?<name>[\w.-]{2,64})(?:\\{0,4}["'])?,?\s{1,60}(?:\\{0,4}["'])?`,
-    String.raw`value(?:\\{0,4}["'])?[ \t]{0,40}[:=]>?[ \t]{0,40}(?:\\{0,4}["'])?`,
+    String.raw`(?<![\w-])(?:name|key)["']?[ \t]{0,40}[:=]>?[ \t]{0,40}["']?`,
+    String.raw`(?<name>[\w.-]{2,64})["']?,?\s{1,60}["']?`,
+    String.raw`value["']?[ \t]{0,40}[:=]>?[ \t]{0,40}["']?`,
     VALUE,
   ].join(''),
   'gi',
@@ -62,7 +62,7 @@ const secretTexts = byPatterns('SECRET', [
   },
   { expression: /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g, needs: /AKIA|ASIA/ },
   { expression: /\bAIza[A-Za-z0-9_-]{35}/g, needs: /AIza/ },
-  { expression: /:\/\/[^\s:/@]{0,64}:([^\s:/@]{3,128})(?=@)/g, needs: /:\/\// },
+  { expression: URL_PASSWORD, needs: /:\/\// },
   {
     expression: NAMED_VALUE,
     needs: /pass|secret|token|key|pwd|credential|cookie/i,
@@ -71,17 +71,15 @@ const secretTexts = byPatterns('SECRET', [
   },
   { expression: NAME_AND_VALUE, needs: /value/i, isName: hasSecretPart, check: valueLength },
   {
-    expression:
-      /\bAuthorization\\{0,4}["']?[ \t]{0,40}[:=]>?[ \t]{0,40}\\{0,4}["']?Basic[ \t]{1,8}([A-Za-z0-9+/=]{8,2000})/gi,
+    expression: /\bAuthorization["']?[ \t]{0,40}[:=]>?[ \t]{0,40}["']?Basic[ \t]{1,8}([A-Za-z0-9+/=]{8,2000})/gi,
     needs: /Basic[ \t]/i,
   },
   { expression: /\bBearer ([A-Za-z0-9._~+/-]{16,2000})/g, needs: /Bearer / },
 ])
 
-const LIST = /(?<![\w-])([\w-]{2,64})(?:\\{0,4}["'])?[ \t]{0,40}[:=]>?[ \t]{0,40}[[{(]/g
-/** A string, perhaps with a key before it. Its quotes may be escaped. */
-const ITEM =
-  /(?:\s|\\{1,4}[nrt]){0,80}(?:\\{0,4}["']?[\w.-]{1,64}\\{0,4}["']?\s{0,40}[:=]>?\s{0,40})?(\\{0,4}["'])((?:(?!\1)(?:[^\\\r\n]|\\.)){0,200})\1,?/y
+const LIST = /(?<![\w-])([\w-]{2,64})["']?[ \t]{0,40}[:=]>?[ \t]{0,40}[[{(]/g
+/** A string, perhaps with a key before it. */
+const ITEM = /\s{0,80}(?:["']?[\w.-]{1,64}["']?\s{0,40}[:=]>?\s{0,40})?(["'])((?:(?!\1)(?:[^\\\r\n]|\\.)){0,200})\1,?/y
 
 /** Secrets in lists and records whose name is that of many: `'passwords': ['…']`, `"tokens": {"ci": "…"}`. */
 function secretItems(text: string): { start: number; end: number }[] {

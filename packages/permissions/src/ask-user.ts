@@ -18,7 +18,7 @@ import {
 } from './ask-by-elicitation.ts'
 import { hasLongName, MAX_SHOWN_CHARS } from './call-text.ts'
 import { exactKey, type GrantableCall } from './grants.ts'
-import { KeptQuestions } from './kept-questions.ts'
+import { stateOf } from './set-state.ts'
 import type { CellOf } from '@sandbridge/core/parts'
 import type { Permissions } from '@sandbridge/core/calls/permissions'
 import { MAX_ASKED_CHARS, withoutOpening } from './question-text.ts'
@@ -56,17 +56,16 @@ export async function askUser(
   }
   const earlier = keepsQuestions ? await givenAnswer(text, group, asking) : undefined
   if (earlier !== undefined) return earlier
-  const all = questionsOf(permissions)
-  if (all.openCount >= MAX_QUESTIONS)
-    return { why: 'too many questions are open', hint: 'Wait until they are answered.' }
+  const state = stateOf(permissions)
+  if (!state.hasRoom) return { why: 'too many questions are open', hint: 'Wait until they are answered.' }
   const end = tellQuestion(text, group, cell)
-  all.openCount += 1
+  state.openQuestions += 1
   let answer: Answer | NoAnswer | Unread | undefined
   try {
     const timeoutMs = permissions.options.settings.askTimeoutMs
     answer = await askByElicitation(asker, text, { timeoutMs, signal, trusts })
   } finally {
-    all.openCount -= 1
+    state.openQuestions -= 1
     end(typeof answer === 'string' ? answer : 'unanswered')
   }
   if (typeof answer === 'string' || 'why' in answer) return answer
@@ -76,40 +75,18 @@ export async function askUser(
     : { why: answer.unread, hint: noTerminal(group).hint }
 }
 
-/** The questions of the cells of a server set. */
-interface Questions {
-  /** Those that the client cannot ask. */
-  kept: KeptQuestions
-  /** How many are open at clients, over all sessions. */
-  openCount: number
-}
-
-const MAX_QUESTIONS = 50
-const questionsOfSets = new WeakMap<Permissions, Questions>()
-
-/** Those of a server set, which end with it. */
-export function questionsOf(permissions: Permissions): Questions {
-  const known = questionsOfSets.get(permissions)
-  if (known) return known
-  const { stateDir, askTimeoutMs } = permissions.options.settings
-  const questions = { kept: new KeptQuestions(stateDir, askTimeoutMs), openCount: 0 }
-  questionsOfSets.set(permissions, questions)
-  permissions.onClose = () => questions.kept.close()
-  return questions
-}
-
 /** Askers of running cells that were asked and returned no answer: they are asked once. */
 const unable = new WeakSet<Asker>()
 
 function keptId(text: string, group: readonly Asked[], { permissions, cell }: Asking): string {
   const calls = group.map(({ call }) => exactKey(call)).join('\n')
-  return questionsOf(permissions).kept.idOf(cell.session, `${calls}\n${withoutOpening(text)}`)
+  return stateOf(permissions).kept.idOf(cell.session, `${calls}\n${withoutOpening(text)}`)
 }
 
 /** The answer that the user has given elsewhere since an earlier run. */
 async function givenAnswer(text: string, group: readonly Asked[], asking: Asking): Promise<Answer | undefined> {
   const { permissions, cell, trusts } = asking
-  const answer = await questionsOf(permissions).kept.take(keptId(text, group, asking))
+  const answer = await stateOf(permissions).kept.take(keptId(text, group, asking))
   if (answer === undefined) return undefined
   tellQuestion(text, group, cell)(answer)
   return isAnswer(answer, { trusts }) ? answer : 'no'
@@ -127,7 +104,7 @@ async function keptAnswer(
 ): Promise<Answer | NoAnswer> {
   const { permissions, cell, signal, trusts } = asking
   const { options } = permissions
-  const questions = questionsOf(permissions).kept
+  const questions = stateOf(permissions).kept
   const timeoutMs = options.settings.askTimeoutMs
   const { asker, origin, hold } = cell
   const answer = await givenAnswer(text, group, asking)

@@ -17,7 +17,7 @@ import { answerQuestion, listQuestions } from './kept-questions.ts'
 import type { Asker } from '../../core/src/calls/questions/questions.ts'
 import type { Hold } from '../../core/src/calls/permissions/answer-page.ts'
 import { CellPermissions } from './cell-gate.ts'
-import { questionsOf } from './ask-user.ts'
+import { stateOf } from './set-state.ts'
 import type { CellOf } from '../../core/src/calls/permissions/permissions-part.ts'
 import { Permissions } from '../../core/src/calls/permissions/permissions.ts'
 
@@ -53,7 +53,7 @@ async function open(rules: object = { ask: ['hub__send', 'hub__send__all'] }, fo
     },
     policy,
   )
-  const questions = questionsOf(permissions).kept
+  const questions = stateOf(permissions).kept
   const cellOf = (asker: Asker | undefined, more: Pick<CellOf, 'allowed' | 'hold' | 'notes'> = {}) =>
     new CellPermissions(
       permissions,
@@ -95,12 +95,12 @@ it('at most fifty questions to clients that never answer are open, and each ends
   const refused: string[] = []
   for (const call of calls) void call.then((outcome) => refused.push(outcome))
   while (refused.length < COUNT - MOST) await new Promise((resolve) => setTimeout(resolve, 20))
-  expect([asked, refused.length, questionsOf(permissions).openCount]).toEqual([MOST, COUNT - MOST, MOST])
+  expect([asked, refused.length, stateOf(permissions).openQuestions]).toEqual([MOST, COUNT - MOST, MOST])
   expect(new Set(refused.map((text) => /too many questions are open/.test(text)))).toEqual(new Set([true]))
   controller.abort()
   const outcomes = await Promise.all(calls)
   expect(outcomes).not.toContain('made')
-  while (questionsOf(permissions).openCount > 0) await new Promise((resolve) => setTimeout(resolve, 20))
+  while (stateOf(permissions).openQuestions > 0) await new Promise((resolve) => setTimeout(resolve, 20))
   // Control: there is room again, and a yes counts.
   const yes: Asker = {
     ...never,

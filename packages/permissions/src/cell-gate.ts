@@ -7,7 +7,8 @@ import type { CatalogTool, ServerMethod } from '@sandbridge/core/calls/catalog'
 import { BridgeError, messageOf } from '@sandbridge/core/errors.ts'
 import { visibleInline } from '@sandbridge/core/util/text'
 import { asSent, flowKey, flowsOf, frozenCopy, validate } from '@sandbridge/core/config/rules'
-import type { Counts, Decision, Policy, Subject, TrustedText } from '@sandbridge/core/config/rules'
+import type { Decision, Policy, Subject, TrustedText } from '@sandbridge/core/config/rules'
+import type { Counts } from './limits.ts'
 import type { Answer, NoAnswer } from './ask-by-elicitation.ts'
 import { type Asked, askUser } from './ask-user.ts'
 import { deniedByAnswer, deniedByLimit, deniedByRule } from './denied.ts'
@@ -15,6 +16,7 @@ import { CellGrants, shapeKey } from './grants.ts'
 import type { Admitted, Cancellable, CellGate, CellOf, SeenToolCall } from '@sandbridge/core/parts'
 import type { Permissions } from '@sandbridge/core/calls/permissions'
 import { callsText, trustText } from './question-text.ts'
+import { type SetState, stateOf } from './set-state.ts'
 
 type Arguments = Record<string, unknown>
 
@@ -46,11 +48,14 @@ interface SeenAsked extends Asked {
  */
 const GATHER_MS = 100
 const MAX_GATHERINGS = 10
+/** Of the tools that an error names. */
+const MAX_NAMED = 5
 /** Per cell. */
 const MAX_WAITING = 1_000
 
 export class CellPermissions implements CellGate {
   readonly #permissions: Permissions
+  readonly #state: SetState
   readonly #cell: CellOf
   #policy: Policy
   readonly #counts: Counts = new Map()
@@ -63,6 +68,7 @@ export class CellPermissions implements CellGate {
   /** @param policy the rules at the cell's start; later ones replace it, but an end of all rules does not */
   constructor(permissions: Permissions, cell: CellOf, policy: Policy) {
     this.#permissions = permissions
+    this.#state = stateOf(permissions)
     this.#cell = cell
     this.#policy = policy
   }
@@ -77,7 +83,7 @@ export class CellPermissions implements CellGate {
    */
   ready(server: string, call: Cancellable): Promise<void> | undefined {
     const { preset, judgesFlow } = this.#policyNow
-    return preset !== 'open' || judgesFlow ? this.#permissions.refreshTools(server, call) : undefined
+    return preset !== 'open' || judgesFlow ? this.#permissions.options.catalog.compared(server, call) : undefined
   }
 
   /** @throws BridgeError PERMISSION_DENIED once the user has stopped the code */
@@ -120,7 +126,7 @@ export class CellPermissions implements CellGate {
       }
       sent = shown.args
     }
-    const counted = permissions.count(decision.limits, this.#counts, this.#cell.session)
+    const counted = this.#state.count(decision.limits, this.#counts, this.#cell.session)
     const reached = counted instanceof Promise ? await counted : counted
     if (reached) {
       this.#tell(tool, args, reached, 'deny', id)
@@ -174,7 +180,8 @@ export class CellPermissions implements CellGate {
 
   /** What a yes covers: a tool, with the flow that the question shows. */
   #toolKey(tool: CatalogTool, subject: Subject, { flow }: Decision): string {
-    const key = this.#permissions.toolKey(tool, subject)
+    const { server, definition, tool: name } = subject
+    const key = [definition, server, name, tool.fingerprint].join('\n')
     return flow ? `${key}\n${flowKey(flow)}` : key
   }
 
@@ -211,7 +218,12 @@ export class CellPermissions implements CellGate {
     const decision = this.#judge(subject, args)
     this.#tell(tool, args, decision, 'deny')
     const { server } = tool
-    const allowed = this.#permissions.allowedOf(server, this.#policyNow)
+    const { tools = [] } = this.#permissions.options.catalog.of(server)
+    const isAllowed = (one: CatalogTool): boolean => this.#permissions.standing(one, this.#policyNow) === 'allowed'
+    const allowed = tools
+      .filter(isAllowed)
+      .slice(0, MAX_NAMED)
+      .map(({ alias }) => alias)
     return deniedByRule(subject, decision, allowed, this.#cell.workflow)
   }
 
@@ -304,8 +316,7 @@ export class CellPermissions implements CellGate {
   async #grant(answer: Answer, { call, tool, decision }: Asked, isExact: boolean): Promise<void> {
     if (answer === 'yes' && isExact) this.#grants.once(call)
     if (answer === 'yes-cell' && isExact) this.#grants.shape(call)
-    if (answer === 'yes-session' || answer === 'yes-always')
-      this.#permissions.of(this.#cell.session).tools.add(call.toolKey)
+    if (answer === 'yes-session' || answer === 'yes-always') this.#state.of(this.#cell.session).tools.add(call.toolKey)
     // Rules apply to all users, so with several users the answer counts for this session only.
     if (answer !== 'yes-always' || this.#cell.origin.user !== undefined) return
     await this.#keepAnswer(() => this.#permissions.allowAlways(tool, decision.flow), 'it counts for this session')
@@ -316,7 +327,7 @@ export class CellPermissions implements CellGate {
     const isAllowed = this.#cell.allowed?.some(({ server, tool }) => server === call.server && tool === call.tool)
     // Whoever allowed the tool has not seen this flow.
     if (isAllowed === true && call.isChanged !== true && !decision.flow) return true
-    return this.#permissions.of(this.#cell.session).tools.has(call.toolKey)
+    return this.#state.of(this.#cell.session).tools.has(call.toolKey)
   }
 
   #isGranted(asked: Asked): boolean {

@@ -42,6 +42,8 @@ export interface CellMasker {
   maskedNow(text: string, key?: string): string | undefined
   /** Masks every text and number of data. @throws BridgeError MASK_UNAVAILABLE */
   maskedData(data: unknown): Promise<unknown>
+  /** What a call returned to the cell: it decides what the cell's output means. */
+  returned(result: unknown): void
   unmask(text: string): string
   /** @param language undefined for Python */
   unmaskSource(code: string, language: OtherLanguage | undefined): string

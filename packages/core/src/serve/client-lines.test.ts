@@ -112,10 +112,11 @@ describe('a request', () => {
 
   it('the reader takes arguments that the client encoded twice', () => {
     const params = { name: 'x', arguments: '{"code": "1"}' }
-    expect(message({ ...PING, params }).message).toMatchObject({ params: { name: 'x', arguments: { code: '1' } } })
-    expect(message({ ...PING, params: { name: 'x', arguments: 'no' } }).message).toMatchObject({
-      params: { arguments: 'no' },
-    })
+    const meant = { params: { name: 'x', arguments: { code: '1' } } }
+    expect(message({ ...PING, params }).message).toMatchObject(meant)
+    // As Docker's command line sends them.
+    const asName = { name: 'x', arguments: { '{"code": "1"}': null } }
+    expect(message({ ...PING, params: asName }).message).toMatchObject(meant)
   })
 
   it('the reader takes the arguments of a prompt as texts', () => {
@@ -136,6 +137,7 @@ describe('a request', () => {
   })
 
   it.each([
+    [{ ...PING, params: { arguments: '{"code' } }, 1, /`arguments` is an object, not a text: .*code/],
     [{ ...PING, id: {} }, null, /an id is a text or a whole number, not an object: \{\}$/],
     [{ ...PING, id: 1.5 }, 1.5, /not a number: 1.5/],
     [{ ...PING, id: true }, null, /not true/],

@@ -4,7 +4,7 @@ import type { JSONRPCMessage } from '@modelcontextprotocol/server'
 import { BracketState } from '../upstream/reading/brackets.ts'
 import { toMessage } from '../upstream/reading/lenient-message.ts'
 import type { Awaited } from '../upstream/reading/open-requests.ts'
-import { isAbsent } from '../upstream/reading/request-params.ts'
+import { isAbsent, toArguments } from '../upstream/reading/request-params.ts'
 import { quote, whyNot } from '../upstream/reading/read-text.ts'
 import { kindOf, type OnDropped } from '../upstream/reading/words.ts'
 import { exactJson, markBigInts, unmarked } from '../util/json/exact-json.ts'
@@ -50,6 +50,8 @@ function problemOf({ id, method, ...rest }: Record<string, unknown>): string | u
   if (typeof method === 'string') {
     const { params } = rest
     if (!isRecord(params) && !isAbsent(params)) return `\`params\` is an object, not ${kindOf(params)}`
+    const args = isRecord(params) ? toArguments(params['arguments']) : undefined
+    if (args !== undefined && !isRecord(args)) return `\`arguments\` is an object, not ${shown(args)}`
     if (id === undefined || requestId({ id }) !== null) return undefined
     // A notification with every field written.
     if (id === null && method.startsWith('notifications/')) return undefined

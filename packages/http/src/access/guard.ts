@@ -72,6 +72,7 @@ export function createGuard({ host, publicNames, proxies, findClient, challenge,
 
   const letIn: Guard['letIn'] = async (request, response) => {
     if (!isAddressed(request, response)) return undefined
+    if (request.headers.origin !== undefined && showsTo(request.headers.origin, request, response)) return undefined
     const [, given = ''] = /^Bearer ([\x21-\x7e]+)$/i.exec(request.headers.authorization ?? '') ?? []
     const known = await findClient(given).catch((error: unknown) => {
       if (error instanceof BearerRefusal) return error
@@ -89,6 +90,23 @@ export function createGuard({ host, publicNames, proxies, findClient, challenge,
     return undefined
   }
   return { isAddressed, letIn }
+}
+
+/**
+ * Lets web pages of an allowed origin read responses (Fetch standard, CORS). A browser asks first, without a token.
+ * @returns whether that was all, and is answered
+ */
+function showsTo(origin: string, { method, headers }: IncomingMessage, response: ServerResponse): boolean {
+  response.setHeader('access-control-allow-origin', origin)
+  response.setHeader('access-control-expose-headers', 'mcp-session-id, www-authenticate, retry-after')
+  response.setHeader('vary', 'origin')
+  if (method !== 'OPTIONS' || headers['access-control-request-method'] === undefined) return false
+  const asked = headers['access-control-request-headers']
+  if (asked !== undefined) response.setHeader('access-control-allow-headers', asked)
+  response
+    .writeHead(204, { 'access-control-allow-methods': 'GET, POST, DELETE', 'access-control-max-age': '600' })
+    .end()
+  return true
 }
 
 function refuseAndClose(response: ServerResponse, status: number, message: string): false {

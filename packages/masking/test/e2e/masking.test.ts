@@ -50,6 +50,9 @@ const CHANNELS: [string, string][] = [
   ['two prints of one line', 'print(email[:9], end="")\nprint(email[9:])'],
   ['text on stderr', 'import sys\nprint(email, card, file=sys.stderr)'],
   ['text with control characters in it', 'print(email[:6] + "\\x1b[0m" + email[6:])'],
+  ['a record whose text has a line break before it', 'print({"note": f"to\\n{email}\\t{card}"})'],
+  ['JSON of such a record', 'import json\nprint(json.dumps(json.dumps({"note": f"to\\n{email}\\n{card}"})))'],
+  ['the value of such an expression', '[f"to\\n{email}\\n{card}"]'],
   ['the value of the last expression', '{"email": email, email: [card]}'],
   ['a display', 'display({"to": email})'],
   ['an error with its traceback and the values of its line', 'raise ValueError(f"no account for {email} and {card}")'],
@@ -75,6 +78,11 @@ describe('a masked value', () => {
 
   it('a masked value is shown as a token, the same each time', async () => {
     expect(await bridge.run('print(email, card, email)')).toBe('[EMAIL_1] [CARD_1] [EMAIL_1]')
+  })
+
+  it('a masked value after a line break has the same token in what shows the break as an escape', async () => {
+    const code = 'import json\nprint(email)\nprint([f"to\\n{email}"], json.dumps(f"\\n{email}"))'
+    expect(await bridge.run(code)).toBe(`[EMAIL_1]\n${String.raw`['to\n[EMAIL_1]'] "\n[EMAIL_1]"`}`)
   })
 
   it('a masked value can have a pattern of the user', async () => {

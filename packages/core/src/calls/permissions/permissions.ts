@@ -1,7 +1,5 @@
 // The rules in force for the cells of a server set: those of the files, read again after a change, plus those of a
-// user's own folder. Also the state kept between cells: call counts, open questions, and what the user allowed for a
-// session.
-import * as z from 'zod'
+// user's own folder.
 import type { Catalog } from '../catalog/catalog.ts'
 import { definitionKey } from '../catalog/model/identity.ts'
 import { CatalogOffering } from '../catalog/model/catalog-offering.ts'
@@ -13,11 +11,9 @@ import type { Settings } from '../../config/settings/settings.ts'
 import type { UserRules } from '../../config/user-rules.ts'
 import { conditionFor, type FlowReason } from '../../config/rules/flow.ts'
 import type { TrustedText } from '../../config/rules/permissions-schema.ts'
-import { type Counts, type Hours, type LimitReached, takeCall } from '../../config/rules/limits.ts'
 import type { Policy, Standing, Subject } from '../../config/rules/policy.ts'
 import { type Rule, ruleFor } from '../../config/rules/rule.ts'
 import { unmatchedName, type UnmatchedRule, unmatchedRules } from '../../config/rules/unmatched-rules.ts'
-import { JsonRecord } from '../../keep/json-record.ts'
 import type { Document } from '../../keep/store.ts'
 import type { Upstreams } from '../../upstream/upstream.ts'
 import type { AnswerPage } from './answer-page.ts'
@@ -33,13 +29,6 @@ interface PermissionsOptions {
   page: () => Promise<AnswerPage | undefined>
 }
 
-/** State of one session. */
-interface SessionPermissions {
-  counts: Counts
-  /** Keys of tools that the user has allowed for the session. */
-  tools: Set<string>
-}
-
 /** A user's own rules combined with the shared policy they were made from. */
 interface Stricter {
   rules: readonly Rule[]
@@ -47,32 +36,18 @@ interface Stricter {
   policy: Policy
 }
 
-const MAX_NAMED = 5
-
 export class Permissions {
   readonly options: PermissionsOptions
   /** Ends what the gate of its cells keeps. */
   onClose: (() => Promise<void>) | undefined
-  readonly #hours: JsonRecord<Hours>
-  /** Those of this bridge, by the monotonic clock. */
-  readonly #ofBridge: Hours = new Map()
   #shared: Policy | undefined
   readonly #stricter = new WeakMap<UserRules, Stricter>()
-  readonly #sessions = new WeakMap<object, SessionPermissions>()
   /** Answers that the files have, too, once they are read again. */
   #newTrust: TrustedText[] = []
   #byName: { of: readonly ServerDefinition[]; names: Map<string, ServerDefinition> } | undefined
 
   constructor(options: PermissionsOptions, policy: Policy | undefined) {
     this.options = options
-    this.#hours = new JsonRecord<Hours>({
-      document: options.hours,
-      empty: () => new Map(),
-      parse: (json) => hourlyCalls.safeParse(json).data,
-      serialize: (hours) => Object.fromEntries(hours),
-      indent: 0,
-      damaged: 'empty',
-    })
     this.#shared = policy
   }
 
@@ -138,15 +113,6 @@ export class Permissions {
     await this.onClose?.()
   }
 
-  /**
-   * Updates the known tools of a server from the server, because rules are applied to them.
-   * @param call its signal is made only where it is needed: that takes long
-   * @returns undefined if they are up to date
-   */
-  refreshTools(server: string, call: { readonly signal: AbortSignal }): Promise<void> | undefined {
-    return this.options.catalog.compared(server, call)
-  }
-
   /** The tool as rules see it. */
   subject(tool: CatalogTool): Subject {
     const { catalog } = this.options
@@ -167,24 +133,6 @@ export class Permissions {
   /** What is certain about the tool without its arguments. */
   standing(tool: CatalogTool, policy = this.#shared): Standing {
     return policy?.standing(this.subject(tool)) ?? 'allowed'
-  }
-
-  /** The tool's key in grants: its server's definition and its own, with their names. */
-  toolKey(tool: CatalogTool, { server, definition, tool: name }: Subject): string {
-    return [definition, server, name, tool.fingerprint].join('\n')
-  }
-
-  /** Some of a server's tools that may be called. */
-  allowedOf(server: string, policy: Policy): string[] {
-    const { tools = [] } = this.options.catalog.of(server)
-    const allowed = tools.filter((tool) => this.standing(tool, policy) === 'allowed')
-    return allowed.slice(0, MAX_NAMED).map(({ alias }) => alias)
-  }
-
-  of(session: object): SessionPermissions {
-    const known = this.#sessions.get(session) ?? { counts: new Map(), tools: new Set() }
-    this.#sessions.set(session, known)
-    return known
   }
 
   /**
@@ -238,34 +186,6 @@ export class Permissions {
     return definition && !definition.isProjects ? { server, definition: definitionKey(definition) } : undefined
   }
 
-  /**
-   * Counts a call that is about to be made, unless a limit is reached. Waits only where a rule limits calls per hour.
-   */
-  count(
-    rules: readonly Rule[],
-    cell: Counts,
-    session: object,
-  ): Promise<LimitReached | undefined> | LimitReached | undefined {
-    if (rules.length === 0) return undefined
-    const counts = { cell, session: this.of(session).counts }
-    const isHourly = rules.some(({ limits }) => limits?.perHour !== undefined)
-    return isHourly ? this.#countHourly(rules, counts) : takeCall(rules, { ...counts, hours: new Map() }, 0)
-  }
-
-  async #countHourly(
-    rules: readonly Rule[],
-    counts: { cell: Counts; session: Counts },
-  ): Promise<LimitReached | undefined> {
-    // A change may be made again in a document that is read anew, and a refused call does not count.
-    const look = (hours: Hours, now: number): LimitReached | undefined =>
-      takeCall(rules, { cell: new Map(counts.cell), session: new Map(counts.session), hours }, now)
-    // The clock of this machine may be set back or forth, which lifts no limit of this bridge.
-    let reached = look(new Map(this.#ofBridge), performance.now())
-    if (reached) return reached
-    await this.#hours.update((hours) => void (reached = look(hours, Date.now()))).catch(() => {})
-    return reached ?? takeCall(rules, { ...counts, hours: this.#ofBridge }, performance.now())
-  }
-
   #definitionKey(server: string): string {
     const definition = this.#definition(server)
     return definition ? definitionKey(definition) : ''
@@ -278,9 +198,6 @@ export class Permissions {
   }
 }
 
-const hourlyCalls = z
-  .record(z.string(), z.array(z.number()))
-  .transform((hours): Hours => new Map(Object.entries(hours)))
 const READS = { readOnlyHint: true }
 
 /** Rules name resources and prompts by a method of their server. */

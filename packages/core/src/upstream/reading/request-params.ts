@@ -46,11 +46,14 @@ function readParam(method: string, name: string, value: unknown, say: OnDropped)
   return OPTIONAL_INSIDE.has(name) && isRecord(value) ? withoutNulls(value) : value
 }
 
-/** Some clients encode the object of arguments twice. */
-function toArguments(value: unknown): unknown {
+/** Some clients encode the object of arguments twice, or make its text the name of one argument. */
+export function toArguments(value: unknown): unknown {
   if (isAbsent(value) || value === '') return undefined
   const read = typeof value === 'string' ? tryParseExact(value) : undefined
-  return isRecord(read) ? read : value
+  if (isRecord(read)) return read
+  const [[name, only] = ['', ''], ...others] = isRecord(value) ? Object.entries(value) : []
+  const named = only === null && others.length === 0 && name.startsWith('{') ? tryParseExact(name) : undefined
+  return isRecord(named) ? named : value
 }
 
 /** The arguments of a prompt are texts. */

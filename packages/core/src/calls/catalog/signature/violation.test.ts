@@ -16,3 +16,11 @@ it.each([
   // Control: a schema is judged.
   expect(violation([1], { items: { type: 'string' } }, {}, 'result')).toBe('result[0] must be str, not 1')
 })
+
+it.each([
+  ['null beside the type of a converter', { type: 'string', anyOf: [{ type: 'string' }, { type: 'null' }] }, null],
+  ['a number beside the type null', { type: 'null', anyOf: [{ type: 'integer' }, { type: 'string' }] }, 5],
+])('a branch that is shown may be sent: %s', (_, schema, value) => {
+  expect(violation(value, schema, schema, 'x')).toBeUndefined()
+  expect(violation([], schema, schema, 'x')).toMatch(/^x must be/)
+})

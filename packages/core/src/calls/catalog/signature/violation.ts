@@ -92,10 +92,16 @@ function find(value: unknown, given: unknown, path: string, nesting: number, sea
     const hint = typeof value === 'string' && search.quiet === 0 ? didYouMeanText(value, names) : ''
     return mismatch(value, schema, path, search) + (hint && ` — ${hint}`)
   }
-  if (!fitsType(value, typesOf(schema))) return mismatch(value, schema, path, search)
+  if (!fitsType(value, typesOf(schema)) && !isOfBranch(value, schema)) return mismatch(value, schema, path, search)
   if (Array.isArray(value)) return findInArray(value, schema, path, nesting, search)
   if (isRecord(value)) return findInObject(value, schema, path, nesting, search)
   return undefined
+}
+
+/** Converters of other formats write a type beside branches that have others: the branches are what was meant. */
+function isOfBranch(value: unknown, schema: Record<string, unknown>): boolean {
+  const types = [...members(schema, 'anyOf'), ...members(schema, 'oneOf')].map((branch) => typesOf(asSchema(branch)))
+  return types.some((some) => some.length > 0 && fitsType(value, some))
 }
 
 function findInArray(

@@ -1,5 +1,5 @@
 // Counts calls for rules that limit them per cell, session and hour. Pure.
-import type { Limits, Rule } from './rule.ts'
+import type { Limits, Rule } from '@sandbridge/core/config/rules'
 
 const HOUR_MS = 3_600_000
 
