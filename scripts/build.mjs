@@ -35,7 +35,7 @@ writeFileSync(
   licences([...bridgeInputs, ...pageInputs, ...languageInputs, TOKENS_FROM]),
 )
 // A package gets the files of this build alone.
-const keepMs = process.env['npm_lifecycle_event'] === 'prepack' ? 0 : HOUR_MS
+const keepMs = process.argv.includes('--clean') ? 0 : HOUR_MS
 replaceFolder(dist, path.join(root, 'dist'), { last: 'cli.js', keepMs })
 
 /** Builds the programs that run cells of other languages in the sandbox. The build of a core without them has none. */

@@ -9,6 +9,14 @@ export const root = fileURLToPath(new URL('..', import.meta.url))
 
 /** Files of the core that are entries of its package.json, and not a file of a room. */
 const DOORS = /[\\/]core[\\/]src[\\/](?:.*[\\/]index|parts)\.ts$/
+/** For what runs before it, which old versions of Node must be able to read. */
+const BEFORE_MAIN = {
+  name: 'before-main',
+  resolveId(id) {
+    if (id === './main.ts') return { id: './main.js', external: true }
+    return id.startsWith('node:') ? { id: id.slice('node:'.length), external: true } : null
+  },
+}
 
 /**
  * @param {string} folder where cli.js comes with its files
@@ -52,9 +60,8 @@ export async function bundleBridge(folder, plugins = []) {
       minify: { compress: { dropConsole: true }, mangle: false, codegen: { removeWhitespace: true } },
     },
   })
-  // Old versions of Node must be able to read it.
   await bundle({
-    plugins: [{ name: 'main', resolveId: (id) => (id === './main.ts' ? { id: './main.js', external: true } : null) }],
+    plugins: [BEFORE_MAIN],
     input: { cli: 'packages/sandbridge/src/cli.ts' },
     platform: 'node',
     transform: { target: 'es2015' },

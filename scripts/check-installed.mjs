@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs'
 
 if (!existsSync(new URL('../node_modules/rolldown', import.meta.url))) {
-  process.stderr.write('The dependencies are not installed. Run `npm ci` first.\n')
+  // With NODE_ENV=production, npm leaves out what a build needs.
+  process.stderr.write('The dependencies of the build are not installed. Run `npm ci --include=dev` first.\n')
   process.exitCode = 1
 }

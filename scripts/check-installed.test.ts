@@ -11,6 +11,6 @@ it('a build in a clone without its dependencies says what to do, in one line', a
   const { code, stderr } = await runProgram(process.execPath, [path.join(clone, 'scripts/check-installed.mjs')], {})
   expect({ code, stderr }).toEqual({
     code: 1,
-    stderr: 'The dependencies are not installed. Run `npm ci` first.\n',
+    stderr: 'The dependencies of the build are not installed. Run `npm ci --include=dev` first.\n',
   })
 })

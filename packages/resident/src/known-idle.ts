@@ -1,12 +1,12 @@
 // Which variables of a client count for no resident, because they change no setting. To read the settings takes a relay
 // a third of its start, so what was found is kept for the next one with the same variables and files.
 import path from 'node:path'
+import { installation } from '@sandbridge/core/util'
 import { look } from '@sandbridge/core/config'
 import { cacheFolder, type ClientContext, keptPackagesFile } from '@sandbridge/core/config/settings'
 import { keepText, readKeptText } from '@sandbridge/core/util/files'
 import { parseJson } from '@sandbridge/core/util/json/json.ts'
 import { textName } from '@sandbridge/core/util/text'
-import { installation } from './resident-key.ts'
 
 /** @param stateDir of the client. Never throws: variables that cannot be read all count. */
 export async function knownIdle(

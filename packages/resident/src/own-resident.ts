@@ -1,8 +1,8 @@
 // Which resident serves this process, and where it is.
 import { existsSync } from 'node:fs'
 import path from 'node:path'
-import { type ClientContext, processContext } from '@sandbridge/core/config/settings'
-import { absolutePath, readOrdinaryText } from '@sandbridge/core/util/files'
+import { type ClientContext, processContext, stateFolder } from '@sandbridge/core/config/settings'
+import { readOrdinaryText } from '@sandbridge/core/util/files'
 import { knownIdle } from './known-idle.ts'
 import { type ResidentKey, residentKey } from './resident-key.ts'
 import { residentPlace, type ResidentPlace } from './run-folder.ts'
@@ -15,12 +15,6 @@ export async function ownResident(): Promise<{ context: ClientContext; key: Resi
   const [runtime] = /"runtime"\s*:\s*"[^"]*kubernetes/i.exec(settingsText(stateDir)) ?? []
   const key = residentKey(context, await knownIdle(context, stateDir), runtime)
   return { context, key, place: residentPlace(stateDir, key.name) }
-}
-
-/** As MCP_BRIDGE_STATE_DIR: all settings are read by the resident. */
-function stateFolder({ home, env }: Pick<ClientContext, 'home' | 'env'>): string {
-  const set = env['MCP_BRIDGE_STATE_DIR']?.trim()
-  return set ? absolutePath(set, home) : path.join(home, 'MCPs')
 }
 
 /** Whether settings.json switches it off, and no variable says otherwise. Parses no file without need. */

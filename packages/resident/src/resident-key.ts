@@ -1,10 +1,10 @@
 // Which clients share a resident: those for which everything that one process can have only once is the same. A list of
 // what counts, never of what does not: variables of terminals and editors differ without meaning.
-import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import path from 'node:path'
 import type { ClientContext } from '@sandbridge/core/config/settings'
 import { findPlaces, hostScope, realpathOr, withUsualFolders } from '@sandbridge/core/util/process'
-import { PACKAGE_ROOT, VERSION } from '@sandbridge/core/util'
+import { installation } from '@sandbridge/core/util'
 import { textName } from '@sandbridge/core/util/text'
 import { PROTOCOL } from './protocol.ts'
 
@@ -90,7 +90,7 @@ export function residentKey(
   const found = /kubernetes/i.test(env['MCP_BRIDGE_RUNTIME']?.trim() || runtime) ? undefined : programs(env['PATH'])
   const text = JSON.stringify([
     PROTOCOL,
-    ...installation(),
+    installation(),
     process.execPath,
     home,
     process.umask(),
@@ -115,12 +115,6 @@ export function residentKey(
 /** A name for files. The paths of sockets are short. */
 export function nameOfKey(text: string): string {
   return textName(text).slice(0, 20)
-}
-
-/** Differs after an update, which replaces the bundle's main file. */
-export function installation(): unknown[] {
-  const found = statSync(path.join(PACKAGE_ROOT, 'dist', 'main.js'), { throwIfNoEntry: false })
-  return [VERSION, PACKAGE_ROOT, found && [found.ino, found.mtimeMs]]
 }
 
 /**

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { needsLinux } from '@sandbridge/core/test/support/needs.ts'
-import { isInProfile, isKeptOut } from './run-folder.ts'
+import { isInProfile } from '@sandbridge/core/util/files'
+import { isKeptOut } from './run-folder.ts'
 
 it('a process that may not write to a folder of its user is kept out, and one that may leaves nothing there', () => {
   needsLinux('/sys is a folder of root that not even root can write to')

@@ -9,14 +9,12 @@ import {
   mkdtempSync,
   openSync,
   readdirSync,
-  realpathSync,
   renameSync,
   rmdirSync,
   rmSync,
 } from 'node:fs'
-import { userInfo } from 'node:os'
 import path from 'node:path'
-import { isInside, isOwnFolderSync, makePrivateFolderSync } from '@sandbridge/core/util/files'
+import { isOnlyOurs, isOwnFolderSync, makePrivateFolderSync } from '@sandbridge/core/util/files'
 import { fitsSocketAddress, shortFolder } from '@sandbridge/core/util/net'
 
 const SOCKET = 's'
@@ -66,25 +64,6 @@ export function makeRunFolder(place: ResidentPlace): void {
   // Any user can create folders in the temporary folder.
   if (!isOnlyOurs(folder)) throw new Error(`other users can write to ${folder}, or it is not a folder of yours`)
   if (isKeptOut(place)) throw new Error(`this process may not write to ${folder}`)
-}
-
-/** Whether no other user can write to this folder or, on Windows, read in it. */
-export function isOnlyOurs(folder: string): boolean {
-  if (process.platform === 'win32') return isInProfile(folder, userInfo().homedir)
-  return isOwnFolderSync(folder)
-}
-
-/**
- * Windows gives the folder of a user's profile to that user. Node cannot tell who may read any other folder.
- * @param profile as the system says it: a variable may name another
- */
-export function isInProfile(folder: string, profile: string): boolean {
-  try {
-    const [inner, outer] = [realpathSync.native(folder), realpathSync.native(profile)]
-    return inner !== outer && isInside(outer, inner)
-  } catch {
-    return false
-  }
 }
 
 /**

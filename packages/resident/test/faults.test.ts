@@ -74,19 +74,21 @@ it('clients share a resident although there is no room for a copy of the package
   needsLinux('it mounts a disk')
   needsRoot('it mounts a disk')
   const { connect, home, residents } = residentHome({}, {}, BUILT_CLI)
-  const disk = path.join(home, 'disk')
-  const copies = path.join(disk, 'residents')
-  mkdirSync(disk)
+  const copies = path.join(home, 'MCPs/.sandbridge/package-copies')
+  const cache = path.join(copies, 'cache')
+  mkdirSync(copies, { recursive: true })
   const mount = (size: string, ...how: string[]): boolean =>
-    spawnSync('mount', ['-t', 'tmpfs', '-o', [`size=${size}`, ...how].join(','), 'tmpfs', disk]).status === 0
+    spawnSync('mount', ['-t', 'tmpfs', '-o', [`size=${size}`, 'mode=700', ...how].join(','), 'tmpfs', copies])
+      .status === 0
   if (!mount('4m')) skip('this machine does not let its root mount a disk')
-  onTestFinished(() => void spawnSync('umount', ['--lazy', disk]))
-  symlinkSync(SANDBOX_CACHE, path.join(disk, 'pyodide'), 'junction')
-  const env = { MCP_BRIDGE_CACHE_DIR: disk }
+  onTestFinished(() => void spawnSync('umount', ['--lazy', copies]))
+  mkdirSync(cache)
+  symlinkSync(SANDBOX_CACHE, path.join(cache, 'pyodide'), 'junction')
+  const env = { MCP_BRIDGE_CACHE_DIR: cache }
   const [ann, bob] = await Promise.all([connect('ann', env), connect('bob', env)])
   expect(await Promise.all([ann.run('print(1)'), bob.run('print(2)')])).toEqual(['1', '2'])
   expect(residents()).toHaveLength(1)
-  expect(readdirSync(copies)).toEqual([])
+  expect(readdirSync(copies)).toEqual(['cache'])
   for (const client of [ann, bob]) client.process.stdin!.end()
   await Promise.all([ann.exited, bob.exited])
   // Control: with room there is a copy.
@@ -94,5 +96,5 @@ it('clients share a resident although there is no room for a copy of the package
   await until(() => descendants(1).every(({ pid }) => !residents().includes(pid)))
   const eve = await connect('eve', env)
   expect(await eve.run('print(3)')).toBe('3')
-  expect(readdirSync(copies)).toHaveLength(1)
+  expect(readdirSync(copies)).toHaveLength(2)
 })

@@ -4,7 +4,6 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import {
   chmodSync,
-  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -22,7 +21,7 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { findResidents } from '../src/ask-resident.ts'
-import { BUILT_CLI, CLI, fixtureServer, ROOT } from '@sandbridge/core/test/support/bridge-process.ts'
+import { BUILT_CLI, CLI, fixtureServer } from '@sandbridge/core/test/support/bridge-process.ts'
 import { needsBubblewrap, needsLinux, needsPosix, needsProgram, skip } from '@sandbridge/core/test/support/needs.ts'
 import { until } from '@sandbridge/core/test/support/processes.ts'
 import {
@@ -486,68 +485,16 @@ describe('answers that are kept', () => {
   })
 })
 
-describe('an update of the package', () => {
-  /** An installed package in a folder of its own; `replace` leaves none of its files. */
-  function installed(): { cli: string; replace: () => void } {
-    const folder = mkdtempSync(path.join(tmpdir(), 'sb-pkg-'))
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-    const place = path.join(folder, 'node_modules/sandbridge')
-    const { files } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as { files: string[] }
-    for (const part of ['package.json', ...files.filter((one) => !/^(?:!|docs$)/.test(one))])
-      cpSync(path.join(ROOT, part), path.join(place, part), { recursive: true })
-    symlinkSync(path.join(ROOT, 'node_modules/pyodide'), path.join(folder, 'node_modules/pyodide'))
-    return { cli: path.join(place, 'dist/cli.js'), replace: () => rmSync(folder, { recursive: true }) }
-  }
-  const LATE = 'print((await mcp_who.who())["who"])'
-
-  it('breaks nothing in a resident that runs', { timeout: 120_000 }, async () => {
-    const { cli, replace } = installed()
-    const { connect, home, residents } = residentHome({ who: WHO }, {}, cli)
-    const ann = await connect('ann')
-    replace()
-    // Nearly all of its code is loaded from now on.
-    expect(await ann.run(LATE)).toBe('ann')
-    expect(await ann.run('print(mcp.runtime.search_tool_docs)')).not.toContain('Error')
-    expect(residents()).toHaveLength(1)
-    const copies = readdirSync(path.join(home, 'cache/residents'))
-    expect(copies).toHaveLength(1)
-    expect(readFileSync(`/proc/${residents()[0]}/cmdline`, 'utf8')).toContain(copies[0])
-  })
-
-  it('breaks a bridge without a copy: control', { timeout: 120_000 }, async () => {
-    const { cli, replace } = installed()
-    const { connect } = residentHome({ who: WHO }, { MCP_BRIDGE_RESIDENT: 'off' }, cli)
-    const ann = await connect('ann')
-    replace()
-    const answer = await ann.ask('tools/call', { name: 'run_python', arguments: { code: LATE } })
-    expect(JSON.stringify(answer)).toContain('Cannot find module')
-  })
-
-  it('makes a new copy, and removes those that nobody has used for a day', { timeout: 120_000 }, async () => {
-    const { connect, home, residents } = residentHome({})
-    const folder = path.join(home, 'cache/residents')
-    for (const name of ['old', 'used']) mkdirSync(path.join(folder, name), { recursive: true, mode: 0o700 })
-    chmodSync(folder, 0o700)
-    const dayBefore = new Date(Date.now() - 25 * 3_600_000)
-    utimesSync(path.join(folder, 'old'), dayBefore, dayBefore)
-    await connect('ann')
-    expect(residents()).toHaveLength(1)
-    const names = readdirSync(folder)
-    expect(names).toHaveLength(2)
-    expect(names).toContain('used')
-  })
-})
-
 describe('a start', () => {
   it('repairs a copy of the package that was damaged', { timeout: 120_000 }, async () => {
     const { connect, home, residents } = residentHome({ who: WHO }, {}, BUILT_CLI)
     const ann = await connect('ann')
     kill(residents()[0]!, 'SIGKILL')
     ann.process.kill('SIGKILL')
-    const folder = path.join(home, 'cache/residents')
+    const folder = path.join(home, 'MCPs/.sandbridge/package-copies')
     const copy = path.join(folder, readdirSync(folder)[0]!)
     const [main, kernel] = [
-      path.join(copy, 'dist/cli.js'),
+      path.join(copy, 'dist/main.js'),
       path.join(copy, 'packages/core/python/sandbridge_kernel/cell.py'),
     ]
     const whole = readFileSync(main)

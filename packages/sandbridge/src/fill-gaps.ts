@@ -2,11 +2,9 @@
 import type { BinaryLike, BinaryToTextEncoding } from 'node:crypto'
 
 type Load = (name: string) => Record<string, unknown>
-declare const require: Load & typeof process.getBuiltinModule
 
-/** Does nothing in other versions. @param load replaced in tests */
-export function fillGaps(load: Load = require): void {
-  if (typeof process.getBuiltinModule === 'function') return
+/** @param load `require` */
+export function fillGaps(load: Load): void {
   const { createHash } = load('crypto') as unknown as typeof import('node:crypto')
   const hash = (algorithm: string, data: BinaryLike, encoding: BinaryToTextEncoding = 'hex'): string =>
     createHash(algorithm).update(data).digest(encoding)
@@ -15,7 +13,7 @@ export function fillGaps(load: Load = require): void {
     const module = load(name)
     for (const [key, value] of Object.entries(functions)) if (module[key] === undefined) module[key] = value
   }
-  process.getBuiltinModule = require
+  process.getBuiltinModule = load
 }
 
 let table: Int32Array | undefined

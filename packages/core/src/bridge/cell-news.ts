@@ -1,7 +1,8 @@
-// What the result of a cell tells beside it, once: changed config files and settings, rules that match nothing, and a
-// record that cannot be written.
+// What the result of a cell tells beside it, once: changed config files and settings, an updated package, rules that
+// match nothing, and a record that cannot be written.
 import type { Session } from '../cell/session/session.ts'
 import { FileNews } from '../config/notes/file-news.ts'
+import { PackageNews } from '../config/notes/package-news.ts'
 import type { Policy } from '../config/rules/policy.ts'
 import type { BridgeError } from '../errors.ts'
 import type { Cell } from './cell.ts'
@@ -17,7 +18,7 @@ export class CellNews {
   readonly #settings = new Map<string, number>()
   #settingsCount = 0
   /** What was told of files, and up to which number of settings. Clients of a resident bridge are each told. */
-  readonly #told = new WeakMap<ServerSet, { files: FileNews; settings: number }>()
+  readonly #told = new WeakMap<ServerSet, { files: FileNews; package: PackageNews; settings: number }>()
 
   /** Servers of which a session was told the rules that match nothing. */
   readonly #checked = new WeakMap<Session, { policy: Policy | undefined; servers: ReadonlySet<string> }>()
@@ -33,12 +34,17 @@ export class CellNews {
   }
 
   /** What the owner of these servers was not told yet. */
-  async next(set: ServerSet): Promise<string[]> {
-    const told = this.#told.get(set) ?? { files: new FileNews(this.#stateDir), settings: 0 }
+  async next({ set, tenant }: Pick<Cell, 'set' | 'tenant'>): Promise<string[]> {
+    const told = this.#told.get(set) ?? {
+      files: new FileNews(this.#stateDir),
+      package: new PackageNews(tenant.context.ownPaths[0]),
+      settings: 0,
+    }
     this.#told.set(set, told)
     const settings = [...this.#settings].flatMap(([note, number]) => (number > told.settings ? [note] : []))
     told.settings = this.#settingsCount
-    return [...(await told.files.next(set.configured.discovered)), ...settings]
+    const files = await told.files.next(set.configured.discovered)
+    return [...files, ...settings, ...(await told.package.next())]
   }
 
   /**

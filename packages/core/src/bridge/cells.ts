@@ -105,7 +105,7 @@ export class Cells {
     if (cell.interrupt.signal.reason === STOPPED) own.push(`${STOPPED} ${cell.called.notDone() ?? ''}`.trim())
     // The files are those of the bridge's owner. A command has told its own user.
     if (request.asker !== undefined && tenant.user === undefined && !forPerson)
-      for (const note of await this.#news.next(set)) notes.add(note)
+      for (const note of await this.#news.next(cell)) notes.add(note)
     const reused = cell.journal?.ended(ran.status === 'ok')
     if (reused !== undefined) own.push(reused)
     const isFailed = ran.status === 'error' || ran.status === 'killed'
@@ -156,7 +156,7 @@ export class Cells {
       return answer
     }).finally(ended)
     if (reused !== undefined) notes.add(reused)
-    if (tenant.user === undefined) for (const note of await this.#news.next(set)) notes.add(note)
+    if (tenant.user === undefined) for (const note of await this.#news.next(cell)) notes.add(note)
     const ownNotes = this.#news.ofRules(cell)
     for (const note of [...ownNotes, ...this.#news.ofRecord(session, this.#options.recordFailure())]) notes.add(note)
     return { reply: masker ? await masker.maskedData(reply) : reply, notes: [...notes], ownNotes }

@@ -1,4 +1,5 @@
 // What packages use of util.
+export { installation, ownScript } from './installation.ts'
 export { createLog, type Log, SILENT } from './log.ts'
 export { PACKAGE_ROOT } from './package-root.ts'
 export { estimateTokens } from './tokens/estimate-tokens.ts'

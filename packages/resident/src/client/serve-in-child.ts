@@ -1,5 +1,6 @@
 // Serves a client without a resident, in another process.
 import { spawn } from 'node:child_process'
+import { ownScript } from '@sandbridge/core/util'
 import { createLineSplitter } from '@sandbridge/core/util/bytes'
 import { isRecord } from '@sandbridge/core/util/json/json.ts'
 import type { TakenInput } from './relay.ts'
@@ -13,7 +14,7 @@ const MAX_LINE_BYTES = 2 ** 29
  */
 export function serveInChild({ read, isOver, told }: TakenInput): void {
   const { MCP_BRIDGE_RESIDENT = '' } = process.env
-  const child = spawn(process.execPath, [...process.execArgv, ...process.argv.slice(1)], {
+  const child = spawn(process.execPath, [...process.execArgv, ownScript(), ...process.argv.slice(2)], {
     // A mistake in it is told there.
     env: {
       ...process.env,

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process'
 import { closeSync, existsSync, mkdirSync, openSync, statSync, utimesSync } from 'node:fs'
 import path from 'node:path'
 import type { ClientContext } from '@sandbridge/core/config/settings'
-import { copiedScript } from './package-copy.ts'
+import { ownScript } from '@sandbridge/core/util'
 import { keepLogSmall, removeOldLogs } from '../process/resident-log.ts'
 import { type ResidentKey, usualVariables } from '../resident-key.ts'
 import type { ResidentPlace } from '../run-folder.ts'
@@ -48,20 +48,14 @@ function withoutIdle(env: ClientContext['env'], { idle }: ResidentKey): ClientCo
  * @throws what node:fs and node:child_process throw
  */
 export function startResident(
-  {
-    context,
-    key,
-    place,
-    cacheDir,
-  }: { context: ClientContext; key: ResidentKey; place: ResidentPlace; cacheDir: string },
+  { context, key, place }: { context: ClientContext; key: ResidentKey; place: ResidentPlace },
   onFailed: (code: number | undefined) => void,
 ): void {
   removeOldLogs(place.folder)
   keepLogSmall(place.log)
   const log = openSync(place.log, 'a', 0o600)
   try {
-    const script = copiedScript(cacheDir, context.ownPaths[0]!)
-    const child = spawn(process.execPath, [...process.execArgv, script, 'resident', key.name], {
+    const child = spawn(process.execPath, [...process.execArgv, ownScript(context.ownPaths[0]), 'resident', key.name], {
       // On Windows, of the drive that has Node: another one may be taken out.
       cwd: key.cwd ?? path.parse(process.execPath).root,
       env: { ...usualOnes(), ...withoutIdle(context.env, key), PATH: key.path },

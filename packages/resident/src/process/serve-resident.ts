@@ -14,7 +14,6 @@ import { messageOf } from '@sandbridge/core/errors.ts'
 import type { Session } from '@sandbridge/core/cell/session'
 import { type Conversation, oneSession } from '@sandbridge/core/serve/mcp'
 import type { FromResident, Hello } from '../protocol.ts'
-import { keepOwnCopy } from '../client/package-copy.ts'
 import { residentLogWriter } from './resident-log.ts'
 import { nameOfKey } from '../resident-key.ts'
 import { Resident, type ServedClient } from './resident.ts'
@@ -42,7 +41,6 @@ export async function serveResident(name: string): Promise<void> {
   const { settings } = live
   const place = residentPlace(settings.stateDir, name)
   makeRunFolder(place)
-  keepOwnCopy()
   const log = createLog('info', residentLogWriter(place.log))
   // Nobody knows what such an error has left undone. Every relay answers its client when its connection ends.
   const fail = (error: unknown): void => {

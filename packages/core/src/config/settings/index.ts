@@ -15,3 +15,4 @@ export { choice, DAY_S, isPlainHttpAddress, parse, seconds, setting, unquoted, w
 export type { SettingContext } from './setting-kinds.ts'
 export { namedSettings, notAllowed, readSettings, settingContext, settingsOf } from './settings.ts'
 export type { NamedSetting, Settings } from './settings.ts'
+export { stateFolder } from './state-folder.ts'

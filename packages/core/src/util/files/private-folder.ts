@@ -1,7 +1,9 @@
 // Creates folders that only their owner can read. Missing parents get the usual permissions: a cache also contains
 // files that another user's sandboxes must reach.
-import { lstatSync, mkdirSync, promises } from 'node:fs'
+import { lstatSync, mkdirSync, promises, realpathSync } from 'node:fs'
+import { userInfo } from 'node:os'
 import path from 'node:path'
+import { isInside } from './is-inside.ts'
 
 /** @throws what node:fs throws */
 export async function makePrivateFolder(folder: string): Promise<void> {
@@ -20,6 +22,25 @@ export function isOwnFolderSync(folder: string): boolean {
     return found.isDirectory() && found.uid === process.getuid?.() && (found.mode & 0o022) === 0
   } catch {
     // Missing, or in a folder that this user may not enter.
+    return false
+  }
+}
+
+/** Whether no other user can write to this folder or, on Windows, read in it. */
+export function isOnlyOurs(folder: string): boolean {
+  if (process.platform === 'win32') return isInProfile(folder, userInfo().homedir)
+  return isOwnFolderSync(folder)
+}
+
+/**
+ * Windows gives the folder of a user's profile to that user. Node cannot tell who may read any other folder.
+ * @param profile as the system says it: a variable may name another
+ */
+export function isInProfile(folder: string, profile: string): boolean {
+  try {
+    const [inner, outer] = [realpathSync.native(folder), realpathSync.native(profile)]
+    return inner !== outer && isInside(outer, inner)
+  } catch {
     return false
   }
 }

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { runningProcesses, until } from '../../../test/support/processes.ts'
 import { needsPosix } from '../../../test/support/needs.ts'
 import { runCommand } from './run-command.ts'
@@ -21,6 +21,19 @@ it('a command that is running when the bridge ends is ended as well', async () =
   bridge.stdin.end()
   await once(bridge, 'exit')
   await until(() => !isRunning())
+})
+
+it('a command prints what can be read, whatever the terminal of the bridge wants', async () => {
+  vi.stubEnv('FORCE_COLOR', '1')
+  vi.stubEnv('COLUMNS', '20')
+  onTestFinished(() => void vi.unstubAllEnvs())
+  const env = { ...process.env, CLICOLOR_FORCE: '1' }
+  const code =
+    'console.log(process.env.FORCE_COLOR, process.env.CLICOLOR_FORCE, process.env.COLUMNS, process.env.NO_COLOR)'
+  for (const options of [{}, { env }])
+    expect(await runCommand(process.execPath, ['-e', code], options)).toMatchObject({
+      stdout: 'undefined undefined undefined 1',
+    })
 })
 
 it('the bridge does not wait for a command in the background before it exits', async () => {

@@ -9,6 +9,10 @@ import { signalTree } from './process-group.ts'
 /** Output beyond this is dropped; no command here prints as much. */
 const OUTPUT_LIMIT_CHARS = 4 << 20
 
+/** What terminals and task runners set for people. It would change output that is read here. */
+const FOR_PEOPLE =
+  'CLICOLOR_FORCE COLUMNS FORCE_COLOR LINES PY_COLORS PYTHON_COLORS TTY_COMPATIBLE TTY_INTERACTIVE'.split(' ')
+
 /** How long to wait for the rest of the output once the command has exited: what it started may keep the pipes open. */
 const DRAIN_MS = 500
 
@@ -63,7 +67,7 @@ export function runCommand(
       windowsHide: true,
       // Its own process group: a wrapper such as `flatpak-spawn` is killed with what it has started.
       detached: process.platform !== 'win32',
-      env: found.env,
+      env: plainOutput(found.env),
       ...(options.cwd !== undefined && { cwd: options.cwd }),
     })
     running.add(child)
@@ -102,6 +106,11 @@ export function runCommand(
     child.on('exit', (code) => (draining = setTimeout(finish, DRAIN_MS, code)))
     child.on('close', (code) => finish(code))
   })
+}
+
+function plainOutput(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const plain = Object.entries(env).filter(([name]) => !FOR_PEOPLE.includes(name))
+  return { ...Object.fromEntries(plain), NO_COLOR: '1' }
 }
 
 function eachLine(stream: NodeJS.ReadableStream, onLine: (line: string) => void): void {

@@ -1,0 +1,37 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { VERSION } from '../../util/version.ts'
+import { PackageNews } from './package-news.ts'
+
+it('a result says once that another version has been installed, whatever leads to it', async () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'sb-news-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const place = path.join(folder, 'lib/sandbridge')
+  const install = (version: string, name = 'sandbridge'): void => {
+    rmSync(place, { recursive: true, force: true })
+    mkdirSync(path.join(place, 'dist'), { recursive: true })
+    writeFileSync(path.join(place, 'dist/cli.js'), '')
+    writeFileSync(path.join(place, 'package.json'), JSON.stringify({ name, version }))
+  }
+  const link = path.join(folder, 'sandbridge')
+  install(VERSION)
+  symlinkSync(path.join(place, 'dist/cli.js'), link)
+  const [news, other] = [new PackageNews(link), new PackageNews(link)]
+  expect(await news.next()).toEqual([])
+  rmSync(place, { recursive: true })
+  expect(await news.next()).toEqual([])
+  install('9.9.9', 'another')
+  expect(await news.next()).toEqual([])
+  install('9.9.9')
+  expect(await news.next()).toEqual([
+    expect.stringMatching(/^Sandbridge 9\.9\.9 has been installed, .* restart the client/),
+  ])
+  install('9.9.8')
+  expect(await news.next()).toEqual([])
+  // A downgrade, for another client.
+  install('0.0.1')
+  expect(await other.next()).toEqual([expect.stringContaining('Sandbridge 0.0.1 has been installed')])
+  expect(await new PackageNews(undefined).next()).toEqual([])
+})
