@@ -5,7 +5,6 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { shellWord } from '../../src/config/secrets/command-line.ts'
-import { withUsualFolders } from '../../src/util/process/find-program.ts'
 import { isAlive, open, program, raw, textOf, until } from './support.ts'
 
 const RAW = join(import.meta.dirname, '../fixtures/servers/raw.mjs')
@@ -40,10 +39,7 @@ describe('starting', () => {
     Object.assign(definition.transport, { env: { MINE: 'yes' } })
     const upstreams = open([definition])
     const env = JSON.parse(textOf(await upstreams.callTool('good', 'env', {})))
-    expect(env).toMatchObject({
-      MINE: 'yes',
-      PATH: withUsualFolders(process.env['PATH'], [dirname(process.execPath)]),
-    })
+    expect(env).toMatchObject({ MINE: 'yes', PATH: expect.stringContaining(dirname(process.execPath)) })
     expect(env).not.toHaveProperty('SANDBRIDGE_TEST_SECRET')
   })
 

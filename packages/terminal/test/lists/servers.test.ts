@@ -60,7 +60,7 @@ it('sandbridge servers NAME shows why a server failed, with the last line of its
 })
 
 it.each([
-  ['absent', /the command `uvx-that-is-not-there` was not found/, /Correct the command in .*servers\.json/],
+  ['absent', /the command `uvx-that-is-not-there` was not found/, /Correct the command in .*servers\.json\. PATH was /],
   ['unset', /needs the environment variable NOT_SET_ANYWHERE/, /Set NOT_SET_ANYWHERE where the bridge is started/],
 ])('sandbridge servers NAME says what is missing and what to do: %s', async (name, why, what) => {
   const { stdout } = await run(['servers', name])

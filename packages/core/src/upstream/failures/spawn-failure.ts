@@ -31,7 +31,10 @@ const INSTALLERS: Record<string, string> = {
 }
 
 /** Undefined when the process was started. Node's own message would quote the whole command line. */
-export function spawnFailure(error: unknown, { server, program, cwd, file }: Circumstances): BridgeError | undefined {
+export function spawnFailure(
+  error: unknown,
+  { server, program, cwd, file, redact }: Circumstances,
+): BridgeError | undefined {
   const code = String((error as NodeJS.ErrnoException | undefined)?.code)
   const where = file === undefined ? 'its definition' : file
   const fail = (why: string, remedy: string): BridgeError =>
@@ -43,7 +46,9 @@ export function spawnFailure(error: unknown, { server, program, cwd, file }: Cir
   if (words !== undefined) {
     const name = program ?? ''
     const remedy = code === 'ENOENT' && Object.hasOwn(INSTALLERS, name) ? `${INSTALLERS[name]}. Or correct` : 'Correct'
-    return fail(`the command \`${name}\` ${words}`, `${remedy} the command in ${where}`)
+    const { searchPath } = error as { searchPath?: string }
+    const searched = searchPath === undefined ? '' : `. PATH was ${redact(searchPath)}`
+    return fail(`the command \`${name}\` ${words}`, `${remedy} the command in ${where}${searched}`)
   }
   if (code === 'ENOTDIR' && cwd !== undefined) {
     return fail(`its working directory does not exist: ${cwd}`, `Create it, or correct \`cwd\` in ${where}`)

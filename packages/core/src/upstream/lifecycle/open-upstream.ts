@@ -6,6 +6,7 @@ import { jailHome, jails } from '../../isolation/jail-part.ts'
 import type { Connection } from '../connection/connection.ts'
 import { type Installation, installs } from '../installs-part.ts'
 import type { ServerAuth } from '../oauth-part.ts'
+import { withServerPath } from '../stdio/server-path.ts'
 import { type ProcessKeeper, spawnServer } from '../stdio/server-process.ts'
 import { remote, type RemoteOptions } from '../remote-part.ts'
 import { dialProcess, type Link, type Via } from '../dial.ts'
@@ -242,7 +243,6 @@ async function dialLocal(
   const { name } = definition
   const { sandbox } = server
   const { jail, log } = place
-  const context = contextOf(definition, place)
   if (jail?.startProgram) {
     const [{ programInPod }, { startInPod }] = await Promise.all([
       jails.for('MCP_BRIDGE_KUBERNETES=servers=pods'),
@@ -257,6 +257,7 @@ async function dialLocal(
     })
     return dialProcess(() => inPod, end)
   }
+  const context = await withServerPath(server, contextOf(definition, place))
   if (!sandbox) return dialProcess(() => spawnServer(server, context, undefined, keeper))
   if (!jail) throw new BridgeError('UPSTREAM_JAIL_UNAVAILABLE', 'This process makes no jails')
   const { openJail } = await jails.for(`The sandbox of ${name}`)

@@ -42,18 +42,3 @@ it('a missing command that Windows tells of after its start is one, too', async 
   await server.end()
   await server.closed
 })
-
-it('a server of a client that the desktop has started finds the programs beside the Node of the bridge', async () => {
-  const pathOf = async (env: Record<string, string>) => {
-    const script = 'process.stdout.write(process.env.PATH)'
-    const context = { cwd: tmpdir(), env: { PATH: '/usr/bin:/bin' } }
-    const server = spawnServer({ type: 'stdio', command: process.execPath, args: ['-e', script], env }, context)
-    let text = ''
-    server.stdout!.on('data', (chunk: Buffer) => (text += String(chunk)))
-    await server.closed
-    return text.split(path.delimiter)
-  }
-  expect(await pathOf({})).toEqual(expect.arrayContaining(['/usr/bin', path.dirname(process.execPath)]))
-  expect((await pathOf({}))[0]).toBe('/usr/bin')
-  expect(await pathOf({ PATH: '/own' })).toEqual(['/own'])
-})

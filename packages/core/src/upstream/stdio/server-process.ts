@@ -8,7 +8,6 @@ import type { ClientContext } from '../../config/settings/client-context.ts'
 import { passedEnvironment } from '../../config/entries/passed-variables.ts'
 import type { StdioServer } from '../../config/entries/server-definition.ts'
 import { mergedEnvironment } from '../../util/process/environment.ts'
-import { withUsualFolders } from '../../util/process/find-program.ts'
 import { endGroup, trackGroup } from '../../util/process/process-group.ts'
 import type { Launch } from '../../isolation/jail-part.ts'
 import { spawnCommand } from './spawn-command.ts'
@@ -61,7 +60,7 @@ export function spawnServer(
 ): ServerProcess {
   const { command, args, env, extraInput } = launch ?? {
     ...server,
-    env: mergedEnvironment([withProgramFolders(passedEnvironment(inherited)), server.env]),
+    env: mergedEnvironment([passedEnvironment(inherited), server.env]),
     extraInput: undefined,
   }
   const folder = path.resolve(cwd, server.cwd ?? '')
@@ -96,7 +95,8 @@ export function spawnServer(
       child.once('exit', (code, signal) => resolve({ code, signal }))
       // On Windows, cross-spawn says so in place of the exit of cmd.exe, which has found no such command.
       const onError = (error: NodeJS.ErrnoException): void => {
-        if (error.code === 'ENOENT') resolve({ code: 1, signal: null, notStarted: error })
+        if (error.code === 'ENOENT')
+          resolve({ code: 1, signal: null, notStarted: startError(error, command, env['PATH']) })
       }
       child.once('spawn', () => child.once('error', onError))
     }),
@@ -105,15 +105,14 @@ export function spawnServer(
   }
 }
 
-/** A client that the desktop has started has not even the folder of the Node that runs this in its PATH. */
-function withProgramFolders(env: Record<string, string>): Record<string, string> {
-  return { ...env, PATH: withUsualFolders(env['PATH'], [path.dirname(process.execPath)]) }
-}
-
-/** A folder of the PATH that may not be entered makes a missing command look like one that may not be executed. */
-function startError(error: NodeJS.ErrnoException, command: string, searchPath = ''): NodeJS.ErrnoException {
-  const isName = path.basename(command) === command
-  if (error.code !== 'EACCES' || !isName) return error
+/** With the PATH for a command that is a name. A folder of it that may not be entered makes a missing one look locked. */
+function startError(
+  error: NodeJS.ErrnoException,
+  command: string,
+  searchPath = '',
+): NodeJS.ErrnoException & { searchPath?: string } {
+  if (path.basename(command) !== command || !['EACCES', 'ENOENT'].includes(error.code ?? '')) return error
   const isThere = searchPath.split(path.delimiter).some((folder) => existsSync(path.join(folder, command)))
-  return isThere ? error : Object.assign(new Error('the command was not found'), { code: 'ENOENT' })
+  if (error.code === 'EACCES' && isThere) return error
+  return Object.assign(new Error('the command was not found'), { code: 'ENOENT', searchPath })
 }
