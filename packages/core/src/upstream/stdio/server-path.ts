@@ -75,7 +75,7 @@ const asked = new Map<string, { at: number; answer: Promise<string | undefined> 
 /** The PATH of a terminal of the user. A shell is asked once, and again if its answer was not enough. */
 async function loginPath(
   { env, home }: Context,
-  isEnough = (_: string | undefined) => true,
+  isEnough: (login?: string) => boolean = () => true,
 ): Promise<string | undefined> {
   const shell = env['SHELL']?.startsWith('/') ? env['SHELL'] : userInfo().shell
   if (!shell) return undefined
@@ -90,7 +90,7 @@ const MARK = 'sandbridge-path:'
 
 /** Its files may print and ask: they read the end of the file, and have no terminal. */
 async function askShell(shell: string, env: Record<string, string>): Promise<string | undefined> {
-  const options = /pwsh$/.test(shell) ? ['-l', '-c'] : /csh$/.test(shell) ? ['-ic'] : ['-l', '-i', '-c']
+  const options = shell.endsWith('pwsh') ? ['-l', '-c'] : shell.endsWith('csh') ? ['-ic'] : ['-l', '-i', '-c']
   const { stdout } = await runCommand(shell, [...options, `/usr/bin/env sh -c 'echo ${MARK}$PATH'`], {
     timeoutMs: SHELL_MS,
     // What frameworks of zsh would ask, and start in place of a shell.
