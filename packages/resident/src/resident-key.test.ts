@@ -69,6 +69,19 @@ it.each([
   expect(key({ [name]: value })).toBe(key({ [name]: value, UV_RUN_RECURSION_DEPTH: '1' }))
 })
 
+it.each([
+  ['NODE_PATH', '/home/ann/.local/share/pnpm/global/5/node_modules'],
+  [
+    'NODE_OPTIONS',
+    '--require /home/ann/project/.pnp.cjs --experimental-loader file:///home/ann/project/.pnp.loader.mjs',
+  ],
+  ['NODE_OPTIONS', ' --require "/home/ann/Code Data/ms-vscode.js-debug/bootloader.js" '],
+  ['UV_INTERNAL__PARENT_INTERPRETER', '/usr/bin/python3'],
+])('%s does not count where a launcher sets it', (name, value) => {
+  expect(key({ [name]: value })).toBe(key())
+  expect(key({ [name]: `${value} --require /srv/mine.js` }) === key()).toBe(name !== 'NODE_OPTIONS')
+})
+
 it('a resident looks for programs in no folder that only its first client has', () => {
   const pathOf = (search: string): string => residentKey({ env: { PATH: search }, cwd: '/a', home: '/b' }).path
   expect(pathOf('/srv/planted:bin::/usr/bin')).toBe(pathOf('/usr/bin'))

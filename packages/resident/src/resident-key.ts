@@ -18,7 +18,7 @@ const VARIABLES = new Set(
     'CONTAINERS_REGISTRIES_CONF CONTAINERS_STORAGE_CONF REGISTRY_AUTH_FILE ' +
     'KUBECONFIG DBUS_SESSION_BUS_ADDRESS ' +
     // What Node and its TLS read in this process, for the connections of all clients, and what is loaded into it.
-    'NODE_OPTIONS NODE_PATH NODE_EXTRA_CA_CERTS NODE_TLS_REJECT_UNAUTHORIZED NODE_USE_SYSTEM_CA SSL_CERT_FILE ' +
+    'NODE_OPTIONS NODE_EXTRA_CA_CERTS NODE_TLS_REJECT_UNAUTHORIZED NODE_USE_SYSTEM_CA SSL_CERT_FILE ' +
     'SSL_CERT_DIR OPENSSL_CONF OPENSSL_MODULES LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT ' +
     'DYLD_INSERT_LIBRARIES DYLD_LIBRARY_PATH NODE_USE_ENV_PROXY ' +
     // What pip reads beside its own, and what its Python loads.
@@ -28,7 +28,12 @@ const VARIABLES = new Set(
 /** What it starts for all clients. Servers start with the PATH of their own client. */
 const ENGINES = ['podman', 'docker', ...(process.platform === 'win32' ? ['py', 'python'] : ['bwrap'])]
 /** A connection's own; set by `uv run` for what it starts. */
-const OWN = new Set(['MCP_BRIDGE_LOG_LEVEL', 'MCP_BRIDGE_TOOLS', 'UV_RUN_RECURSION_DEPTH'])
+const OWN = new Set([
+  'MCP_BRIDGE_LOG_LEVEL',
+  'MCP_BRIDGE_TOOLS',
+  'UV_RUN_RECURSION_DEPTH',
+  'UV_INTERNAL__PARENT_INTERPRETER',
+])
 /** For packages, images and registries. Servers have those of their own client. */
 const PROXIES = new Set(['http_proxy', 'https_proxy', 'all_proxy', 'no_proxy'])
 /**
@@ -38,7 +43,7 @@ const PROXIES = new Set(['http_proxy', 'https_proxy', 'all_proxy', 'no_proxy'])
 const PATHS = new Set(
   (
     'MCP_SERVERS_CONFIG MCP_BRIDGE_STATE_DIR MCP_BRIDGE_CACHE_DIR MCP_BRIDGE_MOUNT TMP TEMP TMPDIR KUBECONFIG ' +
-    'DOCKER_CONFIG DOCKER_CERT_PATH CONTAINER_SSHKEY REGISTRY_AUTH_FILE NODE_PATH NODE_EXTRA_CA_CERTS ' +
+    'DOCKER_CONFIG DOCKER_CERT_PATH CONTAINER_SSHKEY REGISTRY_AUTH_FILE NODE_EXTRA_CA_CERTS ' +
     'REQUESTS_CA_BUNDLE CURL_CA_BUNDLE NETRC PYTHONPATH PYTHONHOME PYTHONUSERBASE'
   ).split(' '),
 )
@@ -52,6 +57,19 @@ const ADDRESS = /^[a-z][a-z+.-]+:/i
 /** Variables with paths among other words. */
 const WORDS = new Set(['MCP_BRIDGE_PACKAGES', 'NODE_OPTIONS'])
 const ABSOLUTE = /^(?:[/\\~]|[A-Za-z]:[/\\])/
+
+/** What Yarn, and the debugger of VS Code in its terminals, load into each Node that they start. */
+const HOOK =
+  /(?:^|\s)(?:-r|--require|--import|--(?:experimental-)?loader)[\s=](?:"[^"]*(?:\.pnp\.|bootloader)[^"]*"|\S*(?:\.pnp\.|bootloader)\S*)/g
+
+/**
+ * What a launcher sets is no setting. The shims of pnpm set NODE_PATH, of which the package has no need: it is a bundle.
+ */
+export function withoutLaunchers<T extends ClientContext['env']>(env: T): ClientContext['env'] {
+  const { NODE_PATH: _, NODE_OPTIONS: options, ...others } = env
+  const own = options?.replaceAll(HOOK, '').trim()
+  return own ? { ...others, NODE_OPTIONS: own } : others
+}
 
 export interface ResidentKey {
   /** Everything that counts. Secret: settings may be. */
@@ -81,7 +99,7 @@ export function residentKey(
     !OWN.has(name) &&
     !idle.has(name) &&
     (VARIABLES.has(name) || PREFIXES.some((prefix) => name.startsWith(prefix)) || PROXIES.has(name.toLowerCase()))
-  const variables = Object.entries(env)
+  const variables = Object.entries(withoutLaunchers(env))
     .filter(([name, value = '']) => counts(name) && value !== '' && !isUsual(name, value, home))
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
   const isRelative = variables.some(([name, value]) => hasRelative(name, value!))

@@ -6,7 +6,7 @@ import path from 'node:path'
 import type { ClientContext } from '@sandbridge/core/config/settings'
 import { ownScript } from '@sandbridge/core/util'
 import { keepLogSmall, removeOldLogs } from '../process/resident-log.ts'
-import { type ResidentKey, usualVariables } from '../resident-key.ts'
+import { type ResidentKey, usualVariables, withoutLaunchers } from '../resident-key.ts'
 import type { ResidentPlace } from '../run-folder.ts'
 
 /** A start that takes longer may be tried by another relay, too. */
@@ -40,7 +40,7 @@ function usualOnes(): Record<string, string> {
 }
 
 function withoutIdle(env: ClientContext['env'], { idle }: ResidentKey): ClientContext['env'] {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !idle.has(name)))
+  return Object.fromEntries(Object.entries(withoutLaunchers(env)).filter(([name]) => !idle.has(name)))
 }
 
 /**
