@@ -105,7 +105,7 @@ export function spawnServer(
   }
 }
 
-/** With the PATH for a command that is a name. A folder of it that may not be entered makes a missing one look locked. */
+/** With the PATH, for a name. A folder of it that may not be entered makes a missing command look locked. */
 function startError(
   error: NodeJS.ErrnoException,
   command: string,
