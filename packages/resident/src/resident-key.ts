@@ -65,7 +65,7 @@ const HOOK =
 /**
  * What a launcher sets is no setting. The shims of pnpm set NODE_PATH, of which the package has no need: it is a bundle.
  */
-export function withoutLaunchers<T extends ClientContext['env']>(env: T): ClientContext['env'] {
+export function withoutLaunchers(env: ClientContext['env']): ClientContext['env'] {
   const { NODE_PATH: _, NODE_OPTIONS: options, ...others } = env
   const own = options?.replaceAll(HOOK, '').trim()
   return own ? { ...others, NODE_OPTIONS: own } : others

@@ -8,10 +8,10 @@ import { type InitPlan, planInit } from './plan-init.ts'
 import { loadSettings, processContext } from '@sandbridge/core/config/settings'
 import { clientFileText, discoverServers, hostPaths, otherClientFiles, otherClientsNote } from '@sandbridge/core/config'
 import type { ClientFile } from '@sandbridge/core/config'
-import { type BridgeCommand, bridgeCommand } from './targets.ts'
+import { bridgeCommand } from './bridge-command.ts'
+import type { BridgeCommand } from './targets.ts'
 import type { DiscoveredServers, ServerDefinition } from '@sandbridge/core/config/entries'
 import type { FlowPreset } from '@sandbridge/core/config/rules'
-import { findPrograms } from '@sandbridge/core/util/process'
 import { PACKAGE_ROOT } from '@sandbridge/core/util'
 import { count, firstOf } from '@sandbridge/core/util/text'
 import { confirm, hasTerminal, print, printJson, printStyled, tellUnread } from '@sandbridge/core/cli/terminal'
@@ -20,7 +20,7 @@ import type { Style } from '@sandbridge/core/cli/terminal'
 import { indexNow } from './index-servers.ts'
 import { addLoginItem, IDLE_MEGABYTES } from './login-item.ts'
 import { printSkipped } from './print-skipped.ts'
-import { isOfOneVersion, stableNode } from './stable-node.ts'
+import { isOfOneVersion } from './stable-path.ts'
 
 /** Clients that have a code mode of their own. */
 const WITH_CODE = new Set(['claude-code', 'codex', 'opencode'])
@@ -52,7 +52,7 @@ export async function init(options: InitOptions): Promise<void> {
   if (options.undo) return (await import('./undo.ts')).undo(options, hostPaths(settings, processContext()))
   const discovered = await discoverServers({ ...processContext(), settings })
   tellUnread(discovered)
-  const command = bridgeCommand(PACKAGE_ROOT, await stableNode(process.execPath, findPrograms('node')))
+  const command = bridgeCommand(PACKAGE_ROOT, process.execPath)
   const { tools } = options
   const sourcesOf = (leftOut: readonly string[]) =>
     leftOut.length > 0 ? sourcesWithout(leftOut, settings.sources) : undefined

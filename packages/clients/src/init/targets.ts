@@ -3,7 +3,6 @@
 // registers servers in other clients' files. For a client with a reader, the path is the reader's, so that what is
 // written is also read.
 import { homedir } from 'node:os'
-import nodePath from 'node:path'
 import { type AgentConfig, agents } from 'add-mcp'
 import { type ConfigFormat, type ConfigObject, valueAt } from '@sandbridge/core/config/formats'
 import { isRecord } from '@sandbridge/core/util/json/json.ts'
@@ -38,19 +37,6 @@ export interface Target {
    * folder.
    */
   folder: string | undefined
-}
-
-/**
- * The command with which a client starts this bridge. It must work in the current installation: a bridge started by npx
- * is available only to npx.
- *
- * @param root the folder of this package
- * @param node the path of Node: clients started from a desktop may have no PATH that has it
- */
-export function bridgeCommand(root: string, node: string): BridgeCommand {
-  const isFromNpx = root.split(/[/\\]/).includes('_npx')
-  if (isFromNpx) return { command: 'npx', args: ['-y', 'sandbridge'] }
-  return { command: node, args: [nodePath.join(root, 'dist/cli.js')] }
 }
 
 type Shape = Pick<Target, 'table' | 'entry'>

@@ -36,7 +36,10 @@ export interface RunnerTarget {
 
 /** The name of the runner that a command is; undefined for another program. */
 export function runnerOf(command: string): string | undefined {
-  const name = programName(command).replace(/\.\d+$/, '')
+  // `npx-cli.js` is npx for the Node that is told to run it.
+  const name = programName(command)
+    .replace(/\.\d+$/, '')
+    .replace(/^(np[mx])-cli$/, '$1')
   return RUNNERS.has(name) ? name : undefined
 }
 

@@ -41,7 +41,7 @@ function runsBridge(words: string[], ownPaths: readonly string[]): boolean {
 function isBridge(word: string, ownPaths: readonly string[]): boolean {
   if (
     ownPaths.some((own) => comparable(own) === comparable(word)) ||
-    /[/\\]sandbridge[/\\](dist|src)[/\\]cli\.[jt]s$/i.test(word)
+    /[/\\]sandbridge(?:[/\\](dist|src)[/\\]cli\.[jt]s|-\d[^/\\]*\.tgz)$/i.test(word)
   )
     return true
   // For a package, an image, a repository or a script, the name is what remains without folders, version, tag and
