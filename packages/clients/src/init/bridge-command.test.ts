@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { needsPosix } from '@sandbridge/core/test/support/needs.ts'
-import { launchesBridge } from '@sandbridge/core/config/entries/self-server.ts'
+import { launchesBridge } from '@sandbridge/core/config/entries'
 import { bridgeCommand } from './bridge-command.ts'
 import { stableNode } from './stable-path.ts'
 

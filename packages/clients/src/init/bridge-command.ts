@@ -4,7 +4,7 @@ import { existsSync, lstatSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import { fieldsOf } from '@sandbridge/core/util/json/json.ts'
-import { findPrograms, realpathOr } from '@sandbridge/core/util/process/find-program.ts'
+import { findPrograms, realpathOr } from '@sandbridge/core/util/process'
 import { isOfOneVersion, isShim, stableNode, stablePath } from './stable-path.ts'
 import { type BridgeCommand, BRIDGE_NAME } from './targets.ts'
 

@@ -2,7 +2,7 @@
 // package was installed.
 import { existsSync, lstatSync, readdirSync } from 'node:fs'
 import path from 'node:path'
-import { realpathOr } from '@sandbridge/core/util/process/find-program.ts'
+import { realpathOr } from '@sandbridge/core/util/process'
 
 /**
  * Folders of one version: of nvm, fnm, asdf, mise, nodenv, Volta, Homebrew's Cellar, Nix, or an unpacked archive; a
