@@ -19,6 +19,11 @@ const RUNNERS: readonly [folder: RegExp, program: string, words: string[], optio
 /** Any other cache of packages, such as Deno's. */
 const CACHE = /[/\\](?:\.cache|Caches|[\w-]*-cache|deno)[/\\].*[/\\](?:node_modules|npm)[/\\]/
 
+/** Whether a package's folder is one that its manager may delete at any time. */
+export function isInCache(root: string): boolean {
+  return CACHE.test(root) || RUNNERS.some(([folder]) => folder.test(root))
+}
+
 /**
  * @param root the folder of this package
  * @param running the path of the running Node: clients that a desktop starts may have no PATH that has it

@@ -4,11 +4,15 @@ import { isRecord } from '@sandbridge/core/util/json/json.ts'
 import { BRIDGE_NAME } from './targets.ts'
 
 /** What the user writes into a file that cannot be edited. It has no values of the file. */
-export function entryByHand(table: readonly string[], entry: ConfigObject, format: ConfigFormat): string {
+export function entryByHand(
+  table: readonly string[],
+  entry: ConfigObject,
+  format: ConfigFormat,
+  name = BRIDGE_NAME,
+): string {
   // YAML takes JSON, too.
-  const written =
-    format === 'toml' ? `${BRIDGE_NAME} = ${inlineToml(entry)}` : `"${BRIDGE_NAME}": ${JSON.stringify(entry)}`
-  return `${table.join('.')} needs ${written}`
+  const written = format === 'toml' ? `${name} = ${inlineToml(entry)}` : `"${name}": ${JSON.stringify(entry)}`
+  return table.length > 0 ? `${table.join('.')} needs ${written}` : written
 }
 
 /** A value in one line. */

@@ -11,7 +11,10 @@ export const init: Feature = {
     index: ['sandbridge index'],
     init: ['sandbridge init --client claude-code', 'sandbridge init --move', 'sandbridge init --undo'],
   },
-  findings: async (bridge) => (await import('./check-clients.ts')).checkClients(bridge),
+  findings: async (bridge) => [
+    ...(await import('./check-clients.ts')).checkClients(bridge),
+    ...(await (await import('./check-entries.ts')).checkEntries(bridge.settings)),
+  ],
 }
 
 function addCommands(program: Command): void {

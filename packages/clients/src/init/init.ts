@@ -60,6 +60,8 @@ export async function init(options: InitOptions): Promise<void> {
     planInit({
       place: hostPaths(settings, processContext()),
       command: { ...command, ...withEnv({ ...(tools && { MCP_BRIDGE_TOOLS: tools }), ...sourcesOf(leftOut) }) },
+      root: PACKAGE_ROOT,
+      keepOthers: options.yes ?? false,
       ownPaths: process.argv.slice(1, 2),
       nameOf: namesIn(discovered),
       move: options.move ?? false,
@@ -74,7 +76,12 @@ export async function init(options: InitOptions): Promise<void> {
     mayAsk && plan.changes.length > 0 ? await askWhichToLeaveOut(otherClientFiles(discovered.servers)) : []
   if (leftOut.length > 0) plan = await planWithout(leftOut)
   printSkipped(plan.skipped)
-  for (const client of plan.registered) print(`${client}: registered already`)
+  const others = new Map(plan.replaced.map(({ client, start }) => [client, start.text]))
+  for (const client of plan.registered)
+    if (!others.has(client)) print(`${client}: registered already`)
+    else print(visibleInline(`${client}: ${others.get(client)}. To change that, leave out --yes.`))
+  for (const { client, start, change } of plan.replaced)
+    if (change) print(visibleInline(`${client}: its entry ${start.text}`))
   for (const { client, file } of options.client ? plan.absent : [])
     print(visibleInline(`${client}: not found on this machine (no ${file})`))
   for (const { client, file, diff } of plan.changes) {

@@ -1,5 +1,4 @@
 // Plans what `sandbridge init` would change, and describes it without secrets. Writes nothing.
-import path from 'node:path'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import { editDocument, parseDocument, valueAt } from '@sandbridge/core/config/formats'
 import type { ConfigFormat, ConfigObject, Edit } from '@sandbridge/core/config/formats'
@@ -13,6 +12,7 @@ import { createRedactor } from '@sandbridge/core/config/secrets'
 import { firstOf } from '@sandbridge/core/util/text'
 import { allowingEdit, isExcluded, withValue } from './client-lists.ts'
 import { entryByHand } from './entry-by-hand.ts'
+import { type OtherStart, otherStart } from './entry-state.ts'
 import { lineDiff } from './line-diff.ts'
 import type { BridgeCommand, Target } from './targets.ts'
 import { BRIDGE_NAME, movedServersFile, targetsOf } from './targets.ts'
@@ -32,12 +32,24 @@ export interface PlannedChange {
   diff: string[]
 }
 
+export interface ReplacedEntry {
+  client: string
+  file: string
+  start: OtherStart
+  /** What to write by hand. */
+  byHand: string
+  /** Missing where the file cannot be edited. */
+  change?: PlannedChange
+}
+
 export interface InitPlan {
   /** In write order: a moved server is in its new place before it is removed from the old one. */
   changes: PlannedChange[]
   skipped: SkippedEntry[]
   /** Clients in which the bridge is already registered. */
   registered: string[]
+  /** Entries of the bridge that start something else than this installation. */
+  replaced: ReplacedEntry[]
   /** Clients that are not on this machine, and the file they would have. */
   absent: { client: string; file: string }[]
   /** Servers that stay in a client beside the bridge, which could be moved. */
@@ -56,6 +68,10 @@ export interface PlanInitOptions {
    * bridge's name.
    */
   nameOf?: (client: string, file: string, name: string) => string
+  /** The folder of this package: entries that start another one are changed. */
+  root?: string
+  /** Leave an entry that starts another installation which works. */
+  keepOthers?: boolean
   /** Paths that start this bridge; the running script's by default. */
   ownPaths?: readonly string[]
   /** Only these clients; by default all that are found. */
@@ -69,7 +85,7 @@ export interface PlanInitOptions {
  * @throws BridgeError TOOL_ARGUMENTS_INVALID for an unknown client
  */
 export async function planInit(options: PlanInitOptions): Promise<InitPlan> {
-  const plan: InitPlan = { changes: [], skipped: [], registered: [], absent: [], beside: [] }
+  const plan: InitPlan = { changes: [], skipped: [], registered: [], replaced: [], absent: [], beside: [] }
   const targets = targetsOf(options.place)
   const known = targets.map(({ client }) => client)
   const unknown = options.clients?.filter((client) => !known.includes(client)) ?? []
@@ -117,7 +133,12 @@ async function planOne(target: Target, options: PlanInitOptions, plan: InitPlan)
   const own = [...servers].filter(isOwn)
   const [off] = [...switchedOff].filter(isOwn)
   const mine = own.find(([name]) => name === BRIDGE_NAME)?.[1]
-  const isToChange = mine && (saysOther(mine, command) || (await startsMissingFile(mine, fileSystem)))
+  const start = mine && (await otherStart(mine, options.root, fileSystem))
+  const isToChange =
+    mine && (saysOther(mine, command) || (start && !(options.keepOthers && start.version !== undefined)))
+  const byHand = (): string => entryByHand(table, target.entry(command, table), format)
+  const replaced: ReplacedEntry | undefined = start && { client, file, start, byHand: byHand() }
+  if (replaced) plan.replaced.push(replaced)
   if (own.length > 0 && !isToChange) {
     if (mine && allowing) edits.push(allowing)
     else plan.registered.push(client)
@@ -157,12 +178,14 @@ async function planOne(target: Target, options: PlanInitOptions, plan: InitPlan)
     // A move is atomic: if the server cannot be removed here, it is not added there.
     plan.changes = plan.changes.filter((change) => change.client !== destinationClient(client))
     const isMissing = edits.some(({ path: keys }) => keys.at(-1) === BRIDGE_NAME)
-    const wanted = isMissing ? `: ${entryByHand(table, target.entry(command, table), format)}` : ''
+    const wanted = isMissing ? `: ${byHand()}` : ''
     return skip(`${edited.reason}${wanted}`)
   }
   const after = before === undefined && !edited.text.endsWith('\n') ? `${edited.text}\n` : edited.text
   const diff = shownDiff(before, after, servers.values())
-  plan.changes.push({ client, file, format, before, after, edits, diff })
+  const change = { client, file, format, before, after, edits, diff }
+  plan.changes.push(change)
+  if (replaced) replaced.change = change
 }
 
 /** Whether the user now wants other tools to be listed than the entry says. */
@@ -327,14 +350,6 @@ function shownDiff(before: string | undefined, after: string, servers: Iterable<
   const redactors = Array.from(servers, ({ transport }) => createRedactor(transport))
   const redact = (line: string): string => redactors.reduce((text, hide) => hide(text), line)
   return lineDiff(before ?? '', after).map(redact)
-}
-
-/** Whether an entry names a program or script that is gone, such as that of a Node version that was removed. */
-async function startsMissingFile({ transport }: ServerBody, fileSystem: ConfigFileSystem): Promise<boolean> {
-  if (transport.type !== 'stdio') return false
-  const files = [transport.command, ...transport.args].filter((word) => path.isAbsolute(word))
-  const read = await Promise.all(files.map((file) => readFileText(fileSystem, file)))
-  return read.some((one) => 'absent' in one)
 }
 
 async function isFolder(fileSystem: ConfigFileSystem, folder: string | undefined): Promise<boolean> {

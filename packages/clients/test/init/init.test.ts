@@ -699,6 +699,26 @@ describe('what init repairs and says', () => {
     expect(await plan()).toMatchObject({ changes: [], registered: ['cursor'] })
   })
 
+  it('init names an entry that starts another installation and changes it, unless it may not ask', async () => {
+    const other = at('other/lib/sandbridge')
+    await write('other/lib/sandbridge/dist/cli.js', '')
+    await write('other/lib/sandbridge/package.json', '{"name": "sandbridge", "version": "0.2.0"}')
+    const entry = { command: process.execPath, args: [path.join(other, 'dist/cli.js')] }
+    await write('.cursor/mcp.json', JSON.stringify({ mcpServers: { sandbridge: entry } }))
+    const of = (more: object) =>
+      planInit({ place: paths(), command: COMMAND, move: false, root: '/opt/bridge', ...more })
+    const start = { text: `starts another installation, version 0.2.0 in ${other}`, version: '0.2.0' }
+    expect(await of({})).toMatchObject({ replaced: [{ client: 'cursor', start }], registered: [] })
+    expect((await of({})).changes).toHaveLength(1)
+    expect(await of({ keepOthers: true })).toMatchObject({ changes: [], replaced: [{ start }], registered: ['cursor'] })
+    // The positive controls: its own entry, and one in a cache.
+    expect(await of({ root: other })).toMatchObject({ changes: [], replaced: [], registered: ['cursor'] })
+    const cached = at('.npm/_npx/01/node_modules/sandbridge/dist/cli.js')
+    await write('.npm/_npx/01/node_modules/sandbridge/dist/cli.js', '')
+    await write('.cursor/mcp.json', JSON.stringify({ mcpServers: { sandbridge: { command: 'node', args: [cached] } } }))
+    expect((await of({ keepOthers: true })).replaced[0]!.start.text).toMatch(/from a cache/)
+  })
+
   it('init ends a file that it creates with a line end, and keeps the end of one that exists', async () => {
     await mkdir(at('.cursor'))
     await write('.lmstudio/mcp.json', '{}')
