@@ -63,7 +63,7 @@ const HOOK =
   /(?:^|\s)(?:-r|--require|--import|--(?:experimental-)?loader)[\s=](?:"[^"]*(?:\.pnp\.|bootloader)[^"]*"|\S*(?:\.pnp\.|bootloader)\S*)/g
 
 /**
- * What a launcher sets is no setting. The shims of pnpm set NODE_PATH, of which the package has no need: it is a bundle.
+ * What a launcher sets is no setting. The shims of pnpm set NODE_PATH, of which the package, a bundle, has no need.
  */
 export function withoutLaunchers(env: ClientContext['env']): ClientContext['env'] {
   const { NODE_PATH: _, NODE_OPTIONS: options, ...others } = env

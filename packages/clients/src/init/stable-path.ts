@@ -41,7 +41,7 @@ export function stableNode(running: string, onPath: readonly string[]): string {
   return onPath.find(isSame) ?? linkTo(node) ?? [...onPath, ...shimsOf(node)].find(isShim) ?? node
 }
 
-/** The same for another file. @param node the running Node and its stable path: what npm has installed moves with both */
+/** The same for another file. @param node the running Node and its stable path: npm's packages are beside both */
 export function stablePath(file: string, node?: { running: string; stable: string }): string {
   if (!isOfOneVersion(file)) return file
   const [from, to] = node ? [node.running, node.stable].map((one) => path.resolve(one, '../..')) : []
