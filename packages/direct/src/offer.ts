@@ -7,6 +7,7 @@ import { parse, settingContext, settingsOf } from '@sandbridge/core/config/setti
 import type { Offer, OfferParts } from '@sandbridge/core/serve/mcp'
 import { readArguments } from '@sandbridge/core/serve'
 import { isRecord } from '@sandbridge/core/util/json/json.ts'
+import { exactMember } from '@sandbridge/core/util/json/source-json.ts'
 import { withTimeout } from '@sandbridge/core/util/async'
 import { callOfAny, DirectTools } from './direct-tools.ts'
 import { CALL_TOOL, foundTools, SEARCH_TOOLS, searchCall, toolNamed } from './search-tools.ts'
@@ -66,11 +67,16 @@ export function offerTools({ settings, tools: own, hasDirect, getConversation }:
 /** A server's result as it came, but for text that hides, or looks like a note of the bridge. */
 function asResult(reply: unknown): CallToolResult {
   const { content, ...rest } = isRecord(reply) ? reply : { content: undefined }
+  const structuredContent = exactMember(reply, 'structuredContent')
   const blocks: unknown[] = Array.isArray(content) ? content : []
   const shown = blocks.map((block) =>
     isRecord(block) && typeof block['text'] === 'string' ? { ...block, text: fromOthers(block['text']) } : block,
   )
   // The proxy has checked what the server sent.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  return { ...rest, content: shown as CallToolResult['content'] }
+  return {
+    ...rest,
+    ...(structuredContent !== undefined && { structuredContent }),
+    content: shown as CallToolResult['content'],
+  } as CallToolResult
 }

@@ -1,7 +1,7 @@
 // In which form a client reads responses: as a stream of events, or as one JSON text (RFC 9110, Accept). The MCP
 // package takes only the one header that names both, so each request gets it, and the response the form that is read.
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { unmarked } from '@sandbridge/core/util/json'
+import { unmarked, unmarkedBytes } from '@sandbridge/core/util/json'
 import { isRecord, parseJson } from '@sandbridge/core/util/json/json.ts'
 
 const JSON_TYPE = 'application/json'
@@ -67,7 +67,7 @@ export function answerAsJson(response: ServerResponse): void {
   }
 }
 
-/** Events with the numbers of their client as it wrote them. Each chunk is whole events. */
+/** Events with integers beyond 2^53 as they were written. Each chunk is whole events. */
 export function writeBigNumbers(response: ServerResponse): void {
   const writeHead: (...given: never[]) => ServerResponse = response.writeHead.bind(response)
   const write: (...given: never[]) => boolean = response.write.bind(response)
@@ -78,7 +78,7 @@ export function writeBigNumbers(response: ServerResponse): void {
     return writeHead(...([status, Object.fromEntries(kept)] as never[]))
   }
   response.write = (chunk: unknown, ...rest: unknown[]) =>
-    write(...([unmarked(Buffer.from(chunk as Uint8Array).toString()), ...rest] as never[]))
+    write(...([unmarkedBytes(Buffer.from(chunk as Uint8Array)), ...rest] as never[]))
 }
 
 /** The JSON of the responses in our own events; the client could not answer a question, and reads no progress. */

@@ -9,8 +9,6 @@ const QUESTIONS = new Set(['sampling', 'elicitation', 'roots', 'tasks'])
 interface ClientBody {
   /** A message, or a batch of them. */
   messages: unknown
-  /** Its answers repeat numbers that JavaScript would round: see `lineOf`. */
-  hasBigNumbers: boolean
   /** The whole body is refused with the first that cannot be read. */
   refusal?: Refusal | undefined
 }
@@ -24,10 +22,6 @@ export function readClientBody(body: unknown, onDropped: OnDropped): ClientBody 
   const messages = read.map(({ message, value }) => message ?? value)
   return {
     messages: Array.isArray(body) ? messages : messages[0],
-    hasBigNumbers: read.some(({ value }) => {
-      const { id, params } = fieldsOf(value)
-      return [id, fieldsOf(fieldsOf(params)['_meta'])['progressToken']].some((one) => typeof one === 'bigint')
-    }),
     refusal: read.find(({ refusal }) => refusal)?.refusal,
   }
 }

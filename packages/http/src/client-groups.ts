@@ -83,11 +83,11 @@ export class ClientGroup {
     if (!form) return refuse(response, 406, NOT_ACCEPTABLE)
     const isPost = request.method === 'POST'
     if (form === 'events' || isPost) acceptBoth(request)
-    const { messages, refusal, hasBigNumbers = false } = isPost ? readClientBody(body, this.#onDropped) : {}
+    const { messages, refusal } = isPost ? readClientBody(body, this.#onDropped) : {}
     if (refusal) return refuse(response, 400, refusal.error.message, { code: refusal.error.code, id: refusal.id })
     const read = form === 'json' ? withoutQuestions(messages) : messages
     if (form === 'json') answerAsJson(response)
-    else if (hasBigNumbers) writeBigNumbers(response)
+    else writeBigNumbers(response)
     const isLegacy = await isLegacyRequest(await toWebRequest(request, read), read)
     await (isLegacy ? this.#legacy.handle(request, response, read) : this.#serveModern(request, response, read))
   }

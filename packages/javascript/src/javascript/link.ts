@@ -107,12 +107,16 @@ export class Link {
   }
 }
 
-/** Undefined for the rest of a line whose start was lost in an interrupt. */
+/**
+ * Undefined for the rest of a line whose start was lost in an interrupt.
+ * @throws InternalError out of memory
+ */
 function parsed(line: string): Told | ReplyMessage | undefined {
   try {
     return parseExact(line) as Told | ReplyMessage
-  } catch {
-    return undefined
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
+    throw error
   }
 }
 

@@ -231,4 +231,15 @@ await new Promise((resolve) => setTimeout(resolve, 60))`,
     expect((await kernel.run('bytearray(200 << 20)')).error?.name, 'QuickJS has taken its part').toBe('MemoryError')
     expect(await kernel.value('len(bytearray(20 << 20))')).toBe('20971520')
   })
+
+  it('a cell that keeps large results ends when the memory is used up, and does not wait for the lost one', async () => {
+    const rows = Array.from({ length: 50_000 }, (_, id) => ({ id, name: `row ${id}`, value: id / 7 }))
+    const { error } = await js('const kept = []; for (;;) kept.push(await github.list_issues())', {
+      servers: GITHUB,
+      onCall: () => ({ value: rows }),
+    })
+    expect(error?.message).toMatch(/out of memory/)
+    expect(await kernel.value('1 + 1')).toBe('2')
+    expect(await value('2 + 3')).toBe('5')
+  })
 })

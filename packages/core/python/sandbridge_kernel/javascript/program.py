@@ -46,6 +46,6 @@ def decoded(line: str | bytes) -> Any:
 
 
 def _number(digits: str) -> int | float:
-    # JavaScript refuses to send a number of more digits, so those of one are a BigInt's.
-    is_number = len(digits.lstrip("-").rstrip("0")) <= 15
-    return float(digits) if is_number and len(digits) > 16 else int(digits)
+    # JavaScript writes no number of more digits, and refuses to send one that is not round: others are BigInts.
+    number = digits.lstrip("-")
+    return float(digits) if 16 < len(number) < 22 and len(number.rstrip("0")) <= 15 else int(digits)

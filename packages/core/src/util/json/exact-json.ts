@@ -34,6 +34,11 @@ export function unmarked(json: string): string {
   return mark !== undefined && json.includes(mark) ? json.replaceAll(new RegExp(`"${mark}:(-?\\d+)"`, 'g'), '$1') : json
 }
 
+/** The same for UTF-8, which is returned as it is where there is nothing to do. */
+export function unmarkedBytes(json: Buffer): Buffer | string {
+  return mark !== undefined && json.includes(mark) ? unmarked(json.toString()) : json
+}
+
 function marked(value: unknown): string {
   isMarking = true
   isMarked = false

@@ -1,6 +1,6 @@
 // What packages use of util/json.
 export { boundedList, boundedRecord } from './bounded-schema.ts'
-export { exactJson, markBigInts, unmarked } from './exact-json.ts'
+export { exactJson, markBigInts, unmarked, unmarkedBytes } from './exact-json.ts'
 export { JsonCost, lineCost } from './line-cost.ts'
 export { parseExact, tryParseExact } from './parse-exact.ts'
 export { sortedJson } from './sorted-json.ts'

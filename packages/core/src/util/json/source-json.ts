@@ -2,9 +2,10 @@
 // serialise 50 MB again, which is a third of the work; and of one that says more than what JavaScript makes of
 // it. Pure.
 import { isUtf8 } from 'node:buffer'
+import { markBigInts } from './exact-json.ts'
 import { isRecord } from './json.ts'
 import { isOneBracket } from './line-cost.ts'
-import { losesByParsing, memberJson } from './parse-exact.ts'
+import { losesByParsing, memberJson, parseExact } from './parse-exact.ts'
 
 /** For shorter results, checking takes as long as serialising. */
 const MIN_BYTES = 256 * 1024
@@ -66,4 +67,10 @@ export function takeSource(result: Record<string, unknown>): Record<string, unkn
 /** Returns the JSON from which this object was parsed. */
 export function sourceOf(value: unknown): Buffer | undefined {
   return isRecord(value) ? sources.get(value) : undefined
+}
+
+/** A member of this object as its JSON has it, in a form for `unmarked`; undefined where the value says as much. */
+export function exactMember(value: unknown, name: string): unknown {
+  const json = memberJson(String(sourceOf(value) ?? '{}'), name)
+  return json === undefined ? undefined : markBigInts(parseExact(json))
 }

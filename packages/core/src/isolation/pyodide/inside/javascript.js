@@ -150,6 +150,14 @@
     const evaluate = (source, file) =>
       withCopy(source, (at, length) => withCopy(file, (name) => unlessThrown(e.qjs_eval(at, length, name, 0))))
     const forget = (value) => e.qjs_free_value(value === 0 ? e.qjs_get_exception() : value)
+    /** What QuickJS has no memory for is lost, and somebody would wait for it. */
+    const forgetUnlessFull = (result) => {
+      if (result !== 0) return forget(result)
+      const exception = e.qjs_get_exception()
+      const text = textOf(exception)
+      forget(exception)
+      if (text === undefined || text === 'null' || text.includes('out of memory')) throw new Error('out of memory')
+    }
     /** Returns what `use` returns, or the errno of a failed file operation. */
     const inFiles = (use) => {
       try {
@@ -268,7 +276,7 @@
     /** Runs jobs until none is left, or until an interrupt. */
     const runJobs = () => {
       for (;;) {
-        while (!isStopped() && e.qjs_is_job_pending()) if (e.qjs_execute_pending_job() < 0) forget(0)
+        while (!isStopped() && e.qjs_is_job_pending()) if (e.qjs_execute_pending_job() < 0) forgetUnlessFull(0)
         const told = rejections
         rejections = []
         for (const [promise, reason, isHandled] of told) {
@@ -286,7 +294,8 @@
     const deliver = (line) => {
       const text =
         typeof line === 'string' ? newText(line) : withCopy(line, (at, length) => e.qjs_new_string(at, length))
-      forget(call(receiver, text))
+      if (unlessThrown(text) === 0) return forgetUnlessFull(0)
+      forgetUnlessFull(call(receiver, text))
       e.qjs_free_value(text)
     }
 
