@@ -19,6 +19,8 @@ const MAY = {
   containers: ['cell-packages'],
   jail: ['clients', 'containers'],
 }
+/** What the commands of packages share: any package may use it. */
+const SHARED = 'commands'
 /** The entries of the core's package.json, without that for tests. */
 const MAX_DOORS = 60
 const core = JSON.parse(readFileSync(path.join(ROOT, 'packages/core/package.json'), 'utf8'))
@@ -60,6 +62,7 @@ for (const name of readdirSync(path.join(ROOT, 'packages'))) {
           name !== 'sandbridge' &&
           other !== 'core' &&
           other !== name &&
+          other !== SHARED &&
           !isTest &&
           !MAY[name]?.includes(other)
         )

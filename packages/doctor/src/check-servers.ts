@@ -6,7 +6,7 @@ import { shellWord } from '@sandbridge/core/config/secrets'
 import { messageOf } from '@sandbridge/core/errors.ts'
 import { mapFew } from '@sandbridge/core/util/async'
 import { count } from '@sandbridge/core/util/text'
-import { shortReason } from '@sandbridge/core/cli/terminal'
+import { shortReason } from '@sandbridge/commands/server-notes.ts'
 import { describeSignIn, signInState } from '@sandbridge/core/upstream/auth'
 import type { Finding } from '@sandbridge/core/cli'
 

@@ -2,7 +2,8 @@
 // bridge of its own until a signal stops it.
 import { createInterface } from 'node:readline'
 import { onShutdown } from '@sandbridge/core/util/process'
-import { openBridge, type Terminal } from '@sandbridge/core/cli/terminal'
+import type { Terminal } from '@sandbridge/core/cli/terminal'
+import { openBridge } from '@sandbridge/commands/open-bridge.ts'
 import { parsePort } from './page-beside.ts'
 import { servePage } from './serve-page.ts'
 

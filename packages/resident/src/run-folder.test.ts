@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { needsLinux } from '@sandbridge/core/test/support/needs.ts'
-import { isInProfile } from '@sandbridge/core/util/files'
+import { isInProfile } from '../../core/src/util/files/private-folder.ts'
 import { isKeptOut } from './run-folder.ts'
 
 it('a process that may not write to a folder of its user is kept out, and one that may leaves nothing there', () => {

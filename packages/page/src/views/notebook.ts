@@ -3,7 +3,8 @@
 import type { Bridge } from '@sandbridge/core/bridge/bridge.ts'
 import { type CellResult, TimeLimit } from '@sandbridge/core/cell'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { type CellRequest, type Completions, completionsIn, type Session } from '@sandbridge/core/cell/session'
+import type { CellRequest, Session } from '@sandbridge/core/cell/session'
+import { type Completions, completionsIn } from '@sandbridge/commands/completions.ts'
 
 /** Parts of a cell's result that its events do not carry. */
 export interface Outcome extends Pick<CellResult, 'status' | 'notes'> {

@@ -18,7 +18,8 @@ import { fieldsOf } from '@sandbridge/core/util/json/json.ts'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import { shortId } from '@sandbridge/core/observe/events'
 import type { Logs } from '@sandbridge/core/keep'
-import { type Cell, ownStore, type Style, type Terminal } from '@sandbridge/core/cli/terminal'
+import type { Cell, Style, Terminal } from '@sandbridge/core/cli/terminal'
+import { ownStore } from '@sandbridge/commands/own-store.ts'
 
 interface LogOptions {
   follow?: boolean

@@ -7,7 +7,8 @@ import { literal } from '../needed-inputs.ts'
 import type { Addition } from '../plan-addition.ts'
 import { filledIn } from '../quarantine.ts'
 import { jails } from '@sandbridge/core/parts'
-import { confirm, print, visibleInline } from '@sandbridge/core/cli/terminal'
+import { print, visibleInline } from '@sandbridge/core/cli/terminal'
+import { confirm } from '@sandbridge/commands/confirm.ts'
 
 interface OpenOptions {
   /** All answers, by input id. */

@@ -4,8 +4,9 @@ import type { TimeLimit } from '@sandbridge/core/cell'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import type { Asker, Question } from '@sandbridge/core/calls'
 import { isRecord } from '@sandbridge/core/util/json/json.ts'
-import { forgetTyped, hasTerminal, pickOne, whileAsking } from '@sandbridge/core/cli/terminal'
-import type { ProgressBar, Terminal } from '@sandbridge/core/cli/terminal'
+import { forgetTyped, hasTerminal, pickOne, whileAsking } from '@sandbridge/commands/ask-in-terminal.ts'
+import type { Terminal } from '@sandbridge/core/cli/terminal'
+import type { ProgressBar } from '@sandbridge/commands/progress-bar.ts'
 
 interface Choice {
   field: string

@@ -4,7 +4,8 @@ import { BridgeError } from '@sandbridge/core/errors.ts'
 import { loadSettings } from '@sandbridge/core/config/settings'
 import { ArtifactStore, PROJECT_LIMITS, type ProjectEntry, ProjectStore } from '@sandbridge/core/keep/saved'
 import { count } from '@sandbridge/core/util/text'
-import { ownStore, print, printEmpty, printJson, printSummary, printTable } from '@sandbridge/core/cli/terminal'
+import { print, printEmpty, printJson, printSummary, printTable } from '@sandbridge/core/cli/terminal'
+import { ownStore } from '@sandbridge/commands/own-store.ts'
 
 const NO_ARTIFACTS =
   'No artifacts yet. A cell saves a file with runtime.save_artifact(name, data):\n' +

@@ -2,7 +2,8 @@
 import { type Profile, PROFILE_NAME, Profiles } from '@sandbridge/core/config'
 import { loadSettings } from '@sandbridge/core/config/settings'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { openBridge, print, printEmpty, printJson, printSummary, printTable } from '@sandbridge/core/cli/terminal'
+import { print, printEmpty, printJson, printSummary, printTable } from '@sandbridge/core/cli/terminal'
+import { openBridge } from '@sandbridge/commands/open-bridge.ts'
 
 interface ProfileOptions {
   json?: boolean

@@ -3,7 +3,9 @@ import { firstSentence } from '@sandbridge/core/util/text'
 import type { ToolDoc } from '@sandbridge/core/calls/catalog'
 import type { Wordings } from '@sandbridge/core/calls/catalog/search'
 import { searchWithSaved } from '@sandbridge/core/calls'
-import { limitOf, noServers, unsearchedLines, untrustedNote, withServers } from '@sandbridge/core/cli/terminal'
+import { limitOf } from '@sandbridge/commands/limit-option.ts'
+import { noServers, unsearchedLines, untrustedNote } from '@sandbridge/commands/server-notes.ts'
+import { withServers } from '@sandbridge/commands/open-bridge.ts'
 import type { Terminal } from '@sandbridge/core/cli/terminal'
 
 const DESCRIPTION_CHARS = 100

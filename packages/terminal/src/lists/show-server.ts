@@ -2,12 +2,15 @@
 import { named } from '@sandbridge/core/calls'
 import { listingTokens, type ServerDetails } from '@sandbridge/core/calls/catalog'
 import { ago, count, firstSentence } from '@sandbridge/core/util/text'
-import { describeJail, describeServers, type ServerDefinition } from '@sandbridge/core/config/entries'
+import type { ServerDefinition } from '@sandbridge/core/config/entries'
+import { describeJail, describeServers } from '@sandbridge/commands/describe-servers.ts'
 import { commandLine } from '@sandbridge/core/config/secrets'
 import type { OpenTenant } from '@sandbridge/core/bridge'
-import { indented, namedServer, shortReason } from '@sandbridge/core/cli/terminal'
+import { indented } from '@sandbridge/core/cli/terminal'
+import { namedServer } from '@sandbridge/commands/named-server.ts'
+import { shortReason } from '@sandbridge/commands/server-notes.ts'
 import type { Cell, Printer, Terminal } from '@sandbridge/core/cli/terminal'
-import { jailOf, type ServerJail } from '@sandbridge/core/cli'
+import { jailOf, type ServerJail } from '@sandbridge/commands/server-jail.ts'
 import { describeSignIn, signInState } from '@sandbridge/core/upstream/auth'
 
 const DESCRIPTION_CHARS = 100

@@ -4,7 +4,8 @@ import { BridgeError } from '@sandbridge/core/errors.ts'
 import { answerQuestion, listQuestions } from '@sandbridge/permissions/kept-questions.ts'
 import { answersTo, isAnswer } from '@sandbridge/permissions/ask-by-elicitation.ts'
 import type { KeptQuestion } from '@sandbridge/core/calls/permissions'
-import { hasTerminal, pickOne, type Terminal } from '@sandbridge/core/cli/terminal'
+import type { Terminal } from '@sandbridge/core/cli/terminal'
+import { hasTerminal, pickOne } from '@sandbridge/commands/ask-in-terminal.ts'
 
 /**
  * @throws BridgeError STATE_NOT_FOUND for an unknown id, or TOOL_ARGUMENTS_INVALID for an unknown answer, or without a

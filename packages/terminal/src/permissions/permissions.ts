@@ -9,7 +9,7 @@ import { BridgeError } from '@sandbridge/core/errors.ts'
 import { isRecord, parseJson } from '@sandbridge/core/util/json/json.ts'
 import { count } from '@sandbridge/core/util/text'
 import { print, printEmpty, printJson, printSummary, printTable, visibleInline } from '@sandbridge/core/cli/terminal'
-import { withBridge } from '@sandbridge/core/cli/terminal'
+import { withBridge } from '@sandbridge/commands/open-bridge.ts'
 import type { Cell } from '@sandbridge/core/cli/terminal'
 
 const STYLES = { allowed: 'green', asks: 'yellow', depends: 'yellow', denied: 'red' } as const

@@ -6,7 +6,9 @@ import { BridgeError, messageOf } from '@sandbridge/core/errors.ts'
 import { readFailure } from '@sandbridge/core/util/files'
 import { count } from '@sandbridge/core/util/text'
 import { Bundle, chooseContents, writeBundle } from '../share/bundle.ts'
-import { confirm, print, visibleInline, withBridge } from '@sandbridge/core/cli/terminal'
+import { print, visibleInline } from '@sandbridge/core/cli/terminal'
+import { confirm } from '@sandbridge/commands/confirm.ts'
+import { withBridge } from '@sandbridge/commands/open-bridge.ts'
 
 export async function exportBundle(names: string[], { output }: { output?: string }): Promise<void> {
   await withBridge(async ({ own: { savedTools, artifacts } }) => {

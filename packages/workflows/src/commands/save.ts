@@ -10,7 +10,8 @@ import { count } from '@sandbridge/core/util/text'
 import { FixtureFile } from '../replay/fixture.ts'
 import { saveFromRecord } from '../share/save-from-record.ts'
 import { asWorkflow, functionName } from '../workflow-cell.ts'
-import { print, printJson, withBridge } from '@sandbridge/core/cli/terminal'
+import { print, printJson } from '@sandbridge/core/cli/terminal'
+import { withBridge } from '@sandbridge/commands/open-bridge.ts'
 
 interface SaveOptions {
   param?: string[]

@@ -10,7 +10,8 @@ import { type Schedule, type ScheduledRun, ScheduleStore } from '../schedules.ts
 import { machineZone, namedZone } from '../time-zone.ts'
 import { usesNamed } from '../used-tools.ts'
 import { asWorkflow, functionName, type Workflow } from '../workflow-cell.ts'
-import { ownStore, print, printEmpty, printJson, printSummary, printTable, tell } from '@sandbridge/core/cli/terminal'
+import { print, printEmpty, printJson, printSummary, printTable, tell } from '@sandbridge/core/cli/terminal'
+import { ownStore } from '@sandbridge/commands/own-store.ts'
 import { visible } from '@sandbridge/core/cli/terminal'
 import type { Cell } from '@sandbridge/core/cli/terminal'
 

@@ -1,4 +1,3 @@
 // What packages use of cell/session.
 export type { CellListeners, CellRequest } from './cell-run.ts'
-export { type Completions, completionsIn } from './completions.ts'
 export type { Session } from './session.ts'

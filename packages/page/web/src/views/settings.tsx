@@ -1,7 +1,7 @@
 // Settings: each with its value and where it was set. They are changed in a terminal or in the file: settings decide
 // what cells may do, and a page may be left open.
 import type { JSX } from 'preact'
-import type { DescribedSetting, DescribedSettings } from '@sandbridge/core/config/settings'
+import type { DescribedSetting, DescribedSettings } from '@sandbridge/commands/describe-settings.ts'
 import { visibleInline } from '@sandbridge/core/util/text'
 import { Problem, Words } from '../parts/problem.tsx'
 import { useAgain } from '../use-again.ts'

@@ -1,8 +1,8 @@
 // Finds what jails a server, for `doctor` and `servers NAME`. May start short-lived processes and containers.
-import type { ServerDefinition } from '../config/entries/server-definition.ts'
-import type { Settings } from '../config/settings/settings.ts'
-import { messageOf } from '../errors.ts'
-import { type JailMakerName, jails } from '../isolation/jail-part.ts'
+import type { ServerDefinition } from '@sandbridge/core/config/entries'
+import type { Settings } from '@sandbridge/core/config/settings'
+import { messageOf } from '@sandbridge/core/errors.ts'
+import { type JailMakerName, jails } from '@sandbridge/core/parts'
 
 export interface ServerJail {
   /** The server's name. */

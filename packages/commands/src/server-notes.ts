@@ -1,8 +1,8 @@
 // Notes about servers that several commands print.
-import type { OpenTenant } from '../../bridge/open-tenant.ts'
-import { shellWord } from '../../config/secrets/command-line.ts'
-import { unreadFiles } from '../../config/notes/unread-files.ts'
-import { count } from '../../util/text/count.ts'
+import type { OpenTenant } from '@sandbridge/core/bridge'
+import { shellWord } from '@sandbridge/core/config/secrets'
+import { unreadFiles } from '@sandbridge/core/config'
+import { count } from '@sandbridge/core/util/text'
 
 /** What to do when no server is configured. A file that cannot be read may define some: `openBridge` has said so. */
 export function noServers({ discovered: { skipped } }: Pick<OpenTenant, 'discovered'>): string {

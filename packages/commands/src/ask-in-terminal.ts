@@ -3,12 +3,11 @@
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { AskInput } from '../../config/entries/input-answers.ts'
-import type { ServerInput } from '../../config/entries/server-definition.ts'
-import type { TimeLimit } from '../../cell/time-limit.ts'
-import { visible, visibleInline } from '../../util/text/visible.ts'
+import type { AskInput, ServerInput } from '@sandbridge/core/config/entries'
+import type { TimeLimit } from '@sandbridge/core/cell'
+import { visible, visibleInline } from '@sandbridge/core/util/text'
 import type { ProgressBar } from './progress-bar.ts'
-import { OWN_TERMINAL, type Terminal } from './terminal.ts'
+import { OWN_TERMINAL, type Terminal } from '@sandbridge/core/cli/terminal'
 
 export function hasTerminal({ stdin, stderr } = OWN_TERMINAL): boolean {
   return stdin.isTTY === true && stderr.isTTY === true

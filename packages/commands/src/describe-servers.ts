@@ -1,6 +1,6 @@
 // Describes definitions for display and logs: enough to recognise a server, without any value that could be secret.
 // Pure.
-import type { ServerDefinition, ServerSandbox } from './server-definition.ts'
+import type { ServerDefinition, ServerSandbox } from '@sandbridge/core/config/entries'
 
 /** One server in the output of `sandbridge servers --json`. */
 export interface ServerSummary {

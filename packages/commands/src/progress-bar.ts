@@ -1,9 +1,8 @@
 // Shows a cell's progress in a line at the bottom of a terminal. Writes only to a terminal that can erase the line, and
 // makes room for the cell's output.
-import { describeUpstreamProgress } from '../../cell/upstream-progress.ts'
-import { shortNumber } from '../../util/text/short-number.ts'
-import { shownText } from '../../util/text/terminal-text.ts'
-import type { CellListeners } from '../../cell/session/cell-run.ts'
+import { describeUpstreamProgress } from '@sandbridge/core/cell'
+import { shortNumber, shownText } from '@sandbridge/core/util/text'
+import type { CellListeners } from '@sandbridge/core/cell/session'
 
 const BAR_WIDTH = 24
 const CLEAR_LINE = '\r\x1b[K'

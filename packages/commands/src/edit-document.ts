@@ -2,9 +2,8 @@
 // Every result is parsed again: if it does not contain exactly the expected values, the text stays unchanged and a
 // reason is returned.
 import { isDeepStrictEqual } from 'node:util'
-import type { ConfigFormat, ConfigObject } from './config-document.ts'
-import { parseDocument, valueAt } from './config-document.ts'
-import { isRecord } from '../../util/json/json.ts'
+import { type ConfigFormat, type ConfigObject, parseDocument, valueAt } from '@sandbridge/core/config/formats'
+import { isRecord } from '@sandbridge/core/util/json/json.ts'
 
 /** Sets the value at a path of keys, or removes it when `value` is missing. */
 export interface Edit {
@@ -41,7 +40,7 @@ export async function editDocument(
 }
 
 async function editJsonc(text: string, edits: readonly Edit[]): Promise<string> {
-  const { editJsoncText } = await import('./jsonc-edits.ts')
+  const { editJsoncText } = await import('@sandbridge/core/config/formats/jsonc-edits.ts')
   const start = text.trim() === '' ? '{}' : text
   return edits.reduce((edited, { path, value }) => editJsoncText(edited, path, value), start)
 }
@@ -56,7 +55,7 @@ async function editYaml(text: string, edits: readonly Edit[]): Promise<string> {
  * the end.
  */
 async function editToml(text: string, edits: readonly Edit[]): Promise<string> {
-  const { stringifyToml } = await import('./toml.ts')
+  const { stringifyToml } = await import('@sandbridge/core/config/formats/toml.ts')
   let edited = text
   for (const { path, value } of edits) {
     edited = withoutTable(edited, path)

@@ -1,8 +1,8 @@
 // Finds the server that a person names, or explains why it cannot be used.
-import type { OpenTenant } from '../../bridge/open-tenant.ts'
-import { refuseUntrusted } from '../../calls/trust-hint.ts'
-import { BridgeError } from '../../errors.ts'
-import { didYouMeanText } from '../../util/text/did-you-mean.ts'
+import type { OpenTenant } from '@sandbridge/core/bridge'
+import { refuseUntrusted } from '@sandbridge/core/calls'
+import { BridgeError } from '@sandbridge/core/errors.ts'
+import { didYouMeanText } from '@sandbridge/core/util/text'
 
 /** The true name of a server. @throws BridgeError PROXY_SERVER_UNAVAILABLE that says what to do */
 export function namedServer(

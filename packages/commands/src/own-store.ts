@@ -1,8 +1,7 @@
 // The store of the bridge's owner, for commands that need no bridge.
-import { loadSettings } from '../../config/settings/file/load-settings.ts'
-import type { Settings } from '../../config/settings/settings.ts'
-import { openStores } from '../../keep/open-stores.ts'
-import type { Store } from '../../keep/store.ts'
+import { loadSettings, type Settings } from '@sandbridge/core/config/settings'
+import { openStores } from '@sandbridge/core/keep/open-stores.ts'
+import type { Store } from '@sandbridge/core/keep'
 
 /**
  * @throws BridgeError CONFIG_INVALID naming every invalid variable, STATE_UNWRITABLE when the database cannot be used

@@ -1,7 +1,7 @@
 // Asks a yes-or-no question in the terminal.
 import { createInterface } from 'node:readline/promises'
-import { BridgeError } from '../../errors.ts'
-import { visible } from './print.ts'
+import { BridgeError } from '@sandbridge/core/errors.ts'
+import { visible } from '@sandbridge/core/cli/terminal'
 
 /**
  * @param otherwise what an empty answer means

@@ -1,5 +1,5 @@
 // The option `--limit` of commands that print what fits best.
-import { BridgeError } from '../../errors.ts'
+import { BridgeError } from '@sandbridge/core/errors.ts'
 
 const MAX_LIMIT = 100
 

@@ -1,9 +1,7 @@
 // The settings in force, each with its value and its source, for `sandbridge config` and the page.
-import { type Environment, processContext } from '../client-context.ts'
-import { givenValues } from '../given-texts.ts'
-import type { Machine } from '../settings.ts'
-import { namedSettings, readSettings, settingContext, withoutCredentials } from '../settings.ts'
-import { readSettingsFile, settingsFile } from './load-settings.ts'
+import { givenValues, namedSettings, processContext, readSettings } from '@sandbridge/core/config/settings'
+import { readSettingsFile, settingContext, settingsFile, withoutCredentials } from '@sandbridge/core/config/settings'
+import type { Environment, Machine } from '@sandbridge/core/config/settings'
 
 export interface DescribedSetting {
   name: string
