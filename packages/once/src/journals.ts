@@ -62,9 +62,14 @@ class SessionJournals implements Journals {
   }
 
   async flush(): Promise<void> {
-    const closing = [...this.#all].map(({ journal }) => journal.log.close(!journal.isEmpty))
-    this.#all.clear()
-    await Promise.all(closing)
+    await Promise.all(
+      [...this.#all].map((kept) => {
+        const { log, isEmpty } = kept.journal
+        if (!isEmpty || kept.session.deref()?.isClosed === false) return log.flush()
+        this.#all.delete(kept)
+        return log.close(false)
+      }),
+    )
   }
 
   #open(session: JournaledSession, { owner, client, isRemote }: CellToJournal): Kept {

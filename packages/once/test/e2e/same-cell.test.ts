@@ -1,60 +1,33 @@
 // This file verifies that a cell that is sent again over stdio repeats no write, whatever its first result was lost to.
-import { readFileSync, writeFileSync } from 'node:fs'
-import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { makeHome, type TestBridge } from '@sandbridge/core/test/support/bridge-process.ts'
 import { startBridge } from '@sandbridge/core/test/support/start-bridge.ts'
+import { mailbox, THREE_ANSWERS, threeMails, TWO_USED } from '../support/mailbox.ts'
 
-const SERVER = path.join(import.meta.dirname, '../support/mailbox.mjs')
-
-interface Mailbox {
-  bridge: TestBridge
-  home: string
-  sent: () => string[]
+async function open(env: Record<string, string> = {}, more: object = {}) {
+  const mail = mailbox(more)
+  const bridge = await startBridge({ servers: { mail: mail.entry }, env })
   /** Sends a cell and gives up when the server has got so many writes, as a client does at its timeout. */
-  lose: (code: string, writes: number, afterMs?: number) => Promise<void>
-  open: () => Promise<TestBridge>
-}
-
-async function open(env: Record<string, string> = {}, more: object = {}): Promise<Mailbox> {
-  const home = makeHome()
-  const file = path.join(home, 'sent.txt')
-  writeFileSync(file, '')
-  const mail = { command: 'node', args: [SERVER, file], ...more }
-  writeFileSync(path.join(home, 'MCPs/servers.json'), JSON.stringify({ mcpServers: { mail } }))
-  const bridge = await startBridge({ home, env })
-  const sent = () => readFileSync(file, 'utf8').split('\n').slice(0, -1)
   const lose = async (code: string, writes: number, afterMs = 0) => {
     const leave = new AbortController()
-    const before = sent().length
+    const count = mail.sent().length + writes
     const call = { name: 'run_python', arguments: { code } }
     const lost = bridge.client.callTool(call, { signal: leave.signal }).catch(() => undefined)
-    while (sent().length < before + writes) await sleep(10)
+    await mail.got(count)
     await sleep(afterMs)
     leave.abort()
     await lost
   }
-  return { bridge, home, sent, lose, open: () => startBridge({ home, env }) }
+  return { bridge, sent: mail.sent, lose }
 }
-
-const THREE = `a = await mcp_mail.send(text="one")
-b = await mcp_mail.send(text="two")
-import time; time.sleep(SECONDS)
-c = await mcp_mail.send(text="three")
-print(a, b, c)`
-const three = (seconds: number) => THREE.replace('SECONDS', String(seconds))
 
 it('a cell that is sent again after its client gave up gets the answers of its calls, and says so', async () => {
   const { bridge, sent, lose } = await open()
-  await lose(three(20), 2, 200)
-  const code = `# again\n${three(0)}`
+  await lose(threeMails(20), 2, 200)
+  const code = `# again\n${threeMails(0)}`
   const { text } = await bridge.call({ code: code })
   expect(sent()).toEqual(['send one', 'send two', 'send three'])
-  expect(text).toContain('send one is number 1 send two is number 2 send three is number 3')
-  expect(text).toContain(
-    '[sandbridge: 2 calls had been answered before the connection broke; their answers were used again: mail.send (2).]',
-  )
+  for (const words of [THREE_ANSWERS, TWO_USED]) expect(text).toContain(words)
   // Its result is delivered now: the same cell is meant.
   expect((await bridge.call({ code: code })).text).not.toContain('used again')
   expect(sent()).toHaveLength(6)
@@ -88,4 +61,44 @@ it('loops, and a cell that is run again after its result, make every call', asyn
   const loop = 'for _ in range(10): await mcp_mail.send(text="same")'
   for (const _ of [1, 2]) expect((await bridge.call({ code: loop })).text).not.toContain('sandbridge')
   expect(sent()).toEqual(Array(20).fill('send same'))
+})
+
+it('another cell with the same call gets its answer, and one with other arguments is made', async () => {
+  const { bridge, sent, lose } = await open()
+  await lose('await mcp_mail.send(text="one"); import time; time.sleep(20)', 1, 200)
+  // A cell that only looks is no answer to whether the mail was sent.
+  expect((await bridge.call({ code: 'print(await mcp_mail.list_sent())' })).text).toContain('send one')
+  const { text } = await bridge.call({
+    code: 'for text in ("one", "one", "other"): print(await mcp_mail.send(text=text))',
+  })
+  expect(text).toContain('used again: mail.send (1).')
+  expect(sent()).toEqual(['send one', 'send one', 'send other'])
+})
+
+it('a call that its tool refused is made again, and so is one of a tool that may be called twice or takes a key', async () => {
+  const { bridge, sent, lose } = await open()
+  const code = `try: await mcp_mail.send(text="refused")
+except runtime.ToolError: print("refused")
+await mcp_mail.SILENT(text="silent")`
+  for (const tool of ['label', 'pay']) {
+    const own = code.replace('SILENT', tool)
+    await lose(own, 1)
+    await lose(own, 1)
+  }
+  const [first, second, paid, again] = sent()
+  expect([first, second]).toEqual(['label silent', 'label silent'])
+  expect(paid).toMatch(/^pay silent [0-9a-f-]{36}$/)
+  expect(again).toBe(paid)
+  expect((await bridge.call({ code: 'await mcp_mail.pay(text="x", idempotency_key="mine")' })).isError).toBe(false)
+  expect(sent().at(-1)).toBe('pay x mine')
+})
+
+it.each([
+  ['MCP_BRIDGE_ONCE=off', { MCP_BRIDGE_ONCE: 'off' }, {}],
+  ['"repeat": "always"', {}, { repeat: 'always' }],
+])('with %s, a cell that is sent again makes every call', async (_, env, entry) => {
+  const { bridge, sent, lose } = await open(env, entry)
+  await lose(threeMails(20), 2, 200)
+  expect((await bridge.call({ code: threeMails(0) })).text).not.toContain('sandbridge')
+  expect(sent()).toEqual(['send one', 'send two', 'send one', 'send two', 'send three'])
 })

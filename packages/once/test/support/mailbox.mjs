@@ -18,7 +18,6 @@ const tools = [
   tool('list_sent', {}, { readOnlyHint: true }),
   tool('lies', { text }, { readOnlyHint: true }),
 ]
-let count = 0
 
 function call({ name, arguments: { text: given = '', size = 0, idempotency_key: key } = {} }, id) {
   const answer = (value, isError) =>
@@ -26,7 +25,7 @@ function call({ name, arguments: { text: given = '', size = 0, idempotency_key: 
   if (name === 'list_sent') return answer(readFileSync(file, 'utf8'))
   if (given.includes('refused')) return answer(`${given} was refused`, true)
   appendFileSync(file, `${name} ${given}${key ? ` ${key}` : ''}\n`)
-  count += 1
+  const count = readFileSync(file, 'utf8').split('\n').length - 1
   const said = `${name} ${given} is number ${count}${'x'.repeat(size)}`
   if (given.includes('silent')) return undefined
   if (given.includes('slow')) return setTimeout(answer, 2_000, said)

@@ -1,0 +1,109 @@
+// @module-tag whole: it kills bridges, relays and residents
+// This file verifies that a cell repeats no write after its connection, its relay, its resident or its bridge was lost.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, it } from 'vitest'
+import { makeHome } from '@sandbridge/core/test/support/bridge-process.ts'
+import { type Era, startHttpBridge } from '@sandbridge/core/test/support/http-bridge.ts'
+import { residentHome } from '@sandbridge/core/test/support/resident-clients.ts'
+import { startBridge } from '@sandbridge/core/test/support/start-bridge.ts'
+import { mailbox, THREE_ANSWERS, threeMails, TWO_USED } from '../support/mailbox.ts'
+
+/** The journal is written beside the calls. */
+const WRITTEN_MS = 200
+
+it('a bridge goes on with what a killed one has written, and says which call was never answered', async () => {
+  const { entry, sent, got } = mailbox()
+  const home = makeHome({ mail: entry })
+  const first = await startBridge({ home, ownProcess: true })
+  const lost = first.client.callTool({ name: 'run_python', arguments: { code: threeMails(20) } }).catch(() => undefined)
+  await got(2)
+  await sleep(WRITTEN_MS)
+  process.kill(first.pid, 'SIGKILL')
+  await lost
+  const second = await startBridge({ home, ownProcess: true })
+  const { text } = await second.call({ code: threeMails(0) })
+  for (const words of [THREE_ANSWERS, TWO_USED]) expect(text).toContain(words)
+  const silent = 'await mcp_mail.send(text="one")\nawait mcp_mail.send(text="silent")'
+  const cut = second.client.callTool({ name: 'run_python', arguments: { code: silent } }).catch(() => undefined)
+  await got(5)
+  await sleep(WRITTEN_MS)
+  process.kill(second.pid, 'SIGKILL')
+  await cut
+  const third = await startBridge({ home, ownProcess: true })
+  expect((await third.call({ code: silent })).text).toMatch(
+    /mail\.send \(1\)[^]*OutcomeUnknown|OutcomeUnknown[^]*mail\.send \(1\)/,
+  )
+  expect(sent()).toEqual(['send one', 'send two', 'send three', 'send one', 'send silent'])
+}, 120_000)
+
+it('a client that has read its last result and left is not taken for one that has lost it', async () => {
+  const { entry, sent } = mailbox()
+  const home = makeHome({ mail: entry })
+  const first = await startBridge({ home, ownProcess: true })
+  await first.call({ code: threeMails(0) })
+  await first.client.listTools()
+  await first.client.close()
+  const second = await startBridge({ home, ownProcess: true })
+  expect((await second.call({ code: threeMails(0) })).text).not.toContain('sandbridge')
+  expect(sent()).toHaveLength(6)
+}, 120_000)
+
+it.each(['relay', 'resident'] as const)(
+  'a cell that is sent again after its %s was killed repeats nothing',
+  async (what) => {
+    const { entry, sent, got } = mailbox()
+    const { connect, residents } = residentHome({ mail: entry }, { MCP_BRIDGE_RESIDENT: 'on idle=60' })
+    const first = await connect('me')
+    const lost = first.run(threeMails(20))
+    void lost.catch(() => {})
+    await got(2)
+    await sleep(WRITTEN_MS)
+    if (what === 'relay') first.process.kill('SIGKILL')
+    else process.kill(residents().at(-1)!, 'SIGKILL')
+    if (what === 'relay') await first.exited
+    else expect(await lost).toContain('The resident bridge ended')
+    const second = what === 'relay' ? await connect('me') : first
+    const text = await second.run(threeMails(0))
+    for (const words of [THREE_ANSWERS, TWO_USED]) expect(text).toContain(words)
+    expect(sent()).toEqual(['send one', 'send two', 'send three'])
+    // Another client, in another folder.
+    expect(await (await connect('you')).run(threeMails(0))).not.toContain('sandbridge')
+    expect(sent()).toHaveLength(6)
+  },
+  120_000,
+)
+
+it.each<Era>(['legacy', 'modern'])(
+  'a cell whose response over HTTP broke repeats nothing for a %s client',
+  async (era) => {
+    const { entry, sent, got } = mailbox()
+    const bridge = await startHttpBridge({ servers: { mail: entry } })
+    const client = await bridge.connect(era)
+    const leave = new AbortController()
+    const lost = client.run(threeMails(20), {}, { signal: leave.signal }).catch(() => undefined)
+    await got(2)
+    leave.abort()
+    await lost
+    await sleep(WRITTEN_MS)
+    const text = await client.run(threeMails(0))
+    for (const words of [THREE_ANSWERS, TWO_USED]) expect(text).toContain(words)
+    expect(sent()).toEqual(['send one', 'send two', 'send three'])
+    expect(await client.run(threeMails(0))).not.toContain('used again')
+    expect(sent()).toHaveLength(6)
+  },
+  120_000,
+)
+
+it('a client whose HTTP bridge was killed goes on at the next one', async () => {
+  const { entry, sent, got } = mailbox()
+  const home = makeHome({ mail: entry })
+  const first = await startHttpBridge({ home, ownProcess: true })
+  // It waits for the bridge to come back.
+  void (await first.connect('legacy')).run(threeMails(20)).catch(() => undefined)
+  await got(2)
+  await sleep(WRITTEN_MS)
+  process.kill(first.pid, 'SIGKILL')
+  const second = await startHttpBridge({ home, ownProcess: true })
+  expect(await (await second.connect('legacy')).run(threeMails(0))).toContain(TWO_USED)
+  expect(sent()).toEqual(['send one', 'send two', 'send three'])
+}, 120_000)
