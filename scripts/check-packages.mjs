@@ -12,7 +12,7 @@ const MAY = {
   direct: ['record'],
   page: ['http', 'permissions', 'record'],
   terminal: ['permissions'],
-  workflows: ['record', 'terminal'],
+  workflows: ['once', 'record', 'terminal'],
   registry: ['remote'],
   'sign-in': ['remote'],
   bubblewrap: ['cell-packages'],

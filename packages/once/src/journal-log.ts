@@ -55,6 +55,7 @@ export class JournalLog {
   #writer: Promise<LogWriter> | undefined
   #writing: Promise<void> | undefined
   #isWarned = false
+  #isClosed = false
 
   /**
    * @param head its first line
@@ -69,11 +70,11 @@ export class JournalLog {
 
   /** @returns a promise where its call must wait for the line */
   add(line: Line): Promise<void> | undefined {
+    if (this.#isClosed) return undefined
     this.#waiting.push(line)
-    const writing = (this.#writing ??= this.#write().finally(() => (this.#writing = undefined)))
-    if (this.#isSynced) return writing
+    const writing = this.written()
     writing.catch(() => {})
-    return undefined
+    return this.#isSynced ? writing : undefined
   }
 
   call({ key, n, name, state, filled, at }: Entry): Promise<void> | undefined {
@@ -125,6 +126,11 @@ export class JournalLog {
     }
   }
 
+  /** Resolves when everything is written. @throws what the store throws, where calls wait for it */
+  written(): Promise<void> {
+    return (this.#writing ??= this.#write().finally(() => (this.#writing = undefined)))
+  }
+
   /** Never rejects. */
   async flush(): Promise<void> {
     await this.#writing?.catch(() => {})
@@ -132,6 +138,7 @@ export class JournalLog {
 
   /** Nothing is written from now on. Never rejects. */
   async close(isKept: boolean): Promise<void> {
+    this.#isClosed = true
     await this.flush()
     const writer = await this.#writer?.catch(() => undefined)
     await writer?.close().catch(() => {})

@@ -24,23 +24,36 @@ const MAX_SHOWN_ARGUMENTS = 400
 type Decision = 'again' | { result: ToolResult } | undefined
 export type Decide = (call: { server: string; tool: string; args: EnteredCall['args'] }) => Decision | Promise<Decision>
 
+interface AttemptOptions {
+  decide?: Decide | undefined
+  /** What to do about a call whose outcome is unknown. */
+  hint?: string
+}
+
 export class Journal {
   readonly log: JournalLog
   /** Meanwhile, what an earlier session left is being read. */
   reading: Promise<void> | undefined
   readonly #entries = new Map<string, Entry[]>()
+  readonly #keptMs: number
   #size = 0
   #chars = 0
   #attempts = 0
   /** The cell that made more calls than fit; true for one of an earlier session. */
   #full: Attempt | true | undefined
 
-  constructor(log: JournalLog) {
+  /** @param keptMs how long a call is held */
+  constructor(log: JournalLog, keptMs = DAY_MS) {
     this.log = log
+    this.#keptMs = keptMs
   }
 
-  begin(decide?: Decide): Attempt {
-    return new Attempt(this, (this.#attempts += 1), decide)
+  begin(options: AttemptOptions = {}): Attempt {
+    return new Attempt(this, (this.#attempts += 1), options)
+  }
+
+  isOld({ at }: Entry): boolean {
+    return at !== 0 && at < Date.now() - this.#keptMs
   }
 
   get isEmpty(): boolean {
@@ -88,7 +101,7 @@ export class Journal {
   /** Takes over what an earlier session left. */
   take(entries: Iterable<Entry>, isFull = false): void {
     for (const entry of entries) {
-      if (entry.state === 'free' || entry.at < Date.now() - DAY_MS || this.#size >= MAX_ENTRIES) continue
+      if (entry.state === 'free' || this.isOld(entry) || this.#size >= MAX_ENTRIES) continue
       const own = { ...entry, n: this.of(entry.key).length, by: undefined }
       this.#put(own)
       if (own.answer) void this.answered(own, own.answer)
@@ -119,7 +132,7 @@ export class Journal {
 export class Attempt implements CellJournal, MakerOfCalls {
   readonly number: number
   readonly #journal: Journal
-  readonly #decide: Decide | undefined
+  readonly #options: AttemptOptions
   readonly #beganAt = performance.now()
   readonly #counts = new Map<string, number>()
   readonly #reused = new Map<string, number>()
@@ -131,10 +144,10 @@ export class Attempt implements CellJournal, MakerOfCalls {
   #isStopped = false
   #callCount = 0
 
-  constructor(journal: Journal, number: number, decide?: Decide) {
+  constructor(journal: Journal, number: number, options: AttemptOptions) {
     this.#journal = journal
     this.number = number
-    this.#decide = decide
+    this.#options = options
   }
 
   get handedOverAt(): number | undefined {
@@ -176,8 +189,9 @@ export class Attempt implements CellJournal, MakerOfCalls {
   }
 
   /** Whether a call before is one that this cell repeats. */
-  #holds({ by, at }: Entry): boolean {
-    if (at !== 0 && at < Date.now() - DAY_MS) return false
+  #holds(entry: Entry): boolean {
+    const { by } = entry
+    if (this.#journal.isOld(entry)) return false
     return by === undefined || by === this || by.isRepeatedBy(this.#beganAt)
   }
 
@@ -205,8 +219,9 @@ export class Attempt implements CellJournal, MakerOfCalls {
   }
 
   #decideOn(call: EnteredCall, kind: WriteKind, entry: Entry): Promise<JournaledCall> {
-    if (!this.#decide) throw this.#unknown(call, 'sent')
-    return this.#decided(this.#decide, call, kind, entry)
+    const { decide } = this.#options
+    if (!decide) throw this.#unknown(call, 'sent')
+    return this.#decided(decide, call, kind, entry)
   }
 
   async #decided(decide: Decide, call: EnteredCall, kind: WriteKind, entry: Entry): Promise<JournaledCall> {
@@ -228,14 +243,14 @@ export class Attempt implements CellJournal, MakerOfCalls {
     this.#callCount += 1
     const what =
       state === 'answered'
-        ? 'was answered before the connection broke, with more than is kept'
+        ? 'was answered before the connection broke, and its answer was not kept'
         : 'was sent before the connection broke and never answered: it may or may not have taken effect'
     const sent = shortened(JSON.stringify(args), MAX_SHOWN_ARGUMENTS)
     const found = reading()
     const how = found.length > 0 ? `, for example with ${found.join(' or ')}` : ''
     const call = `mcp_${tool.serverAlias}.${tool.alias}(…)`
     return new BridgeError('OUTCOME_UNKNOWN', `${tool.server}.${tool.name} ${what}. It was sent with ${sent}`, {
-      hint: `Find out first${how}. To send it once more: await runtime.again(${call}).`,
+      hint: this.#options.hint ?? `Find out first${how}. To send it once more: await runtime.again(${call}).`,
       data: { server: tool.server, tool: tool.name },
     })
   }

@@ -61,15 +61,15 @@ class SessionJournals implements Journals {
     if (isDelivered !== false) this.#runs.delete(run)
   }
 
-  async flush(): Promise<void> {
-    await Promise.all(
-      [...this.#all].map((kept) => {
-        const { log, isEmpty } = kept.journal
-        if (!isEmpty || kept.session.deref()?.isClosed === false) return log.flush()
-        this.#all.delete(kept)
-        return log.close(false)
-      }),
-    )
+  async flush(isLast: boolean): Promise<void> {
+    const flushed = [...this.#all].map(async (kept) => {
+      const { log, isEmpty } = kept.journal
+      const isOpen = kept.session.deref()?.isClosed === false
+      if (!isLast && (isOpen || !isEmpty)) return log.flush()
+      this.#all.delete(kept)
+      return log.close(!isEmpty)
+    })
+    await Promise.all(flushed)
   }
 
   #open(session: JournaledSession, { owner, client, isRemote }: CellToJournal): Kept {

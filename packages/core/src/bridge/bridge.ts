@@ -188,7 +188,8 @@ export class Bridge {
   async close(): Promise<void> {
     await this.page.close()
     await this.sessions.closeAll()
-    await Promise.allSettled([this.#pool.close(), this.tenants.close(), this.users.flush()])
+    await Promise.allSettled([this.#pool.close(), this.tenants.close()])
+    await this.users.flush(true)
     await this.events.close()
     await this.stores.close()
   }

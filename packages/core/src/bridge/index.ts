@@ -1,6 +1,7 @@
 // What packages use of bridge.
 export { beginSignIn } from './begin-sign-in.ts'
 export type { RunCellRequest, RunOrigin } from './cell.ts'
+export { signInVault } from './connect-servers.ts'
 export type { DirectCall } from './direct-call.ts'
 export { OpenTenant } from './open-tenant.ts'
 export type { ServerSet } from './server-set.ts'

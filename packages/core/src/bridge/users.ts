@@ -81,11 +81,14 @@ export class Users {
       if (user === undefined || name === user) void learned?.forget(servers)
   }
 
-  /** Writes what is not written yet. Never rejects. */
-  async flush(): Promise<void> {
+  /**
+   * Writes what is not written yet. Never rejects.
+   * @param isLast the bridge ends
+   */
+  async flush(isLast = false): Promise<void> {
     const flush = async ({ learned, journals }: UserParts): Promise<void> => {
       await learned?.flush()
-      await journals?.flush()
+      await journals?.flush(isLast)
     }
     await Promise.all([...this.#parts.values()].map(flush))
   }

@@ -28,8 +28,11 @@ export interface Journals {
    * @param isDelivered undefined: its connection ended after the result was handed over
    */
   delivered(run: string, isDelivered: boolean | undefined): void
-  /** Writes what is not written yet. Never rejects. */
-  flush(): Promise<void>
+  /**
+   * Writes what is not written yet. Never rejects.
+   * @param isLast the bridge ends
+   */
+  flush(isLast: boolean): Promise<void>
 }
 
 export interface JournaledSession {
@@ -53,7 +56,7 @@ export interface CellJournal {
    * @returns undefined for one that is not journaled
    * @throws BridgeError OUTCOME_UNKNOWN
    */
-  enter(call: EnteredCall): Promise<JournaledCall> | JournaledCall | undefined
+  enter(call: EnteredCall): Promise<JournaledCall | undefined> | JournaledCall | undefined
   /** @returns a sentence about the answers that were used again */
   ended(isOk: boolean): string | undefined
 }

@@ -1,6 +1,7 @@
 // `sandbridge run-workflow`: runs a workflow without a model. Exit codes: 0 success, 1 failure, 2 invalid usage, 3 its
 // tools have changed, 4 calls were refused or failed, and it went on.
-import type { OpenTenant } from '@sandbridge/core/bridge'
+import type { OpenTenant, RunCellRequest } from '@sandbridge/core/bridge'
+import type { CellJournal } from '@sandbridge/core/parts'
 import { TimeLimit } from '@sandbridge/core/cell'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import { count } from '@sandbridge/core/util/text'
@@ -10,16 +11,17 @@ import { CHANGED, DeclaredFlows } from '../declared-flows.ts'
 import { FixtureFile, recording, replaying, type Fixture } from '../replay/fixture.ts'
 import { type OwnOptions, parseTyped } from '../own-options.ts'
 import {
-  type DecideUnanswered,
   type EarlierRun,
   failedWith,
   findResumable,
   newestOf,
   noneToResume,
-  RunJournal,
+  resultOf,
+  RunJournals,
   countEffects,
 } from '../replay/run-journal.ts'
 import { driftOf } from '../used-tools.ts'
+import type { Decide } from '@sandbridge/once/journal.ts'
 import { WORKFLOW_TIMEOUT_MS } from '../schedules.ts'
 import { asWorkflow, codeFor, functionName, watchedFlows, type Workflow } from '../workflow-cell.ts'
 import { print, printEmpty, printJson } from '@sandbridge/core/cli/terminal'
@@ -60,8 +62,8 @@ export async function runWorkflow(
     const fixture = options.check ? await fixtures.read() : await fixtures.read().catch(() => undefined)
     // A check needs no arguments: it uses those of the recorded run.
     const isRecorded = options.check === true && words.length === 0 && fixture !== undefined
-    const journal = new RunJournal(bridge.settings.stateDir, workflow.name)
-    const earlier = await journal.earlier()
+    const journals = new RunJournals(bridge, workflow.name)
+    const earlier = await journals.earlier()
     // So does a run that is resumed: it uses those of the run that failed.
     const takesResumed = options.resume === true && words.length === 0 && !isRecorded
     const resumed = takesResumed ? newestOf(earlier) : undefined
@@ -101,7 +103,7 @@ export async function runWorkflow(
     const isFirst = fixture?.version !== workflow.version
     // A run that is recorded may take new ways: it asks about them like a cell.
     const watched = watchedFlows(workflow, options.record ? undefined : declared)
-    await runForReal(workflow, args, bridge, { fixtures, isFirst, flows, watched, journal, earlier }, options)
+    await runForReal(workflow, args, bridge, { fixtures, isFirst, flows, watched, journals, earlier }, options)
   })
 }
 
@@ -142,7 +144,7 @@ interface RealRun {
   isFirst: boolean
   flows: DeclaredFlows
   watched: WatchedFlows
-  journal: RunJournal
+  journals: RunJournals
   earlier: readonly EarlierRun[]
 }
 
@@ -150,14 +152,17 @@ async function runForReal(
   workflow: Workflow,
   args: Record<string, unknown>,
   bridge: OpenTenant,
-  { fixtures, isFirst, flows, watched, journal, earlier }: RealRun,
+  { fixtures, isFirst, flows, watched, journals, earlier }: RealRun,
   options: RunOptions,
 ): Promise<void> {
   const { version } = workflow
   const timeoutMs = timeoutOf(options)
   const bar = new ProgressBar(process.stderr, process.env)
   const decide = decisionFrom(options.unanswered) ?? askForDecision(bar)
-  const resumed = options.resume ? await journal.resume(findResumable(earlier, version, args), timeoutMs) : undefined
+  const resumed = options.resume ? findResumable(earlier, version, args) : undefined
+  const journal = await (resumed
+    ? journals.resume(resumed, timeoutMs, decide)
+    : journals.begin(version, args, timeoutMs))
   const before = resumed ?? failedWith(earlier, args)
   const { answered: done, unanswered } = countEffects(before)
   if (resumed && done === 0) tell(`Resuming the run of ${resumed.startedAt}, in which no call was answered.`)
@@ -167,12 +172,18 @@ async function runForReal(
     const made = count(done + unanswered, 'call')
     tell(`The run of ${before.startedAt} failed after ${made} with an effect; --resume would go on with it.`)
   }
-  if (!resumed) await journal.begin(version, args, timeoutMs)
   const calls: Parameters<typeof recording>[1] = []
-  const upstreams = recording(journal.watch(bridge.upstreams, bridge.catalog, resumed, decide), calls)
+  const upstreams = recording(bridge.upstreams, calls)
   let code = FAILED
   try {
-    code = await run(workflow, args, bridge, { upstreams, watched }, options, bar)
+    code = await run(
+      workflow,
+      args,
+      bridge,
+      { upstreams, watched, journal: recorded(journal.cell, calls) },
+      options,
+      bar,
+    )
   } finally {
     if (code === FAILED) tellEffects(await journal.fail())
   }
@@ -182,6 +193,19 @@ async function runForReal(
   if (!watched.declared && bridge.rules.shared?.followsFlow === true)
     for (const line of flowLines(await flows.add(watched.taken))) tell(`From now on, ${line}.`)
   if (options.record || isFirst) await fixtures.write({ version, args, calls })
+}
+
+/** Adds the answers of the run that is resumed, whose calls are not made. */
+function recorded(journal: CellJournal, calls: Parameters<typeof recording>[1]): CellJournal {
+  return {
+    ...journal,
+    enter: async (call) => {
+      const entered = await journal.enter(call)
+      const { tool, args } = call
+      if (entered?.answer) calls.push({ server: tool.server, tool: tool.name, args, result: entered.answer })
+      return entered
+    },
+  }
 }
 
 /** What a run that failed has done, and how to go on. */
@@ -197,14 +221,21 @@ async function run(
   workflow: Workflow,
   args: Record<string, unknown>,
   bridge: OpenTenant,
-  { upstreams, watched }: { upstreams: Upstreams; watched: WatchedFlows },
+  { upstreams, watched, journal }: Pick<RunCellRequest, 'journal'> & { upstreams: Upstreams; watched: WatchedFlows },
   options: RunOptions,
   bar = new ProgressBar(process.stderr, process.env),
 ): Promise<number> {
   const { json, images = '.' } = options
   const timeoutMs = timeoutOf(options)
   const timeLimit = new TimeLimit(timeoutMs)
-  const request = { code: codeFor(workflow, args), timeoutMs, timeLimit, upstreams, workflow: watched }
+  const request = {
+    code: codeFor(workflow, args),
+    timeoutMs,
+    timeLimit,
+    upstreams,
+    workflow: watched,
+    ...(journal && { journal }),
+  }
   const shown = { bar, json: json === true, images, endsSession: true }
   return runInTerminal(bridge, bridge.openSession(), request, shown)
 }
@@ -217,7 +248,7 @@ function timeoutOf({ timeout }: RunOptions): number {
 }
 
 /** @throws BridgeError TOOL_ARGUMENTS_INVALID */
-function decisionFrom(words: string | undefined): DecideUnanswered | undefined {
+function decisionFrom(words: string | undefined): Decide | undefined {
   if (words === undefined) return undefined
   if (words === 'again') return () => 'again'
   const value = parseJson(words)
@@ -226,14 +257,14 @@ function decisionFrom(words: string | undefined): DecideUnanswered | undefined {
       hint: `A text as JSON has quotes: --unanswered '"done"'.`,
     })
   }
-  return () => ({ value })
+  return () => ({ result: resultOf(value) })
 }
 
 const AGAIN = 'make the call again'
 const GIVEN = 'type the answer that it should have given'
 
 /** Without a terminal, the run fails at the call. */
-function askForDecision(bar: ProgressBar): DecideUnanswered {
+function askForDecision(bar: ProgressBar): Decide {
   return ({ server, tool, args }) => {
     if (!hasTerminal()) return undefined
     return whileAsking({ bar }, async () => {
@@ -245,7 +276,7 @@ function askForDecision(bar: ProgressBar): DecideUnanswered {
       if (choice === AGAIN) return 'again'
       if (choice !== GIVEN) return undefined
       const typed = (await readLine('The answer, as text or JSON: ', true)) ?? ''
-      return { value: parseJson(typed) ?? typed }
+      return { result: resultOf(parseJson(typed) ?? typed) }
     })
   }
 }

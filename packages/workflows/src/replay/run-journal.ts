@@ -1,207 +1,146 @@
-// Journals the effects of a workflow's run: each call of a tool that is not known to be read-only, before it is made
-// and after its reply. A resumed run gets these replies again and makes no call twice. Each run has a file of its own,
-// because several runs of a workflow may go on at once.
-import { constants } from 'node:fs'
-import { appendFile, readdir, rm } from 'node:fs/promises'
-import path from 'node:path'
+// The journals of a workflow's runs: those of packages/once, kept until a run has ended well. A resumed run is the same
+// cell again: it gets the answers of the run that failed, and makes no call twice. Each run has a log of its own,
+// because several runs of a workflow may go on at once; each of its lines is on the disk before its call is made.
 import * as z from 'zod'
-import type { Catalog } from '@sandbridge/core/calls/catalog'
+import { type OpenTenant, signInVault } from '@sandbridge/core/bridge'
+import type { CellJournal } from '@sandbridge/core/parts'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { stateAfter } from '@sandbridge/core/observe/runs'
-import { makePrivateFolder, readOrdinary, replaceFile, withFileLock } from '@sandbridge/core/util/files'
-import { isRecord, parseJson } from '@sandbridge/core/util/json/json.ts'
+import { isRecord } from '@sandbridge/core/util/json/json.ts'
 import { sortedJson } from '@sandbridge/core/util/json'
 import { stillRuns, thisProcess } from '@sandbridge/core/util/process'
-import type { ToolResult, Upstreams } from '@sandbridge/core/upstream'
+import type { ToolResult } from '@sandbridge/core/upstream'
+import type { Entry } from '@sandbridge/once/entry.ts'
+import { type Decide, Journal } from '@sandbridge/once/journal.ts'
+import { JournalLog, type LogPlace, readLog } from '@sandbridge/once/journal-log.ts'
 import { maker } from '../schedules.ts'
-import { keyOf } from './fixture.ts'
-import { tappedUpstreams, type ToolCall } from './tapped-upstreams.ts'
 
-/** The name of a journal. Older versions had one for all runs of a workflow: `unfinished.jsonl`. */
-const NAME = /^unfinished(-[0-9a-f-]+)?\.jsonl$/
+const NAME = /^unfinished-/
 /** Maximum number of failed runs that are kept for each workflow. */
 const MAX_FAILED = 20
 /** A run may end this much later than its timeout, while its sandbox is stopped. */
 const GRACE_MS = 2 * 60_000
+const HINT =
+  'Look at what it did. Then use --resume with --unanswered again to make the call again, or with --unanswered and a JSON value to take that as its answer.'
 
 /** Who makes the run, and until when at most. */
 const owner = z.object({ by: maker, until: z.string() })
 type Owner = z.infer<typeof owner>
 
 /** The first line. */
-const head = z.object({ version: z.int(), args: z.record(z.string(), z.unknown()), startedAt: z.string() })
-const effect = z.object({ place: z.string(), result: z.unknown().optional(), refused: z.literal(true).optional() })
-const failed = z.object({ failed: z.literal(true) })
-
-interface Effect {
-  /** Missing for a call that was sent and has no reply. */
-  result?: unknown
-}
-
-/** What becomes of a call that was sent in the run that failed and never answered; undefined: the run fails there. */
-type Decision = 'again' | { value: unknown } | undefined
-
-/** Asks for each such call. */
-export type DecideUnanswered = (call: ToolCall) => Decision | Promise<Decision>
+const head = owner.extend({ version: z.int(), args: z.record(z.string(), z.unknown()), startedAt: z.string() })
+type Head = z.infer<typeof head>
 
 /** A run that has not ended well. */
-export interface EarlierRun {
-  file: string
-  version: number
-  args: Record<string, unknown>
-  startedAt: string
+export interface EarlierRun extends Pick<Head, 'version' | 'args' | 'startedAt'> {
+  name: string
   /** Set while it runs, as far as can be known. */
   owner: Owner | undefined
-  /** By position. */
-  effects: Map<string, Effect>
+  entries: Entry[]
 }
 
-export class RunJournal {
-  readonly #folder: string
-  #file: string
+export class RunJournals {
+  readonly #store: ReturnType<OpenTenant['stores']['of']>
+  readonly #workflow: string
+  readonly #common: Omit<LogPlace, 'name'>
 
-  constructor(stateDir: string, workflow: string) {
-    this.#folder = path.join(stateDir, '.sandbridge', 'workflows', workflow)
-    this.#file = path.join(this.#folder, `unfinished-${crypto.randomUUID()}.jsonl`)
+  constructor({ stores, settings, log }: Pick<OpenTenant, 'stores' | 'settings' | 'log'>, workflow: string) {
+    this.#store = stores.of(undefined)
+    this.#workflow = workflow
+    // Like recorded responses, they are in a database as they are.
+    const vault = stores.isShared ? undefined : signInVault(settings, log)
+    this.#common = { logs: this.#store.logs(`workflows/${workflow}`), vault, log }
   }
 
   /** The runs of the workflow that have not ended well, those that still run included; newest first. */
   async earlier(): Promise<EarlierRun[]> {
-    const names = await readdir(this.#folder).catch(() => [])
-    const files = names.filter((name) => NAME.test(name)).map((name) => path.join(this.#folder, name))
-    const runs = await Promise.all(files.map((file) => readRun(file)))
+    const logs = await this.#common.logs.list()
+    const runs = await Promise.all(logs.filter(({ name }) => NAME.test(name)).map(({ name }) => this.#read(name)))
     return runs.flatMap((run) => run ?? []).toSorted((a, b) => b.startedAt.localeCompare(a.startedAt))
   }
 
   /** Begins the journal of a new run. It replaces those of failed runs with the same arguments. */
-  async begin(version: number, args: Record<string, unknown>, timeoutMs: number): Promise<void> {
-    await makePrivateFolder(this.#folder)
-    await this.#alone(async () => {
+  begin(version: number, args: Record<string, unknown>, timeoutMs: number): Promise<RunJournal> {
+    return this.#alone(async () => {
       const ended = (await this.earlier()).filter((run) => run.owner === undefined)
       const same = ended.filter((run) => hasArguments(run, args))
       const others = ended.filter((run) => !same.includes(run))
-      for (const { file } of [...same, ...others.slice(MAX_FAILED - 1)]) await rm(file, { force: true })
-      // Written as a whole: another process never sees half of the line.
-      const first = { version, args, startedAt: new Date().toISOString(), ...ownerFor(timeoutMs) }
-      await replaceFile(this.#file, `${JSON.stringify(first)}\n`)
+      for (const { name } of [...same, ...others.slice(MAX_FAILED - 1)]) await this.#common.logs.remove(name)
+      return this.#open({ version, args, startedAt: new Date().toISOString(), ...ownerFor(timeoutMs) }, [])
     })
   }
 
   /**
    * Goes on with the journal of a failed run.
-   * @returns the run as it is now
    * @throws BridgeError STATE_REFUSED when another process resumes it or has ended it
    */
-  async resume({ file, startedAt }: EarlierRun, timeoutMs: number): Promise<EarlierRun> {
+  resume({ name, startedAt }: EarlierRun, timeoutMs: number, decide?: Decide): Promise<RunJournal> {
     return this.#alone(async () => {
-      const run = await readRun(file)
+      const run = await this.#read(name)
       if (!run) throw nothingToResume(`the run of ${startedAt} has ended well or was begun anew meanwhile`)
       if (run.owner) throw stillRunning(run.startedAt, run.owner)
-      this.#file = file
-      // The line that a killed run was writing ends here, and not in the next one.
-      const text = await readOrdinary(file)
-      if (text.at(-1) !== 0x0a) await appendFile(file, '\n')
-      await this.#add(ownerFor(timeoutMs))
-      return run
+      const { version, args, entries } = run
+      const resumed = await this.#open({ version, args, startedAt, ...ownerFor(timeoutMs) }, entries, decide)
+      await this.#common.logs.remove(name)
+      return resumed
     })
   }
 
-  /** The run succeeded. */
-  async end(): Promise<void> {
-    await rm(this.#file, { force: true })
+  async #open(first: Head, entries: readonly Entry[], decide?: Decide): Promise<RunJournal> {
+    const place = { ...this.#common, name: `unfinished-${crypto.randomUUID()}.jsonl` }
+    const journal = new Journal(new JournalLog(place, first, true), Infinity)
+    journal.take(entries)
+    await journal.log.written()
+    return new RunJournal(journal, decide)
   }
 
-  /**
-   * The run failed, and can be resumed from now on. Never throws.
-   * @returns how many calls with an effect were answered, and how many were not
-   */
-  async fail(): Promise<{ answered: number; unanswered: number }> {
-    // On a full disk, the run counts as failed once this process has ended.
-    await this.#add({ failed: true }).catch(() => {})
-    return countEffects(await readRun(this.#file))
-  }
-
-  /** Upstreams whose effects are journaled, and replayed from the earlier run where it has them. */
-  watch(
-    upstreams: Upstreams,
-    catalog: Pick<Catalog, 'findTool'>,
-    resumed?: EarlierRun,
-    decide: DecideUnanswered = () => undefined,
-  ): Upstreams {
-    const counts = new Map<string, number>()
-    return tappedUpstreams(upstreams, async (call, send) => {
-      const { definition } = await catalog.findTool(call.server, call.tool)
-      if (definition.annotations?.readOnlyHint === true) return send()
-      const key = keyOf(call)
-      const count = (counts.get(key) ?? 0) + 1
-      counts.set(key, count)
-      const place = sortedJson([count, key])
-      const before = resumed?.effects.get(place)
-      if (before && 'result' in before) return before.result as ToolResult
-      if (before) {
-        const decision = await decide(call)
-        if (decision === undefined) throw unknownEffect(call.server, call.tool)
-        if (decision !== 'again') {
-          const result = resultOf(decision.value)
-          await this.#add({ place, result })
-          return result
-        }
-      }
-      await this.#add({ place })
-      try {
-        const result = await send()
-        // A call that its tool refused is made again.
-        await this.#add(result.isError === true ? { place, refused: true } : { place, result })
-        return result
-      } catch (error) {
-        if (BridgeError.isInstance(error) && stateAfter(error.code) !== 'unknown')
-          await this.#add({ place, refused: true })
-        throw error
-      }
-    })
-  }
-
-  /** Creates no file: a reply that comes after the run has ended, and its journal is gone, is not kept. */
-  async #add(line: object): Promise<void> {
-    const flag = constants.O_APPEND | constants.O_WRONLY
-    try {
-      await appendFile(this.#file, `${JSON.stringify(line)}\n`, { flag, flush: true })
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-    }
+  /** Undefined if there is no journal. */
+  async #read(name: string): Promise<EarlierRun | undefined> {
+    const { head: first, entries, last } = await readLog({ ...this.#common, name })
+    const { data } = head.safeParse(first)
+    if (!data) return undefined
+    const isOver = last?.['failed'] === true || !isRunning(data)
+    return { name, ...data, owner: isOver ? undefined : data, entries }
   }
 
   /** No other process begins or resumes a run of the workflow meanwhile. */
   #alone<T>(work: () => Promise<T>): Promise<T> {
-    return withFileLock(path.join(this.#folder, 'unfinished.lock'), work)
+    return this.#store.exclusively(`workflows/${this.#workflow}/unfinished`, work)
+  }
+}
+
+export class RunJournal {
+  /** Of the one cell that runs the workflow. */
+  readonly cell: CellJournal
+  readonly #journal: Journal
+
+  constructor(journal: Journal, decide?: Decide) {
+    this.#journal = journal
+    const attempt = journal.begin({ decide, hint: HINT })
+    // Its command says how many calls were answered before.
+    this.cell = { enter: (call) => attempt.enter(call), ended: () => undefined }
+  }
+
+  /** The run succeeded. */
+  end(): Promise<void> {
+    return this.#journal.log.close(false)
+  }
+
+  /**
+   * The run failed, and can be resumed from now on. Never rejects.
+   * @returns how many calls with an effect were answered, and how many were not
+   */
+  async fail(): Promise<{ answered: number; unanswered: number }> {
+    // On a full disk, the run counts as failed once this process has ended.
+    void this.#journal.log.add({ failed: true })
+    await this.#journal.log.close(true)
+    return countEffects({ entries: [...this.#journal.entries()] })
   }
 }
 
 /** A call without an answer may or may not have taken effect. */
-export function countEffects(run: EarlierRun | undefined): { answered: number; unanswered: number } {
-  const effects = [...(run?.effects.values() ?? [])]
-  const answered = effects.filter((one) => 'result' in one).length
-  return { answered, unanswered: effects.length - answered }
-}
-
-/** Returns undefined if there is no journal. A truncated line is skipped. */
-async function readRun(file: string): Promise<EarlierRun | undefined> {
-  const text = await readOrdinary(file).then(String, () => '')
-  const [first = '', ...lines] = text.split('\n')
-  const began = parseJson(first)
-  const about = head.safeParse(began)
-  if (!about.success) return undefined
-  const effects = new Map<string, Effect>()
-  let last = owner.safeParse(began).data
-  for (const line of lines) {
-    const read = parseJson(line)
-    const { data } = effect.safeParse(read)
-    if (data?.refused) effects.delete(data.place)
-    else if (data) effects.set(data.place, data.result === undefined ? {} : { result: data.result })
-    else if (failed.safeParse(read).success) last = undefined
-    else last = owner.safeParse(read).data ?? last
-  }
-  return { file, ...about.data, owner: last && isRunning(last) ? last : undefined, effects }
+export function countEffects(run: Pick<EarlierRun, 'entries'> | undefined): { answered: number; unanswered: number } {
+  const count = (state: Entry['state']): number => run?.entries.filter((one) => one.state === state).length ?? 0
+  return { answered: count('answered'), unanswered: count('sent') }
 }
 
 const ownerFor = (timeoutMs: number): Owner => ({
@@ -261,17 +200,7 @@ function stillRunning(startedAt: string, { by, until }: Owner): BridgeError {
 }
 
 /** A result as a server sends it. */
-function resultOf(value: unknown): ToolResult {
+export function resultOf(value: unknown): ToolResult {
   const text = typeof value === 'string' ? value : JSON.stringify(value)
   return { content: [{ type: 'text', text }], ...(isRecord(value) && { structuredContent: value }) }
-}
-
-function unknownEffect(server: string, tool: string): BridgeError {
-  return new BridgeError(
-    'CANCELLED',
-    `${server}.${tool} was called in the run that failed and never answered: it may or may not have taken effect`,
-    {
-      hint: 'Look at what it did. Then use --resume with --unanswered again to make the call again, or with --unanswered and a JSON value to take that as its answer.',
-    },
-  )
 }

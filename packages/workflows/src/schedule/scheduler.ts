@@ -6,7 +6,7 @@ import { messageOf } from '@sandbridge/core/errors.ts'
 import { type Due, ScheduleStore, type Schedule, WORKFLOW_TIMEOUT_MS } from '../schedules.ts'
 import { CHANGED, DeclaredFlows } from '../declared-flows.ts'
 import { parseArguments } from '../parameters.ts'
-import { RunJournal } from '../replay/run-journal.ts'
+import { RunJournals } from '../replay/run-journal.ts'
 import { driftOf, usesNamed } from '../used-tools.ts'
 import { asWorkflow, codeFor, functionName, watchedFlows } from '../workflow-cell.ts'
 
@@ -143,15 +143,14 @@ async function runUnwatched(
     return {
       problem: `Nothing was called: ${CHANGED}. Read it, and run it once in a terminal: sandbridge run-workflow ${name}`,
     }
-  const journal = new RunJournal(settings.stateDir, workflow.name)
-  await journal.begin(workflow.version, args, WORKFLOW_TIMEOUT_MS)
+  const journal = await new RunJournals(bridge, workflow.name).begin(workflow.version, args, WORKFLOW_TIMEOUT_MS)
   let isOk = false
   const session = bridge.openSession()
   try {
     const { status, error, notes, notDone } = await bridge.cells.run(session, {
       code: codeFor(workflow, args),
       timeoutMs: WORKFLOW_TIMEOUT_MS,
-      upstreams: journal.watch(bridge.upstreams, catalog),
+      journal: journal.cell,
       allowed: isScheduled ? usesNamed(workflow.workflow.uses, allowed) : [],
       workflow: watchedFlows(workflow, declared),
       run,
