@@ -7,6 +7,8 @@ export interface MakerOfCalls {
   readonly number: number
   /** When its result was handed over, if nothing is known of it since. */
   readonly handedOverAt: number | undefined
+  /** Whether its client has its result, as far as is known. */
+  readonly isDelivered: boolean | undefined
   /** Whether a cell that began then may repeat it, as far as is known of its result. */
   isRepeatedBy(beganAt: number): boolean
 }
@@ -25,6 +27,10 @@ export interface Entry {
   /** The idempotency key that the bridge gave it. */
   filled: string | undefined
   at: number
+  /** It was last sent by `runtime.again`: sent once more, the same code knows nothing of that. */
+  isAgain: boolean
+  /** The cell that was told that its outcome is unknown. */
+  toldTo?: MakerOfCalls | undefined
   /** The cell that made it, or has used its answer; undefined for one of an earlier session. */
   by: MakerOfCalls | undefined
 }

@@ -23,6 +23,8 @@ interface CallLine {
   s: Entry['state']
   /** Its idempotency key. */
   i?: string | undefined
+  /** See `Entry.isAgain`. */
+  g?: true | undefined
   at?: number
   /** Its answer as JSON, or sealed. */
   r?: string
@@ -77,8 +79,8 @@ export class JournalLog {
     return this.#isSynced ? writing : undefined
   }
 
-  call({ key, n, name, state, filled, at }: Entry): Promise<void> | undefined {
-    return this.add({ k: key, n, t: name, s: state, i: filled, at } satisfies CallLine)
+  call({ key, n, name, state, filled, at, isAgain }: Entry): Promise<void> | undefined {
+    return this.add({ k: key, n, t: name, s: state, i: filled, at, g: isAgain || undefined } satisfies CallLine)
   }
 
   /** An answer. Large ones leave the memory. @param onWritten gets the number of characters that stay in memory */
@@ -159,21 +161,13 @@ export async function readLog(
     if (isCall(line)) {
       found.handedOverAt = undefined
       if (!isWanted(line)) continue
-      const { k: key, n, t = '', s: state, i: filled, at = 0, r, e } = line
+      const { k: key, n, t = '', s: state, i: filled, at = 0, g, r, e } = line
       const json = e === undefined ? r : await vault?.open(e, name)
       // Parsed by the bridge that wrote it.
       const answer = json === undefined ? undefined : (tryParseExact(json) as ToolResult)
       const before = entries.get(`${key} ${n}`)
-      entries.set(`${key} ${n}`, {
-        key,
-        n,
-        name: t,
-        state,
-        filled: filled ?? before?.filled,
-        at,
-        answer,
-        by: undefined,
-      })
+      const kept = { answer, filled: filled ?? before?.filled, isAgain: g === true }
+      entries.set(`${key} ${n}`, { key, n, name: t, state, at, by: undefined, ...kept })
     } else if (line['clear'] === true) {
       entries.clear()
       found.isFull = false

@@ -69,7 +69,8 @@ export class Journal {
   }
 
   add(key: string, n: number, name: string, by: Attempt): Entry {
-    const entry: Entry = { key, n, name, state: 'free', answer: undefined, filled: undefined, at: 0, by }
+    const nothing = { state: 'free', answer: undefined, filled: undefined, at: 0, isAgain: false } as const
+    const entry: Entry = { key, n, name, by, ...nothing }
     if (this.#full === undefined && this.#size >= MAX_ENTRIES) {
       this.#full = by
       void this.log.add({ full: true })
@@ -102,7 +103,7 @@ export class Journal {
   take(entries: Iterable<Entry>, isFull = false): void {
     for (const entry of entries) {
       if (entry.state === 'free' || this.isOld(entry) || this.#size >= MAX_ENTRIES) continue
-      const own = { ...entry, n: this.of(entry.key).length, by: undefined }
+      const own = { ...entry, n: this.of(entry.key).length, by: undefined, toldTo: undefined }
       this.#put(own)
       if (own.answer) void this.answered(own, own.answer)
       else void this.log.call(own)
@@ -154,6 +155,10 @@ export class Attempt implements CellJournal, MakerOfCalls {
     return this.#isOpen || this.#isDelivered === false ? undefined : this.#endedAt
   }
 
+  get isDelivered(): boolean | undefined {
+    return this.#isDelivered
+  }
+
   get isLost(): boolean {
     return this.#isDelivered === false
   }
@@ -177,15 +182,25 @@ export class Attempt implements CellJournal, MakerOfCalls {
     const { state = 'free', filled } = before ?? {}
     const isSafe =
       kind.isIdempotent || filled !== undefined || (kind.keyField !== undefined && kind.keyField in call.args)
-    if (state === 'sent' && !call.isAgain && !isSafe) return this.#decideOn(call, kind, before!)
-    if (state === 'answered' && !call.isAgain) {
-      return before!.answer ? this.#reuse(before!, before!.answer) : this.#find(call, before!)
+    const isMeant = call.isAgain && (!before?.isAgain || this.#knows(before))
+    if (state === 'sent' && !isMeant && !isSafe) return this.#decideOn(call, kind, before!)
+    if (state === 'answered') {
+      return before!.answer ? this.#reuse(before!, before!.answer) : this.#find(call, kind, before!, isMeant)
     }
-    this.#counts.set(key, n + 1)
-    const entry = before ?? this.#journal.add(key, n, name, this)
+    return this.#make(before ?? this.#journal.add(key, n, name, this), call, kind)
+  }
+
+  #make(entry: Entry, { isAgain }: EnteredCall, kind: WriteKind): JournaledCall {
+    this.#counts.set(entry.key, entry.n + 1)
     this.#take(entry)
-    this.#made.add(name)
+    this.#made.add(entry.name)
+    Object.assign(entry, { isAgain, toldTo: undefined })
     return new MadeCall(this.#journal, entry, kind)
+  }
+
+  /** Whether the author of this code was told that the outcome is unknown. */
+  #knows({ toldTo }: Entry): boolean {
+    return toldTo !== undefined && (toldTo.number === this.number || toldTo.isDelivered === true)
   }
 
   /** Whether a call before is one that this cell repeats. */
@@ -212,33 +227,33 @@ export class Attempt implements CellJournal, MakerOfCalls {
     return { answer, sentArgs: (args) => args, sent: () => undefined, ended: () => undefined }
   }
 
-  async #find(call: EnteredCall, entry: Entry): Promise<JournaledCall> {
+  async #find(call: EnteredCall, kind: WriteKind, entry: Entry, isMeant: boolean): Promise<JournaledCall> {
     const answer = await this.#journal.log.answerOf(entry)
-    if (!answer) throw this.#unknown(call, 'answered')
-    return this.#reuse(entry, answer)
+    if (answer) return this.#reuse(entry, answer)
+    if (isMeant) return this.#make(entry, call, kind)
+    throw this.#unknown(call, 'answered', entry)
   }
 
   #decideOn(call: EnteredCall, kind: WriteKind, entry: Entry): Promise<JournaledCall> {
     const { decide } = this.#options
-    if (!decide) throw this.#unknown(call, 'sent')
+    if (!decide) throw this.#unknown(call, 'sent', entry)
     return this.#decided(decide, call, kind, entry)
   }
 
   async #decided(decide: Decide, call: EnteredCall, kind: WriteKind, entry: Entry): Promise<JournaledCall> {
     const { server, name: tool } = call.tool
     const decision = await decide({ server, tool, args: call.args })
-    if (decision === undefined) throw this.#unknown(call, 'sent')
+    if (decision === undefined) throw this.#unknown(call, 'sent', entry)
     if (decision !== 'again') {
       await this.#journal.answered(entry, decision.result)
       return this.#reuse(entry, decision.result)
     }
-    this.#counts.set(entry.key, entry.n + 1)
-    this.#take(entry)
-    return new MadeCall(this.#journal, entry, kind)
+    return this.#make(entry, call, kind)
   }
 
   /** The same call raises it again, as often as the cell repeats it. */
-  #unknown({ tool, args, reading }: EnteredCall, state: Entry['state']): BridgeError {
+  #unknown({ tool, args, reading }: EnteredCall, state: Entry['state'], entry?: Entry): BridgeError {
+    if (entry) entry.toldTo = this
     this.#isStopped = true
     this.#callCount += 1
     const what =

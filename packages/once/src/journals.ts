@@ -63,6 +63,7 @@ class SessionJournals implements Journals {
 
   async flush(isLast: boolean): Promise<void> {
     const flushed = [...this.#all].map(async (kept) => {
+      await kept.journal.reading
       const { log, isEmpty } = kept.journal
       const isOpen = kept.session.deref()?.isClosed === false
       if (!isLast && (isOpen || !isEmpty)) return log.flush()
@@ -76,10 +77,10 @@ class SessionJournals implements Journals {
     const name = `${owner.slice(0, ID_CHARS)}-${client.slice(0, ID_CHARS)}-${randomUUID()}`
     const journal = new Journal(new JournalLog(this.#place(name), { by: thisProcess() }))
     const kept: Kept = { journal, session: new WeakRef(session), client, isRemote, last: journal.begin() }
-    this.#takeOver(kept)
+    const over = this.#takeOver(client)
     this.#bySession.set(session, kept)
     this.#all.add(kept)
-    const reading = this.#read(journal, owner, client).catch((error: unknown) => {
+    const reading = this.#read(journal, over, { owner, client }).catch((error: unknown) => {
       this.#options.log.warning('What an earlier session has written cannot be read', { error })
     })
     journal.reading = reading.then(() => void (journal.reading = undefined))
@@ -91,22 +92,30 @@ class SessionJournals implements Journals {
     return { logs: this.#logs, name, vault, log }
   }
 
-  /** From sessions of this bridge that are over. */
-  #takeOver({ journal, client }: Kept): void {
+  /** The journals of the client's sessions of this bridge that are over. */
+  #takeOver(client: string): Journal[] {
     const over = [...this.#all].filter((kept) => isOver(kept))
-    for (const [at, other] of over.entries()) {
-      const isSame = other.client === client
-      if (isSame) journal.take(stillLost(other.journal.entries()))
-      if (!isSame && !other.journal.isEmpty && at >= over.length - MAX_KEPT) continue
-      this.#all.delete(other)
-      const open = other.session.deref()
+    return over.flatMap((kept, at) => {
+      const isSame = kept.client === client
+      if (!isSame && !kept.journal.isEmpty && at >= over.length - MAX_KEPT) return []
+      this.#all.delete(kept)
+      const open = kept.session.deref()
       if (open) this.#bySession.delete(open)
-      void other.journal.log.close(false)
-    }
+      if (isSame) return [kept.journal]
+      void kept.journal.log.close(false)
+      return []
+    })
   }
 
-  /** From bridges that are gone, and from those that had the session of this handle. */
-  async #read(journal: Journal, owner: string, client: string): Promise<void> {
+  /** From those, from bridges that are gone, and from bridges that had the session of this handle. */
+  async #read(journal: Journal, over: readonly Journal[], { owner, client }: Pick<CellToJournal, 'owner' | 'client'>) {
+    for (const other of over) {
+      // It may not have read yet what was left to it.
+      await other.reading
+      journal.take(stillLost(other.entries()))
+      await journal.log.flush()
+      await other.log.close(false)
+    }
     const [own, same] = [owner, client].map((id) => id.slice(0, ID_CHARS))
     const old = Date.now() - DAY_MS
     const isMine = (name: string): boolean => name.split('-')[1] === same || (owner !== client && name.startsWith(own!))

@@ -164,7 +164,8 @@ export class Metrics implements Subscriber {
   }
 
   #callEnded(event: EventOf<'call.ended'>): void {
-    const { kind, server, name, outcome, error, durationMs } = event
+    const { kind, server, name, outcome, error, durationMs, isReused } = event
+    if (isReused) return
     const key = `${kind}\n${outcome}\n${error?.code ?? ''}\n${server}\n${name}`
     count(this.#ofCalls.get(key) ?? this.#seriesOfCall(key, event), durationMs)
   }

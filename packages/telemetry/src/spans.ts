@@ -62,6 +62,7 @@ export class Spans {
     const attributes: Attributes[] = [
       this.#ofTool(call),
       { 'sandbridge.run.id': run.run, 'mcp.client.name': run.client || undefined },
+      { 'sandbridge.call.reused': call.isReused },
     ]
     if (kind === 'resource') attributes.push({ 'mcp.resource.uri': this.#options.redact(server, name) })
     if (type !== undefined) attributes.push({ 'error.type': type })

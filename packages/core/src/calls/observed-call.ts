@@ -115,7 +115,7 @@ class ToldCall {
   }
 
   #end(outcome: CallEnded['outcome'], result: unknown, error: CallEnded['error']): void {
-    const { id, kind, server, name, mono } = this.#started
+    const { id, kind, server, name, mono, isReused } = this.#started
     const durationMs = performance.now() - mono
     const ended: EventOf<'call.ended'> = {
       type: 'call.ended',
@@ -128,6 +128,7 @@ class ToldCall {
       durationMs,
       result,
       error,
+      isReused,
       seq: 0,
       at: 0,
       mono: 0,

@@ -1,6 +1,8 @@
 // This file verifies that a cell that is sent again over stdio repeats no write, whatever its first result was lost to.
+import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
+import { LogFolder } from '../../../core/src/keep/files/log-folder.ts'
 import { startBridge } from '@sandbridge/core/test/support/start-bridge.ts'
 import { mailbox, THREE_ANSWERS, threeMails, TWO_USED } from '../support/mailbox.ts'
 
@@ -101,4 +103,29 @@ it.each([
   await lose(threeMails(20), 2, 200)
   expect((await bridge.call({ code: threeMails(0) })).text).not.toContain('sandbridge')
   expect(sent()).toEqual(['send one', 'send two', 'send one', 'send two', 'send three'])
+})
+
+it('the audit log tells a reused answer from a call', async () => {
+  const { bridge, sent, lose } = await open({ MCP_BRIDGE_AUDIT: 'shape' })
+  await lose(threeMails(20), 2, 200)
+  await bridge.call({ code: threeMails(0) })
+  expect(sent()).toHaveLength(3)
+  const logs = new LogFolder(path.join(bridge.home, 'MCPs/.sandbridge/audit'))
+  const reused = async () => {
+    const read = await Promise.all((await logs.list()).map(({ name }) => logs.linesAfter(name, 0)))
+    const all = read.flatMap(({ lines }) => lines.map((line) => JSON.parse(line) as Record<string, unknown>))
+    return all.filter(({ type }) => type === 'call').map((one) => one['reused'] === true)
+  }
+  await expect.poll(reused, { timeout: 20_000 }).toEqual([false, false, true, true, false])
+})
+
+it('a call of runtime.again whose answer was lost is not sent once more unseen', async () => {
+  const { bridge, sent, lose } = await open()
+  const again = 'await runtime.again(mcp_mail.send(text="silent"))'
+  await lose('await mcp_mail.send(text="silent")', 1)
+  await lose(again, 1)
+  expect((await bridge.call({ code: again })).text).toContain('OutcomeUnknown')
+  expect(sent()).toHaveLength(2)
+  await lose(again, 1)
+  expect(sent()).toHaveLength(3)
 })

@@ -154,6 +154,7 @@ function callOf(line: RecordEntry, begin: number): Call {
     ...(type === 'denial' && { error: { message: denial } }),
     ...(code !== '' && { error: { code, message: [code, message].filter(Boolean).join(': ') } }),
     flow: flow && shownFlow(flow),
+    ...(fields['reused'] === true && { isReused: true as const }),
   }
 }
 

@@ -106,7 +106,7 @@ const STYLES: Record<string, Style> = {
 function cellsOf({ time, type, fields }: RecordEntry): Cell[] {
   const text = (name: string) => textOf(fields, name)
   const durationMs = numberOf(fields, 'durationMs')
-  const status = text('outcome') || text('status') || text('answer')
+  const status = fields['reused'] === true ? 'reused' : text('outcome') || text('status') || text('answer')
   const { code } = errorOf(fields)
   const target = [text('server'), text('name')].filter(Boolean).join('__')
   const kind = type.padEnd(8)

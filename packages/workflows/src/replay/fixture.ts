@@ -82,6 +82,6 @@ export function replaying(upstreams: Upstreams, { calls }: Fixture): Upstreams {
   })
 }
 
-export function keyOf({ server, tool, args }: ToolCall): string {
+function keyOf({ server, tool, args }: ToolCall): string {
   return sortedJson([server, tool, args])
 }

@@ -170,6 +170,8 @@ export interface CallEnded extends About {
   /** As the server sent it; missing if there was no result. */
   result?: unknown
   error?: EventError | undefined
+  /** See `CallStarted`. */
+  isReused?: true | undefined
 }
 
 /** The user is asked a question. `server` is missing when the bridge itself asks. */

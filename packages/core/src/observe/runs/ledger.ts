@@ -259,7 +259,8 @@ export class Ledger {
     const isFailed = outcome !== 'ok'
     const known = this.#server(server, at)
     known.durationMs += durationMs
-    for (const one of [this.counts, known]) {
+    // A call that is not made counts for no server.
+    for (const one of call?.isReused ? [] : [this.counts, known]) {
       one.calls += 1
       if (isFailed) one.failed += 1
     }

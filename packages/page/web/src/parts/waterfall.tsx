@@ -98,7 +98,8 @@ function Call({ call, total, isOpen, onToggle }: CallProps): JSX.Element {
   const width = call.durationMs === undefined ? 100 - left : Math.max(0.8, (100 * call.durationMs) / total)
   const state = call.outcome ?? 'open'
   const shown = call.error ? (call.error.message ?? call.error.code) : call.result
-  const time = call.durationMs === undefined ? (call.message ?? 'running') : duration(call.durationMs)
+  const ended = call.isReused ? 'answer used again' : duration(call.durationMs ?? 0)
+  const time = call.durationMs === undefined ? (call.message ?? 'running') : ended
   return (
     <li>
       <button type="button" class="call" aria-expanded={isOpen} onClick={onToggle}>

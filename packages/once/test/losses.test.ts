@@ -1,0 +1,143 @@
+// @module-tag whole: it loses two hundred programs in several ways each
+// This file verifies that no interleaving of losses makes a write twice, or none: journals with their real logs, and a
+// server that counts.
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { CatalogTool } from '../../core/src/calls/catalog/model/catalog-tool.ts'
+import type { CellJournal } from '../../core/src/calls/once-part.ts'
+import { fileStore } from '../../core/src/keep/files/file-store.ts'
+import { SILENT } from '../../core/src/util/log.ts'
+import { createJournals } from '../src/journals.ts'
+
+const OWNER = 'f'.repeat(64)
+const LOST = new Error('lost')
+const send = new CatalogTool('mail', 'mail', 'send', { name: 'send' })
+
+/** Where the connection breaks: before a call is sent, on its way, before its answer, after it, or after the result. */
+const POINTS = ['before', 'unsent', 'sent', 'answered', 'made'] as const
+/** What is lost: the result, the session, or the whole bridge. */
+const KINDS = ['result', 'session', 'bridge'] as const
+
+const fault = fc.record({
+  call: fc.nat(6),
+  point: fc.constantFrom(...POINTS),
+  kind: fc.constantFrom(...KINDS),
+})
+
+/** A bridge, its server, and a model that looks before it repeats a call whose outcome is unknown. */
+class World {
+  readonly effects: string[] = []
+  readonly folder = mkdtempSync(path.join(tmpdir(), 'losses-'))
+  unknownCount = 0
+  #journals = this.#open()
+  #session = { isClosed: false }
+  #run = 0
+  /** Calls that the model has taken out of its code, and those that it makes knowingly. */
+  readonly #skipped = new Set<number>()
+  readonly #again = new Set<number>()
+
+  #open() {
+    return createJournals({ store: fileStore(this.folder), vault: undefined, log: SILENT })
+  }
+
+  close(): Promise<void> {
+    return this.#journals.flush(true)
+  }
+
+  /** @returns whether the client has the result */
+  async run(program: string[], broken: { call: number; point: string; kind: string } | undefined): Promise<boolean> {
+    const [skipped, again] = [this.#skipped, this.#again]
+    for (;;) {
+      const run = String((this.#run += 1))
+      const owner = { run, owner: OWNER, client: OWNER, isRemote: false }
+      const journal = this.#journals.begin(this.#session, owner)!
+      let at = 0
+      try {
+        for (; at < program.length; at += 1)
+          if (!skipped.has(at))
+            await this.#call(journal, program[at]!, again.has(at), broken?.call === at ? broken.point : '')
+        journal.ended(true)
+        if (broken?.point === 'made') throw LOST
+        this.#journals.delivered(run, true)
+        return true
+      } catch (error) {
+        if (error !== LOST) {
+          expect(error).toMatchObject({ code: 'OUTCOME_UNKNOWN' })
+          this.unknownCount += 1
+          journal.ended(false)
+          this.#journals.delivered(run, true)
+          const text = program[at]!
+          const wanted = program.slice(0, at + 1).filter((one) => one === text).length
+          if (this.effects.filter((one) => one === text).length < wanted) again.add(at)
+          else skipped.add(at)
+          continue
+        }
+        await this.#lose(run, journal, broken!)
+        return false
+      }
+    }
+  }
+
+  async #call(journal: CellJournal, text: string, isAgain: boolean, point: string): Promise<void> {
+    if (point === 'before') throw LOST
+    const call = { tool: send, args: { text }, isAgain, repeats: () => false, reading: () => [] }
+    const entered = (await journal.enter(call))!
+    if (entered.answer) return expect(entered.answer).toEqual({ content: [{ type: 'text', text: `did ${text}` }] })
+    void entered.sent()
+    if (point === 'unsent') throw LOST
+    this.effects.push(text)
+    if (point === 'sent') throw LOST
+    void entered.ended({ content: [{ type: 'text', text: `did ${text}` }] })
+    if (point === 'answered') throw LOST
+  }
+
+  async #lose(run: string, journal: CellJournal, { kind, point }: { kind: string; point: string }): Promise<void> {
+    if (kind === 'bridge') {
+      await this.#journals.flush(true)
+      const folder = path.join(this.folder, 'once')
+      for (const name of existsSync(folder) ? readdirSync(folder) : []) {
+        const file = path.join(folder, name)
+        writeFileSync(file, readFileSync(file, 'utf8').replaceAll(`"pid":${process.pid}`, '"pid":4194305'))
+      }
+      this.#journals = this.#open()
+      this.#session = { isClosed: false }
+      return
+    }
+    if (point !== 'made') journal.ended(false)
+    this.#journals.delivered(run, kind === 'session' ? undefined : false)
+    if (kind === 'session') {
+      this.#session.isClosed = true
+      this.#session = { isClosed: false }
+    }
+  }
+}
+
+it('a server gets the writes of one clean run, whatever is lost, or the cell is told that an outcome is unknown', async () => {
+  const program = fc.array(fc.constantFrom('a', 'b', 'c'), { minLength: 1, maxLength: 6 })
+  await fc.assert(
+    fc.asyncProperty(program, fc.array(fault, { maxLength: 5 }), async (texts, faults) => {
+      const world = new World()
+      try {
+        const isEnded = await faults.reduce(
+          async (before, one) => (await before) || world.run(texts, { ...one, call: one.call % texts.length }),
+          Promise.resolve(false),
+        )
+        if (!isEnded) expect(await world.run(texts, undefined)).toBe(true)
+        expect(world.effects.toSorted()).toEqual(texts.toSorted())
+        // A model is not asked where every outcome is known.
+        if (!faults.some(({ point }) => point === 'sent' || point === 'unsent')) expect(world.unknownCount).toBe(0)
+        if (world.unknownCount > 0) return
+        // What was delivered is not held: the same cell is meant.
+        expect(await world.run(texts, undefined)).toBe(true)
+        expect(world.effects.toSorted()).toEqual([...texts, ...texts].toSorted())
+      } finally {
+        await world.close()
+        rmSync(world.folder, { recursive: true, force: true })
+      }
+    }),
+    { numRuns: 200, seed: 76 },
+  )
+}, 60_000)
