@@ -5,7 +5,13 @@ import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { BridgeError, messageOf } from '@sandbridge/core/errors.ts'
 import { runCommand } from '@sandbridge/core/util/process'
-import { closedFolderOnTheWay, letOthersThrough, makeTemporaryFolder } from '@sandbridge/core/isolation'
+import {
+  closedFolderOnTheWay,
+  letOthersRead,
+  letOthersThrough,
+  makeReadableFolder,
+  makeTemporaryFolder,
+} from '@sandbridge/core/isolation'
 import type { MissingPackage } from '@sandbridge/core/isolation'
 import { installAvailable, InstallError, wordsText } from './missing-packages.ts'
 import { runPip } from './pip.ts'
@@ -72,9 +78,10 @@ async function ensureFolder(
   const unfinished = `${folder}.${randomUUID()}.tmp`
   try {
     // Readable by all: it contains no secret, and a sandbox may run as another user.
-    await mkdir(unfinished, { recursive: true, mode: 0o755 })
+    await makeReadableFolder(unfinished)
     if (needsNoInstaller(requested)) await writeFiles(unfinished, await unpackWheels(requested.wheels, isPureWheel))
     else await install(requested, unfinished, installer)
+    await letOthersRead(unfinished)
     await letOthersThrough([cacheDir, path.dirname(folder)])
     // If another process was faster, its folder is equivalent.
     await rename(unfinished, folder).catch(async (error: unknown) => {

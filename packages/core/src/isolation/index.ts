@@ -3,7 +3,12 @@ export { isImagePath } from './image-name.ts'
 export { sendInterrupt } from './interrupt.ts'
 export { CompiledKernels } from './local/compiled-kernel.ts'
 export { type BubblewrapPrograms, findBubblewrapPrograms, NOBODY } from './local/find-bubblewrap.ts'
-export { closedFolderOnTheWay, letOthersThrough } from './local/let-others-through.ts'
+export {
+  closedFolderOnTheWay,
+  letOthersRead,
+  letOthersThrough,
+  makeReadableFolder,
+} from './local/let-others-through.ts'
 export { DRAIN_MS, type Explained, LocalSandbox, type ProcessEnd, STDERR_TAIL_BYTES } from './local/local-sandbox.ts'
 export type { MountedFolder } from './local/mounted-folder.ts'
 export { checkMemoryLimit, explainEnd, forkServerArguments, kernelEnvironment } from './local/native-kernel.ts'

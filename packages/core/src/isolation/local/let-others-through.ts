@@ -1,14 +1,34 @@
-// Opens the path to files for root's sandboxes, which run as another user. Adds only the right to pass: no folder
-// becomes readable.
-import { chmod, stat } from 'node:fs/promises'
+// Opens files for root's sandboxes, which run as another user, and the path to them.
+import { chmod, mkdir, readdir, stat } from 'node:fs/promises'
 import path from 'node:path'
 
-/** Changes only folders of root, when this process is root. */
+/** Adds only the right to pass: no folder becomes readable. Changes only folders of root, when this process is root. */
 export async function letOthersThrough(folders: readonly string[]): Promise<void> {
   if (process.getuid?.() !== 0) return
   for (const folder of folders) {
     const mode = (await stat(folder).catch(() => undefined))?.mode
     if (mode !== undefined && (mode & 0o011) !== 0o011) await chmod(folder, (mode & 0o7777) | 0o011).catch(() => {})
+  }
+}
+
+/** Makes a folder, and parents of it that are missing, which all users can read, whatever the umask. */
+export async function makeReadableFolder(folder: string): Promise<void> {
+  const first = await mkdir(folder, { recursive: true, mode: 0o755 })
+  if (first === undefined) return
+  for (let at = folder; ; at = path.dirname(at)) {
+    await chmod(at, 0o755)
+    if (at === first || at === path.dirname(at)) return
+  }
+}
+
+/** Has all users read what root has put into a folder, whatever the umask. */
+export async function letOthersRead(folder: string): Promise<void> {
+  if (process.getuid?.() !== 0 || (process.umask() & 0o055) === 0) return
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    if (entry.isSymbolicLink()) continue
+    const place = path.join(entry.parentPath, entry.name)
+    const { mode } = await stat(place)
+    await chmod(place, (mode & 0o7777) | ((mode & 0o100) === 0 ? 0o044 : 0o055))
   }
 }
 

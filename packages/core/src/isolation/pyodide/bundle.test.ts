@@ -181,6 +181,8 @@ it('ensureBundle makes a bundle that only its owner can read, unless it is meant
   const own = await ensureBundle(options())
   expect([await mode(own), await mode(join(own, 'child.cjs'))]).toEqual([0o700, 0o600])
   await rm(own, { recursive: true })
+  const before = process.umask(0o077)
+  onTestFinished(() => void process.umask(before))
   const shared = await ensureBundle(options({ readableByAll: true }))
   expect([await mode(shared), await mode(join(shared, 'child.cjs'))]).toEqual([0o755, 0o644])
 })

@@ -5,7 +5,6 @@ import { createHash, randomBytes } from 'node:crypto'
 import {
   chmod,
   copyFile,
-  mkdir,
   open,
   readFile,
   readdir,
@@ -25,7 +24,7 @@ import { PACKAGE_ROOT } from '../../util/package-root.ts'
 import type { PackageFile } from '../packages-part.ts'
 import { makeGlue } from './glue.ts'
 import { isOwnFolderSync, makePrivateFolder } from '../../util/files/private-folder.ts'
-import { closedFolderOnTheWay, letOthersThrough } from '../local/let-others-through.ts'
+import { closedFolderOnTheWay, letOthersThrough, makeReadableFolder } from '../local/let-others-through.ts'
 import { ownTemporaryFolder } from '../../util/files/own-temporary-folder.ts'
 import { removeUnused } from '../../util/files/remove-unused.ts'
 import { appendFiles, type PackedFiles, packFiles } from './packed-files.ts'
@@ -108,7 +107,7 @@ async function enterable({ cacheFolder, readableByAll }: Placed): Promise<string
   const folder = await realpath(cacheFolder).catch(() => cacheFolder)
   await letOthersThrough([dirname(folder), folder])
   if ((await closedFolderOnTheWay(join(folder, 'bundle'))) === undefined) return cacheFolder
-  await mkdir(SHARED_CACHE, { recursive: true, mode: 0o755 }).catch(() => {})
+  await makeReadableFolder(SHARED_CACHE).catch(() => {})
   return isOwnFolderSync(SHARED_CACHE) ? SHARED_CACHE : cacheFolder
 }
 
@@ -116,10 +115,8 @@ async function ensureIn(options: BundleOptions): Promise<string> {
   const sources = await collectSources(options)
   // Node's permissions apply to real paths, and the path to the cache may contain a link.
   const { readableByAll } = options
-  const made = readableByAll
-    ? mkdir(options.cacheFolder, { recursive: true, mode: 0o755 })
-    : makePrivateFolder(options.cacheFolder)
-  await made.catch(() => {})
+  const make = readableByAll ? makeReadableFolder : makePrivateFolder
+  await make(options.cacheFolder).catch(() => {})
   const cacheFolder = await realpath(options.cacheFolder).catch(() => options.cacheFolder)
   const folder = join(cacheFolder, `pyodide-${sources.key}`)
   if (await exists(folder)) options.onFolder?.(folder)
@@ -219,7 +216,7 @@ function isKernelSource(name: string): boolean {
 
 async function writeBundle(folder: string, sources: Sources, options: BundleOptions): Promise<void> {
   try {
-    await mkdir(folder, { recursive: true, mode: options.readableByAll ? 0o755 : 0o700 })
+    await (options.readableByAll ? makeReadableFolder : makePrivateFolder)(folder)
   } catch (error) {
     throw unwritable(options.cacheFolder, error)
   }

@@ -1,0 +1,28 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { needsRoot } from '../../../test/support/needs.ts'
+import { letOthersRead, makeReadableFolder } from './let-others-through.ts'
+
+it("root's sandboxes can read what root makes for them, whatever the umask", async () => {
+  needsRoot('the sandboxes of other users run as these users')
+  const outer = mkdtempSync(path.join(tmpdir(), 'sb-read-'))
+  const before = process.umask(0o077)
+  onTestFinished(() => {
+    process.umask(before)
+    rmSync(outer, { recursive: true, force: true })
+  })
+  const folder = path.join(outer, 'a/b')
+  await makeReadableFolder(folder)
+  mkdirSync(path.join(folder, 'package'))
+  for (const name of ['module.py', 'program']) writeFileSync(path.join(folder, 'package', name), '')
+  chmodSync(path.join(folder, 'package/program'), 0o700)
+  const modes = (): number[] =>
+    ['', 'a', 'a/b', 'a/b/package', 'a/b/package/module.py', 'a/b/package/program'].map(
+      (name) => statSync(path.join(outer, name)).mode & 0o777,
+    )
+  expect(modes()).toEqual([0o700, 0o755, 0o755, 0o700, 0o600, 0o700])
+  await letOthersRead(folder)
+  expect(modes()).toEqual([0o700, 0o755, 0o755, 0o755, 0o644, 0o755])
+})
