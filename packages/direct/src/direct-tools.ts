@@ -117,18 +117,29 @@ function listId(tools: ReadonlyMap<string, CatalogTool>): string {
 
 /**
  * What a call of any tool does, by the name that a search gave it.
- * @throws BridgeError PROXY_TOOL_UNKNOWN
+ * @throws BridgeError PROXY_TOOL_UNKNOWN, also for a plain name that several have
  */
 export async function callOfAny(catalog: Catalog, name: string, args: Record<string, unknown>): Promise<NotedCall> {
-  for (const { name: server } of catalog.servers()) {
-    if (!name.startsWith(listedName({ server, name: '' }).slice(0, MAX_NAME - HASH))) continue
-    const found = (await catalog.shownTools(server)).filter((tool) =>
-      [listedName(tool), hashedName(tool)].includes(name),
-    )
-    if (found.length === 1) return callOf(found[0]!, name, args)
-  }
+  const servers = serversFor(catalog, name)
+  const tools = (await Promise.all(servers.map((server) => catalog.shownTools(server)))).flat()
+  const [found, ...others] = tools.filter((tool) => [listedName(tool), hashedName(tool)].includes(name))
+  if (found && others.length === 0) return callOf(found, name, args)
   throw noTool(name)
 }
+
+/** The name of a tool by which `callOfAny` finds no other. */
+export function foundName(catalog: Pick<Catalog, 'servers' | 'shownNow'>, tool: Named): string {
+  const name = listedName(tool)
+  const known = serversFor(catalog, name).flatMap((server) => catalog.shownNow(server))
+  return known.filter((one) => listedName(one) === name).length > 1 ? hashedName(tool) : name
+}
+
+/** Those that may have a tool of this name. */
+const serversFor = (catalog: Pick<Catalog, 'servers'>, name: string): string[] =>
+  catalog
+    .servers()
+    .map((server) => server.name)
+    .filter((server) => name.startsWith(plainName({ server, name: '' }).slice(0, MAX_NAME - HASH)))
 
 function noTool(name: string): BridgeError {
   return new BridgeError('PROXY_TOOL_UNKNOWN', `No server has the tool '${shortName(name)}'`, {

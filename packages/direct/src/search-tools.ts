@@ -4,7 +4,7 @@ import type { DirectCall } from '@sandbridge/core/bridge'
 import { type Catalog, pythonLiteral, type ToolDoc } from '@sandbridge/core/calls/catalog'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import { isRecord } from '@sandbridge/core/util/json/json.ts'
-import { listedName } from './direct-tools.ts'
+import { foundName } from './direct-tools.ts'
 
 const MAX_FOUND = 20
 
@@ -55,7 +55,7 @@ export function foundTools(reply: unknown, catalog: Catalog): CallToolResult {
   const docs = Array.isArray(reply) ? (reply as ToolDoc[]) : []
   const tools = docs.flatMap(({ server, tool, description, weak }) => {
     const { inputSchema } = catalog.seenTool(server, tool) ?? {}
-    return [{ name: listedName({ server, name: tool }), description, ...(weak && { note: weak }), inputSchema }]
+    return [{ name: foundName(catalog, { server, name: tool }), description, ...(weak && { note: weak }), inputSchema }]
   })
   const text = tools.length === 0 ? 'No tool was found.' : tools.map((tool) => JSON.stringify(tool)).join('\n')
   return { content: [{ type: 'text', text }] }

@@ -45,11 +45,19 @@ it.each([
   { is_enabled: false },
   { disabled: true },
   { disable: true },
+  { off: true },
+  { paused: true },
 ])('a server is off with %j, whatever else says that it is on', (fields) => {
   expect(bodyOf({ ...fields, trust: true })).toEqual(off)
   expect(bodyOf({ enabled: true, disabled: false, ...fields })).toEqual(off)
   const [name = ''] = Object.keys(fields)
   expect(bodyOf({ [name]: 'yes' })).toEqual({ reason: `has a field ${name} that is neither true nor false` })
+})
+
+it('a server is off whose state says so in a word, and not in any other state', () => {
+  for (const fields of [{ status: 'disabled' }, { status: 'Off' }, { state: 'inactive' }])
+    expect(bodyOf(fields)).toEqual(off)
+  for (const fields of [{ status: 'connected' }, { state: 'stopped' }]) expect(bodyOf(fields)).toHaveProperty('body')
 })
 
 it('fields of other clients have the meaning that they have there', () => {

@@ -74,7 +74,10 @@ const OAUTH = {
 const INCLUDE = 'includetools includedtools enabledtools availabletools allowedtools tools onlytools'.split(' ')
 const EXCLUDE = 'excludetools excludedtools disabledtools deniedtools disallowedtools blockedtools'.split(' ')
 const ON = 'enabled isactive active isenabled enable'.split(' ')
-const OFF = 'disabled isdisabled disable'.split(' ')
+const OFF = 'disabled isdisabled disable off inactive paused ispaused'.split(' ')
+/** Fields that say it in a word. */
+const STATES = ['status', 'state']
+const OFF_WORD = /^\s*(?:disabled?|off|inactive|paused)\s*$/i
 
 /** Names that begin like a restriction, and are none: they decide what a client asks its user about. */
 const NO_RESTRICTIONS = ['disabledautoapprovetools', 'disabledreason', 'allowsampling']
@@ -101,6 +104,11 @@ export function isKnownField(name: string): boolean {
 /** Whether a field of this name, when it is true, switches the server on; undefined for a field that is no switch. */
 export function switchesOn(name: string): boolean | undefined {
   return ON.includes(plain(name)) ? true : OFF.includes(plain(name)) ? false : undefined
+}
+
+/** Whether a field says in a word that the server is off. Clients also keep there what state it was in. */
+export function saysOff(name: string, value: unknown): boolean {
+  return STATES.includes(plain(name)) && typeof value === 'string' && OFF_WORD.test(value)
 }
 
 /** The known name that a field may have meant which begins like a restriction; undefined for any other field. */

@@ -4,7 +4,7 @@ import type * as z from 'zod'
 import { parseLists, type ShapeProblem } from '../rules/permissions-schema.ts'
 import { isRecord, withoutUndefined } from '../../util/json/json.ts'
 import { nearestName } from '../../util/text/did-you-mean.ts'
-import { isKnownField, meantRestriction, type ServerEntry, switchesOn } from './client-fields.ts'
+import { isKnownField, meantRestriction, saysOff, type ServerEntry, switchesOn } from './client-fields.ts'
 import { entrySchemas, TRANSPORTS } from './entry-schema.ts'
 import { inputReferences } from './placeholders.ts'
 import type { RemoteServer, ServerDefinition, ServerInput, StdioServer } from './server-definition.ts'
@@ -44,13 +44,14 @@ export function toServerBody(entry: ServerEntry): { body: ServerBody } | { reaso
 
 /** A switch with another value, such as "true" in quotes, was meant to do something. @throws EntryInvalid */
 function isOff(entry: ServerEntry): boolean {
-  const given = Object.entries(entry).flatMap(([name, value]) => {
+  const fields = Object.entries(entry)
+  const given = fields.flatMap(([name, value]) => {
     const isOn = switchesOn(name)
     return isOn !== undefined && isGiven(value) ? [{ name, value, isOn }] : []
   })
   const odd = given.find(({ value }) => typeof value !== 'boolean')
   if (odd) throw new EntryInvalid(`has a field ${odd.name} that is neither true nor false`)
-  return given.some(({ value, isOn }) => value !== isOn)
+  return given.some(({ value, isOn }) => value !== isOn) || fields.some(([name, value]) => saysOff(name, value))
 }
 
 const RESTRICTING: readonly (keyof ServerEntry)[] = [
