@@ -101,6 +101,11 @@ export function unpublishedHomes(folder: string): string[] {
   return readdirSync(folder).filter((name) => /^[0-9a-f]+(?:\.d)?\.\d+(?:\.\w+)?$/.test(name))
 }
 
+/** The process id of the resident that has this folder: a link that leads nowhere. Windows has none. */
+export function pidLink(home: string): string {
+  return path.join(home, 'pid')
+}
+
 export function socketIn(home: string): string {
   return path.join(home, SOCKET)
 }

@@ -7,16 +7,19 @@ import type { ClientContext } from '@sandbridge/core/config/settings'
 import { ClientLines, lineOf, MAX_LINE_BYTES } from '@sandbridge/core/serve'
 import { createLineSplitter } from '@sandbridge/core/util/bytes'
 import { isRecord } from '@sandbridge/core/util/json/json.ts'
+import { isBusy } from './busy.ts'
 import { KeptAnswers } from './kept-answers.ts'
 import { OpenRequests } from './open-requests.ts'
 import { dial } from '../connection.ts'
 import { controlLine, isControl, kindOf, PROTOCOL, readControl } from '../protocol.ts'
 import { isOffInFile } from '../own-resident.ts'
 import type { ResidentKey } from '../resident-key.ts'
-import { displace, holderOf, type ResidentPlace } from '../run-folder.ts'
+import { displace, holderOf, pidLink, type ResidentPlace } from '../run-folder.ts'
 
 const PING_MS = 5_000
 const WELCOME_MS = 5_000
+/** A resident that works for so long without a word hangs, too. */
+const MAX_BUSY_MS = 600_000
 /** From the first failed connection to giving up. */
 const START_MS = 10_000
 const RETRY_MS = 2
@@ -154,11 +157,16 @@ export class Relay {
       socket.on('data', (chunk) => lines.push(chunk))
       holder = holderOf(place.home)
       this.#isConnected = true
-      late = setTimeout(() => this.#displace(socket, holder), WELCOME_MS)
+      const since = performance.now()
+      const isLate = (): void =>
+        void this.#displace(socket, holder, since).then((stays) => {
+          if (stays && !this.#isWelcome) late = setTimeout(isLate, WELCOME_MS)
+        })
+      late = setTimeout(isLate, WELCOME_MS)
       const { env, cwd, home, ownPaths } = context
       socket.write(controlLine({ hello: PROTOCOL, key: key.text, pid: process.pid, env, cwd, home, ownPaths }))
       for (const line of this.#open.again()) socket.write(line)
-      this.#watch(socket, () => this.#displace(socket, holder))
+      this.#watch(socket, (since) => void this.#displace(socket, holder, since))
     })
     this.#socket = socket
     socket.on('error', ({ code = '', message }: NodeJS.ErrnoException) => {
@@ -170,13 +178,17 @@ export class Relay {
     })
   }
 
-  /** Two pings without any word: the resident hangs. */
-  #watch(socket: Socket, onHung: () => void): void {
+  /** Two pings without any word: the resident works on something, or hangs. */
+  #watch(socket: Socket, onSilent: (since: number) => void): void {
     clearInterval(this.#pinging)
     let heard = true
     let missed = 0
     let before = performance.now()
-    socket.on('data', () => (heard = true))
+    let since = before
+    socket.on('data', () => {
+      heard = true
+      since = performance.now()
+    })
     this.#pinging = setInterval(() => {
       const now = performance.now()
       // This process slept, too.
@@ -184,18 +196,25 @@ export class Relay {
       before = now
       missed = heard || wasLate ? 0 : missed + 1
       heard = false
-      if (missed >= 2) onHung()
+      if (missed >= 2) onSilent(since)
       else if (!socket.destroyed) socket.write(controlLine({ ping: true }))
     }, PING_MS).unref()
   }
 
   /**
-   * The resident accepts connections and says nothing. It loses its name, so that no client comes to it any more. It is
-   * not killed: its process id may be another's by now. It ends when it finds its name gone.
+   * The resident accepts connections and says nothing. Unless it works, it loses its name, so that no client comes to it
+   * any more. It is not killed: its process id may be another's by now. It ends when it finds its name gone.
+   * @returns whether it stays
    */
-  #displace(socket: Socket, holder: bigint | undefined): void {
-    if (holder !== undefined) displace(this.#options.place.home, holder)
+  async #displace(socket: Socket, holder: bigint | undefined, since: number): Promise<boolean> {
+    const { home } = this.#options.place
+    const { bytesRead } = socket
+    // As long as the socket is open, the process id is the resident's.
+    if ((await isBusy(pidLink(home))) && performance.now() - since < MAX_BUSY_MS) return true
+    if (socket.destroyed || socket.bytesRead > bytesRead) return true
+    if (holder !== undefined) displace(home, holder)
     socket.destroy()
+    return false
   }
 
   #residentLine(line: Buffer): void {

@@ -19,6 +19,7 @@ import {
   displace,
   holderOf,
   ownPlace,
+  pidLink,
   residentHomes,
   type ResidentPlace,
   socketIn,
@@ -52,7 +53,10 @@ export async function publish(
   mkdirSync(own.home, { mode: 0o700 })
   const host = path.join(own.home, HOST)
   if (IS_WINDOWS) writeFileSync(host, hostScope())
-  else symlinkSync(hostScope(), host)
+  else {
+    symlinkSync(hostScope(), host)
+    symlinkSync(String(process.pid), pidLink(own.home))
+  }
   await listen(server, own.socket, admit)
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     if (rename(own.home, place.home)) {
