@@ -19,8 +19,8 @@ export type FileText = { text: string } | { reason: string; isOrdinary?: false; 
 /** The largest config file that is read. */
 export const MAX_CONFIG_FILE_BYTES = 5 * 2 ** 20
 
-/** The file is refused by this module. The message may be shown to the file's owner. */
-class FileRefused extends Error {
+/** The file is not read. The message may be shown to the file's owner. */
+export class FileRefused extends Error {
   override readonly name = 'FileRefused'
 }
 

@@ -5,6 +5,7 @@ import { parseDocument } from './formats/config-document.ts'
 import type { ClientContext } from './settings/client-context.ts'
 import type { ConfigFileSystem } from './config-file.ts'
 import { listFiles, nodeFileSystem, readFileText } from './config-file.ts'
+import { MAX_PROJECT_FILES, ProjectFiles } from './project-files.ts'
 import { placeDefinitions, trustRank, withoutDoubles } from './merge-definitions.ts'
 import { chosenReaders } from './readers/index.ts'
 import type { ConfigLocation, NamedEntry, HostPaths, Reader } from './readers/reader.ts'
@@ -68,14 +69,13 @@ export async function discoverServers(options: DiscoverOptions): Promise<Discove
   const { settings, fileSystem = nodeFileSystem } = options
   const place = hostPaths(settings, options)
   const readers = await chosenReaders(settings.sources)
-  const found = await Promise.all(
-    readers.map(async (reader) => {
-      const locations = await filesOf(reader, place, fileSystem)
-      return Promise.all(locations.map((location) => readOrSkip(reader, location, place, options)))
-    }),
-  )
+  const found: FileServers[] = []
+  const project = { ...options, fileSystem: new ProjectFiles(fileSystem) }
+  for (const reader of readers)
+    for (const location of await filesOf(reader, place, fileSystem))
+      found.push(await readOrSkip(reader, location, place, location.scope === 'project' ? project : options))
   // The user's servers come first, so that a project cannot take a name away.
-  const files = found.flat(2).toSorted((a, b) => a.rank - b.rank)
+  const files = found.toSorted((a, b) => a.rank - b.rank)
   const placed = placeDefinitions(files.flatMap((file) => file.servers))
   const servers = withoutDoubles(placed)
   return {
@@ -101,14 +101,18 @@ async function filesOf(reader: Reader, place: HostPaths, fileSystem: ConfigFileS
     const listed = await listFiles(fileSystem, location.path, location.names)
     if ('absent' in listed) return []
     if ('reason' in listed) return [{ ...location, reason: listed.reason }]
-    return listed.names
-      .filter((name) => !location.except?.test(name))
-      .map((name) => ({
+    const names = listed.names.filter((name) => !location.except?.test(name))
+    const most = location.scope === 'project' ? MAX_PROJECT_FILES : names.length
+    const rest = { ...location, reason: `has ${names.length} files; the first ${most} are read` }
+    return names
+      .slice(0, most)
+      .map((name): Location => ({
         path: join(place, location.path, name),
         scope: location.scope,
         ...(/\.json$/i.test(name) && { format: 'jsonc' as const }),
         absent: 'is a broken symbolic link',
       }))
+      .concat(names.length > most ? rest : [])
   })
   const files = (await Promise.all(lists)).flat()
   // In the home folder, the user's file and the project's file are the same; it counts as the user's.
@@ -166,9 +170,15 @@ async function readOne(
   }
 
   const isOwn = OWN_SOURCES.has(reader.client)
+  const files = options.fileSystem instanceof ProjectFiles ? options.fileSystem : undefined
+  const tooMany = files?.refusesServers(entries.length)
+  if (tooMany !== undefined) return unread(tooMany)
+  const refused = files?.refused ?? 0
   const definitions = entries.map((entry) => toDefinition(entry, { client: reader.client, file }, isOwn, options))
   const covers =
     location.scope === 'user' ? [] : await Promise.all(definitions.map((one) => coveredOf(one, place, options)))
+  // What it inserts could change after it was trusted.
+  if (files && files.refused > refused) return unread('inserts files that are left out: they are too large')
   const text = trustedText(read.text, covers)
   const trusted = location.scope === 'user' || ((await options.isTrusted?.(file, text)) ?? false)
   const origin = {

@@ -48,6 +48,61 @@ const names = (found: DiscoveredServers): string[] => found.servers.map(({ name 
 const reasons = (found: DiscoveredServers): Record<string, string> =>
   Object.fromEntries(found.skipped.map(({ file, reason }) => [path.basename(file), reason]))
 
+describe('the files of a project that nobody trusts', () => {
+  const entry = (name: string): string => JSON.stringify(one(name, 'x'))
+  const left = /^is left out: the files of a project/
+
+  it('are read up to a sum, whatever their number', async () => {
+    const big = `${entry('big').slice(0, -1)}${' '.repeat(200_000)}}`
+    await write(project, 'mcp-servers/a.json', big)
+    await write(project, 'mcp-servers/b.json', big)
+    await write(project, 'mcp-servers/c.json', entry('small'))
+    const found = await discover()
+    expect(found.untrusted.map(({ name }) => name)).toEqual(['big', 'small'])
+    expect(reasons(found)).toEqual({ 'b.json': expect.stringMatching(left) })
+    // Control: the user's own files have no such sum.
+    await write(home, 'MCPs/a.json', big.replace('big', 'one'))
+    await write(home, 'MCPs/b.json', big.replace('big', 'two'))
+    expect(names(await discover())).toEqual(['one', 'two'])
+  })
+
+  it('are read up to a number, and so are their servers', async () => {
+    for (let at = 0; at < 300; at += 1) await write(project, `mcp-servers/f${at}.json`, entry(`f${at}`))
+    const many = await discover()
+    expect(many.untrusted).toHaveLength(200)
+    expect(reasons(many)).toEqual({ 'mcp-servers': 'has 300 files; the first 200 are read' })
+    const servers = Object.fromEntries(Array.from({ length: 400 }, (_, at) => [`s${at}`, { command: 'x' }]))
+    await rm(path.join(project, 'mcp-servers'), { recursive: true })
+    await write(project, 'mcp-servers/a.json', { mcpServers: servers })
+    await write(project, 'mcp-servers/b.json', { mcpServers: servers })
+    const two = await discover()
+    expect(two.untrusted).toHaveLength(400)
+    expect(reasons(two)).toEqual({ 'b.json': 'is left out: a project may have 500 servers' })
+  })
+
+  it('that insert more than the sum are left out, as what they insert could change after it was trusted', async () => {
+    const inserts = (file: string): object => ({
+      mcpServers: { a: { command: 'x', envFile: path.join(project, file) } },
+    })
+    await write(project, 'small.txt', 'x')
+    await write(project, 'big.txt', 'x'.repeat(300_000))
+    await write(project, 'mcp-servers/a.json', inserts('small.txt'))
+    await write(project, 'mcp-servers/b.json', inserts('big.txt'))
+    const found = await discover()
+    expect(found.untrusted.map(({ covers }) => Object.keys(covers ?? {}).map((file) => path.basename(file)))).toEqual([
+      ['small.txt'],
+    ])
+    expect(reasons(found)).toEqual({ 'b.json': 'inserts files that are left out: they are too large' })
+  })
+
+  it('and that are nested without end are not parsed', async () => {
+    await write(project, 'mcp-servers/a.json', '['.repeat(100_000))
+    await write(home, 'MCPs/a.json', '['.repeat(4_900_000))
+    for (const reason of Object.values(reasons(await discover())))
+      expect(reason).toBe('is nested too deeply')
+  })
+})
+
 describe('bad files', () => {
   it('a bad file of servers skips only its own servers', async () => {
     const mcps = path.join(home, 'MCPs')

@@ -1,5 +1,6 @@
 // Parses a config file of any format to plain values, and has the helpers with which readers look at them. Pure.
 import { isRecord, parseJson } from '../../util/json/json.ts'
+import { lineCost } from '../../util/json/line-cost.ts'
 import type { Parsed } from './parsed.ts'
 
 export type ConfigFormat = 'jsonc' | 'toml' | 'yaml'
@@ -24,6 +25,10 @@ export async function parseDocument(
 // CommonJS.
 const parsers: Record<ConfigFormat, (text: string) => Promise<Parsed>> = {
   async jsonc(text) {
+    // Parsers take seconds for these.
+    const { tooCostly } = lineCost(Buffer.from(text))
+    if (tooCostly?.includes('nested')) return { reason: 'is nested too deeply' }
+    if (tooCostly !== undefined) return { reason: `has ${tooCostly}` }
     const value = parseJson(text)
     return value === undefined ? (await import('./jsonc.ts')).parseJsonc(text) : { value }
   },

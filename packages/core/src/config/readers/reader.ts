@@ -66,6 +66,9 @@ export class TableRefused extends Error {
   override readonly name = 'TableRefused'
 }
 
+/** More are not read: nobody could choose from them. */
+const MAX_SERVERS = 2_000
+
 /** How a table of servers is written. */
 export const TABLE_EXAMPLE = '{"NAME": {"command": "…"}}'
 
@@ -87,7 +90,9 @@ export function entriesOf(
     const found = Array.isArray(table) ? 'a list' : 'a single value'
     throw new TableRefused(`has ${found} in place of its servers; expected an object such as ${TABLE_EXAMPLE}`)
   }
-  return Object.entries(table).map(([name, raw]) => {
+  const rows = Object.entries(table)
+  if (rows.length > MAX_SERVERS) throw new TableRefused(`has ${rows.length} servers; the limit is ${MAX_SERVERS}`)
+  return rows.map(([name, raw]) => {
     if (!isRecord(raw)) return { name, entry: undefined }
     // A description is prose, and a helper's command is for a shell: neither has placeholders.
     const { description, headersHelper, ...fields } = raw
