@@ -18,22 +18,19 @@ export interface Level {
 type Reading = 'usual' | 'outside' | 'escapes'
 
 const CODED = /\\|%[0-9A-F]{2}|&[#a-z]|["'](?: \+)?\n/i
-const ESCAPE = [
-  String.raw`(?<bytes>(?:\\x[0-9A-Fa-f]{2})+)|(?<octal>(?:\\[0-3][0-7]{2})+)|\\(?<letter>[abefnrtv0])`,
-  String.raw`\\(?:u(?<four>[0-9A-Fa-f]{4})|u\{(?<braced>[0-9A-Fa-f]{1,6})\}|U(?<eight>[0-9A-Fa-f]{8}))`,
-]
+/** Without groups: for each match, an engine of expressions would make an object of them. */
 const SPELLED = new RegExp(
   [
     // How bash writes a single quote inside of single quotes; how Python and Node go on with a literal in a new line.
-    String.raw`'(?:\\'|"'")'`,
-    String.raw`(?<joint>["'])(?: \+)?\n[ \t]*(?:b?\k<joint>)`,
+    String.raw`'(?:\\'|"'")'|'(?: \+)?\n[ \t]*b?'|"(?: \+)?\n[ \t]*b?"`,
     String.raw`[\n"'\x60]`,
-    String.raw`(?<backslash>(?<escape>${ESCAPE.join('|')})|\\(?<sign>[^\w\r\n]))`,
-    String.raw`(?<percent>(?:%[0-9A-Fa-f]{2})+)`,
-    String.raw`&(?:#(?<decimal>\d{1,7})|#[xX](?<hex>[0-9A-Fa-f]{1,6})|(?<entity>[a-z]{2,4}));`,
+    String.raw`(?:\\x[0-9A-Fa-f]{2})+|(?:\\[0-3][0-7]{2})+|\\u[0-9A-Fa-f]{4}|\\u\{[0-9A-Fa-f]{1,6}\}|\\U[0-9A-Fa-f]{8}`,
+    String.raw`\\[abefnrtv0]|\\[^\w\r\n]`,
+    String.raw`(?:%[0-9A-Fa-f]{2})+|&(?:#\d{1,7}|#[xX][0-9A-Fa-f]{1,6}|[a-z]{2,4});`,
   ].join('|'),
   'gu',
 )
+const BACKSLASH = '\\'
 const LETTERS: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t' }
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: '\u00a0' }
 /** Python's mark of bytes or of a raw string may stand before a quote; a letter before one is an apostrophe's. */
@@ -46,20 +43,25 @@ export function decoded({ view, outer, literals }: Level, reading: Reading = 'us
   if (!CODED.test(view.text)) return undefined
   const delimiters = new Set<number>()
   let quote = ''
-  const next = view.replaced(SPELLED, (match, at) => {
-    const { 0: found, index, groups = {} } = match
+  const next = view.replaced(SPELLED, (found, index, at) => {
+    const first = found[0]!
+    if (first === BACKSLASH) {
+      const isEscape = /\w/.test(found[1]!)
+      if (reading === 'usual' ? quote === '' && (outer || isEscape) : reading === 'outside' && quote !== '')
+        return undefined
+      // Paths have digits after a backslash, too.
+      return reading === 'outside' && /[0-3]/.test(found[1]!) && found.length > 2 ? undefined : meaningOf(found)
+    }
+    if (first === '%' || first === '&')
+      return reading === 'escapes' || (reading === 'outside' && quote !== '') ? undefined : meaningOf(found)
     if (outer?.has(index)) delimiters.add(at)
-    else if (found === '\n') quote = ''
-    else if (/^["'`]/.test(found)) {
-      if (found.length > 1) return found[0] === quote ? meaningOf(match) : undefined
-      if (quote === '' ? OPENS.test(view.text.slice(Math.max(0, index - 3), index)) : found === quote) {
-        literals.push(quote === '' ? index + 1 : index)
-        quote = quote === '' ? found : ''
-        delimiters.add(at)
-      }
-    } else if (reading === 'escapes') return groups['backslash'] ? meaningOf(match) : undefined
-    else if (reading === 'outside') return quote === '' && !groups['octal'] ? meaningOf(match) : undefined
-    else return quote !== '' || !groups[outer ? 'backslash' : 'escape'] ? meaningOf(match) : undefined
+    else if (first === '\n') quote = ''
+    else if (found.length > 1) return first === quote ? meaningOf(found) : undefined
+    else if (quote === '' ? OPENS.test(view.text.slice(Math.max(0, index - 3), index)) : found === quote) {
+      literals.push(quote === '' ? index + 1 : index)
+      quote = quote === '' ? found : ''
+      delimiters.add(at)
+    }
     return undefined
   })
   return next && levelOf(next, delimiters)
@@ -82,23 +84,26 @@ export function literalValue(content: string): string {
   return decoded(levelOf(new View(content)), 'escapes')?.view.text ?? content
 }
 
-function meaningOf({ 0: whole, groups = {} }: RegExpExecArray): string | undefined {
-  const { joint, bytes, octal, percent, four, braced, eight, letter, sign, decimal, hex, entity } = groups
-  if (joint !== undefined) return ''
-  if (sign !== undefined) return sign
-  if (letter !== undefined) return LETTERS[letter] ?? '\0'
-  if (octal !== undefined) return textOf(octal.matchAll(/[0-7]{3}/g), 8)
-  const twoDigits = bytes ?? percent
-  if (twoDigits !== undefined) return textOf(twoDigits.matchAll(/[0-9A-F]{2}/gi), 16)
-  if (entity !== undefined) return ENTITIES[entity]
-  if (whole.startsWith("'")) return "'"
-  const code = decimal === undefined ? Number.parseInt((four ?? braced ?? eight ?? hex)!, 16) : Number(decimal)
-  return code <= 0x10_ff_ff ? String.fromCodePoint(code) : undefined
+function meaningOf(found: string): string | undefined {
+  const [first, second] = found as unknown as [string, string]
+  if (first === '"' || first === "'") return found.includes('\n') ? '' : "'"
+  if (first === '%' || (first === BACKSLASH && second === 'x')) return textOf(found.match(/[0-9A-F]{2}/gi)!, 16)
+  if (first === BACKSLASH) {
+    if (found.length > 2 && /\d/.test(second)) return textOf(found.match(/[0-7]{3}/g)!, 8)
+    if (found.length === 2) return /\w/.test(second) ? (LETTERS[second] ?? '\0') : second
+    return characterOf(Number.parseInt(found.replaceAll(/[^0-9A-Fa-f]/g, ''), 16))
+  }
+  if (second !== '#') return ENTITIES[found.slice(1, -1)]
+  const isHex = /x/i.test(found[2]!)
+  return characterOf(Number.parseInt(found.slice(isHex ? 3 : 2, -1), isHex ? 16 : 10))
 }
 
+/** A half of a pair stays one: the other one follows. */
+const characterOf = (code: number): string | undefined => (code <= 0x10_ff_ff ? String.fromCodePoint(code) : undefined)
+
 /** Bytes are a text in UTF-8 if they can be; otherwise each is a character, as in strings of Python. */
-function textOf(written: Iterable<RegExpExecArray>, radix: number): string {
-  const bytes = Buffer.from(Array.from(written, ([code]) => Number.parseInt(code, radix)))
+function textOf(written: readonly string[], radix: number): string {
+  const bytes = Buffer.from(written.map((code) => Number.parseInt(code, radix)))
   const text = bytes.toString('utf8')
   return text.includes('\ufffd') ? bytes.toString('latin1') : text
 }

@@ -14,20 +14,26 @@ export class View {
   }
 
   /**
-   * @param replace receives a match and where its replacement begins; undefined leaves it as it is
+   * @param expression has no groups
+   * @param replace receives what was found, where, and where its replacement begins; undefined leaves it as it is
    * @returns undefined if nothing was replaced
    */
-  replaced(expression: RegExp, replace: (match: RegExpExecArray, at: number) => string | undefined): View | undefined {
+  replaced(
+    expression: RegExp,
+    replace: (found: string, index: number, at: number) => string | undefined,
+  ): View | undefined {
     const edits: number[] = []
     let text = ''
     let from = 0
-    for (const match of this.text.matchAll(expression)) {
-      const before = text.length + match.index - from
-      const by = replace(match, before)
+    expression.lastIndex = 0
+    for (let match = expression.exec(this.text); match; match = expression.exec(this.text)) {
+      const { 0: found, index } = match
+      const before = text.length + index - from
+      const by = replace(found, index, before)
       if (by === undefined) continue
-      text += this.text.slice(from, match.index) + by
-      from = match.index + match[0].length
-      edits.push(before, text.length, match.index, from)
+      text += this.text.slice(from, index) + by
+      from = index + found.length
+      edits.push(before, text.length, index, from)
     }
     return edits.length === 0 ? undefined : new View(text + this.text.slice(from), edits)
   }
@@ -48,7 +54,9 @@ export class View {
       else high = middle
     }
     if (low === 0) return at
-    const [, end, oldStart, oldEnd] = edits.slice(4 * low - 4, 4 * low) as [number, number, number, number]
-    return at >= end ? oldEnd + at - end : isEnd ? oldEnd : oldStart
+    const edit = 4 * low - 4
+    const end = edits[edit + 1]!
+    const oldEnd = edits[edit + 3]!
+    return at >= end ? oldEnd + at - end : isEnd ? oldEnd : edits[edit + 2]!
   }
 }
