@@ -4,6 +4,7 @@ import { expect, it } from 'vitest'
 import { targetsOf } from '../../core/src/config/rules/flow.ts'
 import { fromBase64 } from '../../core/src/calls/methods/artifact-methods.ts'
 import { eachText } from './leaves.ts'
+import { OriginIndex } from './origin-index.ts'
 import { readingsOf } from './readings.ts'
 import { spellsText } from './spelled-text.ts'
 
@@ -64,5 +65,36 @@ it.each(['1 ', '65 66 32 ', '- ', '. - ', '1'])(
   { timeout: 60_000 },
   (sign) => {
     expect(typeof spellsText(sign.repeat(100_000))).toBe('boolean')
+  },
+)
+
+it('of a call with more than can be looked at in one turn, the rest is of nobody who is known', async () => {
+  const index = new OriginIndex()
+  index.addWritten('a plain word')
+  const most = Array.from({ length: 2_000 }, () => 'a plain word '.repeat(1_000))
+  expect(index.originOf(most)).toMatchObject({ isModels: true, hasUnknown: true })
+  // Control: a part of it, in the next turn.
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(index.originOf(most.slice(0, 20))).toMatchObject({ isModels: true, hasUnknown: false })
+})
+
+it.each([
+  ['percent signs', '%'.repeat(40_000_000)],
+  ['encoded characters', '%41'.repeat(10_000_000)],
+  ['very many texts', Array.from({ length: 1_000_000 }, () => 'x')],
+])(
+  'looking for the origin of %s takes little more than of what is read of them',
+  { timeout: 60_000 },
+  async (_, value) => {
+    const timed = async (one: unknown): Promise<number> => {
+      const index = new OriginIndex()
+      await new Promise((resolve) => setImmediate(resolve))
+      const { user } = process.cpuUsage()
+      index.originOf(one)
+      return process.cpuUsage().user - user
+    }
+    await timed(value)
+    const control = await timed('%41'.repeat(300_000))
+    expect(await timed(value)).toBeLessThan(5 * control)
   },
 )

@@ -48,6 +48,12 @@ const WRITTEN_SLOTS = 1 << 14
 /** The first characters of a result are read. */
 const MAX_READ_CHARS = 2 << 20
 
+/** Of all texts in one turn of the event loop: others choose their sum. Nothing is known of the rest. */
+const MAX_TURN_CHARS = 2 << 20
+/** Looking for the origin of a character takes so many times longer than adding it, and a text as long as many. */
+const ARGUMENT_COST = 2
+const TEXT_COST = 16
+
 /** Scans one text at a time, for every session. */
 const scanner = new Scanner()
 
@@ -63,6 +69,7 @@ export class OriginIndex {
   readonly #owners: Owners
   /** The set of sources of the result that is being added. */
   #adding = 0
+  #left = MAX_TURN_CHARS
 
   /** @param isTrusted whether the user trusts the text of a server */
   constructor(
@@ -126,10 +133,19 @@ export class OriginIndex {
     this.#adding = this.#setOfSource(source)
     let left = MAX_READ_CHARS
     eachText(contentOf(result), (text, isBytes) => {
-      if (!isBytes) for (const reading of readingsOf(text.slice(0, left))) scanner.scan(reading, this.#takeResult)
+      const read = isBytes ? '' : this.#readable(text.slice(0, left))
+      for (const reading of readingsOf(read)) scanner.scan(reading, this.#takeResult)
       left -= text.length
       return left > 0
     })
+  }
+
+  /** The beginning of a text, as much as may still be read in this turn of the event loop. */
+  #readable(text: string, cost = 1): string {
+    if (this.#left === MAX_TURN_CHARS) setImmediate(() => (this.#left = MAX_TURN_CHARS))
+    const read = text.slice(0, Math.max(0, this.#left) / cost)
+    this.#left -= cost * read.length
+    return read
   }
 
   readonly #takeResult = (units: Int32Array, end: number): void => {
@@ -153,14 +169,18 @@ export class OriginIndex {
   originOf(value: unknown, how: Looking = {}): Found {
     const found: Found = { sources: [], isModels: false, hasUnknown: false }
     eachText(value, (text) => {
+      const read = this.#readable(text, ARGUMENT_COST)
       let isUnknown = true
-      for (const reading of readingsOf(text)) {
+      for (const reading of readingsOf(read)) {
         const owned = this.#owners.of(reading, how)
         isUnknown &&= owned.hasUnknown
         found.isModels ||= owned.isModels
         for (const set of owned.sets) for (const source of this.#sets[set]!) addTo(found, this.#sources[source]!)
       }
-      found.hasUnknown ||= isUnknown
+      found.hasUnknown ||= isUnknown || read.length < text.length
+      this.#left -= TEXT_COST
+      if (this.#left <= 0) found.hasUnknown = true
+      return this.#left > 0
     })
     return found
   }

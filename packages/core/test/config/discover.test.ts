@@ -98,8 +98,7 @@ describe('the files of a project that nobody trusts', () => {
   it('and that are nested without end are not parsed', async () => {
     await write(project, 'mcp-servers/a.json', '['.repeat(100_000))
     await write(home, 'MCPs/a.json', '['.repeat(4_900_000))
-    for (const reason of Object.values(reasons(await discover())))
-      expect(reason).toBe('is nested too deeply')
+    for (const reason of Object.values(reasons(await discover()))) expect(reason).toBe('is nested too deeply')
   })
 })
 

@@ -166,7 +166,7 @@ export class Relay {
       const { env, cwd, home, ownPaths } = context
       socket.write(controlLine({ hello: PROTOCOL, key: key.text, pid: process.pid, env, cwd, home, ownPaths }))
       for (const line of this.#open.again()) socket.write(line)
-      this.#watch(socket, (since) => void this.#displace(socket, holder, since))
+      this.#watch(socket, (heardAt) => void this.#displace(socket, holder, heardAt))
     })
     this.#socket = socket
     socket.on('error', ({ code = '', message }: NodeJS.ErrnoException) => {
@@ -202,8 +202,8 @@ export class Relay {
   }
 
   /**
-   * The resident accepts connections and says nothing. Unless it works, it loses its name, so that no client comes to it
-   * any more. It is not killed: its process id may be another's by now. It ends when it finds its name gone.
+   * The resident accepts connections and says nothing. Unless it works, it loses its name, so no client comes to it any
+   * more. It is not killed: its process id may be another's by now. It ends when it finds its name gone.
    * @returns whether it stays
    */
   async #displace(socket: Socket, holder: bigint | undefined, since: number): Promise<boolean> {
