@@ -34,6 +34,7 @@ const SECTIONS: Record<string, (kinds: string[]) => Promise<BenchRow[]>> = {
   registry: async () => (await import('./registry.ts')).registryRows(),
   jail: async () => (await import('./jail.ts')).jailRows(),
   flow: async () => (await import('./flow.ts')).flowRows(),
+  pauses: async () => (await import('./pauses.ts')).pauseRows(),
   masking: async () => (await import('./masking.ts')).maskingRows(),
   workflows: async () => (await import('./workflows.ts')).workflowRows(),
   languages: async () => (await import('./languages.ts')).languageRows(),

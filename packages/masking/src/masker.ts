@@ -97,14 +97,15 @@ export class Masker {
   async #maskLong(texts: Iterable<string>, masked: Map<string, string>): Promise<void> {
     let began = performance.now()
     for (const text of texts) {
-      const found: Found[] = []
+      let [made, at] = ['', 0]
       for (const piece of findInPieces(text, this.#find, this.#isKnown)) {
-        for (const one of piece) found.push(one)
+        made += this.#upTo(text, piece, at)
+        at = piece.at(-1)?.end ?? at
         if (performance.now() - began < MAX_TURN_MS) continue
         await setImmediate()
         began = performance.now()
       }
-      masked.set(text, this.#replace(text, found))
+      masked.set(text, made + text.slice(at))
     }
   }
 
@@ -136,16 +137,19 @@ export class Masker {
     return this.#replace(text, [...findInPieces(text, this.#find, this.#isKnown)].flat())
   }
 
-  /** A value that nobody can be sure of gets a token that is not put back. */
   #replace(text: string, found: readonly Found[]): string {
-    if (found.length === 0) return text
+    return this.#upTo(text, found, 0) + text.slice(found.at(-1)?.end ?? 0)
+  }
+
+  /** The text up to the last value. One that nobody can be sure of gets a token that is not put back. */
+  #upTo(text: string, found: readonly Found[], from: number): string {
     let masked = ''
-    let at = 0
+    let at = from
     for (const { start, end, label, value } of found) {
       masked += text.slice(at, start) + (value === undefined ? `[${label}]` : this.#token(value, label))
       at = end
     }
-    return masked + text.slice(at)
+    return masked
   }
 
   /** Replaces this session's tokens with their values. */

@@ -1,6 +1,6 @@
 // Reads the files of a project, which anybody may have written: only so many, in turns with what else the process does.
 import { setImmediate } from 'node:timers/promises'
-import { type ConfigFileSystem, FileRefused } from './config-file.ts'
+import { type ConfigFileSystem, FileRefused } from '../config-file.ts'
 
 /** Of all files that name servers, and of those that they name. */
 export const MAX_PROJECT_FILES = 200
