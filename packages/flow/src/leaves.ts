@@ -9,16 +9,17 @@ export function eachText(value: unknown, tell: (text: string, isBytes: boolean) 
     tell(value, false)
     return
   }
-  const pending: { value: unknown; isBytes: boolean }[] = [{ value, isBytes: false }]
+  const pending: { value: unknown; isBytes: boolean; at?: number }[] = [{ value, isBytes: false }]
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    const { value: one, isBytes } = next
+    const { value: one, isBytes, at = 0 } = next
     if (typeof one === 'string') {
       if (tell(one, isBytes) === false) return
     } else if (typeof one === 'number' || typeof one === 'bigint') {
       if (tell(String(one), false) === false) return
-    } else if (Array.isArray(one))
-      for (let at = one.length - 1; at >= 0; at -= 1) pending.push({ value: one[at], isBytes: false })
-    else if (typeof one === 'object' && one !== null)
+    } else if (Array.isArray(one)) {
+      // Not all at once: the rest may be left out.
+      if (at < one.length) pending.push({ value: one, isBytes, at: at + 1 }, { value: one[at], isBytes: false })
+    } else if (typeof one === 'object' && one !== null)
       for (const [key, inner] of Object.entries(one)) {
         if (tell(key, false) === false) return
         pending.push({ value: inner, isBytes: isBytesOf(key, one) })
