@@ -9,12 +9,18 @@ export const root = fileURLToPath(new URL('..', import.meta.url))
 
 /** Files of the core that are entries of its package.json, and not a file of a room. */
 const DOORS = /[\\/]core[\\/]src[\\/](?:.*[\\/]index|parts)\.ts$/
+/** A door only passes on what packages use: whoever takes one name of it loads that name's file alone. */
+const LIGHT_DOORS = { moduleSideEffects: [{ test: DOORS, sideEffects: false }] }
 /** For what runs before it, which old versions of Node must be able to read. */
 const BEFORE_MAIN = {
   name: 'before-main',
   resolveId(id) {
     if (id === './main.ts') return { id: './main.js', external: true }
-    return id.startsWith('node:') ? { id: id.slice('node:'.length), external: true } : null
+    if (id.startsWith('node:')) return { id: id.slice('node:'.length), external: true }
+    // It takes nothing of other packages, which may be written for newer versions.
+    return /^[.\0]|^@sandbridge\//.test(id) || path.isAbsolute(id)
+      ? null
+      : { id, external: true, moduleSideEffects: false }
   },
 }
 
@@ -29,8 +35,7 @@ export async function bundleBridge(folder, plugins = []) {
     input: { main: 'packages/sandbridge/src/main.ts' },
     platform: 'node',
     external: ['pyodide'],
-    // A door of the core only passes on what packages use: whoever takes one name of it loads that name's file alone.
-    treeshake: { moduleSideEffects: [{ test: DOORS, sideEffects: false }] },
+    treeshake: LIGHT_DOORS,
     resolve: {
       alias: {
         ...openTelemetryModules(),
@@ -64,6 +69,7 @@ export async function bundleBridge(folder, plugins = []) {
     plugins: [BEFORE_MAIN],
     input: { cli: 'packages/sandbridge/src/cli.ts' },
     platform: 'node',
+    treeshake: LIGHT_DOORS,
     transform: { target: 'es2015' },
     output: { dir: folder, codeSplitting: false, minify: { compress: true, mangle: false } },
   })
