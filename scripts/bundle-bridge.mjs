@@ -14,7 +14,7 @@ const LIGHT_DOORS = { moduleSideEffects: [{ test: DOORS, sideEffects: false }] }
 /** For what runs before it, which old versions of Node must be able to read. */
 const BEFORE_MAIN = {
   name: 'before-main',
-  resolveId(id) {
+  resolveId(id, importer) {
     if (id === './main.ts') return { id: './main.js', external: true }
     if (id.startsWith('node:')) return { id: id.slice('node:'.length), external: true }
     // It takes nothing of other packages, which may be written for newer versions.
