@@ -18,7 +18,7 @@ const BEFORE_MAIN = {
     if (id === './main.ts') return { id: './main.js', external: true }
     if (id.startsWith('node:')) return { id: id.slice('node:'.length), external: true }
     // It takes nothing of other packages, which may be written for newer versions.
-    return /^[.\0]|^@sandbridge\//.test(id) || path.isAbsolute(id)
+    return importer === undefined || /^[.\0]|^@sandbridge\//.test(id) || path.isAbsolute(id)
       ? null
       : { id, external: true, moduleSideEffects: false }
   },
