@@ -178,8 +178,8 @@ const MARKUP: Record<string, (source: string) => string> = {
 /** A page that tries each way, to the way's own port. */
 function connecting(port: (way: string) => number): string {
   const sourceOf = (way: string): string =>
-    `var one = new RTCPeerConnection({ iceServers: [{ urls: 'stun:127.0.0.1:${port(way)}' }] });` +
-    `one.createDataChannel('x'); one.createOffer().then((offer) => one.setLocalDescription(offer))`
+    `{ const one = new RTCPeerConnection({ iceServers: [{ urls: 'stun:127.0.0.1:${port(way)}' }] });` +
+    `one.createDataChannel('x'); one.createOffer().then((offer) => one.setLocalDescription(offer)) }`
   const markup = Object.entries(MARKUP).map(([way, html]) => html(sourceOf(way)))
   const scripts = Object.entries(WAYS).map(([way, script]) => {
     const source = sourceOf(way)
