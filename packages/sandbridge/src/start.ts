@@ -1,5 +1,5 @@
 // Chooses the files that this process runs from.
-import { copiedProgram } from '@sandbridge/core/cli'
+import { copiedProgram } from '@sandbridge/core/cli/package-copy.ts'
 
 /** Commands that run for as long as a cell or a client. Others end soon, and may be about the package itself. */
 const LASTING = ['run', 'resident', 'exec', 'shell', 'ui', 'top', 'log', 'approve', 'run-workflow']
