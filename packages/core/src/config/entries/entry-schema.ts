@@ -107,7 +107,7 @@ function build() {
     direct: orMissing(
       z.union([z.boolean(), texts], 'has a {field} that is neither true, false nor a list of tools'),
     ).describe('Also list its tools, or those named, to the client by themselves. * in a name stands for any text.'),
-    repeat: lenient(z.literal('always')).describe('Make each call of a cell that is sent again: see docs/once.md.'),
+    repeat: lenient(z.literal('always')).describe('Repeat its calls: see docs/once.md.'),
     shared: lenient(z.boolean()).describe(
       'Whether clients share one process of this server. false: one for each client. true: one for all, whatever their folder.',
     ),

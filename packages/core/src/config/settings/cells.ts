@@ -51,7 +51,7 @@ export const CELL_SETTINGS = {
   once: setting(
     'cells.once',
     'MCP_BRIDGE_ONCE',
-    '`on`: a cell that is sent again after its result was lost repeats no call that was answered.',
+    '`on`: a cell whose result was lost repeats no answered call: see docs/once.md.',
     choice(['on', 'off'], 'on'),
   ),
   compat: setting(
