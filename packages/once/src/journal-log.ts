@@ -7,8 +7,10 @@ import { exactJson, tryParseExact } from '@sandbridge/core/util/json'
 import { isRecord, parseJson } from '@sandbridge/core/util/json/json.ts'
 import type { Entry } from './entry.ts'
 
-/** After a write, lines wait this long for others. */
+/** After a write, lines wait this long for others; after one of many lines, a loop of calls goes on. */
 const PAUSE_MS = 5
+const LOOP_PAUSE_MS = 30
+const LOOP_LINES = 8
 /** Longer answers are not kept. */
 const MAX_ANSWER_CHARS = 4 << 20
 /** Longer ones are in the log only. */
@@ -124,7 +126,8 @@ export class JournalLog {
         if (!this.#isWarned) log.warning('What cells have written cannot be noted', { error })
         this.#isWarned = true
       }
-      if (!this.#isSynced) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
+      if (!this.#isSynced)
+        await new Promise((resolve) => setTimeout(resolve, lines.length > LOOP_LINES ? LOOP_PAUSE_MS : PAUSE_MS))
     }
   }
 
