@@ -10,6 +10,7 @@ export const init: Feature = {
     '': ['sandbridge init'],
     index: ['sandbridge index'],
     init: ['sandbridge init --client claude-code', 'sandbridge init --move', 'sandbridge init --undo'],
+    uninstall: ['sandbridge uninstall'],
   },
   findings: async (bridge) => [
     ...(await import('./check-clients.ts')).checkClients(bridge),
@@ -30,6 +31,12 @@ function addCommands(program: Command): void {
     .option('--undo', 'undo the changes')
     .json('print JSON; changes nothing without --yes')
     .runs(async () => (await import('./init.ts')).init)
+
+  program
+    .command('uninstall')
+    .description('undo init, end the bridge and delete its cache; asks before it deletes what is yours')
+    .option('-y, --yes', 'do not ask, and keep what is yours')
+    .runs(async () => (await import('./uninstall.ts')).uninstall)
 
   program
     .command('index')
