@@ -1,4 +1,4 @@
-// `sandbridge uninstall`: undoes init, ends what runs, and deletes the cache. Asks before it deletes what is the user's.
+// `sandbridge uninstall`: undoes init, ends what runs, deletes the cache. Asks before it deletes what is the user's.
 import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import path from 'node:path'
