@@ -118,6 +118,7 @@ export function connectServers(options: ConnectOptions): ConnectedServers {
     log: options.upstreamLog,
     events,
     clientInfo: CLIENT_INFO,
+    allowSelf: settings.allowSelfServer,
     idleMs: settings.upstreamIdleMs,
     resolveTransport,
     tokenStore,

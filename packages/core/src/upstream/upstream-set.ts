@@ -50,6 +50,7 @@ const DEFAULTS = {
   resolveTransport: ({ transport }: ServerDefinition) => transport,
   requests: () => ({}),
   allowLinkLocal: false,
+  allowSelf: false,
   now: () => performance.now(),
   random: Math.random,
 } satisfies Partial<GivenPlace>

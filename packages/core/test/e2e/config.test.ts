@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { bridgeEnv, CLI, makeHome, published } from '../support/bridge-process.ts'
+import { bridgeEnv, BUILT_CLI, CLI, fixtureServer, makeHome, published } from '../support/bridge-process.ts'
 import { startBridge } from '../support/start-bridge.ts'
 import { runProgram } from '../support/run-program.ts'
 
@@ -43,6 +43,16 @@ it('the bridge reads MCP_SERVERS_CONFIG too, and accepts an entry for itself onl
   const config = { MCP_SERVERS_CONFIG: file }
   expect((await found(home, config)).names).toEqual(['extra'])
   expect((await found(home, { ...config, MCP_BRIDGE_ALLOW_SELF_SERVER: '1' })).names).toEqual(['extra', 'itself'])
+})
+
+it('the bridge recognises itself behind a launcher by its answer, and lists none of its tools', async () => {
+  const script = `require('child_process').spawn(process.execPath, [${JSON.stringify(BUILT_CLI)}], { stdio: 'inherit' })`
+  const home = makeHome({ launched: { command: 'node', args: ['-e', script] }, good: fixtureServer('raw.mjs', 'good') })
+  const index = (env = {}) => runProgram(process.execPath, [BUILT_CLI, 'index'], bridgeEnv(home, env))
+  const { stdout, stderr } = await index()
+  expect(stdout + stderr).toMatch(/^launched +failed: is Sandbridge itself/m)
+  expect(stdout).toMatch(/^good +2 tools/m)
+  expect((await index({ MCP_BRIDGE_ALLOW_SELF_SERVER: '1' })).stdout).toMatch(/^launched +\d+ tool/m)
 })
 
 it('the bridge gives a server its environment and folder, and the sandbox none of it', async () => {

@@ -15,6 +15,8 @@ import { keepRawResults } from './modern/raw-results.ts'
 import { capabilitiesFor, serveRequests, type UpstreamRequests } from './requests.ts'
 import { NO_VERSION } from '../reading/handshake-results.ts'
 import { DroppedError } from '../reading/words.ts'
+import { CLIENT_INFO } from '../../util/version.ts'
+import { BridgeError } from '../../errors.ts'
 import { MODERN_REVISION, type Sdk } from './sdk.ts'
 import { TASKS_EXTENSION } from './modern/task-extension.ts'
 
@@ -31,6 +33,7 @@ export interface HandshakeOptions {
   /** Fails where the server answers `initialize` without a protocol version. */
   needsVersion: boolean
   clientInfo: Implementation
+  allowSelf: boolean
   requests: UpstreamRequests
   timeoutMs: number
   /** How long the server may take to say which era it supports, when that is `auto`. */
@@ -94,6 +97,8 @@ export async function handshake(options: HandshakeOptions): Promise<Connection> 
     await withinTime(options, client.connect(tap, { timeout: options.timeoutMs, signal: options.signal }))
     // The transport may have closed since the last response, and nothing else would report it.
     if (!client.transport) throw new sdk.SdkError(sdk.SdkErrorCode.ConnectionClosed, 'Connection closed')
+    // It has started no servers yet, of which it would be one.
+    if (!options.allowSelf && client.getServerVersion()?.name === CLIENT_INFO.name) throw isItself(attempt)
     if (options.needsVersion && lacksVersion)
       throw new sdk.SdkError(sdk.SdkErrorCode.EraNegotiationFailed, 'it names no protocol version')
   } catch (error) {
@@ -109,6 +114,12 @@ export async function handshake(options: HandshakeOptions): Promise<Connection> 
   // Awaited: some servers lose responses when they get two requests at once.
   await connection.begin((message) => reports.error(message))
   return connection
+}
+
+function isItself({ server, definition }: Attempt): BridgeError {
+  return new BridgeError('CONFIG_INVALID', `Server '${server}' is Sandbridge itself, which would list itself forever`, {
+    hint: `Take it out of ${definition.source.file}, or set MCP_BRIDGE_ALLOW_SELF_SERVER=1 for another Sandbridge.`,
+  })
 }
 
 /** The package has a timeout for requests, but not for opening a transport: an event stream may never begin. */

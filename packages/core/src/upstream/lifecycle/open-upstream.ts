@@ -191,6 +191,7 @@ async function attempt(
       attempt: attempted,
       reports,
       clientInfo: place.clientInfo,
+      allowSelf: via !== 'stdio' || place.allowSelf,
       requests: reports.callTimeouts.pausedBy(place.requests(reports.callers)),
       cleanListing: createListingCleaner(transport),
       timeoutMs: installation ? INSTALL_LIMITS.maxMs : limitMs,

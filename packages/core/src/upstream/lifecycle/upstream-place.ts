@@ -48,6 +48,8 @@ export interface UpstreamPlace {
   }
   /** Home folders of jailed servers, and what jails must hide. Missing means that no server can be jailed. */
   jail?: Omit<JailPlace, 'onRefused'>
+  /** Whether a server may be this program, as its own answer says: behind a launcher, no command line tells. */
+  allowSelf: boolean
   /** Allow remote servers at link-local and metadata addresses. */
   allowLinkLocal: boolean
   /** The clock, in milliseconds. */
