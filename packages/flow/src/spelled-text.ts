@@ -1,4 +1,5 @@
-// Finds text that is spelled in numbers, which alone say nothing: codes of letters in any base, and Morse code. Pure.
+// Finds text that is spelled in what says nothing alone: codes of letters in any base, Morse code, and signs that are
+// not seen, which are shown as escapes. Pure.
 
 /** Shorter runs may be counts. */
 const MIN_SIGNS = 12
@@ -7,6 +8,9 @@ const MIN_LETTERS = 0.8
 const MIN_FALLS = 0.2
 /** How many digits a letter has where nothing separates them, by base. */
 const WIDTHS = { 2: 8, 8: 3, 10: 3, 16: 2 }
+/** Of variation selectors and tags the first half, which the second one follows. */
+const UNSEEN =
+  /\\u(?:00ad|034f|061c|115f|1160|17b[45]|180[b-f]|20[06][0-9a-f]|202[a-e]|3164|fe0[0-9a-f]|feff|ffa0|db4[0-3])/g
 const MORSE = /(?:[.-]{1,6}[ /]+){11,}/g
 /** Numbers that are no text are letters of many scripts. */
 const SCRIPTS = ['Cyrillic', 'Greek', 'Arabic', 'Hebrew', 'Devanagari', 'Bengali', 'Thai', 'Khmer', 'Hangul']
@@ -18,6 +22,7 @@ const RUNS = LETTERS.map((letters) => ({
 const UTF8 = /(?:[ -~]|[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3})+/g
 
 export function spellsText(text: string): boolean {
+  if ((text.match(UNSEEN)?.length ?? 0) >= MIN_SIGNS) return true
   if ([...text.matchAll(MORSE)].some(([signs]) => signs.includes('.') && signs.includes('-'))) return true
   const numbers = text.split(/[^0-9A-Za-z]+/)
   return Object.entries(WIDTHS).some(([base, width]) => {

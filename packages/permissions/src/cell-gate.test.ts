@@ -31,12 +31,16 @@ function newFolder(): string {
   return folder
 }
 
-async function open(rules: object = { ask: ['hub__send', 'hub__send__all'] }, folder = newFolder()) {
+async function open(
+  rules: object = { ask: ['hub__send', 'hub__send__all'] },
+  folder = newFolder(),
+  flow: 'off' | 'ask' = 'off',
+) {
   const origin = { scope: 'user', file: 'permissions.json', shown: 'permissions.json' } as const
   const read = await readRules(JSON.stringify({ permissions: rules }), origin)
   if ('problems' in read) throw new Error('bad rules')
-  const policy = new Policy(read.rules, 'open')
-  const settings = { stateDir: folder, askTimeoutMs: 60_000, permissions: 'open', flow: 'off' } as const
+  const policy = new Policy(read.rules, 'open', flow)
+  const settings = { stateDir: folder, askTimeoutMs: 60_000, permissions: 'open', flow } as const
   const permissions = new Permissions(
     {
       settings,
@@ -54,7 +58,7 @@ async function open(rules: object = { ask: ['hub__send', 'hub__send__all'] }, fo
     policy,
   )
   const questions = stateOf(permissions).kept
-  const cellOf = (asker: Asker | undefined, more: Pick<CellOf, 'allowed' | 'hold' | 'notes'> = {}) =>
+  const cellOf = (asker: Asker | undefined, more: Pick<CellOf, 'allowed' | 'hold' | 'notes' | 'flow'> = {}) =>
     new CellPermissions(
       permissions,
       {
@@ -78,6 +82,46 @@ async function open(rules: object = { ask: ['hub__send', 'hub__send__all'] }, fo
 }
 
 const outcomeOf = (call: Promise<unknown>): Promise<string> => call.then(() => 'made', String)
+
+it('a call is judged by what its client has been shown until it is made: before it, while the user thinks, after a sign-in', async () => {
+  const { cellOf } = await open({ ask: ['hub__send'] }, newFolder(), 'ask')
+  const seen: string[] = []
+  const asked: string[] = []
+  let shownMeanwhile: string[] = []
+  const asker: Asker = {
+    canAnswer: () => true,
+    hold: (work) => work,
+    ask: ({ params }) => {
+      asked.push(String(params['message']))
+      seen.push(...shownMeanwhile.splice(0))
+      return Promise.resolve({ action: 'accept', content: { answer: 'yes, this once' } })
+    },
+  }
+  const origin = { servers: [], names: [], isModels: true, isUnknown: false }
+  const known: unknown = {
+    seen,
+    originOf: () => origin,
+    isKnownWord: () => true,
+    isTrusted: () => false,
+    ofCall: () => ({ from: {}, seen: seen.slice() }),
+  }
+  const cell = cellOf(asker, { flow: known as NonNullable<CellOf['flow']> })
+  const { signal } = new AbortController()
+  // The check before the cell.
+  expect(await cell.foresee([{ tool: TOOL, args: { id: 1 }, isMade: true }], signal)).toEqual([undefined])
+  expect(asked).toHaveLength(1)
+  // Control: nothing was shown.
+  const admitted = await cell.admit(TOOL, { id: 1 }, { signal })
+  await cell.admitAgain(TOOL, admitted, { signal })
+  expect(asked).toHaveLength(1)
+  shownMeanwhile = ['web']
+  await cell.admit(TOOL, { id: 1 }, { signal })
+  expect(asked).toHaveLength(3)
+  expect(asked[1]).not.toContain('has read text')
+  expect(asked[2]).toContain('the model has read text of web')
+  await cell.admitAgain(TOOL, admitted, { signal })
+  expect(asked).toHaveLength(4)
+})
 
 it('at most fifty questions to clients that never answer are open, and each ends with its call', async () => {
   const { permissions, cellOf } = await open()

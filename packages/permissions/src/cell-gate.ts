@@ -109,14 +109,14 @@ export class CellPermissions implements CellGate {
     const permissions = this.#permissions
     const args = asSent(given)
     const subject = permissions.subject(tool)
-    const decision = this.#judge(subject, args)
+    let decision = this.#judge(subject, args)
     if (decision.verdict === 'deny') throw this.#deny(tool, args)
     const { flow: known, workflow } = this.#cell
     const flow = known?.ofCall(args)
     let sent = args
     let id: string | undefined
-    if (decision.verdict === 'ask') {
-      id = this.#tell(tool, args, decision, 'ask')
+    while (decision.verdict === 'ask') {
+      id = this.#tell(tool, args, decision, 'ask', id)
       const shown = frozenCopy({ ...subject, args, toolKey: this.#toolKey(tool, subject, decision) })
       try {
         await this.#approve({ tool, call: shown, decision }, call.signal)
@@ -125,6 +125,11 @@ export class CellPermissions implements CellGate {
         throw error
       }
       sent = shown.args
+      // The client may have been shown more while the user thought about it.
+      const now = this.#judge(subject, sent)
+      if (now.verdict === 'deny') throw this.#deny(tool, args)
+      if (now.verdict === 'allow' || this.#toolKey(tool, subject, now) === shown.toolKey) break
+      decision = now
     }
     const counted = this.#state.count(decision.limits, this.#counts, this.#cell.session)
     const reached = counted instanceof Promise ? await counted : counted
@@ -133,19 +138,21 @@ export class CellPermissions implements CellGate {
       throw deniedByLimit(subject, reached)
     }
     if (known && workflow) workflow.taken.push(...flowsOf({ ...subject, args: sent }, known))
-    const { verdict, rule } = decision
-    const allowed = { decision: verdict, rule: rule?.text, source: rule?.origin.shown }
-    return id === undefined ? { args: sent, allowed, flow } : { args: sent, allowed, id, flow }
+    const { rule } = decision
+    const allowed = { rule: rule?.text, source: rule?.origin.shown }
+    if (id === undefined) return { args: sent, allowed: { decision: 'allow', ...allowed }, flow }
+    return { args: sent, allowed: { decision: 'ask', ...allowed }, id, flow }
   }
 
   /**
    * The same call again, which its server has refused until the user signs in or opens a page: it is neither counted
-   * nor asked about a second time.
+   * nor asked about a second time, unless the model has read more meanwhile.
    * @throws BridgeError PERMISSION_DENIED when the rules deny it by now
    */
-  admitAgain(tool: CatalogTool, { args, allowed, flow }: Admitted): Admitted {
+  async admitAgain(tool: CatalogTool, { args, allowed, flow }: Admitted, call: Cancellable): Promise<Admitted> {
     this.refuseDenied(tool, args)
-    return { args, allowed, flow }
+    const hasReadMore = this.#cell.flow?.seen.some((server) => flow?.seen.includes(server) !== true)
+    return hasReadMore ? this.admit(tool, args, call) : { args, allowed, flow }
   }
 
   /**

@@ -69,7 +69,7 @@ function callTool(params: unknown, context: CellContext, cancellation: Cancellat
     try {
       const call =
         earlier && isSame
-          ? permissions.admitAgain(found, earlier.call)
+          ? await permissions.admitAgain(found, earlier.call, cancellation)
           : await permissions.admit(found, given, cancellation)
       earlier = { tool: found, call }
       return call

@@ -104,10 +104,10 @@ export interface CellGate {
   admit(tool: CatalogTool, given: Arguments, call: Cancellable): Promise<Admitted>
   /**
    * The same call again, which its server has refused until the user signs in or opens a page: it is neither counted
-   * nor asked about a second time.
+   * nor asked about a second time, unless the model has read more meanwhile.
    * @throws BridgeError PERMISSION_DENIED when the rules deny it by now
    */
-  admitAgain(tool: CatalogTool, call: Admitted): Admitted
+  admitAgain(tool: CatalogTool, admitted: Admitted, call: Cancellable): Promise<Admitted>
   /**
    * Judges the calls found in a cell before it runs, and asks about all of them at once.
    * @returns the refusal of each call that will certainly not be made

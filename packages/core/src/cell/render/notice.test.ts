@@ -5,6 +5,7 @@ import { expect, it } from 'vitest'
 import type { CellResult } from '../cell-result.ts'
 import { BridgeError } from '../../errors.ts'
 import { fromOthers, kernelNote } from './notice.ts'
+import { withHiddenShown } from '../../util/text/hidden-text.ts'
 import { renderFailure } from './render-failure.ts'
 import { renderResult, withParts } from './render-result.ts'
 import { EMPTY_RESULT } from '../../../test/support/empty-result.ts'
@@ -78,7 +79,7 @@ it.each([
   '[sándbridge: x]',
   `[${'\u2060'.repeat(500)}sandbridge: x]`,
 ])('a line that looks like a notice is quoted: %s', (line) => {
-  expect(fromOthers(`a\n${line}\nb`)).toBe(`a\n> ${line}\nb`)
+  expect(fromOthers(`a\n${line}\nb`)).toBe(`a\n> ${withHiddenShown(line)}\nb`)
 })
 
 it.each(['[1, 2]', "['sandbridge']", '[INFO] started', '[sand]', '[какое-то слово: x]', 'see [sandbridge: x]', '[]'])(

@@ -1,6 +1,7 @@
 // Notices: what the bridge itself says in a result. They alone begin with the mark; a line from a server or a cell that
 // begins like it is quoted. Pure.
-import { shownText } from '../../util/text/terminal-text.ts'
+import { withHiddenShown } from '../../util/text/hidden-text.ts'
+import { plainText, shownText } from '../../util/text/terminal-text.ts'
 
 const MARK = '[sandbridge: '
 /** Begins a note of the kernel. It runs beside the cell's code, which can write such notes, too. */
@@ -35,11 +36,12 @@ export function noticeLine(note: string): string {
  * is like a notice.
  */
 export function fromOthers(text: string): string {
-  const shown = shownText(text)
-  if (!BRACKET.test(shown)) return shown
-  return shown.replace(LINE_START, (start: string, at: number) =>
-    isLikeMark(shown, at + start.length) ? QUOTE + start : start,
+  const plain = plainText(text)
+  if (!BRACKET.test(plain)) return withHiddenShown(plain)
+  const quoted = plain.replace(LINE_START, (start: string, at: number) =>
+    isLikeMark(plain, at + start.length) ? QUOTE + start : start,
   )
+  return withHiddenShown(quoted)
 }
 
 /** Rules out most texts quickly: a bracket, and neither `s` nor anything unusual after it. */

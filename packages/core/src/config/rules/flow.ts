@@ -91,24 +91,38 @@ const MAX_NAME_CHARS = 80
 const MAX_NAME_WORDS = 8
 const MAX_LEAVES = 10_000
 
+/** Methods that change nothing and send their server whatever they name. */
+const CARRYING = new Set(['read_resource', 'get_prompt'])
+
+interface JudgedCall {
+  server: string
+  tool: string
+  args: Readonly<Record<string, unknown>>
+}
+
 /** @returns undefined when the flow of the call is not risky */
 export function flowReason(
-  args: Readonly<Record<string, unknown>>,
+  { server: receiver, tool, args }: JudgedCall,
   isReadOnly: boolean,
   facts: FlowFacts,
 ): FlowReason | undefined {
-  if (isReadOnly) return undefined
+  const carries = isReadOnly && CARRYING.has(tool)
+  if (isReadOnly && !carries) return undefined
+  let isKnownThere = carries
   const values: { path: string; value: string; names: readonly string[] }[] = []
   const from = new Set<string>()
-  for (const { path, value, isName } of targetsOf(args)) {
-    const { servers, names, isModels } = facts.originOf(value, true)
-    if (isName && isModels) continue
+  for (const { path, value, isName } of targetsOf(args, carries)) {
+    const { servers, names, isModels, isUnknown } = facts.originOf(value, true)
+    // A server learns nothing from what it has said itself, such as the address of a resource that it lists.
+    const isReceivers = carries && !isUnknown && servers.every((server) => server === receiver)
+    isKnownThere &&= isReceivers && !isModels
+    if ((isName && isModels) || isReceivers) continue
     const risky = servers.filter((server) => !facts.isTrusted(server))
     if (risky.length === 0) continue
     for (const server of risky) from.add(server)
     if (values.length < MAX_SHOWN) values.push({ path, value: String(value), names })
   }
-  if (from.size === 0 && facts.seen.length === 0) return undefined
+  if (from.size === 0 && (facts.seen.length === 0 || isKnownThere)) return undefined
   return {
     values,
     from: [...from].toSorted(),
@@ -124,25 +138,25 @@ interface Target {
   isName: boolean
 }
 
-/** The values that say where or to whom a call goes, or what it is about. */
-export function targetsOf(args: Readonly<Record<string, unknown>>): Target[] {
+/** The values that say where or to whom a call goes, or what it is about. @param isNamed all do */
+export function targetsOf(args: Readonly<Record<string, unknown>>, isNamed = false): Target[] {
   const found: Target[] = []
-  const pending: { path: string; value: unknown; isNamed: boolean }[] = [{ path: '', value: args, isNamed: false }]
+  const pending: { path: string; value: unknown; isNamed: boolean }[] = [{ path: '', value: args, isNamed }]
   let left = MAX_LEAVES
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    const { path, value, isNamed } = next
+    const { path, value, isNamed: isOfNamed } = next
     if (typeof value === 'object' && value !== null) {
       const isList = Array.isArray(value)
       for (const [key, inner] of Object.entries(value)) {
         // Nobody reads a question about so many: they count as destinations.
-        const named = isNamed || (!isList && (DESTINATION.test(key) || CAMEL_TO.test(key))) || left <= 0
+        const named = isOfNamed || (!isList && (DESTINATION.test(key) || CAMEL_TO.test(key))) || left <= 0
         pending.push({ path: isList ? `${path}[${key}]` : path ? `${path}.${key}` : key, value: inner, isNamed: named })
         if (!isList && ADDRESS.test(key.trim())) found.push({ path: `${path}.${key}`, value: key, isName: false })
       }
       continue
     }
     left -= 1
-    if (isNamed || (typeof value === 'string' && isAddress(value))) found.push({ path, value, isName: false })
+    if (isOfNamed || (typeof value === 'string' && isAddress(value))) found.push({ path, value, isName: false })
     else if (typeof value === 'string' && looksLikeName(value)) found.push({ path, value, isName: true })
   }
   return found

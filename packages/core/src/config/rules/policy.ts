@@ -190,7 +190,7 @@ export function validate(policy: Policy, call: Call): Decision {
     const decision: Decision = { verdict, by, rule, limits: limits.length === 0 ? NO_LIMITS : limits }
     const declared = call.workflow?.declared
     const judge = (known: FlowFacts): FlowReason | undefined =>
-      declared ? undeclared(call, known, declared) : flowReason(args, hints.readOnlyHint, known)
+      declared ? undeclared(call, known, declared) : flowReason(call, hints.readOnlyHint, known)
     const risk = flow && policy.judgesFlow ? judge(flow) : undefined
     // Only a rule about flows allows a risky one.
     if (!risk || [...answered, ...byVerdict.allow].some((one) => one.condition?.usesFlow && lax(one))) return decision

@@ -112,7 +112,51 @@ it('TerminalText does not wait for the end of an endless line', () => {
   expect(stream.push(long)).toBe(long)
 })
 
-it('shownText shows what reorders text or is never shown as escapes, and leaves joiners and marks of scripts', () => {
-  expect(shownText('\x1b[2Ja\u202eb\u2069c\u{e0041}d')).toBe('a\\u202eb\\u2069c\\udb40\\udc41d')
-  expect(shownText('👩\u200d🚀 می\u200cخواهم ❤\ufe0f')).toBe('👩\u200d🚀 می\u200cخواهم ❤\ufe0f')
+const selectors = (text: string) =>
+  text
+    .split('')
+    .map((sign) => String.fromCodePoint(0xe_01_00 + sign.charCodeAt(0)))
+    .join('')
+const bits = (text: string, [zero, one]: [string, string]) =>
+  text
+    .split('')
+    .flatMap((sign) => sign.charCodeAt(0).toString(2).padStart(8, '0').split(''))
+    .map((bit) => (bit === '0' ? zero : one))
+    .join('')
+const HIDDEN: Record<string, string> = {
+  'direction marks': 'a\u202eb\u2069c',
+  tags: 'a\u{e0041}d',
+  'tags after a flag': '🏴\u{e0041}\u{e0042}\u{e007f}',
+  'variation selectors after a letter': `a${selectors('hi')}`,
+  'variation selectors after an emoji': `😀${selectors('hi')}`,
+  'a second selector after an emoji': '👍\ufe0f\ufe0f',
+  'a second selector after a Han sign': '葛\u{e0100}\u{e0101}',
+  'a selector of no emoji': '❤\ufe01',
+  'zero-width bits': bits('hi', ['\u200b', '\u200c']),
+  'bits of direction': bits('hi', ['\u200e', '\u200f']),
+  'bits of other marks': bits('hi', ['\u061c', '\u2060']) + bits('hi', ['\u034f', '\ufeff']),
+  'bits of fillers': bits('hi', ['\u3164', '\uffa0']),
+  'operators of mathematics': 'a\u2062b\u2063c',
+  'soft hyphens': 'a\u00adb',
+  'joiners of Latin letters': 'a\u200db\u200cc',
+  'two joiners in a row': 'می\u200c\u200cخواهم',
+  'a joiner before a space': 'می\u200c x',
+  'marks of annotations': 'a\ufff9b\ufffac\ufffb',
+}
+const UNSEEN = /[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/u
+
+it.each(Object.entries(HIDDEN))('shownText shows %s as escapes', (_what, text) => {
+  const shown = shownText(`\x1b[2J${text}`)
+  expect(shown).toMatch(/\\u[0-9a-f]{4}/)
+  const restored = shown.replaceAll(/\\u([0-9a-f]{4})/g, (_, code: string) => String.fromCharCode(parseInt(code, 16)))
+  expect(restored).toBe(text)
+  // One selector or joiner may be a part of the sign before it.
+  expect(shown.match(new RegExp(UNSEEN, 'gu'))?.length ?? 0).toBeLessThanOrEqual(1)
+})
+
+it.each([
+  ...['👩\u200d🚀', '👨‍👩‍👧‍👦', '👍🏽', '❤\ufe0f', '❤️‍🔥', '1\ufe0f\u20e3', '🏳️‍🌈', '👁️‍🗨️', '🧑🏿‍🦰', '🏴󠁧󠁢󠁳󠁣󠁴󠁿'],
+  ...['می\u200cخواهم', 'क्\u200dष', 'ක්\u200dෂ', 'ব্\u200d', '葛\u{e0100}', '∩\ufe00', 'ᠠ\u180b', 'Grüße, 日本'],
+])('shownText leaves %s as it is: its script or emoji needs it', (text) => {
+  expect(shownText(text)).toBe(text)
 })

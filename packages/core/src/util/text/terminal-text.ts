@@ -1,7 +1,7 @@
 // Converts output to the text that a terminal finally shows: no colours, progress bars in their last state, nothing
 // that breaks JSON or a reader's terminal. Never fails, whatever a cell prints. Pure.
 import { MOVES, SCREEN_LINES, TerminalScreen } from '../terminal/terminal-screen.ts'
-import { escapedUnits } from './visible.ts'
+import { withHiddenShown } from './hidden-text.ts'
 
 /** Longest unfinished line that waits for a carriage return. */
 const MAX_OPEN_LINE = 64 * 1024
@@ -17,8 +17,6 @@ const ESCAPE_SEQUENCE = /(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?|\x1b\][^\x07\x1b\n]*(
 const CONTROL = /[\0-\x08\x0b-\x1f\x7f-\x9f]/g
 /* oxlint-enable no-control-regex */
 const LONE_SURROGATE = /\p{Surrogate}/gu
-/** Embeddings, overrides and isolates of bidirectional text, and tag characters. */
-const MISLEADING = /[\u202a-\u202e\u2066-\u2069\u{e0000}-\u{e007f}]/gu
 
 /** Converts a complete text. */
 export function plainText(text: string): string {
@@ -34,11 +32,10 @@ function plainLines(text: string): string {
 }
 
 /**
- * Converts a complete text for a reader: what reorders the text around it, and tags, which are never shown, become
- * visible escapes.
+ * Converts a complete text for a reader: what reorders the text around it, or is not seen, becomes visible escapes.
  */
 export function shownText(text: string): string {
-  return plainText(text).replace(MISLEADING, escapedUnits)
+  return withHiddenShown(plainText(text))
 }
 
 /** Converts a text in pieces: each call returns the part that can no longer change, `end` the rest. */
