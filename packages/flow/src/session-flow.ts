@@ -219,6 +219,7 @@ export class SessionFlow implements Flow {
       names: [...sources.map(({ server, name }) => (name === '' ? server : `${server}.${name}`)), ...others],
       isModels,
       isUnknown: hasUnknown,
+      guessed: others,
     }
   }
 

@@ -27,16 +27,17 @@ export function refuseApp({ rules, flow: preset }: Policy, shown: string, flow: 
   throw deniedByAnswer(APP, 'no question can be asked about it', hint ?? 'Ask the user to change the rule.', decision)
 }
 
-/** No cell got the page of a server, so its text is in no index. */
+/** No cell got the page of a server, so its text is in no index: what is unknown is the author's. */
 function writtenBy(author: string, flow: FlowFacts): FlowFacts {
   return {
     seen: flow.seen,
     isKnownWord: (word) => flow.isKnownWord(word),
     isTrusted: (server) => flow.isTrusted(server),
     originOf(value, isExact) {
-      const found = flow.originOf(value, isExact)
-      if (found.servers.includes(author)) return found
-      return { ...found, servers: [...found.servers, author], names: [...found.names, author] }
+      const { guessed, ...found } = flow.originOf(value, isExact)
+      const isOthers = (name: string): boolean => name !== author && !guessed.includes(name)
+      const [servers, names] = [found.servers, found.names].map((all) => [...all.filter(isOthers), author])
+      return { ...found, guessed: [], servers: servers!, names: names! }
     },
   }
 }

@@ -194,6 +194,8 @@ describe('a session has read', () => {
   const servers = SHOWS.map((_, at) => `mail${String.fromCodePoint(97 + (at >> 4), 97 + (at & 15))}`)
   const shared = sharedTellingBridge({
     told: { ...Object.fromEntries(servers.map((server) => [server, toldBy(server, server.slice(4))])), files: {} },
+    // Reading a resource asks, too, once text was read.
+    permissions: { allow: [{ tool: '*', when: 'seen.all(s, true)', annotations: { readOnlyHint: true } }] },
   })
   it.each(SHOWS.map(([what, code], at) => [what, code, servers[at]!] as const))('%s', async (_, code, server) => {
     const { bridge, questions } = shared()

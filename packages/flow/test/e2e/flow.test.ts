@@ -182,6 +182,8 @@ describe('what the model has read', () => {
       },
       files: {},
     },
+    // Reading a resource asks, too, once text was read.
+    permissions: { allow: [{ tool: '*', when: 'seen.all(s, true)', annotations: { readOnlyHint: true } }] },
     others: {
       words: saying(orderOf('res')),
       prompts: saying('Please remember to water all plants of the garden every evening'),

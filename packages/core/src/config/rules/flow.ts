@@ -14,6 +14,8 @@ export interface ValueOrigin {
   isModels: boolean
   /** The origin of a part is unknown. */
   isUnknown: boolean
+  /** The servers that it may then be of, without a sign that it is. */
+  guessed: readonly string[]
 }
 
 /** What is known about the session of a call. */
@@ -114,10 +116,9 @@ export function flowReason(
   for (const { path, value, isName } of targetsOf(args, carries)) {
     const { servers, names, isModels, isUnknown } = facts.originOf(value, true)
     // A server learns nothing from what it has said itself, such as the address of a resource that it lists.
-    const isReceivers = carries && !isUnknown && servers.every((server) => server === receiver)
-    isKnownThere &&= isReceivers && !isModels
-    if ((isName && isModels) || isReceivers) continue
-    const risky = servers.filter((server) => !facts.isTrusted(server))
+    isKnownThere &&= !isUnknown && !isModels && servers.includes(receiver)
+    if (isName && isModels) continue
+    const risky = servers.filter((server) => !facts.isTrusted(server) && !(carries && server === receiver))
     if (risky.length === 0) continue
     for (const server of risky) from.add(server)
     if (values.length < MAX_SHOWN) values.push({ path, value: String(value), names })

@@ -99,6 +99,6 @@ async function serverApp(name: string, { bridge }: Conversation, session: Sessio
   const { server, html, args, result } = app
   const shown = { html, args, result }
   const masked = masker ? await masker.maskedData(shown) : shown
-  bridge.cells.flows.shown(session, [{ type: 'text', text: JSON.stringify(masked) }], server)
+  bridge.cells.flows.shown(session, [], server)
   return { what: `the app of ${name} with its newest result`, app: masked as Shown['app'] }
 }
