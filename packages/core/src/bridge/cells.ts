@@ -184,8 +184,7 @@ export class Cells {
     const { validate } = await import('../config/rules/policy.ts')
     const decision = validate(policy, { ...subject, args: { uri: app.uri }, flow })
     const { deniedByRule, refuseApp } = await gates.for(RULES)
-    // No cell has chosen the address: the flow of the app is judged as a whole.
-    if (decision.verdict === 'deny' && decision.by !== 'flow') throw deniedByRule(subject, decision, [])
+    if (decision.verdict === 'deny') throw deniedByRule(subject, decision, [])
     if (flow) refuseApp(policy, JSON.stringify([app.html, app.args, app.result]), flow, app.server)
     return app
   }

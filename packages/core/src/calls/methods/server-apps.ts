@@ -110,8 +110,6 @@ const readingOf = (tool: CatalogTool): CatalogTool => serverMethod(tool.server, 
 /** @throws BridgeError when a rule or the user denies reading, or the server fails; Error when it sends no app */
 async function readPage(tool: CatalogTool, uri: string, caller: Caller): Promise<string> {
   const { permissions, upstreams, flow, signal } = caller
-  // No cell has chosen it.
-  flow?.returned({ server: tool.server, name: tool.name }, uri)
   const admitted = await permissions?.admit(readingOf(tool), { uri }, { signal })
   const call = { kind: 'resource', server: tool.server, name: uri, ...admitted, args: {} } as const
   const { contents } = await observed(caller, call, ({ meta }) =>

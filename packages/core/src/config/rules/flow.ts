@@ -108,7 +108,8 @@ export function flowReason(
   isReadOnly: boolean,
   facts: FlowFacts,
 ): FlowReason | undefined {
-  const carries = isReadOnly && CARRYING.has(tool)
+  // The bridge itself reads pages of apps.
+  const carries = isReadOnly && CARRYING.has(tool) && !String(args['uri']).startsWith('ui://')
   if (isReadOnly && !carries) return undefined
   let isKnownThere = carries
   const values: { path: string; value: string; names: readonly string[] }[] = []
