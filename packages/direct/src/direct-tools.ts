@@ -150,7 +150,7 @@ function noTool(name: string): BridgeError {
 type Named = Pick<CatalogTool, 'server' | 'name'>
 
 /** `github__create_issue`, of signs that every client takes. */
-export function listedName(tool: Named): string {
+function listedName(tool: Named): string {
   const name = plainName(tool)
   return name.length <= MAX_NAME ? name : hashedName(tool)
 }

@@ -72,11 +72,11 @@ function asResult(reply: unknown): CallToolResult {
   const shown = blocks.map((block) =>
     isRecord(block) && typeof block['text'] === 'string' ? { ...block, text: fromOthers(block['text']) } : block,
   )
-  // The proxy has checked what the server sent.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return {
     ...rest,
     ...(structuredContent !== undefined && { structuredContent }),
+    // The proxy has checked what the server sent.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     content: shown as CallToolResult['content'],
-  } as CallToolResult
+  }
 }

@@ -146,7 +146,7 @@ export class Cells {
    */
   async call(session: Session, call: DirectCall, request: Omit<RunCellRequest, 'code'>): Promise<DirectReply> {
     const cell = await this.#open(session, { ...request, code: call.code })
-    const { masker, notes, tenant, set } = cell
+    const { masker, notes, tenant } = cell
     let isOk = false
     let reused: string | undefined
     const ended = (): void => void (reused = cell.journal?.ended(isOk))

@@ -152,10 +152,9 @@
     const forget = (value) => e.qjs_free_value(value === 0 ? e.qjs_get_exception() : value)
     /** What QuickJS has no memory for is lost, and somebody would wait for it. */
     const forgetUnlessFull = (result) => {
-      if (result !== 0) return forget(result)
-      const exception = e.qjs_get_exception()
-      const text = textOf(exception)
-      forget(exception)
+      const value = result === 0 ? e.qjs_get_exception() : result
+      const text = result === 0 ? textOf(value) : ''
+      forget(value)
       if (text === undefined || text === 'null' || text.includes('out of memory')) throw new Error('out of memory')
     }
     /** Returns what `use` returns, or the errno of a failed file operation. */
@@ -294,9 +293,9 @@
     const deliver = (line) => {
       const text =
         typeof line === 'string' ? newText(line) : withCopy(line, (at, length) => e.qjs_new_string(at, length))
-      if (unlessThrown(text) === 0) return forgetUnlessFull(0)
-      forgetUnlessFull(call(receiver, text))
-      e.qjs_free_value(text)
+      const isMade = unlessThrown(text) !== 0
+      forgetUnlessFull(isMade ? call(receiver, text) : 0)
+      if (isMade) e.qjs_free_value(text)
     }
 
     const made = evaluate(program, encoder.encode('runner'))
