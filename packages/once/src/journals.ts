@@ -15,10 +15,10 @@ const ID_CHARS = 16
 const MAX_KEPT = 50
 const MAX_RUNS = 1_000
 /**
- * A client that ends after it was handed a result has most likely read it, although it sent nothing more. One that
+ * A client that ends right after it was handed a result has most likely read it, although it sent nothing more. One that
  * comes back this soon with the same call has not.
  */
-const HANDED_OVER_MS = 60_000
+const HANDED_OVER_MS = 10_000
 
 export function createJournals(options: JournalsOptions): Journals {
   return new SessionJournals(options)

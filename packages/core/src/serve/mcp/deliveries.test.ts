@@ -1,6 +1,6 @@
 import { Client, InMemoryTransport } from '@modelcontextprotocol/client'
 import type { JSONRPCMessage } from '@modelcontextprotocol/server'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { readSettings } from '../../config/settings/settings.ts'
 import { BridgeError } from '../../errors.ts'
 import { SILENT } from '../../util/log.ts'
@@ -44,6 +44,19 @@ it('a result is lost with a connection on which nothing followed', () => {
   send(1)
   deliveries.ended(false)
   expect(told).toEqual([[1, false]])
+})
+
+it.each([
+  [999, undefined],
+  [1_000, true],
+])('a client that ends %i ms after a result has read it: %s', (ms, isDelivered) => {
+  vi.useFakeTimers({ toFake: ['performance'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const { deliveries, told, send } = open()
+  send(1)
+  vi.advanceTimersByTime(ms)
+  deliveries.ended()
+  expect(told).toEqual([[1, isDelivered]])
 })
 
 it('a client whose bridge cannot be opened gets the reason, and its next message ends nothing', async () => {

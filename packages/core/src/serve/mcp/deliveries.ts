@@ -3,29 +3,33 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { JSONRPCMessage } from '@modelcontextprotocol/server'
 
-/** Undefined: the connection ended after the result was handed over, and the client may have read it. */
+/** A client that is still there so long after a result has read it. */
+const READ_WITHIN_MS = 1_000
+
+/** Undefined: the connection ended right after the result was handed over, and the client may have read it. */
 type Tell = (isDelivered: boolean | undefined) => void
 
 export class Deliveries {
   /** By id of the request. */
-  readonly #sent = new Map<unknown, Tell>()
+  readonly #sent = new Map<unknown, { at: number; tell: Tell }>()
 
   /** The result of a run is handed to the transport. */
   sent(request: unknown, tell: Tell): void {
-    this.#sent.set(request, tell)
+    this.#sent.set(request, { at: performance.now(), tell })
   }
 
   /** The client has sent a message: it goes on, or gives a request up whose result was on its way. */
   heard(message: JSONRPCMessage): void {
     if (this.#sent.size === 0) return
     const cancelled = 'method' in message && message.method === 'notifications/cancelled' ? message.params : undefined
-    for (const [request, tell] of this.#sent) tell(cancelled?.['requestId'] !== request)
+    for (const [request, { tell }] of this.#sent) tell(cancelled?.['requestId'] !== request)
     this.#sent.clear()
   }
 
   /** Nothing more comes from the client, or goes to it. */
   ended(isDelivered?: boolean): void {
-    for (const tell of this.#sent.values()) tell(isDelivered)
+    const now = performance.now()
+    for (const { at, tell } of this.#sent.values()) tell(isDelivered ?? (now - at < READ_WITHIN_MS ? undefined : true))
     this.#sent.clear()
   }
 }
