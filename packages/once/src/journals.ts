@@ -15,8 +15,8 @@ const ID_CHARS = 16
 const MAX_KEPT = 50
 const MAX_RUNS = 1_000
 /**
- * A client that ends right after it was handed a result has most likely read it, although it sent nothing more. One that
- * comes back this soon with the same call has not.
+ * A client that ends right after it was handed a result has most likely read it, although it sent nothing more. One
+ * that comes back this soon with the same call has not.
  */
 const HANDED_OVER_MS = 10_000
 
