@@ -39,8 +39,7 @@ async function timeOf(pid: string): Promise<string | undefined> {
     }
   }
   if (process.platform === 'win32') return undefined
-  const { execFile } = await import('node:child_process')
-  return new Promise((resolve) => {
-    execFile('ps', ['-o', 'time=', '-p', pid], (error, time) => resolve(error ? undefined : time))
-  })
+  const { runCommand } = await import('@sandbridge/core/util/process')
+  const { code, stdout } = await runCommand('ps', ['-o', 'time=', '-p', pid])
+  return code === 0 ? stdout : undefined
 }
