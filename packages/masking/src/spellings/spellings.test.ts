@@ -3,6 +3,7 @@
 import { execFileSync } from 'node:child_process'
 import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
+import { needsProgram } from '../../../core/test/support/needs.ts'
 import { MASK_KINDS } from '../../../core/src/config/settings/sandbox.ts'
 import { createMaskers } from '../part.ts'
 
@@ -135,6 +136,8 @@ function valuesIn(masked: string, one: ReturnType<typeof masker>): string[] {
 
 describe('a masked value', () => {
   it('is masked as a whole in each spelling, and its token gives back itself', () => {
+    needsProgram('python3')
+    needsProgram('bash')
     const wrong: string[] = []
     const all = samples()
     const spellings = spelled(all.map(({ text }) => text))
