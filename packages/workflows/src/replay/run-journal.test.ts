@@ -11,10 +11,17 @@ import { type EarlierRun, findResumable, newestOf, resultOf, type RunJournal, Ru
 
 let folder: string
 let made: unknown[]
+/** Of runs that are killed: their files are closed after the test. */
+let killed: { end: () => void; run: Promise<unknown> }[]
 beforeEach(() => {
   folder = mkdtempSync(path.join(tmpdir(), 'journal-'))
   made = []
-  return () => rmSync(folder, { recursive: true, force: true })
+  killed = []
+  return async () => {
+    for (const { end } of killed) end()
+    await Promise.allSettled(killed.map((one) => one.run))
+    rmSync(folder, { recursive: true, force: true })
+  }
 })
 
 const journals = () => {
@@ -28,6 +35,8 @@ const WAIT = 60_000
 const GONE = 4_194_305
 const tool = new CatalogTool('ledger', 'ledger', 'add', { name: 'add' })
 
+let endSilent = (): void => {}
+
 /** Calls a server that never answers `silent` the first time. */
 async function call({ cell }: RunJournal, text: string): Promise<string> {
   const args = { text }
@@ -36,7 +45,8 @@ async function call({ cell }: RunJournal, text: string): Promise<string> {
   if (!result) {
     await entered!.sent()
     made.push(text)
-    if (text === 'silent' && made.length === 2) return new Promise(() => {})
+    if (text === 'silent' && made.length === 2)
+      return new Promise((_, reject) => (endSilent = () => reject(new Error('killed'))))
     result = { content: [{ type: 'text', text: `did ${text}` }] }
     await entered!.ended(result)
   }
@@ -63,8 +73,9 @@ function kill(): void {
 
 /** A run that is killed while its second call is open. */
 async function killedRun(): Promise<void> {
-  void run()
+  const own = run()
   while (made.length < 2) await new Promise((resolve) => setTimeout(resolve, 5))
+  killed.push({ end: endSilent, run: own })
   kill()
 }
 
