@@ -287,6 +287,10 @@ export class Attempt implements CellJournal, MakerOfCalls {
     return `${count(sum, 'call')} had been answered before the connection broke; ${whose} used again: ${names}.${more}`
   }
 
+  lost(): void {
+    this.#isDelivered ??= false
+  }
+
   /** @param isDelivered undefined: its connection ended after the result was handed over */
   delivered(isDelivered: boolean | undefined): void {
     this.#isOpen = false

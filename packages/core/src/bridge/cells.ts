@@ -327,7 +327,7 @@ export class Cells {
 
   /** Does the work of a cell, which its client and the user can interrupt. */
   async #interruptible<T>(
-    { code, language, flow, workflow, origin, interrupt }: Cell,
+    { code, language, flow, workflow, origin, interrupt, journal }: Cell,
     { signal }: Pick<RunCellRequest, 'signal'>,
     work: () => Promise<T>,
   ): Promise<T> {
@@ -336,7 +336,10 @@ export class Cells {
     if (workflow?.declared) flow?.wrote(workflow.source)
     this.#interrupts.set(origin.cell, interrupt)
     // AbortSignal.any takes longer than everything else in this function.
-    const onAbort = (): void => interrupt.abort()
+    const onAbort = (): void => {
+      journal?.lost()
+      interrupt.abort()
+    }
     signal?.addEventListener('abort', onAbort, { once: true })
     if (signal?.aborted) onAbort()
     try {

@@ -59,6 +59,8 @@ export interface CellJournal {
   enter(call: EnteredCall): Promise<JournaledCall | undefined> | JournaledCall | undefined
   /** @returns a sentence about the answers that were used again */
   ended(isOk: boolean): string | undefined
+  /** Its client has given it up: the next cell may come before this one has ended. */
+  lost(): void
 }
 
 export interface EnteredCall {

@@ -25,7 +25,9 @@ export default async function usePlainBridge() {
   if (!wantsPlainBridge()) return
   process.env['SANDBRIDGE_TEST_PLAIN'] = pythonProgram()
   const built = existsSync(PLAIN_CLI) ? statSync(PLAIN_CLI).mtimeMs : 0
-  if ([BUILT_CLI, ...PARTS].some((file) => statSync(file).mtimeMs > built)) await build()
+  // It names all other files, with their hashes.
+  const program = path.join(path.dirname(BUILT_CLI), 'main.js')
+  if ([program, ...PARTS].some((file) => statSync(file).mtimeMs > built)) await build()
 }
 
 /** Not with SANDBRIDGE_TEST_CELLS=embedded, nor for tests of single files, which may run without a build. */

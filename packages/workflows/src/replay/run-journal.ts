@@ -117,7 +117,7 @@ export class RunJournal {
     this.#journal = journal
     const attempt = journal.begin({ decide, hint: HINT })
     // Its command says how many calls were answered before.
-    this.cell = { enter: (call) => attempt.enter(call), ended: () => undefined }
+    this.cell = { enter: (call) => attempt.enter(call), ended: () => undefined, lost: () => {} }
   }
 
   /** The run succeeded. */
