@@ -151,7 +151,7 @@ describe.each(['podman', 'docker'] as const)('%s: packages that have to be insta
     expect(provider.missingPackages).toMatchObject([
       {
         word: 'no-such-package',
-        reason: 'the image cannot be built: No matching distribution found for no-such-package',
+        reason: 'No matching distribution found for no-such-package',
       },
     ])
     expect((await cells.run('import served\nserved.VERSION')).value).toBe("'2.0'")
