@@ -39,7 +39,8 @@ async function timeOf(pid: string): Promise<string | undefined> {
     }
   }
   if (process.platform === 'win32') return undefined
-  const { runCommand } = await import('@sandbridge/core/util/process')
-  const { code, stdout } = await runCommand('ps', ['-o', 'time=', '-p', pid])
-  return code === 0 ? stdout : undefined
+  const { execFile } = process.getBuiltinModule('node:child_process')
+  return new Promise((resolve) => {
+    execFile('/bin/ps', ['-o', 'time=', '-p', pid], (error, time) => resolve(error ? undefined : time))
+  })
 }
