@@ -17,7 +17,7 @@ say() { echo "engines: $*" >&2; }
 
 # --- packages -------------------------------------------------------------------------------------------------------------
 wanted='podman runc uidmap slirp4netns fuse-overlayfs docker.io bubblewrap mmdebstrap util-linux python3 chromium prometheus
-  postgresql containernetworking-plugins iproute2 openssl zsh fish'
+  postgresql containernetworking-plugins iproute2 openssl zsh fish tcsh'
 missing=
 for package in $wanted; do
   [ "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || missing="$missing $package"

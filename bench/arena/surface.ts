@@ -77,6 +77,8 @@ async function sandbridge(servers: Servers, env: Record<string, string>): Promis
     tools: [],
     call: (name, args) => bridge.callTool(name, args),
     refresh: async () => {
+      // A server that says that its list has changed is asked first.
+      if (env === BRIDGES.listed && surface.tools.length > 0) await new Promise((resolve) => setTimeout(resolve, 1_000))
       const { tools } = await bridge.client.listTools()
       surface.tools = tools.map(definitionOf)
     },

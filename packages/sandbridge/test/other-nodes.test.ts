@@ -37,27 +37,24 @@ async function converse(
   }
 }
 
-it.each(['10.24.1', '16.20.2', '20.18.0'])(
-  'Node %s says which version is needed, also through MCP',
-  async (version) => {
-    const node = nodeOf(version)
-    const doctor = spawnSync(node, [BUILT_CLI, 'doctor'], { env: newHome(), encoding: 'utf8' })
-    const why = `Sandbridge needs Node 20.19 or newer, and was started with Node ${version} (${node}).`
-    expect([doctor.status, doctor.stdout]).toEqual([1, ''])
-    expect(doctor.stderr).toMatch(/^[^\n]+\n$/)
-    expect(doctor.stderr).toContain(why)
-    const { answers, code } = await converse(node, ['initialize', 'tools/list', 'tools/call', 'resources/list'])
-    expect(code).toBe(1)
-    expect(answers).toMatchObject([
-      { id: 0, result: { serverInfo: { name: 'sandbridge' }, instructions: expect.stringContaining(why) } },
-      { id: 1, result: { tools: [{ name: 'run_python' }] } },
-      { id: 2, result: { isError: true, content: [{ type: 'text', text: expect.stringContaining(why) }] } },
-      { id: 3, error: { code: -32601 } },
-    ])
-  },
-)
+it.each(['10.24.1', '20.18.0'])('Node %s says which version is needed, also through MCP', async (version) => {
+  const node = nodeOf(version)
+  const doctor = spawnSync(node, [BUILT_CLI, 'doctor'], { env: newHome(), encoding: 'utf8' })
+  const why = `Sandbridge needs Node 20.19 or newer, and was started with Node ${version} (${node}).`
+  expect([doctor.status, doctor.stdout]).toEqual([1, ''])
+  expect(doctor.stderr).toMatch(/^[^\n]+\n$/)
+  expect(doctor.stderr).toContain(why)
+  const { answers, code } = await converse(node, ['initialize', 'tools/list', 'tools/call', 'resources/list'])
+  expect(code).toBe(1)
+  expect(answers).toMatchObject([
+    { id: 0, result: { serverInfo: { name: 'sandbridge' }, instructions: expect.stringContaining(why) } },
+    { id: 1, result: { tools: [{ name: 'run_python' }] } },
+    { id: 2, result: { isError: true, content: [{ type: 'text', text: expect.stringContaining(why) }] } },
+    { id: 3, error: { code: -32601 } },
+  ])
+})
 
-it.each(['21.0.0', '22.0.0', '22.12.0', '23.4.0'])('cells run in the embedded sandbox of Node %s', (version) => {
+it.each(['22.0.0', '23.4.0'])('cells run in the embedded sandbox of Node %s', (version) => {
   const words = [BUILT_CLI, 'exec', '-c', 'import json; print(6 * 7)']
   const { stdout, stderr } = spawnSync(nodeOf(version), words, {
     env: { ...newHome(), MCP_BRIDGE_RUNTIME: 'pyodide' },
