@@ -127,6 +127,7 @@ it('two runs of a workflow at once do not share what they did', async () => {
   expect([1, 2].map((week) => findResumable(left, 1, { week }).entries.length)).toEqual([2, 1])
   await two.end()
   expect((await journals().earlier()).map(({ args }) => args)).toEqual([{ week: 1 }])
+  await one.end()
 })
 
 it('a run that goes on is not resumed, nor one that is resumed already', async () => {
@@ -136,13 +137,14 @@ it('a run that goes on is not resumed, nor one that is resumed already', async (
   expect(() => findResumable(running, 1, { week: 1 })).toThrow(refused as Error)
   await one.fail()
   const failed = findResumable(await journals().earlier(), 1, { week: 1 })
-  await journals().resume(failed, WAIT)
+  const resumed = await journals().resume(failed, WAIT)
   await expect(journals().resume(failed, WAIT)).rejects.toMatchObject({ code: 'STATE_REFUSED' })
   expect(() => findResumable(running, 1, { week: 2 })).toThrow('There is nothing to resume: the last run ended well')
+  await resumed.end()
 })
 
 it('a run of another machine counts as failed once it can no longer go on', async () => {
-  await journals().begin(1, {}, WAIT)
+  const own = await journals().begin(1, {}, WAIT)
   const [file] = files()
   const first = JSON.parse(readFileSync(file!, 'utf8')) as { by: object; until: string }
   const since = (until: string) =>
@@ -151,6 +153,7 @@ it('a run of another machine counts as failed once it can no longer go on', asyn
   expect((await failedRun())!.owner).toBeDefined()
   since('2026-01-01T00:00:00.000Z')
   expect((await failedRun())!.owner).toBeUndefined()
+  await own.end()
 })
 
 it('a new run replaces the failed one with its arguments, and few others are kept', async () => {
@@ -158,11 +161,12 @@ it('a new run replaces the failed one with its arguments, and few others are kep
   await begin(1)
   await begin(1)
   expect(files()).toHaveLength(1)
-  await journals().begin(1, { week: 0 }, WAIT)
+  const running = await journals().begin(1, { week: 0 }, WAIT)
   for (let week = 2; week < 30; week += 1) await begin(week)
   const left = await journals().earlier()
   expect(left.filter(({ owner }) => owner === undefined)).toHaveLength(20)
   expect(left.filter(({ owner }) => owner !== undefined).map(({ args }) => args)).toEqual([{ week: 0 }])
+  await running.end()
 })
 
 it('a reply that comes after its run has ended is not kept', async () => {
