@@ -211,7 +211,8 @@ it('a relay loads no bridge, no schemas and no MCP package', { timeout: 30_000 }
   const bytes = (files: readonly string[]): number => files.reduce((sum, file) => sum + statSync(file).size, 0)
   const own = loaded(ann.process.pid!)
   expect(own.length).toBeGreaterThan(1)
-  expect(bytes(own)).toBeLessThan(100_000)
+  // Of these, 12,000 are the entry point, which an old Node reads, too.
+  expect(bytes(own)).toBeLessThan(115_000)
   // Control: the resident does load them.
   kill(residents()[0]!, 'SIGTERM')
   await until(() => !isAlive(residents()[0]!))
