@@ -15,7 +15,8 @@ import { type WriteKind, writeKind } from './write-kind.ts'
 const MAX_ENTRIES = 4_000
 /** Of all answers in memory. */
 const MAX_CHARS = 512 << 10
-const DAY_MS = 24 * 60 * 60_000
+/** How long the calls of sessions are held, also by the next bridge. */
+export const DAY_MS = 24 * 60 * 60_000
 /** A client that sends two calls within this time has not lost the first one. */
 const TOGETHER_MS = 1_000
 const MAX_SHOWN_ARGUMENTS = 400
@@ -157,10 +158,6 @@ export class Attempt implements CellJournal, MakerOfCalls {
 
   get isDelivered(): boolean | undefined {
     return this.#isDelivered
-  }
-
-  get isLost(): boolean {
-    return this.#isDelivered === false
   }
 
   enter(call: EnteredCall): Promise<JournaledCall> | JournaledCall | undefined {

@@ -5,10 +5,9 @@ import type { CellToJournal, JournaledSession, Journals, JournalsOptions } from 
 import type { Logs } from '@sandbridge/core/keep'
 import { type RecordedProcess, stillRuns, thisProcess } from '@sandbridge/core/util/process'
 import type { Entry } from './entry.ts'
-import { type Attempt, Journal } from './journal.ts'
+import { type Attempt, DAY_MS, Journal } from './journal.ts'
 import { JournalLog, type LogPlace, readLog } from './journal-log.ts'
 
-const DAY_MS = 24 * 60 * 60_000
 /** Of both owners in the name of a log. */
 const ID_CHARS = 16
 /** Journals of sessions that are over, and runs without news of their result. */
@@ -140,7 +139,7 @@ class SessionJournals implements Journals {
 const NOTHING = { head: {} as Record<string, unknown>, entries: [], handedOverAt: undefined, isFull: false }
 
 function isOver({ session, isRemote, last }: Kept): boolean {
-  return session.deref()?.isClosed !== false || (isRemote && last.isLost)
+  return session.deref()?.isClosed !== false || (isRemote && last.isDelivered === false)
 }
 
 const isRecent = (handedOverAt: number | undefined): boolean =>

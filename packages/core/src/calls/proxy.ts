@@ -106,13 +106,16 @@ function callTool(params: unknown, context: CellContext, cancellation: Cancellat
       const { signal } = cancellation
       bound = await shortened(context.seenErrors, found, () => catalog.bindCall(found, args, kwargs, { exact }, signal))
     }
-    journaled ??= await context.journal?.enter({
-      tool: found,
-      args: bound,
-      isAgain: again,
-      repeats: () => upstreams.definitions.find((one) => one.name === serverName)?.repeat === 'always',
-      reading: () => readingTools(catalog, found),
-    })
+    if (context.journal && !journaled) {
+      const entered = context.journal.enter({
+        tool: found,
+        args: bound,
+        isAgain: again,
+        repeats: () => upstreams.definitions.find((one) => one.name === serverName)?.repeat === 'always',
+        reading: () => readingTools(catalog, found),
+      })
+      journaled = entered instanceof Promise ? await entered : entered
+    }
     const { answer } = journaled ?? {}
     const isNamed = namesOf(found.inputSchema)
     const about = { kind: 'tool', server: serverName, name: found.name, isNamed } as const
@@ -125,7 +128,7 @@ function callTool(params: unknown, context: CellContext, cancellation: Cancellat
     const call = { ...about, ...admitted, args: journaled?.sentArgs(admitted.args) ?? admitted.args }
     context.flow?.sent(serverName, call.args)
     let isSent = false
-    const sent = observed(context, call, async ({ meta, onProgress: tell }) => {
+    const sent = observed(context, call, ({ meta, onProgress: tell }) => {
       const options: CallOptions = { signal: cancellation, ...(meta && { meta }) }
       const { onUpstreamProgress } = listeners ?? {}
       if (onUpstreamProgress) {
@@ -136,9 +139,8 @@ function callTool(params: unknown, context: CellContext, cancellation: Cancellat
       }
       context.called.begun(found)
       isSent = true
-      const noted = journaled?.sent()
-      if (noted) await noted
-      return upstreams.callTool(serverName, found.name, call.args, options)
+      const make = () => upstreams.callTool(serverName, found.name, call.args, options)
+      return journaled?.sent()?.then(make) ?? make()
     })
     let result: ToolResult
     try {

@@ -312,7 +312,12 @@ export class UpstreamSet implements Upstreams {
 
 /** The words of a failed call, without what a server quotes of its key or token. */
 function withoutSecrets(result: ToolResult, redact: Redactor): ToolResult {
-  const clean = mapTexts(result, redact)
+  let isChanged = false
+  const clean = mapTexts(result, (text) => {
+    const shown = redact(text)
+    isChanged ||= shown !== text
+    return shown
+  })
   // The one that is as it was keeps the JSON that it came as.
-  return JSON.stringify(clean) === JSON.stringify(result) ? result : (clean as ToolResult)
+  return isChanged ? (clean as ToolResult) : result
 }

@@ -1,6 +1,7 @@
 // A stdio MCP server that writes a line for every write that reaches it: node mailbox.mjs FILE. A text with `slow` is
 // answered after 2 s, `silent` never, and `refused` with an error.
 import { appendFileSync, readFileSync } from 'node:fs'
+import { createInterface } from 'node:readline'
 
 const [file] = process.argv.slice(2)
 const text = { type: 'string' }
@@ -32,24 +33,16 @@ function call({ name, arguments: { text: given = '', size = 0, idempotency_key: 
   return answer(said)
 }
 
-let rest = ''
-process.stdin.on('data', (chunk) => {
-  const lines = (rest + chunk).split('\n')
-  rest = lines.pop()
-  for (const line of lines) {
-    const { id, method, params } = JSON.parse(line)
-    if (method === 'initialize')
-      write({
-        id,
-        result: {
-          protocolVersion: params.protocolVersion,
-          capabilities: { tools: {} },
-          serverInfo: { name: 'mailbox', version: '1' },
-        },
-      })
-    else if (method === 'tools/list') write({ id, result: { tools } })
-    else if (method === 'tools/call') call(params, id)
-    else if (id !== undefined) write({ id, result: {} })
-  }
+const initialized = ({ protocolVersion }) => {
+  return { protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'mailbox', version: '1' } }
+}
+
+const input = createInterface({ input: process.stdin })
+input.on('line', (line) => {
+  const { id, method, params } = JSON.parse(line)
+  if (method === 'initialize') write({ id, result: initialized(params) })
+  else if (method === 'tools/list') write({ id, result: { tools } })
+  else if (method === 'tools/call') call(params, id)
+  else if (id !== undefined) write({ id, result: {} })
 })
-process.stdin.on('end', () => process.exit())
+input.on('close', () => process.exit())
