@@ -69,11 +69,19 @@ export async function discoverServers(options: DiscoverOptions): Promise<Discove
   const { settings, fileSystem = nodeFileSystem } = options
   const place = hostPaths(settings, options)
   const readers = await chosenReaders(settings.sources)
-  const found: FileServers[] = []
   const project = { ...options, fileSystem: new ProjectFiles(fileSystem) }
-  for (const reader of readers)
-    for (const location of await filesOf(reader, place, fileSystem))
-      found.push(await readOrSkip(reader, location, place, location.scope === 'project' ? project : options))
+  const listed = await Promise.all(readers.map((reader) => filesOf(reader, place, fileSystem)))
+  // Those of a project share their limits, and so are read in their order.
+  let before: Promise<unknown> = Promise.resolve()
+  const reading = readers.flatMap((reader, at) =>
+    listed[at]!.map((location) => {
+      if (location.scope !== 'project') return readOrSkip(reader, location, place, options)
+      const read = before.then(() => readOrSkip(reader, location, place, project))
+      before = read
+      return read
+    }),
+  )
+  const found = await Promise.all(reading)
   // The user's servers come first, so that a project cannot take a name away.
   const files = found.toSorted((a, b) => a.rank - b.rank)
   const placed = placeDefinitions(files.flatMap((file) => file.servers))
