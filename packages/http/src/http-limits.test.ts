@@ -115,7 +115,7 @@ describe('one client cannot take up everything', () => {
     await expect.poll(() => status()).toBe(200)
   })
 
-  it('the number of open requests is limited, and one whose answer is not read ends', async () => {
+  it('the number of open requests is limited, and one whose answer is not read ends', { tags: ['whole'] }, async () => {
     const { port, status } = await serve({ openRequests: 1, stallMs: 4_000 })
     await bridge()
       .users.of(undefined)

@@ -43,7 +43,7 @@ it('no other user reads, answers or cancels a task, and its own user does', asyn
   expect(last.result!.content[0]!.text).not.toContain('forged')
 })
 
-it('what a cell prints, reports and returns is no state of its task and no notice', async () => {
+it('what a cell prints, reports and returns is no state of its task and no notice', { tags: ['whole'] }, async () => {
   const { token } = shared()
   const { taskId } = await run(
     token,

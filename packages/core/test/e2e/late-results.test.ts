@@ -46,7 +46,7 @@ it('a cell goes on after its call was answered, and the next call begins with it
   expect(await call(impatient, 'print(x)')).toBe('6')
 })
 
-it('a call that waits in vain for the cell before says that its code has not run', async () => {
+it('a call that waits in vain for the cell before says that its code has not run', { tags: ['whole'] }, async () => {
   const { impatient } = shared
   await call(impatient, `import time\nfor n in range(3): time.sleep(2); print('round', n)\nran = []`)
   const second = await call(impatient, 'ran.append(1)')

@@ -48,7 +48,7 @@ it.concurrent('a failing cell is a completed task whose result is an error', asy
   expect(result!.content[0]!.text).toContain('ZeroDivisionError')
 })
 
-it.concurrent('a task asks its client, and goes on with the answer', async () => {
+it.concurrent('a task asks its client, and goes on with the answer', { tags: ['whole'] }, async () => {
   const { taskId } = await run('import time\ntime.sleep(8)\nprint(await mcp_asker.echo(text="x"))')
   const { inputRequests } = await until(taskId, 'input_required')
   const [[key, asked]] = Object.entries(inputRequests!) as [[string, { method: string; params: { message: string } }]]
@@ -72,7 +72,7 @@ it.concurrent('a cancelled task interrupts its cell', async () => {
   expect(await send('tasks/cancel', { taskId })).toMatchObject({ resultType: 'complete' })
 })
 
-it.concurrent('only a client that declares the extension gets tasks, and only ids that were given are known', async () => {
+it.concurrent('only a client that declares the extension gets tasks, and only ids that were given are known', { tags: ['whole'] }, async () => {
   const answer = await run('import time\ntime.sleep(8)\nprint("whole")', {})
   expect(answer).toMatchObject({ resultType: 'complete', content: [{ text: expect.stringMatching(/^whole/) }] })
   const task = await run('import time\ntime.sleep(8)')

@@ -271,7 +271,7 @@ describe('ending', () => {
     await until(() => !isAlive(second))
   })
 
-  it('a server does not outlive a bridge that exits without ending it', async () => {
+  it('a server does not outlive a bridge that exits without ending it', { tags: ['whole'] }, async () => {
     const bridge = join(import.meta.dirname, 'exits.ts')
     const { stdout } = await promisify(execFile)(process.execPath, ['--import', 'tsx', bridge])
     expect(stdout).toMatch(/^\d+$/)

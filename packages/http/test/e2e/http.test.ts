@@ -151,7 +151,7 @@ it('the tool of an older client takes no session handle', async () => {
 })
 
 describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
-  it(`${signal} ends a busy bridge over HTTP, with every child`, async () => {
+  it(`${signal} ends a busy bridge over HTTP, with every child`, { tags: signal === 'SIGINT' ? ['whole'] : [] }, async () => {
     needsLinux('processes are read from /proc')
     const bridge = await startHttpBridge({
       ownProcess: true,

@@ -27,7 +27,7 @@ describe('run_javascript', () => {
     expect(tools.map(({ name }) => name)).toEqual(['run_python', 'run_bash', 'run_javascript'])
   })
 
-  it('run_javascript runs in the embedded sandbox as well, before the same rules and within the same limits', async () => {
+  it('run_javascript runs in the embedded sandbox as well, before the same rules and within the same limits', { tags: ['whole'] }, async () => {
     const env = { ...ENV, ...runtimeEnv('pyodide') }
     const { bridge, reached } = await ruledBridge({ env, permissions: { deny: ['hub__delete_*'] } })
     const { text, isError } = await js(

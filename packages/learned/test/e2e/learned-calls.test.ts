@@ -41,7 +41,7 @@ describe('users of one bridge', () => {
 })
 
 describe('a bridge over stdio', () => {
-  it('what was learned outlives the bridge without any value, is shown to JavaScript, too, and is forgotten with its server', async () => {
+  it('what was learned outlives the bridge without any value, is shown to JavaScript, too, and is forgotten with its server', { tags: ['whole'] }, async () => {
     const home = makeHome(servers)
     const first = await startBridge({ home })
     await first.run(LEARN)

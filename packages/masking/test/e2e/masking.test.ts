@@ -210,7 +210,7 @@ it('a masked value is not put back for a token of another session', { tags: ['wh
   expect(await mine.run('len("[EMAIL_1]"), len("[EMAIL" + "_1]")')).toBe('(9, 9)')
 })
 
-it('a resource that is read between sessions has tokens that no session takes for another value', async () => {
+it('a resource that is read between sessions has tokens that no session takes for another value', { tags: ['whole'] }, async () => {
   const http = await (await startHttpBridge({ env: { MCP_BRIDGE_MASK: 'email' } })).connect('modern')
   const { client } = http
   const own = async (name: string) => {

@@ -77,7 +77,7 @@ describe.each(['legacy', 'modern'] as const)('with a client of the %s era that c
 
 const begin = bridgeWithUser({ env: { PROGRAM_SECRET: CLIENT.clientSecret, MCP_BRIDGE_LOG_LEVEL: 'debug' } })
 
-it('a user who signs in may take longer than the cell, and the cell continues', async () => {
+it('a user who signs in may take longer than the cell, and the cell continues', { tags: ['whole'] }, async () => {
   const server = await protectedServer()
   const slowly = async (url: string): Promise<'accept'> => {
     setTimeout(() => void fetch(url), 6_000)

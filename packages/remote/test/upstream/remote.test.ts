@@ -164,7 +164,7 @@ describe('transports and eras', () => {
   it.each([
     ['its own version', { protocolVersion: '2026-07-28', capabilities: {} }],
     ['no version', { capabilities: {} }],
-  ])('a slow 2026-07-28 server that answers initialize with %s is used', async (_what, answer) => {
+  ])('a slow 2026-07-28 server that answers initialize with %s is used', { tags: ['whole'] }, async (_what, answer) => {
     const { url } = await bothEras('reject')
     let isFirst = true
     const slow = await listen(async (request, response) => {

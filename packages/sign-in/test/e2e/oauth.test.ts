@@ -133,7 +133,7 @@ describe('a client without an accepted token', () => {
   })
 })
 
-it('tokens of the bridge work beside those of an authorization server, also while that is down', async () => {
+it('tokens of the bridge work beside those of an authorization server, also while that is down', { tags: ['whole'] }, async () => {
   const issuer = await startIssuer()
   const bridge = await startFor([issuer.issuer])
   const known = await issuer.sign({ aud: bridge.url })
@@ -150,7 +150,7 @@ it('tokens of the bridge work beside those of an authorization server, also whil
   expect((await probe(alone, alone.token)).status).toBe(405)
 })
 
-it('keys of an authorization server may change while clients are served', async () => {
+it('keys of an authorization server may change while clients are served', { tags: ['whole'] }, async () => {
   const issuer = await startIssuer()
   const bridge = await startFor([issuer.issuer])
   const old = await issuer.sign({ aud: bridge.url })

@@ -181,7 +181,7 @@ describe('Telemetry', () => {
     expect(warnings).toEqual(['Spans were dropped'])
   })
 
-  it('telemetry keeps spans for a collector that comes after the exporter has given up, and sends each once', async () => {
+  it('telemetry keeps spans for a collector that comes after the exporter has given up, and sends each once', { tags: ['whole'] }, async () => {
     const collector = await startCollector()
     // Away. It keeps its port: whoever else got that could accept the spans.
     collector.answer = (response) => response.destroy()

@@ -67,7 +67,7 @@ it.each([
   expect(stdout).toBe('')
 })
 
-it('exec names the first byte that is not UTF-8, and runs nothing', async () => {
+it('exec names the first byte that is not UTF-8, and runs nothing', { tags: ['whole'] }, async () => {
   const latin1 = Buffer.from('print("caf\u00e9")', 'latin1')
   const file = path.join(home, 'latin1.py')
   writeFileSync(file, latin1)

@@ -55,7 +55,7 @@ it('a mistake in the file stops every command with file, line and the near name,
   expect((await sandbridge(home, ['config', '--path'])).code).toBe(0)
 })
 
-it('cells run with what the file says, unless a variable says otherwise', async () => {
+it('cells run with what the file says, unless a variable says otherwise', { tags: ['whole'] }, async () => {
   await providerOrSkip('pyodide')
   const home = makeHome()
   mkdirSync(path.dirname(fileIn(home)), { recursive: true })

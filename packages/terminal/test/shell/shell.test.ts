@@ -71,7 +71,7 @@ it('a shell needs a terminal', async () => {
   expect([code, stderr]).toEqual([2, expect.stringContaining('sandbridge exec -c CODE')])
 })
 
-it('exec saves images, overwrites none, and says where', { timeout: 120_000 }, async () => {
+it('exec saves images, overwrites none, and says where', { timeout: 120_000, tags: ['whole'] }, async () => {
   const home = makeHome()
   const exec = (...args: string[]) =>
     runProgram(process.execPath, [CLI, 'exec', '-c', FIGURE, ...args], bridgeEnv(home), { cwd: home })
