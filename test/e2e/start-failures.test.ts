@@ -37,28 +37,32 @@ it('every setting has a value that is wrong, but for those that take any', () =>
   expect(namedSettings().flatMap(({ variable }) => (tried.has(variable) ? [] : variable))).toEqual(NEVER_WRONG)
 })
 
-it('a client is answered with every setting wrong, one at a time, and its first call says which and what is right', async () => {
-  const all = wrongSettings()
-  const next = async (): Promise<void> => {
-    for (let one = all.shift(); one; one = all.shift()) {
-      const [name = '', word] = one.variable.split('=')
-      const env = { [name]: word === undefined ? one.value : `${word}=${one.value}` }
-      const bridge = await openTestBridge({ env })
-      try {
-        const { tools } = await bridge.client.listTools()
-        expect(tools.map((tool) => tool.name)).toContain('run_python')
-        const told = await bridge.call({ code: '1' })
-        expect(told, JSON.stringify(env)).toMatchObject({ isError: true })
-        expect(told.text).toContain(name)
-        expect(told.text).toContain('Allowed: ')
-        expect(bridge.stderr).toContain(name)
-      } finally {
-        await closeTestBridge(bridge)
+it(
+  'a client is answered with every setting wrong, one at a time, and its first call says which and what is right',
+  { tags: ['whole'] },
+  async () => {
+    const all = wrongSettings()
+    const next = async (): Promise<void> => {
+      for (let one = all.shift(); one; one = all.shift()) {
+        const [name = '', word] = one.variable.split('=')
+        const env = { [name]: word === undefined ? one.value : `${word}=${one.value}` }
+        const bridge = await openTestBridge({ env })
+        try {
+          const { tools } = await bridge.client.listTools()
+          expect(tools.map((tool) => tool.name)).toContain('run_python')
+          const told = await bridge.call({ code: '1' })
+          expect(told, JSON.stringify(env)).toMatchObject({ isError: true })
+          expect(told.text).toContain(name)
+          expect(told.text).toContain('Allowed: ')
+          expect(bridge.stderr).toContain(name)
+        } finally {
+          await closeTestBridge(bridge)
+        }
       }
     }
-  }
-  await Promise.all(Array.from({ length: AT_ONCE }, next))
-})
+    await Promise.all(Array.from({ length: AT_ONCE }, next))
+  },
+)
 
 it.each([
   [

@@ -14,7 +14,7 @@ const COUNT = 300
  */
 const ROOM_BYTES = COUNT * 5_000
 
-it.each(['modern', 'older'])('calls of %s clients leave nothing in memory', async (era) => {
+it.each(['modern', 'older'])('calls of %s clients leave nothing in memory', { tags: ['whole'] }, async (era) => {
   const { send } = await serve()
   const cells = vi.spyOn(bridge().cells, 'run').mockRejectedValue(new BridgeError('CANCELLED', 'not run'))
   onTestFinished(() => cells.mockRestore())

@@ -50,7 +50,7 @@ it('doctor names a resident of another version, and the last error since it star
   expect(await checkResident(stateDir)).toHaveLength(1)
 })
 
-it('doctor names a resident that does not answer', async () => {
+it('doctor names a resident that does not answer', { tags: ['whole'] }, async () => {
   needsPosix('on Windows a resident listens on no file')
   expect(await checkResident((await resident()).stateDir)).toMatchObject([
     { message: expect.stringContaining('does not answer') as string },

@@ -61,11 +61,14 @@ it.each(['legacy', 'modern'] as const)('an exposed workflow is a skill for a %s 
   }
 })
 
-it('masked values of an exposed workflow do not reach the model in its tool, prompt and skill', async () => {
-  const env = { MCP_BRIDGE_EXPOSE: 'report,notify', MCP_BRIDGE_MASK: 'email,secret' }
-  const first = await startBridge({ env })
-  expect(await first.run('print("bob" + "@acme.example")')).toBe('[EMAIL_1]')
-  await first.run(`
+it(
+  'masked values of an exposed workflow do not reach the model in its tool, prompt and skill',
+  { tags: ['whole'] },
+  async () => {
+    const env = { MCP_BRIDGE_EXPOSE: 'report,notify', MCP_BRIDGE_MASK: 'email,secret' }
+    const first = await startBridge({ env })
+    expect(await first.run('print("bob" + "@acme.example")')).toBe('[EMAIL_1]')
+    await first.run(`
 async def report(to: str = "[EMAIL_1]", password="hunter22xx", week: int = 7, more=["[EMAIL_1]"]) -> int:
     """Report to [EMAIL_1].
 
@@ -75,38 +78,39 @@ def notify():
     """Mails [EMAIL_1]."""
 runtime.save_workflow("report", report)
 runtime.save_tool(notify)`)
-  const second = await startBridge({ home: first.home, env })
-  for (const { client } of [first, second]) {
-    const { tools } = await client.listTools()
-    const { prompts } = await client.listPrompts()
-    const texts = [
-      tools,
-      prompts,
-      await client.getPrompt({ name: 'report' }),
-      await client.getPrompt({ name: 'notify' }),
-      (await client.listResources()).resources,
-    ]
-    expect(JSON.stringify(texts)).not.toMatch(/acme|hunter22/)
-    // A default that the model may not see is left out: without the argument, the workflow takes it.
-    expect(tools.find(({ name }) => name === 'report')).toMatchObject({
-      description: 'Report to [EMAIL_1].\n\nAsk [EMAIL_1] first.',
-      inputSchema: { properties: { to: { type: 'string' }, password: {}, week: { type: 'integer', default: 7 } } },
-    })
-    expect(prompts.map(({ description }) => description)).toEqual([
-      'Report to [EMAIL_1]. Ask [EMAIL_1] first.',
-      'Mails [EMAIL_1].',
-    ])
-    const skills = new SkillsClient(client)
-    const { skills: listed } = await skills.list()
-    const { verified, body } = await skills.read(listed[0]!)
-    expect(verified).toBe(true)
-    expect(body).toContain('Ask [EMAIL_1] first.')
-    expect(body).not.toMatch(/acme|hunter22/)
-    expect(JSON.stringify(listed)).not.toContain('acme')
-    const answer = JSON.stringify(await client.callTool({ name: 'report', arguments: {} }))
-    expect(answer).toContain('"2"')
-  }
-})
+    const second = await startBridge({ home: first.home, env })
+    for (const { client } of [first, second]) {
+      const { tools } = await client.listTools()
+      const { prompts } = await client.listPrompts()
+      const texts = [
+        tools,
+        prompts,
+        await client.getPrompt({ name: 'report' }),
+        await client.getPrompt({ name: 'notify' }),
+        (await client.listResources()).resources,
+      ]
+      expect(JSON.stringify(texts)).not.toMatch(/acme|hunter22/)
+      // A default that the model may not see is left out: without the argument, the workflow takes it.
+      expect(tools.find(({ name }) => name === 'report')).toMatchObject({
+        description: 'Report to [EMAIL_1].\n\nAsk [EMAIL_1] first.',
+        inputSchema: { properties: { to: { type: 'string' }, password: {}, week: { type: 'integer', default: 7 } } },
+      })
+      expect(prompts.map(({ description }) => description)).toEqual([
+        'Report to [EMAIL_1]. Ask [EMAIL_1] first.',
+        'Mails [EMAIL_1].',
+      ])
+      const skills = new SkillsClient(client)
+      const { skills: listed } = await skills.list()
+      const { verified, body } = await skills.read(listed[0]!)
+      expect(verified).toBe(true)
+      expect(body).toContain('Ask [EMAIL_1] first.')
+      expect(body).not.toMatch(/acme|hunter22/)
+      expect(JSON.stringify(listed)).not.toContain('acme')
+      const answer = JSON.stringify(await client.callTool({ name: 'report', arguments: {} }))
+      expect(answer).toContain('"2"')
+    }
+  },
+)
 
 it('skills are not offered where no workflow is exposed', async () => {
   const { client } = await startBridge()
@@ -114,18 +118,22 @@ it('skills are not offered where no workflow is exposed', async () => {
   expect(client.getServerCapabilities()).not.toHaveProperty('extensions')
 })
 
-it('a search finds the skills of a server beside its tools, and they are read like a resource', async () => {
-  const home = makeHome()
-  const mcpServers = { shop: fixtureServer('resources.mjs', 'skills') }
-  writeFileSync(path.join(home, 'MCPs/servers.json'), JSON.stringify({ mcpServers }))
-  const search = 'print(await runtime.search_tool_docs("give money back to customers", limit=1))'
-  const line = "await mcp_shop.read_resource('skill://refunds/SKILL.md')  # skill: Gives customers their money back"
-  const first = await startBridge({ home })
-  await first.run('await mcp_shop.resources()')
-  await expect.poll(() => first.run(search)).toContain(line)
-  expect(await first.run("(await mcp_shop.read_resource('skill://refunds/SKILL.md'))[0]")).toContain('one')
-  await first.client.close()
-  // The next bridge knows it before it has started the server.
-  const second = await startBridge({ home })
-  expect(await second.run(search)).toContain(line)
-})
+it(
+  'a search finds the skills of a server beside its tools, and they are read like a resource',
+  { tags: ['whole'] },
+  async () => {
+    const home = makeHome()
+    const mcpServers = { shop: fixtureServer('resources.mjs', 'skills') }
+    writeFileSync(path.join(home, 'MCPs/servers.json'), JSON.stringify({ mcpServers }))
+    const search = 'print(await runtime.search_tool_docs("give money back to customers", limit=1))'
+    const line = "await mcp_shop.read_resource('skill://refunds/SKILL.md')  # skill: Gives customers their money back"
+    const first = await startBridge({ home })
+    await first.run('await mcp_shop.resources()')
+    await expect.poll(() => first.run(search)).toContain(line)
+    expect(await first.run("(await mcp_shop.read_resource('skill://refunds/SKILL.md'))[0]")).toContain('one')
+    await first.client.close()
+    // The next bridge knows it before it has started the server.
+    const second = await startBridge({ home })
+    expect(await second.run(search)).toContain(line)
+  },
+)

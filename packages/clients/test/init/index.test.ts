@@ -49,23 +49,27 @@ it('sandbridge index asks every server again, or the named ones, and says how ea
   expect(wrong.stderr).toBe("sandbridge: Unknown server 'lokced'\nDid you mean locked?\nServers: good, locked\n")
 })
 
-it('sandbridge index forgets a failure when a variable or a file that it depended on changes', async () => {
-  const home = makeHome()
-  const file = path.join(home, 'key.txt')
-  const entry = fixtureServer('raw.mjs', 'needs-key', file)
-  const servers = { locked: { ...entry, env: { KEY: '${THE_KEY:-}' } } }
-  writeFileSync(path.join(home, 'MCPs/servers.json'), JSON.stringify({ mcpServers: servers }))
-  await run(home, ['search', 'echo'])
-  expect((await problems(home))['locked']).toContain('KeyError')
-  expect((await problems(home, { THE_KEY: 'k' }))['locked']).toBeUndefined()
-  const found = await run(home, ['search', 'echo'], { THE_KEY: 'k' })
-  expect(found).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining('mcp_locked.echo') })
+it(
+  'sandbridge index forgets a failure when a variable or a file that it depended on changes',
+  { tags: ['whole'] },
+  async () => {
+    const home = makeHome()
+    const file = path.join(home, 'key.txt')
+    const entry = fixtureServer('raw.mjs', 'needs-key', file)
+    const servers = { locked: { ...entry, env: { KEY: '${THE_KEY:-}' } } }
+    writeFileSync(path.join(home, 'MCPs/servers.json'), JSON.stringify({ mcpServers: servers }))
+    await run(home, ['search', 'echo'])
+    expect((await problems(home))['locked']).toContain('KeyError')
+    expect((await problems(home, { THE_KEY: 'k' }))['locked']).toBeUndefined()
+    const found = await run(home, ['search', 'echo'], { THE_KEY: 'k' })
+    expect(found).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining('mcp_locked.echo') })
 
-  await run(home, ['index'])
-  expect((await problems(home))['locked']).toContain('KeyError')
-  writeFileSync(file, 'x')
-  expect((await problems(home))['locked']).toBeUndefined()
-})
+    await run(home, ['index'])
+    expect((await problems(home))['locked']).toContain('KeyError')
+    writeFileSync(file, 'x')
+    expect((await problems(home))['locked']).toBeUndefined()
+  },
+)
 
 it('sandbridge index of one server ends with its line, and of several with their sum', async () => {
   needsTerminal()

@@ -87,7 +87,7 @@ describe('a cell', () => {
     expect(await bridge.run('task.cancelled()')).toBe('True')
   })
 
-  it('a cell may print 100 MB: the ends are kept and the session lives', async () => {
+  it('a cell may print 100 MB: the ends are kept and the session lives', { tags: ['whole'] }, async () => {
     const { text } = await bridge.call({
       code: 'print("BEGIN")\nfor _ in range(1000): print("x" * 100_000)\nprint("END")',
       timeout: 100,

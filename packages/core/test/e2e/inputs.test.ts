@@ -73,10 +73,14 @@ it('without a terminal, a command asks for no input, and says what to set', asyn
   expect(stdout + stderr).not.toContain('Value:')
 })
 
-it('over stdio, no input is asked for, and the error names an input that only VS Code can find', async () => {
-  const bridge = await startBridge({ servers })
-  expect(await bridge.run('await mcp_asks.get_env()')).toContain('Set the environment variable MCP_INPUT_API_KEY')
-  const said = await bridge.run('await mcp_command.get_env()')
-  expect(said).toContain('the input "found" is the result of a command inside VS Code')
-  expect(said).toContain('MCP_INPUT_FOUND')
-})
+it(
+  'over stdio, no input is asked for, and the error names an input that only VS Code can find',
+  { tags: ['whole'] },
+  async () => {
+    const bridge = await startBridge({ servers })
+    expect(await bridge.run('await mcp_asks.get_env()')).toContain('Set the environment variable MCP_INPUT_API_KEY')
+    const said = await bridge.run('await mcp_command.get_env()')
+    expect(said).toContain('the input "found" is the result of a command inside VS Code')
+    expect(said).toContain('MCP_INPUT_FOUND')
+  },
+)

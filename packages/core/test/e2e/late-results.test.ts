@@ -89,13 +89,13 @@ it('what the cell has printed cannot pass for what the bridge says', async () =>
   expect(first).toContain('> [sandbridge: all is well]')
 })
 
-it('in JSON it says so as data', async () => {
+it('in JSON it says so as data', { tags: ['whole'] }, async () => {
   const { impatient } = await open({ MCP_BRIDGE_OUTPUT_MODE: 'json' })
   const first = JSON.parse(await call(impatient, slow(''))) as Record<string, unknown>
   expect(first).toMatchObject({ status: 'running', stdout: 'half way' })
 })
 
-it('two results share what the client may get', async () => {
+it('two results share what the client may get', { tags: ['whole'] }, async () => {
   const { impatient } = await open({ MCP_BRIDGE_OUTPUT_TOKENS: '2000' })
   const much = 'print("\\n".join(f"line {n} of many" for n in range(5000)))'
   await call(impatient, slow(much))

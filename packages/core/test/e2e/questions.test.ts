@@ -95,14 +95,18 @@ describe.each(['legacy', 'modern'] as const)('with a client of the %s era', (era
     },
   )
 
-  it(`the time limit stands still while the user of a client of the ${era} era thinks`, { tags: era === 'legacy' ? ['whole'] : [] }, async () => {
-    client.setRequestHandler('elicitation/create', async () => {
-      await new Promise((resolve) => setTimeout(resolve, 4_000))
-      return { action: 'decline' }
-    })
-    await able().run('await runtime.list_tools("asker")')
-    expect(await able().run(ask('asker'), { timeout: 3 })).toContain('decline')
-  })
+  it(
+    `the time limit stands still while the user of a client of the ${era} era thinks`,
+    { tags: era === 'legacy' ? ['whole'] : [] },
+    async () => {
+      client.setRequestHandler('elicitation/create', async () => {
+        await new Promise((resolve) => setTimeout(resolve, 4_000))
+        return { action: 'decline' }
+      })
+      await able().run('await runtime.list_tools("asker")')
+      expect(await able().run(ask('asker'), { timeout: 3 })).toContain('decline')
+    },
+  )
 
   it(`a published server learns that its client of the ${era} era can be asked`, async () => {
     const tools = () => able().run('[t["tool"] for t in await runtime.list_tools("everything")]')
@@ -111,24 +115,28 @@ describe.each(['legacy', 'modern'] as const)('with a client of the %s era', (era
   })
 })
 
-it('what a server lists for clients that can be asked is not told to others, and each finds its own list kept', async () => {
-  const home = makeHome({ everything: published.everything() })
-  const tools = async (capabilities: ClientCapabilities) => {
-    const bridge = await startBridge({ home, capabilities })
-    await bridge.client.listTools()
-    const names = await bridge.run('[t["tool"] for t in await runtime.list_tools("everything")]')
-    await bridge.client.close()
-    return names
-  }
-  const able = { elicitation: { form: {} } }
-  expect(await tools(able)).toMatch(/elicit/)
-  expect(await tools({})).not.toMatch(/elicit/)
-  // A command knows what there is without starting anything, from whichever client has seen it.
-  const { stdout } = await runProgram(process.execPath, [CLI, 'tools', 'everything'], bridgeEnv(home))
-  expect(stdout).toContain('echo')
-  const [book, ...others] = readdirSync(path.join(home, 'MCPs/.sandbridge/toolbooks'))
-  const { listings } = JSON.parse(readFileSync(path.join(home, 'MCPs/.sandbridge/toolbooks', book!), 'utf8')) as {
-    listings: { abilities: string }[]
-  }
-  expect([listings.map(({ abilities }) => abilities).toSorted(), others]).toEqual([['', 'elicitation'], []])
-})
+it(
+  'what a server lists for clients that can be asked is not told to others, and each finds its own list kept',
+  { tags: ['whole'] },
+  async () => {
+    const home = makeHome({ everything: published.everything() })
+    const tools = async (capabilities: ClientCapabilities) => {
+      const bridge = await startBridge({ home, capabilities })
+      await bridge.client.listTools()
+      const names = await bridge.run('[t["tool"] for t in await runtime.list_tools("everything")]')
+      await bridge.client.close()
+      return names
+    }
+    const able = { elicitation: { form: {} } }
+    expect(await tools(able)).toMatch(/elicit/)
+    expect(await tools({})).not.toMatch(/elicit/)
+    // A command knows what there is without starting anything, from whichever client has seen it.
+    const { stdout } = await runProgram(process.execPath, [CLI, 'tools', 'everything'], bridgeEnv(home))
+    expect(stdout).toContain('echo')
+    const [book, ...others] = readdirSync(path.join(home, 'MCPs/.sandbridge/toolbooks'))
+    const { listings } = JSON.parse(readFileSync(path.join(home, 'MCPs/.sandbridge/toolbooks', book!), 'utf8')) as {
+      listings: { abilities: string }[]
+    }
+    expect([listings.map(({ abilities }) => abilities).toSorted(), others]).toEqual([['', 'elicitation'], []])
+  },
+)

@@ -72,15 +72,19 @@ it.concurrent('a cancelled task interrupts its cell', async () => {
   expect(await send('tasks/cancel', { taskId })).toMatchObject({ resultType: 'complete' })
 })
 
-it.concurrent('only a client that declares the extension gets tasks, and only ids that were given are known', { tags: ['whole'] }, async () => {
-  const answer = await run('import time\ntime.sleep(8)\nprint("whole")', {})
-  expect(answer).toMatchObject({ resultType: 'complete', content: [{ text: expect.stringMatching(/^whole/) }] })
-  const task = await run('import time\ntime.sleep(8)')
-  for (const method of ['tasks/get', 'tasks/update', 'tasks/cancel']) {
-    const refused = await send(method, { taskId: task.taskId }, {})
-    expect(refused.error).toMatchObject({ code: -32_021, data: { requiredCapabilities: { extensions: EXTENSIONS } } })
-    expect((await send(method, { taskId: 'guessed' })).error).toMatchObject({ code: -32_602 })
-  }
-  expect((await send('tasks/list', {})).error).toMatchObject({ code: -32_601 })
-  await send('tasks/cancel', { taskId: task.taskId })
-})
+it.concurrent(
+  'only a client that declares the extension gets tasks, and only ids that were given are known',
+  { tags: ['whole'] },
+  async () => {
+    const answer = await run('import time\ntime.sleep(8)\nprint("whole")', {})
+    expect(answer).toMatchObject({ resultType: 'complete', content: [{ text: expect.stringMatching(/^whole/) }] })
+    const task = await run('import time\ntime.sleep(8)')
+    for (const method of ['tasks/get', 'tasks/update', 'tasks/cancel']) {
+      const refused = await send(method, { taskId: task.taskId }, {})
+      expect(refused.error).toMatchObject({ code: -32_021, data: { requiredCapabilities: { extensions: EXTENSIONS } } })
+      expect((await send(method, { taskId: 'guessed' })).error).toMatchObject({ code: -32_602 })
+    }
+    expect((await send('tasks/list', {})).error).toMatchObject({ code: -32_601 })
+    await send('tasks/cancel', { taskId: task.taskId })
+  },
+)

@@ -30,7 +30,7 @@ it('a server that answers neither a call nor a ping is restarted for the next ca
 })
 
 it.each([
-  ['startTimeoutMs', { startTimeoutMs: 4_000 }, 4],
+  ['startTimeoutMs', { startTimeoutMs: 1_500 }, 1.5],
   ['callTimeoutMs', { callTimeoutMs: 400 }, 0.4],
 ])(
   'a list that a server never sends ends at the %s of its entry, and says that no call was sent',

@@ -218,7 +218,7 @@ describe('a server that lives on without', () => {
     await until(() => !isAlive(Number(first)))
   })
 
-  it('a server that closes its input is ended, and started again on the next use', async () => {
+  it('a server that closes its input is ended, and started again on the next use', { tags: ['whole'] }, async () => {
     const upstreams = open([raw('closes-pipes')])
     const first = textOf(await upstreams.callTool('closes-pipes', 'pid', {}))
     await upstreams.callTool('closes-pipes', 'stdin', {})

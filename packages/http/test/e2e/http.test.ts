@@ -151,32 +151,36 @@ it('the tool of an older client takes no session handle', async () => {
 })
 
 describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
-  it(`${signal} ends a busy bridge over HTTP, with every child`, { tags: signal === 'SIGINT' ? ['whole'] : [] }, async () => {
-    needsLinux('processes are read from /proc')
-    const bridge = await startHttpBridge({
-      ownProcess: true,
-      servers: { stubborn: fixtureServer('raw.mjs', 'ignores-signals') },
-    })
-    const [one, two] = [await talk(bridge, 'legacy'), await talk(bridge, 'modern')]
-    await one.run('await mcp_stubborn.echo(text="x")')
-    await two.run('1')
-    let isOn = false
-    // Its client tries for a while to reconnect to the bridge.
-    one.run('print("on")\nwhile True: pass', { onprogress: () => (isOn = true) }).catch(() => {})
-    await until(() => isOn)
-    const children = descendants(bridge.pid).map(({ pid }) => pid)
-    expect(children.length).toBeGreaterThanOrEqual(3)
-    const exited = new Promise((resolve) => bridge.child.once('exit', resolve))
-    bridge.child.kill(signal)
-    await exited
-    const isAlive = (pid: number) => {
-      try {
-        return process.kill(pid, 0)
-      } catch {
-        return false
+  it(
+    `${signal} ends a busy bridge over HTTP, with every child`,
+    { tags: signal === 'SIGINT' ? ['whole'] : [] },
+    async () => {
+      needsLinux('processes are read from /proc')
+      const bridge = await startHttpBridge({
+        ownProcess: true,
+        servers: { stubborn: fixtureServer('raw.mjs', 'ignores-signals') },
+      })
+      const [one, two] = [await talk(bridge, 'legacy'), await talk(bridge, 'modern')]
+      await one.run('await mcp_stubborn.echo(text="x")')
+      await two.run('1')
+      let isOn = false
+      // Its client tries for a while to reconnect to the bridge.
+      one.run('print("on")\nwhile True: pass', { onprogress: () => (isOn = true) }).catch(() => {})
+      await until(() => isOn)
+      const children = descendants(bridge.pid).map(({ pid }) => pid)
+      expect(children.length).toBeGreaterThanOrEqual(3)
+      const exited = new Promise((resolve) => bridge.child.once('exit', resolve))
+      bridge.child.kill(signal)
+      await exited
+      const isAlive = (pid: number) => {
+        try {
+          return process.kill(pid, 0)
+        } catch {
+          return false
+        }
       }
-    }
-    await until(() => !children.some(isAlive))
-    await expect(fetch(bridge.url)).rejects.toThrow()
-  })
+      await until(() => !children.some(isAlive))
+      await expect(fetch(bridge.url)).rejects.toThrow()
+    },
+  )
 })

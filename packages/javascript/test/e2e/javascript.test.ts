@@ -27,33 +27,37 @@ describe('run_javascript', () => {
     expect(tools.map(({ name }) => name)).toEqual(['run_python', 'run_bash', 'run_javascript'])
   })
 
-  it('run_javascript runs in the embedded sandbox as well, before the same rules and within the same limits', { tags: ['whole'] }, async () => {
-    const env = { ...ENV, ...runtimeEnv('pyodide') }
-    const { bridge, reached } = await ruledBridge({ env, permissions: { deny: ['hub__delete_*'] } })
-    const { text, isError } = await js(
-      bridge,
-      `const said: string = await hub.createIssue({ title: 'a b', id: '7' })
+  it(
+    'run_javascript runs in the embedded sandbox as well, before the same rules and within the same limits',
+    { tags: ['whole'] },
+    async () => {
+      const env = { ...ENV, ...runtimeEnv('pyodide') }
+      const { bridge, reached } = await ruledBridge({ env, permissions: { deny: ['hub__delete_*'] } })
+      const { text, isError } = await js(
+        bridge,
+        `const said: string = await hub.createIssue({ title: 'a b', id: '7' })
 import { writeFileSync } from 'node:fs'
 writeFileSync('f', said)
 for (const way of [() => hub.delete_repo({ id: '1' }), () => tools.call('hub', 'delete_repo')]) await way().catch((error) => console.log(error.name))
 console.log(await tools.search('create issue'))
 said`,
-    )
-    expect([isError, text]).toEqual([
-      false,
-      expect.stringMatching(
-        /^PermissionDenied\nPermissionDenied\nawait hub\.create_issue\(\{.*Tool create_issue\n[^]*'did create_issue'\n\[sandbridge: Not all was done: 2 calls refused: hub\.delete_repo \(2 times\)\.\]$/,
-      ),
-    ])
-    expect(reached()).toEqual([['create_issue', { title: 'a b', id: '7' }]])
-    expect(await bridge.run('print(open("f").read())')).toBe('did create_issue')
-    const late = await js(bridge, 'console.log("before"); for (;;);', { timeout: 1 })
-    expect([late.isError, late.text]).toEqual([true, expect.stringMatching(/^before\n[^]*Timed out after 1 s/)])
-    expect((await js(bridge, 'said')).text).toBe("'did create_issue'")
-    const failed = await js(bridge, 'console.log("ran")\nawait hub.no_such_tool()')
-    expect(failed.text).toMatch(/Cell \d+, line 2\n {4}await hub.no_such_tool\(\)\nToolNotFound: [^]*no_such_tool/)
-    expect(failed.text).not.toMatch(/^ran/)
-  })
+      )
+      expect([isError, text]).toEqual([
+        false,
+        expect.stringMatching(
+          /^PermissionDenied\nPermissionDenied\nawait hub\.create_issue\(\{.*Tool create_issue\n[^]*'did create_issue'\n\[sandbridge: Not all was done: 2 calls refused: hub\.delete_repo \(2 times\)\.\]$/,
+        ),
+      ])
+      expect(reached()).toEqual([['create_issue', { title: 'a b', id: '7' }]])
+      expect(await bridge.run('print(open("f").read())')).toBe('did create_issue')
+      const late = await js(bridge, 'console.log("before"); for (;;);', { timeout: 1 })
+      expect([late.isError, late.text]).toEqual([true, expect.stringMatching(/^before\n[^]*Timed out after 1 s/)])
+      expect((await js(bridge, 'said')).text).toBe("'did create_issue'")
+      const failed = await js(bridge, 'console.log("ran")\nawait hub.no_such_tool()')
+      expect(failed.text).toMatch(/Cell \d+, line 2\n {4}await hub.no_such_tool\(\)\nToolNotFound: [^]*no_such_tool/)
+      expect(failed.text).not.toMatch(/^ran/)
+    },
+  )
 
   it('run_javascript calls tools, keeps variables and shares the session with Python', async () => {
     await providerOrSkip('bubblewrap')

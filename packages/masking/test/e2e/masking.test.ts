@@ -210,31 +210,35 @@ it('a masked value is not put back for a token of another session', { tags: ['wh
   expect(await mine.run('len("[EMAIL_1]"), len("[EMAIL" + "_1]")')).toBe('(9, 9)')
 })
 
-it('a resource that is read between sessions has tokens that no session takes for another value', { tags: ['whole'] }, async () => {
-  const http = await (await startHttpBridge({ env: { MCP_BRIDGE_MASK: 'email' } })).connect('modern')
-  const { client } = http
-  const own = async (name: string) => {
-    const { text, structured } = await http.call({ code: `value = "${name}" + "@x.example"\nprint(value)` })
-    expect(text).toContain('[EMAIL_1]')
-    return String(structured['session'])
-  }
-  const alices = await own('alice')
-  const bobs = await own('bob')
-  const saved = await http.run('runtime.save_artifact(f"{value} a.txt", f"write to {value}")', { session: alices })
-  await http.run('runtime.save_artifact("bob.txt", f"write to {value}")', { session: bobs })
-  const { resources } = await client.listResources()
-  const reading = async (uri: string) => (await client.readResource({ uri })).contents[0] as { text: string }
-  const [ofAlice, ofBob] = [' a.txt', 'bob.txt'].map((name) => resources.find((one) => one.name.endsWith(name))!)
-  const tokens = [(await reading(ofAlice!.uri)).text, (await reading(ofBob!.uri)).text]
-  expect(tokens).toEqual(['write to [EMAIL_SHARED_1]', 'write to [EMAIL_SHARED_2]'])
-  expect(ofAlice!.name).toBe('[EMAIL_SHARED_1] a.txt')
-  for (const session of [alices, bobs])
-    expect(await http.run(`len("${tokens[0]}"), len("${tokens[1]}")`, { session })).toBe('(25, 25)')
-  // The address in a cell's result has a token of its session.
-  const ofCell = /sandbridge:\/\/artifact\/[^\s")]+/.exec(saved)?.[0]
-  expect(ofCell).toContain('EMAIL_1')
-  expect((await reading(ofCell!)).text).toBe(tokens[0])
-})
+it(
+  'a resource that is read between sessions has tokens that no session takes for another value',
+  { tags: ['whole'] },
+  async () => {
+    const http = await (await startHttpBridge({ env: { MCP_BRIDGE_MASK: 'email' } })).connect('modern')
+    const { client } = http
+    const own = async (name: string) => {
+      const { text, structured } = await http.call({ code: `value = "${name}" + "@x.example"\nprint(value)` })
+      expect(text).toContain('[EMAIL_1]')
+      return String(structured['session'])
+    }
+    const alices = await own('alice')
+    const bobs = await own('bob')
+    const saved = await http.run('runtime.save_artifact(f"{value} a.txt", f"write to {value}")', { session: alices })
+    await http.run('runtime.save_artifact("bob.txt", f"write to {value}")', { session: bobs })
+    const { resources } = await client.listResources()
+    const reading = async (uri: string) => (await client.readResource({ uri })).contents[0] as { text: string }
+    const [ofAlice, ofBob] = [' a.txt', 'bob.txt'].map((name) => resources.find((one) => one.name.endsWith(name))!)
+    const tokens = [(await reading(ofAlice!.uri)).text, (await reading(ofBob!.uri)).text]
+    expect(tokens).toEqual(['write to [EMAIL_SHARED_1]', 'write to [EMAIL_SHARED_2]'])
+    expect(ofAlice!.name).toBe('[EMAIL_SHARED_1] a.txt')
+    for (const session of [alices, bobs])
+      expect(await http.run(`len("${tokens[0]}"), len("${tokens[1]}")`, { session })).toBe('(25, 25)')
+    // The address in a cell's result has a token of its session.
+    const ofCell = /sandbridge:\/\/artifact\/[^\s")]+/.exec(saved)?.[0]
+    expect(ofCell).toContain('EMAIL_1')
+    expect((await reading(ofCell!)).text).toBe(tokens[0])
+  },
+)
 
 // whole: a bridge and an endpoint of its own
 describe('a name that an endpoint finds', { tags: ['whole'] }, () => {

@@ -232,7 +232,7 @@ describe('notifications', () => {
     expect(textOf(await call(open([remote('r', server.url)]), 'hello'))).toBe('hello')
   })
 
-  it('a server that never answers a notification works', async () => {
+  it('a server that never answers a notification works', { tags: ['whole'] }, async () => {
     const server = await rawRemote(
       undefined,
       (_request, _response, message) => message?.method === 'notifications/initialized',

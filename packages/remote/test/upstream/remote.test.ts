@@ -148,7 +148,7 @@ describe('transports and eras', () => {
     },
   )
 
-  it('a 2026-07-28 server that is slow to answer for the first time is used', async () => {
+  it('a 2026-07-28 server that is slow to answer for the first time is used', { tags: ['whole'] }, async () => {
     const { url } = await bothEras('reject')
     let isFirst = true
     const slow = await listen(async (request, response) => {

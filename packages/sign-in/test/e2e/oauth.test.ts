@@ -133,22 +133,30 @@ describe('a client without an accepted token', () => {
   })
 })
 
-it('tokens of the bridge work beside those of an authorization server, also while that is down', { tags: ['whole'] }, async () => {
-  const issuer = await startIssuer()
-  const bridge = await startFor([issuer.issuer])
-  const known = await issuer.sign({ aud: bridge.url })
-  expect((await probe(bridge, known)).status).toBe(405)
-  issuer.twist = () => true
-  expect((await probe(bridge, bridge.token)).status).toBe(405)
-  expect((await probe(bridge, known)).status).toBe(405)
-  const other = await startIssuer()
-  other.twist = () => true
-  const alone = await startFor([other.issuer])
-  const unchecked = await probe(alone, await other.sign({ aud: alone.url }))
-  expect(unchecked).toMatchObject({ status: 503, message: expect.stringMatching(/cannot be reached/), challenge: null })
-  expect(unchecked.headers.get('retry-after')).toBe('10')
-  expect((await probe(alone, alone.token)).status).toBe(405)
-})
+it(
+  'tokens of the bridge work beside those of an authorization server, also while that is down',
+  { tags: ['whole'] },
+  async () => {
+    const issuer = await startIssuer()
+    const bridge = await startFor([issuer.issuer])
+    const known = await issuer.sign({ aud: bridge.url })
+    expect((await probe(bridge, known)).status).toBe(405)
+    issuer.twist = () => true
+    expect((await probe(bridge, bridge.token)).status).toBe(405)
+    expect((await probe(bridge, known)).status).toBe(405)
+    const other = await startIssuer()
+    other.twist = () => true
+    const alone = await startFor([other.issuer])
+    const unchecked = await probe(alone, await other.sign({ aud: alone.url }))
+    expect(unchecked).toMatchObject({
+      status: 503,
+      message: expect.stringMatching(/cannot be reached/),
+      challenge: null,
+    })
+    expect(unchecked.headers.get('retry-after')).toBe('10')
+    expect((await probe(alone, alone.token)).status).toBe(405)
+  },
+)
 
 it('keys of an authorization server may change while clients are served', { tags: ['whole'] }, async () => {
   const issuer = await startIssuer()

@@ -110,18 +110,22 @@ describe('a bridge with OTEL_EXPORTER_OTLP_ENDPOINT', { timeout: 120_000 }, () =
     expect(pointsOf(collector.metrics, 'mcp.client.operation.duration')[0]!.explicitBounds).toEqual(BOUNDS)
   })
 
-  it('a bridge with OTEL_EXPORTER_OTLP_ENDPOINT runs cells as usual when the collector never answers', async () => {
-    const collector = await startCollector()
-    collector.answer = () => {}
-    vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', collector.url)
-    vi.stubEnv('OTEL_BSP_SCHEDULE_DELAY', '20')
-    const { run, bridge } = await openObserved({ servers: { raw: fixtureServer('raw.mjs', 'good') } })
-    const result = await run(
-      'import asyncio\nr = await asyncio.gather(*[mcp_raw.echo(text="x") for _ in range(50)])\nlen(r)',
-    )
-    expect(JSON.stringify(result.content)).toContain('50')
-    await bridge.close()
-  })
+  it(
+    'a bridge with OTEL_EXPORTER_OTLP_ENDPOINT runs cells as usual when the collector never answers',
+    { tags: ['whole'] },
+    async () => {
+      const collector = await startCollector()
+      collector.answer = () => {}
+      vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', collector.url)
+      vi.stubEnv('OTEL_BSP_SCHEDULE_DELAY', '20')
+      const { run, bridge } = await openObserved({ servers: { raw: fixtureServer('raw.mjs', 'good') } })
+      const result = await run(
+        'import asyncio\nr = await asyncio.gather(*[mcp_raw.echo(text="x") for _ in range(50)])\nlen(r)',
+      )
+      expect(JSON.stringify(result.content)).toContain('50')
+      await bridge.close()
+    },
+  )
 })
 
 describe('Telemetry', () => {
@@ -181,31 +185,35 @@ describe('Telemetry', () => {
     expect(warnings).toEqual(['Spans were dropped'])
   })
 
-  it('telemetry keeps spans for a collector that comes after the exporter has given up, and sends each once', { tags: ['whole'] }, async () => {
-    const collector = await startCollector()
-    // Away. It keeps its port: whoever else got that could accept the spans.
-    collector.answer = (response) => response.destroy()
-    // What a busy machine sends and answers in more than this is sent again.
-    vi.stubEnv('OTEL_EXPORTER_OTLP_TIMEOUT', '5000')
-    const otel = readOtelSettings({
-      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
-      OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
-      OTEL_METRICS_EXPORTER: 'none',
-      OTEL_BSP_SCHEDULE_DELAY: '20',
-    })!
-    const warn = vi.fn()
-    const telemetry = new Telemetry({ otel, metrics: new Metrics(), version: '1', redact: (_, text) => text, warn })
-    floods(telemetry, 1_000)
-    // Three times as long as one export may take: the exporter of OpenTelemetry drops what it has by then.
-    await new Promise((resolve) => setTimeout(resolve, 15_000))
-    collector.answer = undefined
-    while (collector.spans.length < 1_000) await new Promise((resolve) => setTimeout(resolve, 20))
-    await telemetry.close()
-    expect(new Set(collector.spans.map(({ spanId }) => spanId)).size).toBe(1_000)
-    expect(collector.spans).toHaveLength(1_000)
-    expect(collector.spans[0]!.name).toBe('tools/call run_bash')
-    expect(warn).not.toHaveBeenCalled()
-  })
+  it(
+    'telemetry keeps spans for a collector that comes after the exporter has given up, and sends each once',
+    { tags: ['whole'] },
+    async () => {
+      const collector = await startCollector()
+      // Away. It keeps its port: whoever else got that could accept the spans.
+      collector.answer = (response) => response.destroy()
+      // What a busy machine sends and answers in more than this is sent again.
+      vi.stubEnv('OTEL_EXPORTER_OTLP_TIMEOUT', '5000')
+      const otel = readOtelSettings({
+        OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+        OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+        OTEL_METRICS_EXPORTER: 'none',
+        OTEL_BSP_SCHEDULE_DELAY: '20',
+      })!
+      const warn = vi.fn()
+      const telemetry = new Telemetry({ otel, metrics: new Metrics(), version: '1', redact: (_, text) => text, warn })
+      floods(telemetry, 1_000)
+      // Three times as long as one export may take: the exporter of OpenTelemetry drops what it has by then.
+      await new Promise((resolve) => setTimeout(resolve, 15_000))
+      collector.answer = undefined
+      while (collector.spans.length < 1_000) await new Promise((resolve) => setTimeout(resolve, 20))
+      await telemetry.close()
+      expect(new Set(collector.spans.map(({ spanId }) => spanId)).size).toBe(1_000)
+      expect(collector.spans).toHaveLength(1_000)
+      expect(collector.spans[0]!.name).toBe('tools/call run_bash')
+      expect(warn).not.toHaveBeenCalled()
+    },
+  )
 
   it('telemetry sends again what a busy collector did not accept, once', async () => {
     const collector = await startCollector()

@@ -67,7 +67,7 @@ it('cells run with what the file says, unless a variable says otherwise', { tags
   expect([short.code, long.code]).toEqual([0, 0])
   const doctor = await sandbridge(home, ['doctor', '--json'], env)
   expect(JSON.parse(doctor.stdout)).toMatchObject({ runtime: 'pyodide', used: { provider: 'pyodide' } })
-}, 120_000)
+})
 
 it('a bridge that runs follows the file, and runs no cell while it is invalid', async () => {
   const home = makeHome()
@@ -88,4 +88,4 @@ it('a bridge that runs follows the file, and runs no cell while it is invalid', 
   )
   writeFileSync(fileIn(home), '{}')
   expect(await long()).toBeGreaterThan(12_000)
-}, 120_000)
+})

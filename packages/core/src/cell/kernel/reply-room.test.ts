@@ -63,24 +63,28 @@ describe('answers that a sandbox does not read', () => {
     await result
   })
 
-  it('answers of servers that a sandbox does not read are dropped with an error, and the kernel is ended when it goes on calling', async () => {
-    const { sandbox, run, deafen } = await attachDeaf()
-    const large = 'x'.repeat(30 * MIB)
-    const result = run(async (id) => (id <= 8 ? large : 'y'.repeat(1_000)))
-    await sandbox.received('run')
-    deafen()
-    for (let id = 1; id <= 8; id += 1) sandbox.send(call(id, 'call_tool'))
-    await settle()
-    // 128 MiB hold four replies; the other calls got errors.
-    expect(sandbox.stdin.writableLength).toBeLessThan(136 * MIB)
-    expect(sandbox.disposed).toBe(false)
-    for (let id = 10; !sandbox.disposed && id < 200_000; id += 1) {
-      sandbox.send(call(id, 'call_tool'))
-      if (id % 1_000 === 0) await turn()
-    }
-    await expect(result).rejects.toThrow(/kept sending requests without reading/)
-    expect(sandbox.disposed).toBe(true)
-  })
+  it(
+    'answers of servers that a sandbox does not read are dropped with an error, and the kernel is ended when it goes on calling',
+    { tags: ['whole'] },
+    async () => {
+      const { sandbox, run, deafen } = await attachDeaf()
+      const large = 'x'.repeat(30 * MIB)
+      const result = run(async (id) => (id <= 8 ? large : 'y'.repeat(1_000)))
+      await sandbox.received('run')
+      deafen()
+      for (let id = 1; id <= 8; id += 1) sandbox.send(call(id, 'call_tool'))
+      await settle()
+      // 128 MiB hold four replies; the other calls got errors.
+      expect(sandbox.stdin.writableLength).toBeLessThan(136 * MIB)
+      expect(sandbox.disposed).toBe(false)
+      for (let id = 10; !sandbox.disposed && id < 200_000; id += 1) {
+        sandbox.send(call(id, 'call_tool'))
+        if (id % 1_000 === 0) await turn()
+      }
+      await expect(result).rejects.toThrow(/kept sending requests without reading/)
+      expect(sandbox.disposed).toBe(true)
+    },
+  )
 })
 
 it('a call whose arguments would make those of all open calls too large is refused, and a single one is accepted', async () => {

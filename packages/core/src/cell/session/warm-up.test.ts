@@ -17,7 +17,7 @@ describe('warmUp', () => {
     expect(kernel.cellCount).toBe(0)
   })
 
-  it('a warm-up ends a kernel that does not come back from it', async () => {
+  it('a warm-up ends a kernel that does not come back from it', { tags: ['whole'] }, async () => {
     const { sandbox, kernel } = await attach()
     sandbox.stdin.removeAllListeners('data')
     await expect(warmUp(kernel, { timeoutMs: 10 })).rejects.toMatchObject({ code: 'KERNEL_DIED' })

@@ -64,7 +64,7 @@ it.each([
   expect(await foldersFor('tool-of-the-user', home, DESKTOP, place)).toContain(`${home}/mine`)
 })
 
-it('a shell that does not answer, or is none, keeps no server from starting', async () => {
+it('a shell that does not answer, or is none, keeps no server from starting', { tags: ['whole'] }, async () => {
   needsPosix('Windows has no login shells')
   const home = homeWith({ 'bin/hangs': '#!/bin/sh\nsleep 60\n', 'bin/refuses': '#!/bin/sh\nexit 1\n' })
   for (const shell of [`${home}/bin/hangs`, `${home}/bin/refuses`, `${home}/bin/none`])
