@@ -1,7 +1,11 @@
 // This file verifies the link with a real first process whose stdin and stdout several bridges may attach to: mixed,
 // lost and late lines do no harm, and a sandbox follows one bridge at a time.
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { PassThrough, Writable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
 import { until } from '@sandbridge/core/test/support/processes.ts'
 import { loadNativeKernel } from '../../../core/src/isolation/local/native-kernel.ts'
@@ -138,21 +142,28 @@ it('a call that a bridge may have made at once is not sent to the next bridge, a
   attach().stdout.on('data', (chunk: Buffer) => (heard += chunk.toString()))
   raw(Buffer.concat([preamble, Buffer.from('\n')]))
   raw(encodeLine(1, 0, 'attach 1 0'))
+  const goOn = path.join(tmpdir(), `sandbridge-go-on-${process.pid}-${Date.now()}`)
+  onTestFinished(() => rmSync(goOn, { force: true }))
   const code = `
-import asyncio
+import asyncio, os
 from mcp import runtime
 calls = [asyncio.ensure_future(runtime.call_tool('host', 'sooner', {}))]
-await asyncio.sleep(1)
+while not os.path.exists(${JSON.stringify(goOn)}): await asyncio.sleep(0.05)
 calls.append(asyncio.ensure_future(runtime.call_tool('host', 'later', {})))
 answers = await asyncio.gather(*calls, return_exceptions=True)`
-  for (const [index, line] of ['keep 60', 'resume', ...cell(1, code)].entries()) raw(encodeLine(1, index + 1, line))
+  let lines = 0
+  const send = (line: string) => raw(encodeLine(1, (lines += 1), line))
+  for (const line of ['keep 60', 'resume', ...cell(1, code)]) send(line)
   const sooner = /^\d+! .*"type":"call","id":(\d+).*"sooner"/gm
-  await until(() => sooner.test(heard))
+  await until(() => (send('beat'), sooner.test(heard)))
   // The same bridge, which has received nothing yet, gets it again.
   raw(encodeLine(1, 0, 'attach 2 0'))
   await until(() => heard.match(sooner)?.length === 2)
+  // A bridge that has been silent for so long is not trusted to be there.
+  await sleep(1_000)
+  writeFileSync(goOn, '')
   await until(() => /^\d+ .*"type":"call".*"later"/m.test(heard))
-  raw(encodeLine(1, 5, 'leave'))
+  send('leave')
   const { link, hello } = await RelayLink.open({ connection: attach(), generation: 2, helloMs: 5_000 })
   const text = textOf(link)
   sooner.lastIndex = 0
