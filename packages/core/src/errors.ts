@@ -1,6 +1,5 @@
-// Every error that the bridge itself raises, in one table: who acts on it and what to do next. Pure.
-// docs/errors.md documents each code; a test compares the two in both directions. A failing cell is not an error but a
-// CellResult.
+// Every error that the bridge itself raises: who acts on it and what to do next. docs/errors.md documents each code; a
+// test compares the two. A failing cell is not an error but a CellResult. Pure.
 
 /** Who can act on an error. */
 type Actor = 'model' | 'user' | 'operator' | 'us'
@@ -140,9 +139,7 @@ export interface BridgeErrorOptions {
   log?: string
 }
 
-/**
- * An error raised by the bridge. `message` says what happened, `hint` what to do next; neither may contain a secret.
- */
+/** An error of the bridge: `message` says what happened, `hint` what to do next. Neither may contain a secret. */
 export class BridgeError extends Error {
   override readonly name = 'BridgeError'
   readonly code: ErrorCode
@@ -165,7 +162,6 @@ export class BridgeError extends Error {
   }
 }
 
-/** Returns the message of any thrown value. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }

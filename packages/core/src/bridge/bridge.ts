@@ -1,5 +1,4 @@
-// Composition root: creates every part of the bridge and connects them. Opening a bridge starts no process; each starts
-// at its first use.
+// Composition root: creates every part of the bridge. Opening a bridge starts no process; each starts at its first use.
 import { BridgePage } from './bridge-page.ts'
 import { Cells } from './cells.ts'
 import type { ConnectOptions } from './connect-servers.ts'
@@ -36,13 +35,11 @@ import { loadSdk } from '../upstream/connection/sdk.ts'
 export class Bridge {
   readonly settings: Settings
   readonly log: Log
-  /** State that outlives this process. */
   readonly stores: Stores
   /** All events of the bridge. Observers subscribe to this stream and nowhere else. */
   readonly events: EventStream
   readonly questions: Questions
   readonly sessions: OpenSessions
-  /** What its owner and its users keep. */
   readonly users: Users
   readonly tenants: Tenants
   readonly cells: Cells
@@ -135,10 +132,7 @@ export class Bridge {
     if (!context) events.subscribe({ name: 'live', receive: () => {} })
   }
 
-  /**
-   * Why runs and calls cannot be recorded; undefined while they can be. The last lines are written when the bridge
-   * closes.
-   */
+  /** Why runs and calls cannot be recorded; undefined while they can be. The last lines are written at close. */
   get recordFailure(): BridgeError | undefined {
     return this.#observers.recordFailure()
   }
@@ -158,10 +152,7 @@ export class Bridge {
     return this.tenants.connect(context, log, more)
   }
 
-  /**
-   * Start sandboxes and load what a first cell and a first call need. Returns at once; a failure shows when a cell
-   * needs the part that failed.
-   */
+  /** Starts what a first cell and a first call need. Returns at once; a failure shows when a cell needs the part. */
   warmUp(tenant: Tenant): void {
     this.#pool.warm()
     for (const observer of this.#observers.ofCells) observer.start()
@@ -175,16 +166,12 @@ export class Bridge {
     })
   }
 
-  /**
-   * Check that a tool loads in a fresh sandbox.
-   * @throws BridgeError STATE_REFUSED when it does not, SANDBOX_* when no sandbox starts
-   */
+  /** Checks that a tool loads in a fresh sandbox. @throws BridgeError STATE_REFUSED when it does not, SANDBOX_* */
   async checkSavedTool(tool: SavedToolContent, { savedTools, loadableTools }: UserState): Promise<void> {
     await checkSavedTool(this.#pool, savedTools, tool)
     await loadableTools.remember(tool)
   }
 
-  /** End every session, sandbox and upstream. */
   async close(): Promise<void> {
     await this.page.close()
     await this.sessions.closeAll()
@@ -213,14 +200,10 @@ export interface BridgeOptions {
   ask?: AskInput
   /** The port of this bridge's HTTP server, if it has one. */
   ownPort?: number
-  /**
-   * Starts serving the page, at the first question that a client cannot show to its user, who sits at this machine.
-   * Missing: no page.
-   */
+  /** Serves the page, at the first question that a client cannot show to its user here. Missing: no page. */
   servePage?: (bridge: Bridge) => Promise<void>
   /** Where users on other machines sign in to servers. Missing: users sign in on this machine. */
   signInPage?: SignInPage
-  /** Makes the methods of features. */
   methods?: (bridge: Bridge) => Methods
   /** A provider that the caller has chosen or is choosing. */
   findProvider?: ProviderChoice

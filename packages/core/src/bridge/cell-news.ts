@@ -1,5 +1,4 @@
-// What the result of a cell tells beside it, once: changed config files and settings, an updated package, rules that
-// match nothing, and a record that cannot be written.
+// What the result of a cell tells beside it, once: changed files, an updated package, rules that match nothing.
 import type { Session } from '../cell/session/session.ts'
 import { FileNews } from '../config/notes/file-news.ts'
 import { PackageNews } from '../config/notes/package-news.ts'
@@ -48,8 +47,7 @@ export class CellNews {
   }
 
   /**
-   * The rules that match no tool, and would have been about a server that the session has called: once per session. A
-   * rule that waits for its server is told of once.
+   * Rules that match no tool, of servers that the session has called. Told once; one that waits for its server, too.
    */
   ofRules({ session, set: { rules }, tenant, called: { servers }, origin }: Cell): string[] {
     const policy = rules.policyOf(tenant.person.rules)

@@ -1,5 +1,4 @@
-// A cell: what its client asks for, and what it is from then until its result. One object goes through all rooms: the
-// session runs it, the proxy serves its calls, and permissions judge them.
+// A cell, from request to result. One object goes through all rooms: session, proxy and permissions.
 import type { SessionFlow } from '../calls/flow-part.ts'
 import type { CellContext } from '../calls/methods/method.ts'
 import type { CellJournal } from '../calls/once-part.ts'
@@ -21,7 +20,6 @@ export interface RunCellRequest extends Pick<
 > {
   /** Names or aliases of servers; the cell can reach only these. */
   servers?: string[] | undefined
-  /** The client can show apps to its user. */
   showsApps?: boolean
   /** Answers questions that upstreams ask during the cell's calls. */
   asker?: Asker
@@ -63,6 +61,5 @@ export type Cell = CellRequest &
     set: ServerSet
     flow: SessionFlow | undefined
     masker: CellMasker | undefined
-    /** Interrupts the cell, as its client can. */
     interrupt: AbortController
   }

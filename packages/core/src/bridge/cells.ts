@@ -1,5 +1,4 @@
-// Runs the cells of all sessions: decides which servers each can reach, starts the servers it names, and lets it be
-// interrupted.
+// Runs the cells of all sessions: decides which servers each can reach, starts them, and lets it be interrupted.
 import type { CellResult } from '../cell/cell-result.ts'
 import type { LiveSettings } from '../config/settings/file/live-settings.ts'
 import type { Settings } from '../config/settings/settings.ts'
@@ -45,7 +44,6 @@ interface CellsOptions {
   questions: Questions
   /** Undefined when masking is off. */
   maskers: Maskers | undefined
-  /** Whose session it is. */
   tenantOf: (session: Session) => Tenant
   signInPage: SignInPage | undefined
   checkSavedTool: (tool: SavedToolContent, state: UserState) => Promise<void>
@@ -53,7 +51,6 @@ interface CellsOptions {
   recordFailure: () => BridgeError | undefined
   /** Applies changes of settings.json, and tells which take effect later. @throws BridgeError CONFIG_INVALID */
   refreshSettings: LiveSettings['refresh'] | undefined
-  /** Methods of features. */
   methods: Methods | undefined
 }
 
@@ -73,16 +70,11 @@ export class Cells {
     this.#news = new CellNews(options.settings.stateDir)
   }
 
-  /** Number of running and waiting cells. */
   get count(): number {
     return this.#interrupts.size
   }
 
-  /**
-   * Interrupt a cell, as its client can.
-   * @param cell its id in events
-   * @returns false when no such cell runs or waits
-   */
+  /** Interrupts a cell as its client can. @param cell its id in events @returns false when no such cell is open */
   interrupt(cell: string): boolean {
     const interrupt = this.#interrupts.get(cell)
     interrupt?.abort()
@@ -169,10 +161,7 @@ export class Cells {
     return apps
   }
 
-  /**
-   * The app of a tool with its newest call; undefined without one.
-   * @throws BridgeError PERMISSION_DENIED if a rule denies its page by now, or flow rules refuse the app
-   */
+  /** The app of a tool with its newest call. @throws BridgeError PERMISSION_DENIED if a rule denies its page by now */
   async appOf(session: Session, name: string): Promise<ServerApp | undefined> {
     const tenant = this.#options.tenantOf(session)
     const { rules } = await tenant.now()

@@ -9,7 +9,6 @@ import type { Log } from '../util/log.ts'
 import type { Permissions } from '../calls/permissions/permissions.ts'
 import type { Upstreams } from '../upstream/upstream.ts'
 
-/** Reads server definitions. */
 export interface DefinitionSource {
   /** Returns the current definitions if they may have changed since the last read, else undefined. */
   readAgain(): Promise<DiscoveredServers | undefined>
@@ -41,10 +40,7 @@ export class ConfiguredServers {
     this.#tellRenamed(this.discovered.found)
   }
 
-  /**
-   * Apply changes of the config files since the last read.
-   * @throws BridgeError CONFIG_INVALID while the rules contain a mistake
-   */
+  /** Applies changes of the config files. @throws BridgeError CONFIG_INVALID while the rules contain a mistake */
   async refresh(): Promise<void> {
     const { definitions, rules, upstreams, catalog, log, onGone } = this.#options
     const discovered = (this.#unused = (await definitions.readAgain()) ?? this.#unused)

@@ -1,5 +1,4 @@
-// Creates the upstreams and the catalog of a set of servers and connects the two: the catalog follows the upstreams'
-// tools and errors.
+// Creates the upstreams and the catalog of a set of servers; the catalog follows the upstreams' tools and errors.
 import path from 'node:path'
 import { Catalog } from '../calls/catalog/catalog.ts'
 import { definitionKey } from '../calls/catalog/model/identity.ts'
@@ -60,16 +59,13 @@ export interface ConnectOptions {
   startProgram: NonNullable<UpstreamJail['startProgram']>
   /** Config files of other clients, which jailed servers never see either. */
   hiddenToo: () => string[]
-  /** The config files that contain the definitions. */
   configFiles: () => string[]
 }
 
 export interface ConnectedServers {
   upstreams: Upstreams
   catalog: Catalog
-  /** Sign-ins to remote servers. */
   tokenStore: TokenStore
-  /** Of the client whose servers they are. */
   context: ClientContext
   /** Where servers are jailed, and which files they never see. */
   jailPlace: UpstreamJail
@@ -171,10 +167,7 @@ function hostOf({ env, context }: ConnectOptions): { env: Environment; home: str
 
 type KeySettings = Pick<Settings, 'signInKey' | 'storage'>
 
-/**
- * Returns undefined (no encryption) for files of this machine, when no key is set and the keychain is missing or turned
- * off.
- */
+/** Undefined (no encryption) for files of this machine without a key, and without a keychain. */
 export function signInVault({ signInKey: key, storage }: KeySettings, log: Log): Vault | undefined {
   if (key !== 'keychain' && key !== 'none')
     return createVault({ get: () => Promise.resolve(key), set: () => Promise.resolve() }, log)

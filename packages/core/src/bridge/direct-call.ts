@@ -1,5 +1,4 @@
-// A call that a client makes itself, without code: served by the same methods as the calls of cells, and told to
-// observers as a cell of one call.
+// A call that a client makes itself, without code: by the methods of cells, observed as a cell of one call.
 import { BridgeError, messageOf } from '../errors.ts'
 import { ofCell } from '../observe/events/event.ts'
 import { Cancellation } from '../util/async/cancellation.ts'

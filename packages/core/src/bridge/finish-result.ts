@@ -43,7 +43,6 @@ interface Additions {
   /** Undefined when masking is off. */
   masker: CellMasker | undefined
   signal: AbortSignal | undefined
-  /** Keeps the shown text. */
   outputs: OutputStore
 }
 
@@ -65,13 +64,10 @@ export async function finishResult(
   return { ...result, ...(outputUri && { outputUri }) }
 }
 
-// Adds tools to the hint of a failed cell that can do what its sandbox cannot: reach the network, read the host's
-// files. A search always returns something, and an unrelated tool would mislead. Therefore a tool's own words must say
-// that it does this.
+// Adds tools to the hint of a cell that failed to reach the network or the host's files. A search always returns
+// something, and an unrelated tool would mislead: a tool's own words must say that it does this.
 
-/**
- * Returns the error with suitable tools in its hint, if it has words to search for and some are found. Never throws.
- */
+/** Returns the error with suitable tools in its hint, if a search by its words finds some. Never throws. */
 export async function withToolHint(failed: CellError, catalog: Catalog, scope: Scope): Promise<CellError> {
   const servers = scope.servers.map((server) => server.name)
   if (!failed.search || servers.length === 0) return failed
@@ -85,10 +81,7 @@ export async function withToolHint(failed: CellError, catalog: Catalog, scope: S
   return { ...failed, hint: `${failed.hint ?? ''} Tools that may do it:\n${lines.join('\n')}`.trim() }
 }
 
-/**
- * Whether the tool's names, parameters and first sentence fit, or its server is named like the host that could not be
- * reached.
- */
+/** Whether the tool's names, parameters and first sentence fit, or its server is named like the unreachable host. */
 function fits(tool: ToolDoc, search: string): boolean {
   const wanted = stems(search)
   const groups = FITTING.get(wanted[0] ?? '')

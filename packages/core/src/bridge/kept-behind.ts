@@ -35,10 +35,7 @@ export function listsDirectly(servers: readonly Pick<ServerDefinition, 'direct'>
   return servers.some(({ direct = false }) => direct !== false)
 }
 
-/**
- * What the config files say by themselves, for the first start in a folder. Reads them without a bridge, whose code
- * takes longer to load than a start may take.
- */
+/** What the config files say, for the first start in a folder: read without a bridge, whose code takes long to load. */
 export async function behindByConfig(settings: Settings, context: ClientContext): Promise<Behind | undefined> {
   try {
     const [{ Definitions }, { configuredServers }] = await Promise.all([

@@ -132,10 +132,7 @@ async function listedTokens(opened: ReturnType<ObservedParts['opened']>): Promis
   return Math.max(...sums)
 }
 
-/**
- * Hides the whole text if the server's definition is gone, since its secrets are then unknown. Users may have different
- * secrets for one name.
- */
+/** Hides the whole text if the server's definition is gone, since its secrets, which differ by user, are unknown. */
 function redactFor(all: ReturnType<ObservedParts['opened']>, server: string, text: string): string {
   let isKnown = false
   let redacted = text

@@ -70,12 +70,10 @@ export class OpenSessions {
     return settings.session === 'durable' && (await pool.keeps(kept))
   }
 
-  /** Finds an open session by its id in events. */
   find(id: string): Session | undefined {
     return [...this.#open].find((session) => session.id === id)
   }
 
-  /** End a session before the bridge ends. */
   async close(session: Session): Promise<void> {
     await session.close()
     this.#open.delete(session)

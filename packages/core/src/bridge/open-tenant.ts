@@ -1,5 +1,4 @@
-// What a command or a scheduled workflow uses: a bridge with the open servers of one tenant. The bridge is the
-// command's own, or a resident's.
+// What a command or a scheduled workflow uses: the command's own bridge, or a resident's, with one tenant's servers.
 import type { DiscoveredServers } from '../config/entries/server-definition.ts'
 import type { Session } from '../cell/session/session.ts'
 import type { UserState } from '../keep/user-state.ts'
@@ -99,7 +98,6 @@ export class OpenTenant {
     await this.bridge.sessions.close(session)
   }
 
-  /** End what the command has started. */
   async close(): Promise<void> {
     await Promise.all([...this.#sessions].map((session) => this.closeSession(session)))
     await this.#close()

@@ -8,7 +8,6 @@ import { ConfiguredServers, type DefinitionSource } from './configured-servers.t
 import { type ConnectedServers, type ConnectOptions, connectServers } from './connect-servers.ts'
 
 export interface ServerSetOptions extends Omit<ConnectOptions, 'definitions' | 'standing' | 'configFiles'> {
-  /** Source of the definitions and of their changes. */
   definitions: DefinitionSource
   discovered: DiscoveredServers
   files: PermissionFiles
@@ -47,7 +46,6 @@ export class ServerSet {
     })
   }
 
-  /** End the connections and processes of all servers. */
   async close(): Promise<void> {
     // Before the servers are stopped, so that their exits do not count as failures.
     this.connected.catalog.stopIndexing()

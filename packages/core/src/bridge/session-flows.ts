@@ -30,11 +30,7 @@ export class SessionFlows {
     return known
   }
 
-  /**
-   * The model is shown this of a session's output.
-   * @param server whose own text is with it
-   * @param ownNotes lines of the bridge in it
-   */
+  /** The model is shown this. @param server whose own text is with it @param ownNotes lines of the bridge in it */
   shown(session: Session, content: ClientContent, server?: string, ownNotes: readonly string[] = []): void {
     const flow = this.find(session)
     const { text, hasMedia } = asShown(content)
@@ -43,10 +39,7 @@ export class SessionFlows {
   }
 }
 
-/**
- * A client reads what sessions kept, and may show it to its model.
- * @param reader.judge throws where it may not
- */
+/** A client reads what sessions kept, and may show it to its model. @param reader.judge throws where it may not */
 export async function readKept(
   place: string,
   kept: KeptContent,

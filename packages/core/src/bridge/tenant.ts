@@ -1,6 +1,5 @@
-// One of those whom a bridge serves, with the servers, rules and catalog that are its own: the bridge's owner, a user
-// over HTTP, or a client of a resident. Only the processes behind the servers may be shared with other tenants, where
-// nothing could tell them apart.
+// One of those whom a bridge serves: its owner, a user over HTTP, or a client of a resident. Servers, rules and catalog
+// are its own; processes are shared with tenants where nothing could tell them apart.
 import { capabilitySummary, summarisedServers } from '../calls/capability-summary.ts'
 import { definitionKey } from '../calls/catalog/model/identity.ts'
 import { savedToolLines } from '../calls/methods/saved-tool-methods.ts'
@@ -48,7 +47,6 @@ export interface TenantOptions extends Omit<
   parent?: Tenant | undefined
   /** The text about the servers is kept for the next start, and depends on these places. */
   onBehindKept?: ((text: string, places: Record<string, string>) => void) | undefined
-  /** Called before the servers are given up. */
   onClose: (tenant: Tenant) => Promise<void>
   /** Called when nothing uses the definitions any more. */
   onClosed?: () => void
@@ -83,7 +81,6 @@ export class Tenant {
     return this.#options.context
   }
 
-  /** The tenant's own set, once it is open. */
   get opened(): ServerSet | undefined {
     return this.#opened
   }
@@ -102,8 +99,7 @@ export class Tenant {
   async now(alone = false): Promise<ServerSet> {
     const parent = await this.#options.parent?.now()
     if (this.#opened === undefined) {
-      // One by one: two cells that come together must not open two sets. A mistake may be corrected by the next
-      // attempt.
+      // One by one: two cells that come together must not open two sets; the next attempt may succeed.
       const opening = this.#opening.then(() => this.#opened ?? this.#openOr(alone ? undefined : parent))
       this.#opening = opening.catch(() => {})
       return opening
@@ -135,10 +131,7 @@ export class Tenant {
     return set
   }
 
-  /**
-   * Loads what a first call needs.
-   * @throws BridgeError CONFIG_INVALID: a mistake in the config files also shows in the first cell
-   */
+  /** Loads what a first call needs. @throws BridgeError CONFIG_INVALID, as the first cell also does */
   async warmUp(): Promise<void> {
     const { settings, person, log } = this.#options
     this.#isWarm = true
@@ -149,10 +142,7 @@ export class Tenant {
     for (const { message } of rules.unmatched()) log.warning(message)
   }
 
-  /**
-   * Returns what the instructions for a client say of its servers: see `serversBehind`. Empty while the config files
-   * contain a mistake. Starts nothing.
-   */
+  /** What a client's instructions say of its servers; empty while the files contain a mistake. Starts nothing. */
   async behind(): Promise<Behind> {
     const { settings, person } = this.#options
     try {
@@ -202,10 +192,7 @@ export class Tenant {
     })
   }
 
-  /**
-   * Equal for two tenants of which either could use the other's process; undefined for a server that its definition
-   * keeps to one. The name is part of it, so that questions, logs and errors have one.
-   */
+  /** Equal for tenants of which either could use the other's process; undefined for a server that is not shared. */
   #keyOf(definition: ServerDefinition): string | undefined {
     const { context, definitions, ask, user } = this.#options
     const { transport, shared } = definition

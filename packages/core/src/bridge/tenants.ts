@@ -1,5 +1,4 @@
-// Those whom a bridge serves: its owner, its users over HTTP, the clients of a resident; and the upstreams that they
-// have in common.
+// Those whom a bridge serves (owner, users over HTTP, clients of a resident), and their common upstreams.
 import { shellWord } from '../config/secrets/command-line.ts'
 import { Definitions } from '../config/definitions.ts'
 import type { ClientContext } from '../config/settings/client-context.ts'

@@ -72,19 +72,13 @@ export class Users {
     return parts
   }
 
-  /**
-   * Forgets what was learned of servers whose definitions were changed or removed.
-   * @param user missing: for all users
-   */
+  /** Forgets what was learned of changed or removed servers. @param user missing: for all users */
   forgetServers(servers: ReadonlySet<string>, user?: string): void {
     for (const [name, { learned }] of this.#parts)
       if (user === undefined || name === user) void learned?.forget(servers)
   }
 
-  /**
-   * Writes what is not written yet. Never rejects.
-   * @param isLast the bridge ends
-   */
+  /** Writes what is not written yet. Never rejects. @param isLast the bridge ends */
   async flush(isLast = false): Promise<void> {
     const flush = async ({ learned, journals }: UserParts): Promise<void> => {
       await learned?.flush()

@@ -1,5 +1,4 @@
-// Tells a model what it needs to know beyond run_python's short definition: `runtime.capability_summary()` and the
-// capabilities resource. Pure.
+// What a model needs to know beyond run_python's definition: `runtime.capability_summary()` and its resource. Pure.
 import type { Catalog } from './catalog/catalog.ts'
 import { oneLine, SERVER_WORDS_NOTE } from '../util/text/one-line.ts'
 import type { Scope } from './scope.ts'
@@ -13,7 +12,6 @@ Show: print() or the last expression. An image or figure: as last expression, or
 Cut output: print(runtime.output(3)[a:b]), runtime.grep(3, "pattern"). A long cell: runtime.progress(done, total).
 `
 
-/** Settings that differ between bridges. */
 export interface SandboxFacts {
   session: 'shared' | 'fresh' | 'checkpoint' | 'durable'
   mount?: { path: string; mode: 'ro' | 'rw' } | undefined

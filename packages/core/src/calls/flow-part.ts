@@ -7,14 +7,10 @@ import { Part } from '../util/part.ts'
 export const flow = new Part<FlowPart>('tracking where values come from')
 
 interface FlowPart {
-  /**
-   * @param kept where what the user's sessions keep came from
-   * @param seen the servers whose text its model has read, in any session
-   */
+  /** @param kept where what the sessions keep came from @param seen servers whose text its model has read, ever */
   SessionFlow: new (servers: FlowServers, kept: KeptOrigins, seen?: Set<string>) => SessionFlow
 }
 
-/** What is known of the servers by their names. */
 export interface FlowServers {
   /** Whether the user trusts the text of a server. */
   isTrusted(server: string): boolean
@@ -30,7 +26,6 @@ export interface Source {
 
 export interface ShownContent {
   text: string
-  /** Images, sounds or files are shown. */
   hasMedia: boolean
 }
 
@@ -46,10 +41,7 @@ export interface SessionFlow extends FlowFacts {
   sent(server: string, args: Readonly<Record<string, unknown>>): void
   /** Its variables are those of an earlier bridge: nobody knows what is in them, or what its model has read. */
   resumed(): void
-  /**
-   * The cell keeps this beyond its session.
-   * @param names what it calls it, and notes about it
-   */
+  /** The cell keeps this beyond its session. @param names what it calls it, and notes about it */
   keeps(content: Content, ...names: readonly string[]): Promise<void>
   /**
    * The cell reads what sessions kept.
@@ -60,7 +52,6 @@ export interface SessionFlow extends FlowFacts {
   opens(place: string, contents: readonly Content[], how?: { sha256?: string; isCode?: boolean }): Promise<void>
   /** The cell reads names of what sessions keep, or notes about it. One that is not listed says nothing. */
   lists(place: string, names: readonly string[]): Promise<void>
-  /** The model is shown this. */
   shown(content: ShownContent): void
   /** The model is shown text of this server that is in no index. */
   saw(server: string): void

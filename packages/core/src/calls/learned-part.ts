@@ -25,7 +25,6 @@ export interface Learned {
   forget(servers: ReadonlySet<string>): Promise<void>
   /** Writes what is not written yet. Never rejects. */
   flush(): Promise<void>
-  /** A search of the session was answered. */
   noteSearch(session: object, wordings: readonly string[], docs: readonly { server: string; tool: string }[]): void
   /** A call has ended with a result, which may say that the tool failed. */
   noteResult(place: CallPlace, tool: CatalogTool, args: Arguments, isFailure: boolean): void
@@ -33,7 +32,6 @@ export interface Learned {
   noteError(place: CallPlace, tool: CatalogTool, args: Arguments, error: unknown): void
 }
 
-/** Where a call was made. */
 export interface CallPlace {
   session: object
   catalog: { of(server: string): { key: string } }

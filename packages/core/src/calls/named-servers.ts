@@ -6,8 +6,7 @@ import type { VisibleServer } from '../cell/protocol/frames.ts'
 /** Longer source is mostly data and is not searched. */
 const MAX_SOURCE = 200_000
 
-// Every character beyond ASCII counts as a letter: a pattern with \p{L} takes a bridge's first cell two milliseconds to
-// compile.
+// Every character beyond ASCII counts as a letter: a pattern with \p{L} takes two milliseconds to compile.
 const WAYS = [
   /\bmcp_([\w\x80-\uffff]+)/g,
   /\bmcp\.servers\.([\w\x80-\uffff]+)/g,
@@ -24,9 +23,7 @@ const OTHER_WAYS: Record<OtherLanguage, RegExp[]> = {
   ],
 }
 
-/**
- * The servers that `code` reaches in one of the ways of its language: `mcp_github`, `mcp_servers["github"]` and so on.
- */
+/** The servers that `code` reaches in a way of its language: `mcp_github`, `mcp_servers["github"]` and so on. */
 export function namedServers(
   code: string,
   servers: readonly VisibleServer[],

@@ -58,10 +58,7 @@ const withMeta = (meta: TraceMeta | undefined): Observed => (meta ? { meta } : {
 
 type Work<T> = (observed: Observed) => Promise<T>
 
-/**
- * A cell may make thousands of calls, so this is written for speed: events are literals with every field, and one
- * object holds what they share.
- */
+/** A cell may make thousands of calls: for speed, events are literals, and one object holds what they share. */
 class ToldCall {
   readonly #events: EventStream
   readonly #origin: Origin

@@ -28,10 +28,7 @@ export interface Journals {
    * @param isDelivered undefined: its connection ended after the result was handed over
    */
   delivered(run: string, isDelivered: boolean | undefined): void
-  /**
-   * Writes what is not written yet. Never rejects.
-   * @param isLast the bridge ends
-   */
+  /** Writes what is not written yet. Never rejects. @param isLast the bridge ends */
   flush(isLast: boolean): Promise<void>
 }
 
@@ -51,11 +48,7 @@ export interface CellToJournal {
 
 /** What one cell writes, and what cells before it wrote whose results were lost. */
 export interface CellJournal {
-  /**
-   * A call is about to be made.
-   * @returns undefined for one that is not journaled
-   * @throws BridgeError OUTCOME_UNKNOWN
-   */
+  /** A call is about to be made. @returns undefined for one not journaled @throws BridgeError OUTCOME_UNKNOWN */
   enter(call: EnteredCall): Promise<JournaledCall | undefined> | JournaledCall | undefined
   /** @returns a sentence about the answers that were used again */
   ended(isOk: boolean): string | undefined

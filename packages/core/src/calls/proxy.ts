@@ -1,5 +1,4 @@
-// Serves the calls of cells: the only place that checks and decides what the sandbox may ask for. One entry per method
-// of docs/protocol.md.
+// Serves the calls of cells: the only place that decides what the sandbox may ask for. Methods: docs/protocol.md.
 import { namesOf } from './catalog/model/argument-names.ts'
 import * as z from 'zod'
 import { bindArguments } from './catalog/arguments/bind.ts'
@@ -46,13 +45,9 @@ const name = z.string().min(1).max(1_000)
 const wording = z.string()
 const MAX_AT_ONCE = 50
 
-/** Maximum number of servers that one search can name. */
 const MAX_SERVERS = 1_000
 
-/**
- * Serves every tool call of a cell, so it is written for speed: no zod, no AbortSignal, and no waiting for what is
- * already known.
- */
+/** Serves every tool call of a cell. For speed: no zod, no AbortSignal, no waiting for what is already known. */
 function callTool(params: unknown, context: CellContext, cancellation: Cancellation): Promise<unknown> {
   const { server, tool, args, kwargs, raw, exact, again } = checkToolCall(params)
   const { catalog, upstreams, scope, session, listeners, permissions } = context

@@ -1,5 +1,4 @@
-// Which upstreams one cell may reach, and which it may only know about. Decided once, before the cell runs, from the
-// client's request and the settings. Pure.
+// Which upstreams one cell may reach, and which it may only know about: decided before the cell runs. Pure.
 import type { Catalog } from './catalog/catalog.ts'
 import { BridgeError } from '../errors.ts'
 import type { VisibleServer } from '../cell/protocol/frames.ts'
@@ -10,10 +9,7 @@ export class Scope {
   readonly servers: VisibleServer[]
   /** Whether the call names its servers, so that others may be missing. */
   readonly #isNamed: boolean
-  /**
-   * Servers that the cell did not name although it must: it knows their names and configured descriptions, and cannot
-   * call them.
-   */
+  /** Servers that the cell did not name although it must: it knows of them, and cannot call them. */
   readonly unloaded: VisibleServer[]
   readonly #names: Set<string>
 
@@ -39,10 +35,7 @@ export class Scope {
     return this.#names.has(name)
   }
 
-  /**
-   * The error for a server out of scope. Unless the cell may know about the server, the error must not reveal whether
-   * it exists.
-   */
+  /** The error for a server out of scope. It must not reveal whether a server exists that the cell may not know. */
   unavailable(name: string): BridgeError {
     return new BridgeError('PROXY_SERVER_UNAVAILABLE', `Server '${shortName(name)}' is not available`, {
       hint: this.#hint(name),

@@ -1,6 +1,5 @@
-// Names the configured servers and their purposes for clients that look for a tool, most used first. Names and
-// descriptions of the configuration are the user's. Of a server's own text, only a few words of its tools' names are
-// used, in quotes: a client gives the text to its model as ours. Pure.
+// Names the configured servers and their purposes, most used first. Of a server's own text, only a few words of its
+// tools' names are used, in quotes: a client gives the text to its model as ours. Pure.
 import { estimateTokens } from '../util/tokens/estimate-tokens.ts'
 import { oneLine } from '../util/text/one-line.ts'
 import type { ServerDefinition } from '../config/entries/server-definition.ts'
@@ -15,10 +14,7 @@ const MAX_PURPOSE = 40
 const MAX_PURPOSE_OF_MANY = 24
 const MANY = 5
 
-/**
- * @param load with `explicit`, a server's tools are not told before a cell names the server
- * @returns an empty text without servers
- */
+/** @param load with `explicit`, tools are not told before a cell names the server @returns '' without servers */
 export function serversBehind(
   catalog: Catalog,
   learned: Pick<Learned, 'daysOfUse'> | undefined,

@@ -1,5 +1,4 @@
-// Finds out whether texts beside structured content repeat it, as the specification has servers do for old clients, or
-// say something else. Pure.
+// Whether texts beside structured content repeat it, as for old clients, or say something else. Pure.
 import { isRecord, parseJson } from '../util/json/json.ts'
 import { parsePythonLiteral } from '../util/text/python-value.ts'
 

@@ -1,5 +1,4 @@
-// An upstream's tool result on its way into the sandbox: without what would only be sent twice, and with a failed call
-// as an error. Pure.
+// A tool result on its way into the sandbox: nothing is sent twice, and a failed call is an error. Pure.
 import { cleanWords, onOneLine } from '../util/text/server-words.ts'
 import { BridgeError } from '../errors.ts'
 import { isRecord } from '../util/json/json.ts'

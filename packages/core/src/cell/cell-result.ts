@@ -1,5 +1,4 @@
-// The outcome of a cell, as data: a cell that fails is a result, not an exception. packages/core/src/cell/render/ turns
-// it into text for the model.
+// The outcome of a cell, as data: a cell that fails is a result. src/cell/render/ makes text of it.
 import type { MimeBundle } from './protocol/frames.ts'
 import type { Artifact } from '../keep/saved/artifact-store.ts'
 
@@ -19,7 +18,6 @@ export interface CellError {
   traceback: string
   /** Values of the names on the failing line. */
   values?: string | undefined
-  /** What to do about the error. */
   hint?: string | undefined
   /** Words for a tool search: such tools can do what the sandbox cannot. */
   search?: string | undefined
@@ -35,7 +33,6 @@ export interface CellResult {
   stderr: string
   /** Value of the last expression. */
   value?: MimeBundle
-  /** Displays of the cell, in order. */
   displays: MimeBundle[]
   /** How many characters of `stdout` came before each of them; missing: all. */
   displayedAt?: number[]
@@ -53,6 +50,5 @@ export interface CellResult {
   /** They are lost, but the next cell restores those that could be saved; a note names them. */
   carriedOver?: boolean
   durationMs: number
-  /** The time limit that applied. */
   timeoutMs: number
 }

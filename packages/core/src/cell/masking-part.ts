@@ -12,7 +12,6 @@ interface MaskingPart {
   createMaskers: (wanted: MaskedData) => Maskers
 }
 
-/** What the user wants masked. */
 export interface MaskedData {
   kinds?: readonly MaskKind[]
   /** The user's own patterns. */
@@ -33,10 +32,7 @@ export type Mask = (text: string, key?: string) => string
 
 /** Replaces personal data with tokens on its way to the model, and puts it back on the way from the model. */
 export interface CellMasker {
-  /**
-   * Runs `work`, perhaps several times, with a function that masks texts.
-   * @throws BridgeError MASK_UNAVAILABLE
-   */
+  /** Runs `work`, perhaps several times, with a function that masks texts. @throws BridgeError MASK_UNAVAILABLE */
   masked<T>(work: (mask: Mask) => T, signal?: AbortSignal): Promise<T>
   /** Masks one text; undefined if that takes longer. */
   maskedNow(text: string, key?: string): string | undefined
@@ -52,10 +48,7 @@ export interface CellMasker {
   result(result: CellResult, signal?: AbortSignal): Promise<CellResult>
   /** Masks progress messages. Drops output: a value may be split over two pieces, and the result has all of it. */
   listeners(listeners: CellListeners): CellListeners
-  /**
-   * Masks a server's request to the client's model, and puts the values of that request back into its reply. Requests
-   * to the user are not masked.
-   */
+  /** Masks a server's request to the client's model, and puts the values back into its reply. */
   asker<Q extends AskedQuestion>(asker: AsksModel<Q>): AsksModel<Q>
 }
 

@@ -27,7 +27,6 @@ export class TimeLimit {
     clearTimeout(this.#timer)
   }
 
-  /** Whether it waits for a person. */
   get isPaused(): boolean {
     return this.#pauses > 0
   }

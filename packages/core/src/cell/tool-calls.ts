@@ -1,5 +1,4 @@
-// Tracks the tool calls of one running cell: which are open, and how long each tool took. Feeds progress reports and
-// the timeout note.
+// The open tool calls of a cell, and how long each tool took: for progress reports and the timeout note.
 import type { CallFrame } from './protocol/frames.ts'
 
 /** Progress of a cell's calls: `name` is the oldest open call, number `number` of `total` so far. */
@@ -31,10 +30,7 @@ export class ToolCalls {
     this.#onProgress = onProgress
   }
 
-  /**
-   * A call begins.
-   * @returns a function to call when it ends, in whatever way; undefined unless the call is a tool call
-   */
+  /** A call begins. @returns what to call when it ends, in whatever way; undefined unless it is a tool call */
   begin(call: CallFrame): (() => void) | undefined {
     if (call.method !== 'call_tool') return undefined
     const tool = this.#toolOf(call)

@@ -19,10 +19,7 @@ export class Command extends Commander {
     return this
   }
 
-  /**
-   * Sets its action, a function that is loaded at its use: a client must be answered quickly. It gets the arguments,
-   * the options, then `more`.
-   */
+  /** Sets its action, loaded at its use for a quick answer. It gets the arguments, the options, then `more`. */
   runs(load: () => Promise<(...words: never[]) => Promise<void>>, ...more: readonly unknown[]): this {
     return this.action(async (...words: unknown[]) => (await load())(...([...words.slice(0, -1), ...more] as never[])))
   }

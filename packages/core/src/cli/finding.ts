@@ -5,7 +5,6 @@ export interface Finding {
   check: string
   level: 'ok' | 'warning' | 'broken'
   message: string
-  /** What to do. */
   advice?: string
   /** Applies the advice, if nothing can be lost by it. */
   fix?: () => Promise<void>

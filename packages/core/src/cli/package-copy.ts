@@ -1,6 +1,5 @@
-// Runs the program from a copy of the package: it loads much of its code when that is first needed, for hours or days,
-// while an update or an uninstallation replaces the package. The copy is not in the cache, which may be cleared at any
-// time.
+// Runs the program from a copy of the package: it loads code for hours or days, while an update may replace the
+// package. The copy is not in the cache, which may be cleared at any time.
 import {
   accessSync,
   constants,

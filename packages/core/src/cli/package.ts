@@ -18,8 +18,7 @@ import type { Finding } from './finding.ts'
 import type { Terminal } from './terminal/terminal.ts'
 
 /**
- * Whether a feature does the work of this process, which may load nothing before: packages/sandbridge/src/first.ts
- * lists them.
+ * Whether a feature does the work of this process, which may load nothing before (see first.ts of sandbridge).
  * @returns what does it, and gets what runs the command here instead
  */
 export type TakeOver = () => ((command: () => Promise<void>) => Promise<void>) | undefined

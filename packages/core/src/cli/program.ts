@@ -7,7 +7,6 @@ import { examplesText } from './examples.ts'
 import { features, type Package, plugIn } from './package.ts'
 import { OWN_TERMINAL, type Terminal } from './terminal/terminal.ts'
 
-/** The exit code for invalid usage. */
 const USAGE_ERROR = 2
 
 let hasPackages = false

@@ -1,5 +1,4 @@
-// Reads the text of one config file, whatever is at its path. A file that cannot be read gives a reason, never an
-// exception. config-document.ts and the readers interpret the text.
+// Reads the text of one config file, whatever is at its path; an unreadable one gives a reason, never an exception.
 import { existsSync, lstatSync, readdirSync, type Stats } from 'node:fs'
 import path from 'node:path'
 import { NotOrdinary, readOrdinarySync } from '../util/files/read-ordinary.ts'
@@ -16,7 +15,6 @@ export interface ConfigFileSystem {
 /** `reason` says why the file could not be read; `absent` means that it does not exist. */
 export type FileText = { text: string } | { reason: string; isOrdinary?: false; isFolder?: true } | { absent: true }
 
-/** The largest config file that is read. */
 export const MAX_CONFIG_FILE_BYTES = 5 * 2 ** 20
 
 /** The file is not read. The message may be shown to the file's owner. */
@@ -42,9 +40,8 @@ export async function readFileText(fileSystem: ConfigFileSystem, file: string): 
 }
 
 /**
- * As `readFileText`, but a file behind a broken symbolic link, in its own place or in that of a folder above, gives a
- * reason. For files without which something would be allowed, and for those that are written: what the link led to,
- * such as a disk that is not mounted, may hold them.
+ * As `readFileText`, but a broken symbolic link, also of a folder above, gives a reason: what it led to, such as an
+ * unmounted disk, may hold rules or be overwritten.
  */
 export async function readFileOrLink(fileSystem: ConfigFileSystem, file: string): Promise<FileText> {
   const read = await readFileText(fileSystem, file)

@@ -1,14 +1,11 @@
-// Files beside a project's config file that decide what its servers run: an envFile, and files of the project whose
-// text is inserted. The user's trust in the config file covers their texts, too.
+// Files beside a project's config file that decide what its servers run (envFile, inserted texts): trust covers them.
 import path from 'node:path'
 import { type ConfigFileSystem, readFileText } from './config-file.ts'
 import { type ExpandContext, expandTransport } from './entries/expand.ts'
 import type { CoveredFiles, ServerDefinition } from './entries/server-definition.ts'
 import { textHash } from './trust.ts'
 
-/**
- * The files that a definition inserts, with a hash of the text of each: of the empty text for one that cannot be read.
- */
+/** The files that a definition inserts, with a hash of each text: of the empty text for an unreadable one. */
 export async function coveredFiles(
   definition: ServerDefinition,
   place: Pick<ExpandContext, 'env' | 'home' | 'workspaceFolder'>,

@@ -1,5 +1,4 @@
-// The server definitions of a running bridge. Read at start, and again when one of the possible config files has
-// changed.
+// The server definitions of a running bridge, read again when a possible config file has changed.
 import path from 'node:path'
 import type { ClientContext } from './settings/client-context.ts'
 import { nodeFileSystem } from './config-file.ts'
@@ -36,7 +35,6 @@ export class Definitions {
     return last === undefined ? this.read() : ((await this.readAgain()) ?? last)
   }
 
-  /** Reads the current content of the files. */
   async read(): Promise<DiscoveredServers> {
     this.#last = undefined
     const seen = (this.#seen = new PlacesSeen(() => {
@@ -70,7 +68,6 @@ export class Definitions {
     return onlyProfile(discovered, await profiles.get(profile, NAMED_BY), profiles.file)
   }
 
-  /** The state of all possible config files. */
   get places(): Record<string, string> {
     return this.#seen.states()
   }

@@ -1,6 +1,5 @@
-// Finds every configured MCP server: reads the files of the chosen sources, in order of precedence, and starts nothing.
-// An invalid file or entry does not affect others: it is listed in `skipped`, with a reason that quotes no value of the
-// file.
+// Finds every configured MCP server, in order of precedence, and starts nothing. An invalid file or entry is listed in
+// `skipped`, with a reason that quotes no value, and affects no other.
 import { parseDocument } from './formats/config-document.ts'
 import type { ClientContext } from './settings/client-context.ts'
 import type { ConfigFileSystem } from './config-file.ts'
@@ -35,16 +34,10 @@ export interface DiscoverOptions extends ClientContext {
   ownPort?: number
 }
 
-/**
- * For servers that are jailed only because of MCP_BRIDGE_JAIL=all: no files of this machine, and internet access, which
- * most servers need.
- */
+/** For servers jailed only because of MCP_BRIDGE_JAIL=all: no files, and internet access, which most need. */
 const DEFAULT_SANDBOX: ServerSandbox = { network: { allowedDomains: ['*'] } }
 
-/**
- * The content of one file. The lowest `rank` comes first: the user's own files, then those of trusted projects, then
- * the rest.
- */
+/** The content of one file. Lowest `rank` first: the user's own files, those of trusted projects, the rest. */
 interface FileServers {
   rank: 0 | 1 | 2
   read?: ConfigFileRead
@@ -61,10 +54,7 @@ export function hostPaths(
   return { platform, home, cwd, env, stateDir, serversConfig }
 }
 
-/**
- * Returns all configured servers, each with a unique name, and what was skipped and why. Never rejects because of a
- * file's content.
- */
+/** All configured servers under unique names, and what was skipped and why. Never rejects because of a file. */
 export async function discoverServers(options: DiscoverOptions): Promise<DiscoveredServers> {
   const { settings, fileSystem = nodeFileSystem } = options
   const place = hostPaths(settings, options)

@@ -1,13 +1,9 @@
-// Gives each definition a unique name: duplicates of a server are merged, and different servers with the same name are
-// both kept. Pure.
+// Gives each definition a unique name: duplicates are merged, different servers with one name both kept. Pure.
 import { isDeepStrictEqual } from 'node:util'
 import { foldName, serverAlias } from '../util/text/python-name.ts'
 import type { FoundServer, ServerDefinition } from './entries/server-definition.ts'
 
-/**
- * How far a server is trusted: 0 for the user's own, 1 for trusted projects', 2 for others. Names are assigned in this
- * order.
- */
+/** How far a server is trusted: 0 the user's own, 1 trusted projects', 2 others. Names are assigned in this order. */
 export function trustRank({ isProjects, trusted }: Pick<ServerDefinition, 'isProjects' | 'trusted'>): 0 | 1 | 2 {
   if (trusted === false) return 2
   return isProjects ? 1 : 0

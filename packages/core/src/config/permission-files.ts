@@ -1,6 +1,5 @@
-// Where rules come from: permissions.json in the state folder, the profile's own file, the definitions of servers, and
-// .sandbridge/permissions.json of a project, which can only make things stricter. An invalid file is an error of the
-// bridge; it is never ignored.
+// Where rules come from: permissions.json, the profile's file, definitions of servers, and a project's file, which can
+// only make things stricter. An invalid file is an error of the bridge, never ignored.
 import path from 'node:path'
 import { BridgeError } from '../errors.ts'
 import type { MaskPattern, TrustedText } from './rules/permissions-schema.ts'
@@ -17,7 +16,6 @@ import type { Settings } from './settings/settings.ts'
 const MAX_BYTES = 2 * 2 ** 20
 const HINT = 'No code runs until it is corrected. docs/permissions.md describes the file.'
 
-/** The user's own file. */
 export function permissionsFile(stateDir: string): string {
   return path.join(stateDir, PERMISSIONS_FILE)
 }
@@ -28,7 +26,6 @@ function originOfProfile(stateDir: string, profile: string): Origin {
   return { scope: 'user', file: path.join(stateDir, shown), shown }
 }
 
-/** The file that a project may contain. */
 function projectPermissionsFile(cwd: string): string {
   return path.join(cwd, '.sandbridge', PERMISSIONS_FILE)
 }
@@ -42,10 +39,7 @@ export class PermissionFiles {
   #mask: readonly MaskPattern[] = []
   #trust: readonly TrustedText[] = []
 
-  /**
-   * @param cwd the folder whose project has rules
-   * @param warn is told of a project's file that is skipped
-   */
+  /** @param cwd the folder whose project has rules @param warn is told of a project's file that is skipped */
   constructor(
     settings: Pick<Settings, 'stateDir' | 'permissions' | 'flow' | 'profile'>,
     cwd: string,

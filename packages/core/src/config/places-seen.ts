@@ -27,10 +27,7 @@ export class PlacesSeen {
   readonly #settings: () => string
   readonly #settingsSeen: string
 
-  /**
-   * @param settings those on which what is read depends, too: they take effect while the bridge runs, at any time after
-   * their file has changed
-   */
+  /** @param settings those on which what is read depends, too, and which may change at any time */
   constructor(settings: () => unknown = () => '') {
     this.#settings = () => JSON.stringify(settings())
     this.#settingsSeen = this.#settings()

@@ -36,10 +36,7 @@ export class Profiles {
     return this.#record.read()
   }
 
-  /**
-   * @param namedBy a sentence that says what named it, if not the user's command
-   * @throws BridgeError CONFIG_INVALID with similar names
-   */
+  /** @param namedBy a sentence on what named it, if not the command @throws BridgeError CONFIG_INVALID */
   async get(name: string, namedBy = ''): Promise<Profile> {
     const all = await this.list()
     const found = Object.hasOwn(all, name) ? all[name] : undefined

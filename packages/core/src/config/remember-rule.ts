@@ -1,5 +1,4 @@
-// Adds answers to the user's permissions.json, and takes trust back: under a lock, atomically, and only if the file is
-// valid. Comments and order are kept.
+// Adds answers to the user's permissions.json, and takes trust back: locked, atomic, comments and order kept.
 import { mkdir, realpath } from 'node:fs/promises'
 import path from 'node:path'
 import { BridgeError } from '../errors.ts'
@@ -11,10 +10,7 @@ import { replaceFile } from '../util/files/replace-file.ts'
 import { nodeFileSystem, readFileOrLink } from './config-file.ts'
 import { permissionsFile } from './permission-files.ts'
 
-/**
- * @returns the number of added rules; existing ones are not added again.
- * @throws BridgeError CONFIG_INVALID when the file is invalid or cannot be written
- */
+/** @returns the number of rules that are new. @throws BridgeError CONFIG_INVALID for an invalid or read-only file */
 export async function rememberRules(
   stateDir: string,
   rules: readonly { verdict: Verdict; rule: string | RuleEntry }[],

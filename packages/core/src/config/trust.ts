@@ -14,17 +14,13 @@ export interface TrustStore {
   trust(file: string, hash: string): Promise<void>
   /** Stops trusting a file. @returns whether it was trusted */
   untrust(file: string): Promise<boolean>
-  /** The paths of all trusted files. */
   list(): Promise<string[]>
 }
 
 /** Hashes by absolute path. */
 type Trusted = Map<string, string>
 
-/**
- * @throws BridgeError CONFIG_INVALID from `trust` and `untrust` when the record is damaged or cannot be written; it is
- * left unchanged.
- */
+/** @throws BridgeError CONFIG_INVALID from both when the record is damaged or read-only; it is left unchanged. */
 export function createTrustStore(stateDir: string): TrustStore {
   const record = new JsonRecord<Trusted>({
     document: trustRecord(stateDir),
@@ -71,7 +67,6 @@ function keyOf(trusted: Trusted, file: string): string {
   return [...trusted.keys()].find((one) => comparable(one) === comparable(place)) ?? place
 }
 
-/** The path of the record. */
 export function trustRecord(stateDir: string): string {
   return path.join(stateDir, '.sandbridge', 'trust.json')
 }
@@ -82,7 +77,6 @@ export function trustedText(text: string, covered: readonly CoveredFiles[]): str
   return files.length === 0 ? text : `${text}\n${JSON.stringify(files)}`
 }
 
-/** Identifies a text in the record. */
 export function textHash(text: string): string {
   return hash('sha256', text)
 }

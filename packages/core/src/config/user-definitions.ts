@@ -18,7 +18,6 @@ const ENV_FILE = '.env'
 interface UserDefinitionsOptions {
   settings: Settings
   context: ClientContext
-  /** The user's folder. */
   folder: string
   shared: () => DiscoveredServers
   /** The port on which this bridge serves HTTP. */
@@ -28,9 +27,7 @@ interface UserDefinitionsOptions {
 export class UserDefinitions {
   /** The user's own variables, as last read. */
   env: Readonly<Record<string, string>> = {}
-  /**
-   * Whether the user has servers, variables or sign-ins of their own, and therefore cannot use the shared connections.
-   */
+  /** Whether the user has servers, variables or sign-ins, and therefore cannot use the shared connections. */
   hasOwn = false
   readonly #options: UserDefinitionsOptions
   #seen: PlacesSeen | undefined
@@ -42,13 +39,11 @@ export class UserDefinitions {
     this.#options = options
   }
 
-  /** The servers that the user can reach. */
   async latest(): Promise<DiscoveredServers> {
     const read = await this.readAgain()
     return read ?? this.#last!
   }
 
-  /** The state of the files in the user's folder. */
   get places(): Record<string, string> {
     return this.#seen?.states() ?? {}
   }
@@ -61,9 +56,7 @@ export class UserDefinitions {
     return isSame ? undefined : this.#read(shared)
   }
 
-  /**
-   * Checks only whether the file exists: its content changes with each refresh of a token, which changes no definition.
-   */
+  /** Checks only that the file exists: refreshed tokens change its content, and no definition. */
   #hasSignIns(): boolean {
     return existsSync(tokensFile(this.#options.folder))
   }

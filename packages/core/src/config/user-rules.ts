@@ -1,5 +1,4 @@
-// The rules in a user's own folder, in addition to those for all users. Like a project's rules, they can only make
-// things stricter.
+// The rules in a user's own folder, in addition to those for all; they can only make things stricter.
 import path from 'node:path'
 import type { Rule } from './rules/rule.ts'
 import { nodeFileSystem } from './config-file.ts'

@@ -15,11 +15,7 @@ interface ContainerPart {
    * @param inBackground the bridge's exit does not wait for it
    */
   probe: (name: EngineName, image: string | undefined, inBackground?: boolean) => Promise<Candidate>
-  /**
-   * Builds one of this package's own images.
-   * @returns the engine that holds it, and the name for MCP_BRIDGE_IMAGE
-   * @throws BridgeError
-   */
+  /** Builds an image of this package. @returns its engine, and the name for MCP_BRIDGE_IMAGE @throws BridgeError */
   buildImage: (variant: string, options: BuildOptions) => Promise<{ engine: EngineName; image: string }>
 }
 

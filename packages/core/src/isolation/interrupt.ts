@@ -1,5 +1,4 @@
-// Sends an interrupt to a kernel: one byte between its frames, and one to its bell, if it has one
-// (packages/core/python/sandbridge_kernel/port_pipe.py).
+// Sends an interrupt to a kernel: one byte between its frames, and one to its bell, if any (port_pipe.py).
 import type { Writable } from 'node:stream'
 import { writeBatched } from '../util/bytes/write-batched.ts'
 

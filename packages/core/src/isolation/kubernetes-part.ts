@@ -18,7 +18,6 @@ interface KubernetesPart {
   removeKeptPod: (cluster: ClusterChoice, name: string) => Promise<'removed' | 'missing' | { holder: string }>
 }
 
-/** The cluster in the settings. */
 export interface ClusterChoice {
   context?: string | undefined
   namespace?: string | undefined

@@ -16,7 +16,6 @@ export interface MissingPackage {
 
 export type ProviderName = 'pyodide' | 'podman' | 'docker' | 'bubblewrap' | 'kubernetes'
 
-/** The state of a provider on this machine. */
 export interface Candidate {
   name: ProviderName
   usable: boolean
@@ -32,10 +31,7 @@ export interface Candidate {
   isReady?: boolean
 }
 
-/**
- * How a sandbox ended. `reason` is specific if the provider knows it; `detail` is for the log, and for errors of a
- * sandbox that did not start.
- */
+/** How a sandbox ended: `reason` if the provider knows it, `detail` for the log and for a failed start. */
 export interface SandboxExit {
   reason:
     | 'exited'
@@ -55,10 +51,7 @@ export interface SandboxExit {
   code: number | null
   /** The signal that ended the sandbox's process; with the reason `exited`, the one that ended the kernel in it. */
   signal: NodeJS.Signals | null
-  /**
-   * The end of the process's stderr, at most 4 KiB. After a cell has run, the cell may have written it: use it only in
-   * the log.
-   */
+  /** The end of stderr, at most 4 KiB. A cell may have written it: use it only in the log. */
   detail: string
 }
 
@@ -84,10 +77,7 @@ export interface Sandbox {
   readonly durable?: Durable
 }
 
-/**
- * Operations of a sandbox that can outlive its bridge. docs/protocol.md, "Resuming", describes the messages behind
- * them.
- */
+/** Operations of a sandbox that can outlive its bridge: see docs/protocol.md, "Resuming". */
 export interface Durable {
   /** What an earlier bridge left; missing in a new sandbox. */
   readonly left: LeftBehind | undefined
@@ -109,17 +99,13 @@ export interface Durable {
 
 /** The owner of a sandbox, and details for people. */
 export interface KeptSession {
-  /**
-   * Identifies the owner: a session with the same value gets the sandbox. A hash, since it may be derived from a
-   * secret.
-   */
+  /** Identifies the owner: a session with the same value gets the sandbox. A hash, for it may come from a secret. */
   owner: string
   client?: string | undefined
   /** Its location, if the caller knows it. */
   place?: KeptPlace | undefined
 }
 
-/** Identifies a pod. */
 export interface KeptPlace {
   name: string
   uid: string
@@ -190,9 +176,7 @@ export interface Provider {
   readonly startMethod?: string
   /** Configured packages that its sandboxes do not have. Known after `prepare`. */
   readonly missingPackages?: readonly MissingPackage[]
-  /**
-   * Slow one-off work (a snapshot, an image pull) before the first start. Idempotent; concurrent calls share one run.
-   */
+  /** Slow one-off work (a snapshot, an image pull) before the first start. Concurrent calls share one run. */
   prepare(onProgress?: (message: string) => void): Promise<void>
   start(limits: SandboxLimits): Promise<Sandbox>
   /** Resume the sandbox that an earlier bridge kept for this session, if sandboxes can outlive their bridge. */

@@ -1,5 +1,4 @@
-// One-off work of a provider before its first sandbox, such as finding its engine or pulling an image. Concurrent
-// callers share one run.
+// One-off work of a provider before its first sandbox. Concurrent callers share one run.
 
 export class SharedPreparation<T> {
   readonly #prepare: (onProgress: (message: string) => void) => Promise<T>

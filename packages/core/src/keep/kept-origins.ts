@@ -1,5 +1,4 @@
-// From which servers what is kept came, by its hash: artifacts, memories, saved tools, project files and their names.
-// Another session that reads it then knows.
+// From which servers what is kept came, by its hash, so that another session that reads it knows.
 import { hash } from 'node:crypto'
 import * as z from 'zod'
 import { JsonRecord } from './json-record.ts'

@@ -1,5 +1,4 @@
-// Chooses the storage for state that outlives the bridge: this machine's state folder, or the PostgreSQL database that
-// several bridges share.
+// The storage for state that outlives the bridge: this machine's folder, or a shared PostgreSQL database.
 import path from 'node:path'
 import { fileStore } from './files/file-store.ts'
 import { postgres } from './postgres-part.ts'

@@ -1,5 +1,4 @@
-// Interface for one user's state: a folder of this machine, or PostgreSQL where several bridges share it.
-// Kernels, sockets, locks and caches of one machine are stored elsewhere.
+// One user's state: a folder of this machine, or shared PostgreSQL; not what belongs to one machine.
 
 /** A text that is replaced as a whole, such as `memories.json`. */
 export interface Document {
@@ -10,20 +9,17 @@ export interface Document {
   /** `read` for whoever cannot wait. Missing where it takes a request. @throws as `read` does */
   readNow?(): string | undefined
   /**
-   * Replaces the text. No other process changes it in between.
-   * @param change may be called again if the database connection was lost
+   * Replaces the text, with no other process in between. @param change may be called again after a lost connection
    * @throws what `change` throws, and as `read` does; the text is then unchanged
    */
   update(change: (read: () => Promise<string | undefined>) => Promise<string>): Promise<void>
 }
 
-/** A range of bytes of a file. */
 export interface Piece {
   offset: number
   length: number
 }
 
-/** A file of one version. */
 export interface VersionFile {
   name: string
   version: number
@@ -37,10 +33,7 @@ export interface VersionFile {
 export interface Versions {
   /** All names with their versions: names sorted, versions oldest first. */
   all(): Promise<Map<string, number[]>>
-  /**
-   * The versions of a name, oldest first; empty for an unknown name.
-   * @throws BridgeError STATE_REFUSED for an invalid name
-   */
+  /** The versions of a name, oldest first; none of an unknown one. @throws BridgeError STATE_REFUSED if invalid */
   versions(name: string): Promise<number[]>
   /**
    * Adds the next version.
@@ -50,16 +43,12 @@ export interface Versions {
   add(name: string, files: Record<string, Uint8Array | string>): Promise<number>
   /** @throws BridgeError STATE_NOT_FOUND if it does not exist or cannot be read */
   read(name: string, version: number, file: string, piece?: Piece): Promise<Buffer>
-  /**
-   * One file of every version, by name, oldest first. Skips unreadable files.
-   * @param name restricts the result to one name
-   */
+  /** One file of every version, by name, oldest first, without unreadable ones. @param name only of this name */
   readEach(file: string, name?: string): Promise<VersionFile[]>
   /** Deletes a name with all its versions. @returns whether it existed */
   remove(name: string): Promise<boolean>
 }
 
-/** Metadata of a log. */
 export interface LogInfo {
   name: string
   bytes: number
@@ -97,7 +86,6 @@ export interface Logs {
   remove(name: string): Promise<void>
 }
 
-/** The state of one user. */
 export interface Store {
   document(name: string): Document
   /** @param what noun for one item in messages: `an artifact` */
@@ -108,7 +96,6 @@ export interface Store {
   exclusively<T>(name: string, work: () => Promise<T>): Promise<T>
 }
 
-/** The stores of all users. */
 export interface Stores {
   /** Returns a user's store; without a name, that of the owner of the bridge. */
   of(user: string | undefined): Store

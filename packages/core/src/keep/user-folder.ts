@@ -6,16 +6,11 @@ import path from 'node:path'
 const TOKEN_NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/
 const MAX_READABLE = 40
 
-/** Parent of all users' folders. */
 export function usersFolder(root: string): string {
   return path.join(root, 'users')
 }
 
-/**
- * Returns one user's folder. User names of authorization servers may contain anything: a hash makes the folder unique,
- * letters make it readable.
- * @param user missing: the holder of the bridge's own token, who has the whole folder
- */
+/** One user's folder: a hash makes it unique, whatever the name contains. @param user missing: the whole folder */
 export function userFolder(root: string, user: string | undefined): string {
   return user === undefined ? root : path.join(usersFolder(root), folderName(user))
 }

@@ -6,7 +6,6 @@ import type { Subscriber } from './events/event-stream.ts'
 export const record = new Part<RecordPart>('the audit log')
 
 interface RecordPart {
-  /** An observer that writes it. */
   Audit: new (options: RecordOptions) => Subscriber
   /** Returns the record's logs within the state of the bridge's owner. */
   recordIn: (store: Store) => Logs
@@ -21,7 +20,6 @@ export interface RecordOptions {
   full: boolean
   /** Also record code and replies, so that a run can become a workflow. */
   replay: boolean
-  /** Removes a server's secrets from a text. */
   redact: (server: string, text: string) => string
   /** Called when writing begins to fail, and without an error when it works again. */
   onFailing: (error?: unknown) => void

@@ -18,7 +18,6 @@ export interface TelemetryOptions {
   /** Has the standard variables of OpenTelemetry. */
   env: Readonly<Record<string, string | undefined>>
   events: EventStream
-  /** Hides the secrets of a server in a text. */
   redact: (server: string, text: string) => string
   warn: (message: string, fields: Record<string, unknown>) => void
 }

@@ -1,6 +1,5 @@
-// The arguments of a call as its client meant them. Clients encode values twice, write null for nothing and add fields
-// of their own, and no model can correct what its client does. Where the schema leaves one reading, it is taken; what
-// was left out is said. Pure.
+// The arguments of a call as its client meant them: clients encode twice, write null for nothing and add fields, and no
+// model can correct that. Where the schema leaves one reading, it is taken; what was left out is said. Pure.
 import { BridgeError } from '../errors.ts'
 import { fieldsOf, isRecord } from '../util/json/json.ts'
 import { tryParseExact } from '../util/json/parse-exact.ts'

@@ -1,5 +1,4 @@
-// What the log gets of a client's messages. Their text is the client's, and may hold secrets: the client itself is told
-// what could not be read.
+// What the log gets of a client's messages, whose text may hold secrets: the client itself is told.
 import { DroppedError } from '../upstream/reading/words.ts'
 import type { Log } from '../util/log.ts'
 

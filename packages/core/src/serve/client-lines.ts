@@ -83,8 +83,7 @@ export class ClientLines {
       return onValue(value, source)
     }
     const batch: unknown[] = value
-    // Each request gets a response of its own: JSON-RPC recommends one array of all, but a call that takes long would
-    // hold up the others.
+    // Each request gets its own response: one array for all would wait for the longest call.
     if (this.#takesBatches && batch.length > 0) return batch.forEach((one) => onValue(one, Buffer.from(exactJson(one))))
     const problem =
       batch.length === 0

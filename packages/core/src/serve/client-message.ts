@@ -1,5 +1,4 @@
-// What a client sends, as a message of MCP or as the error that answers it: read by the same pass as what servers send.
-// Loads no MCP package, because a relay has none. Pure.
+// What a client sends, as a message of MCP or as the error that answers it. A relay has no MCP package. Pure.
 import type { JSONRPCMessage } from '@modelcontextprotocol/server'
 import { BracketState } from '../upstream/reading/brackets.ts'
 import { toMessage } from '../upstream/reading/lenient-message.ts'
@@ -27,9 +26,7 @@ export interface ClientMessage {
   refusal?: Refusal
 }
 
-/**
- * An id beyond 2^53 becomes a text, which `lineOf` writes as the number again.
- * @param open the requests of the bridge that the client has not answered */
+/** An id beyond 2^53 becomes a text, which `lineOf` writes as the number. */
 export function toClientMessage(given: unknown, open: Awaited, onDropped: OnDropped): ClientMessage {
   if (!isRecord(given)) return { refusal: refusal(null, `a message is an object, not ${kindOf(given)}`) }
   const value = typeof given['id'] === 'bigint' ? { ...given, id: markBigInts(given['id']) } : given

@@ -13,7 +13,6 @@ export interface HttpPart {
   namedTokens: (store: Store) => NamedTokens
 }
 
-/** The options of the command line. */
 export interface HttpFlags {
   http: string
   ui?: string | true

@@ -12,10 +12,7 @@ interface PagePart {
   pageBeside: (given: string | true) => { serve(bridge: Bridge): Promise<void>; close(): void }
 }
 
-/**
- * Serves the page of a bridge from the first question on that a client cannot ask its user, who sits at this machine.
- * @throws BridgeError CONFIG_INVALID when no port can be listened on
- */
+/** Serves a page from the first question that a client cannot ask its user here. @throws BridgeError CONFIG_INVALID */
 export async function pageOnDemand(bridge: Bridge): Promise<void> {
   const { servePage } = await page.for('A question that the client cannot show')
   await servePage(bridge, 0)

@@ -46,7 +46,6 @@ export interface InstallLimits {
   lookMs: number
 }
 
-/** What is told while a server is installed. */
 export interface InstallNews {
   manager: string
   /** It waits for another server that is installed into the same cache. */
@@ -71,9 +70,6 @@ export interface InstallFacts {
   /** It was still writing a short while ago. */
   goesOn: boolean
   seconds: number
-  /**
-   * Why a server with this output cannot start, if an interrupted installation is to blame: a sentence, and a command
-   * for the user.
-   */
+  /** Why a server with this output cannot start after an interrupted installation: a sentence, and a command. */
   broken: (output: string) => { text: string; remedy: string } | undefined
 }

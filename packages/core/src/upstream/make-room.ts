@@ -6,10 +6,8 @@ interface Occupant {
 }
 
 /**
- * An idle one that nobody uses any more, or else one of those that use more than the newcomer: no client can have a
- * server ended that another one uses, by starting many of its own.
- * @param processes those that run, with the sets of servers that use each
- * @param newcomers the sets that use the one to be started
+ * Of `processes`, an idle one that nobody uses, or one of the sets that use more than the newcomer: nobody can have a
+ * server ended that another set uses, by starting many of its own.
  */
 export function whoMakesRoom<One extends Occupant>(
   processes: ReadonlyMap<One, ReadonlySet<object>>,

@@ -26,7 +26,6 @@ interface OAuthPart {
   revokeGrant: (grant: Grant, options: RevokeOptions) => Promise<Revocation>
 }
 
-/** What a login found. */
 export interface LoginOutcome {
   /** Whether the user has signed in now. */
   wasNeeded: boolean
@@ -49,10 +48,7 @@ export interface Callback {
   /** The redirect address for the browser. */
   url: string
   port: number
-  /**
-   * The response with this state, which may be a refusal. No response is accepted before this is called.
-   * @param name the server's, for the page
-   */
+  /** The response with this state, perhaps a refusal; none is accepted before. @param name the server's */
   answer(state: string, name: string): Promise<URLSearchParams>
   close(): void
 }
@@ -72,7 +68,6 @@ export interface SignInPage {
   openCallback: OpenCallback
 }
 
-/** How the user of a set of servers signs in. */
 export interface SignInPlace {
   /** Further options for `sandbridge login SERVER`, such as ` --user ann`. */
   loginOptions: string
@@ -80,7 +75,6 @@ export interface SignInPlace {
   page: SignInPage | undefined
 }
 
-/** Authorizes requests to a server. */
 export interface ServerAuth {
   /** A `fetch` that authorizes requests to the server's origin. */
   through(fetch: FetchLike): FetchLike
@@ -107,7 +101,6 @@ export interface LoginOptions {
   clientInfo: { name: string; version: string }
   signal: AbortSignal
   allowLinkLocal?: boolean
-  /** Where proxy settings come from. */
   env: Environment
   /** Timeout of one request to the authorization server. */
   limitMs?: number

@@ -8,14 +8,12 @@ import type { ServerAuth } from './oauth-part.ts'
 export const remote = new Part<RemotePart>('the HTTP client')
 
 interface RemotePart {
-  /** Creates the transport to a server. */
   dialRemote: (server: RemoteServer, via: 'http' | 'sse', options: RemoteOptions) => Link
 }
 
 export interface RemoteOptions {
   sdk: Sdk
   allowLinkLocal: boolean
-  /** Source of proxy settings. */
   env: Record<string, string | undefined>
   /** Authorizes its requests; missing means that its headers are all it gets. */
   auth?: ServerAuth | undefined

@@ -1,5 +1,4 @@
-// Upstreams that the servers of several clients use together, by what their start depends on. The process of a client
-// that has left stays for the next one, and ends when none has come.
+// Upstreams that several clients share, by what their start depends on. One whose client left stays for the next.
 import type { ManagedUpstream, UpstreamHearer } from './lifecycle/managed-upstream.ts'
 
 /** How long an upstream outlives the last set of servers that used it. */
@@ -70,10 +69,7 @@ export class SharedUpstreams {
     return shared.upstream
   }
 
-  /**
-   * Stop using an upstream.
-   * @param isGone its definition was changed or removed: the last set that leaves ends it after its open calls
-   */
+  /** Stops using an upstream. @param isGone its definition is gone: the last set ends it after its open calls */
   leave(key: string, hearer: UpstreamHearer, isGone: boolean): void {
     const shared = this.#byKey.get(key)
     if (!shared?.hearers.delete(hearer) || shared.hearers.size > 0) return
@@ -87,7 +83,6 @@ export class SharedUpstreams {
     void upstream.retire().finally(() => this.#retiring.delete(upstream))
   }
 
-  /** End all upstreams. */
   async close(): Promise<void> {
     const all = [...this.#byKey.values()]
     this.#byKey.clear()

@@ -1,5 +1,4 @@
-// The upstreams of one set of servers by name: what is this set's own of them, and the limit on processes.
-// ManagedUpstream is one upstream, which other sets may use, too.
+// The upstreams of one set of servers by name, and the limit on processes. ManagedUpstream is one of them.
 import { setMaxListeners } from 'node:events'
 import { isSameDefinition } from '../config/merge-definitions.ts'
 import type { ServerDefinition } from '../config/entries/server-definition.ts'
@@ -80,7 +79,6 @@ export class UpstreamSet implements Upstreams {
   readonly #upstreams = new Map<string, ManagedUpstream>()
   /** How this set uses each upstream that is shared. */
   readonly #uses = new Map<ManagedUpstream, { key: string; hearer: UpstreamHearer }>()
-  /** Upstreams that are being retired. */
   readonly #retiring = new Set<ManagedUpstream>()
   readonly #listeners: UpstreamListener[] = []
   #definitions: readonly ServerDefinition[] = []

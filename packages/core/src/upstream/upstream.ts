@@ -1,13 +1,9 @@
-// The interface of the MCP client side for the rest of the bridge. Only packages/core/src/upstream imports the MCP
-// client package.
+// The interface of the MCP client side. Only src/upstream imports the MCP client package.
 import type { ServerDefinition } from '../config/entries/server-definition.ts'
 import type { Abortable } from '../util/async/cancellation.ts'
 import type { BridgeError } from '../errors.ts'
 
-/**
- * A tool as listed by its server. Only `name` is certain: servers send invalid schemas, and one must not affect the
- * other tools.
- */
+/** A tool as its server lists it. Only `name` is certain: an invalid schema must not affect other tools. */
 export interface UpstreamTool {
   name: string
   title?: string
@@ -31,14 +27,12 @@ export interface UpstreamTool {
   }
 }
 
-/** An entry of a list that no cell can call. */
 export interface SkippedTool {
   /** Empty for one without a name. */
   name: string
   reason: string
 }
 
-/** A tool's result as sent by its server. */
 export interface ToolResult {
   content?: unknown[]
   structuredContent?: unknown
@@ -48,10 +42,7 @@ export interface ToolResult {
   _meta?: unknown
 }
 
-/**
- * A resource, or a resource template, which has `uriTemplate` (RFC 6570) and no `uri`. Other fields are the server's,
- * unchecked.
- */
+/** A resource, or a template, which has `uriTemplate` (RFC 6570) and no `uri`. Other fields are unchecked. */
 export interface UpstreamResource {
   uri?: string
   uriTemplate?: string
@@ -71,12 +62,10 @@ export interface UpstreamPrompt {
   arguments?: unknown
 }
 
-/** The result of `resources/read` as sent by its server. */
 export interface ReadResource {
   contents: unknown[]
 }
 
-/** The result of `prompts/get` as sent by its server. */
 export interface GottenPrompt {
   description?: unknown
   messages: unknown[]
@@ -108,7 +97,6 @@ export type UpstreamState = 'not-started' | 'starting' | 'installing' | 'running
 export interface ServerStart {
   /** When it first responded, in milliseconds since 1970. */
   at: number
-  /** How long the start took. */
   tookMs: number
 }
 
@@ -116,7 +104,6 @@ export interface ServerStart {
 export type ToolChanges = 'none' | 'read' | 'unread'
 
 export interface UpstreamListener {
-  /** A server's tool list was read or changed. */
   onTools?: (server: string, tools: UpstreamTool[]) => void
   /** A running server says that its resources or prompts have changed. */
   onOfferings?: (server: string) => void
@@ -124,10 +111,7 @@ export interface UpstreamListener {
   onError?: (server: string, error: BridgeError) => void
 }
 
-/**
- * All configured upstreams. Each is started on first use, shared by all sessions, and restarted on the next use after
- * it exited.
- */
+/** All configured upstreams. Each starts on first use, is shared by all sessions, and restarts after an exit. */
 export interface Upstreams {
   readonly definitions: readonly ServerDefinition[]
   /** Applies a new list. Unchanged servers keep running; the others are stopped when their open calls have ended. */
@@ -137,9 +121,7 @@ export interface Upstreams {
   lastStart(server: string): ServerStart | undefined
   /** Why a server left a call unanswered that was just given up, in a sentence; undefined when it answers a ping. */
   whyUnanswered(server: string): Promise<string | undefined>
-  /**
-   * Removes a server's secrets from a text: those of its definition, with placeholders filled in after its first start.
-   */
+  /** Removes a server's secrets from a text: those of its definition, with placeholders as filled in last. */
   redact(server: string, text: string): string
   /** The server's own instructions, once it has been started. */
   instructions(server: string): string | undefined
@@ -163,14 +145,9 @@ export interface Upstreams {
    * @throws BridgeError UPSTREAM_* or TOOL_FAILED
    */
   listResources(server: string, signal?: AbortSignal, onCut?: OnCut): Promise<UpstreamResource[]>
-  /**
-   * @throws BridgeError UPSTREAM_*, TOOL_FAILED with the server's own reason, PROXY_TOOL_UNKNOWN when it has no
-   * resources
-   */
+  /** @throws BridgeError UPSTREAM_*, TOOL_FAILED with the server's reason, PROXY_TOOL_UNKNOWN without resources */
   readResource(server: string, uri: string, signal?: AbortSignal, meta?: Meta): Promise<ReadResource>
-  /** Like `listResources`. */
   listPrompts(server: string, signal?: AbortSignal, onCut?: OnCut): Promise<UpstreamPrompt[]>
-  /** Like `readResource`. */
   getPrompt(
     server: string,
     prompt: { name: string; arguments: Record<string, string> },
@@ -183,9 +160,7 @@ export interface Upstreams {
    * @throws BridgeError UPSTREAM_* or TOOL_FAILED
    */
   complete(server: string, asked: Record<string, unknown>, signal?: AbortSignal, meta?: Meta): Promise<string[]>
-  /**
-   * Whether `signIn` helps when the server requires authentication. False when its entry configures the credentials.
-   */
+  /** Whether `signIn` helps when the server requires authentication; false if its entry has the credentials. */
   canSignIn(server: string): boolean
   /** @throws BridgeError as `login` does, or what `showPage` throws */
   signIn(server: string, options: SignInOptions): Promise<void>
@@ -193,10 +168,7 @@ export interface Upstreams {
   pageFinished(server: string, id: string, signal: AbortSignal): Promise<void>
   /** Tells the listener what happens to any server from now on. */
   listen(listener: UpstreamListener): void
-  /**
-   * Stops a server until its next use. Its open calls fail.
-   * @throws BridgeError PROXY_SERVER_UNAVAILABLE for an unknown name
-   */
+  /** Stops a server until its next use; open calls fail. @throws BridgeError PROXY_SERVER_UNAVAILABLE */
   stop(server: string): Promise<void>
   /** Stops every upstream with its whole process group. */
   close(): Promise<void>

@@ -1,6 +1,5 @@
-// Writes log lines to stderr, one line each: stdout belongs to MCP. A logging library would cost a seventh of the
-// start-up budget. Never log a server's command, environment, headers or URL, or a cell's code: other programs write
-// the log to their files.
+// Writes log lines to stderr: stdout belongs to MCP. A library would cost a seventh of the start-up budget. Never log a
+// server's command, environment, headers or URL, or a cell's code: others write the log to files.
 import { messageOf } from '../errors.ts'
 import { visibleInline } from './text/visible.ts'
 

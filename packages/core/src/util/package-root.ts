@@ -1,5 +1,4 @@
-// Finds the package's files: src/ when it runs from its sources, the bundle dist/ when built, and beside them files
-// that are used unchanged.
+// The package's files: src/ from sources, dist/ when built, and unchanged files beside them.
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 

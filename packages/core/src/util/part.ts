@@ -1,5 +1,4 @@
-// A part of the program that a build may lack. The core declares what it uses of it, beside what asks for it;
-// packages/sandbridge/src/packages.ts says where its code is.
+// A part that a build may lack. The core declares its use; packages/sandbridge/src/packages.ts has its code.
 import { BridgeError } from '../errors.ts'
 
 /** Says where the code of a part is. */

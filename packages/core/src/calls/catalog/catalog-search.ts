@@ -1,5 +1,4 @@
-// Searches all known tools, resources and prompts, and the saved tools of who asks. It keeps one index of the former,
-// built at the first search. It asks no server; the records hold what is known, and the index does the ranking.
+// Searches all known tools, resources and prompts, and saved tools. The index of the former is built at first use.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { CatalogTool } from './model/catalog-tool.ts'
 import { pauses } from '../../util/async/wait.ts'
@@ -66,10 +65,7 @@ export class CatalogSearch {
     this.#isShown = isShown
   }
 
-  /**
-   * Returns the best tools of `records`, best first, with resources and prompts among them where those fit better. A
-   * text that lists several needs is searched for each of them.
-   */
+  /** Returns the best tools, resources and prompts of `records`, best first. Each need of several is searched for. */
   async find(query: Wordings, records: readonly ServerRecord[], options: FindOptions): Promise<Found> {
     const [text, ...others] = [query].flat()
     const needs = text === undefined || others.length > 0 ? [] : needsIn(text)
@@ -216,7 +212,6 @@ export class CatalogSearch {
     }
   }
 
-  /** Everything of servers that can be found. */
   #all(): CatalogTool[] {
     return [...this.#records.values()].flatMap((record) => [...(record.tools ?? []), ...record.offerings])
   }

@@ -64,12 +64,8 @@ export interface CatalogOptions {
   listOfferings?: (server: string, signal: AbortSignal) => Promise<Offerings>
   /** State of a server, for `servers()`. */
   state?: (server: string) => string
-  /** Where the books of the servers are. */
   store: Store
-  /**
-   * What the start of a server depends on, see start-inputs.ts. Missing means that failures are remembered by
-   * definition alone.
-   */
+  /** What the start of a server depends on, see start-inputs.ts. Missing: its definition alone. */
   startInputs?: (definition: ServerDefinition) => string
   /** The user's home folder, for arguments of servers that begin with `~`. */
   home?: string
@@ -86,9 +82,7 @@ export interface CatalogOptions {
 }
 
 const FIRST_INDEXING_WAIT_MS = 3000
-/**
- * Resources and prompts are listed after the tools. A server that does not answer for them must not delay its tools.
- */
+/** Offerings are listed after the tools: a server that does not answer for them must not delay its tools. */
 const OFFERINGS_WAIT_MS = 2000
 const OFFERINGS_LIMIT_MS = 60_000
 /** A list of this age is not read again for one more call with wrong arguments. */
@@ -161,10 +155,7 @@ export class Catalog {
     return [...this.#records.byName.values()].map((record) => this.#entry(record))
   }
 
-  /**
-   * What is known of a server. Starts nothing.
-   * @throws BridgeError PROXY_SERVER_UNAVAILABLE for an unknown name
-   */
+  /** What is known of a server. Starts nothing. @throws BridgeError PROXY_SERVER_UNAVAILABLE for an unknown name */
   of(server: string): KnownFacts {
     return this.#records.of(server)
   }
@@ -186,9 +177,7 @@ export class Catalog {
     return state === 'running' ? 'it has not listed its tools yet' : 'it is still starting'
   }
 
-  /**
-   * The true name of a server given by name or alias, or by either in another case; undefined when no server has it.
-   */
+  /** The true name of a server given by name or alias, in any case; undefined when no server has it. */
   resolveServer(nameOrAlias: string): string | undefined {
     return this.#records.resolve(nameOrAlias)
   }
@@ -239,10 +228,8 @@ export class Catalog {
   }
 
   /**
-   * Finds a tool by its true name, its Python name, or either in another case. A server may have gained it without
-   * saying so: it is asked before a tool is unknown.
-   * @throws BridgeError PROXY_TOOL_UNKNOWN with similar tools, whose true names `data.suggestions` lists, and what
-   * `listTools` throws
+   * Finds a tool by its true or Python name, in any case. The server is asked before a tool is unknown.
+   * @throws BridgeError PROXY_TOOL_UNKNOWN with similar tools (`data.suggestions`), and what `listTools` throws
    */
   async findTool(server: string, toolOrAlias: string, signal?: AbortSignal): Promise<CatalogTool> {
     const listedBefore = this.#records.of(server).fetchedAt
@@ -258,8 +245,7 @@ export class Catalog {
   }
 
   /**
-   * Binds the arguments of a call that is about to be sent. A refusal is checked against a list of tools that was read
-   * just now.
+   * Binds the arguments of a call to be sent. A refusal is checked against a list of tools that was read just now.
    * @throws BridgeError as `bindArguments` and `findTool` do
    */
   async bindCall(
@@ -329,9 +315,8 @@ export class Catalog {
   }
 
   /**
-   * Returns the tools that fit a need best, best first; at least one when any are known. Several wordings of the need
-   * give one ranking, and so do several needs, each of which is represented. Servers that were never listed are listed
-   * first, for a few seconds; the rest continue in the background.
+   * Returns the tools that fit a need best, best first; at least one when any are known. Servers that were never listed
+   * are listed first, for a few seconds.
    */
   async search(query: Wordings, options: SearchOptions = {}, signal?: AbortSignal): Promise<ToolDoc[]> {
     const { tools, weak } = await this.#find(query, options, signal)
@@ -375,7 +360,6 @@ export class Catalog {
     )
   }
 
-  /** All knowledge of one server. Starts nothing. */
   details(server: string): ServerDetails {
     const record = this.#records.of(server)
     const { about, tools = [], skipped, instructions, fetchedAt, failure, lastError } = record
@@ -414,7 +398,6 @@ export class Catalog {
     if (offerings) this.offeringsChanged(server, offerings)
   }
 
-  /** A server's resources and prompts were read. */
   offeringsChanged(server: string, offerings: Offerings): void {
     const record = this.#records.byName.get(server)
     if (record === undefined) return
@@ -424,12 +407,10 @@ export class Catalog {
     else this.#search.forget()
   }
 
-  /** Stops listing the tools of servers. */
   stopIndexing(): void {
     this.#indexing.close()
   }
 
-  /** Writes pending changes and stops indexing. */
   async close(): Promise<void> {
     this.stopIndexing()
     await Promise.all(Array.from(this.#records.byName.values(), (record) => record.flush()))
@@ -442,9 +423,7 @@ export class Catalog {
   }
 
   /**
-   * Reads the tools of a server from the server, and compares them with what they are pinned to: rules are applied to
-   * them.
-   * @param call its signal is made only where it is needed: that takes long
+   * Reads the tools of a server, and compares them with what they are pinned to: rules are applied to them.
    * @returns undefined if nothing is left to do, as before almost every call
    */
   compared(server: string, call: { readonly signal: AbortSignal }): Promise<void> | undefined {
@@ -456,7 +435,6 @@ export class Catalog {
     })
   }
 
-  /** Accepts tools of a server in their current form. */
   async accept(server: string, tools: readonly UpstreamTool[]): Promise<void> {
     await this.#records.of(server).accept(tools)
   }

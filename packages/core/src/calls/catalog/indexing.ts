@@ -20,7 +20,6 @@ const MAX_WAITS = 4
 const REASON_LIMIT = 400
 const LATE = `No answer within ${TIME_LIMIT_MS / 1000} s`
 
-/** Receives which server is being listed and which is done. */
 export interface IndexingWatch {
   onStart?: (record: ServerRecord) => void
   onEnd?: (record: ServerRecord) => void
@@ -162,10 +161,7 @@ async function untilAnswered(
     await withTimeout(Promise.race(open), endsAt - performance.now(), () => {})
 }
 
-/**
- * An error of a server in the form that is kept for its user. Only the bridge's own errors are known to contain no
- * secrets.
- */
+/** A server's error as it is kept for its user. Only the bridge's own errors are known to contain no secrets. */
 export function serverError(error: unknown): Omit<ServerError, 'at'> {
   if (!BridgeError.isInstance(error)) return { reason: 'Listing its tools failed' }
   const { message, userHint: hint, log } = error

@@ -11,7 +11,6 @@ export interface KnownServer {
   state: string
   /** Number of tools; missing when it was never listed. */
   toolCount?: number
-  /** Why the last listing failed. */
   problem?: string
 }
 

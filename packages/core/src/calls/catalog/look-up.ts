@@ -6,10 +6,7 @@ import { serverMethod } from './model/server-methods.ts'
 import type { ServerRecord } from './server-record.ts'
 import { foldName } from '../../util/text/python-name.ts'
 
-/**
- * Finds a tool by its names, otherwise a method of every server. With a leading `_`, the method takes precedence over a
- * similar tool name.
- */
+/** Finds a tool by its names, otherwise a method of every server, which goes first with a leading `_`. */
 export function lookUp(record: ServerRecord, name: string): CatalogTool | undefined {
   const exact = record.named(name)
   if (exact !== undefined) return exact

@@ -1,5 +1,4 @@
-// Describes a server's purpose in one phrase: from its instructions, if they state it, otherwise from the names of its
-// tools. Pure.
+// A server's purpose in one phrase: from its instructions, otherwise from the names of its tools. Pure.
 import { count } from '../../util/text/count.ts'
 import { nameWords } from '../../util/text/name-words.ts'
 import { firstSentence, oneLine } from '../../util/text/one-line.ts'

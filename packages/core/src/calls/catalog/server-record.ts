@@ -1,5 +1,4 @@
-// One server as its tenant knows it: what its book held when it was first used, or what the tenant's own upstream has
-// listed since.
+// One server as its tenant knows it: from its book, or as the tenant's own upstream has listed since.
 import { isSameDefinition, trustRank } from '../../config/merge-definitions.ts'
 import type { ServerDefinition } from '../../config/entries/server-definition.ts'
 import { fileRoots } from '../../config/entries/file-roots.ts'
@@ -38,11 +37,9 @@ interface RecordOptions {
   abilities: () => string
   /** Milliseconds since 1970. */
   now: () => number
-  /** What the start of the server depends on, see `Failure`. */
   inputs: () => string | undefined
   /** Whether a tool may be named in the server's description. */
   isShown: (tool: CatalogTool) => boolean
-  /** The user's home folder, for arguments that begin with `~`. */
   home: string
 }
 
@@ -91,10 +88,7 @@ export class ServerRecord {
     return trustRank(this.#definition)
   }
 
-  /**
-   * The tools that the server's definition allows, without those that no model may call. Undefined until the server
-   * was listed once, now or in an earlier run.
-   */
+  /** The tools that the definition allows and a model may call. Undefined until the server was ever listed. */
   get tools(): CatalogTool[] | undefined {
     if (this.#tools !== undefined) return this.#tools
     const allowed = this.#known?.tools.filter((tool) => this.#whyHidden(tool) === undefined)
@@ -323,7 +317,6 @@ export class ServerRecord {
     this.#compare()
   }
 
-  /** What the tools are pinned to. */
   get pins(): Pins {
     return this.#book.pins
   }
@@ -335,7 +328,6 @@ export class ServerRecord {
     this.#changed = new Set(changed)
   }
 
-  /** Records a failed listing. */
   fail(failure: Pick<Failure, 'reason' | 'hint' | 'log'>): void {
     const { name: server } = this
     const inputs = this.#options.inputs()
@@ -356,7 +348,6 @@ export class ServerRecord {
     return learned && learned.of === this.named(tool)?.fingerprint ? learned.shape : undefined
   }
 
-  /** Learns from a result of this user's call. */
   learn(toolName: string, result: ToolResult, user?: string): void {
     const tool = this.named(toolName)
     if (tool?.name !== toolName) return
@@ -373,7 +364,6 @@ export class ServerRecord {
     this.#ofUsers.set(user, own.set(toolName, { of, shape: before ? mergeShapes(before, shape) : shape }))
   }
 
-  /** Writes pending changes. */
   flush(): Promise<void> {
     return this.#book.flush()
   }

@@ -38,9 +38,7 @@ export class ServerRecords {
     return record
   }
 
-  /**
-   * The true name of a server given by name or alias, or by either in another case; undefined when no server has it.
-   */
+  /** The true name of a server given by name or alias, in any case; undefined when no server has it. */
   resolve(nameOrAlias: string): string | undefined {
     const byAlias = this.#aliases.get(nameOrAlias) ?? this.#aliases.get(nameOrAlias.replace(/^mcp_/, ''))
     const named = this.byName.get(nameOrAlias)

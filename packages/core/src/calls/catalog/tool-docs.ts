@@ -1,5 +1,4 @@
-// The documentation of tools as a cell may read it: with what was learned of their results, what the rules say of them,
-// and calls that have worked.
+// The documentation of tools for a cell: with learned types, what the rules say, and calls that have worked.
 import type { Standing } from '../../config/rules/policy.ts'
 import type { Learned } from '../learned-part.ts'
 import { offeringDoc, toolDoc, type ToolDoc } from './arguments/tool-doc.ts'
@@ -11,12 +10,8 @@ import type { ServerRecord } from './server-record.ts'
 
 export interface DocOptions {
   detail?: Detail
-  /** What the user's earlier calls have taught. */
   learned?: Learned | undefined
-  /**
-   * Whose results the types of results are from, and who is shown the names of their fields; without a user, the owner
-   * of the bridge. Missing where such names must not be read: the types are shown without them.
-   */
+  /** Whose results types are from, and who may read their fields; no user: the owner. Missing: no names of fields. */
   resultsOf?: { user: string | undefined } | undefined
 }
 
@@ -36,7 +31,6 @@ export class ToolDocs {
     return this.#standing(tool) !== 'denied'
   }
 
-  /** The `await mcp_…` line of a tool. */
   line(tool: CatalogTool, { resultsOf }: Pick<DocOptions, 'resultsOf'> = {}): string {
     return toolLine(tool, 'summary', ...this.#known(tool, resultsOf))
   }

@@ -1,8 +1,6 @@
-// The book of one server: everything that is known of its tools, in one document of the store. It holds what the server
-// has listed for each kind of client, what its tools are pinned to, which types their results have had, how it was
-// reached, and why it failed last. All tenants of a process that have the server read and write the same book, and so
-// do other processes, through the document. Its name is the hash of the server's definition, which it does not hold:
-// a changed command, environment or URL has a new book.
+// The book of one server: listings for each kind of client, pins, learned types, how it was reached, why it failed
+// last. Tenants and processes share the document. Its name is the hash of the server's definition, which it does not
+// hold: a changed command, environment or URL has a new book.
 import * as z from 'zod'
 import { LiveRecord } from '../../keep/live-record.ts'
 import type { Store } from '../../keep/store.ts'
@@ -45,7 +43,6 @@ export interface ServerError {
   reason: string
   /** What the server was called then. */
   server?: string | undefined
-  /** What the user can do about it. */
   hint?: string | undefined
   /** The server's last output, redacted. */
   log?: string | undefined
@@ -162,7 +159,6 @@ export class Toolbook {
     return this.#record.value.lastError
   }
 
-  /** How the server was reached. */
   get reached(): Reached | undefined {
     return this.#record.value.reached
   }

@@ -1,5 +1,4 @@
-// The method by which a kernel submits the calls in a cell's source before it runs any of it. Answered from known
-// tools, and by asking the user where a rule asks; no server is started.
+// Checks the calls in a cell's source before any of it runs: from known tools, and by asking the user.
 import * as z from 'zod'
 import { bindArguments, UNKNOWN } from '../catalog/arguments/bind.ts'
 import { withoutRaw } from '../catalog/arguments/check-arguments.ts'

@@ -1,5 +1,4 @@
-// Checks the params of `call_tool` by hand, for speed: every tool call of a cell passes here. A test compares
-// the check with a schema. Pure.
+// Checks the params of `call_tool` by hand, for speed; a test compares the check with a schema. Pure.
 import { BridgeError } from '../../errors.ts'
 import { isRecord } from '../../util/json/json.ts'
 

@@ -41,7 +41,6 @@ interface ProxyOptions {
   signIn: (server: string, options: SignInOptions) => Promise<'now' | 'next-cell'>
   signInPage: SignInPage | undefined
   questions: Questions
-  /** What cells of its user keep. */
   state: UserState
   /** Applies changes in the config files of the user's servers. */
   refreshServers: () => Promise<void>
@@ -54,7 +53,6 @@ interface ProxyOptions {
 /** Everything that all calls of one cell share. */
 export interface CellContext extends ProxyOptions {
   events: EventStream
-  /** The cell that makes the calls. */
   origin: Origin
   /** Limits of its user; missing for a user without limits. */
   quota?: UserQuota | undefined
@@ -77,12 +75,10 @@ export interface CellContext extends ProxyOptions {
   apps: ServerApps | undefined
   /** Argument errors that its code has seen. */
   seenErrors: Set<string>
-  /** Artifacts that the running cell has saved. */
   savedArtifacts: Artifact[]
   uploads: Uploads
   /** A person at a terminal reads the cell's errors, not a model. */
   forPerson: boolean
-  /** Receives the progress of servers with their calls. */
   listeners: CellListeners | undefined
 }
 
@@ -118,10 +114,7 @@ export function method<T>(...of: Parameters<typeof tellingMethod<T>>): Handler {
   return Object.assign(handler, { inRuntime: answer.inRuntime })
 }
 
-/**
- * Whose results may name the fields of types in docs: the user's own. Where flows are followed, none, because docs
- * count as nobody's text.
- */
+/** Whose results may name fields in docs: the user's own; none where flows are followed, as docs are nobody's text. */
 export function resultsFor({ flow, origin }: CellContext): { user: string | undefined } | undefined {
   return flow ? undefined : { user: origin.user }
 }

@@ -1,5 +1,4 @@
-// The methods for `/projects`: the kernel fetches the files before a cell and sends changes after it. The store decides
-// what may be stored.
+// The methods for `/projects`: the kernel fetches files before a cell and sends changes after it.
 import * as z from 'zod'
 import { BridgeError } from '../../errors.ts'
 import { fromBase64 } from './artifact-methods.ts'
@@ -25,10 +24,7 @@ export const projectMethods = {
     }))
   }),
 
-  /**
-   * Returns the files in order, as many as fit in 4 MiB, the first from `offset` on. A file that no longer exists has
-   * no data.
-   */
+  /** Returns the files in order, up to 4 MiB, from `offset` on. A file that no longer exists has no data. */
   read_projects: tellingMethod(
     z.object({
       paths: z.array(place).min(1).max(MAX_PATHS),

@@ -1,6 +1,5 @@
-// Serves the methods of every server beside its tools: resources, prompts, and the list of tools. Results have the form
-// of tool results, so that the kernel converts them by the same rules: text to str, images and sounds to media, other
-// contents to bytes, lists and messages to records.
+// Serves the methods of every server: resources, prompts, and the list of tools. Results have the form of tool results,
+// so that the kernel converts them by the same rules.
 import { namesOf } from '../catalog/model/argument-names.ts'
 import { bindArguments } from '../catalog/arguments/bind.ts'
 import { promptTexts } from '../catalog/model/catalog-offering.ts'
@@ -33,10 +32,7 @@ export async function callServerMethod(
 /** Of the address of a resource and the name of a prompt: the record, the metrics and the page have them whole. */
 const MAX_NAME_CHARS = 8_192
 
-/**
- * Lets the rules decide on a call, and the user where they ask.
- * @throws BridgeError PERMISSION_DENIED or CANCELLED
- */
+/** Lets the rules decide on a call, and the user where they ask. @throws BridgeError PERMISSION_DENIED or CANCELLED */
 export type Admit = (tool: CatalogTool, args: Record<string, unknown>) => Promise<AdmittedCall>
 
 type MethodContext = CallContext & { admit: Admit }
@@ -129,10 +125,7 @@ function refuseLong(parameter: string, value: unknown): void {
     throw new BridgeError('PROXY_ARGUMENTS_INVALID', `${parameter} has ${length} characters, at most ${MAX_NAME_CHARS}`)
 }
 
-/**
- * Arguments under their true names. A refusal based on an old list of prompts is checked against a new list; an
- * unlisted prompt accepts anything.
- */
+/** Arguments under their true names. A refusal is checked against a new list; an unlisted prompt accepts anything. */
 async function promptArguments(
   server: string,
   name: string,

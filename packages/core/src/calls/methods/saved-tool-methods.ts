@@ -25,7 +25,6 @@ export const savedToolMethods = {
     },
   ),
 
-  /** Used by an import in a cell. */
   load_saved_tool: tellingMethod(
     z.object({ name, version }),
     async ({ name: wanted, version: number }, { state: { savedTools }, flow }) => {
@@ -56,10 +55,7 @@ export const savedToolMethods = {
   }),
 }
 
-/**
- * Searches the tools of servers and, unless only some servers are named, the saved tools, in one ranking. Notes tell
- * the cell about broken saved tools.
- */
+/** Searches servers' tools and, unless servers are named, saved tools, in one ranking. Notes tell of broken ones. */
 export async function searchTools(
   query: Wordings,
   options: { limit: number; servers: string[]; withSaved: boolean; detail: Detail },
@@ -86,7 +82,6 @@ export async function opens(
   if (broken.length > 0) flow?.returned({ server: 'saved tools', name: 'broken' }, broken)
 }
 
-/** The lines of saved tools in the summary. */
 export async function savedToolLines(loadableTools: LoadableTools, flow?: SessionFlow): Promise<string[]> {
   const { tools, broken } = await loadableTools.list()
   await opens(flow, { tools, broken })

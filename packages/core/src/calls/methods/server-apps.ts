@@ -26,7 +26,6 @@ type Caller = Parameters<typeof observed>[0] & {
   signal: AbortSignal
 }
 
-/** What the app of a tool shows. */
 export interface ServerApp {
   server: string
   html: string

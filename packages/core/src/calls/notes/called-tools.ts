@@ -7,7 +7,6 @@ import type { CatalogTool } from '../catalog/model/catalog-tool.ts'
 const MAX_SHOWN = 8
 const MAX_MESSAGES = 100
 
-/** Counts of one tool's calls. */
 interface Calls {
   /** Answered without an error. */
   done: number

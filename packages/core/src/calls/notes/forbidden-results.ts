@@ -1,5 +1,4 @@
-// Says that a tool returned what its own output schema forbids: code was written by that schema. The value reaches the
-// code as it is.
+// Says that a tool returned what its output schema forbids, by which code was written. The value stays as it is.
 import type { ToolResult } from '../../upstream/upstream.ts'
 import { isRecord } from '../../util/json/json.ts'
 import { onOneLine } from '../../util/text/server-words.ts'
@@ -9,10 +8,7 @@ import { violation } from '../catalog/signature/violation.ts'
 
 const MAX_CHARS = 300
 
-/**
- * A sentence about this result; undefined for one that fits, and for a tool that the session has been told of.
- * @param told by the session
- */
+/** About this result; undefined for one that fits, and for a tool that the session has been told of (`told`). */
 export function forbiddenNote(
   told: Set<string>,
   { server, name, definition }: CatalogTool,

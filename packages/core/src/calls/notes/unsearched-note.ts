@@ -1,5 +1,4 @@
-// A note for the reader of a cell about servers that a search did not cover. Without it, a tool that was not found
-// seems not to exist. Pure.
+// About servers that a search did not cover: else a tool that was not found seems not to exist. Pure.
 import type { Unsearched } from '../catalog/known-server.ts'
 import type { SkippedTool } from '../../upstream/upstream.ts'
 import { oneLine } from '../../util/text/one-line.ts'

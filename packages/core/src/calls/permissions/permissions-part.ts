@@ -50,10 +50,7 @@ export interface CellOf {
   workflow?: WatchedFlows | undefined
   /** Whether a question that the client cannot ask is stored, to be answered elsewhere before the code runs again. */
   keepsQuestions: boolean
-  /**
-   * For a cell of the page, which shows the question in the cell: waits for the answer with the cell's time limit
-   * paused.
-   */
+  /** For a cell of the page, which shows the question: waits for the answer with the cell's time limit paused. */
   hold?: Hold | undefined
   /** Interrupts the cell, when the user chooses to stop it. */
   stop: () => void
@@ -85,10 +82,7 @@ export interface SeenToolCall {
 
 /** The rules as they are for one cell. */
 export interface CellGate {
-  /**
-   * Rules are applied to the known tools, so refresh them from the server, unless the preset is open.
-   * @returns undefined if there is nothing to wait for
-   */
+  /** Refreshes the tools that rules are applied to, unless the preset is open. @returns undefined if nothing waits */
   ready(server: string, call: Cancellable): Promise<void> | undefined
   /** @throws BridgeError PERMISSION_DENIED once the user has stopped the code */
   refuseStopped(): void

@@ -1,5 +1,4 @@
-// The rules in force for the cells of a server set: those of the files, read again after a change, plus those of a
-// user's own folder.
+// The rules in force for the cells of a server set: those of the files, plus those of a user's own folder.
 import type { Catalog } from '../catalog/catalog.ts'
 import { definitionKey } from '../catalog/model/identity.ts'
 import { CatalogOffering } from '../catalog/model/catalog-offering.ts'
@@ -113,7 +112,6 @@ export class Permissions {
     await this.onClose?.()
   }
 
-  /** The tool as rules see it. */
   subject(tool: CatalogTool): Subject {
     const { catalog } = this.options
     const definition = this.#definition(tool.server)

@@ -43,7 +43,6 @@ export class UserQuota {
     throw exceeded(`${seconds} s of cells per hour`, wait, 'MCP_BRIDGE_HTTP_LIMITS=userSeconds', 'No code ran')
   }
 
-  /** Counts the time of a cell that has ended. */
   spendCell(ms: number): void {
     this.#cells?.spend(ms, performance.now())
   }

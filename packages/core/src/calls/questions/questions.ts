@@ -64,8 +64,7 @@ export class Questions {
   }
 
   /**
-   * Call before a server is called for a cell: until it is left, the server's questions go to that cell's client.
-   * @param work the signal that the server is called with
+   * Until it is left, questions of the server go to that cell's client. @param work the signal of the call
    * @returns a function to call when the call has ended; calling it again does nothing
    */
   enter(
@@ -83,10 +82,7 @@ export class Questions {
     return () => void calls.delete(call)
   }
 
-  /**
-   * Asks a client, and emits events about it.
-   * @param source the server that asks, and the cell during which it asks
-   */
+  /** Asks a client, and emits events about it. @param source the server that asks, and the cell during which it asks */
   async ask(
     asker: Asker,
     { server, origin }: { server: string | undefined; origin: Origin | undefined },
@@ -115,11 +111,7 @@ export class Questions {
     }
   }
 
-  /**
-   * The requests that a server may send, as far as clients support them.
-   * @param callers the callers of that server
-   * @param offered what its clients support
-   */
+  /** The requests that a server may send. @param callers its callers @param offered what its clients support */
   requests(callers: Pick<Callers, 'sole'>, offered: ReadonlySet<Ability>): UpstreamRequests {
     return {
       ...(offered.has('roots/list') && { roots: (server) => this.#roots({ server, callers }) }),
@@ -133,10 +125,7 @@ export class Questions {
     }
   }
 
-  /**
-   * A server may ask for roots at any time. Outside a call no client can be asked, and this rejects: an empty list
-   * could be read as "no restriction".
-   */
+  /** Asked outside a call this rejects: an empty list of roots could be read as "no restriction". */
   async #roots(source: Source): Promise<{ uri: string; name?: string }[]> {
     const { roots } = await this.#ask(source, { method: 'roots/list', params: {} }, undefined)
     return Array.isArray(roots) ? (roots as { uri: string; name?: string }[]) : []
@@ -154,8 +143,7 @@ export class Questions {
       method: 'elicitation/create',
       params: { ...params, message, ...(form !== undefined && { requestedSchema: form }) },
     }
-    // Declining has no field for a reason (MCP 2025-11-25 and 2026-07-28, Elicitation, Response Actions), so the reason
-    // is logged.
+    // Declining has no field for a reason (MCP Elicitation, Response Actions), so the reason is logged.
     return this.#ask(source, question, signal, { action: 'decline' })
   }
 
@@ -188,10 +176,7 @@ export class Questions {
     )
   }
 
-  /**
-   * A question does not say which call it belongs to. It is declined when it could belong to a call of another session,
-   * even a cancelled one.
-   */
+  /** A question does not name its call: it is declined when it could be another session's, even a cancelled one's. */
   #askerFor({ server, callers }: Source, question: Question): { asker: Asker; origin: Origin | undefined } | string {
     const sole = callers.sole()
     if (sole === 'several') return 'the request may belong to a call of another session'

@@ -23,10 +23,7 @@ interface Offer {
   signal: AbortSignal
 }
 
-/**
- * The open or finished offer for each cell and server: hundreds of calls make one offer, and a declined one is not
- * repeated.
- */
+/** The offer for each cell and server: hundreds of calls make one, and a declined one is not repeated. */
 const offers = new WeakMap<Asker, Map<string, Promise<Settled>>>()
 
 /** Sends requests of the server during the work to the cell's client. @throws what `work` throws */

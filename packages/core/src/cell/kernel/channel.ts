@@ -18,7 +18,6 @@ import { writeBatched } from '../../util/bytes/write-batched.ts'
 import { type CallServer, OpenCalls, replyError } from './open-calls.ts'
 import { MAX_KEPT_BYTES, MAX_UNREAD_BYTES, ReplyRoom } from './reply-room.ts'
 
-/** Receives what a running cell does, as it happens. */
 export interface CellObserver extends CallServer {
   onOutput(stream: 'stdout' | 'stderr', text: string): void
   /** @param id replaces what the cell has displayed with the same id */
@@ -112,10 +111,7 @@ export class Channel {
     return this.#begin(frame.cell, observer, () => writeBatched(this.sandbox.stdin, encodeFrame(frame)))
   }
 
-  /**
-   * Resume a cell of an earlier bridge. Its unanswered calls fail and are not repeated: they may or may not have taken
-   * effect.
-   */
+  /** Resumes a cell of an earlier bridge. Its unanswered calls fail: they may or may not have taken effect. */
   adopt({ number, openCalls }: LeftBehind, observer: CellObserver): Promise<DoneFrame> {
     return this.#begin(number, observer, () => {
       for (const id of openCalls) this.#sendReply({ type: 'reply', id, error: replyError(callInterrupted()) })
@@ -209,7 +205,6 @@ export class Channel {
     void this.sandbox.dispose()
   }
 
-  /** Describes how the sandbox ended, for the model. */
   describeEnd(exit: SandboxExit): string {
     if (exit.reason === 'disposed' && this.#readsNothing)
       return 'the bridge stopped it: the cell kept sending requests without reading the answers'
@@ -218,10 +213,7 @@ export class Channel {
       : describeExit(exit)
   }
 
-  /**
-   * Omits the exit's `detail`: a cell's processes can write anything to stderr, and errors reach the model and other
-   * sandboxes.
-   */
+  /** Omits the exit's `detail`: a cell can write it, and errors reach the model and other sandboxes. */
   #died(exit: SandboxExit): BridgeError {
     const { reason, code, signal } = exit
     if (reason === 'left')
@@ -232,7 +224,6 @@ export class Channel {
   }
 }
 
-/** Describes how a sandbox ended, for the model. */
 export function describeExit(exit: SandboxExit): string {
   if (exit.reason === 'out-of-memory') return 'it ran out of memory, which MCP_BRIDGE_MEMORY limits'
   if (exit.reason === 'stack-overflow') return 'its stack overflowed, through deep nesting or recursion'
@@ -243,8 +234,7 @@ export function describeExit(exit: SandboxExit): string {
   if (exit.reason === 'evicted') return 'its cluster evicted it from its node'
   if (exit.reason === 'expired') return 'it reached the longest life that a sandbox of the cluster may have'
   if (exit.reason === 'exited' && exit.signal) return `its Python was killed by ${exit.signal} from inside the sandbox`
-  // The embedded sandbox kills itself after Python exits, whatever the exit code. A shell around it reports that as a
-  // code.
+  // The embedded sandbox kills itself after Python exits; a shell around it reports that as a code.
   if (exit.reason === 'exited' && (exit.code === 137 || exit.code === null)) return 'Python exited'
   if (exit.signal) return `it was killed by ${exit.signal}`
   if (exit.reason === 'killed') return 'a process outside of the sandbox killed it'

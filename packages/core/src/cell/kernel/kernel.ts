@@ -12,7 +12,6 @@ import {
 import type { LeftBehind, Sandbox, SandboxExit } from '../../isolation/provider.ts'
 import { type CellObserver, Channel } from './channel.ts'
 
-/** A cell to run, with its options. */
 export interface RunOptions extends Omit<RunFrame, 'type' | 'cell' | 'servers'> {
   /** The cell's number, greater than the previous one. Missing: the next number. 0: not counted by the session. */
   cell?: number
@@ -68,15 +67,11 @@ export class Kernel {
     }
   }
 
-  /** Number of cells run so far. */
   get cellCount(): number {
     return this.#cells
   }
 
-  /**
-   * Run one cell to its end. A cell that raises still resolves.
-   * @throws BridgeError KERNEL_DIED when the kernel ends first
-   */
+  /** Runs one cell to its end, also one that raises. @throws BridgeError KERNEL_DIED when the kernel ends first */
   run({ cell, code, servers, observer, ...carriedOver }: RunOptions): Promise<DoneFrame> {
     if (cell !== 0) this.#cells += 1
     // Sent only when it changes: the list can be long.
@@ -89,10 +84,7 @@ export class Kernel {
     )
   }
 
-  /**
-   * Run the cell of an earlier bridge to its end. Replays its earlier output to `observer`, as far as it was kept.
-   * @throws BridgeError KERNEL_DIED when the kernel ends first
-   */
+  /** Runs a cell of an earlier bridge to its end, with its earlier output. @throws BridgeError KERNEL_DIED as `run` */
   runLeft(left: LeftBehind, observer: CellObserver): Promise<DoneFrame> {
     return this.channel.adopt(left, observer)
   }

@@ -1,5 +1,4 @@
-// The open calls of a kernel. Sends one reply for each, or cancels it when the cell does. Bounded in number and size: a
-// hostile cell chooses both.
+// The open calls of a kernel: one reply for each, or its cancellation. Bounded, as a hostile cell chooses both.
 import { BridgeError, messageOf } from '../../errors.ts'
 import { Cancellation } from '../../util/async/cancellation.ts'
 import type { CallFrame, ReplyError, ReplyFrame } from '../protocol/frames.ts'
@@ -8,7 +7,6 @@ import type { ReplyRoom } from './reply-room.ts'
 /** Handles one call. An error that it throws becomes the reply's error. */
 export type CallHandler = (call: CallFrame, cancellation: Cancellation) => unknown
 
-/** Serves the calls of one cell. */
 export interface CallServer {
   onCall: CallHandler
   /** Called when a call fails, or its reply cannot be sent. @returns more text for the error's hint */
@@ -18,10 +16,7 @@ export interface CallServer {
 }
 
 const MAX_OPEN_CALLS = 10_000
-/**
- * Limit on the params of all open calls together, in memory as the decoder estimates it. A single larger call may be
- * open alone.
- */
+/** Most memory for the params of all open calls, by the decoder's estimate; a single larger call may be open alone. */
 const MAX_OPEN_BYTES = 256 << 20
 
 export class OpenCalls {
@@ -40,10 +35,7 @@ export class OpenCalls {
     return this.#open.size
   }
 
-  /**
-   * Pass a call to its server and send the reply, unless the call was cancelled. Never rejects.
-   * @param bytes memory that the call takes
-   */
+  /** Passes a call to its server and sends the reply, unless cancelled. Never rejects. @param bytes it takes */
   async answer(call: CallFrame, bytes: number, server: CallServer): Promise<void> {
     const { id, method } = call
     // Drop a reused id without a reply: the kernel would take the reply for the first call's.
@@ -90,10 +82,7 @@ export class OpenCalls {
   }
 }
 
-/**
- * Formats an error for the sandbox: the bridge's own errors in full, any other by its message.
- * @param more text to add to the hint
- */
+/** An error for the sandbox: the bridge's own in full, any other by its message. @param more is added to the hint */
 export function replyError(error: unknown, more?: string): ReplyError {
   if (!BridgeError.isInstance(error))
     return { code: 'INTERNAL', message: messageOf(error), ...(more && { hint: more }) }

@@ -3,19 +3,14 @@
 import type { Writable } from 'node:stream'
 import type { Cancellation } from '../../util/async/cancellation.ts'
 
-/**
- * Limit for replies that are being made or are unread. A single larger reply is admitted when nothing else is unread.
- */
+/** Limit for replies being made or unread. A single larger reply is admitted when nothing else is unread. */
 const MAX_BYTES = 32 << 20
 /** Above this, an error replaces a reply. Servers choose the size of their replies, and the moment they arrive. */
 export const MAX_UNREAD_BYTES = 128 << 20
 /** Above this, errors too remain unread: the kernel keeps calling without reading, and is killed. */
 export const MAX_KEPT_BYTES = MAX_UNREAD_BYTES + (8 << 20)
 
-/**
- * Expected size of a reply, by method. `call_tool` counts little, since ten thousand such calls may be open; the unread
- * limit bounds its replies.
- */
+/** Expected size of a reply, by method. `call_tool` counts little: the unread limit bounds its replies. */
 const EXPECTED_BYTES = new Map([
   ['call_tool', 2 << 10],
   ['open_artifact', 6 << 20],
@@ -43,10 +38,7 @@ export class ReplyRoom {
     return this.#pipe.writableLength
   }
 
-  /**
-   * Reserve room for a method's reply.
-   * @returns the bytes reserved; undefined when there is no room, and the call must await `turn`
-   */
+  /** Reserves room for a method's reply. @returns its bytes; undefined without room: the call must await `turn` */
   reserve(method: string): number | undefined {
     const bytes = expectedBytes(method)
     if (this.#waiting.size > 0 || !this.#fits(bytes)) return undefined
@@ -54,10 +46,7 @@ export class ReplyRoom {
     return bytes
   }
 
-  /**
-   * Like `reserve`, but waits for room, first come first served.
-   * @throws the reason of `cancellation` when that aborts first
-   */
+  /** Like `reserve`, but waits, first come first served. @throws the reason of `cancellation` */
   turn(method: string, cancellation: Cancellation): Promise<number> {
     return new Promise((resolve, reject) => {
       const bytes = expectedBytes(method)

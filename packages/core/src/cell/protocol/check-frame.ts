@@ -5,10 +5,7 @@ import { KERNEL_FRAMES, type KernelFrame } from './frames.ts'
 
 const READERS = new Map(Object.entries(KERNEL_FRAMES).map(([type, fields]) => [type, readerOf(fields)]))
 
-/**
- * Returns the frame with its known fields.
- * @throws Malformed with the reason why it is invalid
- */
+/** Returns the frame with its known fields. @throws Malformed with the reason why it is invalid */
 export function checkFrame(json: unknown): KernelFrame {
   if (!isRecord(json)) throw new Malformed('not an object')
   const read = READERS.get(json['type'] as string)

@@ -1,5 +1,4 @@
-// Encodes and decodes frames: one JSON object per line, ended by LF only. An invalid line affects no other line.
-// Pure.
+// Encodes and decodes frames: one JSON object per line, ended by LF only. Invalid lines affect no other. Pure.
 import { BridgeError } from '../../errors.ts'
 import { checkFrame } from './check-frame.ts'
 import { Malformed } from './field-kinds.ts'

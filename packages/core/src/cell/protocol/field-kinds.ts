@@ -7,10 +7,7 @@ export interface Kind<T = unknown> {
   doc: string
   /** As frame_types.py names it. */
   python: string
-  /**
-   * Returns the value with its known fields.
-   * @throws Malformed that begins with `name`
-   */
+  /** Returns the value with its known fields. @throws Malformed that begins with `name` */
   read: (value: unknown, name: string) => T
   /** What an object, or each object of a list, consists of. */
   inner?: { prefix: string; className: string; fields: Fields }

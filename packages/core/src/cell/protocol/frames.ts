@@ -1,6 +1,5 @@
-// Every frame between bridge and kernel, once. From these tables follow the types below, the checks of what a kernel
-// sends, and what `npm run schema` writes: the tables of docs/protocol.md, which has the rules that no table can say,
-// and packages/core/python/sandbridge_kernel/frame_types.py. Pure.
+// Every frame between bridge and kernel, once. From these tables follow the types, the checks of what a kernel sends,
+// and what `npm run schema` writes: tables of docs/protocol.md, and the kernel's frame_types.py. Pure.
 import {
   ANY,
   BOOLEAN,
@@ -48,7 +47,6 @@ const OUTCOME = {
   'error?': [CELL_ERROR, 'only with the status `error` or `interrupted`'],
 } as const satisfies Fields
 
-/** What a kernel sends. */
 export const KERNEL_FRAMES = {
   ready: {
     protocol: [integer(0), 'the protocol version'],
@@ -114,7 +112,6 @@ const REPLY_ERROR = object('ReplyError', {
 
 const LOST = oneOf('ended', 'exited', 'fresh', 'idle', 'reset')
 
-/** What the bridge sends. */
 export const BRIDGE_FRAMES = {
   run: {
     cell: cell('the number of the cell'),

@@ -16,11 +16,7 @@ export interface ResourceLink {
 const LINKS_SHARE = 0.25
 const MAX_LINKS = 50
 
-/**
- * Links to the newest versions, as many as fit, and a note about the others.
- * @param outputTokens budget of the whole result
- * @returns `tokens` is the cost of the links
- */
+/** Links to the newest versions, as many as fit, and a note about the others. `tokens` is the cost of the links. */
 export function linksTo(
   artifacts: Artifact[],
   outputTokens: number,

@@ -42,10 +42,7 @@ export function textOf(bundle: MimeBundle | undefined): string | undefined {
   return plainText(typeof speaking === 'string' ? speaking : JSON.stringify(speaking))
 }
 
-/**
- * The images and sounds of displays and of a value that was not displayed, and sentences about those that cannot be
- * shown. `of` is the display of each block.
- */
+/** Images and sounds of displays and of an undisplayed value, and sentences about those that cannot be shown. */
 export function mediaOf(displays: MimeBundle[], value?: MimeBundle) {
   const blocks: MediaBlock[] = []
   const of: number[] = []

@@ -1,6 +1,5 @@
-// Describes the shape of a text that is one JSON value, or the repr of a Python list, tuple, set or dict:
-// `list of 50,000 × {id, name, value}`. Scans the text once and builds no value, so the cost is proportional to its
-// length. Pure.
+// The shape of a text that is one JSON value, or the repr of a Python container: `list of 50,000 × {id, name}`. Scans
+// the text once and builds no value. Pure.
 
 const MAX_KEYS = 12
 const MAX_KEY_CHARS = 40

@@ -1,5 +1,4 @@
-// Notices: what the bridge itself says in a result. They alone begin with the mark; a line from a server or a cell that
-// begins like it is quoted. Pure.
+// Notices: what the bridge itself says in a result. They alone begin with the mark; others are quoted. Pure.
 import { withHiddenShown } from '../../util/text/hidden-text.ts'
 import { plainText, shownText } from '../../util/text/terminal-text.ts'
 
@@ -31,10 +30,7 @@ export function noticeLine(note: string): string {
   return `${openingOfNote(text)}${text}]`
 }
 
-/**
- * Text from a server or a cell as a reader sees it: nothing in it hides or changes the order of other text, and no line
- * is like a notice.
- */
+/** Text of others for a reader: it hides no other text, changes no order, and no line is like a notice. */
 export function fromOthers(text: string): string {
   const plain = plainText(text)
   if (!BRACKET.test(plain)) return withHiddenShown(plain)

@@ -1,6 +1,5 @@
-// Splits a cell's result into the parts of a text, in display order, and joins them. Pure.
-// The full text that is kept and the cut one that is shown come from the same parts, so positions in one are valid in
-// the other.
+// Splits a cell's result into parts of a text and joins them. The full text that is kept and the cut one that is shown
+// come from the same parts, so positions agree. Pure.
 import type { CellError, CellResult } from '../cell-result.ts'
 import type { MimeBundle } from '../protocol/frames.ts'
 import { textOf } from './bundle.ts'
@@ -104,9 +103,7 @@ function errorText({ name, message, traceback, values, hint }: CellError): strin
   return lines.filter(Boolean).join('\n')
 }
 
-/**
- * The largest share of `total` under max-min fairness: small needs are met in full, larger ones share the rest equally.
- */
+/** The largest share of `total` under max-min fairness: small needs are met in full, larger ones share the rest. */
 function fairShare(needs: number[], total: number): number {
   let left = total
   let count = needs.length
@@ -142,8 +139,7 @@ function jsonIn(bundle: Record<string, unknown>): { json?: unknown } {
   return json === undefined ? {} : { json }
 }
 
-// Shortens a text that is one giant line, such as a printed JSON value or list: its shape and its head tell a reader
-// enough. Head and tail, as shown for a log, would repeat each other.
+// Shortens one giant line, such as printed JSON: head and tail, as for a log, would repeat each other.
 
 /** The shape, the head, and where the rest is; undefined when the text is not a giant line. */
 function cutGiantLine(text: string, maxTokens: number, gapLine: GapLine): string | undefined {
@@ -156,8 +152,7 @@ function cutGiantLine(text: string, maxTokens: number, gapLine: GapLine): string
   return `${shape.replace(/\s+/g, ' ')}:\n${text.slice(0, end)}\n${gapLine(end, text.length)}`
 }
 
-// Detects that a cell printed its value before it showed it: `print(v)` and then `v`. Allows for differences between
-// print and the kernel's display.
+// Detects that a cell printed its value before it showed it, despite what print does differently.
 
 /** @param value the text that the kernel shows for a value */
 export function wasPrintedLast(printed: string, value: string): boolean {
@@ -172,8 +167,7 @@ function asPrinted(value: string): string[] {
   // A str is shown as its repr.
   if ((quote === "'" || quote === '"') && text.endsWith(quote)) return [text, plainText(unescaped(text.slice(1, -1)))]
   if (!text.includes('\n')) return [text]
-  // A wide container is wrapped, and a data frame is followed by its shape: see wrapping.py and tables.py of the
-  // kernel.
+  // A wide container is wrapped, and a data frame is followed by its shape: see wrapping.py and tables.py.
   return [text, text.replace(/,\n +/g, ', '), text.replace(/\n\[\d+ rows × \d+ columns\]$/, '')]
 }
 

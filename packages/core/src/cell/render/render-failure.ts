@@ -1,5 +1,4 @@
-// Renders an error of the bridge as an MCP tool result within the budget: a message may quote model input of any
-// length. Pure.
+// Renders an error of the bridge as a result within the budget: it may quote model input of any length. Pure.
 import { BridgeError, messageOf } from '../../errors.ts'
 import { cutMiddle } from '../../util/tokens/cut-middle.ts'
 import { fitsTokens } from '../../util/tokens/estimate-tokens.ts'

@@ -1,5 +1,4 @@
-// Renders a cell's result as an MCP tool result within the budget, with the same wording for the same outcome
-// everywhere. Pure.
+// Renders a cell's result as an MCP tool result within the budget. Pure.
 import { encode as encodeToon } from '@toon-format/toon'
 import type { CellResult } from '../cell-result.ts'
 import { linksTo, type ResourceLink } from './artifact-links.ts'
@@ -188,10 +187,7 @@ function dataOf({ status, error }: CellResult, parts: Part[], mode: OutputMode):
   }
 }
 
-/**
- * As TOON, a table of records is much shorter than as JSON, and nested data longer. Uses the shorter form for each
- * value.
- */
+/** TOON is much shorter than JSON for a table of records, and longer for nested data: the shorter one is used. */
 function shorter(part: Part): unknown {
   if (part.json === undefined) return part.text
   const value = mapTexts(part.json, shownText)
@@ -199,9 +195,7 @@ function shorter(part: Part): unknown {
   return encodeToon({ value }).length <= encodeToon({ value: json }).length ? value : json
 }
 
-/**
- * Data as the text for a model, in a mode other than `compact`. Its texts are in quotes, so that none begins a line.
- */
+/** Data as text for a model, in a mode other than `compact`. Texts are in quotes, so that none begins a line. */
 export function written(data: Data, mode: 'toon' | 'json'): string {
   const json = shownText(JSON.stringify(data))
   if (mode === 'json') return json

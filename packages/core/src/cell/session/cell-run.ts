@@ -20,7 +20,6 @@ import { shortName } from '../../util/text/short-name.ts'
 /** Receives messages about slow one-off work before the first sandbox can start, such as pulling an image. */
 export type OnPreparing = (message: string) => void
 
-/** What is told of a cell while it runs. */
 export interface CellListeners {
   /** Called with the reason while the cell waits for its sandbox. */
   onPreparing?: OnPreparing | undefined
@@ -35,15 +34,9 @@ export interface CellRequest {
   code: string
   /** Missing: Python. */
   language?: OtherLanguage | undefined
-  /**
-   * Run outside the session's count: the cell has no number, observers do not see it, and the session's notices wait
-   * for the next cell.
-   */
+  /** Outside the session's count: no number, not seen by observers; the session's notices wait for the next cell. */
   aside?: true | undefined
-  /**
-   * The user runs this cell in a client's session. The client's next result mentions it and carries the session's
-   * notices.
-   */
+  /** The user runs this cell in a client's session, whose next result mentions it and carries the notices. */
   guest?: boolean | undefined
   timeoutMs: number
   /** The same limit as an object, for code that pauses it. */
@@ -230,7 +223,6 @@ export class CellRun {
     return result
   }
 
-  /** Builds the fields that every result has. */
   #result(status: CellResult['status'], durationMs: number, notes: readonly string[] = []): CellResult {
     return {
       status,

@@ -30,8 +30,7 @@ export async function checkSavedTool(
 }
 
 /**
- * Returns the problem of each tool by name; undefined if it loads. Tools are imported one after the other in one
- * sandbox, as in a session. Tools left over when the time is up are missing from the map.
+ * The problem of each tool by name; undefined if it loads. Those left over when the time is up are missing.
  * @throws BridgeError as KernelPool.take does
  */
 export async function findProblems(
@@ -58,7 +57,6 @@ export async function findProblems(
 
 interface Problem {
   text: string
-  /** The sandbox has ended. */
   ended: boolean
 }
 

@@ -1,5 +1,4 @@
-// Keeps the pickled variables of a session for its next kernel. The bridge never unpickles them: unpickling executes
-// code from the pickle, so it happens only in a sandbox.
+// The pickled variables of a session for its next kernel. Unpickling executes code: it happens only in a sandbox.
 import * as z from 'zod'
 import { boundedList } from '../../util/json/bounded-schema.ts'
 
@@ -52,10 +51,7 @@ export class CheckpointKeeper {
     this.#latest = undefined
   }
 
-  /**
-   * Returns the checkpoint for a new kernel. Drops it after MAX_RESTORES kernels died with it, since it may be the
-   * cause.
-   */
+  /** The checkpoint for a new kernel; dropped once MAX_RESTORES kernels died with it, as it may be the cause. */
   take(): string | undefined {
     this.#restores += 1
     if (this.#restores > MAX_RESTORES) this.drop()

@@ -3,10 +3,7 @@ import { hash } from 'node:crypto'
 import type { Origin } from '../../observe/events/event.ts'
 import type { KeptSession } from '../../isolation/provider.ts'
 
-/**
- * Identifies the owner of a durable sandbox, from the origin of the first cell, so that the next bridge gives it to the
- * same owner.
- */
+/** Identifies the owner of a durable sandbox by the origin of the first cell, for the next bridge. */
 export type KeptFor = (origin: Pick<Origin, 'client' | 'user'> | undefined) => KeptSession
 
 /** The owner is a connected client: its name, its user and the folder that it works in. */
@@ -17,10 +14,7 @@ export function keptForClient(folder: string): KeptFor {
   }
 }
 
-/**
- * The owner is anyone who presents this session's handle.
- * @param place location of its sandbox, if the handle has it
- */
+/** The owner is anyone who presents this session's handle. @param place of its sandbox, if the handle has it */
 export function keptForHandle(session: string, user: string | undefined, place?: Place): KeptFor {
   const owner = ownerOf('handle', user, session)
   return (origin) => ({

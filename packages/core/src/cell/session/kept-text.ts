@@ -137,10 +137,7 @@ class Text implements KeptText {
   }
 }
 
-/**
- * Copies the bytes: zlib returns the start of a 16 KiB buffer and `Buffer.from` a slice of a pool, and either would
- * stay in memory as a whole.
- */
+/** Copies the bytes: what zlib and `Buffer.from` return would keep a larger buffer in memory. */
 function ownCopy(bytes: Buffer): Buffer {
   const copy = Buffer.allocUnsafeSlow(bytes.length)
   bytes.copy(copy)

@@ -1,5 +1,4 @@
-// Keeps started kernels waiting, so that a new session need not wait for a sandbox. Each kernel is handed out once and
-// never comes back.
+// Keeps started kernels waiting for new sessions. Each is handed out once and never comes back.
 import { BridgeError, messageOf } from '../../errors.ts'
 import { type EventStream, NO_EVENTS } from '../../observe/events/event-stream.ts'
 import { Kernel } from '../kernel/kernel.ts'
@@ -26,9 +25,7 @@ interface KernelPoolOptions {
   events?: EventStream
 }
 
-/**
- * Delay before a taken kernel is replaced. Starting a sandbox slows the machine, and the taking cell should run first.
- */
+/** Delay before a taken kernel is replaced: a start slows the machine, and the taking cell should run first. */
 const REFILL_AFTER_MS = 100
 /** Delay before a lost waiting kernel is replaced. Doubles with each further loss until a kernel is taken. */
 const REFILL_AFTER_LOSS_MS = 1_000
@@ -77,9 +74,7 @@ export class KernelPool {
     this.#size = new PoolSize(typeof size === 'number' ? { min: size, max: size } : size)
   }
 
-  /**
-   * Start kernels ahead of need. Only logs a failure: the session that takes the kernel gets the error and reports it.
-   */
+  /** Starts kernels ahead of need. Only logs a failure: the session that takes the kernel reports it. */
   warm(): void {
     // Sessions that wait for a sandbox come first; each completed start calls this again.
     const target = this.#size.target(performance.now())

@@ -1,5 +1,4 @@
-// Keeps the full output of a session's cells while the session lasts, within limits. The bridge's `KeptTexts` stores
-// the texts and bounds all sessions together.
+// The full output of a session's cells while it lasts. `KeptTexts` stores the texts of all sessions.
 import { randomUUID } from 'node:crypto'
 import { BridgeError } from '../../errors.ts'
 import type { KeptText, KeptTexts } from './kept-text.ts'
@@ -45,10 +44,7 @@ export class OutputStore {
     return this.uriOf(cell)
   }
 
-  /**
-   * @param cell its number; missing: the last cell with output
-   * @throws BridgeError OUTPUT_UNKNOWN
-   */
+  /** @param cell its number; missing: the last cell with output @throws BridgeError OUTPUT_UNKNOWN */
   read(cell: number | undefined): string {
     const wanted = cell ?? [...this.#kept.keys()].at(-1)
     const kept = wanted === undefined ? undefined : this.#kept.get(wanted)

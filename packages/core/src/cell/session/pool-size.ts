@@ -1,5 +1,4 @@
-// Computes how many kernels should wait: twice as many as are taken during one start, within bounds. Sessions that
-// arrive at a steady rate then need not wait for a start, and an idle bridge keeps few. Pure: callers pass the time.
+// How many kernels should wait: twice as many as are taken during one start, within bounds. Pure.
 
 export interface PoolBounds {
   min: number

@@ -17,7 +17,6 @@ export interface SessionInfo extends Partial<SessionLimits> {
   sandbox: string
   provider: string
   python: string
-  /** Time limit of the running cell. */
   timeoutSeconds: number
   idleTimeoutSeconds: number
 }

@@ -1,5 +1,4 @@
-// The kernel of one session: taken at its first need, resumed from an earlier bridge, given up when it is idle. Reports
-// what happened to it in the session's news.
+// The kernel of one session: taken at first need, resumed from an earlier bridge, given up when idle.
 import { BridgeError, messageOf } from '../../errors.ts'
 import type { KeptPlace, KeptSession, LeftBehind, SandboxExit } from '../../isolation/provider.ts'
 import type { Log } from '../../util/log.ts'
@@ -24,7 +23,6 @@ interface SessionKernelOptions {
 export class SessionKernel {
   /** Missing until it is needed, and after it has ended. */
   current: Kernel | undefined
-  /** What it runs. */
   running: CellRequest | undefined
   /** Cells run so far, in any kernel of the session. */
   cells = 0
@@ -87,10 +85,7 @@ export class SessionKernel {
     return kernel
   }
 
-  /**
-   * Reports a kernel that ended between two cells with the next cell. If it ended during a cell, that cell's result
-   * reports it.
-   */
+  /** The next cell reports a kernel that ended between two cells; one that ended during a cell, that cell's result. */
   #noteDeath(kernel: Kernel, exit: SandboxExit): void {
     const log = this.running?.origin?.log ?? this.#options.log
     if (exit.reason !== 'disposed' && exit.reason !== 'left') log.warning('A sandbox ended', { ...exit })

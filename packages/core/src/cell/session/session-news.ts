@@ -1,5 +1,4 @@
-// What happened to a session since its client's last result, as data. packages/core/src/cell/render/ makes sentences of
-// it.
+// What happened to a session since its client's last result, as data. src/cell/render/ makes sentences of it.
 import type { MissingPackage } from '../../isolation/provider.ts'
 import type { CellResult } from '../cell-result.ts'
 import type { LostReason } from '../protocol/frames.ts'

@@ -1,6 +1,5 @@
 // Binds one conversation to one kernel and its variables. Runs one cell at a time, and reports in results what happened
-// to the session. Does not decide what calls can reach (packages/core/src/calls/) or how results look
-// (packages/core/src/cell/render/).
+// to the session.
 import { BridgeError } from '../../errors.ts'
 import { type EventStream, NO_EVENTS } from '../../observe/events/event-stream.ts'
 import { newId } from '../../observe/events/new-id.ts'
@@ -80,11 +79,7 @@ export class Session {
     return this.#options.events ?? NO_EVENTS
   }
 
-  /**
-   * Run a cell after those that came before it.
-   * @throws BridgeError SESSION_LIMIT when too many wait already, SANDBOX_* when no sandbox can be started,
-   * SHUTTING_DOWN
-   */
+  /** Runs a cell after those before it. @throws BridgeError SESSION_LIMIT if too many wait, SANDBOX_*, SHUTTING_DOWN */
   async run(request: CellRequest): Promise<CellResult> {
     if (this.#queued >= MAX_QUEUED) {
       throw new BridgeError('SESSION_LIMIT', `${MAX_QUEUED} cells are already waiting in this session`)
@@ -151,7 +146,6 @@ export class Session {
     }
   }
 
-  /** True if a cell runs or waits. */
   get isBusy(): boolean {
     return this.#queued > 0
   }
@@ -247,10 +241,7 @@ export class Session {
     return { missing: missing.map(({ name, reason }) => ({ name, reason })) }
   }
 
-  /**
-   * Ends a cell that an earlier bridge began. Returns its result if `request` has the same source; otherwise adds it to
-   * the next cell's notes.
-   */
+  /** Ends a cell of an earlier bridge. Returns its result for the same source; else the next cell's notes have it. */
   async #finishLeft(kernel: Kernel, left: LeftBehind, request: CellRequest): Promise<CellResult | undefined> {
     const isSame = left.digest === digestOf(request)
     const { maxTimeoutSeconds = Infinity } = this.#options.limits ?? {}
@@ -303,7 +294,6 @@ export class Session {
     return { ...ran, notes, stateLost: ran.stateLost || isLast, ...(carriedOver && { carriedOver }) }
   }
 
-  /** The checkpoint options for a run. */
   #carriedOver(kernel: Kernel): Pick<RunOptions, 'checkpoint' | 'restore'> {
     if (!this.#options.checkpoint) return {}
     const restore = kernel.cellCount === 0 ? this.#checkpoints.take() : undefined

@@ -1,5 +1,4 @@
-// What a cell has shown: its text and its displays in their order, in bounded memory. A display may replace an earlier
-// one, and a cell may take all of it back, as in a notebook.
+// What a cell has shown: text and displays in order, in bounded memory; both may be replaced or taken back.
 import type { MimeBundle } from '../protocol/frames.ts'
 import { TerminalText } from '../../util/text/terminal-text.ts'
 import { OutputBuffer } from './output-buffer.ts'

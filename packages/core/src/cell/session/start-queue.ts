@@ -57,7 +57,6 @@ export class StartQueue {
     }
   }
 
-  /** Reject all waiting starts. */
   close(): void {
     for (const { fail } of this.#waiting) fail(new BridgeError('SHUTTING_DOWN', 'The bridge is shutting down'))
     this.#waiting = []

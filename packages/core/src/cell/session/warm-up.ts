@@ -1,5 +1,4 @@
-// Runs small cells in a waiting kernel, so that a session's first cell does not pay for first-time work in the kernel
-// and the bridge.
+// Runs small cells in a waiting kernel, so that a session's first cell does not pay for first-time work.
 import { BridgeError } from '../../errors.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { renderResult, withParts } from '../render/render-result.ts'
@@ -8,10 +7,7 @@ import { CellRun } from './cell-run.ts'
 const CELLS = ['0', 'print(0)', "await __import__('asyncio').sleep(0)", '0/0']
 const TIMEOUT_MS = 30_000
 
-/**
- * @param packages names of packages to import as well
- * @throws BridgeError KERNEL_DIED, also on timeout
- */
+/** @param packages names of packages to import as well @throws BridgeError KERNEL_DIED, also on timeout */
 export async function warmUp(
   kernel: Kernel,
   { packages = [], timeoutMs = TIMEOUT_MS }: { packages?: readonly string[]; timeoutMs?: number } = {},

@@ -1,5 +1,4 @@
-// `sandbridge run`: serves one client over stdio until it disconnects, then ends everything that was started for it.
-// With --http, many clients.
+// `sandbridge run`: serves one client over stdio until it disconnects; with --http, many.
 import { setImmediate } from 'node:timers/promises'
 import { processContext } from '../../config/settings/client-context.ts'
 import { PermissionFiles } from '../../config/permission-files.ts'

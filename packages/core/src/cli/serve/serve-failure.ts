@@ -1,5 +1,4 @@
-// Serves a client although this process cannot do what its command line says: the first call returns why. A person sees
-// that sentence in the client, and of a process that ends only that the connection was closed.
+// Serves a client although the command line cannot be followed: the first call returns why, and a person sees that.
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { readSettings } from '../../config/settings/settings.ts'
 import { createServer } from '../../serve/mcp/create-server.ts'

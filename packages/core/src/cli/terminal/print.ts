@@ -1,6 +1,5 @@
-// What commands write for people and for other programs: stdout is theirs, except under `run`.
-// Much of the text is written by others: control sequences and characters that display as something else are never
-// printed.
+// What commands write: stdout is theirs, except under `run`. Control sequences and deceptive characters in the text of
+// others are never printed.
 import { styleText } from 'node:util'
 import { visible, visibleInline } from '../../util/text/visible.ts'
 

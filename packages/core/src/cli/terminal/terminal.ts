@@ -1,5 +1,4 @@
-// Where a command runs: what it reads, where it prints, and how its user interrupts it. That is this process, or the
-// one in which the user typed a command that a resident bridge runs.
+// Where a command reads, prints and is interrupted: this process, or the one whose command a resident runs.
 import type { Readable, Writable } from 'node:stream'
 import type { Bridge } from '../../bridge/bridge.ts'
 import type { AnswerPage } from '../../calls/permissions/answer-page.ts'
@@ -17,7 +16,6 @@ export type TerminalInput = Readable & {
 
 export type TerminalOutput = Writable & { isTTY?: boolean; columns?: number; rows?: number }
 
-/** The resident bridge that runs the command. */
 interface ResidentHere {
   /** It with the servers of this terminal's folder. */
   open(ask: AskInput | undefined): Promise<OpenTenant>
@@ -54,7 +52,6 @@ export interface Terminal extends Printer {
   resident?: ResidentHere
 }
 
-/** The terminal of this process. */
 export const OWN_TERMINAL: Terminal = {
   ...printer(process),
   get context() {

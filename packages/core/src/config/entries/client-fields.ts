@@ -1,12 +1,9 @@
-// The names that MCP clients have for the fields of an entry: one table for the files of all of them, since people copy
-// entries from one into another. What means different things in different clients, such as `timeout`, is left to the
-// reader of each. Pure.
+// The names that MCP clients have for the fields of an entry, since people copy entries between files. What differs in
+// meaning, such as `timeout`, is left to each reader. Pure.
 import { isRecord } from '../../util/json/json.ts'
 import { nearestName } from '../../util/text/did-you-mean.ts'
 
-/**
- * The fields of an entry under this project's names, to which readers map their clients' names. Values are unchecked.
- */
+/** The fields of an entry under this project's names, to which readers map their clients'. Values are unchecked. */
 export interface ServerEntry {
   /** Why only the client itself could start it. */
   unusable?: string

@@ -1,6 +1,5 @@
-// The schemas of a server's entry: entries are checked against them, and schema/servers.schema.json is generated from
-// them. In a message, {field} stands for the name of the field; values are never quoted. Unknown fields are ignored,
-// but for those that `whyUnrestricted` finds. Pure.
+// The schemas of a server's entry; schema/servers.schema.json is generated from them. In a message, {field} stands for
+// the field's name; values are never quoted. For unknown fields see `whyUnrestricted`. Pure.
 import * as z from 'zod'
 import { permissionsSchemas } from '../rules/permissions-schema.ts'
 import { isRecord, withoutUndefined } from '../../util/json/json.ts'

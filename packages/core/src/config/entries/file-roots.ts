@@ -1,6 +1,5 @@
-// Finds the folders in a file server's arguments, so that code knows which paths it can ask for. Other arguments may be
-// secret. Only arguments of the server's own program count: those of a wrapper are about its walls. In doubt there are
-// none.
+// Finds the folders in a file server's arguments, for code to know. Other arguments may be secret, and those of a
+// wrapper are about its walls: in doubt there are none.
 import { statSync } from 'node:fs'
 import { programName, runnerOf, runnerTarget } from './runner-words.ts'
 import type { ServerDefinition } from './server-definition.ts'

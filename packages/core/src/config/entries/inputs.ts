@@ -1,9 +1,7 @@
-// The inputs of a definition: values that VS Code asks its user for, `${input:ID}` in a text. Finds missing ones and
-// does not ask. Pure.
+// The inputs of a definition, which VS Code asks its user for: `${input:ID}`. Finds missing ones. Pure.
 import { inputReferences } from './placeholders.ts'
 import type { ServerDefinition, ServerInput } from './server-definition.ts'
 
-/** The environment variable that answers an input. */
 export function inputVariable(id: string): string {
   return `MCP_INPUT_${id.toUpperCase().replaceAll(/\W/g, '_')}`
 }

@@ -1,5 +1,4 @@
-// The variables of the bridge's environment that a stdio server gets beside those of its definition.
-// docs/configuration.md lists them; a test compares both.
+// The variables that a stdio server gets beside its own. A test compares them with docs/configuration.md.
 import type { Environment } from '../settings/client-context.ts'
 
 /** Enough to find programs, the home folder and the locale. */
@@ -33,7 +32,6 @@ function words(...lines: string[]): string[] {
 
 const PASSED_VARIABLES: readonly string[] = [...words(BASICS), ...Object.values(NETWORK_VARIABLES).flat()]
 
-/** The variables that are set, with their values. */
 export function passedEnvironment(env: Environment): Record<string, string> {
   const passed: Record<string, string> = {}
   for (const name of PASSED_VARIABLES) {

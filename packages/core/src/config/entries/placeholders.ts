@@ -5,8 +5,7 @@
 //   ${workspaceFolder} ${userHome}    and the other names in FOLDERS
 //   ${$}                              a dollar sign
 //
-// Other dollar signs in the file of a client with a smaller syntax become literal when it is read, so that expanding
-// has no surprises.
+// Other dollar signs of a client with a smaller syntax become literal when its file is read.
 
 /** The placeholders that a client's files may contain. */
 export interface PlaceholderSyntax {
@@ -39,7 +38,6 @@ const DOLLAR = '${$}'
 
 const PLACEHOLDER = /\$\{([^{}]*)\}/g
 
-/** One placeholder in the bridge's syntax. */
 export interface Placeholder {
   /** Missing for `${NAME}`, which is a variable or a folder. */
   kind: 'env' | 'file' | 'input' | undefined
@@ -71,12 +69,10 @@ export function inputReferences(value: unknown): Placeholder[] {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(inputReferences) : []
 }
 
-/** Replaces each placeholder of a text by its value. */
 export function fillPlaceholders(text: string, valueOf: (placeholder: Placeholder) => string): string {
   return text.replace(PLACEHOLDER, (_, written: string) => (written === '$' ? '$' : valueOf(parse(written))))
 }
 
-/** Translates a text from a client's syntax. */
 export function toOwnSyntax(text: string, syntax: PlaceholderSyntax): string {
   return text.replace(
     /\$\{([^{}]*)\}|\$\{|\$([A-Za-z_]\w*)|\{(env|file):([^{}]*)\}|%([A-Za-z_]\w*)%/g,

@@ -24,7 +24,6 @@ const LONE_WINDOWS_OPTION = /^(\/[a-z](:\w+)?|-(noprofile|command|noninteractive
 const LONE_ENGINE_OPTION =
   /^(-[itd]+|--(rm|init|interactive|tty|detach|privileged|read-only|publish-all|no-healthcheck|replace))$/
 
-/** What a runner was told to run. */
 export interface RunnerTarget {
   /** Sub-commands, such as `tool` and `run` of `uv tool run`. */
   subcommands: string[]
@@ -43,7 +42,6 @@ export function runnerOf(command: string): string | undefined {
   return RUNNERS.has(name) ? name : undefined
 }
 
-/** Splits the arguments of a runner. */
 export function runnerTarget(runner: string, args: readonly string[]): RunnerTarget {
   const loneOption = ENGINES.has(runner) ? LONE_ENGINE_OPTION : LONE_OPTION
   const target: RunnerTarget = { subcommands: [], packages: [], program: [] }

@@ -1,6 +1,5 @@
-// Recognises a definition that would start this bridge again or that is its own URL: a bridge behind itself would list
-// itself forever. Checks the program that a command line runs, not every word: a server may be given a folder called
-// sandbridge. Pure.
+// Recognises a definition that would start this bridge again or that is its own URL, which would list itself forever.
+// Checks the program that runs, not every word: a folder may be called sandbridge. Pure.
 import { programName, runnerOf, runnerTarget } from './runner-words.ts'
 import type { RemoteServer, StdioServer } from './server-definition.ts'
 import { comparable } from '../../util/files/is-inside.ts'
@@ -44,7 +43,6 @@ function isBridge(word: string, ownPaths: readonly string[]): boolean {
     /[/\\]sandbridge(?:[/\\](dist|src)[/\\]cli\.[jt]s|-\d[^/\\]*\.tgz)$/i.test(word)
   )
     return true
-  // For a package, an image, a repository or a script, the name is what remains without folders, version, tag and
-  // suffix.
+  // Of a package, an image or a script, without folders, version, tag and suffix.
   return OWN_NAME.test(programName(word.replace(/(?<=.)[@:#[=<>~][^/\\]*$/, '')))
 }

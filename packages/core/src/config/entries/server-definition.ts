@@ -1,7 +1,5 @@
-// The definition of an upstream: how to start it, and where it was read.
-// The values of its variables and headers, secret arguments and credentials in its URL never enter a sandbox, a frame,
-// a log line or an error message. Texts in `transport` may contain placeholders, which only expand.ts fills in, when
-// the server is started. Pure.
+// The definition of an upstream: how to start it, and where it was read. Its values, secret arguments and credentials
+// never enter a sandbox, a frame, a log line or an error. Only expand.ts fills in placeholders, at the start. Pure.
 import type { RuleLists } from '../rules/rule.ts'
 
 /** A valid name of a container image on a command line. */
@@ -23,7 +21,6 @@ export interface ServerSandbox {
   image?: string
 }
 
-/** An upstream that is a child process. */
 export interface StdioServer {
   type: 'stdio'
   command: string
@@ -47,9 +44,7 @@ export interface RemoteServer {
   headers: Record<string, string>
   /** A command that prints further headers, for the shell. */
   headersHelper?: string
-  /**
-   * Credentials with which the bridge itself signs in. Missing means that a user signs in, if the server requires it.
-   */
+  /** Credentials with which the bridge signs in. Missing: a user does, if the server requires it. */
   oauth?: ClientCredentials
   /** For the sign-in of a user. */
   signIn?: SignInClient
@@ -66,10 +61,7 @@ export interface SignInClient {
   scope?: string
   /** The redirect address, on this machine. Missing means any port of 127.0.0.1. */
   redirectUri?: string
-  /**
-   * The authorization server that the user trusts, and that the client is registered with. Missing means that its
-   * secret is only sent to the server's own origin.
-   */
+  /** The authorization server that the client is registered with. Missing: its secret goes to the server alone. */
   issuer?: string
   /** Where the metadata of the authorization server are. */
   authServerMetadataUrl?: string
@@ -104,7 +96,6 @@ export interface ServerInput {
 /** Hashes of texts by absolute path. */
 export type CoveredFiles = Readonly<Record<string, string>>
 
-/** One configured MCP server. */
 export interface ServerDefinition {
   /** As configured; unique among the definitions of one bridge. */
   name: string
@@ -155,7 +146,6 @@ export interface SkippedEntry {
   kind?: 'unread' | 'self'
 }
 
-/** A config file that was read. */
 export interface ConfigFileRead {
   client: string
   file: string
@@ -171,7 +161,6 @@ export interface ConfigFileRead {
 export interface FoundServer {
   /** Under the name in its file. */
   definition: ServerDefinition
-  /** Its name in this bridge. */
   name: string
   /** It duplicates an earlier one, which stands for both. */
   isDouble: boolean

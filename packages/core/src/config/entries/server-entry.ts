@@ -1,5 +1,4 @@
-// Checks one server's entry field by field and converts it to a definition. Pure.
-// Reasons name fields and never quote values.
+// Checks one server's entry and converts it to a definition. Reasons name fields and never quote values. Pure.
 import type * as z from 'zod'
 import { parseLists, type ShapeProblem } from '../rules/permissions-schema.ts'
 import { isRecord, withoutUndefined } from '../../util/json/json.ts'
@@ -9,7 +8,6 @@ import { entrySchemas, TRANSPORTS } from './entry-schema.ts'
 import { inputReferences } from './placeholders.ts'
 import type { RemoteServer, ServerDefinition, ServerInput, StdioServer } from './server-definition.ts'
 
-/** A definition without its name and origin. */
 export type ServerBody = Omit<ServerDefinition, 'name' | 'source' | 'trusted'>
 
 const MAX_NAME_CHARS = 128
@@ -107,10 +105,7 @@ function bodyOf(entry: ServerEntry): ServerBody {
   })
 }
 
-/**
- * The inputs of a list in VS Code's form that a transport refers to. Invalid ones are skipped: they only describe how
- * to ask.
- */
+/** The inputs of a list in VS Code's form that a transport refers to. Invalid ones are skipped: they say how to ask. */
 function inputsOf(list: unknown, transport: StdioServer | RemoteServer): ServerInput[] {
   const ids = new Set(inputReferences(transport).map(({ name }) => name))
   const inputs = ids.size > 0 ? entrySchemas().inputs.parse(list) : undefined

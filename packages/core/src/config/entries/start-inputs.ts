@@ -55,10 +55,7 @@ function inheritedBy({ inheritEnv = [] }: StdioServer): readonly string[] {
   return [...inheritEnv, ...Object.values(NETWORK_VARIABLES).flat()]
 }
 
-/**
- * Whether the start depends on the client's folder even with an absolute `cwd`: a placeholder names that folder, or a
- * file outside of `args` has a relative path, which counts from there.
- */
+/** Whether the start depends on the client's folder despite an absolute `cwd`: by a placeholder or a relative file. */
 export function namesFolder({ transport }: Pick<ServerDefinition, 'transport'>): boolean {
   const texts = textsOf(transport)
   // A helper for headers runs there.

@@ -17,10 +17,7 @@ function excludedBy(definition: Filtered): Target[] {
   return targets
 }
 
-/**
- * Whether a tool may be seen and called. `*` in a listed name stands for any text; `exclude` takes precedence over
- * `include`, and reads names as a rule that denies does.
- */
+/** Whether a tool may be called. `*` stands for any text; `exclude` wins, and reads names as a denying rule does. */
 export function allowsTool(definition: Filtered, tool: string): boolean {
   if (excludedBy(definition).some((target) => target.matches(definition.name, tool))) return false
   return definition.tools?.include?.some((pattern) => fitsGlob(pattern, tool)) ?? true

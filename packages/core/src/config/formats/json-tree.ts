@@ -1,5 +1,4 @@
-// Parses JSON with comments and finds the line and column of every value. Loaded only when there is a file of rules or
-// of settings. Pure.
+// Parses JSON with comments and finds the place of every value. Loaded only when needed. Pure.
 import { findNodeAtLocation, type Node, type ParseError, parseTree } from 'jsonc-parser'
 import { jsonProblem } from '../../util/json/json-error.ts'
 

@@ -1,7 +1,4 @@
 // The result of a parser. Pure.
 
-/**
- * A parser's own message may quote the file, which holds secrets, so a reason contains only the kind of error and its
- * position.
- */
+/** A reason has only the kind of error and its position: a parser's own message may quote secrets of the file. */
 export type Parsed = { value: unknown } | { reason: string; offset?: number }

@@ -1,5 +1,4 @@
-// What a result says once about the files that servers come from: those that cannot be read, and those of other MCP
-// clients.
+// What a result says once about unreadable files of servers, and about those of other MCP clients.
 import path from 'node:path'
 import { type ClientFile, otherClientFiles, otherClientsNote } from './other-clients.ts'
 import type { DiscoveredServers } from '../entries/server-definition.ts'

@@ -1,5 +1,4 @@
-// Tells which servers come from the user's files of other MCP clients: cells can call them although nobody gave them to
-// this bridge.
+// Tells which servers come from files of other MCP clients: cells can call them, and nobody gave them to us.
 import { firstOf } from '../../util/text/list-text.ts'
 import { visibleInline } from '../../util/text/visible.ts'
 import { OWN_SOURCES } from '../readers/own-places.ts'

@@ -1,5 +1,4 @@
-// Tells of config files that cannot be read or parsed: without that, their servers would seem not to be configured.
-// Pure.
+// Tells of unreadable config files: else their servers would seem not to be configured. Pure.
 import { visibleInline } from '../../util/text/visible.ts'
 import type { SkippedEntry } from '../entries/server-definition.ts'
 

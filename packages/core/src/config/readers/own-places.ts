@@ -1,5 +1,4 @@
-// The bridge's own config files, with {"mcpServers": {name: {command, args, env, cwd, description} or {url, headers,
-// …}}}.
+// The bridge's own config files: {"mcpServers": {name: {command, args, env, cwd, description} or {url, headers, …}}}.
 import type { ConfigFormat, ConfigObject } from '../formats/config-document.ts'
 import { valueAt } from '../formats/config-document.ts'
 import { OWN_SYNTAX } from '../entries/placeholders.ts'
@@ -34,9 +33,7 @@ function formatOf(file: string): ConfigFormat | undefined {
 /** The file in the state folder with the servers that were added from a registry. */
 export const ADDED_SERVERS_FILE = 'added-servers.json'
 
-/** The user's rules in the state folder. */
 export const PERMISSIONS_FILE = 'permissions.json'
-/** The user's settings in the state folder. */
 export const SETTINGS_FILE = 'settings.json'
 /** These and a profile's rules, which are not read as files of servers. */
 const NOT_SERVERS = /^(permissions(-.+)?|settings)\.json$/
@@ -66,5 +63,4 @@ export const mcpServers: Reader = {
 /** Of files that exist for this bridge and similar programs. The other sources belong to other MCP clients. */
 export const OWN_READERS: readonly Reader[] = [mcps, serversConfig, configMcp, mcpServers]
 
-/** The names of these sources. */
 export const OWN_SOURCES: ReadonlySet<string> = new Set(OWN_READERS.map(({ client }) => client))

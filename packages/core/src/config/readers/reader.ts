@@ -1,5 +1,4 @@
-// The interface of a reader: where one client stores its MCP servers, and how its file becomes entries. Readers are
-// pure; discover.ts reads the files.
+// A reader: where one client stores its MCP servers, and how its file becomes entries. discover.ts reads the files.
 import type { Environment } from '../settings/client-context.ts'
 import path from 'node:path'
 import type { ConfigFormat, ConfigObject } from '../formats/config-document.ts'
@@ -18,10 +17,7 @@ export interface HostPaths {
   serversConfig: readonly string[]
 }
 
-/**
- * A file, or a folder whose files are read: `*.json`, or those of its `names`. A project file belongs to the project in
- * the current directory.
- */
+/** A file, or a folder whose `*.json` (or `names`) are read. A project file is of the current directory's project. */
 export interface ConfigLocation {
   path: string
   scope: 'user' | 'project'
@@ -46,10 +42,7 @@ export interface Reader {
   client: string
   format: ConfigFormat
   locations(place: HostPaths): ConfigLocation[]
-  /**
-   * Closed to jailed servers: places in the home folder (Linux) that hold secrets of the client and of its servers, and
-   * places in a project that the client obeys.
-   */
+  /** Closed to jailed servers: places with secrets of the client or its servers, and places that the client obeys. */
   closed: { home: readonly string[]; project: readonly string[] }
   /**
    * The servers of one file, in its order, under our names of fields; undefined when it has no table of servers.
@@ -69,7 +62,6 @@ export class TableRefused extends Error {
 /** More are not read: nobody could choose from them. */
 const MAX_SERVERS = 2_000
 
-/** How a table of servers is written. */
 export const TABLE_EXAMPLE = '{"NAME": {"command": "…"}}'
 
 /**
@@ -110,12 +102,10 @@ export function join(place: HostPaths, ...parts: string[]): string {
   return (place.platform === 'win32' ? path.win32 : path.posix).join(...parts)
 }
 
-/** A file in the home folder. */
 export function inHome(place: HostPaths, ...parts: string[]): ConfigLocation {
   return { path: join(place, place.home, ...parts), scope: 'user' }
 }
 
-/** A file in the current directory. */
 export function inProject(place: HostPaths, ...parts: string[]): ConfigLocation {
   return { path: join(place, place.cwd, ...parts), scope: 'project' }
 }

@@ -1,6 +1,5 @@
-// Conditions on a call's arguments, in CEL (https://cel.dev). The library is loaded for the first rule that has one.
-// CEL cannot loop forever; expressions that take more than linear time in the arguments are refused when a rule is
-// read. Pure.
+// Conditions on arguments, in CEL (https://cel.dev), loaded for the first rule that has one. CEL cannot loop forever;
+// expressions of more than linear time are refused when a rule is read. Pure.
 import type { ASTNode, Environment } from '@marcbachmann/cel-js'
 import { passedOn } from './flow.ts'
 import type { Condition, Facts } from './rule.ts'
@@ -61,8 +60,7 @@ function judge(
   hasLoop: boolean,
 ): boolean | undefined {
   if (hasLoop && !isSmall(facts.args)) return undefined
-  // Errors are ordinary here, for example for a missing argument. Capturing a stack trace would take most of the time
-  // and is not used.
+  // Errors are ordinary here, and their stack traces would take most of the time.
   const { stackTraceLimit } = Error
   Error.stackTraceLimit = 0
   callNow = facts

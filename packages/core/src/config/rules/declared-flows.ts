@@ -13,7 +13,6 @@ export interface DeclaredFlow {
 export interface WatchedFlows {
   /** `weekly-report` */
   title: string
-  /** Its code. */
   source: string
   /** Calls with other flows are denied. Missing: any flow is judged as elsewhere. */
   declared: readonly DeclaredFlow[] | undefined
@@ -55,7 +54,6 @@ export function undeclared(
   return { values, from, all: facts.originOf(passedOn(call.args, facts)).servers, seen: [] }
 }
 
-/** Identifies a flow. */
 export function flowKeyOf({ from, server, tool, argument }: DeclaredFlow): string {
   return JSON.stringify([from, server, tool, argument])
 }

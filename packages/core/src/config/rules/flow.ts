@@ -1,11 +1,9 @@
-// The preset of MCP_BRIDGE_FLOW: which calls ask because of where their values came from, or because of what the model
-// has read. Pure.
+// The preset of MCP_BRIDGE_FLOW: which calls ask because of where values came from or what the model has read. Pure.
 
 /** `record` only records flows, `ask` asks about calls that they make risky, `deny` denies these. */
 export const FLOW_PRESETS = ['off', 'record', 'ask', 'deny'] as const
 export type FlowPreset = (typeof FLOW_PRESETS)[number]
 
-/** Where a value came from. */
 export interface ValueOrigin {
   servers: readonly string[]
   /** What returned it: `mail.read_email`. */
@@ -30,7 +28,6 @@ export interface FlowFacts {
   isTrusted(server: string): boolean
 }
 
-/** Why the preset asks about a call. */
 export interface FlowReason {
   /** Values that say where or to whom the call goes, or what it is about, and what returned them. */
   values: readonly { path: string; value: string; names: readonly string[] }[]
@@ -53,10 +50,7 @@ export function flowKey({ from, seen }: FlowReason): string {
   return JSON.stringify([from, seen])
 }
 
-/**
- * Why a call is risky, in words for the user and the model.
- * @param withValues false for the model, which need not read text of a server for that
- */
+/** Why a call is risky, for the user and the model. @param withValues false for the model: no text of a server */
 export function flowText({ values, seen }: FlowReason, withValues = true): string {
   const from = values.map(({ path, value, names }) => {
     const shown = withValues ? ` = ${JSON.stringify(value)}` : ''
@@ -77,10 +71,7 @@ export function passedOn(args: Readonly<Record<string, unknown>>, facts: FlowFac
 /** Names of arguments that say where something goes or to whom, or who gets access. */
 const DESTINATION =
   /^(for|via)$|(^|_)(to|cc|bcc)$|assignee|reviewer|subscriber|recipient|receiver|attendee|participant|invitee|member|user|people|person|contact|e_?mail|phone|address|url|uri|link|host|domain|endpoint|webhook|callback|server|path|file|folder|dir|dest|target|channel|room|chat|conversation|account|iban|wallet|payee|beneficiary|owner|org|repo|passw|secret|token|permission|role|branch|project|table|database|bucket|(^|_)ids?$|[a-z]Ids?$/i
-/**
- * Values that are addresses, whatever their argument is called. A cell chooses them, so no part can match the same text
- * in two ways.
- */
+/** Values that are addresses, in any argument. A cell chooses them, so no parts can match the same text in two ways. */
 const ADDRESS =
   /^(?:(?:mailto:|tel:)\S+|[^\s@]+@[^\s@][^\s@.]*\.[^\s@]+|[a-z][a-z0-9+.-]*:\/\/\S+|(?:www\.)\S+|[A-Z]{2}\d{2}(?:\s?[A-Z0-9]){11,30}|\+\d[\d ()-]{6,})$/i
 /** As in `sendTo`. */

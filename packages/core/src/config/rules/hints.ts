@@ -1,5 +1,4 @@
-// Decides which annotations of a tool to believe. They are the server's own claims: they count only for servers that
-// the user configured, and not when the tool's name contradicts them. Pure.
+// Which annotations to believe: claims count only for servers that the user configured, and not against the name. Pure.
 import { fieldsOf } from '../../util/json/json.ts'
 import { nameWords } from '../../util/text/name-words.ts'
 import { HINTS, type Hints } from './rule.ts'
@@ -33,10 +32,7 @@ export function believedHints(tool: string, claimed: unknown, isBelieved: boolea
 /** First words of tools that change nothing, as far as their name tells. */
 const READING = new Set('get list read search find show describe count view lookup fetch browse inspect'.split(' '))
 
-/**
- * Whether a tool most likely changes nothing: for words to a reader, never for a permission. A server that claims
- * nothing of a tool has its name.
- */
+/** Whether a tool most likely changes nothing, by its claim or else its name: for words, never for a permission. */
 export function soundsReadOnly(tool: string, claimed: unknown): boolean {
   if (believedHints(tool, claimed, true).readOnlyHint) return true
   const { readOnlyHint } = fieldsOf(claimed)

@@ -1,5 +1,4 @@
-// Counts how much was used in the last hour, by the minute: an amount counts until 60 minutes after its minute has
-// ended. Pure.
+// Counts use in the last hour: an amount counts until 60 minutes after its minute has ended. Pure.
 
 const MINUTE_MS = 60_000
 const MINUTES = 60

@@ -87,7 +87,6 @@ export interface ShapeProblem {
   reason: string
 }
 
-/** The content of a whole file. */
 export interface PermissionsContent {
   lists: RuleLists
   mask: MaskPattern[]
@@ -124,8 +123,7 @@ function problemsOf(issue: z.core.$ZodIssue): ShapeProblem[] {
   if (issue.code === 'unrecognized_keys')
     return issue.keys.map((key) => ({ path: [...path, key], reason: `${JSON.stringify(key)} is not known here` }))
   if (issue.code === 'invalid_union') {
-    // For a rule that is an object, report the errors inside the object; otherwise the rule is neither a text nor an
-    // object.
+    // For a rule that is an object, report the errors inside it.
     const inner = issue.errors.find((errors) =>
       errors.every(({ path: at, code }) => at.length > 0 || code === 'unrecognized_keys'),
     )

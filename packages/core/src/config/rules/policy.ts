@@ -1,5 +1,4 @@
-// Judges a call by the rules: allow, ask or deny. The verdict depends on the call alone. limits.ts counts calls, and
-// the user is asked in calls/permissions/. Pure.
+// Judges a call by the rules: allow, ask or deny. limits.ts counts calls; calls/permissions/ asks the user. Pure.
 import { undeclared, type WatchedFlows } from './declared-flows.ts'
 import { type FlowFacts, type FlowPreset, type FlowReason, flowReason } from './flow.ts'
 import { believedHints } from './hints.ts'
@@ -167,10 +166,7 @@ function isCertain({ condition }: Rule): boolean {
   return condition === undefined
 }
 
-/**
- * Decides a call. A condition that cannot be evaluated counts as true in a rule that denies or asks, and as false in a
- * rule that allows.
- */
+/** Decides a call. A condition that cannot be evaluated is true where a rule denies or asks, false where it allows. */
 export function validate(policy: Policy, call: Call): Decision {
   const { byVerdict, answered, limiting, hints } = policy.rulesFor(call)
   const { server, tool, args, flow } = call
@@ -216,9 +212,7 @@ export function asSent<T>(args: T): T {
   return parseExact(exactJson(args)) as T
 }
 
-/**
- * Returns a copy of the call with frozen arguments, so that the call that was judged and shown is the one that is sent.
- */
+/** A copy of the call with frozen arguments: the call that was judged and shown is the one that is sent. */
 export function frozenCopy<T extends Call>(call: T): T {
   return Object.freeze({ ...call, args: frozen(asSent(call.args)) })
 }

@@ -1,5 +1,4 @@
-// Parses permissions.json, or the `permissions` of a server's definition, into rules, or reports every problem with its
-// position. Nothing is skipped: a file with a problem has no rules. Pure.
+// Parses rules, or reports every problem with its position. A file with a problem has no rules. Pure.
 import { compileCondition } from './condition.ts'
 import type { JsonTree, Place } from '../formats/json-tree.ts'
 import { parseFile, type PermissionsContent } from './permissions-schema.ts'
@@ -24,7 +23,6 @@ export type ReadRules = { rules: Rule[] } | { problems: RuleProblem[] }
 export type RulesOfFile = { rules: Rule[] } & Pick<PermissionsContent, 'mask' | 'trust'>
 type ReadFile = RulesOfFile | { problems: RuleProblem[] }
 
-/** Maximum number of problems to report. */
 const MAX_TOLD = 20
 
 /** Reads the rules of a file, its patterns for masking, and the servers whose text its user trusts. */

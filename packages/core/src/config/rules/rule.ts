@@ -24,14 +24,10 @@ export interface Condition {
   text: string
   /** It names `from` or `seen`. */
   usesFlow: boolean
-  /**
-   * Undefined when the condition cannot be evaluated: an argument is missing or of another type, or the arguments are
-   * too large for a loop.
-   */
+  /** Undefined when it cannot be evaluated: an argument is missing or of another type, or too large for a loop. */
   holds(facts: Facts): boolean | undefined
 }
 
-/** A rule as written in a file. */
 export interface RuleEntry {
   server?: string | undefined
   tool?: string | undefined
@@ -52,13 +48,9 @@ export function ruleFor(server: string, tool: string): RuleEntry {
   return { server, tool, ...(`${server}${tool}`.includes('*') && { exact: true }) }
 }
 
-/** The lists of a file. */
 export type RuleLists = Partial<Record<Verdict, (string | RuleEntry)[] | undefined>>
 
-/**
- * Where a rule comes from, which decides how far it reaches. Rules of a project and of its servers can only make things
- * stricter.
- */
+/** Where a rule comes from. Rules of a project and of its servers can only make things stricter. */
 export interface Origin {
   scope: 'user' | 'project'
   file: string
@@ -100,10 +92,7 @@ export function ruleName({ verdict, text, origin, line }: Rule): string {
   return `${verdict} ${text} (${origin.shown}${at})`
 }
 
-/**
- * What the author of a rule says about it, for errors and questions. Anyone may have written a project's file: its
- * words are quoted, so that neither the model nor the user takes them for the bridge's.
- */
+/** What a rule's author says, for errors and questions; quoted, as no one may take it for the bridge's words. */
 export function ruleReason({ reason, origin }: Rule): string | undefined {
   if (reason === undefined || origin.scope === 'user') return reason
   return `Its file says: ${JSON.stringify(reason)}`

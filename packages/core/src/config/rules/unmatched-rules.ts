@@ -1,9 +1,7 @@
-// Finds rules that match no tool. A typo in a rule would otherwise silently allow what the rule was meant to deny.
-// Pure.
+// Finds rules that match no tool: a typo would silently allow what the rule was meant to deny. Pure.
 import { didYouMeanText } from '../../util/text/did-you-mean.ts'
 import { type Rule, ruleName } from './rule.ts'
 
-/** A server and its known tools. */
 export interface KnownServer {
   name: string
   otherNames?: readonly string[] | undefined
@@ -24,10 +22,7 @@ export interface UnmatchedRule {
   isWaiting: boolean
 }
 
-/**
- * The rules that match nothing. A rule for a server whose tools are unknown
- * is not reported.
- */
+/** The rules that match nothing. A rule for a server whose tools are unknown is not reported. */
 export function unmatchedRules(rules: readonly Rule[], servers: readonly KnownServer[]): UnmatchedRule[] {
   const known = servers.map(({ name, otherNames = [], tools }) => ({ name, names: [name, ...otherNames], tools }))
   const names = known.flatMap(({ name, tools = [] }) => [

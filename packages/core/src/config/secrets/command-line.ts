@@ -15,16 +15,12 @@ export function commandLine(transport: StdioServer | RemoteServer): string {
   return words.join(' ').slice(0, MAX_LINE_CHARS)
 }
 
-/**
- * For a decision about running or reaching it: whole and as written, with white space visible. What is cut or not seen
- * could be what matters.
- */
+/** For a decision about running or reaching it: whole and as written, with white space visible. */
 export function wholeCommandLine(transport: StdioServer | RemoteServer): string {
   const words = transport.type === 'stdio' ? [transport.command, ...transport.args] : [transport.url]
   return words.map(wholeWord).join(' ')
 }
 
-/** One word of it. */
 export function wholeWord(text: string): string {
   return withVisibleBlanks(shellWord(text))
 }

@@ -1,7 +1,5 @@
-// Finds secrets in text that was encoded together with its surroundings: base64, and percent-encoding of any kind.
-// Pure.
+// Finds secrets in text that was encoded with its surroundings: base64, and percent-encoding. Pure.
 
-/** Replaces a secret. */
 export const REPLACEMENT = '[redacted]'
 
 /**
@@ -19,10 +17,7 @@ export function base64Forms(secret: string): string[] {
   })
 }
 
-/**
- * Redacts secrets that are visible after percent-decoding. Compares decoded text, because encoders differ in which
- * characters they encode.
- */
+/** Redacts secrets that show after percent-decoding. Decodes, because encoders differ in what they encode. */
 export function redactPercentEncoded(text: string, secrets: readonly string[]): string {
   if (!text.includes('%')) return text
   const { decoded, starts } = decode(text)

@@ -1,5 +1,4 @@
-// Cleans what a server lists (tools, resources, prompts, instructions) before it is stored and shown: removes hidden
-// text and values of its definition.
+// Cleans what a server lists before it is kept: removes hidden text and values of its definition.
 import type { RemoteServer, StdioServer } from '../entries/server-definition.ts'
 import { createRedactor } from './redact.ts'
 import { cleanWords } from '../../util/text/server-words.ts'

@@ -7,10 +7,7 @@ const PIECE = 8
 const MIN_LENGTH = 16
 const TOKEN = /^(?=.*\d)(?=.*[a-z])[^\s/\\]+$/i
 
-/**
- * All pieces of these secrets, and the pairs of characters with which one can begin, so that most positions of a text
- * are skipped quickly.
- */
+/** All pieces of these secrets, and the pairs of characters that begin one, to skip most positions quickly. */
 export class Pieces {
   readonly #pieces = new Set<string>()
   readonly #beginnings = new Uint8Array(1 << 16)
@@ -25,7 +22,6 @@ export class Pieces {
     }
   }
 
-  /** Replaces every piece in the text. */
   redact(text: string): string {
     if (this.#pieces.size === 0 || text.length < PIECE) return text
     const hidden = new Uint8Array(text.length)

@@ -1,7 +1,6 @@
-// Removes a server's secrets from text that may be shown, by value: its variables, headers, secret arguments, and the
-// credentials in its URL. Commands, paths, package names and plain URLs stay: without them a failure cannot be
-// diagnosed. Apply it to everything an upstream wrote before it enters an error or a log line. Secrets that are neither
-// in the configuration nor held by the bridge are not found.
+// Removes a server's secrets by value (variables, headers, secret arguments, credentials in its URL). Commands, paths
+// and plain URLs stay, for diagnosis. Apply it to everything an upstream wrote before it enters an error or a log line.
+// Secrets that neither the configuration nor the bridge holds are not found.
 import type { RemoteServer, StdioServer } from '../entries/server-definition.ts'
 import type { Environment } from '../settings/client-context.ts'
 import { passedEnvironment } from '../entries/passed-variables.ts'
@@ -76,10 +75,7 @@ function longestFirst(texts: ReadonlySet<string>): string[] {
   return [...texts].toSorted((a, b) => b.length - a.length)
 }
 
-/**
- * A secret that is cut at the edge could not be recognised, so text is first cut with this margin and exactly
- * afterwards.
- */
+/** A secret cut at the edge could not be recognised: text is first cut with this margin, later exactly. */
 const MARGIN = 16 * 1024
 
 /** The end of a text, redacted, at most `maxLength` characters. */

@@ -59,10 +59,7 @@ function changesIn(run: string, kindOf: (char: string) => string): number {
   return kinds.filter((kind, index) => index > 0 && kind !== kinds[index - 1]).length
 }
 
-/**
- * Whether a value is a path or URL without credentials: useful to show, and not secret, even as the value of a
- * variable.
- */
+/** Whether a value is a path or URL without credentials: useful to show, even as the value of a variable. */
 export function isPlainPlace(value: string): boolean {
   if (/^(~[/\\]|\/|[A-Za-z]:[/\\])/.test(value)) return /^[\w\\/.:~@ +,-]+$/.test(value) && !hasRandomRun(value)
   if (!/^(https?|wss?):\/\//.test(value) || !URL.canParse(value)) return false

@@ -1,5 +1,4 @@
-// Which names mark their values as secret: keys of arguments, variables, options. `concealment.py` has the same words
-// for the errors of cells, and a test holds both to each other. Pure.
+// Which names mark their values as secret. `concealment.py` has the same words; a test compares both. Pure.
 
 /** Words that a name of a secret consists of. */
 export const SECRET_WORDS =

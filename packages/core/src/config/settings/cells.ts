@@ -1,7 +1,6 @@
 // Settings of cells and sessions, and of what cells and the log show.
 import { choice, DAY_S, flag, seconds, setting, wholeNumber, words } from './setting-kinds.ts'
 
-/** Languages of cells beside Python. */
 export type OtherLanguage = 'bash' | 'javascript'
 
 const OTHER_LANGUAGES: readonly OtherLanguage[] = ['bash', 'javascript']

@@ -1,6 +1,5 @@
-// What a client brings with it: what decides which servers it has, how they start, and which rules apply. The rooms
-// that serve clients read it here and never from the process, because one process may serve clients of several folders.
-// Lint holds them to that.
+// What a client brings: what decides its servers, how they start, and which rules apply. One process may serve clients
+// of several folders, so rooms that serve read it here and never from the process. Lint holds them to that.
 import { homedir } from 'node:os'
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -25,10 +24,7 @@ export function variablesOfPlaces(env: Environment): (string | undefined)[] {
   return VARIABLES_OF_PLACES.map((name) => env[name])
 }
 
-/**
- * The context of this process: of its only client, or of the user who typed a command.
- * @throws Error where the folder of this process was removed
- */
+/** The context of this process's only client or user. @throws Error where its folder was removed */
 export function processContext(): ClientContext {
   return { env: process.env, cwd: currentFolder(), home: homedir(), ownPaths: process.argv.slice(1, 2) }
 }

@@ -1,5 +1,4 @@
-// Where the packages of cells come from: MCP_BRIDGE_PACKAGES, or else the list of `sandbridge packages`, in a file of
-// the state folder. Read at every start, so this file imports little.
+// Where the packages of cells come from: MCP_BRIDGE_PACKAGES, or else the kept list. Read at start: imports little.
 import { readFileSync } from 'node:fs'
 import { parseJson } from '../../util/json/json.ts'
 import { keptPackagesFile } from './kept-packages-file.ts'

@@ -274,7 +274,6 @@ export const DAY_S = 86_400
 /** The form of a bearer token. */
 export const TOKEN = ['at least 16 printable characters without spaces', /^[\x21-\x7e]{16,}$/] as const
 
-/** Whether the text is an http or https URL. */
 export function isHttpUrl(given: string): boolean {
   return URL.canParse(given) && /^https?:$/.test(new URL(given).protocol)
 }

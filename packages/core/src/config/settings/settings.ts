@@ -64,7 +64,6 @@ export function namedSettings(): NamedSetting[] {
   )
 }
 
-/** The values of a feature's settings. */
 export function settingsOf<T extends SettingTable>(
   settings: Settings,
   _table: T,

@@ -10,17 +10,11 @@ import { SharedPreparation } from '../shared-preparation.ts'
 /** Returns the same provider every time. All callers that wait for it get the progress messages. */
 export interface ProviderChoice {
   (onProgress?: (message: string) => void): Promise<FoundProvider>
-  /**
-   * The provider's first sandbox did not start: the next call returns another one.
-   * @returns why, in one sentence; undefined when there is no other, or the user has named this one
-   */
+  /** The first sandbox did not start: the next call returns another provider. @returns why; undefined without one */
   passOver?: (provider: Provider, error: unknown) => Promise<string | undefined>
 }
 
-/**
- * @param memory remembers what `auto` takes between starts
- * @param find replaced in tests
- */
+/** @param memory remembers what `auto` takes between starts @param find replaced in tests */
 export function chooseProvider(
   settings: Settings,
   log: Log,
@@ -58,9 +52,7 @@ export function prepareAhead(choice: ProviderChoice): void {
     .catch(() => {})
 }
 
-/**
- * What `auto` took in an earlier start with the same settings on this machine. Undefined where that is not remembered.
- */
+/** What `auto` took in an earlier start with the same settings here. Undefined where that is not remembered. */
 export function rememberedChoice(settings: Settings): RememberedChoice | undefined {
   if (settings.runtime !== 'auto' || process.platform === 'win32') return undefined
   return new RememberedChoice(settings.cacheDir, decisive(settings))

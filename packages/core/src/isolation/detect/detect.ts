@@ -1,5 +1,4 @@
-// Finds the sandbox providers of this machine, each with a verdict in words, and chooses for `auto`. Runs at first use:
-// an engine takes a moment to answer. Loads only the chosen provider.
+// Finds the providers of this machine, each with a verdict in words, and chooses for `auto`. Loads only the chosen.
 import { existsSync } from 'node:fs'
 import { chmod, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
@@ -18,7 +17,6 @@ import type { Candidate, Provider, ProviderName } from '../provider.ts'
 import { createProvider, imageInBubblewrap, pyodideFolder, refusesOpenRoot } from './create-provider.ts'
 import type { Choice, FailedTrials, KeptChoice, PassedOver, RememberedChoice } from './remembered-choice.ts'
 
-/** The provider in use. */
 export interface FoundProvider {
   provider: Provider
   /** What `auto` found of it. */

@@ -15,7 +15,6 @@ export interface PassedOver {
   verdict: string
 }
 
-/** What `auto` decided. */
 export interface Choice extends PassedOver {
   passedOver: PassedOver[]
 }

@@ -1,6 +1,5 @@
-// Keeps the kernel's bytecode on disk, per Python: a start from source takes a third longer, and a waiting sandbox
-// would retain the memory that compiling leaves behind. The Python that compiled the bytecode is the only one that gets
-// it; the bridge never reads it.
+// Keeps the kernel's bytecode on disk, per Python: a start from source takes a third longer. Only the Python that
+// compiled it gets it; the bridge never reads it.
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
@@ -27,10 +26,7 @@ export class CompiledKernels {
     this.#folder = folder
   }
 
-  /**
-   * Returns earlier bytecode. If there is none, compiles it in the background for later starts.
-   * @param python identifies the Python, for example by an image's id
-   */
+  /** Returns earlier bytecode; without it, compiles in the background for later starts. @param python its identity */
   find(kernel: Sources, python: string, run: RunPython): Buffer | undefined {
     const key = createHash('sha256').update(kernel.sources).update(python).digest('hex')
     if (this.#known.has(key)) return this.#known.get(key)

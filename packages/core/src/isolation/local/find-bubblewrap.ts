@@ -11,10 +11,7 @@ export interface BubblewrapPrograms {
   become: string[]
 }
 
-/**
- * Returns every bubblewrap of this machine, in the order of PATH: the first may be old, or be one that AppArmor does
- * not know. A sentence when there is none. Starts nothing.
- */
+/** Every bubblewrap, in the order of PATH: the first may be old, or unknown to AppArmor. A sentence without any. */
 export function findBubblewrapPrograms(): BubblewrapPrograms[] | string {
   if (process.platform !== 'linux') return 'bubblewrap runs on Linux only'
   if (arch() !== 'x64' && arch() !== 'arm64')

@@ -1,5 +1,4 @@
-// A sandbox whose processes run on this machine. Interrupts, measures and ends it in the same way however it was
-// started.
+// A sandbox whose processes run on this machine: interrupts, measures and ends it, however it was started.
 import type { Readable, Writable } from 'node:stream'
 import { processTreeUsage, type ProcessUsage } from '../../util/process/process-tree-usage.ts'
 import { sendInterrupt } from '../interrupt.ts'

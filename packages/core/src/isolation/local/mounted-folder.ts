@@ -4,7 +4,6 @@ import path from 'node:path'
 import { BridgeError } from '../../errors.ts'
 import { isInside } from '../../util/files/is-inside.ts'
 
-/** A folder of this machine, and its path in the sandbox. */
 export interface MountedFolder {
   source: string
   target: string

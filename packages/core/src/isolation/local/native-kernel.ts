@@ -1,6 +1,5 @@
-// The input for a sandbox with a real python3: the program of its first process, and the kernel's sources, sent over
-// stdin. Sent instead of mounted, so that the sandbox contains no host path and an engine on another machine needs no
-// file of this one.
+// The input for a sandbox with a real python3: the program of its first process, and the kernel's sources, over stdin:
+// not mounted, so that no host path is inside and the engine may be on another machine.
 import { KERNEL_FOLDER } from '../../util/package-root.ts'
 import { readFileSync, readdirSync } from 'node:fs'
 import path from 'node:path'
@@ -105,7 +104,6 @@ export function forkServerArguments({ id, slotCount }: { id: string; slotCount: 
   return ['-I', '-B', '-c', forkServer, `id=${id} slots=${slotCount}`]
 }
 
-/** Returns the program of a sandbox's first process. */
 export function firstProcess(): string {
   return programOf(INIT_FILES, 'main()')
 }
@@ -118,11 +116,7 @@ function textOf(file: string): string {
   return readFileSync(path.join(KERNEL_FOLDER, file), 'utf8')
 }
 
-/**
- * Environment of the kernel, with nothing from the host.
- * @param threads CPUs that the sandbox may use: numerical libraries start as many threads, not one per CPU of the host.
- * spin.py reads it, too
- */
+/** The kernel's environment, with nothing from the host. @param threads for numerical libraries and spin.py */
 export function kernelEnvironment(threads: number): Record<string, string> {
   return {
     HOME: '/workspace',
@@ -153,10 +147,7 @@ export function whyNoKernel(stderr: string): string {
   return missing === undefined ? stderr : `it lacks a part of the standard library that the kernel needs (${missing})`
 }
 
-/**
- * Explains the exit of a native sandbox. Special codes come only from its first process: a cell cannot end the sandbox
- * with one of them.
- */
+/** Explains the exit of a native sandbox. Special codes come only from its first process, never from a cell. */
 export function explainEnd({ code, signal, stderr }: ProcessEnd): Explained {
   if (code === EXIT_OUT_OF_MEMORY) return { reason: 'out-of-memory', detail: stderr }
   if (code === EXIT_PYTHON_TOO_OLD) return { reason: 'failed-to-start', detail: stderr }

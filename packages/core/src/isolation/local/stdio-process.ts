@@ -1,5 +1,4 @@
-// A sandbox that is a child process with piped stdin and stdout, such as a container or bubblewrap.
-// Owns the process and its end. Knows neither engines nor frames: `explain` interprets the exit.
+// A sandbox that is a child process with pipes. Owns its end; knows neither engines nor frames.
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import type { Socket } from 'node:net'
@@ -31,10 +30,7 @@ export interface StdioProcessOptions {
   preamble?: Buffer
   /** Content of descriptors 3, 4, … */
   extraInputs?: readonly Buffer[]
-  /**
-   * Add a descriptor after these, which is rung for an interrupt. See
-   * packages/core/python/sandbridge_kernel/port_pipe.py.
-   */
+  /** Adds a descriptor after these, which is rung for an interrupt: see port_pipe.py. */
   bell?: boolean
   explain: (end: ProcessEnd) => Explained | Promise<Explained>
   /** Finds the sandbox's first process, if the command does not start it itself. */
@@ -66,8 +62,7 @@ export class StdioProcess extends LocalSandbox {
       env: found.env,
       ...(options.cwd !== undefined && { cwd: options.cwd }),
       ...(options.user !== undefined && { uid: options.user, gid: options.user }),
-      // Its own process group: Ctrl-C in the bridge's terminal must not reach a kernel, and the whole group can be
-      // killed at once.
+      // Its own process group: Ctrl-C must not reach a kernel, and the whole group can be killed.
       detached: true,
       windowsHide: true,
     })
@@ -108,10 +103,7 @@ export class StdioProcess extends LocalSandbox {
     })
   }
 
-  /**
-   * Use this socket for frames, and the process's stdin as the bell. The preamble still goes over stdin, and closing
-   * stdin still ends the sandbox. Call it before anyone reads.
-   */
+  /** Uses this socket for frames, and stdin as the bell; closing stdin still ends the sandbox. Call it before reads. */
   useSocket(socket: Socket): void {
     this.bell = this.stdin
     // Nothing is expected on stdout; it is drained, so that the process can end.
@@ -165,10 +157,7 @@ interface Ended {
   spawnError?: string
 }
 
-/**
- * Resolves when the process has ended and its output was read, or its time is up. A process that keeps the pipes open
- * delays nothing.
- */
+/** Resolves when the process has ended and its output was read, or its time is up: kept pipes delay nothing. */
 async function whenEnded(child: ChildProcess): Promise<Ended> {
   const closed = new Promise<void>((resolve) => child.once('close', () => resolve()))
   const ended = await new Promise<Ended>((resolve) => {

@@ -1,6 +1,5 @@
-// Owns the bundle: the only files that a sandbox process may read. Made once per installation in a cache folder, from
-// the installed `pyodide` package (whose code we do not redistribute), our own files in inside/ and the kernel. Starts
-// no sandbox.
+// The bundle: the only files that a sandbox process may read. Made once in a cache folder, from the `pyodide` package
+// (whose code we do not redistribute), our files in inside/ and the kernel. Starts no sandbox.
 import { createHash, randomBytes } from 'node:crypto'
 import {
   chmod,
@@ -60,15 +59,10 @@ export interface BundleOptions {
   kernelFolder: string
   /** Files for the sandbox's site-packages. */
   packages?: readonly PackageFile[]
-  /**
-   * Let every user of this machine read the bundle. It contains no secret; a sandbox that runs as another user needs
-   * it.
-   */
+  /** Lets every user of this machine read the bundle, which has no secret: a sandbox may run as another user. */
   readableByAll: boolean
   build: Builder
-  /**
-   * Called with the bundle's folder once it exists: before its files are checked, and again if it had to be rebuilt.
-   */
+  /** Called with the folder once it exists: before its files are checked, and again if it had to be rebuilt. */
   onFolder?: (folder: string) => void
   onProgress?: ((message: string) => void) | undefined
 }

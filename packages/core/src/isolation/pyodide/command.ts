@@ -4,21 +4,12 @@ import { BridgeError } from '../../errors.ts'
 
 const MIB = 1 << 20
 const WASM_PAGE_BYTES = 65536
-/**
- * The main thread's stack, if its size is unlimited. Deeper recursion in Python's C code raises RecursionError: see
- * boot.js.
- */
+/** The main thread's stack, if unlimited. Deeper recursion in C code raises RecursionError: see boot.js. */
 const DEEP_STACK_KIB = 64_000
-/**
- * The stack otherwise: a limit applies to every thread, and each stack counts as memory. Too deep a recursion then ends
- * the sandbox.
- */
+/** The stack otherwise: the limit and its memory apply to every thread. Too deep recursion ends the sandbox. */
 const STACK_KIB = 4096
 
-/**
- * How the memory is divided. `dataBytes` is the hard cap on the whole process (RLIMIT_DATA); exceeding another part
- * raises an ordinary error.
- */
+/** How the memory is divided. `dataBytes` caps the process (RLIMIT_DATA); beyond another part is an ordinary error. */
 export interface MemoryPlan {
   heapMaxBytes: number
   filesMaxBytes: number
@@ -125,10 +116,7 @@ export interface Cap {
   node: NodeFacts
 }
 
-/**
- * Runs a command under a hard cap on private memory and without core dumps, where a POSIX shell can set them. The shell
- * becomes the command (exec).
- */
+/** Caps a command's private memory and forbids core dumps, where a POSIX shell can. The shell becomes the command. */
 export function underMemoryCap(command: string[], memory: MemoryPlan, cap?: Cap): string[] {
   const { platform, node } = cap ?? { platform: process.platform, node: thisNode }
   if (platform !== 'linux') return command

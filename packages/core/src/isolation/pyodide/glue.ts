@@ -1,7 +1,5 @@
-// Converts the installed `pyodide` package into one classic script that runs in an empty context: no import(),
-// import.meta or require. Emscripten then takes its "shell" branch, so its Node code (file system, ws, child_process)
-// is never used. Only rewrites text. Refuses a package with unexpected text: a partial rewrite would be a security
-// hole.
+// Converts `pyodide` into one classic script for an empty context. Emscripten then takes its "shell" branch, so its
+// Node code is never used. Refuses unexpected text: a partial rewrite would be a security hole.
 import { BridgeError } from '../../errors.ts'
 
 /** The package's two JavaScript files. */

@@ -1,5 +1,4 @@
-// What is left on Linux where bubblewrap cannot run: namespaces by `unshare`, which take away the network and other
-// processes but filter no system calls; and, for root, another user.
+// Without bubblewrap on Linux: namespaces by `unshare` against network and other processes; for root, another user.
 import { findPrograms } from '../../util/process/find-program.ts'
 import { NOBODY } from '../local/find-bubblewrap.ts'
 import type { OuterLayer } from './outer-bubblewrap.ts'
@@ -8,11 +7,7 @@ const NAMESPACES = '--net --ipc --uts --pid --fork --kill-child'.split(' ')
 /** The first process of a namespace cannot end itself by a signal, as the sandbox does. */
 const SECOND_PROCESS = ['/bin/sh', '-c', '"$@"; exit $?', 'sandbridge']
 
-/**
- * The layers to try, strongest first. The last one needs nothing.
- * @param reason why bubblewrap cannot be used
- * @param programs finds the paths of a program; replaced in tests
- */
+/** The layers to try, strongest first; the last needs nothing. @param reason why bubblewrap cannot be used */
 export function weakerLayers(node: string, bundle: string, reason: string, programs = findPrograms): OuterLayer[] {
   const isRoot = process.getuid?.() === 0 && process.platform === 'linux'
   const layer = (isWall: boolean, prefix: string[], user?: number): OuterLayer => ({

@@ -53,8 +53,7 @@ export class PyodideProvider implements Provider {
   }
 
   async #bundleAndLayer(onProgress: (message: string) => void): Promise<OuterLayer> {
-    // The trial run of the outer wall needs a process and the check of the bundle needs this one, so they run side by
-    // side.
+    // The trial of the outer wall and the check of the bundle run side by side.
     let outer!: Promise<OuterLayer>
     const onFolder = (folder: string): void => {
       outer = findOuterLayer(this.#options.node, folder)
@@ -93,8 +92,7 @@ export async function prepareBundle(
     readableByAll: isRootOnLinux(),
     ...listeners,
     build: (folder) => {
-      // V8 accepts a code cache only under the flags with which it was made, and some depend on the memory. With a size
-      // other than that of sandboxes, the glue is compiled at every start.
+      // V8 accepts a code cache only under its own flags, some of which depend on the memory: otherwise it recompiles.
       const memory = planMemory(found ? DEFAULT_MEMORY_BYTES.withPackages : DEFAULT_MEMORY_BYTES.plain)
       const command = [node, ...nodeFlags(folder, memory), ...childArguments(folder, 'build', memory)]
       return readBuilt(spawnSandbox({ command }))

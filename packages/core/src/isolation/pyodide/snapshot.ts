@@ -1,7 +1,5 @@
-// Reads the output of a sandbox process in build mode: four lengths as doubles, then the snapshot of Python's heap,
-// V8's code cache, and the compiled files of packages as an index and their bytes. Two fifths of the heap are zeros,
-// mostly Python's stack and the end of its memory. Removes them, so that a start neither reads nor writes them, and no
-// sandbox holds them.
+// Reads the output of build mode: four lengths as doubles, then the heap's snapshot, V8's code cache, and the compiled
+// files of packages as an index and their bytes. Two fifths of the heap are zeros, which are removed.
 import { BridgeError } from '../../errors.ts'
 import type { Sandbox } from '../provider.ts'
 import type { PackedFiles } from './packed-files.ts'

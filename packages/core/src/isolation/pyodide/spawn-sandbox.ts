@@ -25,7 +25,6 @@ export interface SandboxCommand {
   user?: number
 }
 
-/** Starts a sandbox process. */
 export function spawnSandbox({ command, extraInput, user }: SandboxCommand): StdioProcess {
   const [program, ...args] = command as [string, ...string[]]
   return new StdioProcess({

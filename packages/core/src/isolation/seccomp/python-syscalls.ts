@@ -96,12 +96,10 @@ const PRCTL_OPTIONS = [
 export const RULED_SYSCALLS: readonly RuledSyscall[] = [
   // Refuses every CLONE_NEW* flag; without them, clone is an ordinary fork or thread.
   { name: 'clone', x64: 56, arm64: 220, allowedWhen: [{ argument: 0, hasNoneOf: 0x7e_02_00_00 }] },
-  // AF_UNIX only, for pipes within a process. Other families fail at once, so that no program hangs on the missing
-  // network.
+  // AF_UNIX only, for pipes within a process. Others fail at once, so that no program hangs.
   { name: 'socket', x64: 41, arm64: 198, allowedWhen: [{ argument: 0, isOneOf: [1] }] },
   { name: 'socketpair', x64: 53, arm64: 199, allowedWhen: [{ argument: 0, isOneOf: [1] }] },
-  // F_SETLEASE and F_NOTIFY tell who opens a file or uses a folder: also programs of the host, in folders that a
-  // sandbox shares with it.
+  // F_SETLEASE and F_NOTIFY tell who uses files, also of the host.
   { name: 'fcntl', x64: 72, arm64: 25, allowedWhen: [{ argument: 1, isNoneOf: [1024, 1026] }] },
   // TIOCSTI injects input into a terminal.
   { name: 'ioctl', x64: 16, arm64: 29, allowedWhen: [{ argument: 1, isNoneOf: [0x54_12] }] },

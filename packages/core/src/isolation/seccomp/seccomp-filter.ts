@@ -1,6 +1,5 @@
-// Compiles our list of system calls to the program that bubblewrap passes to the kernel (classic BPF, 8 bytes per
-// instruction). Two mistakes would go unnoticed: 32-bit calls of a 64-bit process, and comparing only the lower half of
-// an argument. Pure.
+// Compiles our list of system calls to classic BPF for bubblewrap. Two mistakes would go unnoticed: 32-bit calls of a
+// 64-bit process, and comparing only half of an argument. Pure.
 import { ALLOWED_SYSCALLS, ENOSYS, EPERM, FLOCK, MISSING_SYSCALL, RULED_SYSCALLS } from './python-syscalls.ts'
 import type { ArgumentTest, RuledSyscall, Syscall } from './python-syscalls.ts'
 
@@ -30,9 +29,8 @@ const RETURN = 0x06
 type Instruction = readonly [code: number, whenTrue: number, whenFalse: number, value: number]
 
 /**
- * The filter for bubblewrap's --seccomp on this architecture (named as in `process.arch`). `countedMemory` tells
- * whether the host counts all memory of the sandbox. If not, the filter also refuses memory that cannot be counted from
- * inside.
+ * The filter for bubblewrap's --seccomp. Without `countedMemory` (the host counts all memory of the sandbox) it also
+ * refuses memory that cannot be counted from inside.
  */
 export function seccompFilter(arch: FilterArch, countedMemory: boolean): Buffer {
   return assemble([

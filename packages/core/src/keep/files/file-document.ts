@@ -1,5 +1,4 @@
-// A document in a file. Changed under a lock and replaced as a whole, so that neither a crash nor another bridge leaves
-// a partial one.
+// A document in a file, changed under a lock and replaced as a whole.
 import { mkdir, readlink, realpath } from 'node:fs/promises'
 import path from 'node:path'
 import { withFileLock } from '../../util/files/file-lock.ts'

@@ -31,8 +31,7 @@ export class LogFolder implements Logs {
   }
 
   async *lines(name: string): AsyncGenerator<string> {
-    // Not by node:readline, which also ends lines at U+2028 from Node 24 on: whoever chooses a text of a line could
-    // take it out of the log.
+    // Not by node:readline, which also ends lines at U+2028: a text could take its line out of the log.
     const pieces: string[] = []
     try {
       for await (const piece of createReadStream(this.#file(name), 'utf8') as AsyncIterable<string>) {

@@ -1,5 +1,4 @@
-// Versions on disk: <folder>/<name>/<version>/ with a few files each. A version is written beside the others, then
-// renamed into place.
+// Versions on disk: <folder>/<name>/<version>/, each written beside the others, then renamed.
 import { randomUUID } from 'node:crypto'
 import { open, readdir, readFile, rename, rm, rmdir } from 'node:fs/promises'
 import path from 'node:path'

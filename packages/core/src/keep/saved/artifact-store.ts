@@ -1,5 +1,4 @@
-// Stores files that cells keep beyond their session, in versions. Limited in number and size, because the sandbox
-// chooses both. Never overwrites or drops a version to make room.
+// Files that cells keep, in versions, limited because the sandbox chooses. Never drops a version to make room.
 import { hash } from 'node:crypto'
 import * as z from 'zod'
 import { BridgeError } from '../../errors.ts'
@@ -30,10 +29,8 @@ const record = z.object({
   createdAt: z.string(),
 })
 
-/** One version of an artifact. */
 export interface Artifact extends z.infer<typeof record> {
   version: number
-  /** URI of its resource. */
   uri: string
 }
 

@@ -1,6 +1,5 @@
-// Determines which saved tools still load: packages may be removed, helper tools deleted, files copied from elsewhere.
-// Remembers tools that loaded, in a file of hashes, until something they depend on changes. The next bridge retries
-// those that did not load.
+// Which saved tools still load: packages may be removed, helpers deleted. Remembers those that loaded, in a file of
+// hashes, until something they depend on changes.
 import { hash } from 'node:crypto'
 import { BridgeError } from '../../errors.ts'
 import type { Log } from '../../util/log.ts'
@@ -17,10 +16,7 @@ export interface LoadableToolsOptions {
   /** Everything about the sandboxes that affects imports. */
   environment: unknown
   file: string
-  /**
-   * Returns the problem of each tool by name; tools left over when the time is up are missing.
-   * @throws BridgeError SANDBOX_*
-   */
+  /** The problem of each tool by name; those left over when the time is up are missing. @throws BridgeError */
   findProblems: (tools: SavedTool[]) => Promise<Map<string, string | undefined>>
   log: Log
 }
@@ -53,7 +49,6 @@ export class LoadableTools {
     return listing
   }
 
-  /** Record that a tool has just loaded in a fresh sandbox. */
   async remember(content: SavedToolContent): Promise<void> {
     const { tools } = await this.#options.store.list()
     await this.#learn(new Map([[this.#hash(content, byName(tools)), undefined]]))

@@ -1,6 +1,5 @@
-// Stores `/projects` in <state folder>/.sandbridge/projects: one user's files, shared by all sessions. Cells work on
-// copies, which the kernel hands over after a cell, so no sandbox writes here itself. Limited in number and size; never
-// creates or follows symbolic links.
+// Stores `/projects`: one user's files, shared by all sessions. Cells work on copies, which the kernel hands over, so
+// no sandbox writes here. Limited in number and size; never follows symbolic links.
 import { createHash, randomUUID } from 'node:crypto'
 import { constants, lstatSync, readdirSync } from 'node:fs'
 import { lstat, mkdir, rm } from 'node:fs/promises'
@@ -50,14 +49,12 @@ export interface ProjectChanges {
   removed: string[]
 }
 
-/** Outcome of changes, by path. */
 export interface ProjectReport {
   kept: Record<string, string>
   refused: Record<string, string>
 }
 
 export class ProjectStore {
-  /** The folder that holds the files. */
   readonly folder: string
   readonly #limits: ProjectLimits
   /** Rewritten at every change by a bridge. */
@@ -70,10 +67,7 @@ export class ProjectStore {
     this.#marker = `${this.folder}.changed`
   }
 
-  /**
-   * Lists files and folders, parents first, up to the limits. Synchronous: it runs before every cell and is usually
-   * short.
-   */
+  /** Files and folders, parents first, up to the limits. Synchronous: it runs before every cell and is short. */
   list(): ProjectEntry[] {
     const entries: ProjectEntry[] = []
     const pending = ['']
@@ -91,10 +85,7 @@ export class ProjectStore {
     return entries
   }
 
-  /**
-   * Returns a text that changes with the files; empty if there are none. Detects changes by a bridge at once, and
-   * changes by the user within two seconds: checking every file before every cell would take milliseconds.
-   */
+  /** A text that changes with the files: at once by a bridge, within two seconds by the user, as checks take long. */
   revision(): string {
     const marked = String(lstatOf(this.#marker)?.mtimeNs)
     const known = this.#known

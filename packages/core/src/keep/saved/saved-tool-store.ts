@@ -1,5 +1,4 @@
-// Stores functions that cells save for later sessions, in versions. Callers of `save` check that they load. Reports
-// unreadable versions as broken.
+// Functions that cells save, in versions. Callers of `save` check that they load. Unreadable ones are broken.
 import * as z from 'zod'
 import { didYouMeanText } from '../../util/text/did-you-mean.ts'
 import { parseJson } from '../../util/json/json.ts'
@@ -143,10 +142,7 @@ function refuseOtherKind({ name, workflow: was }: SavedTool, { workflow: becomes
   })
 }
 
-/**
- * Validates a tool from a cell or a file.
- * @throws BridgeError STATE_REFUSED that names the invalid part
- */
+/** Validates a tool from a cell or a file. @throws BridgeError STATE_REFUSED that names the invalid part */
 export function parseSavedTool(value: unknown): SavedToolContent {
   const parsed = savedToolContent.safeParse(value)
   if (parsed.success) return parsed.data

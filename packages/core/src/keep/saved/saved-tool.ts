@@ -1,5 +1,4 @@
-// A saved tool: a Python function with its dependencies, as the sandbox sends it and as it is stored and shared. Pure.
-// The sandbox wrote all of it. Here it is only data; it runs only in sandboxes.
+// A saved tool: a Python function with its dependencies. The sandbox wrote all of it: here it is only data. Pure.
 import * as z from 'zod'
 import { firstSentence, oneLine } from '../../util/text/one-line.ts'
 import { boundedList } from '../../util/json/bounded-schema.ts'
@@ -41,7 +40,6 @@ const workflow = z.object({
     z.object({
       server: z.string().min(1).max(1_000),
       tool: z.string().min(1).max(1_000),
-      /** Hash of the tool's schemas. */
       hash: z.string().max(64).optional(),
       readOnly: z.boolean().default(false),
       destructive: z.boolean().default(true),
@@ -77,7 +75,6 @@ export const savedToolContent = z.object({
 
 export type SavedToolContent = z.infer<typeof savedToolContent>
 
-/** A stored version. */
 export interface SavedTool extends SavedToolContent {
   version: number
   createdAt: string
@@ -124,7 +121,6 @@ export function writtenText({
   return parts.flat().filter(Boolean).join('\n')
 }
 
-/** The description on one line. */
 export function savedToolSummary({ description }: SavedToolContent): string {
   return oneLine(description, 1_000)
 }

@@ -10,7 +10,6 @@ export interface SkillFrontmatter {
   description: string
 }
 
-/** Returns the front matter of its SKILL.md. */
 export function skillFrontmatter(
   { description }: Pick<SavedToolContent, 'description'>,
   { title }: WorkflowDetails,

@@ -1,5 +1,4 @@
-// Collects data that a cell sends in pieces, because the sandbox's memory could not hold two copies of it in one frame.
-// Lives as long as the cell.
+// Data that a cell sends in pieces, as its memory could not hold two copies in one frame.
 import { BridgeError } from '../../errors.ts'
 
 const MAX_OPEN = 8
@@ -14,7 +13,6 @@ export class Uploads {
   readonly #open = new Map<number, Upload>()
   readonly #maxBytes: number
   #count = 0
-  /** Bytes that are being saved. */
   #takenBytes = 0
 
   /** @param maxBytes limit for one upload, and for all open uploads together */
@@ -59,10 +57,7 @@ export class Uploads {
     return this.takeAll([upload], ([data]) => save(data!))
   }
 
-  /**
-   * The same for several uploads that are saved together.
-   * @throws BridgeError STATE_NOT_FOUND, and what `save` throws
-   */
+  /** The same for several uploads saved together. @throws BridgeError STATE_NOT_FOUND, and what `save` throws */
   async takeAll<T>(uploads: readonly number[], save: (data: Buffer[]) => Promise<T>): Promise<T> {
     const found = uploads.map((upload) => this.#find(upload))
     const sizeBytes = found.reduce((sum, upload) => sum + upload.sizeBytes, 0)

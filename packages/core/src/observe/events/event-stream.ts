@@ -1,5 +1,4 @@
-// The bridge's single stream of events. Observers subscribe to it; no other code in the bridge knows them.
-// Delivers events in batches, after the work that emitted them has gone on: a subscriber never delays a call, except a
+// The single stream of events, in batches after the work that emitted them: a subscriber never delays a call, except a
 // guard (`before`).
 import { messageOf } from '../../errors.ts'
 import { Ledger } from '../runs/ledger.ts'
@@ -10,17 +9,11 @@ import type { TraceContext } from './trace-context.ts'
 export interface Subscriber {
   /** Shown in logs. */
   name: string
-  /**
-   * Receives the events since the last delivery, in order, each with its run and call. Must return soon and defer slow
-   * work.
-   */
+  /** Receives the events since the last delivery, each with its run and call. Must return soon and defer slow work. */
   receive(told: readonly Told[]): void
   /** True while a person watches the subscriber's output: events then arrive sooner. */
   readonly isWatched?: boolean
-  /**
-   * Called before each call is made, after `receive` got the call's event. The call waits.
-   * @throws BridgeError to refuse the call
-   */
+  /** Called before each call is made, which waits. @throws BridgeError to refuse the call */
   before?(call: CallStarted & Stamp): Promise<void>
   /** The bridge is ending: save what is not saved yet. */
   close?(): Promise<void>
@@ -29,10 +22,7 @@ export interface Subscriber {
 /** A subscriber that throws this many times in a row is removed. */
 const MAX_FAILURES = 10
 
-/**
- * Delivering events one by one costs a call several times as much as batches; delivering them sooner delays a cell that
- * makes many calls. A person who watches does not notice the shorter delay.
- */
+/** Single delivery costs a call several times as much, and a shorter delay slows a cell that makes many calls. */
 const DELIVER_AFTER_MS = 100
 const DELIVER_TO_WATCHED_MS = 25
 /** A run that its client has got is read soon, in the record or on the page. The response to the client goes first. */
@@ -79,10 +69,7 @@ export class EventStream {
     setTimeout(() => this.flush(), this.#isWatched ? DELIVER_TO_WATCHED_MS : DELIVER_AFTER_MS)
   }
 
-  /**
-   * Resolves when every guard allows the call. Emit the call's event first.
-   * @throws BridgeError of the guard that refuses it
-   */
+  /** Resolves when every guard allows the call. Emit the call's event first. @throws BridgeError of a guard */
   async allow(call: CallStarted): Promise<void> {
     this.flush()
     for (const guard of this.#guards) await guard.before!(call as CallStarted & Stamp)

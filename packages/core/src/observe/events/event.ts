@@ -1,21 +1,15 @@
-// The events that the bridge sends to its observers, as one typed union. Observers share event objects and must not
-// change them. Events never contain secrets of server definitions: error texts are redacted where they are created.
+// The events for observers, who share the objects and must not change them. They never contain secrets of definitions.
 import type { RunLog } from './run-log.ts'
 import type { TraceContext } from './trace-context.ts'
 
-/** Fields of every event. */
 interface About {
-  /**
-   * The same in all events of one run, cell, call, question or session (from `newId`), or of one sandbox (from its
-   * engine).
-   */
+  /** The same in all events of one run, cell, call, question or session (`newId`), or of one sandbox. */
   id: string
   /** Id of the enclosing run or cell: a cell's run, a call's cell. */
   parent?: string | undefined
   /** Id of the run; a cell that no client runs uses its own id. */
   run?: string | undefined
   session?: string | undefined
-  /** The client's name, as it reports it. */
   client?: string | undefined
   /** The user whose token the client presented; missing for the owner of the bridge. */
   user?: string | undefined
@@ -31,7 +25,6 @@ export interface EventError {
 /** The last two list what a server offers. */
 export type CallKind = 'tool' | 'resource' | 'prompt' | 'completion' | 'resources' | 'prompts'
 
-/** A client's request to run Python arrived. */
 export interface RunStarted extends About {
   type: 'run.started'
   tool: string
@@ -66,10 +59,8 @@ interface CellStarted extends About {
   /** Number of the cell in the session. */
   number: number
   code: string
-  /** Names of the servers that the cell can reach. */
   servers: readonly string[]
   timeoutMs: number
-  /** Id of the cell's sandbox. */
   sandbox: string
   provider: string
   trace?: TraceContext | undefined
@@ -94,15 +85,11 @@ export interface CellEnded extends About {
   type: 'cell.ended'
   status: 'ok' | 'error' | 'timeout' | 'interrupted' | 'killed'
   durationMs: number
-  /** Value of the cell's last expression. */
   value?: Record<string, unknown> | undefined
-  /** The error that the cell raised. */
   raised?: { name: string; message: string } | undefined
-  /** The session's variables are lost. */
   stateLost: boolean
 }
 
-/** A decision of the rules about a call. */
 interface Ruled<D extends string> {
   decision: D
   /** The matching rule, as written in its file; missing if no rule matches. */
@@ -114,10 +101,7 @@ interface Ruled<D extends string> {
 /** Why a call is allowed. `ask`: the user was asked. */
 export type Allowed = Ruled<'allow' | 'ask'>
 
-/**
- * A call was denied, or the user is about to be asked; after `ask`, the call may still be denied. Has the id of the
- * call's other events.
- */
+/** A call was denied, or the user is about to be asked, who may still deny it. Has the id of the call's events. */
 interface CallDecided extends About, Ruled<'ask' | 'deny'> {
   type: 'call.decided'
   kind: CallKind
@@ -134,7 +118,6 @@ export interface CallFlow {
   seen: readonly string[]
 }
 
-/** A request is sent to a server. */
 export interface CallStarted extends About {
   type: 'call.started'
   kind: CallKind
@@ -179,9 +162,7 @@ interface QuestionAsked extends About {
   type: 'question.asked'
   method: string
   server?: string | undefined
-  /** The text of the question. */
   message: string
-  /** Calls that the question asks about. */
   calls?: readonly { server: string; name: string; args: Readonly<Record<string, unknown>> }[] | undefined
 }
 
@@ -208,7 +189,6 @@ interface SandboxTaken extends About {
   provider: string
   /** The sandbox was started ahead of need. */
   wasPooled: boolean
-  /** How long the session waited. */
   durationMs: number
 }
 
@@ -290,14 +270,11 @@ export interface Stamp {
 
 export type BridgeEvent = EventBody & Stamp
 export type EventType = BridgeEvent['type']
-/** Selects an event by its type. */
 export type EventOf<T extends EventType> = Extract<BridgeEvent, { type: T }>
 
 /** Identifies a cell and its owner: fields shared by the cell's events and those of its calls. */
 export interface Origin {
-  /** Id of the cell. */
   cell: string
-  /** Log of the cell's run. */
   log: RunLog
   session?: string | undefined
   client?: string | undefined

@@ -1,5 +1,4 @@
-// Loads an observer's code at the first event that it needs, so that a client that only lists the tools does not wait
-// for it.
+// Loads an observer's code at the first event that it needs: a client that only lists tools does not wait.
 import type { Told } from '../runs/run.ts'
 import type { CallStarted, EventType, Stamp } from './event.ts'
 import type { Subscriber } from './event-stream.ts'

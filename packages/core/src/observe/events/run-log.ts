@@ -5,10 +5,7 @@ import { shortId } from './new-id.ts'
 
 type Fields = Record<string, unknown>
 
-/**
- * Receives each line.
- * @param fields computes the fields that the client may see; slow, because it searches them for personal data
- */
+/** Receives each line. @param fields computes what the client may see; slow: it searches for personal data */
 export type OnLine = (level: LogLevel, message: string, fields: () => Fields) => void
 
 /** Limit per level: a cell can make any number of failing calls. */
@@ -33,10 +30,7 @@ export class RunLog implements Log {
     this.#onLine = onLine
   }
 
-  /**
-   * Log a warning. `own` holds fields for the user's own log only, such as a link that grants access; the client gets
-   * only `fields`.
-   */
+  /** Logs a warning. `own` is for the user's log only, such as a link that grants access. */
   warnUser(message: string, fields: Fields, own: Fields): void {
     this.#write('warning', message, fields, own)
   }

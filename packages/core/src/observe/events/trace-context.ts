@@ -1,7 +1,5 @@
-// W3C Trace Context in MCP's `params._meta` (SEP-414): reads it from a client's request and writes it for a server's.
-// Pure.
+// W3C Trace Context in MCP's `params._meta` (SEP-414), from a client's request to a server's. Pure.
 
-/** The trace of a run. */
 export interface TraceContext {
   /** 32 hexadecimal digits. */
   traceId: string
@@ -39,10 +37,7 @@ export function readTraceContext(meta: Readonly<Record<string, unknown>> | undef
   }
 }
 
-/**
- * Creates the trace fields for a server; undefined without a trace.
- * @param callId id of the call's span, used if the bridge exports spans
- */
+/** The trace fields for a server; undefined without a trace. @param callId id of the call's span, if exported */
 export function traceMeta(trace: TraceContext | undefined, callId: string): TraceMeta | undefined {
   const spanId = trace?.isExported ? callId : trace?.parentId
   if (!trace || spanId === undefined) return undefined

@@ -1,6 +1,5 @@
-// Keeps the one model of runs and their calls that all observers read, live: pairs the beginning of each with its end.
-// The bridge has one of all events, with what is open. Its page has one of shortened events, with recent runs, and so
-// has each browser.
+// The one model of runs and calls that all observers read, live: of all events in the bridge, of shortened events with
+// recent runs in its page and in each browser.
 import type { BridgeEvent, EventOf } from '../events/event.ts'
 import { stateAfter } from './call-state.ts'
 import type { Call, QuestionState, Run, ServerState, SessionState, Told } from './run.ts'
@@ -26,7 +25,6 @@ const CALL_CHARS = 200
 /** The client name of cells that the page runs. */
 export const PAGE = 'page'
 
-/** A ledger as JSON, for pages and terminals. */
 export interface LedgerState {
   counts: Ledger['counts']
   sessions: SessionState[]

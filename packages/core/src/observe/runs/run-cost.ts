@@ -10,7 +10,6 @@ export function calledTokens({ calledChars }: Pick<Run, 'calledChars'>): number 
   return Math.round(calledChars / CHARS_PER_TOKEN)
 }
 
-/** Estimated tokens in the texts of what a client got. */
 export function returnedTokens(content: readonly unknown[]): number {
   return content.reduce<number>((sum, block) => {
     const { text } = (block ?? {}) as { text?: unknown }

@@ -1,5 +1,4 @@
-// A run of code with its calls: the one shape in which observers follow it, pages show it and the record keeps it.
-// Types only, because the page imports them, too.
+// A run of code with its calls, as observers, pages and the record have it. Types only: the page imports them.
 import type {
   Allowed,
   BridgeEvent,
@@ -23,7 +22,6 @@ export type CallState = 'sent' | 'answered' | 'unknown' | 'unsent'
 /** A request of a run to a server. */
 export interface Call {
   readonly id: string
-  /** Id of its run. */
   readonly cell: string
   readonly kind: CallKind
   readonly server: string
@@ -101,7 +99,6 @@ export interface Run {
 export interface SessionState {
   readonly id: string
   readonly at: number
-  /** Of its first run. */
   client: string
   cellCount: number
   ended: boolean

@@ -48,10 +48,7 @@ export async function listArtifactResources(artifacts: readonly Artifact[], mask
   return masker ? masker.masked(list) : list((text) => text)
 }
 
-/**
- * Returns the content of an artifact, or undefined when the URI is not an artifact's.
- * @throws BridgeError STATE_NOT_FOUND, MASK_UNAVAILABLE
- */
+/** The content of an artifact; undefined for another URI. @throws BridgeError STATE_NOT_FOUND, MASK_UNAVAILABLE */
 export async function readArtifactResource(
   artifacts: ArtifactStore,
   uri: string,
@@ -66,10 +63,7 @@ export async function readArtifactResource(
   return { read: { contents: [{ uri, mimeType, ...content }] }, data, sha256 }
 }
 
-/**
- * The artifact that a URI names, with tokens in place of personal data; undefined when the URI is not an artifact's. A
- * name that fits several artifacts stays as it is, and is then not found.
- */
+/** The artifact that a URI names, masked; undefined for another URI. An ambiguous name stays, and is not found. */
 async function wantedArtifact(artifacts: ArtifactStore, uri: string, masker: ReadMasker | undefined) {
   const given = parseArtifactUri(uri)
   if (!given || !masker) return given

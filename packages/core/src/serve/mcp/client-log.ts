@@ -1,6 +1,5 @@
-// Sends a run's log lines to the client that asked for them: by logging/setLevel in the older era, with each request in
-// the modern one. Without a level it sends nothing. It never sends a line of another run. (MCP 2025-11-25, Logging;
-// 2026-07-28, Logging)
+// Sends a run's log lines to its own client: by logging/setLevel in the older era, with each request in the modern one
+// (MCP 2025-11-25 and 2026-07-28, Logging). Without a level it sends nothing.
 import { LOG_LEVEL_META_KEY, type LoggingLevel, type ServerContext } from '@modelcontextprotocol/server'
 import type { OnLine } from '../../observe/events/run-log.ts'
 import { shownText } from '../../util/text/terminal-text.ts'
@@ -15,7 +14,6 @@ const LEVELS: readonly LoggingLevel[] = [
   'alert',
   'emergency',
 ]
-/** Limit of one field, in characters. */
 const MAX_CHARS = 2_000
 
 export class ClientLog {
@@ -32,10 +30,7 @@ export class ClientLog {
     this.#sent = this.#notify(level, { message, ...Object.fromEntries(told) }).catch(() => {})
   }
 
-  /**
-   * Sends lines with this request from now on. A run that is answered in several rounds has several requests.
-   * @param connectionLevel the level that the client set for the connection
-   */
+  /** Sends lines with this request from now on: a run that is answered in several rounds has several. */
   reportTo({ mcpReq }: ServerContext, connectionLevel: () => LoggingLevel | undefined): void {
     const envelope = mcpReq.envelope as Record<string, LoggingLevel> | undefined
     this.#threshold = envelope ? () => envelope[LOG_LEVEL_META_KEY] : connectionLevel

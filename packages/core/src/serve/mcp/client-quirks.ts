@@ -1,12 +1,8 @@
-// How each tested client treats a result, and the form that the server therefore sends it. An unknown client gets text
-// and images alone: most clients that get the same as data, too, pass both to the model, which then pays twice, or drop
-// the images. Pure.
+// How each tested client treats a result, and the form that it therefore gets. An unknown one gets text and images:
+// most that also get data pass both to the model, which pays twice, or drop the images. Pure.
 
 export interface ClientQuirks {
-  /**
-   * Estimated tokens that a result may cost, whatever the settings say. The client cuts or refuses a tenth more, and
-   * the estimate may be a tenth too low.
-   */
+  /** Estimated tokens that a result may cost, less a tenth: the client cuts or refuses more. */
   maxOutputTokens?: number
   /** The client gets the result as data, too (`structuredContent`). */
   withData?: boolean

@@ -1,6 +1,5 @@
-// The MCP server that a client talks to: run_python, the tools of other languages, what features offer, and resources.
-// One instance serves one connection in either protocol era; over HTTP in the modern era, one request. State that
-// outlives the instance is passed in.
+// The MCP server that a client talks to: run_python, other languages, what features offer, resources. One instance
+// serves one connection; over HTTP in the modern era, one request.
 import {
   type CallToolRequestParams,
   type CallToolResult,
@@ -284,8 +283,7 @@ export function createServer(parts: ServerParts): Server {
     const onAbort = () => run.cancel()
     mcpReq.signal.addEventListener('abort', onAbort, { once: true })
     const event = await run.nextWithin(until)
-    // This answers a standalone request, which may close while the run goes on. An older request stays open while its
-    // client is asked.
+    // This answers a standalone request, which may close while the run goes on.
     if (byHandle || !event) mcpReq.signal.removeEventListener('abort', onAbort)
     await Promise.all([run.progress.stop(), run.log.stop()])
     return event

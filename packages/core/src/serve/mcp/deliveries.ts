@@ -1,5 +1,4 @@
-// Whether clients got the results of their runs. Over stdio, the client's next message shows it: the client reads what
-// it is sent in order. Over HTTP, the response was read to its end.
+// Whether clients got their results: over stdio the next message shows it, over HTTP the response's end.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { JSONRPCMessage } from '@modelcontextprotocol/server'
 

@@ -1,5 +1,4 @@
-// Definitions of the tools that run cells in other languages than Python. Loaded only when the settings ask for one.
-// They take the arguments of run_python, whose definition is listed too and explains them. Pure.
+// The tools for other languages than Python, loaded only if set. Their arguments are run_python's. Pure.
 import type { OtherLanguage } from '../../config/settings/settings.ts'
 import { RUN_PYTHON_TOOL } from './run-python-tool.ts'
 

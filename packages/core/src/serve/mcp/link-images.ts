@@ -1,5 +1,4 @@
-// For a client that passes images and sounds to the model as base64 in a text: saves each as an artifact, so that the
-// result has a link and a line in its place.
+// For a client that passes media to the model as base64: saves each as an artifact with a link in its place.
 import { hash } from 'node:crypto'
 import type { MimeBundle } from '../../cell/protocol/frames.ts'
 import { mediaOf } from '../../cell/render/bundle.ts'

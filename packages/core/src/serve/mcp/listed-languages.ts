@@ -1,5 +1,4 @@
-// Which tools of other languages are listed: not bash where only the embedded sandbox can run, which has none.
-// Asks no engine, because a client's first request waits for nothing.
+// Which languages are listed: not bash where only the embedded sandbox can run. Asks no engine: nothing waits.
 import type { OtherLanguage, Settings } from '../../config/settings/settings.ts'
 import { findPrograms } from '../../util/process/find-program.ts'
 

@@ -1,5 +1,4 @@
-// What a feature offers to a client beside run_python. Made once for each server; the code behind it is loaded at its
-// first use.
+// What a feature offers to a client beside run_python; its code is loaded at its first use.
 import type {
   CallToolResult,
   ReadResourceResult,

@@ -1,7 +1,5 @@
-// Reports a cell's progress to its client: preparing the sandbox, printed output, the tool it calls, and progress
-// stated by the cell or the tool. A client that asked for progress gets at most a few notifications a second, and one
-// every 12 s when nothing happens: many clients cancel a request after 60 s without a message. (MCP 2025-11-25,
-// Progress)
+// Reports a cell's progress to a client that asked for it: at most a few notifications a second, and one every 12 s
+// when nothing happens: many clients cancel after 60 s without a message. (MCP 2025-11-25, Progress)
 import type { ServerContext } from '@modelcontextprotocol/server'
 import { describeUpstreamProgress, type UpstreamProgress } from '../../cell/upstream-progress.ts'
 import type { CellListeners } from '../../cell/session/cell-run.ts'

@@ -1,6 +1,5 @@
-// The run_python tool: its definition, which is byte for byte the same in every configuration, and the parsing of its
-// arguments. For clients with standalone requests (MCP 2026-07-28 over HTTP), one more argument names the session of a
-// call. Every conversation pays for the definition. Longer text belongs in the capability summary. Pure.
+// The run_python tool: its definition, byte for byte the same in every configuration, and its arguments. For standalone
+// requests (MCP 2026-07-28 over HTTP), one more argument names the session. Every conversation pays for it. Pure.
 import type { Settings } from '../../config/settings/settings.ts'
 import { BridgeError } from '../../errors.ts'
 import { secondsOf } from '../../util/duration.ts'
@@ -22,8 +21,7 @@ export const RUN_PYTHON_TOOL = {
     },
     required: ['code'],
   },
-  // Claude Code defers tool definitions until they are searched for. This one is small and is the way to find all
-  // others.
+  // Claude Code defers definitions; this one is small and is the way to all others.
   _meta: { 'anthropic/alwaysLoad': true },
 }
 

@@ -1,5 +1,4 @@
-// Runs the cell of a `tools/call`: the model's code, or that of a feature's tool. Every outcome, also a failure, is a
-// tool result.
+// Runs the cell of a `tools/call`. Every outcome, also a failure, is a tool result.
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import type { Bridge } from '../../bridge/bridge.ts'
 import type { Behind } from '../../bridge/kept-behind.ts'
@@ -27,7 +26,6 @@ import type { NewHandle, Sessions } from './sessions.ts'
 export interface Conversation {
   bridge: Bridge
   sessions: Sessions
-  /** Whose servers, rules and state they are. */
   tenant: Tenant
 }
 
@@ -85,9 +83,7 @@ export async function runOffered(
   }
 }
 
-/**
- * Reports every failure as a tool result that the model can read and act on (MCP 2025-11-25, Tools, Error Handling).
- */
+/** Reports every failure as a result that the model can act on (MCP 2025-11-25, Tools, Error Handling). */
 export async function runPython(
   parts: ServerParts,
   args: unknown,

@@ -1,6 +1,5 @@
-// Asks a client of protocol revision 2025-11-25 or older: each question is a request of its own, on the stream of the
-// call that it belongs to. The SDK's own bridging asks again only after the client has answered, so a withdrawn
-// question would hold the call's result.
+// Asks a client of 2025-11-25 or older: each question is a request on the stream of its call. The SDK's own bridging
+// would let a withdrawn question hold the call's result.
 import { randomUUID } from 'node:crypto'
 import type { Server, ServerContext } from '@modelcontextprotocol/server'
 import type { SendQuestion } from './runs/open-run.ts'

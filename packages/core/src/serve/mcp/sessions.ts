@@ -1,11 +1,7 @@
-// Finds the bridge session of a request. A connection of its own has one session; a client with standalone requests
-// names a session by its handle.
+// Finds the session of a request: a connection's own, or the one that a handle names.
 import type { Session } from '../../cell/session/session.ts'
 
-/**
- * Called after the cell has run, because the handle may contain the session's place. Returns undefined when the client
- * already has the handle.
- */
+/** Called after the cell, as the handle may contain the session's place. Undefined when the client has it. */
 export type NewHandle = () => string | undefined
 
 export interface Sessions {

@@ -1,6 +1,5 @@
-// MCP over stdin and stdout. The package's transport adds two listeners to stdout for each message that waits to be
-// written. With a client that reads slowly these accumulate and Node warns of a leak. This one uses the callback of the
-// write instead. It also reads lines itself: the package's stops listening for good after a long one.
+// MCP over stdin and stdout. The package's transport adds listeners for each message that waits to be written, which a
+// slow client accumulates, and stops reading for good after a long line.
 import type { JSONRPCMessage } from '@modelcontextprotocol/server'
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio'
 import { createLineSplitter } from '../../util/bytes/line-splitter.ts'

@@ -1,6 +1,5 @@
-// Headers that a command writes, as `headersHelper` of Claude Code: run by the shell for each connection, and once more
-// when the server refuses them, it prints a JSON object of names and texts, which take precedence over the headers of
-// the entry. It gets what its client would give it, but none of the bridge's own keys.
+// Headers that a command writes, as `headersHelper` of Claude Code: run for each connection, and when the server
+// refuses them. It gets what its client would give it, but none of the bridge's own keys.
 import { areHeaders } from '../../config/entries/expand.ts'
 import type { RemoteServer } from '../../config/entries/server-definition.ts'
 import type { HeldSecrets } from '../../config/secrets/held-secrets.ts'
@@ -15,10 +14,7 @@ const LIMIT_MS = 10_000
 
 type Place = Pick<ClientContext, 'env' | 'cwd'>
 
-/**
- * The transport with the headers of its helper. What the command prints is never quoted.
- * @throws BridgeError CONFIG_INVALID where the command fails
- */
+/** The transport with the headers of its helper, whose output is never quoted. @throws BridgeError CONFIG_INVALID */
 export async function withHelpersHeaders(name: string, server: RemoteServer, place: Place): Promise<RemoteServer> {
   const { headersHelper, url } = server
   if (headersHelper === undefined) return server

@@ -22,7 +22,6 @@ export class NoKeychainError extends Error {}
 export interface SystemKeychainOptions {
   platform: NodeJS.Platform
   env: Record<string, string | undefined>
-  /** The name under which the secret is stored. */
   service?: string
 }
 

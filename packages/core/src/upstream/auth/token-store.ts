@@ -1,7 +1,5 @@
-// Credentials for remote servers that require OAuth, in one document of the store: per entry, by the authorization
-// server that issued them. Sealed with a key if one is set or the system has a keychain. Several bridges and a login
-// may use it at once: every change happens under a lock, on the current content. What cannot be read counts as no
-// sign-in, and is set aside by the next change: servers that need none never notice.
+// Credentials for OAuth servers, in one document: per entry, by authorization server. Sealed if there is a key. Every
+// change happens under a lock on the current content. What cannot be read counts as no sign-in, and is set aside.
 import { hash } from 'node:crypto'
 import { HeldSecrets } from '../../config/secrets/held-secrets.ts'
 import type { Log } from '../../util/log.ts'
@@ -49,10 +47,7 @@ type Contents = Record<string, ServerGrants | Sealed>
 /** More keys than one user's bridges have. */
 const MAX_OTHERS = 3
 
-/**
- * @param vault missing means that the file holds plain text
- * @param log receives one warning when an entry, or the file, is damaged
- */
+/** @param vault missing: the file holds plain text @param log gets one warning when an entry is damaged */
 export function createTokenStore(store: Store, vault?: Vault, log?: Log): TokenStore {
   const document = store.document(TOKENS)
   const secrets = new HeldSecrets()
@@ -78,10 +73,7 @@ export function createTokenStore(store: Store, vault?: Vault, log?: Log): TokenS
       warn(TOKENS, 'The file of sign-ins cannot be read: servers that need one ask for another')
       return {}
     })
-  /**
-   * An entry that cannot be opened or parsed counts as empty: the user can sign in again, and other servers' sign-ins
-   * are kept.
-   */
+  /** An entry that cannot be opened counts as empty: the user signs in again, and other sign-ins are kept. */
   const open = async (contents: Contents, key: string): Promise<ServerGrants | undefined> => {
     const entry = Object.hasOwn(contents, key) ? contents[key] : undefined
     const grants = await openEntry(entry, key, vault)

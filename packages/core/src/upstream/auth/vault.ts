@@ -1,6 +1,5 @@
-// Seals the content of the token file (AES-256-GCM) with a key from the system's keychain, so that the file alone is
-// useless. The keychain holds a key instead of the tokens: `security` accepts at most 4 KiB, which two tokens may
-// exceed, and every request needs a token.
+// Seals the token file (AES-256-GCM) with a key from the keychain, which holds no tokens itself: `security` accepts at
+// most 4 KiB.
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { BridgeError } from '../../errors.ts'
 import type { Log } from '../../util/log.ts'
@@ -13,10 +12,7 @@ const IV_BYTES = 12
 const TAG_BYTES = 16
 
 export interface Vault {
-  /**
-   * Undefined when the keychain cannot be used.
-   * @param place where the text will be stored: it can be opened only there
-   */
+  /** Undefined without the keychain. @param place where the text will be stored: it can be opened only there */
   seal(text: string, place: string): Promise<string | undefined>
   /** Undefined when the keychain cannot be used or has another key now. */
   open(sealed: string, place: string): Promise<string | undefined>

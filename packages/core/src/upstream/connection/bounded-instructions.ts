@@ -1,5 +1,4 @@
-// Truncates a server's instructions, which are kept for as long as the server runs. The client package keeps the
-// message it receives, so they are truncated before it sees them. The rest of the handshake is unchanged.
+// Truncates a server's instructions before the client package, which keeps the message, sees them.
 import type { JSONRPCMessage } from '@modelcontextprotocol/client'
 import { isRecord } from '../../util/json/json.ts'
 import type { MessageObserver } from './message-tap.ts'
@@ -8,7 +7,6 @@ import type { MessageObserver } from './message-tap.ts'
 const MAX_INSTRUCTIONS_CHARS = 8192
 
 export interface BoundedInstructions extends MessageObserver {
-  /** The original length, if they were too long. */
   cutFrom(): number | undefined
   /** Call when the handshake is over: a tool's result may have a field of this name, too. */
   stop(): void

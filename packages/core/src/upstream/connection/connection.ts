@@ -1,5 +1,4 @@
-// One live connection to an upstream: its requests and its end. ManagedUpstream opens connections and keeps state
-// between them.
+// One live connection to an upstream: its requests and its end. ManagedUpstream keeps state between them.
 import type { Client, ServerCapabilities } from '@modelcontextprotocol/client'
 import { BridgeError, messageOf } from '../../errors.ts'
 import { type Abortable, signalOf } from '../../util/async/cancellation.ts'

@@ -20,10 +20,7 @@ import { BridgeError } from '../../errors.ts'
 import { MODERN_REVISION, type Sdk } from './sdk.ts'
 import { TASKS_EXTENSION } from './modern/task-extension.ts'
 
-/**
- * `legacy` starts with `initialize` (revisions to 2025-11-25), `modern` with `server/discover` (from 2026-07-28);
- * `auto` finds out.
- */
+/** `legacy` starts with `initialize` (to 2025-11-25), `modern` with `server/discover` (from 2026-07-28). */
 export type Era = 'legacy' | 'modern' | 'auto'
 
 export interface HandshakeOptions {
@@ -45,7 +42,6 @@ export interface HandshakeOptions {
   reports: ServerReports
   cleanListing: ListingCleaner
   onToolsChanged: () => void
-  /** The server's resources or prompts changed. */
   onOfferingsChanged: () => void
   /** The connection has ended. Called before the requests in flight fail; not called when the handshake fails. */
   onClose: () => void
@@ -53,10 +49,7 @@ export interface HandshakeOptions {
   onClosing: () => void
 }
 
-/**
- * Closes the transport on failure.
- * @throws any error of the MCP client package; see `startFailure`.
- */
+/** Closes the transport on failure. @throws any error of the MCP client package; see `startFailure`. */
 export async function handshake(options: HandshakeOptions): Promise<Connection> {
   const { sdk, link, requests, attempt, reports, cleanListing } = options
   const isModern = options.era !== 'legacy'

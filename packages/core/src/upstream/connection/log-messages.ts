@@ -3,7 +3,6 @@
 import { isRecord } from '../../util/json/json.ts'
 import type { MessageObserver } from './message-tap.ts'
 
-/** A `notifications/message` of a server. */
 export interface ServerMessage {
   level: string
   logger?: string

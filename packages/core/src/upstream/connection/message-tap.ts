@@ -1,5 +1,4 @@
-// Sits between a transport and the client package. Everything that must see a connection's messages is an observer
-// here, in the order of one list (in handshake.ts).
+// Between transport and client package: everything that must see messages, in one order (handshake.ts).
 import type { JSONRPCMessage, MessageExtraInfo, Transport, TransportSendOptions } from '@modelcontextprotocol/client'
 
 /** What an observer can do with a message. */

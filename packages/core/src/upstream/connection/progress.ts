@@ -1,5 +1,4 @@
-// Reads the progress of calls directly from the transport. When progress and response arrive in one chunk, the client
-// package removes a call's handler before it delivers that progress, so the last steps, or all of them, would be lost.
+// Reads progress directly from the transport: the client package loses what arrives in one chunk with the response.
 import { randomInt } from 'node:crypto'
 import type { JSONRPCMessage } from '@modelcontextprotocol/client'
 import { onOneLine } from '../../util/text/server-words.ts'

@@ -1,14 +1,11 @@
-// Requests that an upstream may send: for folders, for an answer from the user, for a completion. The code that opened
-// the upstreams answers them. A request without an answerer is not declared as a capability, and is declined at once
-// when a server sends it anyway.
+// Requests that an upstream may send (folders, an answer, a completion). One without an answerer is not declared as a
+// capability, and is declined.
 import type { Client, ClientCapabilities } from '@modelcontextprotocol/client'
 import { BridgeError } from '../../errors.ts'
 import { webPage } from './required-pages.ts'
 import type { Sdk } from './sdk.ts'
 
-/**
- * Each receives the name of the requesting server; `params` and results are those of the MCP specification, unchecked.
- */
+/** Each gets the name of the server; `params` and results are those of the MCP specification, unchecked. */
 export interface UpstreamRequests {
   /** `roots/list` */
   roots?: (server: string) => Promise<{ uri: string; name?: string }[]>

@@ -27,8 +27,7 @@ export interface RequiredPage {
 
 /** The address that a server wants the user to open, if it is a web page: a browser can also open programs. */
 export function webPage(url: unknown): URL | undefined {
-  // Parsers treat backslashes, spaces and control characters differently, so such an address could mean two different
-  // pages.
+  // Parsers treat these differently, so such an address could mean two different pages.
   if (typeof url !== 'string' || url.length > MAX_URL_CHARS || !PLAIN_WEB_ADDRESS.test(url)) return undefined
   if (!URL.canParse(url) || !isPlainlySeen(url)) return undefined
   const page = new URL(url)
@@ -59,9 +58,7 @@ export function requiredPages(error: unknown, redact: Redactor): RequiredPage[] 
   })
 }
 
-/**
- * A link must stay valid, so a short argument of the server's command, such as `auth`, is not removed from its path.
- */
+/** A link must stay valid: a short argument of the server's command, such as `auth`, stays in its path. */
 function withoutSecrets(rest: string, redact: Redactor): string {
   return rest.replace(/[^/?&=#]+/g, (part) => {
     if (part.length < MIN_SECRET_CHARS) return part

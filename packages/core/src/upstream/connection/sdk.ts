@@ -24,10 +24,7 @@ export const RAW = 'sandbridge/raw'
 
 export type LooseResult = Record<string, unknown>
 
-/**
- * Accepts any result. The package's own schemas refuse a whole tool list for one bad tool, and a whole result for one
- * invalid block or a value that does not match the tool's output schema; the bridge passes on what the server sent.
- */
+/** Accepts any result: the package's own schemas refuse a whole list or result for one invalid tool or block. */
 export const looseResult: StandardSchemaV1<unknown, LooseResult> = {
   '~standard': {
     version: 1,

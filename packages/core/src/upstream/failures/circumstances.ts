@@ -45,10 +45,7 @@ export interface Failure {
   cause?: unknown
   /** The server does not know the session any more and did not act on the request, or that is to be found out. */
   session?: 'lost' | 'in doubt' | undefined
-  /**
-   * The server could not be reached, or takes no requests now. A response to one request, even an internal failure or
-   * one that cannot be read, is not an outage: other requests may work.
-   */
+  /** The server could not be reached or takes no requests. A response to one request, even a failure, is no outage. */
   isOutage?: boolean
   /** The server responded, even if with a refusal. */
   answered?: boolean
@@ -57,7 +54,6 @@ export interface Failure {
   retryAfterMs?: number | undefined
 }
 
-/** What errors of requests to a remote server mean. */
 export interface RemoteErrors {
   /** Describes the root cause of a failed request; undefined when it is unknown. */
   reasonOf: (error: unknown) => string | undefined

@@ -24,10 +24,7 @@ const MAX_DATA_CHARS = 64 * 1024
 /** Follows the name of a request whose outcome is unknown. */
 export const UNSURE = ', which may or may not have taken effect'
 
-/**
- * What a server that supports only another transport returns (specification 2025-11-25, transports, backwards
- * compatibility), and 406 and 415.
- */
+/** What a server of only another transport returns (2025-11-25, transports, backwards compatibility), and 406, 415. */
 const TRANSPORT_REFUSED: ReadonlySet<number | undefined> = new Set([400, 404, 405, 406, 415])
 
 /** For a remote server, which has no process and no command here. */

@@ -49,7 +49,6 @@ export class Attempt {
     return this.#server.definition
   }
 
-  /** A call begins. */
   callStart(): CallStart {
     const { callers, lastLogged } = this.#server.reports
     return { sequence: callers.sequence, said: this.link?.said?.(), loggedCount: lastLogged.count }

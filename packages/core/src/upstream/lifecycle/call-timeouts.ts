@@ -1,6 +1,5 @@
-// The timeouts of the calls of one server. While a request of the server waits for its user or client, no timeout
-// runs: the server cannot go on, and a call that is given up loses the answer. Such a request does not say which call
-// it belongs to, so it pauses all of them.
+// The timeouts of one server's calls. None runs while a request of the server waits for its user or client: it does not
+// say which call it belongs to, so it pauses all of them.
 import type { UpstreamRequests } from '../connection/requests.ts'
 
 export interface CallTimeout {

@@ -1,6 +1,5 @@
-// Tracks which sessions are calling a server. Sessions share servers, and a server's requests, log messages and stderr
-// do not say which call they belong to: they can be assigned to a session only while no other one is calling the
-// server.
+// Which sessions are calling a server. Its requests, log messages and stderr do not say which call they belong to: they
+// can be assigned to a session only while no other one is calling.
 import { type Abortable, Cancellation } from '../../util/async/cancellation.ts'
 
 /** Identifies a session. It outlives a cancelled call, so it must not reference the session itself. */
@@ -20,24 +19,17 @@ export function callerOf(work: Abortable | undefined): Caller | undefined {
   return bySignal.get(work) ?? Cancellation.behind(work)?.caller
 }
 
-/**
- * The callers of one server. Work without a caller, such as listing tools, has nothing of a session and is not counted.
- */
+/** The callers of one server. Work without a caller, such as listing tools, is not counted. */
 export class Callers {
   /** The number of open calls of each. */
   readonly #open = new Map<Caller, number>()
-  /**
-   * Callers with a cancelled call: the server may still work on it. Two are enough to know that the server is shared.
-   */
+  /** Callers with a cancelled call, which may go on. Two are enough to know that the server is shared. */
   readonly #abandoned = new Set<Caller>()
   #asksWithinCalls = false
   #sequence = 0
   #sharedAt = -1
 
-  /**
-   * Work for a caller begins.
-   * @returns a function to call at its end, with whether the server may still be working on it
-   */
+  /** Work for a caller begins. @returns to call at its end, with whether the server may still be working on it */
   enter(caller: Caller | undefined): (mayGoOn: boolean) => void {
     if (!caller) return () => {}
     this.#open.set(caller, (this.#open.get(caller) ?? 0) + 1)
@@ -51,10 +43,7 @@ export class Callers {
     }
   }
 
-  /**
-   * A new connection to a server without leftovers of earlier calls.
-   * @param asksWithinCalls a question arrives as the response to its call
-   */
+  /** A new connection without leftovers. @param o.asksWithinCalls a question arrives as the response to its call */
   opened({ asksWithinCalls }: { asksWithinCalls: boolean }): void {
     this.#abandoned.clear()
     this.#asksWithinCalls = asksWithinCalls

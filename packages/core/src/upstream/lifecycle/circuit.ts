@@ -1,6 +1,5 @@
-// Decides whether an upstream that failed may be used again. After a few failures in a row the pauses get longer and
-// longer. After each pause one use is the half-open probe, and the others wait for its result. It knows nothing about
-// connections.
+// Whether an upstream that failed may be used again. After failures in a row the pauses get longer; after each, one use
+// is the half-open probe, and the others wait for its result.
 import { BridgeError } from '../../errors.ts'
 
 /** Failures without a pause: the definition is being edited, or a process failed once. */
@@ -46,10 +45,7 @@ export class Circuit {
     return this.#halfOpenProbe?.over
   }
 
-  /**
-   * @returns a function to call when the use is over, whatever its result
-   * @throws BridgeError UPSTREAM_UNREACHABLE during a pause
-   */
+  /** @returns a function to call when the use is over @throws BridgeError UPSTREAM_UNREACHABLE during a pause */
   enter(): () => void {
     const waitMs = this.#closedUntil - this.#options.now()
     if (waitMs <= 0) return this.#closedUntil === 0 ? () => {} : this.#beginProbe()
@@ -69,10 +65,7 @@ export class Circuit {
     this.#halfOpenProbe?.end()
   }
 
-  /**
-   * @param since the generation in which the failed use began
-   * @param retryAfterMs the wait that the server requested, if any
-   */
+  /** @param since the generation in which the failed use began @param retryAfterMs the server's wait, if any */
   failed(error: Error, since: number, retryAfterMs = 0): void {
     let backoffMs = 0
     if (since === this.#generation) {

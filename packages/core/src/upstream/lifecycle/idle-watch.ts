@@ -54,7 +54,6 @@ export class IdleWatch {
     this.#watch(connection)
   }
 
-  /** The connection has ended. */
   end(): void {
     clearTimeout(this.#timer)
   }

@@ -1,5 +1,4 @@
-// Tells of a server that a package manager installs: in the log, in the progress of calls that wait for it, and to
-// whoever asks.
+// Tells of a server that a package manager installs: in the log, in progress, and to who asks.
 import type { InstallNews } from '../installs-part.ts'
 import type { CallOptions } from '../upstream.ts'
 
@@ -22,10 +21,7 @@ export class InstallReports {
     return this.#latest !== undefined
   }
 
-  /**
-   * A sentence without its subject, such as `is being installed by npm, for 12 s so far`; undefined when nothing is
-   * installed.
-   */
+  /** Without its subject, such as `is being installed by npm, for 12 s so far`; undefined without an installation. */
   get text(): string | undefined {
     if (!this.#latest) return undefined
     const { manager, isWaiting, seconds } = this.#latest

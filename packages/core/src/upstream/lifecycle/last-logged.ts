@@ -1,5 +1,4 @@
-// The last log messages of a server (MCP, `notifications/message`), for errors of calls and starts. Callers pass
-// redacted text.
+// The last log messages of a server (`notifications/message`), redacted, for errors of calls and starts.
 
 const KEPT_COUNT = 3
 /** Older messages are unrelated to a failure. */
@@ -24,7 +23,6 @@ export class LastLogged {
     this.#messages = []
   }
 
-  /** The number of messages received. */
   get count(): number {
     return this.#count
   }

@@ -1,6 +1,5 @@
-// One upstream over its whole life, whether one set of servers uses it or several share it: started on first use,
-// shared, stopped when idle, restarted on the next use after it exited. openUpstream connects to it, Connection talks
-// to it.
+// One upstream over its whole life: started on first use, shared, stopped when idle, restarted after it exited.
+// openUpstream connects to it, Connection talks to it.
 import { Turns } from '../../util/async/turns.ts'
 import type { ServerDefinition } from '../../config/entries/server-definition.ts'
 import { BridgeError, type ErrorCode } from '../../errors.ts'
@@ -166,10 +165,7 @@ export class ManagedUpstream {
     return this.#skippedTools
   }
 
-  /**
-   * Concurrent callers share one listing, so a cancelled caller does not end it.
-   * @param again asks the server, also if it has announced no change
-   */
+  /** Concurrent callers share one listing, which none can cancel. @param again asks the server in any case */
   async listTools(signal?: AbortSignal, again = false): Promise<UpstreamTool[]> {
     const known = again ? undefined : this.#connection && this.#tools.known(this.#connection)
     if (known) this.#idleness.touch(this.#connection)

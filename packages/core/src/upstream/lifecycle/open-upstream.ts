@@ -1,5 +1,4 @@
-// Opens a connection to an upstream with the remembered transport and era, or tries them in turn. A failed attempt
-// leaves nothing behind.
+// Opens a connection with the remembered transport and era, or tries them in turn. A failure leaves nothing.
 import type { RemoteServer, ServerDefinition, StdioServer } from '../../config/entries/server-definition.ts'
 import { BridgeError } from '../../errors.ts'
 import { jailHome, jails } from '../../isolation/jail-part.ts'
@@ -33,7 +32,6 @@ export interface Opening {
   onToolsChanged: () => void
   /** The server's resources or prompts changed. */
   onOfferingsChanged: () => void
-  /** The connection has ended. */
   onClose: (about: Circumstances) => void
 }
 
@@ -44,10 +42,7 @@ interface Approach {
   needsVersion?: boolean
 }
 
-/**
- * How long a remote server may take to say which eras it supports. Some older servers never answer a request before
- * `initialize`.
- */
+/** How long a remote server may take to say which eras it supports: some older ones never answer that. */
 const PROBE_MS = 5_000
 
 /** After this time the server is asked again: it may support the modern era by then. */
@@ -58,10 +53,7 @@ const DOWN_MS = 60 * 60_000
 
 const INSTALL_LIMITS = { firstMs: 30_000, quietMs: 30_000, maxMs: 15 * 60_000, lookMs: 1000 }
 
-/**
- * Almost all stdio servers support the legacy era, and asking about another one costs a process; a remote server is
- * asked which it supports.
- */
+/** Almost all stdio servers are legacy, and asking for another era costs a process; a remote server is asked. */
 const APPROACHES: Record<Via, Approach[]> = {
   stdio: [
     { via: 'stdio', era: 'legacy' },

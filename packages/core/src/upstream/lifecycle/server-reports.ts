@@ -1,5 +1,4 @@
-// What a server says besides its answers: log messages, errors, pages that its user has finished. Kept for errors of
-// calls, and written to the log.
+// What a server says besides its answers (log, errors, finished pages): for errors of calls, and logged.
 import { createRedactor, redactEnd, redactStart, type Redactor } from '../../config/secrets/redact.ts'
 import type { RemoteServer, ServerDefinition, StdioServer } from '../../config/entries/server-definition.ts'
 import type { LogLevel } from '../../util/log.ts'
@@ -42,7 +41,6 @@ export class ServerReports {
     })
   }
 
-  /** Removes the server's secrets from a text. */
   get redact(): Redactor {
     return this.#redact
   }
@@ -57,7 +55,6 @@ export class ServerReports {
     this.#place.log[level](message, { server: this.#server, ...fields })
   }
 
-  /** A log message of the server. */
   message({ level, logger, data }: ServerMessage): void {
     const text = typeof data === 'string' ? data : (JSON.stringify(data) ?? '')
     const from = logger === undefined ? '' : ` ${logger}:`

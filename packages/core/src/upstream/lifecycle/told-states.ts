@@ -26,7 +26,6 @@ export class ToldStates {
     return performance.now() - this.#since
   }
 
-  /** A start begins. */
   starting(): void {
     this.#id = newId()
     this.#since = performance.now()
@@ -49,7 +48,6 @@ export class ToldStates {
   }
 }
 
-/** The reason of a failed start, for an event. */
 export function startErrorOf(error: unknown): { code: string; message: string } {
   const { message, code = 'INTERNAL' } = (error instanceof StartFailedError ? error.failure.error : error) as {
     message?: string

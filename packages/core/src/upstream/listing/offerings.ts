@@ -1,6 +1,5 @@
-// Lists a server's resources, resource templates and prompts: all pages, without strict validation, and within limits.
-// A server that does not declare them in its `capabilities` is not asked and has none. Results are passed on as
-// received.
+// Lists a server's resources, templates and prompts: all pages, not validated, within limits. A server that does not
+// declare them in its `capabilities` is not asked and has none.
 import { BridgeError } from '../../errors.ts'
 import { isRecord } from '../../util/json/json.ts'
 import type { Connection } from '../connection/connection.ts'
@@ -98,10 +97,7 @@ export async function getPrompt(
   throw new BridgeError('UPSTREAM_PROTOCOL', `Server '${server}' returned no messages for ${what}`)
 }
 
-/**
- * Values that the server offers for an argument of a prompt or a variable of a resource template; none from a server
- * without that capability. @throws BridgeError
- */
+/** Values for an argument of a prompt or a variable of a template; none without that capability. @throws BridgeError */
 export async function complete(
   connection: Connection,
   asked: Record<string, unknown>,

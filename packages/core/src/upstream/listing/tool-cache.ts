@@ -1,14 +1,10 @@
-// A server's tool list in memory: read once, shared by concurrent callers, read again when the server announces a
-// change.
+// A server's tool list in memory: read once, shared by callers, read again after an announced change.
 import type { Connection } from '../connection/connection.ts'
 import type { ToolList } from './tool-list.ts'
 
 /** Changes come in bursts: the list is read again this long after the first announcement. */
 const RELIST_DELAY_MS = 200
-/**
- * Some servers announce a change with every listing. While nothing uses such a server, each delay is twice the one
- * before, up to this, also if its list is another one each time.
- */
+/** Some servers announce a change with every listing: while unused, each delay is twice the last, up to this. */
 const MAX_RELIST_DELAY_MS = 60_000
 
 export interface ToolCacheOptions {
@@ -90,7 +86,6 @@ export class ToolCache {
     return this.#listing
   }
 
-  /** The server announced that its tools changed. */
   changed(): void {
     this.hasChanged = true
     this.isOutdated = true
@@ -129,8 +124,7 @@ export class ToolCache {
         this.#list = list
         this.isOutdated = false
       }
-      // A slow response must not replace a newer list. One that is merely outdated is reported: a server that announces
-      // changes all the time sends no other.
+      // A slow response must not replace a newer list; one that is merely outdated is reported.
       if (number > this.#reported) {
         this.#reported = number
         this.#options.onList(list)

@@ -1,5 +1,4 @@
-// Reads a server's tool list: every page, without strict validation, so that one invalid tool does not lose the others.
-// Pure apart from the request.
+// Reads a server's tool list: every page, without strict validation, so that one invalid tool loses no other.
 import { BridgeError } from '../../errors.ts'
 import { fieldsOf, isNestedDeeperThan, isRecord } from '../../util/json/json.ts'
 import type { LooseResult } from '../connection/sdk.ts'

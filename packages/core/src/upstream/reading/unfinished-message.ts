@@ -9,7 +9,6 @@ export class UnfinishedMessage {
   #lines: string[] = []
   #chars = 0
   #brackets = new BracketState()
-  /** Its last bracket is closed. */
   isWhole = false
 
   constructor(maxChars: number) {

@@ -10,10 +10,7 @@ const PLAIN_NAMES = new Set(
 /** Fields that are long and for the server's author: they come last, where a text is cut. */
 const STACK = /^(?:stack|trace)|trace(?:back)?$/i
 
-/**
- * Any JSON value as one line: its texts as they are, without quotes and brackets. Empty for a value that says nothing.
- * Longer values are cut at `maxChars`.
- */
+/** Any JSON value as one line of its texts, without quotes and brackets, cut at `maxChars`; empty for none. */
 export function readable(value: unknown, maxChars: number): string {
   const words = wordsOf(value, MAX_LEVELS)
   return words.length > maxChars ? `${words.slice(0, maxChars)}…` : words

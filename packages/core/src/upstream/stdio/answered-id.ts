@@ -10,11 +10,7 @@ const ID_FIRST = new RegExp(String.raw`^\s*\{\s*(?:${VERSION}\s*,\s*)?${ID}\s*,\
 const ANSWER_FIRST = new RegExp(String.raw`^\s*\{\s*(?:${VERSION}\s*,\s*)?${ANSWER}`)
 const ID_LAST = new RegExp(String.raw`,\s*${ID}\s*(?:,\s*${VERSION}\s*)?\}\s*$`)
 
-/**
- * @param head the first bytes of the line, as latin1
- * @param tail its last bytes
- * @returns undefined when the ends do not show the id
- */
+/** @param head the first bytes of the line, as latin1 @param tail its last @returns undefined if they hide the id */
 export function answeredId(head: string, tail: string): number | undefined {
   const id = ID_FIRST.exec(head)?.[1] ?? (ANSWER_FIRST.test(head) ? ID_LAST.exec(tail)?.[1] : undefined)
   return id === undefined ? undefined : Number(id)

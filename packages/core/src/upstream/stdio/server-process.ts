@@ -1,5 +1,4 @@
-// The interface of a server's process, which its transport uses, and the implementation for a child process of the
-// bridge.
+// A server's process, as its transport uses it, and the implementation for a child process.
 import type { ChildProcess } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import path from 'node:path'

@@ -1,5 +1,4 @@
-// An MCP transport over the stdio of a process: its start, its messages, of which each is a line, and its end.
-// It knows no MCP methods. Output outside the protocol is kept for errors and must be redacted before it is shown.
+// An MCP transport over the stdio of a process. Output outside the protocol is kept for errors, to be redacted.
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import { writeBatched } from '../../util/bytes/write-batched.ts'
 import { keepResultSource } from '../../util/json/source-json.ts'
@@ -77,18 +76,12 @@ export class StdioTransport implements Transport {
     return { stderr: this.#stderr.length, stray: this.#stray.length }
   }
 
-  /**
-   * The last output since then that was not a message: stderr or, when that is empty, stray lines of stdout. Not
-   * redacted.
-   */
+  /** The last output since then that was no message: stderr, else stray lines of stdout. Not redacted. */
   stderrTail({ stderr, stray }: OutputMark = { stderr: 0, stray: 0 }): string {
     return this.#stderr.text(stderr).trim() || this.#stray.text(stray).trim()
   }
 
-  /**
-   * @throws NodeJS.ErrnoException when the program or directory does not exist or cannot be executed; Error when it
-   * does not run
-   */
+  /** @throws NodeJS.ErrnoException for a missing program or directory; Error when it does not run */
   async start(): Promise<void> {
     if (this.#process) throw new Error('this transport has already started')
     const opened = this.#open()
@@ -162,8 +155,7 @@ export class StdioTransport implements Transport {
     })
     stderr?.on('data', (chunk: Buffer) => this.#stderr.push(chunk))
     for (const stream of [stdin, stdout, stderr]) {
-      // EPIPE and similar errors mostly precede an exit, which is reported separately; a failed write is reported by
-      // `send`.
+      // EPIPE mostly precedes an exit, which is reported; `send` reports a failed write.
       stream?.on('error', () => {})
     }
     for (const stream of [stdin, stdout]) {

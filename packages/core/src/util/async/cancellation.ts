@@ -1,6 +1,5 @@
-// A cheap replacement for AbortController. Creating one of those takes longer than everything else the bridge does for
-// a tool call, and few calls need it. A Cancellation has the same listener methods, and becomes an AbortSignal where an
-// API requires one.
+// A cheap AbortController: creating a real one takes longer than the rest of a tool call. It becomes an AbortSignal
+// where an API requires one.
 
 /** The common part of AbortSignal and Cancellation. */
 export interface Abortable {

@@ -1,5 +1,4 @@
-// A limited `Promise.all`: an unlimited one opens every file at once, and a process may have as few as 256 open files
-// (64 on some systems).
+// A limited `Promise.all`: a process may have as few as 256 open files (64 on some systems).
 
 const AT_ONCE = 8
 

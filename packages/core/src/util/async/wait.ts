@@ -14,10 +14,7 @@ export function pauses(): () => Promise<void> | undefined {
   }
 }
 
-/**
- * Resolves with `work`, unless `signal` aborts first.
- * @param reason what to throw on abort; default: the signal's reason
- */
+/** Resolves with `work`, unless `signal` aborts first. @param reason what to throw; default: the signal's */
 export async function untilAborted<T>(
   work: Promise<T>,
   signal: Abortable | undefined,

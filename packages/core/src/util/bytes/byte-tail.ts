@@ -2,7 +2,6 @@
 
 export interface ByteTail {
   push(chunk: Buffer): void
-  /** Total number of bytes received. */
   readonly length: number
   /** Returns the kept bytes as text, without the first `after` bytes of the stream. */
   text(after?: number): string

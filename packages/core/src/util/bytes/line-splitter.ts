@@ -1,6 +1,5 @@
-// Splits a byte stream into lines at LF only: U+2028 is an ordinary character in a JSON string.
-// Drops a line above the limit as it arrives, and reports its two ends so that the caller can tell which message it
-// was.
+// Splits a byte stream into lines at LF only (U+2028 is ordinary in JSON). Drops a line above the limit as it arrives,
+// and reports its two ends.
 
 /** How many bytes of each end of a dropped line are kept. */
 const ENDS_BYTES = 256

@@ -1,7 +1,4 @@
-/**
- * Reads a stream whose sender is not trusted to its end. Leaving it early closes it.
- * @param tooLong what is thrown for more than `maxBytes`
- */
+/** Reads a stream of an untrusted sender; leaving early closes it. @param tooLong thrown beyond `maxBytes` */
 export async function readAtMost(
   stream: AsyncIterable<Uint8Array> | null,
   maxBytes: number,

@@ -1,6 +1,5 @@
-// A lock between processes: a file that only one of them can create. It names its owner, so that no process removes
-// another's lock. The owner refreshes its modification time. A lock is stale if its time is old, its process has ended,
-// or it names no owner.
+// A lock between processes: a file that names its owner, who refreshes its time. It is stale if its time is old, its
+// process has ended, or it names no owner.
 import { randomUUID } from 'node:crypto'
 import { hostId, isRunning } from '../process/process-id.ts'
 import { type FileHandle, link, mkdir, open, rename, rm, stat, utimes } from 'node:fs/promises'

@@ -1,5 +1,4 @@
-// Texts that are kept in the user's cache for the next start, and that a client's model is told: only a folder that no
-// other user can write to counts.
+// Texts kept in the user's cache for the next start, and told to models: only a private folder counts.
 import { readdirSync, rmSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { isOwnFolderSync, makePrivateFolderSync } from './private-folder.ts'

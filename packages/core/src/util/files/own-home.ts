@@ -1,5 +1,4 @@
-// Loaded before everything else. In a container, a user may have neither HOME nor an entry in the list of users; Node
-// then throws where a home is asked for, also in packages that ask as they are loaded.
+// Loaded before all else. In a container a user may have neither HOME nor an entry, and Node throws when asked.
 import { homedir, userInfo } from 'node:os'
 
 /** Stands for a home: by convention, there is no such folder. */

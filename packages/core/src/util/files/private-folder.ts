@@ -1,5 +1,4 @@
-// Creates folders that only their owner can read. Missing parents get the usual permissions: a cache also contains
-// files that another user's sandboxes must reach.
+// Creates private folders. Missing parents get the usual permissions: other users' sandboxes must reach a cache.
 import { lstatSync, mkdirSync, promises, realpathSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import path from 'node:path'
@@ -11,10 +10,7 @@ export async function makePrivateFolder(folder: string): Promise<void> {
   await makeFolder(folder, 0o700)
 }
 
-/**
- * True for a folder of this user that no other user can write to. Always true on Windows, where a user's folders are
- * private.
- */
+/** Whether no other user can write to this user's folder. True on Windows, where a user's folders are private. */
 export function isOwnFolderSync(folder: string): boolean {
   if (process.platform === 'win32') return true
   try {
@@ -32,10 +28,7 @@ export function isOnlyOurs(folder: string): boolean {
   return isOwnFolderSync(folder)
 }
 
-/**
- * Windows gives the folder of a user's profile to that user. Node cannot tell who may read any other folder.
- * @param profile as the system says it: a variable may name another
- */
+/** Windows gives a profile's folder to its user; of others Node cannot tell. @param profile as the system says it */
 export function isInProfile(folder: string, profile: string): boolean {
   try {
     const [inner, outer] = [realpathSync.native(folder), realpathSync.native(profile)]

@@ -16,10 +16,7 @@ export class NotOrdinary extends Error {
 /** Opens a named pipe without waiting for its other end. */
 const READ_AT_ONCE = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)
 
-/**
- * @param accept is told the size before anything is read; what it throws is thrown
- * @throws what node:fs throws, or NotOrdinary
- */
+/** @param accept is told the size first, and may throw @throws what node:fs throws, or NotOrdinary */
 export async function readOrdinary(file: string, accept?: (sizeBytes: number) => void): Promise<Buffer> {
   const handle = await promises.open(file, READ_AT_ONCE).catch(refuse)
   try {

@@ -1,10 +1,7 @@
 // Reads a part of a file.
 import { open } from 'node:fs/promises'
 
-/**
- * @param piece chooses the part by the size of the file; the end of the file cuts it off
- * @throws what node:fs throws
- */
+/** @param piece chooses by the size of the file, whose end cuts it off @throws what node:fs throws */
 export async function readPiece(
   file: string,
   piece: (size: number) => { offset: number; length: number },

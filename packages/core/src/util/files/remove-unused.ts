@@ -2,10 +2,7 @@
 import { readdirSync, rmSync, statSync } from 'node:fs'
 import path from 'node:path'
 
-/**
- * Removes the entries of a folder whose time is too long ago. Never throws: what cannot be removed stays.
- * @param keptMs how long the entry of a name is kept; undefined: always
- */
+/** Removes entries that are too old. Never throws. @param keptMs of a name; undefined: always */
 export function removeUnused(folder: string, keptMs: (name: string) => number | undefined): void {
   let names: string[] = []
   try {

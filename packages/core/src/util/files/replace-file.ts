@@ -1,15 +1,11 @@
-// Replaces a file atomically: writes a temporary file beside it and renames that. Readers and crashes see the old
-// content or the new.
+// Replaces a file atomically, by renaming a temporary one: readers see the old content or the new.
 import { promises, renameSync, rmSync, writeFileSync } from 'node:fs'
 
 /** Windows refuses to replace a file while another process reads it, such as another bridge or a virus scanner. */
 const READ_MS = 1_000
 const RETRY_MS = 10
 
-/**
- * Private to its owner unless `mode` says otherwise. The folder must exist.
- * @throws what node:fs throws; the file is then unchanged
- */
+/** Private unless `mode` says otherwise; the folder must exist. @throws what node:fs throws; nothing is changed then */
 export async function replaceFile(file: string, content: string | Uint8Array, mode = 0o600): Promise<void> {
   const temporary = `${file}.${crypto.randomUUID()}.tmp`
   try {

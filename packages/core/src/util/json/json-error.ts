@@ -1,5 +1,4 @@
-// Says what is wrong with a JSON text with comments, in words of our own: the parser names codes. Quotes nothing of the
-// text. Pure.
+// What is wrong with JSON with comments, in our words: the parser has codes. Quotes nothing of the text. Pure.
 import { type ParseError, printParseErrorCode } from 'jsonc-parser'
 
 const PROBLEMS: Record<string, string> = {

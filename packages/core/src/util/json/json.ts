@@ -39,10 +39,7 @@ export function withoutUndefined<T extends object>(value: T): Defined<T> {
   return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as Defined<T>
 }
 
-/**
- * Whether lists and objects in `value` contain each other on more than `levels` levels. Not recursive, because depth is
- * what it guards.
- */
+/** Whether `value` nests more than `levels` levels. Not recursive, because depth is what it guards. */
 export function isNestedDeeperThan(levels: number, value: unknown): boolean {
   let inside: unknown[] = [value]
   for (let level = 0; level <= levels; level += 1) {

@@ -11,10 +11,7 @@ const BRACKETS = /["[\]{}]/g
 const SCALAR = /[^\s,\]}]+/y
 const SPACE = /\s*/y
 
-/**
- * Parses JSON as `JSON.parse` does, with BigInts and in the order of the text.
- * @throws SyntaxError for other text
- */
+/** Parses JSON as `JSON.parse` does, with BigInts and in the order of the text. @throws SyntaxError */
 export function parseExact(text: string): unknown {
   const value: unknown = JSON.parse(text)
   return INEXACT.test(text) ? new Reader(text).value() : value
@@ -62,7 +59,6 @@ class Reader {
       : value
   }
 
-  /** The source of each member of an object. */
   members(): Map<string, string> {
     return this.#next() === '{' ? this.#entries(() => this.#source()) : new Map()
   }

@@ -1,9 +1,6 @@
 // Serialises a value to the same JSON whatever the order of its keys. Pure.
 
-/**
- * @param value plain JSON: strings, numbers, booleans, null, lists and objects of these; keys with undefined values are
- * omitted
- */
+/** @param value plain JSON; keys with undefined values are omitted */
 export function sortedJson(value: unknown): string {
   // Hand-written: JSON.stringify with a replacer takes three times as long, and this runs for every recorded call.
   return textOf(value) ?? 'null'

@@ -1,6 +1,5 @@
-// Keeps the JSON source of a server's result beside its parsed value: of a large one, so that the bridge need not
-// serialise 50 MB again, which is a third of the work; and of one that says more than what JavaScript makes of
-// it. Pure.
+// Keeps the JSON source of a server's result beside its value: of a large one, as writing 50 MB again is a third of the
+// work; and of one that says more than what JavaScript makes of it. Pure.
 import { isUtf8 } from 'node:buffer'
 import { markBigInts } from './exact-json.ts'
 import { isRecord } from './json.ts'
@@ -12,10 +11,7 @@ const MIN_BYTES = 256 * 1024
 
 const sources = new WeakMap<object, Buffer>()
 
-/**
- * Keeps the JSON of a result if the rest of the line is one of the two forms that servers write.
- * @param line the source of `message`
- */
+/** Keeps the JSON of a result if the rest of `line` is one of the two forms that servers write. */
 export function keepResultSource(message: object, line: Buffer): void {
   if (line.length < MIN_BYTES || !('id' in message) || !('result' in message) || !isRecord(message.result)) return
   const id = JSON.stringify(message.id)
@@ -41,10 +37,7 @@ export function keepSource(value: object, json: string): void {
 /** Where the client package, which copies results, carries the source of one. Servers cannot set it. */
 const CARRIED = 'sandbridge/source'
 
-/**
- * Adds the source to a result with data, if that loses by parsing.
- * @param message as parsed from `json`
- */
+/** Adds the source to a result with data, if that loses by parsing. @param message as parsed from `json` */
 export function carrySource(message: unknown, json: string): void {
   if (!isRecord(message) || !isRecord(message['result'])) return
   const { result } = message
@@ -64,7 +57,6 @@ export function takeSource(result: Record<string, unknown>): Record<string, unkn
   return rest
 }
 
-/** Returns the JSON from which this object was parsed. */
 export function sourceOf(value: unknown): Buffer | undefined {
   return isRecord(value) ? sources.get(value) : undefined
 }

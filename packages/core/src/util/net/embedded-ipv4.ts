@@ -1,5 +1,4 @@
-// Finds IPv4 addresses embedded in an IPv6 address: a gateway, a tunnel or the kernel may connect to those instead.
-// Pure.
+// IPv4 addresses embedded in an IPv6 address, which a gateway or tunnel may connect to instead. Pure.
 import { isIPv6 } from 'node:net'
 
 /** A form of IPv6 address: its first bytes, and the positions of the IPv4 address in it. */

@@ -15,10 +15,7 @@ export function environmentOf<T extends string | undefined>(
   })
 }
 
-/**
- * One environment of several, of which the last that has a variable decides. Node would give a child of Windows the
- * name that sorts first of those that differ in case only.
- */
+/** Of several environments the last with a variable decides. On Windows, Node would go by sorted spelling. */
 export function mergedEnvironment<T extends string | undefined>(
   layers: readonly Readonly<Record<string, T>>[],
   platform = process.platform,

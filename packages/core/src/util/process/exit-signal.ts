@@ -1,5 +1,4 @@
-// Finds the signal behind an exit code: shells, container engines and bubblewrap report death by a signal as an exit
-// code. All of them run on Linux, whose numbers other systems do not share. Pure.
+// The signal behind an exit code of a shell, engine or bubblewrap, by Linux's numbers. Pure.
 
 const SIGNALS =
   'HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM STKFLT CHLD CONT STOP TSTP TTIN TTOU URG'

@@ -1,5 +1,4 @@
-// Ends a command whose output can go nowhere: quietly when its reader has closed the pipe, as in
-// `sandbridge artifacts | head -1`, and with the cause otherwise, such as a full disk.
+// Ends a command whose output can go nowhere: quietly when its reader closed the pipe, else with the cause.
 
 /** The shell's code for SIGPIPE: 128 + its number. */
 const EXIT_CODE = 141

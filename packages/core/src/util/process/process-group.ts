@@ -34,10 +34,7 @@ export function untrackGroup(pid: number): void {
   onChange()
 }
 
-/**
- * Close the child's stdin, wait, send SIGTERM to its group, wait, then SIGKILL what remains. Never throws; resolves
- * within 2 s.
- */
+/** Closes stdin, waits, sends SIGTERM to its group, waits, then SIGKILL. Never throws; resolves within 2 s. */
 export async function endGroup(child: ChildProcess): Promise<void> {
   const pid = child.pid
   if (pid === undefined) return
@@ -51,8 +48,7 @@ export async function endGroup(child: ChildProcess): Promise<void> {
     signalGroup(pid, 'SIGTERM')
     if (await waitUntil(() => hasExited(child) && !groupExists(pid), GRACE_MS, child)) return
     signalGroup(pid, 'SIGKILL')
-    // Wait only for the child: other processes of the group are not our children, and seem to exist until init reaps
-    // them.
+    // Wait only for the child: others of the group seem to exist until init reaps them.
     await waitUntil(() => hasExited(child), AFTER_KILL_MS, child)
   } finally {
     untrackGroup(pid)

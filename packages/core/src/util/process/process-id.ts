@@ -99,10 +99,7 @@ export function thisProcess(): RecordedProcess {
   return { host: hostId(), pid: process.pid, ...(started !== undefined && { started }) }
 }
 
-/**
- * Whether a recorded process still runs. Its id may belong to another process by now.
- * @returns undefined if that cannot be known: a process of another machine, or of unknown start
- */
+/** Whether a recorded process still runs, not another with its id. @returns undefined if that cannot be known */
 export function stillRuns({ host, pid, started }: RecordedProcess): boolean | undefined {
   if (host !== hostId()) return undefined
   if (!isRunning(pid)) return false

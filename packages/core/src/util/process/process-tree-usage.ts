@@ -1,5 +1,4 @@
-// Measures the resources of a process and its descendants from /proc, so on Linux only. Skips processes that end
-// meanwhile.
+// The resources of a process and its descendants, from /proc: on Linux only.
 import { readFile } from 'node:fs/promises'
 
 export interface ProcessUsage {

@@ -1,5 +1,4 @@
-// Shuts the process down when the client closes stdin or a signal arrives: ends everything it started, then exits, at
-// the latest after a limit.
+// Shuts down when stdin closes or a signal arrives: ends what it started, then exits, at the latest after a limit.
 
 /** Time limit for the shutdown. A client waits about this long before it kills the bridge. */
 export const SHUTDOWN_LIMIT_MS = 2_500

@@ -1,5 +1,4 @@
-// The last lines of a terminal, on which output moves the cursor: progress bars below each other, lines that are erased
-// and written again. Bounded in lines, columns and work, whatever is written. Pure.
+// The last lines of a terminal whose cursor output moves: progress bars, erased lines. Bounded. Pure.
 
 /** Lines that the cursor reaches. */
 export const SCREEN_LINES = 50

@@ -32,10 +32,7 @@ export function didYouMean(wrong: string, names: Iterable<string>, limit = 3): s
     .map(({ name }) => name)
 }
 
-/**
- * Returns `Did you mean create_issue or update_issue?`, or an empty string.
- * @param shown how a name is shown; missing: as it is
- */
+/** `Did you mean create_issue or update_issue?`, or ''. @param shown how a name is shown; missing: as it is */
 export function didYouMeanText(
   wrong: string,
   names: Iterable<string>,
@@ -60,10 +57,7 @@ export function nearestName(name: string, known: Iterable<string>): string | und
   return best
 }
 
-/**
- * Counts the edits (insert, delete, replace, swap neighbours) between two texts; `limit + 1` if there are more than
- * `limit`.
- */
+/** Counts the edits (insert, delete, replace, swap neighbours) between two texts, at most `limit + 1`. */
 export function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) > limit) return limit + 1
   if (a === b) return 0

@@ -1,5 +1,4 @@
-// Prepares a server's text for a model: one line, no control characters, limited length.
-// Cannot make it true or harmless; callers must say who wrote it. Pure.
+// A server's text for a model: one line, no control characters, limited; callers must say who wrote it. Pure.
 import { cleanWords, onOneLine } from './server-words.ts'
 
 /** Show this once wherever catalog lines are shown. */
@@ -8,19 +7,14 @@ export const SERVER_WORDS_NOTE = "Text after '#' is each server's own descriptio
 /** Longest description in a tool doc, in UTF-16 units. */
 export const DESCRIPTION_LIMIT = 1000
 
-/**
- * Returns `text` on one line of at most `limit` UTF-16 units; a cut ends with `…`. A non-string gives an empty text.
- */
+/** `text` on one line of at most `limit` UTF-16 units; a cut ends with `…`. A non-string gives an empty text. */
 export function oneLine(text: unknown, limit: number): string {
   if (typeof text !== 'string') return ''
   // Cut before cleaning, so that a huge description costs no more than a long one.
   return cut(onOneLine(text.slice(0, limit * 4 + 4096)), limit)
 }
 
-/**
- * Returns `text` with its line breaks, at most `limit` UTF-16 units; a cut ends with `…`. A non-string gives an empty
- * text.
- */
+/** `text` with its line breaks, at most `limit` UTF-16 units; a cut ends with `…`. Empty for a non-string. */
 export function paragraphs(text: unknown, limit: number): string {
   if (typeof text !== 'string') return ''
   const lines = cleanWords(text.slice(0, limit * 4 + 4096)).split('\n')

@@ -1,5 +1,4 @@
-// Converts any server's name to a Python identifier; different names give different identifiers.
-// A set of names always gives the same identifiers, in whatever order a server lists them. Pure.
+// Converts server names to Python identifiers: different names to different ones, in whatever order. Pure.
 
 const KEYWORDS = new Set(
   (
@@ -11,9 +10,7 @@ const KEYWORDS = new Set(
 /** Longest identifier in UTF-16 units: the MCP specification's limit for a tool name (2025-11-25, Tools). */
 const MAX_LENGTH = 128
 
-/**
- * True if Python does not accept `text` as a name. Includes `__debug__`: not a keyword, but not allowed as a parameter.
- */
+/** True if Python does not accept `text` as a name, or not as a parameter (`__debug__`). */
 export function isPythonKeyword(text: string): boolean {
   return KEYWORDS.has(text)
 }
@@ -89,10 +86,7 @@ export function serverAliases(groups: readonly string[][]): Map<string, string> 
   return new Map(groups.flatMap((names) => [...pythonNames(names, 'server', serverAlias, taken)]))
 }
 
-/**
- * Returns a name without case, width and separators: `createIssue`, `create-issue` and `ｃｒｅａｔｅ_issue` give the same.
- * Converts to upper case first, because that merges more than lower case alone: `ß` becomes `SS`.
- */
+/** A name without case, width and separators: `createIssue`, `create-issue`. Upper case merges more (`ß`, `SS`). */
 export function foldName(name: string): string {
   return name
     .normalize('NFKC')

@@ -1,5 +1,4 @@
-// Reads a text that is a Python literal: lists, tuples and dicts of strings, numbers, True, False and None. Pure.
-// The kernel parses the same texts with Python's own parser; this gives their shape on the host.
+// Reads a Python literal for its shape; the kernel parses the same texts with Python's own parser. Pure.
 
 const MAX_DEPTH = 60
 const SPACE = /\s*/y
@@ -8,10 +7,7 @@ const NAME = /(?:True|False|None)\b/y
 const STRING = /[bBrRuU]{0,2}(?:'(?:[^'\\\n]|\\[^])*'|"(?:[^"\\\n]|\\[^])*")/y
 const NAMED: Record<string, unknown> = { True: true, False: false, None: null }
 
-/**
- * The value of a list, tuple or dict, tuples as lists; undefined for any other text.
- * Strings keep their escapes: only the shape of the value is for use.
- */
+/** The value of a list, tuple or dict, tuples as lists; undefined for other text. Strings keep their escapes. */
 export function parsePythonLiteral(text: string): unknown {
   if (!/^\s*[[({]/.test(text)) return undefined
   const reader = new Reader(text)

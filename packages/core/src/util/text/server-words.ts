@@ -1,6 +1,5 @@
-// Cleans a server's text for people and models: removes what controls a terminal, is invisible, or displays in another
-// order than it is written. All server text that leaves the bridge passes through here. Cannot make it true or
-// harmless. Pure.
+// Cleans server text for people and models: removes terminal controls, the invisible, and reordering. All server text
+// that leaves the bridge passes through here. Pure.
 
 /** Control, bidirectional, zero-width, tag and filler characters: used to hide instructions from people. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2028\u2029]/gu

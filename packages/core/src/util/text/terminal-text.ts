@@ -1,5 +1,4 @@
-// Converts output to the text that a terminal finally shows: no colours, progress bars in their last state, nothing
-// that breaks JSON or a reader's terminal. Never fails, whatever a cell prints. Pure.
+// Output as a terminal finally shows it: no colours, progress bars in their last state. Never fails. Pure.
 import { MOVES, SCREEN_LINES, TerminalScreen } from '../terminal/terminal-screen.ts'
 import { withHiddenShown } from './hidden-text.ts'
 
@@ -18,7 +17,6 @@ const CONTROL = /[\0-\x08\x0b-\x1f\x7f-\x9f]/g
 /* oxlint-enable no-control-regex */
 const LONE_SURROGATE = /\p{Surrogate}/gu
 
-/** Converts a complete text. */
 export function plainText(text: string): string {
   if (!SPECIAL.test(text)) return text
   if (!MOVES.test(text)) return plainLines(text)
@@ -31,9 +29,7 @@ function plainLines(text: string): string {
   return SPECIAL.test(text) ? withoutControls(lastStates(withoutEscapes(text))) : text
 }
 
-/**
- * Converts a complete text for a reader: what reorders the text around it, or is not seen, becomes visible escapes.
- */
+/** A text for a reader: what reorders the text around it, or is not seen, becomes visible escapes. */
 export function shownText(text: string): string {
   return withHiddenShown(plainText(text))
 }
@@ -111,10 +107,7 @@ function lastStates(text: string): string {
     .join('\n')
 }
 
-/**
- * Returns what a line shows after its carriage returns. A progress bar that clears itself with blanks leaves its last
- * state.
- */
+/** What a line shows after its carriage returns; of a progress bar that clears itself, the last state. */
 function lastState(line: string): string {
   for (let end = line.length; end > 0;) {
     const start = line.lastIndexOf('\r', end - 1) + 1

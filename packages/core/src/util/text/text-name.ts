@@ -1,6 +1,5 @@
-// A short name for a long text, such as a file's. Whoever reads the file compares the whole text: a project chooses a
-// part of it, and could make two names equal. That cannot be done to a hash of node:crypto, but to load it costs a
-// fifth of the start of a process that needs nothing else of it.
+// A short name for a long text, such as a file's. Whoever reads the file compares the whole text, as names may collide;
+// to load node:crypto costs a fifth of some processes' start.
 
 const PRIMES = [0x85ebca6b, 0xc2b2ae35, 0x27d4eb2f, 0x9e3779b1] as const
 

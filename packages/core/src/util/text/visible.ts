@@ -8,9 +8,7 @@ const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]
 
 const KEPT = new Set(['\n', '\t', '\ufe0f'])
 
-/**
- * Escapes invisible characters as JSON does: `\u001b`. Line breaks, tabs and the mark that makes a sign an emoji stay.
- */
+/** Escapes invisible characters as JSON does: `\u001b`. Line breaks, tabs and emoji marks stay. */
 export function visible(text: string): string {
   return text.replace(UNSEEN, (character) => (KEPT.has(character) ? character : escapedUnits(character)))
 }
@@ -20,11 +18,7 @@ export function visibleInline(text: string): string {
   return text.replace(UNSEEN, escapedUnits)
 }
 
-/**
- * Also escapes blanks that a line would hide text behind: runs of spaces, as one space with their number, and
- * characters that look like none.
- * @param plain so many spaces in a row stay
- */
+/** Also escapes blanks that could hide text: runs of spaces, and look-alikes. @param plain so many in a row stay */
 export function withVisibleBlanks(line: string, plain = 1): string {
   return visibleInline(line)
     .replace(/[\p{Zs}\p{Default_Ignorable_Code_Point}\u2800]/gu, (blank) =>

@@ -1,7 +1,6 @@
-// Estimates the tokens of a text without a tokenizer: splits it greedily into the most common tokens of o200k_base, a
-// tenth of them all. A tokenizer that knows all tokens rarely needs more, so the estimate is rarely too low. Pure, and
-// linear. estimate-tokens.test.ts verifies this on many kinds of text: at most 10 % too low, and on ordinary text at
-// most 90 % too high. scripts/choose-tokens.mjs selects the tokens. Pure.
+// Estimates the tokens of a text: splits it greedily into the most common tokens of o200k_base, a tenth of them.
+// Linear. estimate-tokens.test.ts: at most 10 % too low, and on ordinary text at most 90 % too high.
+// scripts/choose-tokens.mjs selects the tokens. Pure.
 import COMMON_TOKENS from './common-tokens.json' with { type: 'json' }
 import { TokenTrie } from './token-trie.ts'
 
@@ -14,10 +13,7 @@ export function estimateTokens(text: string, limit = Infinity): number {
   return countUpTo(text, limit).count
 }
 
-/**
- * True if the texts together surely cost at most `limit` tokens: a token has at least one byte, and a code unit at most
- * three.
- */
+/** True if the texts surely cost at most `limit` tokens: a token has a byte or more, a code unit at most three. */
 export function surelyFit(texts: readonly string[], limit: number): boolean {
   const length = texts.reduce((sum, text) => sum + text.length, 0)
   return length * 3 <= limit || (length <= limit && texts.every((text) => IS_ASCII.test(text)))

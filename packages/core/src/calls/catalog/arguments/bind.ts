@@ -25,10 +25,9 @@ export interface BindOptions {
 }
 
 /**
- * Returns the arguments to send, under their true names.
- * `None` for an optional parameter that cannot be null is left out, like a Python default of `None`.
- * @throws BridgeError PROXY_ARGUMENTS_INVALID with every problem found and the tool's signature; `data.problems` lists
- * them
+ * Returns the arguments to send, under their true names; `None` for an optional parameter that cannot be null is left
+ * out.
+ * @throws BridgeError PROXY_ARGUMENTS_INVALID with every problem (`data.problems`) and the tool's signature
  */
 export function bindArguments(
   tool: CatalogTool,
@@ -115,10 +114,7 @@ function withIntegers(value: unknown, forbids: (other: unknown) => boolean): unk
   return value.map((one: unknown) => (isDigits(one) ? BigInt(one) : one))
 }
 
-/**
- * Finds a number that is too large for a double. It was parsed as infinity and would be sent as null, so a rule would
- * judge another value than the server gets. @returns the steps to it: `[1]['a']`
- */
+/** A number too large for a double would be sent as null, and rules judge another value. @returns the steps to it */
 function placeOfInfinity(value: unknown): string | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? undefined : ''
   if (typeof value !== 'object' || value === null) return undefined
@@ -141,10 +137,7 @@ function isWrong(value: unknown, { schema, name }: Parameter, { root }: Signatur
   return value !== UNKNOWN && violation(value, schema, root, name, budget) !== undefined
 }
 
-/**
- * Finds parameters by the names that a call may use. Code in the sandbox may pass any number of names, so this must be
- * fast.
- */
+/** Finds parameters by the names that a call may use; fast, because a cell may pass any number of names. */
 function finderOf({ parameters, open }: Signature): (name: string) => Parameter | undefined {
   const byName = new Map<string, Parameter>()
   const byFolded = new Map<string, Parameter | undefined>()

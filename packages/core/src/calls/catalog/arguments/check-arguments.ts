@@ -1,5 +1,4 @@
-// Checks a call found in a cell's source before the cell runs: the same rules as for a real call, with unknown values
-// allowed.
+// Checks a call in a cell's source before it runs: as a real call, with unknown values allowed.
 import { BridgeError } from '../../../errors.ts'
 import { bindArguments } from './bind.ts'
 import { promptTexts, type CatalogOffering } from '../model/catalog-offering.ts'

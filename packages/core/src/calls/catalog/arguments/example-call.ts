@@ -1,5 +1,4 @@
-// Makes an example call that a tool's schema allows, with the required arguments. Values are the server's examples or
-// defaults, otherwise placeholders of the right type.
+// An example call that a tool's schema allows, with the server's examples or defaults, otherwise placeholders.
 import type { CatalogTool } from '../model/catalog-tool.ts'
 import { bindArguments, UNKNOWN } from './bind.ts'
 import { flattened, members, propertiesOf, requiredNames, typesOf, type Schema } from '../signature/json-schema.ts'

@@ -1,5 +1,4 @@
-// What a schema says of an argument beyond its type, for its documentation in full: limits, formats, what each value
-// means, and the same of the fields inside it. Pure.
+// What a schema says of an argument beyond its type, for full documentation: limits, formats, meanings. Pure.
 import { isRecord, itemsOf } from '../../../util/json/json.ts'
 import { oneLine } from '../../../util/text/one-line.ts'
 import { flattened, members, propertiesOf, requiredNames, type Schema } from '../signature/json-schema.ts'

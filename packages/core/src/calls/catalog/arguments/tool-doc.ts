@@ -30,7 +30,6 @@ export interface ToolDoc {
   description: string
   line: string
   params?: ParameterDoc[]
-  /** A call with the required arguments. */
   example?: string
   inputSchema?: unknown
   outputSchema?: unknown
@@ -92,10 +91,7 @@ export function toolDoc(tool: CatalogTool, detail: Detail, observed?: unknown, a
   return doc
 }
 
-/**
- * @param method the method that reaches it: `read_resource` or `get_prompt`, with a leading `_` when a tool has that
- * name
- */
+/** @param method what reaches it: `read_resource` or `get_prompt`, with `_` when a tool has that name */
 export function offeringDoc(offering: CatalogOffering, detail: Detail, method: string): ToolDoc {
   const { server, serverAlias, description, kind, target } = offering
   const line = offering.line(detail === 'full' ? FULL : SHORT, method)

@@ -1,5 +1,4 @@
-// The names that a schema gives to arguments and to fields inside them. Any other name in a call is data, which the
-// caller chose. Pure.
+// The names that a schema gives at any depth. Any other name in a call is data, which the caller chose. Pure.
 import { isRecord } from '../../../util/json/json.ts'
 
 const MAX_NODES = 20_000

@@ -49,10 +49,7 @@ export class CatalogOffering extends CatalogTool {
     return oneLine(this.#said, TEXT_LIMIT)
   }
 
-  /**
-   * `await mcp_docs.read_resource('file:///a')  # resource: What it is`.
-   * @param method its name when a tool is called `read_resource`
-   */
+  /** `await mcp_docs.read_resource('file:///a')  # resource: …`. @param method its name if a tool has that one */
   line(limits: SignatureLimits, method = this.alias): string {
     const parameters = this.kind === 'prompt' ? parametersText(this.signature, limits).replace(/^\*, /, '') : ''
     const call = `${pythonString(this.target)}${parameters === '' ? '' : `, ${parameters}`}`

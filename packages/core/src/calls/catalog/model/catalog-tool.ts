@@ -69,10 +69,7 @@ export const OWN_ATTRIBUTES = [
   'TOOL_MAP',
 ] as const
 
-/**
- * The tools of a server with their Python names, in list order. Entries without a name are skipped; of duplicates the
- * first counts.
- */
+/** The tools of a server with their Python names, in list order. Of duplicates the first counts. */
 export function catalogTools(server: string, alias: string, definitions: readonly UpstreamTool[]): CatalogTool[] {
   const byName = new Map<string, UpstreamTool>()
   for (const definition of definitions) {

@@ -1,7 +1,5 @@
-// Learns result types from real results, for tools without an output schema: types and the names of fields. In some
-// results such names are data, and they are text of the server: see `resultsOf` in tool-docs.ts for who reads them.
-// A shape is a small JSON Schema, so it is shown like any other. Limited in depth, keys and size, whatever a server
-// returns. Pure.
+// Learns result types from real results, for tools without an output schema. In some results the names of fields are
+// data, and text of the server: see `resultsOf` in tool-docs.ts. A shape is a small JSON Schema. Bounded. Pure.
 import type { ToolResult, UpstreamTool } from '../../../upstream/upstream.ts'
 import { propertiesOf } from '../signature/json-schema.ts'
 import { blocksOf, inBox, structuredOf } from './result-parts.ts'
@@ -150,7 +148,6 @@ export function isShape(value: unknown, depth = 0): value is Shape {
   )
 }
 
-/** The shape of any JSON value. */
 export function shapeOfValue(value: unknown): Shape {
   return withinSize(observe(value, 0))
 }

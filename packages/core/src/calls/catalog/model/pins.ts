@@ -1,7 +1,6 @@
-// What the tools of a server are pinned to: their form when the server first listed them. A tool that is described
-// differently later may do something else: it counts as changed until the user accepts it. Servers offer more tools to
-// clients that can be asked more: what a server lists for the first client of such a kind is pinned too, and what was
-// pinned before stays. Pure.
+// What the tools of a server are pinned to: their form when first listed. A tool described differently later may do
+// something else: it counts as changed until the user accepts it. What a server first lists for clients that can be
+// asked more is pinned too. Pure.
 import { hash } from 'node:crypto'
 import { sortedJson } from '../../../util/json/sorted-json.ts'
 import type { UpstreamTool } from '../../../upstream/upstream.ts'
@@ -16,7 +15,6 @@ export type Pins = Record<string, Pin>
 
 const MAX_KEPT_CHARS = 100_000
 
-/** Pins tools in their current form. */
 export function pin(pins: Pins, tools: readonly UpstreamTool[]): Pins {
   return { ...pins, ...Object.fromEntries(tools.map((tool) => [tool.name, pinOf(tool)])) }
 }

@@ -1,6 +1,5 @@
-// Methods of every server beside its own tools: `mcp_docs.resources()`, `read_resource(uri)`, `prompts()`,
-// `get_prompt(name, …)` and `list_tools()`. They are modelled as tools, so that they have signatures, docs and checked
-// arguments. A tool with the same name takes precedence; `_resources` and so on always mean these methods. Pure.
+// Methods of every server (`mcp_docs.resources()`, `read_resource(uri)` …), modelled as tools, so that they have docs
+// and checked arguments. A tool of the same name takes precedence; `_resources` always means the method. Pure.
 import type { UpstreamTool } from '../../../upstream/upstream.ts'
 import { CatalogTool, type ServerMethod } from './catalog-tool.ts'
 
@@ -58,10 +57,7 @@ export function serverMethod(server: string, alias: string, name: string): Catal
   return new CatalogTool(server, alias, name, definition, method as ServerMethod)
 }
 
-/**
- * Splits the arguments of `get_prompt(name, **arguments)`: if the name is given by position, `name=` is an argument of
- * the prompt.
- */
+/** Splits the arguments of `get_prompt(name, **arguments)`: with a positional name, `name=` is the prompt's. */
 export function splitPrompt(
   args: readonly unknown[],
   kwargs: Readonly<Record<string, unknown>>,

@@ -1,7 +1,6 @@
 // The searched fields of a tool and their weights. Pure.
 import { chunksOf, type Chunk } from './tokenize.ts'
 
-/** The searched texts of one tool. */
 export interface SearchDocument {
   server: string
   name: string
@@ -53,10 +52,7 @@ export const TEXT_FIELDS: readonly TextField[] = [
   { key: 'server', weight: 1.2, lengthShare: 0, usualLength: 1, limit: 80, isProse: false },
 ]
 
-/**
- * The texts of a document, split into words. Splitting is most of the cost of indexing, so it is done once for all
- * readers.
- */
+/** The texts of a document as words. Splitting is most of the cost of indexing, so all readers share it. */
 export type ReadTexts = Readonly<Record<TextField['key'], readonly Chunk[]>>
 
 export function readTexts(document: SearchDocument): ReadTexts {

@@ -1,5 +1,4 @@
-// Joins rankings into one: those of several wordings, and what earlier searches have taught. Reciprocal rank fusion
-// (Cormack, Clarke, Büttcher, 2009). Pure.
+// Joins rankings into one by reciprocal rank fusion (Cormack, Clarke, Büttcher, 2009). Pure.
 
 export interface Ranking<T> {
   /** The best first. */

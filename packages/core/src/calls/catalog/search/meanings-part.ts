@@ -31,7 +31,6 @@ export interface Neighbours {
 }
 
 export interface DocumentMeanings {
-  /** Adds the next document. */
   add(document: SearchDocument, texts: ReadTexts): void
   /** Similarity of the words and each document, from 0 to 1, by document number; undefined when no word is known. */
   likeness(words: readonly string[]): Float64Array | undefined

@@ -1,5 +1,4 @@
-// Splits a text that may list several needs: "create an issue, send a message and list events". Where it is a list is
-// judged by its form here, and by what its parts find in catalog-search.ts. Pure.
+// Splits a text that may list several needs by its form; catalog-search.ts judges by what the parts find. Pure.
 
 const MAX_NEEDS = 8
 /** A longer part is a sentence of a story, not an item of a list. */

@@ -65,7 +65,6 @@ export class Postings {
     return this.#fields
   }
 
-  /** The number of documents that contain a term. */
   frequency(term: string): number {
     return this.#postings.get(term)?.documents.length ?? 0
   }

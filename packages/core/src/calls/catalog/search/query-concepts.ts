@@ -54,10 +54,7 @@ export class QueryReader {
     return { concepts: [...concepts.values()], words: asked.map(({ word }) => word) }
   }
 
-  /**
-   * The words of a query, each with the one that follows it in the same phrase. A compound name (`maxResults`,
-   * `sort_by`, `PromQL`) is one word if tools use it as one.
-   */
+  /** The words of a query, each with the next in its phrase. A compound (`sort_by`) is one word if tools use it so. */
   #wordsOf(query: string): { word: string; next: string | undefined }[] {
     return query.split(/[,;:.!?()[\]{}|]+/).flatMap((phrase) => {
       const words = (phrase.match(/[^\s"'`/]+/g) ?? []).flatMap((run) => this.#wordsOfRun(run))

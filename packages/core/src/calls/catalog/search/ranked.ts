@@ -21,7 +21,6 @@ export interface RankedDocument<T> {
 export interface Scores {
   /** The query as a folded name. */
   folded: string
-  /** Whether the query has a word to search for. */
   hasWords: boolean
   /** 0 for a document that is not found. */
   scores: Float64Array
@@ -38,7 +37,6 @@ export interface Scores {
 
 /** How rare the words of a query are. */
 export interface Frequencies {
-  /** The number of documents. */
   count: number
   /** By the stem of each word of the query, the number of documents that match it. */
   reached: ReadonlyMap<string, number>

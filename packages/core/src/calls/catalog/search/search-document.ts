@@ -31,10 +31,7 @@ export function searchDocument(tool: CatalogTool): SearchDocument {
   }
 }
 
-/**
- * 1 for a read-only tool, -1 for a destructive one; from its annotations, otherwise from its name. Only used to order
- * results.
- */
+/** 1 for a read-only tool, -1 for a destructive one, by its annotations or else its name. Only orders results. */
 function safetyOf({ definition, name }: CatalogTool): number {
   const { readOnlyHint, destructiveHint } = definition.annotations ?? {}
   const parts = words(name)

@@ -1,6 +1,5 @@
-// Finds tools by words. Field-weighted term scores (after BM25F: Robertson, Zaragoza, "The Probabilistic Relevance
-// Framework", 2009) over stems. Every word of the query is a concept with several alternatives. The result
-// depends only on the documents and the query, not on the order in which documents were added. Pure.
+// Finds tools by words: field-weighted term scores (after BM25F: Robertson, Zaragoza, 2009) over stems. Each word of
+// the query is a concept with alternatives. The result does not depend on the order of documents. Pure.
 import { readTexts, type SearchDocument } from './fields.ts'
 import type { DocumentMeanings, Meanings } from './meanings-part.ts'
 import { Postings } from './postings.ts'
@@ -9,7 +8,6 @@ import { QueryReader, type Concept } from './query-concepts.ts'
 import { type Frequencies, Ranked, type RankedDocument, type Scores } from './ranked.ts'
 import { GUESSED, weightInFit } from './weak-answer.ts'
 
-/** The parts of an item's score. */
 export interface Reason {
   score: number
   /** How well the words match, from 0 to 1. */
@@ -72,10 +70,7 @@ export class SearchIndex<T> {
     this.#meanings?.add(document, texts)
   }
 
-  /**
-   * @param beside of another index: words are as rare as if its documents were in this one, so that scores of both
-   * compare
-   */
+  /** @param beside of another index: words are as rare as if its documents were in this one, so that scores compare */
   rank(query: string, beside = ALONE): Ranked<T> {
     return new Ranked(this.#documents, this.#scores(query, this.#reader.read(query), beside))
   }

@@ -5,7 +5,6 @@
 export interface Token {
   word: string
   stem: string
-  /** Whether the word says nothing about a tool. */
   isStopWord: boolean
 }
 
@@ -78,20 +77,15 @@ function partsOf(run: string): string[] {
   })
 }
 
-/** The words alone. */
 export function words(text: string): string[] {
   return tokens(text).map((token) => token.word)
 }
 
-/** The stems alone. */
 export function stems(text: string): string[] {
   return tokens(text).map((token) => token.stem)
 }
 
-/**
- * A word without its English endings. Only meant to bring forms of one word together (`deletion`, `deleted`, `deletes`
- * → `delet`); the result need not be a word.
- */
+/** A word without its English endings, to bring its forms together (`deleted`, `deletes` → `delet`). */
 export function stem(word: string): string {
   if (word.length < 4 || !/^[a-z]+$/.test(word))
     return word.length === 3 && /^[^s]+[^aeious]s$/.test(word) ? word.slice(0, -1) : word
@@ -135,10 +129,7 @@ function isPartOfWord(code: number): boolean {
 const CACHE_LIMIT = 50_000
 const cache = new Map<string, Chunk>()
 
-/**
- * The words of a chunk. Cached, because all descriptions consist of the same few thousand chunks. The limit keeps
- * hostile lists from filling the memory.
- */
+/** The words of a chunk, cached: descriptions share a few thousand. The limit stops hostile lists. */
 function chunkOf(chunk: string): Chunk {
   const known = cache.get(chunk)
   if (known !== undefined) return known

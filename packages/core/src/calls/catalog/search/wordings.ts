@@ -11,10 +11,7 @@ const LEAST_WORDS = 3
 /** A sentence of so many words is cut into its clauses, if each of them is long enough to be a need. */
 const LONG_SENTENCE = 12
 
-/**
- * A text of several sentences or clauses is one wording as a whole, and each of them is another: they may be about
- * different needs.
- */
+/** A text of several sentences or clauses is one wording as a whole, and each of them is another. */
 export function wordingsIn(query: Wordings): string[] {
   return [query].flat().flatMap((given) => {
     const text = given.slice(0, MAX_LENGTH)

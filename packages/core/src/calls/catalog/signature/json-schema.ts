@@ -46,13 +46,11 @@ export function members(schema: Schema, keyword: 'allOf' | 'anyOf' | 'oneOf'): u
   return Array.isArray(list) ? list : []
 }
 
-/** The names in `required`. */
 export function requiredNames(schema: Schema): Set<string> {
   const list = schema['required']
   return new Set(Array.isArray(list) ? list.filter((name) => typeof name === 'string') : [])
 }
 
-/** Declared properties, in their order. */
 export function propertiesOf(schema: Schema): [string, unknown][] {
   return isRecord(schema['properties']) ? Object.entries(schema['properties']) : []
 }
@@ -132,9 +130,7 @@ export function withoutReference(schema: Schema): Schema {
   return rest
 }
 
-/**
- * Follows a `$ref` in the document `root` by one step; undefined for a missing target, an anchor and other documents.
- */
+/** Follows a `$ref` in the document `root` by one step; undefined for what is missing, an anchor, another document. */
 export function lookUp(reference: string, root: unknown): unknown {
   if (reference === '#') return root
   if (!reference.startsWith('#/')) return undefined

@@ -21,7 +21,6 @@ interface NamedArgument {
   isCertain: boolean
 }
 
-/** How many steps are left. */
 interface Budget {
   left: number
 }
@@ -140,10 +139,7 @@ function both(one: NamedArguments, other: NamedArguments, budget: Budget): Named
   }
 }
 
-/**
- * One of the branches holds. A branch without a property says nothing about it, unless it forbids all that it does not
- * name.
- */
+/** One of the branches holds. One without a property says nothing about it, unless it forbids unnamed ones. */
 function either(branches: NamedArguments[], budget: Budget): NamedArguments {
   const properties = new Map<string, NamedArgument>()
   for (const name of new Set(branches.flatMap((branch) => [...branch.properties.keys()]))) {

@@ -1,6 +1,5 @@
-// What is known of the schemas of one document: how far they were read, and what that found, so that each is read once.
-// A few hundred characters can refer to each other so that reading them never ends, and the bridge does nothing else
-// meanwhile. Therefore a document has a number of steps; what is not read with them counts as `Any`. Pure.
+// What is known of the schemas of one document, so that each is read once. A few hundred characters can refer to each
+// other endlessly: a document has a number of steps, and what they do not reach counts as `Any`. Pure.
 
 /** A step takes about a microsecond. The largest schemas of published servers take a few hundred. */
 const MAX_STEPS = 30_000

@@ -1,7 +1,6 @@
-// Writes a JSON Schema as a Python type on one line that `ast.parse` accepts: `str`, `list[int]`,
-// `Literal['open', 'closed']`. An object gets a short shape, `{x: int, 'y?': str, **more}`: a quoted key with `?` is
-// optional, `**more` stands for keys not shown. If that is too long, only the keys are shown: `{name, type, ...}`. The
-// text is short for any schema: deeper and longer parts become `dict`, `list` or `Any`. Pure.
+// Writes a JSON Schema as a Python type on one line that `ast.parse` accepts: `str`, `list[int]`. An object has a short
+// shape, `{x: int, 'y?': str, **more}`: `?` is optional, `**more` stands for others. If that is too long, only keys are
+// shown; deeper and longer parts become `dict`, `list` or `Any`. Pure.
 import {
   asSchema,
   flattened,

@@ -9,7 +9,6 @@ import { violation } from './violation.ts'
 import { isRecord } from '../../../util/json/json.ts'
 import { oneLine } from '../../../util/text/one-line.ts'
 
-/** One parameter of a tool. */
 export interface Parameter {
   /** Name in Python code. */
   name: string

@@ -37,8 +37,7 @@ export interface Budget {
 export const newBudget = (): Budget => ({ left: MAX_STEPS })
 
 /**
- * The first thing about `value` that `schema` certainly forbids, as a message; undefined when there is nothing, or it
- * is not certain.
+ * The first thing about `value` that `schema` certainly forbids, as a message; undefined if nothing is certain.
  * @param path the name of the value in the message: a parameter's Python name
  */
 export function violation(
@@ -142,8 +141,7 @@ function findInObject(
   }
   const rest = schema['additionalProperties']
   const closed = rest === false && !isRecord(schema['patternProperties'])
-  // Skip keys that no schema checks: the sandbox may send half a million keys, and each branch of a union would visit
-  // all of them.
+  // Skip keys that no schema checks: the sandbox may send half a million.
   const judgesRest = closed || (isRecord(rest) && !isRecord(schema['patternProperties']))
   const names = judgesRest ? Object.keys(value) : [...properties.keys()].filter((name) => Object.hasOwn(value, name))
   search.budget.left -= names.length >> 4

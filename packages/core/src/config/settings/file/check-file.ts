@@ -7,7 +7,6 @@ import type { FileSettings } from '../given-texts.ts'
 import { parse, type SettingContext } from '../setting-kinds.ts'
 import { type NamedSetting, namedSettings, notAllowed, visibleName } from '../settings.ts'
 
-/** Maximum number of problems to report. */
 const MAX_TOLD = 20
 /** Longest number or choice that is shown. */
 const MAX_PLAIN = 24

@@ -1,5 +1,4 @@
-// The settings of this process: its environment variables, and settings.json of the user's state folder. A project has
-// no such file: it would be someone else's choice.
+// The settings of this process: its variables, and settings.json of the user. A project has no such file.
 import { type Environment, processContext } from '../client-context.ts'
 import { statSync } from 'node:fs'
 import path from 'node:path'
@@ -12,16 +11,12 @@ import { type Machine, namedSettings, readSettings, type Settings, settingContex
 /** Thousands of times what all settings take. */
 const MAX_CHARS = 2 ** 20
 
-/**
- * Reads all settings.
- * @throws BridgeError CONFIG_INVALID as `readSettings` does; of the file it names line and column
- */
+/** Reads all settings. @throws BridgeError CONFIG_INVALID as `readSettings` does; with line and column in the file */
 export async function loadSettings(env: Environment = processContext().env, machine: Machine = {}): Promise<Settings> {
   const context = settingContext(env, machine)
   return readSettings(env, machine, await readSettingsFile(settingsFile(context), context))
 }
 
-/** The path of the user's settings.json. */
 export function settingsFile(context: SettingContext): string {
   const { stateDir } = SETTINGS
   const set = unquoted(context.env[stateDir.variable] ?? '')

@@ -1,6 +1,5 @@
-// Apps for clients that can show them (MCP Apps, SEP-1865): one more tool, bound to one page of ours, the viewer. A
-// tool has the same page for all of its results, so the viewer gets the app itself with the result, and shows it in a
-// frame that loads nothing and cannot call tools. Other clients see nothing of it.
+// Apps for clients that show them (MCP Apps, SEP-1865): one more tool, bound to our page, the viewer. It gets the app
+// with the result and shows it in a frame that loads nothing and cannot call tools.
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import type { ClientCapabilities, ReadResourceResult } from '@modelcontextprotocol/server'
@@ -38,7 +37,6 @@ export const SHOW_APP_TOOL_WITH_SESSION = {
   },
 }
 
-/** Whether the client declares that it shows apps. */
 export function showsApps({ extensions }: Pick<ClientCapabilities, 'extensions'>): boolean {
   const { mimeTypes } = fieldsOf(extensions?.[EXTENSION])
   return Array.isArray(mimeTypes) && mimeTypes.includes(APP_TYPE)

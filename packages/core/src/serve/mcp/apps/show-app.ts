@@ -1,5 +1,4 @@
-// Answers the tool show_app: the app goes to the client's viewer in `_meta`, which the model is not meant to see. It is
-// masked nevertheless, and counts as read, because the client decides that.
+// Answers show_app: the app goes to the viewer in `_meta`. It is masked and counts as read: the client decides.
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import { MAX_PAGE_CHARS } from '../../../calls/methods/server-apps.ts'
 import { noteText } from '../../../cell/render/notice.ts'

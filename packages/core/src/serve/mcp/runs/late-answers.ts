@@ -1,5 +1,4 @@
-// Answers to calls whose client would have given up: that a cell goes on, and later its result beside that of another
-// call.
+// Answers to calls whose client would have given up: that a cell goes on, and later its result.
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import { noticeLine } from '../../../cell/render/notice.ts'
 import { written } from '../../../cell/render/render-result.ts'
@@ -10,9 +9,7 @@ import type { OpenRun } from './open-run.ts'
 /** Left for the result of a call that brings others with it, whatever they cost. */
 const MIN_TOKENS = 500
 
-/**
- * @param isOwn whether the cell is that of the call, not of one before it
- */
+/** @param isOwn whether the cell is that of the call, not of one before it */
 export function stillRunning(
   { progress, onShown, waitsForUser }: OpenRun,
   isOwn: boolean,

@@ -1,7 +1,5 @@
-// A run_python call that may ask the client something before it ends. The cell goes on while the question is open: the
-// call is answered with "input required", and the client's retry, which carries the answer, waits for the same cell.
-// (MCP 2026-07-28, Multi Round-Trip Requests.) An older client gets each question as a request of its own while its
-// call stays open.
+// A run_python call that may ask the client something: it is answered with "input required", and the client's retry
+// waits for the same cell (MCP 2026-07-28, Multi Round-Trip Requests). An older client gets each question as a request.
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { CallToolResult, ClientCapabilities, InputRequests } from '@modelcontextprotocol/server'
@@ -57,7 +55,6 @@ export class OpenRun implements Asker {
     this.#result = result
   }
 
-  /** Pauses this time limit while a question is open. */
   pauses(limit: TimeLimit): void {
     this.#limit = limit
   }
@@ -71,12 +68,10 @@ export class OpenRun implements Asker {
     return this.#cancelled.signal
   }
 
-  /** What the client can be asked. */
   get abilities(): Ability[] {
     return abilitiesOf(this.#capabilities)
   }
 
-  /** Whether the client can show apps to its user. */
   get showsApps(): boolean {
     return showsApps(this.#capabilities)
   }

@@ -43,10 +43,7 @@ export class OpenRuns {
     }
   }
 
-  /**
-   * Resolves when all requests that have arrived are answered and their responses are handed to the transport. Those
-   * that wait for the server of a new client begin when it has been made.
-   */
+  /** Resolves when all requests that have arrived are answered, those waiting for a new client's server included. */
   async answered(): Promise<void> {
     do {
       await Promise.allSettled(this.#answers)
@@ -54,10 +51,7 @@ export class OpenRuns {
     } while (this.#answers.size > 0)
   }
 
-  /**
-   * Returns the run that a client has come back to.
-   * @throws BridgeError CANCELLED when it has ended: its code must not run again
-   */
+  /** The run that a client has come back to. @throws BridgeError CANCELLED if it has ended: it must not run again */
   resume(state: string): OpenRun {
     const run = this.#runs.get(state.replace(/\.\d+$/, ''))
     if (!run) {

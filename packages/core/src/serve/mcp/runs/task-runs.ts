@@ -1,6 +1,5 @@
-// Calls that outlast a few seconds as tasks, for clients that declare the extension io.modelcontextprotocol/tasks
-// (MCP 2026-07-28, SEP-2663): the call is answered with a handle, and the client asks for the state of the cell,
-// answers its questions and fetches its result by that handle, over any connection of the same user.
+// Long calls as tasks, for clients with io.modelcontextprotocol/tasks (MCP 2026-07-28, SEP-2663): the call is answered
+// with a handle, by which the client asks for the state, answers questions and fetches the result, over any connection.
 import { randomUUID } from 'node:crypto'
 import {
   type CallToolResult,
@@ -71,7 +70,6 @@ interface Task {
   changedAt: Date
   result?: CallToolResult
   resultChars?: number
-  /** The client has got the result. */
   isFetched?: boolean
   /** Removes it. */
   timer?: NodeJS.Timeout

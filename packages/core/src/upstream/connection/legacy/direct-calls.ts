@@ -62,7 +62,6 @@ export class DirectCalls implements MessageObserver {
     })
   }
 
-  /** Takes the responses to direct calls. */
   receive(message: JSONRPCMessage): boolean {
     if (!('id' in message) || 'method' in message) return false
     // Some servers send the id back as a text; the package accepts that, too.

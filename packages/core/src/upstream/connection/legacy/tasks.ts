@@ -1,5 +1,4 @@
-// Tools that run only as a task (protocol revision 2025-11-25, tasks): starts the task, waits for its end, fetches its
-// result. The client package no longer supports these methods, so they are sent manually.
+// Tools that run only as a task (2025-11-25, tasks), sent manually: the client package no longer supports them.
 import { setTimeout } from 'node:timers/promises'
 import { BridgeError } from '../../../errors.ts'
 import type { LooseResult } from '../sdk.ts'
@@ -30,8 +29,7 @@ export async function runAsTask(
       await pollDelay(task.pollInterval, signal)
       task = taskOf(server, await request('tasks/get', { taskId }, signal))
     }
-    // For a failed or cancelled task this returns its error. A task that needs input sends its request while this
-    // waits.
+    // For a failed task this returns its error. A task that needs input sends its request meanwhile.
     return await request('tasks/result', { taskId }, signal)
   } catch (error) {
     if (signal?.aborted) await request('tasks/cancel', { taskId }).catch(() => {})

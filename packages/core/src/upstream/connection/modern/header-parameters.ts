@@ -1,6 +1,5 @@
-// Parameters that must be repeated in an HTTP header, so that intermediaries can read them: revision 2026-07-28,
-// Streamable HTTP, "Custom Headers from Tool Parameters". Decides only whether a tool requires this and whether its
-// schema is valid. Pure.
+// Parameters that must be repeated in an HTTP header (2026-07-28, Streamable HTTP, "Custom Headers from Tool
+// Parameters"): whether a tool requires this and whether its schema is valid. Pure.
 import { isRecord } from '../../../util/json/json.ts'
 
 const KEY = 'x-mcp-header'
@@ -8,10 +7,7 @@ const KEY = 'x-mcp-header'
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 const TYPES = new Set<unknown>(['string', 'integer', 'boolean'])
 
-/**
- * Keywords that hold schemas in which the key is not allowed. Values such as those of `default` and `enum` are not
- * schemas.
- */
+/** Keywords that hold schemas in which the key is not allowed; `default` and `enum` hold values. */
 const ELSEWHERE = (
   'items prefixItems contains additionalProperties unevaluatedProperties unevaluatedItems propertyNames patternProperties ' +
   'dependentSchemas oneOf anyOf allOf not if then else $defs definitions'

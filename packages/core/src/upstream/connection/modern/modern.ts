@@ -1,5 +1,4 @@
-// Revisions from 2026-07-28: a server starts with `server/discover`, may answer any call with a task, has no ping and
-// announces changes only to subscribers.
+// Revisions from 2026-07-28: `server/discover`, tasks for any call, no ping, changes only for subscribers.
 import type { CallToolRequestOptions, Client, Tool } from '@modelcontextprotocol/client'
 import { signalOf } from '../../../util/async/cancellation.ts'
 import type { Via } from '../../dial.ts'
@@ -73,10 +72,7 @@ export function modern({ client, server, via, requests }: ModernParts): Revision
   }
 }
 
-/**
- * The package converts parameters to headers only with a tool's definition, but must not validate the result against
- * it.
- */
+/** The package converts parameters to headers only with a tool's definition, but must not validate the result. */
 async function callWithHeaders(
   client: Client,
   params: ToolCall,

@@ -1,6 +1,5 @@
-// Calls that a server of revision 2026-07-28 answers with a task (extension io.modelcontextprotocol/tasks, SEP-2663):
-// polls the task until it ends. Once the client declares the extension, the server may do this for any call. The client
-// package does not support it.
+// Calls that a server of 2026-07-28 answers with a task (io.modelcontextprotocol/tasks, SEP-2663), which it may do for
+// any call: polls until the task ends. The client package does not support it.
 import { BridgeError } from '../../../errors.ts'
 import { pollDelay } from '../legacy/tasks.ts'
 import { fieldsOf, isRecord } from '../../../util/json/json.ts'
