@@ -1,11 +1,17 @@
 // What the result of a cell tells beside it, once: changed files, an updated package, rules that match nothing.
 import type { Session } from '../cell/session/session.ts'
-import { FileNews } from '../config/notes/file-news.ts'
-import { PackageNews } from '../config/notes/package-news.ts'
 import type { Policy } from '../config/rules/policy.ts'
 import type { BridgeError } from '../errors.ts'
 import type { Cell } from './cell.ts'
 import type { ServerSet } from './server-set.ts'
+import { readFile, realpath, stat } from 'node:fs/promises'
+import path from 'node:path'
+import { fieldsOf, parseJson, itemsOf } from '../util/json/json.ts'
+import { VERSION } from '../util/version.ts'
+import { type ClientFile, otherClientFiles, otherClientsNote } from '../config/notes/other-clients.ts'
+import type { DiscoveredServers } from '../config/entries/server-definition.ts'
+import { unreadFiles } from '../config/notes/unread-files.ts'
+import { JsonRecord } from '../keep/json-record.ts'
 
 /** Rules that are told of in one result, and the characters of each. */
 const MAX_RULES = 3
@@ -46,9 +52,7 @@ export class CellNews {
     return [...files, ...settings, ...(await told.package.next())]
   }
 
-  /**
-   * Rules that match no tool, of servers that the session has called. Told once; one that waits for its server, too.
-   */
+  /** Rules that match no tool, of servers that the session has called; each told once. */
   ofRules({ session, set: { rules }, tenant, called: { servers }, origin }: Cell): string[] {
     const policy = rules.policyOf(tenant.person.rules)
     const known = this.#checked.get(session)
@@ -75,5 +79,76 @@ export class CellNews {
     if (failure === undefined || told.has('record')) return []
     told.add('record')
     return [`${failure.message}. Tell the user: ${failure.hint}`]
+  }
+}
+
+/** Says once that another version was installed in the place of the one that runs. */
+export class PackageNews {
+  readonly #script: string
+  #seen = ''
+  #isTold = false
+
+  /** @param script what the client's entry starts */
+  constructor(script = '') {
+    this.#script = script
+  }
+
+  /** The notes for the next result. Never rejects. */
+  async next(): Promise<string[]> {
+    const version = this.#isTold ? undefined : await this.#installed().catch(() => undefined)
+    if (version === undefined || version === VERSION) return []
+    this.#isTold = true
+    return [
+      `Sandbridge ${version} has been installed, and this is still ${VERSION}. Tell the user: restart the client to use it.`,
+    ]
+  }
+
+  /** Reads nothing as long as the script is the same file. */
+  async #installed(): Promise<string | undefined> {
+    const { ino, ctimeMs } = await stat(this.#script)
+    const seen = `${ino} ${ctimeMs}`
+    if (seen === this.#seen) return undefined
+    this.#seen = seen
+    const folder = path.dirname(path.dirname(await realpath(this.#script)))
+    const { name, version } = fieldsOf(parseJson(await readFile(path.join(folder, 'package.json'), 'utf8')))
+    return name === 'sandbridge' ? String(version) : undefined
+  }
+}
+
+/** Says once which files of servers are unreadable, and which are those of other MCP clients. */
+class FileNews {
+  /** The clients that a bridge on this machine has told of: a new conversation is not told again. */
+  readonly #clients: JsonRecord<string[]>
+  #told = new Set<string>()
+  #last: DiscoveredServers | undefined
+
+  constructor(stateDir: string) {
+    this.#clients = new JsonRecord({
+      document: path.join(stateDir, '.sandbridge', 'told-clients.json'),
+      empty: () => [],
+      parse: (json) => itemsOf(json).filter((client) => typeof client === 'string'),
+      damaged: 'empty',
+    })
+  }
+
+  /** The notes for the next result. Never rejects. */
+  async next(discovered: DiscoveredServers): Promise<string[]> {
+    if (discovered === this.#last) return []
+    this.#last = discovered
+    const unread = unreadFiles(discovered.skipped)
+    const news = unread.filter((line) => !this.#told.has(line))
+    this.#told = new Set(unread)
+    const clients = await this.#newClients(otherClientFiles(discovered.servers))
+    return [...news, ...otherClientsNote(clients)].map((line) => `${line} Tell the user.`)
+  }
+
+  async #newClients(files: readonly ClientFile[]): Promise<ClientFile[]> {
+    if (files.length === 0) return []
+    const known = new Set(await this.#clients.read())
+    const unknown = files.filter(({ client }) => !known.has(client))
+    if (unknown.length === 0) return []
+    // Where the record cannot be written, the next bridge tells it again.
+    await this.#clients.update((told) => void told.push(...unknown.map(({ client }) => client))).catch(() => {})
+    return unknown
   }
 }

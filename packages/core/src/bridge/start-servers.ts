@@ -1,5 +1,7 @@
 // Starts the servers that a cell is likely to call, while the cell waits for its sandbox.
 import type { ConnectedServers } from './connect-servers.ts'
+import type { OtherLanguage } from '../config/settings/cells.ts'
+import type { VisibleServer } from '../cell/protocol/frames.ts'
 
 /**
  * Starts those that do not run. A failure shows when the cell calls the server.
@@ -28,4 +30,36 @@ export function startServers(
       .finally(leave)
   }
   return over
+}
+
+/** Longer source is mostly data and is not searched. */
+const MAX_SOURCE = 200_000
+
+// Every character beyond ASCII counts as a letter: a pattern with \p{L} takes two milliseconds to compile.
+const WAYS = [
+  /\bmcp_([\w\x80-\uffff]+)/g,
+  /\bmcp\.servers\.([\w\x80-\uffff]+)/g,
+  /\bfrom\s+mcp\.servers\s+import\s+([\w\x80-\uffff]+)/g,
+  /\b(?:mcp_servers\s*\[|call_tool(?:_sync)?\s*\()\s*["']([^"'\n]{1,200})["']/g,
+]
+
+const OTHER_WAYS: Record<OtherLanguage, RegExp[]> = {
+  bash: [/\bmcp[ \t]+["']?([^\s"'$`;|&<>(){}\\]{1,200})/g],
+  javascript: [
+    /\bmcp_([\w\x80-\uffff]+)/g,
+    /(?<![\w\x80-\uffff$.])([A-Za-z_\x80-\uffff][\w\x80-\uffff]{0,200})\./g,
+    /\b(?:mcp_servers\s*\[|callTool\s*\(|tools\.\w+\s*\()\s*["'`]([^"'`\n]{1,200})["'`]/g,
+  ],
+}
+
+/** The servers that `code` reaches in a way of its language: `mcp_github`, `mcp_servers["github"]` and so on. */
+export function namedServers(
+  code: string,
+  servers: readonly VisibleServer[],
+  language?: OtherLanguage,
+): VisibleServer[] {
+  const source = code.slice(0, MAX_SOURCE)
+  const ways = language === undefined ? WAYS : OTHER_WAYS[language]
+  const named = new Set(ways.flatMap((way) => [...source.matchAll(way)].map((match) => match[1]!)))
+  return servers.filter(({ name, alias }) => named.has(alias) || named.has(name))
 }

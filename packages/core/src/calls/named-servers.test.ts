@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { namedServers } from './named-servers.ts'
+import { namedServers } from '../bridge/start-servers.ts'
 
 const SERVERS = [
   { name: 'github', alias: 'github' },

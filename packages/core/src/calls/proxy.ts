@@ -1,7 +1,7 @@
 // Serves the calls of cells: the only place that decides what the sandbox may ask for. Methods: docs/protocol.md.
 import { namesOf } from './catalog/model/argument-names.ts'
 import * as z from 'zod'
-import { bindArguments } from './catalog/arguments/bind.ts'
+import { bindArguments, shortened } from './catalog/arguments/bind.ts'
 import type { Wordings } from './catalog/search/wordings.ts'
 import type { ToolDoc } from './catalog/arguments/tool-doc.ts'
 import type { Catalog } from './catalog/catalog.ts'
@@ -10,7 +10,7 @@ import type { Cancellation } from '../util/async/cancellation.ts'
 import { boundedList } from '../util/json/bounded-schema.ts'
 import type { CatalogTool } from './catalog/model/catalog-tool.ts'
 import type { Admitted } from './permissions/permissions-part.ts'
-import { forbiddenNote } from './notes/forbidden-results.ts'
+import { forbiddenNote, leftOutNotes, resultForSandbox } from './tool-result.ts'
 import { artifactMethods } from './methods/artifact-methods.ts'
 import type { CallOptions, ToolResult } from '../upstream/upstream.ts'
 import { capabilitySummary, summarisedServers } from './capability-summary.ts'
@@ -24,7 +24,7 @@ import {
   tellingMethod,
   type Methods,
 } from './methods/method.ts'
-import { languageMethods } from './methods/language-methods.ts'
+import { languageMethods, sessionMethods } from './methods/session-methods.ts'
 import { projectMethods } from './methods/project-methods.ts'
 import { type Admit, callServerMethod } from './methods/resource-methods.ts'
 import { savedToolLines, savedToolMethods, searchTools } from './methods/saved-tool-methods.ts'
@@ -33,11 +33,8 @@ import type { JournaledCall } from './once-part.ts'
 import { soundsReadOnly } from '../config/rules/hints.ts'
 import { allowedServer } from './scope.ts'
 import { observed } from './observed-call.ts'
-import { shortened } from './notes/repeated-errors.ts'
 import { forPerson } from './person-hint.ts'
 import { skippedNote, unsearchedNews, unsearchedNote } from './notes/unsearched-note.ts'
-import { sessionMethods } from './methods/session-methods.ts'
-import { leftOutNotes, resultForSandbox } from './tool-result.ts'
 import { withUser } from './questions/with-user.ts'
 
 const detail = z.enum(['summary', 'full']).default('summary')

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { textsBeside } from './texts-beside.ts'
+import { textsBeside } from './tool-result.ts'
 
 const rows = { rows: [{ id: 1, name: 'a', note: null }], total: 3.5 }
 const long = { rows: Array.from({ length: 20_000 }, (_, id) => ({ id, name: `row ${id}` })) }

@@ -1,13 +1,14 @@
 // A tool result on its way into the sandbox: nothing is sent twice, and a failed call is an error. Pure.
 import { cleanWords, onOneLine } from '../util/text/server-words.ts'
 import { BridgeError } from '../errors.ts'
-import { isRecord } from '../util/json/json.ts'
+import { isRecord, parseJson } from '../util/json/json.ts'
 import { memberJson, parseExact } from '../util/json/parse-exact.ts'
 import { keepSource, sourceOf } from '../util/json/source-json.ts'
 import type { ToolResult } from '../upstream/upstream.ts'
 import type { CatalogTool } from './catalog/model/catalog-tool.ts'
 import { blocksOf, inBox, isNeverBox, isText, promisesText, structuredOf } from './catalog/model/result-parts.ts'
-import { textsBeside } from './texts-beside.ts'
+import { violation } from './catalog/signature/violation.ts'
+import { parsePythonLiteral } from '../util/text/python-value.ts'
 
 /** The words of a failed call that are shown to the model. The whole is in the error's data. */
 const MAX_MESSAGE_CHARS = 4_000
@@ -89,4 +90,77 @@ function failureMessage(server: string, tool: string, content: unknown[], struct
   const [text = ''] = [texts, files, [data]].map((parts) => parts.join('\n')).filter((joined) => joined.trim() !== '')
   const words = text.length > MAX_MESSAGE_CHARS ? `${text.slice(0, MAX_MESSAGE_CHARS)}…` : text
   return cleanWords(words) || `${server}.${tool} failed without a message`
+}
+
+const MAX_CHARS = 300
+
+/** About this result; undefined for one that fits, and for a tool that the session has been told of (`told`). */
+export function forbiddenNote(
+  told: Set<string>,
+  { server, name, definition }: CatalogTool,
+  result: ToolResult,
+): string | undefined {
+  const { outputSchema } = definition
+  if (!isRecord(outputSchema) || result.isError === true) return undefined
+  const tool = `${server}.${name}`
+  const key = `result ${tool}`
+  if (told.has(key)) return undefined
+  const value = structuredOf(result, true)
+  const wrong =
+    value === undefined ? 'it has no structured content' : violation(value, outputSchema, outputSchema, 'result')
+  if (wrong === undefined) return undefined
+  told.add(key)
+  const words = onOneLine(`A result of ${tool} does not fit its output schema: ${wrong}`).slice(0, MAX_CHARS)
+  return `${words.replace(/[.!?]$/, '')}. The code got it as it is.`
+}
+
+/** A longer text is compared as it is, apart from white space. */
+const MAX_PARSED = 256 * 1024
+/** Of the fields or items of the data, so many are compared with a text of their own. */
+const MAX_PARTS = 100
+
+/** The texts; none if each repeats the data or a part of it. */
+export function textsBeside(data: unknown, texts: readonly string[]): string[] {
+  const said = texts.filter((text) => text.trim() !== '')
+  if (said.length === 0) return []
+  const fields = typeof data === 'object' && data !== null ? Object.values(data) : []
+  const [only] = fields
+  const items = fields.length === 1 && Array.isArray(only) ? only : []
+  const parts = [data, ...fields.slice(0, MAX_PARTS), ...items.slice(0, MAX_PARTS)]
+  return said.every((text) => parts.some(repeatedBy(text))) ? [] : said
+}
+
+function repeatedBy(text: string): (part: unknown) => boolean {
+  const words = text.trim()
+  const isLong = words.length > MAX_PARSED
+  const shown = unwrapped(words)
+  const value = isLong ? undefined : (parseJson(shown) ?? parsePythonLiteral(shown))
+  return (part) => {
+    if (typeof part === 'string' && part.trim() === words) return true
+    if (isLong) return typeof part === 'object' && squeezed(JSON.stringify(part)) === squeezed(words)
+    return value === undefined ? String(part).toLowerCase() === words.toLowerCase() : covers(part, value)
+  }
+}
+
+function squeezed(json: string): string {
+  return json.replaceAll(/\s+/g, '')
+}
+
+/** Whether the data has all that the value has. Many servers leave out of the text what is null. */
+function covers(data: unknown, value: unknown): boolean {
+  if (Array.isArray(value))
+    return Array.isArray(data) && data.length === value.length && value.every((item, at) => covers(data[at], item))
+  if (!isRecord(value)) return data === value
+  return (
+    isRecord(data) && Object.keys(value).every((key) => covers(Object.hasOwn(data, key) ? data[key] : null, value[key]))
+  )
+}
+
+/** A text without a byte order mark and a Markdown fence around all of it. */
+function unwrapped(text: string): string {
+  const bare = text.replace(/^\uFEFF/, '')
+  const fence = /^\s*(`{3,}|~{3,})[^\n`]*\n/.exec(bare)
+  if (!fence) return bare
+  const end = bare.trimEnd()
+  return end.endsWith(`\n${fence[1]}`) ? end.slice(fence[0].length, -fence[1]!.length) : bare
 }

@@ -3,7 +3,6 @@ import { CommanderError } from 'commander'
 import { BridgeError } from '../errors.ts'
 import type { Command } from './command.ts'
 import { createProgram } from './commands.ts'
-import { examplesText } from './examples.ts'
 import { features, type Package, plugIn } from './package.ts'
 import { OWN_TERMINAL, type Terminal } from './terminal/terminal.ts'
 
@@ -91,4 +90,15 @@ function mayBeOfClient(words: readonly string[], program: Command): boolean {
   if (process.stdin.isTTY || words.some((word) => word.startsWith('--http'))) return false
   const [first = 'run'] = words
   return first === 'run' || !program.commands.some((command) => command.name() === first)
+}
+
+const EXAMPLES: Record<string, readonly string[]> = {
+  run: ['sandbridge run', 'sandbridge run --http 127.0.0.1:3910', 'sandbridge run --ui 7717'],
+}
+
+/** Formatted for the help; empty for a command without examples. */
+function examplesText(command: string): string {
+  const ofFeatures = features.all.flatMap(({ examples }) => examples?.[command] ?? [])
+  const lines = [...ofFeatures, ...(EXAMPLES[command] ?? [])]
+  return lines.length === 0 ? '' : `\nExamples:\n${lines.map((line) => `  ${line}`).join('\n')}`
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { whoMakesRoom } from './make-room.ts'
+import { whoMakesRoom } from './upstream-set.ts'
 
 const [ann, bob] = [{}, {}]
 const idle = (name: string, lastUsed: number) => ({ name, isIdle: true, lastUsed })

@@ -1,5 +1,5 @@
 // What packages use of calls/methods.
-export { lazyMethods } from './lazy-methods.ts'
+export { lazyMethods } from './method.ts'
 export { type CallContext, method, tellingMethod } from './method.ts'
 export { listedPrompts, listedResources } from './resource-methods.ts'
 export { opens, shown } from './saved-tool-methods.ts'

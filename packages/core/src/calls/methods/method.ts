@@ -141,3 +141,15 @@ export function tellingMethod<T>(
   }
   return inRuntime ? Object.assign(handler, { inRuntime: { ...inRuntime, params: schema } }) : handler
 }
+
+export function lazyMethods<N extends string>(
+  names: readonly N[],
+  load: () => Promise<Readonly<Record<N, Handler>>>,
+): Methods {
+  let loading: Promise<Readonly<Record<N, Handler>>> | undefined
+  const lazily =
+    (name: N): Handler =>
+    async (...call) =>
+      (await (loading ??= load()))[name](...call)
+  return Object.fromEntries(names.map((name) => [name, lazily(name)]))
+}

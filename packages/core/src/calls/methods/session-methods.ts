@@ -2,6 +2,7 @@
 import * as z from 'zod'
 import { checkpoint } from '../../cell/session/checkpoint.ts'
 import { method, tellingMethod } from './method.ts'
+import { languages } from '../../cell/languages-part.ts'
 
 export const sessionMethods = {
   session: method(z.object({}), (_, { session }) => session.describe()),
@@ -28,4 +29,14 @@ export const sessionMethods = {
     session.keepCheckpoint(latest)
     return null
   }),
+}
+
+export const languageMethods = {
+  language_files: method(
+    z.object({ language: z.literal('javascript'), embedded: z.boolean().optional() }),
+    async ({ language, embedded }) => {
+      const { languageFiles } = await languages.for('A cell in JavaScript')
+      return languageFiles(language, embedded ? 'embedded' : 'programs')
+    },
+  ),
 }

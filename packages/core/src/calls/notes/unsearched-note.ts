@@ -1,9 +1,12 @@
 // About servers that a search did not cover: else a tool that was not found seems not to exist. Pure.
 import type { Unsearched } from '../catalog/known-server.ts'
-import type { SkippedTool } from '../../upstream/upstream.ts'
+import type { SkippedTool, Upstreams } from '../../upstream/upstream.ts'
 import { oneLine } from '../../util/text/one-line.ts'
 import { firstOf } from '../../util/text/list-text.ts'
 import { ONLY_NAMED } from '../scope.ts'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { SessionFlow } from '../flow-part.ts'
+import type { CalledTools } from './called-tools.ts'
 
 const MAX_SHOWN = 5
 const MAX_REASON_CHARS = 200
@@ -69,4 +72,22 @@ export function unsearchedNews(
     else told.delete(keyOf(name))
   }
   return news
+}
+
+/** One sentence for each server that has not answered. */
+export async function unansweredNotes(
+  called: CalledTools,
+  upstreams: Pick<Upstreams, 'whyUnanswered'>,
+  flow: SessionFlow | undefined,
+): Promise<string[]> {
+  // The calls that the time limit ended are reported to their upstreams first.
+  await nextTurn()
+  const reasons = await Promise.all(
+    [...called.servers].map(async (server) => {
+      const reason = await upstreams.whyUnanswered(server).catch(() => undefined)
+      if (reason !== undefined) flow?.returned({ server, name: 'silence' }, reason)
+      return reason
+    }),
+  )
+  return reasons.filter((reason) => reason !== undefined)
 }

@@ -1,6 +1,5 @@
 // Limits what one user of a shared bridge may use per hour. Without a limit, nothing is counted.
 import { BridgeError } from '../../errors.ts'
-import { HourlyBudget } from '../../config/rules/hourly-budget.ts'
 
 export interface QuotaLimits {
   /** Calls to servers per hour; missing means unlimited. */
@@ -53,4 +52,44 @@ function exceeded(allowed: string, waitMs: number, setting: string, outcome: str
   return new BridgeError('QUOTA_EXCEEDED', `You have reached a limit for one user: ${allowed}. ${outcome}`, {
     hint: `Retry in ${Math.ceil(waitMs / 60_000)} min, after ${at}. The operator of the bridge sets ${setting}.`,
   })
+}
+
+const MINUTE_MS = 60_000
+const MINUTES = 60
+
+export class HourlyBudget {
+  readonly #most: number
+  /** Amount by minute, oldest first. */
+  readonly #used = new Map<number, number>()
+
+  /** @param most the limit per hour */
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  /** @param now milliseconds of a monotonic clock */
+  spend(amount: number, now: number): void {
+    const minute = Math.floor(now / MINUTE_MS)
+    this.#used.set(minute, (this.#used.get(minute) ?? 0) + amount)
+  }
+
+  /** Milliseconds until more can be spent; 0 when that is possible now. */
+  waitMs(now: number): number {
+    let total = 0
+    for (const [minute, amount] of this.#used) {
+      if (endOf(minute) <= now) this.#used.delete(minute)
+      else total += amount
+    }
+    for (const [minute, amount] of this.#used) {
+      if (total < this.#most) break
+      total -= amount
+      if (total < this.#most) return endOf(minute) - now
+    }
+    return 0
+  }
+}
+
+/** When the amount of a minute stops counting. */
+function endOf(minute: number): number {
+  return (minute + 1 + MINUTES) * MINUTE_MS
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { cleanForm } from './clean-form.ts'
+import { cleanForm } from './questions.ts'
 
 const form = (words: string, value: string, name = 'choice') => ({
   type: 'object',

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { checkFrame } from './check-frame.ts'
+import { checkFrame } from './codec.ts'
 import { Malformed, readerOf } from './field-kinds.ts'
 import { BRIDGE_FRAMES } from './frames.ts'
 

@@ -1,12 +1,12 @@
 // Encodes and decodes frames: one JSON object per line, ended by LF only. Invalid lines affect no other. Pure.
 import { BridgeError } from '../../errors.ts'
-import { checkFrame } from './check-frame.ts'
-import { Malformed } from './field-kinds.ts'
-import { type BridgeFrame, type KernelFrame, MAX_FRAME_BYTES } from './frames.ts'
+import { Malformed, readerOf } from './field-kinds.ts'
+import { type BridgeFrame, type KernelFrame, MAX_FRAME_BYTES, KERNEL_FRAMES } from './frames.ts'
 import { exactJson } from '../../util/json/exact-json.ts'
 import { lineCost, MAX_NESTING } from '../../util/json/line-cost.ts'
 import { parseExact } from '../../util/json/parse-exact.ts'
 import { sourceOf } from '../../util/json/source-json.ts'
+import { isRecord } from '../../util/json/json.ts'
 
 const LF = 0x0a
 
@@ -122,4 +122,14 @@ export class FrameDecoder {
     }
     this.#onFrame(frame, line.length + structure * BYTES_PER_STRUCTURE)
   }
+}
+
+const READERS = new Map(Object.entries(KERNEL_FRAMES).map(([type, fields]) => [type, readerOf(fields)]))
+
+/** Returns the frame with its known fields. @throws Malformed with the reason why it is invalid */
+export function checkFrame(json: unknown): KernelFrame {
+  if (!isRecord(json)) throw new Malformed('not an object')
+  const read = READERS.get(json['type'] as string)
+  if (!read) throw new Malformed('type: not one that a kernel sends')
+  return read(json, { type: json['type'] }) as KernelFrame
 }

@@ -1,7 +1,6 @@
 // Renders a cell's result as an MCP tool result within the budget. Pure.
 import { encode as encodeToon } from '@toon-format/toon'
 import type { CellResult } from '../cell-result.ts'
-import { linksTo, type ResourceLink } from './artifact-links.ts'
 import { type MediaBlock, mediaOf } from './bundle.ts'
 import { cutMiddle, type GapLine } from '../../util/tokens/cut-middle.ts'
 import { estimateTokens, fitsTokens } from '../../util/tokens/estimate-tokens.ts'
@@ -9,6 +8,7 @@ import { cutParts, joinParts, noteParts, type Part, partsOf } from './parts.ts'
 import { fromOthers, noticeLine } from './notice.ts'
 import { mapTexts } from '../../util/json/json.ts'
 import { shownText } from '../../util/text/terminal-text.ts'
+import type { Artifact } from '../../keep/saved/artifact-store.ts'
 
 type OutputMode = 'compact' | 'toon' | 'json'
 
@@ -247,5 +247,51 @@ class PythonPositions {
     }
     this.#last = position
     return position - this.#pairs
+  }
+}
+
+interface ResourceLink {
+  type: 'resource_link'
+  uri: string
+  name: string
+  mimeType: string
+  size: number
+  description: string
+}
+
+/** Share of the budget. Most of it is for the text of the cell. */
+const LINKS_SHARE = 0.25
+const MAX_LINKS = 50
+
+/** Links to the newest versions, as many as fit, and a note about the others. `tokens` is the cost of the links. */
+function linksTo(
+  artifacts: Artifact[],
+  outputTokens: number,
+): { links: ResourceLink[]; tokens: number; notes: string[] } {
+  const newest = [...new Map(artifacts.map((artifact) => [artifact.name, artifact])).values()]
+  const links: ResourceLink[] = []
+  let tokens = 0
+  for (const artifact of newest.slice(0, MAX_LINKS)) {
+    const link = linkTo(artifact)
+    const cost = estimateTokens(JSON.stringify(link))
+    // A long link does not keep shorter ones out.
+    if (tokens + cost > outputTokens * LINKS_SHARE) continue
+    tokens += cost
+    links.push(link)
+  }
+  const rest = newest.length - links.length
+  if (rest === 0) return { links, tokens, notes: [] }
+  const what = `${rest}${links.length > 0 ? ' more' : ''} artifact${rest === 1 ? ' was' : 's were'} saved`
+  return { links, tokens, notes: [`${what}: print(runtime.artifacts())`] }
+}
+
+function linkTo({ uri, name, contentType, sizeBytes, version }: Artifact): ResourceLink {
+  return {
+    type: 'resource_link',
+    uri,
+    name,
+    mimeType: contentType,
+    size: sizeBytes,
+    description: `Saved by this cell, version ${version}`,
   }
 }

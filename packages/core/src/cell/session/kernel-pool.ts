@@ -6,10 +6,10 @@ import { withTimeout } from '../../util/async/wait.ts'
 import type { Log } from '../../util/log.ts'
 import { packageName } from '../../isolation/packages-part.ts'
 import type { KeptSession, MissingPackage, Provider, Sandbox, SandboxLimits } from '../../isolation/provider.ts'
-import type { OnPreparing } from './cell-run.ts'
+import { type OnPreparing, CellRun } from './cell-run.ts'
 import { type PoolBounds, PoolSize } from './pool-size.ts'
 import { type QueueOptions, StartQueue } from './start-queue.ts'
-import { warmUp } from './warm-up.ts'
+import { renderResult, withParts } from '../render/render-result.ts'
 
 interface KernelPoolOptions {
   /** Called at first use, because looking for engines takes time. */
@@ -293,4 +293,24 @@ const isTimeout = (error: unknown): boolean => BridgeError.isInstance(error) && 
 function isStartFailure(error: unknown): boolean {
   if (!BridgeError.isInstance(error)) return true
   return !['CONFIG_INVALID', 'CANCELLED', 'SHUTTING_DOWN', 'SANDBOX_BUSY'].includes(error.code)
+}
+
+const CELLS = ['0', 'print(0)', "await __import__('asyncio').sleep(0)", '0/0']
+const TIMEOUT_MS = 30_000
+
+/** @param packages names of packages to import as well @throws BridgeError KERNEL_DIED, also on timeout */
+export async function warmUp(
+  kernel: Kernel,
+  { packages = [], timeoutMs = TIMEOUT_MS }: { packages?: readonly string[]; timeoutMs?: number } = {},
+): Promise<void> {
+  const imports = `__import__('sandbridge_kernel.ahead').ahead.import_ahead(${JSON.stringify(packages)})`
+  for (const code of packages.length > 0 ? [...CELLS, imports] : CELLS) {
+    const request = { code, timeoutMs, servers: [], onCall: () => Promise.resolve(null) }
+    const result = await new CellRun(kernel, request, { cell: 0 }).result()
+    renderResult(withParts(result), { mode: 'compact', outputTokens: 1_000 })
+    if (result.status !== 'ok' && result.status !== 'error') {
+      await kernel.dispose()
+      throw new BridgeError('KERNEL_DIED', `The sandbox could not run its first cell: ${result.notes.join(' ')}`)
+    }
+  }
 }

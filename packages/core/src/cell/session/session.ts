@@ -10,15 +10,14 @@ import type { CellResult } from '../cell-result.ts'
 import { type CellRequest, CellRun } from './cell-run.ts'
 import { type Checkpoint, CheckpointKeeper } from './checkpoint.ts'
 import { leftNews, sessionNote } from '../render/session-notes.ts'
-import { digestOf } from './left-cell.ts'
 import type { KernelPool } from './kernel-pool.ts'
 import type { KeptFor } from './kept-for.ts'
 import type { KeptTexts } from './kept-text.ts'
 import { OutputStore } from './output-store.ts'
-import type { SessionInfo, SessionLimits } from './session-info.ts'
 import { isOver, SessionKernel } from './session-kernel.ts'
 import { type SessionNews, SessionNewsKeeper } from './session-news.ts'
 import { sandboxName } from '../../util/text/sandbox-name.ts'
+import { hash } from 'node:crypto'
 
 interface SessionOptions {
   pool: KernelPool
@@ -313,4 +312,30 @@ function neverRun({ timeoutMs }: CellRequest): CellResult {
     durationMs: 0,
     timeoutMs,
   }
+}
+
+/** Identifies the source of a cell. */
+function digestOf({ code, language }: Pick<CellRequest, 'code' | 'language'>): string {
+  return hash('sha256', `${language ?? 'python'}\n${code}`)
+}
+
+/** Limits that other code enforces. */
+interface SessionLimits {
+  memoryBytes: number
+  maxTimeoutSeconds: number
+  outputTokenCount: number
+}
+
+interface SessionInfo extends Partial<SessionLimits> {
+  mode: 'shared' | 'fresh' | 'durable'
+  /** Since the session got its sandbox. */
+  ageSeconds: number
+  /** Cells run in this sandbox, including this one. */
+  cellCount: number
+  /** For a reader. */
+  sandbox: string
+  provider: string
+  python: string
+  timeoutSeconds: number
+  idleTimeoutSeconds: number
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { FakeSandbox } from '../../../test/support/fake-sandbox.ts'
 import { Kernel } from '../kernel/kernel.ts'
-import { warmUp } from './warm-up.ts'
+import { warmUp } from './kernel-pool.ts'
 
 async function attach() {
   const sandbox = new FakeSandbox()

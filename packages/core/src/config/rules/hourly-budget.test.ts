@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { HourlyBudget } from './hourly-budget.ts'
+import { HourlyBudget } from '../../calls/permissions/user-quota.ts'
 
 const MINUTE = 60_000
 

@@ -6,6 +6,9 @@ import type { Artifact, ArtifactStore } from '../../keep/saved/artifact-store.ts
 import { artifactUri, parseArtifactUri } from '../../keep/saved/artifact-store.ts'
 import { isTextType } from '../../keep/saved/content-type.ts'
 import type { Sessions } from './sessions.ts'
+import { OUTPUT_URI_TEMPLATE } from '../../cell/session/output-store.ts'
+import type { Session } from '../../cell/session/session.ts'
+import { shortName } from '../../util/text/short-name.ts'
 
 /** Enough for a person to choose from. Older artifacts can still be read by URI. */
 const MAX_LISTED = 200
@@ -82,4 +85,29 @@ function describe({ name, contentType, sizeBytes, version, createdAt }: Artifact
     description: `Saved by a cell, version ${version}`,
     annotations: { lastModified: createdAt },
   }
+}
+
+export const OUTPUT_TEMPLATE = {
+  uriTemplate: OUTPUT_URI_TEMPLATE,
+  name: 'output',
+  title: 'The full output of a cell',
+  description: 'A truncated result names the URI.',
+  mimeType: 'text/plain',
+}
+
+const SCHEME = 'sandbridge://output/'
+
+/**
+ * Returns the output that a URI names; undefined for other URIs.
+ * @param sessions those whose output the reader may see
+ * @throws BridgeError OUTPUT_UNKNOWN when the output is no longer kept. Error when it belongs to another session.
+ */
+export function readOutputResource(sessions: Iterable<Session>, uri: string): ReadResourceResult | undefined {
+  if (!uri.startsWith(SCHEME)) return undefined
+  for (const { outputs } of sessions) {
+    const cell = outputs.cellOf(uri)
+    if (cell === undefined) continue
+    return { contents: [{ uri, mimeType: OUTPUT_TEMPLATE.mimeType, text: outputs.read(cell) }] }
+  }
+  throw new Error(`Unknown output '${shortName(uri)}'. Output is kept only while its session lives`)
 }

@@ -19,7 +19,13 @@ import { messageOf } from '../../errors.ts'
 import { listText } from '../../util/text/list-text.ts'
 import { shortName } from '../../util/text/short-name.ts'
 import { VERSION } from '../../util/version.ts'
-import { listArtifactResources, maskerFor, readArtifactResource } from './artifact-resources.ts'
+import {
+  listArtifactResources,
+  maskerFor,
+  readArtifactResource,
+  OUTPUT_TEMPLATE,
+  readOutputResource,
+} from './artifact-resources.ts'
 import {
   forModelOnly,
   readViewer,
@@ -36,7 +42,6 @@ import { abilitiesOf, isRunState, type OpenRun, type RunEvent } from './runs/ope
 import { OLDER_TASKS, serveOlderTasks } from './runs/older-tasks.ts'
 import { MAX_TASKS, serveTasks, TASKS_EXTENSION } from './runs/task-runs.ts'
 import { OpenRuns } from './runs/open-runs.ts'
-import { OUTPUT_TEMPLATE, readOutputResource } from './output-resource.ts'
 import { sendQuestion } from './send-question.ts'
 import { limitsOf, rendering, runOffered, runPython, type ServerParts, toolOf } from './run-python.ts'
 import { marked, RUN_PYTHON_TOOL, RUN_PYTHON_TOOL_WITH_SESSION, serverInstructions } from './run-python-tool.ts'

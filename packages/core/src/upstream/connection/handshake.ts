@@ -1,6 +1,5 @@
 // Opens a connection: one transport, one era, one attempt with a timeout. The caller decides which to try, and when.
-import type { Implementation } from '@modelcontextprotocol/client'
-import { boundInstructions } from './bounded-instructions.ts'
+import type { Implementation, JSONRPCMessage } from '@modelcontextprotocol/client'
 import { Connection } from './connection.ts'
 import type { Link } from '../dial.ts'
 import { DirectCalls } from './legacy/direct-calls.ts'
@@ -10,7 +9,7 @@ import { routeProgress } from './progress.ts'
 import { untilAborted, withTimeout } from '../../util/async/wait.ts'
 import type { ListingCleaner } from '../../config/secrets/listing-words.ts'
 import { takeLogMessages } from './log-messages.ts'
-import { MessageTap } from './message-tap.ts'
+import { MessageTap, type MessageObserver } from './message-tap.ts'
 import { keepRawResults } from './modern/raw-results.ts'
 import { capabilitiesFor, serveRequests, type UpstreamRequests } from './requests.ts'
 import { NO_VERSION } from '../reading/handshake-results.ts'
@@ -19,6 +18,7 @@ import { CLIENT_INFO } from '../../util/version.ts'
 import { BridgeError } from '../../errors.ts'
 import { MODERN_REVISION, type Sdk } from './sdk.ts'
 import { TASKS_EXTENSION } from './modern/task-extension.ts'
+import { isRecord } from '../../util/json/json.ts'
 
 /** `legacy` starts with `initialize` (to 2025-11-25), `modern` with `server/discover` (from 2026-07-28). */
 export type Era = 'legacy' | 'modern' | 'auto'
@@ -122,4 +122,41 @@ function withinTime({ sdk, timeoutMs, expired, signal }: HandshakeOptions, conne
   }
   const done = untilAborted(connecting, signal)
   return withTimeout(expired ? Promise.race([done, expired.then(timeOut)]) : done, timeoutMs, timeOut)
+}
+
+/** Several times the length that servers write. */
+const MAX_INSTRUCTIONS_CHARS = 8192
+
+interface BoundedInstructions extends MessageObserver {
+  cutFrom(): number | undefined
+  /** Call when the handshake is over: a tool's result may have a field of this name, too. */
+  stop(): void
+}
+
+function boundInstructions(): BoundedInstructions {
+  let cutFrom: number | undefined
+  let isOver = false
+  return {
+    name: 'bounded instructions',
+    receive: (message) => {
+      if (!isOver) cutFrom ??= cut(message)
+    },
+    cutFrom: () => cutFrom,
+    stop: () => (isOver = true),
+  }
+}
+
+/** @returns the original length, when something was cut */
+function cut(message: JSONRPCMessage): number | undefined {
+  const result: unknown = 'result' in message ? message.result : undefined
+  if (!isRecord(result) || typeof result.instructions !== 'string') return undefined
+  const { instructions } = result
+  if (instructions.length <= MAX_INSTRUCTIONS_CHARS) return undefined
+  result.instructions = copyOf(instructions.slice(0, MAX_INSTRUCTIONS_CHARS))
+  return instructions.length
+}
+
+/** A substring keeps the whole text in memory until it is copied. */
+function copyOf(text: string): string {
+  return Buffer.from(text).toString()
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { LastLogged } from './last-logged.ts'
+import { LastLogged } from './server-reports.ts'
 
 it('the last three log lines of the last minute are quoted', () => {
   let now = 0

@@ -6,10 +6,10 @@ import type { ServerMessage } from '../connection/log-messages.ts'
 import { FinishedPages } from '../connection/required-pages.ts'
 import { CallTimeouts } from './call-timeouts.ts'
 import { Callers } from './callers.ts'
-import { InstallReports } from './install-reports.ts'
-import { LastLogged } from './last-logged.ts'
 import { ToldStates } from './told-states.ts'
 import type { UpstreamPlace } from './upstream-place.ts'
+import type { InstallNews } from '../installs-part.ts'
+import type { CallOptions } from '../upstream.ts'
 
 const LOGGED_CHARS = 1000
 const ERROR_CHARS = 2000
@@ -78,5 +78,94 @@ export class ServerReports {
   exited(exit: object | undefined, stderr: string | undefined): void {
     const stderrTail = stderr ? redactEnd(this.#redact, stderr, LOGGED_CHARS) : undefined
     this.log('warning', 'A server exited; its next use restarts it', { ...exit, ...(stderrTail && { stderrTail }) })
+  }
+}
+
+const KEPT_COUNT = 3
+/** Older messages are unrelated to a failure. */
+const RECENT_MS = 60_000
+
+/** The last log messages, redacted, for errors of calls and starts. */
+export class LastLogged {
+  readonly #now: () => number
+  #messages: { at: number; text: string; number: number }[] = []
+  #count = 0
+
+  /** @param now milliseconds of a monotonic clock */
+  constructor(now: () => number) {
+    this.#now = now
+  }
+
+  add(text: string): void {
+    this.#count += 1
+    this.#messages = [...this.#messages, { at: this.#now(), text, number: this.#count }].slice(-KEPT_COUNT)
+  }
+
+  clear(): void {
+    this.#messages = []
+  }
+
+  get count(): number {
+    return this.#count
+  }
+
+  /** The messages after the first `after`, oldest first; empty when none are recent. */
+  text(after = 0): string {
+    const since = this.#now() - RECENT_MS
+    return this.#messages
+      .filter(({ at, number }) => at >= since && number > after)
+      .map(({ text }) => text)
+      .join('; ')
+  }
+}
+
+type Listener = NonNullable<CallOptions['onProgress']>
+
+const LOG_EVERY_S = 30
+
+/** Tells of an installation of the server, in the log and to the calls that wait for it. */
+class InstallReports {
+  readonly #onLog: (news: InstallNews, isFirst: boolean) => void
+  readonly #listeners = new Set<Listener>()
+  #latest: InstallNews | undefined
+  #loggedAt = 0
+
+  /** @param onLog called at first, at each change, and every 30 s */
+  constructor(onLog: (news: InstallNews, isFirst: boolean) => void) {
+    this.#onLog = onLog
+  }
+
+  get isInstalling(): boolean {
+    return this.#latest !== undefined
+  }
+
+  /** Without its subject, such as `is being installed by npm, for 12 s so far`; undefined without an installation. */
+  get text(): string | undefined {
+    if (!this.#latest) return undefined
+    const { manager, isWaiting, seconds } = this.#latest
+    return isWaiting
+      ? `waits for another server that ${manager} installs, for ${seconds} s so far`
+      : `is being installed by ${manager}, for ${seconds} s so far`
+  }
+
+  take(news: InstallNews): void {
+    const before = this.#latest
+    this.#latest = news
+    for (const listener of this.#listeners) listener({ progress: news.seconds, message: `the server ${this.text}` })
+    const isOther = before?.isWaiting !== news.isWaiting
+    if (!isOther && news.seconds - this.#loggedAt < LOG_EVERY_S) return
+    this.#loggedAt = news.seconds
+    this.#onLog(news, before === undefined)
+  }
+
+  /** The start has ended, in whatever way. */
+  over(): void {
+    this.#latest = undefined
+  }
+
+  /** @returns a function that ends it */
+  listen(listener: Listener): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
   }
 }

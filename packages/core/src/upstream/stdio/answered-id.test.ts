@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { answeredId } from './answered-id.ts'
+import { answeredId } from './stdio-transport.ts'
 
 const ends = (line: string): number | undefined => answeredId(line.slice(0, 256), line.slice(-256))
 const big = `"${'x'.repeat(1000)}"`

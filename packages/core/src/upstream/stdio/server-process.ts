@@ -1,15 +1,16 @@
 // A server's process, as its transport uses it, and the implementation for a child process.
-import type { ChildProcess } from 'node:child_process'
+import { type ChildProcess, spawn, type SpawnOptions } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import type { ClientContext } from '../../config/settings/client-context.ts'
 import { passedEnvironment } from '../../config/entries/passed-variables.ts'
 import type { StdioServer } from '../../config/entries/server-definition.ts'
-import { mergedEnvironment } from '../../util/process/environment.ts'
+import { mergedEnvironment, environmentOf } from '../../util/process/environment.ts'
 import { endGroup, trackGroup } from '../../util/process/process-group.ts'
 import type { Launch } from '../../isolation/jail-part.ts'
-import { spawnCommand } from './spawn-command.ts'
+import crossSpawn from 'cross-spawn'
+import { foundProgram } from '../../util/process/find-program.ts'
 
 export interface ProcessExit {
   code: number | null
@@ -114,4 +115,30 @@ function startError(
   const isThere = searchPath.split(path.delimiter).some((folder) => existsSync(path.join(folder, command)))
   if (error.code === 'EACCES' && isThere) return error
   return Object.assign(new Error('the command was not found'), { code: 'ENOENT', searchPath })
+}
+
+declare module 'cross-spawn' {
+  interface Parsed {
+    command: string
+    args: string[]
+    options: SpawnOptions
+  }
+  /** What it would start. */
+  function _parse(command: string, args: readonly string[], options: SpawnOptions): Parsed
+  const _enoent: { hookChildProcess(child: ChildProcess, parsed: Parsed): void }
+}
+
+/** What Windows starts without an extension, where no variable says it. */
+const SCRIPTS = ['.com', '.exe', '.bat', '.cmd']
+
+/** As cross-spawn does, but that looks in the working folder first: here, `foundProgram` finds every program. */
+function spawnCommand(command: string, args: readonly string[], options: SpawnOptions): ChildProcess {
+  const extensions = environmentOf(options.env ?? {})['PATHEXT']?.split(';') ?? SCRIPTS
+  const named = foundProgram(command, options.env, extensions)
+  const parsed = crossSpawn._parse(named.file, args, { ...options, env: named.env })
+  // cmd.exe for a script, or what the first line of a file names.
+  const found = foundProgram(parsed.command, named.env)
+  const child = spawn(found.file, parsed.args, parsed.options)
+  crossSpawn._enoent.hookChildProcess(child, parsed)
+  return child
 }

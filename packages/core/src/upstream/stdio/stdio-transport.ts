@@ -4,7 +4,6 @@ import { writeBatched } from '../../util/bytes/write-batched.ts'
 import { keepResultSource } from '../../util/json/source-json.ts'
 import { exactJson } from '../../util/json/exact-json.ts'
 import { lineCost } from '../../util/json/line-cost.ts'
-import { answeredId } from './answered-id.ts'
 import { createByteTail } from '../../util/bytes/byte-tail.ts'
 import { createLineSplitter, type LineEnds, lineEnds } from '../../util/bytes/line-splitter.ts'
 import { withoutBom } from '../../util/bytes/without-bom.ts'
@@ -251,4 +250,19 @@ export class StdioTransport implements Transport {
     this.onclose?.()
     for (const waiter of this.#closeWaiters) waiter()
   }
+}
+
+const VERSION = String.raw`"jsonrpc"\s*:\s*"2\.0"`
+const ID = String.raw`"id"\s*:\s*(\d{1,15})`
+const ANSWER = String.raw`"(?:result|error)"\s*:`
+
+// Members may have any order and white space between them, as in Python's json.dumps.
+const ID_FIRST = new RegExp(String.raw`^\s*\{\s*(?:${VERSION}\s*,\s*)?${ID}\s*,\s*(?:${VERSION}\s*,\s*)?${ANSWER}`)
+const ANSWER_FIRST = new RegExp(String.raw`^\s*\{\s*(?:${VERSION}\s*,\s*)?${ANSWER}`)
+const ID_LAST = new RegExp(String.raw`,\s*${ID}\s*(?:,\s*${VERSION}\s*)?\}\s*$`)
+
+/** @param head the first bytes of the line, as latin1 @param tail its last @returns undefined if they hide the id */
+export function answeredId(head: string, tail: string): number | undefined {
+  const id = ID_FIRST.exec(head)?.[1] ?? (ANSWER_FIRST.test(head) ? ID_LAST.exec(tail)?.[1] : undefined)
+  return id === undefined ? undefined : Number(id)
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { TokenTrie } from './token-trie.ts'
+import { TokenTrie } from './estimate-tokens.ts'
 
 const trie = (step: 1 | -1, ...tokens: string[]) => new TokenTrie(tokens.join('\x7f'), step)
 

@@ -197,3 +197,23 @@ export function withoutSignature(error: BridgeError, tool: CatalogTool): BridgeE
 function listed(tool: CatalogTool, problems: readonly string[]): string {
   return `${tool.alias}: ${firstOf(problems, MAX_PROBLEMS, '; ')}`
 }
+
+/** Per cell. Further errors are always reported in full. */
+const MAX_REMEMBERED = 200
+
+/**
+ * Returns what `bind` returns.
+ * @param seen the errors that the cell has seen
+ * @throws what it throws, without the signature when the cell has seen the same error
+ */
+export async function shortened<T>(seen: Set<string>, tool: CatalogTool, bind: () => Promise<T>): Promise<T> {
+  try {
+    return await bind()
+  } catch (error) {
+    if (!BridgeError.isInstance(error) || error.code !== 'PROXY_ARGUMENTS_INVALID') throw error
+    const key = `${tool.server}\n${error.message}`
+    if (seen.has(key)) throw withoutSignature(error, tool)
+    if (seen.size < MAX_REMEMBERED) seen.add(key)
+    throw error
+  }
+}

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { needsIn } from './needs.ts'
+import { needsIn } from './wordings.ts'
 
 it.each([
   ['create issue, send message, list events', ['create issue', 'send message', 'list events']],

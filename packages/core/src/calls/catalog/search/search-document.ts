@@ -1,8 +1,9 @@
 // Extracts the searched texts of a tool. Pure.
 import type { CatalogTool } from '../model/catalog-tool.ts'
 import type { SearchDocument } from './fields.ts'
-import { parameterWords } from './parameter-words.ts'
 import { words } from './tokenize.ts'
+import { members, propertiesOf, resolve } from '../signature/json-schema.ts'
+import { isRecord } from '../../../util/json/json.ts'
 
 const MAX_DESCRIPTION = 3000
 
@@ -43,4 +44,79 @@ function safetyOf({ definition, name }: CatalogTool): number {
 
 function stringOf(value: unknown): string {
   return typeof value === 'string' ? value : ''
+}
+
+interface ParameterWords {
+  /** Names of the parameters themselves. */
+  names: string[]
+  /** Names of the properties inside them. */
+  nested: string[]
+  /** Descriptions and allowed values of all. */
+  texts: string[]
+}
+
+const MAX_DEPTH = 6
+const MAX_NAMES = 300
+/** Limit of schemas read, including those without names. */
+const MAX_SCHEMAS = 1000
+const MAX_NAME = 80
+const MAX_TEXT = 200
+const MAX_TEXTS = 4000
+const MAX_CHOICES = 40
+
+function parameterWords(inputSchema: unknown): ParameterWords {
+  const reader = new Reader(inputSchema)
+  reader.read(inputSchema, 0)
+  return { names: [...reader.names], nested: [...reader.nested], texts: reader.texts }
+}
+
+class Reader {
+  readonly names = new Set<string>()
+  readonly nested = new Set<string>()
+  readonly texts: string[] = []
+  readonly #root: unknown
+  #schemas = 0
+  /** Characters of text left to read. */
+  #left = MAX_TEXTS
+
+  constructor(root: unknown) {
+    this.#root = root
+  }
+
+  /** @param depth the number of properties and lists around the schema */
+  read(value: unknown, depth: number): void {
+    this.#schemas += 1
+    if (depth > MAX_DEPTH || this.#schemas > MAX_SCHEMAS || !isRecord(value)) return
+    const schema = resolve(value, this.#root)
+    if (depth > 0) {
+      this.#say(schema['description'])
+      this.#say(schema['const'])
+      const choices = schema['enum']
+      if (Array.isArray(choices)) this.#say(choices.slice(0, MAX_CHOICES).filter(isName).join(' '))
+    }
+    const properties = propertiesOf(schema)
+    this.#schemas += properties.length >> 5
+    for (const [name, property] of properties) {
+      if (this.names.size + this.nested.size >= MAX_NAMES) break
+      if (depth === 0) this.names.add(name.slice(0, MAX_NAME))
+      else this.nested.add(name.slice(0, MAX_NAME))
+      this.read(property, depth + 1)
+    }
+    this.read(schema['items'], depth + 1)
+    this.read(schema['additionalProperties'], depth + 1)
+    for (const keyword of ['anyOf', 'oneOf', 'allOf'] as const) {
+      for (const member of members(schema, keyword)) this.read(member, depth === 0 ? 0 : depth + 1)
+    }
+  }
+
+  #say(text: unknown): void {
+    if (typeof text !== 'string' || text === '' || this.#left <= 0) return
+    const read = text.slice(0, Math.min(MAX_TEXT, this.#left))
+    this.texts.push(read)
+    this.#left -= read.length + 1
+  }
+}
+
+function isName(choice: unknown): boolean {
+  return typeof choice === 'string' && choice.length <= 40
 }

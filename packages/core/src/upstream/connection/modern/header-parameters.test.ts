@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { headerParameters } from './header-parameters.ts'
+import { headerParameters } from './modern.ts'
 
 const property = (schema: unknown) => ({ type: 'object', properties: { a: schema } })
 const header = (name: unknown, type: unknown = 'string') => ({ type, 'x-mcp-header': name })
