@@ -22,7 +22,7 @@ _MAX_VISITED = 3000
 _MAX_DEPTH = 3
 _HIDDEN = "<hidden>"
 
-# The words that mark a name are those of packages/core/src/config/secrets/secret-names.ts.
+# The words that mark a name are those of packages/core/src/config/secrets/secret-arguments.ts.
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _SECRET_WORDS = frozenset(
     "token tokens pass pw pwd psw password passwd passphrase passcode pin otp totp secret secrets auth oauth authorization "

@@ -14,7 +14,7 @@ import { isAbsolutePlace, namesFolder, startInputs } from '../config/entries/sta
 import { PermissionFiles } from '../config/permission-files.ts'
 import type { SharedUpstreams } from '../upstream/shared-upstreams.ts'
 import type { Log } from '../util/log.ts'
-import { sortedJson } from '../util/json/sorted-json.ts'
+import { sortedJson } from '../util/json/json.ts'
 import type { DefinitionSource } from './configured-servers.ts'
 import { type Behind, keepBehind, listsDirectly } from './kept-behind.ts'
 import type { ConnectedServers } from './connect-servers.ts'

@@ -1,6 +1,6 @@
 // What a model needs to know beyond run_python's definition: `runtime.capability_summary()` and its resource. Pure.
 import type { Catalog } from './catalog/catalog.ts'
-import { oneLine, SERVER_WORDS_NOTE } from '../util/text/one-line.ts'
+import { oneLine, SERVER_WORDS_NOTE } from '../util/text/server-words.ts'
 import type { Scope } from './scope.ts'
 
 const GUIDE = `Find, by 2-4 wordings of a need: print(await runtime.search_tool_docs("create issue", "open ticket")) gives lines to paste. ${SERVER_WORDS_NOTE}

@@ -2,8 +2,8 @@
 import type { Catalog } from './catalog/catalog.ts'
 import { BridgeError } from '../errors.ts'
 import type { VisibleServer } from '../cell/protocol/frames.ts'
-import { shortName } from '../util/text/short-name.ts'
-import { firstOf } from '../util/text/list-text.ts'
+import { shortName } from '../util/text/server-words.ts'
+import { firstOf } from '../util/text/count.ts'
 
 export class Scope {
   readonly servers: VisibleServer[]

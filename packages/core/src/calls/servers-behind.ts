@@ -1,7 +1,7 @@
 // Names the configured servers and their purposes, most used first. Of a server's own text, only a few words of its
 // tools' names are used, in quotes: a client gives the text to its model as ours. Pure.
 import { estimateTokens } from '../util/tokens/estimate-tokens.ts'
-import { oneLine } from '../util/text/one-line.ts'
+import { oneLine } from '../util/text/server-words.ts'
 import type { ServerDefinition } from '../config/entries/server-definition.ts'
 import type { Catalog } from './catalog/catalog.ts'
 import type { Learned } from './learned-part.ts'

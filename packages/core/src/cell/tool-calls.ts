@@ -1,5 +1,6 @@
 // The open tool calls of a cell, and how long each tool took: for progress reports and the timeout note.
 import type { CallFrame } from './protocol/frames.ts'
+import { shortNumber } from '../util/text/count.ts'
 
 /** Progress of a cell's calls: `name` is the oldest open call, number `number` of `total` so far. */
 export interface ToolCallProgress {
@@ -90,4 +91,18 @@ function nameOf({ params }: CallFrame): string {
   const { server, tool } = (params ?? {}) as { server?: unknown; tool?: unknown }
   const short = (word: unknown) => (typeof word === 'string' ? word.slice(0, 100) : '?')
   return `${short(server)}.${short(tool)}`
+}
+
+export interface UpstreamProgress {
+  /** `server.tool`. */
+  name: string
+  done: number
+  total?: number
+  message?: string
+}
+
+/** Returns a text such as `maps.render: 2 of 5, tiles`; the last part is the server's message. */
+export function describeUpstreamProgress({ name, done, total, message }: UpstreamProgress): string {
+  const steps = [done, ...(total === undefined ? [] : [total])].map(shortNumber).join(' of ')
+  return `${name}: ${steps}${message ? `, ${message}` : ''}`
 }

@@ -14,7 +14,6 @@ import { addSettings, type SettingTable } from '../config/settings/settings.ts'
 import type { MakeOffer } from '../serve/mcp/offer.ts'
 import type { FillPart } from '../util/part.ts'
 import type { Command } from './command.ts'
-import type { Finding } from './finding.ts'
 import type { Terminal } from './terminal/terminal.ts'
 
 /**
@@ -95,4 +94,14 @@ export const features = {
   get offers(): MakeOffer[] {
     return plugged.flatMap(({ offer }) => offer ?? [])
   },
+}
+
+export interface Finding {
+  /** The area that was checked: `folders`, `servers`. */
+  check: string
+  level: 'ok' | 'warning' | 'broken'
+  message: string
+  advice?: string
+  /** Applies the advice, if nothing can be lost by it. */
+  fix?: () => Promise<void>
 }

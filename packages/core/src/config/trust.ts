@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto'
 import path from 'node:path'
 import type { CoveredFiles } from './entries/server-definition.ts'
-import { comparable } from '../util/files/is-inside.ts'
+import { comparable } from '../util/files/absolute-path.ts'
 import { isRecord } from '../util/json/json.ts'
 import { JsonRecord } from '../keep/json-record.ts'
 

@@ -4,8 +4,8 @@ import { BridgeError } from '../errors.ts'
 import { fieldsOf, isRecord } from '../util/json/json.ts'
 import { tryParseExact } from '../util/json/parse-exact.ts'
 import { didYouMeanText } from '../util/text/did-you-mean.ts'
-import { listText } from '../util/text/list-text.ts'
-import { shortName } from '../util/text/short-name.ts'
+import { listText } from '../util/text/count.ts'
+import { shortName } from '../util/text/server-words.ts'
 
 /** Of the schema of one argument, what decides how its value is read. */
 interface ArgumentSchema {

@@ -7,7 +7,7 @@ import { untilAborted, withTimeout } from '../../util/async/wait.ts'
 import { type Caller, callerOf, setCaller } from '../../upstream/lifecycle/callers.ts'
 import type { ServerError } from './toolbook.ts'
 import type { ServerRecord } from './server-record.ts'
-import { oneLine } from '../../util/text/one-line.ts'
+import { oneLine } from '../../util/text/server-words.ts'
 
 const AT_ONCE = 4
 /** Used when a person waits for all servers. With more, servers would run into their time limit for lack of CPU. */

@@ -1,7 +1,7 @@
 // A server's purpose in one phrase: from its instructions, otherwise from the names of its tools. Pure.
 import { count } from '../../util/text/count.ts'
-import { nameWords } from '../../util/text/name-words.ts'
-import { firstSentence, oneLine } from '../../util/text/one-line.ts'
+import { nameWords } from '../../util/text/python-name.ts'
+import { firstSentence, oneLine } from '../../util/text/server-words.ts'
 
 /** Paragraphs of the instructions that are read: later ones are about details. */
 const MAX_PARAGRAPHS = 4

@@ -18,7 +18,7 @@ import type { Failure, LearnedType, Listing, ServerError, Toolbook } from './too
 import { shellWord } from '../../config/secrets/command-line.ts'
 import { isRecord } from '../../util/json/json.ts'
 import { isPlainText, mergeShapes, readsFiles, shapeOfResult, type Shape } from './model/learned-types.ts'
-import { oneLine } from '../../util/text/one-line.ts'
+import { oneLine } from '../../util/text/server-words.ts'
 import { foldName } from '../../util/text/python-name.ts'
 import { type Purpose, purposeText, serverPurpose, serverTopics } from './server-purpose.ts'
 

@@ -1,6 +1,6 @@
 // Names the parameters of a tool that make its result smaller, for the error about a result that is too large. Pure.
-import { nameWords } from '../../util/text/name-words.ts'
-import { firstOf } from '../../util/text/list-text.ts'
+import { nameWords } from '../../util/text/python-name.ts'
+import { firstOf } from '../../util/text/count.ts'
 import { BridgeError } from '../../errors.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import { checkToolCall } from '../methods/check-tool-call.ts'

@@ -1,8 +1,8 @@
-// About servers that a search did not cover: else a tool that was not found seems not to exist. Pure.
+// About servers that a search did not cover, as else a tool seems not to exist, and about those that do not answer.
 import type { Unsearched } from '../catalog/known-server.ts'
 import type { SkippedTool, Upstreams } from '../../upstream/upstream.ts'
-import { oneLine } from '../../util/text/one-line.ts'
-import { firstOf } from '../../util/text/list-text.ts'
+import { oneLine } from '../../util/text/server-words.ts'
+import { firstOf } from '../../util/text/count.ts'
 import { ONLY_NAMED } from '../scope.ts'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { SessionFlow } from '../flow-part.ts'

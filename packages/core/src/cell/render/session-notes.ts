@@ -1,8 +1,7 @@
 // What a result says of its session, in sentences. Pure.
 import type { LeftBehind, MissingPackage } from '../../isolation/provider.ts'
 import type { CellResult } from '../cell-result.ts'
-import { count } from '../../util/text/count.ts'
-import { firstOf } from '../../util/text/list-text.ts'
+import { count, firstOf } from '../../util/text/count.ts'
 import type { Restorable } from '../session/checkpoint.ts'
 import type { SessionNews } from '../session/session-news.ts'
 

@@ -13,9 +13,8 @@ import type { CellResult } from '../cell-result.ts'
 import { isRecord } from '../../util/json/json.ts'
 import { ShownOutput } from './shown-output.ts'
 import { TimeLimit } from '../time-limit.ts'
-import { type ToolCallProgress, ToolCalls } from '../tool-calls.ts'
-import type { UpstreamProgress } from '../upstream-progress.ts'
-import { shortName } from '../../util/text/short-name.ts'
+import { type ToolCallProgress, ToolCalls, type UpstreamProgress } from '../tool-calls.ts'
+import { shortName } from '../../util/text/server-words.ts'
 
 /** Receives messages about slow one-off work before the first sandbox can start, such as pulling an image. */
 export type OnPreparing = (message: string) => void

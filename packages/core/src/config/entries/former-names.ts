@@ -5,7 +5,7 @@ import path from 'node:path'
 import * as z from 'zod'
 import type { DiscoveredServers, ServerDefinition } from './server-definition.ts'
 import { JsonRecord } from '../../keep/json-record.ts'
-import { sortedJson } from '../../util/json/sorted-json.ts'
+import { sortedJson } from '../../util/json/json.ts'
 
 /** By command or address: each name that an entry with it has had, with the names that it had before. */
 type Names = Record<string, Record<string, string[]>>

@@ -2,7 +2,7 @@
 // Checks the program that runs, not every word: a folder may be called sandbridge. Pure.
 import { programName, runnerOf, runnerTarget } from './runner-words.ts'
 import type { RemoteServer, StdioServer } from './server-definition.ts'
-import { comparable } from '../../util/files/is-inside.ts'
+import { comparable } from '../../util/files/absolute-path.ts'
 import { isLoopback } from '../../util/net/loopback.ts'
 
 /** This package, and the system it re-creates. */

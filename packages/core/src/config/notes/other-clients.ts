@@ -1,5 +1,5 @@
 // Tells which servers come from files of other MCP clients: cells can call them, and nobody gave them to us.
-import { firstOf } from '../../util/text/list-text.ts'
+import { firstOf } from '../../util/text/count.ts'
 import { visibleInline } from '../../util/text/visible.ts'
 import { OWN_SOURCES } from '../readers/own-places.ts'
 import type { ServerDefinition } from '../entries/server-definition.ts'

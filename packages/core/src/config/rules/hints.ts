@@ -1,6 +1,6 @@
 // Which annotations to believe: claims count only for servers that the user configured, and not against the name. Pure.
 import { fieldsOf } from '../../util/json/json.ts'
-import { nameWords } from '../../util/text/name-words.ts'
+import { nameWords } from '../../util/text/python-name.ts'
 import { HINTS, type Hints } from './rule.ts'
 
 /** The values for a tool without annotations (MCP 2025-11-25, Tools, ToolAnnotations). */

@@ -1,7 +1,7 @@
 // The servers and tools that a rule names. Names that a person could confuse count as the same name in a rule that
 // denies or asks, and as different names in a rule that allows. Pure.
 import { fitsGlob } from '../../util/text/glob.ts'
-import { withSpaces } from '../../util/text/name-words.ts'
+import { withSpaces } from '../../util/text/python-name.ts'
 
 /** A server and one of its tools, or patterns of them. */
 interface Pair {

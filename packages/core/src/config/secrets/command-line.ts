@@ -2,7 +2,7 @@
 import type { RemoteServer, StdioServer } from '../entries/server-definition.ts'
 import { createRedactor } from './redact.ts'
 import { visibleInline, withVisibleBlanks } from '../../util/text/visible.ts'
-import { shortened } from '../../util/text/short-name.ts'
+import { shortened } from '../../util/text/server-words.ts'
 
 const MAX_WORD_CHARS = 120
 const MAX_LINE_CHARS = 400

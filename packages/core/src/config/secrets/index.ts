@@ -1,4 +1,4 @@
 // What packages use of config/secrets.
 export { commandLine, shellWord, wholeCommandLine, wholeWord } from './command-line.ts'
 export { createRedactor, type Redactor, redactStart } from './redact.ts'
-export { hasSecretPart, isSecret, isSecretName } from './secret-names.ts'
+export { hasSecretPart, isSecret, isSecretName } from './secret-arguments.ts'

@@ -10,7 +10,7 @@ import {
   NUMBERS_SHOWN,
   SECRET_PART,
   SECRET_WORDS,
-} from './secret-names.ts'
+} from './secret-arguments.ts'
 
 it.each(['password', 'apiKey', 'x-auth-token', 'API_KEY', 'client_secret', 'dbPass', 'PIN', 'SESSION_COOKIE'])(
   '%s is the name of a secret',

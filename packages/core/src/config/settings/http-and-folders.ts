@@ -2,7 +2,7 @@
 import path from 'node:path'
 import { isIPv4, isIPv6 } from 'node:net'
 import { isLoopback } from '../../util/net/loopback.ts'
-import { standardCacheDir } from './cache-folder.ts'
+import { standardCacheDir } from './state-folder.ts'
 import {
   choice,
   DAY_S,

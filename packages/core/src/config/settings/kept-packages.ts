@@ -1,7 +1,7 @@
 // Where the packages of cells come from: MCP_BRIDGE_PACKAGES, or else the kept list. Read at start: imports little.
 import { readFileSync } from 'node:fs'
 import { parseJson } from '../../util/json/json.ts'
-import { keptPackagesFile } from './kept-packages-file.ts'
+import { keptPackagesFile } from './state-folder.ts'
 import { PACKAGE_WORD } from './sandbox.ts'
 
 const MAX_PACKAGES = 1_000

@@ -2,7 +2,7 @@
 import { realpath, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { BridgeError } from '../../errors.ts'
-import { isInside } from '../../util/files/is-inside.ts'
+import { isInside } from '../../util/files/absolute-path.ts'
 
 export interface MountedFolder {
   source: string

@@ -1,6 +1,6 @@
 // The outer layer around the process of the embedded sandbox: the strongest one whose trial run succeeds here.
 import { messageOf } from '../../errors.ts'
-import { lastLine } from '../../util/text/one-line.ts'
+import { lastLine } from '../../util/text/server-words.ts'
 import { findBubblewrapPrograms, NOBODY } from '../local/find-bubblewrap.ts'
 import { bubblewrapLayer, type OuterLayer } from './outer-bubblewrap.ts'
 import { spawnSandbox } from './spawn-sandbox.ts'

@@ -7,7 +7,7 @@ import { mapFew } from '../../util/async/map-few.ts'
 import { checkStoredName } from '../stored-name.ts'
 import { unwritable } from '../files/versioned-folders.ts'
 import { parseJson } from '../../util/json/json.ts'
-import { firstOf } from '../../util/text/list-text.ts'
+import { firstOf } from '../../util/text/count.ts'
 import { contentTypeOf } from './content-type.ts'
 
 export interface ArtifactLimits {

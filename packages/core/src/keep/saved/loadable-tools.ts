@@ -3,8 +3,7 @@
 import { hash } from 'node:crypto'
 import { BridgeError } from '../../errors.ts'
 import type { Log } from '../../util/log.ts'
-import { reachedTools } from './reached-tools.ts'
-import type { SavedTool, SavedToolContent } from './saved-tool.ts'
+import { reachedTools, type SavedTool, type SavedToolContent } from './saved-tool.ts'
 import type { BrokenTool, SavedToolStore } from './saved-tool-store.ts'
 import { JsonRecord } from '../json-record.ts'
 

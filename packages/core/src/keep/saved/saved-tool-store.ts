@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { didYouMeanText } from '../../util/text/did-you-mean.ts'
 import { parseJson } from '../../util/json/json.ts'
-import { firstOf } from '../../util/text/list-text.ts'
+import { firstOf } from '../../util/text/count.ts'
 import { BridgeError } from '../../errors.ts'
 import { MAX_SOURCE_CHARS, type SavedTool, type SavedToolContent, savedToolContent } from './saved-tool.ts'
 import { skillText } from './skill-text.ts'

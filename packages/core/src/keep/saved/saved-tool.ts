@@ -1,6 +1,6 @@
 // A saved tool: a Python function with its dependencies. The sandbox wrote all of it: here it is only data. Pure.
 import * as z from 'zod'
-import { firstSentence, oneLine } from '../../util/text/one-line.ts'
+import { firstSentence, oneLine } from '../../util/text/server-words.ts'
 import { boundedList } from '../../util/json/bounded-schema.ts'
 
 /** A Python name that is also a valid file name everywhere. Keywords are found when the tool is loaded. */
@@ -123,4 +123,15 @@ export function writtenText({
 
 export function savedToolSummary({ description }: SavedToolContent): string {
   return oneLine(description, 1_000)
+}
+
+/** @returns the tools by name, `from` among them */
+export function reachedTools<T extends SavedToolContent>(from: readonly T[], all: readonly T[]): Map<string, T> {
+  const reached = new Map(from.map((tool) => [tool.name, tool]))
+  // Entries that are added during the loop are visited, too.
+  for (const { imports, source } of reached.values()) {
+    const words = new Set(`${imports.join(' ')} ${source}`.match(/\w+/g))
+    for (const tool of all) if (words.has(tool.name) && !reached.has(tool.name)) reached.set(tool.name, tool)
+  }
+  return reached
 }

@@ -1,5 +1,5 @@
 // A value that a cell shows, in the richest form that a page can safely draw: an image, otherwise text. Pure.
-import { shortened } from '../../util/text/short-name.ts'
+import { shortened } from '../../util/text/server-words.ts'
 
 export interface Shown {
   text?: string | undefined

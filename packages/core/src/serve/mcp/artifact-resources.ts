@@ -8,7 +8,7 @@ import { isTextType } from '../../keep/saved/content-type.ts'
 import type { Sessions } from './sessions.ts'
 import { OUTPUT_URI_TEMPLATE } from '../../cell/session/output-store.ts'
 import type { Session } from '../../cell/session/session.ts'
-import { shortName } from '../../util/text/short-name.ts'
+import { shortName } from '../../util/text/server-words.ts'
 
 /** Enough for a person to choose from. Older artifacts can still be read by URI. */
 const MAX_LISTED = 200

@@ -16,8 +16,8 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server'
 import { messageOf } from '../../errors.ts'
-import { listText } from '../../util/text/list-text.ts'
-import { shortName } from '../../util/text/short-name.ts'
+import { listText } from '../../util/text/count.ts'
+import { shortName } from '../../util/text/server-words.ts'
 import { VERSION } from '../../util/version.ts'
 import {
   listArtifactResources,
@@ -139,7 +139,7 @@ export function createServer(parts: ServerParts): Server {
     if (languages.length === 0) return []
     const [{ languageTool }, { listedLanguages }] = await Promise.all([
       import('./language-tools.ts'),
-      import('./listed-languages.ts'),
+      import('./language-tools.ts'),
     ])
     return listedLanguages(parts.settings).map((language) => languageTool(language, byHandle))
   }

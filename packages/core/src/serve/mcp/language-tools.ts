@@ -1,6 +1,7 @@
-// The tools for other languages than Python, loaded only if set. Their arguments are run_python's. Pure.
-import type { OtherLanguage } from '../../config/settings/settings.ts'
+// The tools for other languages than Python, loaded only if set. Their arguments are run_python's.
+import type { OtherLanguage, Settings } from '../../config/settings/settings.ts'
 import { RUN_PYTHON_TOOL } from './run-python-tool.ts'
+import { findPrograms } from '../../util/process/find-program.ts'
 
 const DESCRIPTIONS: Record<OtherLanguage, string> = {
   bash:
@@ -27,4 +28,11 @@ export function languageTool(language: OtherLanguage, byHandle: boolean) {
     inputSchema: { ...inputSchema, properties },
     _meta,
   }
+}
+
+const ENGINES = ['podman', 'docker', 'bwrap']
+
+export function listedLanguages({ languages, runtime }: Pick<Settings, 'languages' | 'runtime'>): OtherLanguage[] {
+  const hasBash = runtime === 'auto' ? ENGINES.some((name) => findPrograms(name).length > 0) : runtime !== 'pyodide'
+  return languages.filter((language) => language !== 'bash' || hasBash)
 }

@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest'
 import * as findProgram from '../../util/process/find-program.ts'
-import { listedLanguages } from './listed-languages.ts'
+import { listedLanguages } from './language-tools.ts'
 
 it.each([
   ['pyodide', ['bwrap'], ['javascript']],

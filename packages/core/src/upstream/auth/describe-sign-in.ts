@@ -1,6 +1,6 @@
 // How requests to a remote server are authorized, for people: by what, as whom, since when and until when.
 import type { ServerDefinition } from '../../config/entries/server-definition.ts'
-import { ago } from '../../util/text/ago.ts'
+import { ago } from '../../util/text/count.ts'
 import { latestGrant } from './grants.ts'
 import { type OwnCredentials, ownCredentials } from './sign-ins.ts'
 import type { TokenStore } from './token-store.ts'

@@ -15,3 +15,9 @@ export function encodingOf([first, second]: Uint8Array): 'utf-8' | 'utf-16le' | 
 export function decodeText(bytes: Uint8Array, fatal = true): string {
   return new TextDecoder(encodingOf(bytes), { fatal }).decode(bytes)
 }
+
+const BOM = Buffer.from('\u{FEFF}')
+
+export function withoutBom(bytes: Buffer): Buffer {
+  return bytes.subarray(0, BOM.length).equals(BOM) ? bytes.subarray(BOM.length) : bytes
+}

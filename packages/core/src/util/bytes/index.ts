@@ -1,7 +1,6 @@
 // What packages use of util/bytes.
 export { createByteTail } from './byte-tail.ts'
-export { decodeText, encodingOf } from './decode-text.ts'
+export { decodeText, encodingOf, withoutBom } from './decode-text.ts'
 export { createLineSplitter, type LineSplitter } from './line-splitter.ts'
 export { readAtMost } from './read-at-most.ts'
-export { withoutBom } from './without-bom.ts'
 export { isSafeName, zipEntries, type ZipEntry } from './zip-archive.ts'

@@ -1,7 +1,7 @@
 // What packages use of util/files.
 export { readFailure } from './file-failure.ts'
 export { withFileLock } from './file-lock.ts'
-export { comparable, isInside } from './is-inside.ts'
+export { comparable, isInside } from './absolute-path.ts'
 export { keepText, readKeptText } from './kept-text.ts'
 export { isOnlyOurs, isOwnFolderSync, makeFolder, makePrivateFolder, makePrivateFolderSync } from './private-folder.ts'
 export { readOrdinary, readOrdinaryText } from './read-ordinary.ts'

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync } from
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { ownTemporaryFolder } from './own-temporary-folder.ts'
+import { ownTemporaryFolder } from './private-folder.ts'
 import { needsPosix } from '../../../test/support/needs.ts'
 
 function emptyTemporary(): string {

@@ -1,8 +1,8 @@
 // Creates private folders. Missing parents get the usual permissions: other users' sandboxes must reach a cache.
 import { lstatSync, mkdirSync, promises, realpathSync } from 'node:fs'
-import { userInfo } from 'node:os'
+import { userInfo, tmpdir } from 'node:os'
 import path from 'node:path'
-import { isInside } from './is-inside.ts'
+import { isInside } from './absolute-path.ts'
 
 /** @throws what node:fs throws */
 export async function makePrivateFolder(folder: string): Promise<void> {
@@ -79,4 +79,20 @@ function makeFolderSync(folder: string, mode: number): void {
     failure = make()
   }
   if (failure && failure.code !== 'EEXIST') throw failure
+}
+
+/**
+ * Makes the folder if it is missing.
+ * @param isReadableByAll others can read it, as the user of root's sandboxes must
+ * @returns its path with all links resolved; undefined if it cannot be made or is not this user's alone
+ */
+export function ownTemporaryFolder(name: string, isReadableByAll = false): string | undefined {
+  // Windows has a folder for each user.
+  const folder = path.join(tmpdir(), `sandbridge-${name}-${process.getuid?.() ?? userInfo().username}`)
+  try {
+    mkdirSync(folder, { recursive: true, mode: isReadableByAll ? 0o755 : 0o700 })
+  } catch {
+    return undefined
+  }
+  return isOwnFolderSync(folder) ? folder : undefined
 }

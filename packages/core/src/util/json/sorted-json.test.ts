@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { sortedJson } from './sorted-json.ts'
+import { sortedJson } from './json.ts'
 
 describe('JSON with sorted keys', () => {
   it('sorted JSON is the same for objects that are equal, however deep and in whatever order their keys are', () => {

@@ -1,4 +1,3 @@
 // What packages use of util/net.
-export { embeddedIpv4 } from './embedded-ipv4.ts'
-export { isLoopback, isLoopbackUrl, reachesThisMachine } from './loopback.ts'
+export { embeddedIpv4, isLoopback, isLoopbackUrl, reachesThisMachine } from './loopback.ts'
 export { fitsSocketAddress, listenForAnyUser, shortFolder } from './unix-socket.ts'

@@ -1,6 +1,5 @@
 // "Did you mean": finds the known names closest to a mistyped one. Pure.
-import { nameWords } from './name-words.ts'
-import { byCodeUnit, foldName } from './python-name.ts'
+import { nameWords, byCodeUnit, foldName } from './python-name.ts'
 
 const MAX_LENGTH = 80
 

@@ -4,26 +4,12 @@ import { escapedUnits } from './visible.ts'
 /** Direction marks, zero-width signs, fillers, variation selectors, tags, and marks of annotations. */
 const HIDDEN = /[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/u
 /** Scripts whose letters join by signs that are not seen. */
-const JOINING = [
-  'Arabic',
-  'Syriac',
-  'Nko',
-  'Mongolian',
-  'Devanagari',
-  'Bengali',
-  'Gurmukhi',
-  'Gujarati',
-  'Oriya',
-  'Tamil',
-  'Telugu',
-  'Kannada',
-  'Malayalam',
-  'Sinhala',
-  'Khmer',
-  'Myanmar',
-  'Tibetan',
-]
-const LETTER = `[${JOINING.map((script) => `\\p{scx=${script}}`).join('')}]`
+const JOINING =
+  'Arabic Syriac Nko Mongolian Devanagari Bengali Gurmukhi Gujarati Oriya Tamil Telugu Kannada Malayalam Sinhala Khmer ' +
+  'Myanmar Tibetan'
+const LETTER = `[${JOINING.split(' ')
+  .map((script) => `\\p{scx=${script}}`)
+  .join('')}]`
 const PICTURE = '\\p{Extended_Pictographic}\\p{Emoji_Modifier}?[\\ufe0e\\ufe0f]?'
 /** England, Scotland, Wales. */
 const FLAG =

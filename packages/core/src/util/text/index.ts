@@ -1,16 +1,21 @@
 // What packages use of util/text.
-export { ago } from './ago.ts'
+export { ago, count, shortNumber, firstOf, listText } from './count.ts'
 export { asciiDigit, FOREIGN_DIGIT } from './ascii-digit.ts'
-export { count } from './count.ts'
 export { didYouMean, didYouMeanText, editDistance, nearestName } from './did-you-mean.ts'
 export { fitsGlob } from './glob.ts'
-export { firstOf, listText } from './list-text.ts'
-export { firstSentence, lastLine, oneLine, paragraphs } from './one-line.ts'
+export {
+  firstSentence,
+  lastLine,
+  oneLine,
+  paragraphs,
+  cleanWords,
+  isPlainlySeen,
+  onOneLine,
+  shortened,
+  shortName,
+} from './server-words.ts'
 export { byCodeUnit } from './python-name.ts'
 export { sandboxName } from './sandbox-name.ts'
-export { cleanWords, isPlainlySeen, onOneLine } from './server-words.ts'
-export { shortened, shortName } from './short-name.ts'
-export { shortNumber } from './short-number.ts'
 export { plainText, shownText, TerminalText } from './terminal-text.ts'
 export { textName } from './text-name.ts'
 export { visible, visibleInline, withVisibleBlanks } from './visible.ts'

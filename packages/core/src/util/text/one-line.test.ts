@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { firstSentence, oneLine } from './one-line.ts'
+import { firstSentence, oneLine } from './server-words.ts'
 
 it('control characters, ANSI sequences, bidirectional and zero-width characters are removed', () => {
   const hostile = 'Reads\u001b[31m a\u0007 file\u202e gpj.\u200bexe\u2066\ufeff\u0000\u{e0041} now'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { shortNumber } from './short-number.ts'
+import { shortNumber } from './count.ts'
 
 it.each([
   [5, '5'],

@@ -5,7 +5,7 @@ import { CatalogOffering } from '../model/catalog-offering.ts'
 import type { CatalogTool } from '../model/catalog-tool.ts'
 import { didYouMeanText } from '../../../util/text/did-you-mean.ts'
 import { foldName } from '../../../util/text/python-name.ts'
-import { firstOf } from '../../../util/text/list-text.ts'
+import { firstOf } from '../../../util/text/count.ts'
 import { ERROR, parametersText, type Parameter, type Signature } from '../signature/signature.ts'
 import { type Budget, isLargeInteger, newBudget, violation } from '../signature/violation.ts'
 
@@ -189,7 +189,7 @@ interface InvalidArguments {
 }
 
 /** An error of `bindArguments` without the signature, for a reader who has seen it. */
-export function withoutSignature(error: BridgeError, tool: CatalogTool): BridgeError {
+function withoutSignature(error: BridgeError, tool: CatalogTool): BridgeError {
   const { problems } = error.data as InvalidArguments
   return new BridgeError(error.code, listed(tool, problems), { hint: '', data: error.data })
 }

@@ -1,6 +1,6 @@
 // What a schema says of an argument beyond its type, for full documentation: limits, formats, meanings. Pure.
 import { isRecord, itemsOf } from '../../../util/json/json.ts'
-import { oneLine } from '../../../util/text/one-line.ts'
+import { oneLine } from '../../../util/text/server-words.ts'
 import { flattened, members, propertiesOf, requiredNames, type Schema } from '../signature/json-schema.ts'
 import { pythonLiteral } from '../signature/python-literal.ts'
 import { typeText } from '../signature/schema-type.ts'

@@ -8,7 +8,7 @@ import { schemaInBox } from '../model/result-parts.ts'
 import { isTooComplex } from '../signature/schema-reading.ts'
 import { typeText } from '../signature/schema-type.ts'
 import { deprecationNote } from '../search/deprecation.ts'
-import { firstSentence } from '../../../util/text/one-line.ts'
+import { firstSentence } from '../../../util/text/server-words.ts'
 
 export type Detail = 'summary' | 'full'
 

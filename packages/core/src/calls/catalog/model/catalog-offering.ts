@@ -4,7 +4,7 @@ import { CatalogTool } from './catalog-tool.ts'
 import { isRecord } from '../../../util/json/json.ts'
 import { pythonString } from '../signature/python-literal.ts'
 import { parametersText, type SignatureLimits } from '../signature/signature.ts'
-import { firstSentence, oneLine } from '../../../util/text/one-line.ts'
+import { firstSentence, oneLine } from '../../../util/text/server-words.ts'
 
 export type OfferingKind = 'resource' | 'resource template' | 'skill' | 'prompt'
 

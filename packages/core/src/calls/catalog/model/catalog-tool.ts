@@ -4,7 +4,7 @@ import { isRecord } from '../../../util/json/json.ts'
 import { pythonName, pythonNames } from '../../../util/text/python-name.ts'
 import { toolFingerprint } from './identity.ts'
 import { signatureOf, type Signature } from '../signature/signature.ts'
-import { DESCRIPTION_LIMIT, oneLine } from '../../../util/text/one-line.ts'
+import { DESCRIPTION_LIMIT, oneLine } from '../../../util/text/server-words.ts'
 
 /** Methods of every server beside its own tools: see server-methods.ts. */
 export type ServerMethod = 'resources' | 'read_resource' | 'prompts' | 'get_prompt' | 'list_tools'

@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto'
 import type { ServerDefinition } from '../../../config/entries/server-definition.ts'
 import type { UpstreamTool } from '../../../upstream/upstream.ts'
-import { sortedJson } from '../../../util/json/sorted-json.ts'
+import { sortedJson } from '../../../util/json/json.ts'
 
 /** Raised when types are learned in another way. */
 const LEARNED_FORMAT = 2

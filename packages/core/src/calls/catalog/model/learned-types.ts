@@ -5,7 +5,7 @@ import { propertiesOf } from '../signature/json-schema.ts'
 import { blocksOf, inBox, structuredOf } from './result-parts.ts'
 import { columnsOf, jsonLines } from './text-columns.ts'
 import { fieldsOf, isRecord, parseJson } from '../../../util/json/json.ts'
-import { nameWords } from '../../../util/text/name-words.ts'
+import { nameWords } from '../../../util/text/python-name.ts'
 import { parsePythonLiteral } from '../../../util/text/python-value.ts'
 
 /**

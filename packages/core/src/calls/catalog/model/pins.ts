@@ -2,7 +2,7 @@
 // something else: it counts as changed until the user accepts it. What a server first lists for clients that can be
 // asked more is pinned too. Pure.
 import { hash } from 'node:crypto'
-import { sortedJson } from '../../../util/json/sorted-json.ts'
+import { sortedJson } from '../../../util/json/json.ts'
 import type { UpstreamTool } from '../../../upstream/upstream.ts'
 
 /** A tool as first listed. For a very long description only the hash is kept. */

@@ -1,6 +1,6 @@
 // Finds whether a server advises against a tool, and the text that says so. Pure.
 import type { UpstreamTool } from '../../../upstream/upstream.ts'
-import { oneLine } from '../../../util/text/one-line.ts'
+import { oneLine } from '../../../util/text/server-words.ts'
 import { words } from './tokenize.ts'
 
 /** Characters of a description that are read. */

@@ -82,6 +82,6 @@ function isNeed(part: string, between: string, before: string): boolean {
   const words = part.match(/[\p{L}\d]+/gu) ?? []
   const isHard = HARD.test(between)
   const mayBeWord = isHard || (between.includes(',') && !/\band\b/i.test(between) && !HAS_DETAILS.test(before))
-  const isLongEnough = words.length > 1 ? words[0]!.length > 1 : mayBeWord && (words[0]?.length ?? 0) > 3
-  return isLongEnough && words.length <= MAX_WORDS && (isHard || !REFERS_BACK.test(part))
+  const isWhole = words.length > 1 ? words[0]!.length > 1 : mayBeWord && (words[0]?.length ?? 0) > 3
+  return isWhole && words.length <= MAX_WORDS && (isHard || !REFERS_BACK.test(part))
 }

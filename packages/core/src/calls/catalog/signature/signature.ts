@@ -7,7 +7,7 @@ import { pythonLiteral } from './python-literal.ts'
 import { typeText } from './schema-type.ts'
 import { violation } from './violation.ts'
 import { isRecord } from '../../../util/json/json.ts'
-import { oneLine } from '../../../util/text/one-line.ts'
+import { oneLine } from '../../../util/text/server-words.ts'
 
 export interface Parameter {
   /** Name in Python code. */
