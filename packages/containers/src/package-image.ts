@@ -19,6 +19,7 @@ import { isPureWheel } from '@sandbridge/cell-packages/wheel.ts'
 import { runCommand } from '@sandbridge/core/util/process'
 import { ensureImage, type Image } from './image.ts'
 import type { Engine } from './probe-engine.ts'
+import { folderFor } from './seccomp-file.ts'
 
 const BUILD_TIMEOUT_MS = 30 * 60_000
 
@@ -65,7 +66,7 @@ async function build(
   name: string,
   onProgress: (message: string) => void,
 ): Promise<void> {
-  const context = await makeTemporaryFolder()
+  const context = await makeTemporaryFolder(folderFor(engine.command))
   try {
     // Podman may run as another user.
     await chmod(context, 0o755)

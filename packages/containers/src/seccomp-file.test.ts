@@ -4,8 +4,9 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync,
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
+import { needsLinux } from '@sandbridge/core/test/support/needs.ts'
 import { newContainerName } from './owner.ts'
-import { seccompProfileFile, visibleFolder } from './seccomp-file.ts'
+import { folderFor, profileFile, seccompProfileFile, visibleFolder } from './seccomp-file.ts'
 import { seccompProfile } from './seccomp-profile.ts'
 
 it('the seccomp file differs where memory is not counted', () => {
@@ -59,4 +60,22 @@ it('an engine of snap gets its files where it sees them', () => {
   const caches = path.join(realpathSync(home), 'Library/Caches/sandbridge')
   expect(visibleFolder('/opt/podman/bin/podman', home, 'darwin')).toBe(caches)
   expect(existsSync(caches)).toBe(true)
+})
+
+it('two engines that see other folders have a profile each, below the one that each sees', () => {
+  needsLinux('a home of macOS is simulated where it is none')
+  const home = realpathSync(mkdtempSync(path.join(tmpdir(), 'mac-')))
+  onTestFinished(() => rmSync(home, { recursive: true }))
+  const ofLinux = profileFile('seccomp-x.json', () => 'x', 'podman')
+  const { platform } = process
+  vi.stubEnv('HOME', home)
+  Object.defineProperty(process, 'platform', { value: 'darwin' })
+  onTestFinished(() => {
+    Object.defineProperty(process, 'platform', { value: platform })
+    vi.unstubAllEnvs()
+  })
+  const ofMac = profileFile('seccomp-x.json', () => 'x', 'podman')
+  expect(ofMac).toMatch(`${home}/Library/Caches/sandbridge/`)
+  expect(folderFor('docker')).toBe(`${home}/Library/Caches/sandbridge`)
+  expect(ofLinux.startsWith(home)).toBe(false)
 })

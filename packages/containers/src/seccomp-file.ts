@@ -18,8 +18,11 @@ const files = new Map<string, string>()
  */
 export function seccompProfileFile(countedMemory: boolean, command: EngineName = 'podman'): string {
   const name = countedMemory ? 'seccomp.json' : 'seccomp-uncounted.json'
-  return profileFile(name, () => seccompProfile(countedMemory), visibleFolder(findPrograms(command)[0]))
+  return profileFile(name, () => seccompProfile(countedMemory), command)
 }
+
+/** Where an engine reads what the bridge writes for it. */
+export const folderFor = (command: EngineName): string => visibleFolder(findPrograms(command)[0])
 
 /**
  * A folder that the engine's program sees, with all links resolved: one of snap has a /tmp of its own, and so has the
@@ -40,8 +43,10 @@ export function visibleFolder(program = '', home = homedir(), platform = process
 }
 
 /** The same for another profile, by its file name. @throws BridgeError CONFIG_INVALID */
-export function profileFile(name: string, profile: () => string, parent = visibleFolder()): string {
-  const known = files.get(name)
+export function profileFile(name: string, profile: () => string, command: EngineName): string {
+  const parent = folderFor(command)
+  const key = path.join(parent, name)
+  const known = files.get(key)
   if (known !== undefined && existsSync(known)) return known
   try {
     removeLeftoverFolders(parent)
@@ -49,7 +54,7 @@ export function profileFile(name: string, profile: () => string, parent = visibl
     writeFileSync(file, profile())
     // Podman may run as another user.
     chmodSync(file, 0o444)
-    files.set(name, file)
+    files.set(key, file)
     return file
   } catch (error) {
     throw noTemporaryFiles(error)

@@ -38,8 +38,8 @@ async function start(last: number, source = MANAGER) {
   onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
   const child = spawn(process.execPath, ['-e', source, '--', folder, String(last)], { detached: true })
   await once(child.stdout, 'data')
-  const finish = (askAfterMs: number, killAfterMs: number) =>
-    leaveToFinish(child, [{ folder, depth: 1 }], { askAfterMs, killAfterMs })
+  const finish = (askAfterMs: number, killAfterMs: number, platform = process.platform) =>
+    leaveToFinish(child, [{ folder, depth: 1 }], { askAfterMs, killAfterMs }, platform)
   const gone = () => expect.poll(() => groupExists(child.pid!), { timeout: 10_000 }).toBe(false)
   return { child, finish, gone, left: (name: string) => existsSync(path.join(folder, name)) }
 }
@@ -67,4 +67,15 @@ it('a package manager that writes nothing more and ignores signals is killed', a
   const { finish, gone } = await start(1, deaf)
   finish(0, 100)
   await gone()
+})
+
+it('on Windows, a package manager completes its work and can write, though the shell that started it ended with the bridge', async () => {
+  // As cmd.exe, which starts npx.cmd.
+  const shell = `require('node:child_process').spawn(process.execPath, ['-e', ${JSON.stringify(MANAGER)}, '--', ...process.argv.slice(1)], { stdio: 'inherit' })`
+  const { child, finish, left } = await start(30, shell)
+  finish(1500, 1500, 'win32')
+  process.kill(child.pid!, 'SIGKILL')
+  child.stdout.destroy()
+  await expect.poll(() => left('complete'), { timeout: 10_000 }).toBe(true)
+  await expect.poll(() => groupExists(child.pid!), { timeout: 10_000 }).toBe(false)
 })

@@ -11,6 +11,9 @@ export interface FinishLimits {
   killAfterMs: number
 }
 
+/** On Windows, where a shell that a manager is started by ends with the bridge: how long after the last change. */
+const QUIET_MS = 5000
+
 /**
  * CommonJS for `node -e`. Arguments: the process group, its limits, the watched folders, and taskkill on Windows. It
  * reads the group's output, so that no write fails.
@@ -21,8 +24,12 @@ const { lstatSync, readdirSync } = require('node:fs')
 const { Socket } = require('node:net')
 const path = require('node:path')
 const [pid, { askAfterMs, killAfterMs }, watched, taskkill] = process.argv.slice(1).map((text) => JSON.parse(text))
-const isWindows = process.platform === 'win32'
-for (const fd of isWindows ? [] : [3, 4]) new Socket({ fd }).on('error', () => {}).resume()
+const isWindows = taskkill !== null
+for (const fd of [3, 4]) {
+  try {
+    new Socket({ fd }).on('error', () => {}).resume()
+  } catch {}
+}
 const state = () => {
   let seen = ''
   let left = 3000
@@ -54,10 +61,10 @@ let last = state()
 let since = Date.now()
 let isAsked = false
 const timer = setInterval(() => {
-  if (!isAlive()) return process.exit()
   const now = state()
   if (now !== last) since = Date.now()
   last = now
+  if (!isAlive() && !(isWindows && Date.now() - since < ${QUIET_MS})) return process.exit()
   if (Date.now() - since < (isAsked ? killAfterMs : askAfterMs)) return
   end(isAsked)
   if (isAsked) clearInterval(timer)
@@ -67,16 +74,22 @@ const timer = setInterval(() => {
 `
 
 /** Returns at once. The process gets the end of its input, so that a server that it starts in the end exits. */
-export function leaveToFinish(child: ChildProcess, watched: readonly WatchedFolder[], limits: FinishLimits): void {
+export function leaveToFinish(
+  child: ChildProcess,
+  watched: readonly WatchedFolder[],
+  limits: FinishLimits,
+  platform = process.platform,
+): void {
   const { pid, stdin, stdout, stderr } = child
   if (pid === undefined) return
-  const args = [pid, limits, watched, foundProgram('taskkill').file].map((value) => JSON.stringify(value))
-  const output = process.platform === 'win32' ? [] : [stdout, stderr]
+  const taskkill = platform === 'win32' ? foundProgram('taskkill').file : null
+  const args = [pid, limits, watched, taskkill].map((value) => JSON.stringify(value))
+  const output = [stdout, stderr].map((stream) => (stream?.destroyed === false ? stream : 'ignore'))
   const finisher = spawn(process.execPath, ['-e', SOURCE, '--', ...args], {
     detached: true,
     windowsHide: true,
     env: {},
-    stdio: ['ignore', 'ignore', 'ignore', ...output.map((stream) => (stream?.destroyed === false ? stream : 'ignore'))],
+    stdio: ['ignore', 'ignore', 'ignore', ...output],
   })
   finisher.on('error', () => {})
   finisher.unref()

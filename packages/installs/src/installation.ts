@@ -3,7 +3,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { passedEnvironment } from '@sandbridge/core/config/entries'
-import { endGroup, environmentOf, groupExists, mergedEnvironment } from '@sandbridge/core/util/process'
+import { endGroup, groupExists, mergedEnvironment } from '@sandbridge/core/util/process'
 import { untilAborted } from '@sandbridge/core/util/async'
 import { leaveToFinish } from './finish-install.ts'
 import { type InstallPlace, installPlace } from './install-place.ts'
@@ -62,7 +62,7 @@ class PackageInstallation implements Installation {
     const { context, jailHome } = options
     // A jail has caches of its own.
     const layers = [jailHome === undefined ? passedEnvironment(context.env) : {}, options.env]
-    const env = environmentOf(mergedEnvironment(layers))
+    const env = mergedEnvironment(layers)
     this.#place = installPlace(launch, { env, home: jailHome ?? env['HOME'] ?? context.home })
     this.#options = options
     this.expired = new Promise((resolve) => (this.#expire = resolve))

@@ -79,7 +79,7 @@ export function containerArguments(
     '--security-opt=no-new-privileges',
     // SELinux would refuse the mounted files, and relabelling would change the machine's own files.
     '--security-opt=label=disable',
-    `--security-opt=seccomp=${enginePath(serverProfile(), engine)}`,
+    `--security-opt=seccomp=${enginePath(serverProfile(engine), engine)}`,
     ...userArguments(engine),
     `--network=${options.network ? 'host' : 'none'}`,
     ...(engine.dialect === 'podman'
@@ -124,8 +124,8 @@ function userArguments({ dialect, rootless }: Engine): string[] {
   return [uid === 0 ? `--user=${UNPRIVILEGED_UID}:${UNPRIVILEGED_UID}` : `--user=${uid}:${gid}`]
 }
 
-function serverProfile(): string {
-  return profileFile('seccomp-servers.json', () => refusingProfile(REFUSED_SYSCALLS, RULED_SERVER_SYSCALLS))
+function serverProfile({ command }: Engine): string {
+  return profileFile('seccomp-servers.json', () => refusingProfile(REFUSED_SYSCALLS, RULED_SERVER_SYSCALLS), command)
 }
 
 /** All mounts, each target once: engines order them themselves. */

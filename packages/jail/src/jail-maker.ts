@@ -6,6 +6,7 @@ import { findImage } from '@sandbridge/containers/image.ts'
 import { newContainerName, ownerLabels, removeLeftovers } from '@sandbridge/containers/owner.ts'
 import type { EngineName, JailMakerName } from '@sandbridge/core/parts'
 import { type Engine, probeEngine } from '@sandbridge/containers/probe-engine.ts'
+import { folderFor } from '@sandbridge/containers/seccomp-file.ts'
 import { makeTemporaryFolder } from '@sandbridge/core/isolation'
 import { runCommand } from '@sandbridge/core/util/process'
 import { type BubblewrapJail, findBubblewrapJail } from './bubblewrap-jail.ts'
@@ -78,7 +79,7 @@ async function withOwnPrograms(engine: Engine): Promise<ContainerJail | string> 
   const made = await ensureRootImage(engine, root)
   if ('reason' in made) return made.reason
   const jail = { engine, image: made.image, root }
-  const folder = await makeTemporaryFolder()
+  const folder = await makeTemporaryFolder(folderFor(engine.command))
   try {
     await chmod(folder, 0o755)
     const word = randomBytes(8).toString('hex')

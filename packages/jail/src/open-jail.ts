@@ -6,6 +6,7 @@ import type { ClientContext, Environment } from '@sandbridge/core/config/setting
 import { IMAGE_NAME, NETWORK_VARIABLES, passedEnvironment } from '@sandbridge/core/config/entries'
 import type { ServerDefinition, ServerSandbox, StdioServer } from '@sandbridge/core/config/entries'
 import { BridgeError } from '@sandbridge/core/errors.ts'
+import { folderFor } from '@sandbridge/containers/seccomp-file.ts'
 import { makeTemporaryFolder } from '@sandbridge/core/isolation'
 import { makePrivateFolder } from '@sandbridge/core/util/files'
 import { afterBridge } from './after-bridge.ts'
@@ -69,7 +70,7 @@ export async function openJail(
   await refuseTooMuch(request)
   const owner = ownerFor(maker)
   const home = { source: await privateHome(name, place.stateDir, owner), target: place.home }
-  const temporary = await makeTemporaryFolder()
+  const temporary = await makeTemporaryFolder(maker.name === 'bubblewrap' ? undefined : folderFor(maker.name))
   let guards: Awaited<ReturnType<typeof makeGuards>> | undefined
   const cleanUp = async (): Promise<void> => {
     await guards?.remove()

@@ -16,6 +16,7 @@ import { tokensFile } from '../config/tokens-file.ts'
 import type { EventStream } from '../observe/events/event-stream.ts'
 import type { Log } from '../util/log.ts'
 import { shortFolder } from '../util/net/unix-socket.ts'
+import { mergedEnvironment } from '../util/process/environment.ts'
 import type { Standing } from '../config/rules/policy.ts'
 import type { Ability, Questions } from '../calls/questions/questions.ts'
 import type { Stores } from '../keep/store.ts'
@@ -162,7 +163,7 @@ export function connectServers(options: ConnectOptions): ConnectedServers {
 /** Returns the values that placeholders of definitions refer to. */
 function hostOf({ env, context }: ConnectOptions): { env: Environment; home: string; workspaceFolder: string } {
   const { home, cwd } = context
-  return { env: { ...context.env, ...env() }, home, workspaceFolder: cwd }
+  return { env: mergedEnvironment<string | undefined>([context.env, env()]), home, workspaceFolder: cwd }
 }
 
 type KeySettings = Pick<Settings, 'signInKey' | 'storage'>

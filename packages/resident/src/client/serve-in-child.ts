@@ -21,6 +21,7 @@ export function serveInChild({ read, isOver, told }: TakenInput): void {
       MCP_BRIDGE_RESIDENT: `off ${MCP_BRIDGE_RESIDENT.replaceAll(/["']/g, '').replace(SAYS_ON_OR_OFF, '')}`,
     },
     stdio: ['pipe', 'pipe', 'inherit'],
+    windowsHide: true,
   })
   child.stdin.on('error', () => {}).write(read)
   if (isOver) child.stdin.end()

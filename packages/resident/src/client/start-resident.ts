@@ -5,6 +5,7 @@ import { closeSync, existsSync, mkdirSync, openSync, statSync, utimesSync } from
 import path from 'node:path'
 import type { ClientContext } from '@sandbridge/core/config/settings'
 import { ownScript } from '@sandbridge/core/util'
+import { mergedEnvironment } from '@sandbridge/core/util/process'
 import { keepLogSmall, removeOldLogs } from '../process/resident-log.ts'
 import { type ResidentKey, usualVariables, withoutLaunchers } from '../resident-key.ts'
 import type { ResidentPlace } from '../run-folder.ts'
@@ -58,7 +59,7 @@ export function startResident(
     const child = spawn(process.execPath, [...process.execArgv, ownScript(context.ownPaths[0]), 'resident', key.name], {
       // On Windows, of the drive that has Node: another one may be taken out.
       cwd: key.cwd ?? path.parse(process.execPath).root,
-      env: { ...usualOnes(), ...withoutIdle(context.env, key), PATH: key.path },
+      env: mergedEnvironment<string | undefined>([usualOnes(), withoutIdle(context.env, key), { PATH: key.path }]),
       detached: true,
       windowsHide: true,
       stdio: ['pipe', log, log],

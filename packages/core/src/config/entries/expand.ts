@@ -6,7 +6,7 @@ import { BridgeError } from '../../errors.ts'
 import { isRecord } from '../../util/json/json.ts'
 import { readOrdinarySync } from '../../util/files/read-ordinary.ts'
 import { decodeText } from '../../util/bytes/decode-text.ts'
-import { environmentOf, mergedEnvironment } from '../../util/process/environment.ts'
+import { mergedEnvironment } from '../../util/process/environment.ts'
 import { isPlainPlace } from '../secrets/secret-arguments.ts'
 import { inputVariable } from './inputs.ts'
 import { fillPlaceholders, type Placeholder } from './placeholders.ts'
@@ -74,7 +74,7 @@ export function expandTransport(definition: ServerDefinition, given: ExpandConte
 
   const env = table(transport.env, 'env')
   // Arguments may name what the entry itself sets: `"--header", "Authorization:${AUTH}"` with AUTH in its env.
-  context.env = environmentOf(mergedEnvironment<string | undefined>([env, context.env]))
+  context.env = mergedEnvironment<string | undefined>([env, context.env])
   const inherited = (transport.inheritEnv ?? []).flatMap((name) => {
     const value = variable(context, name)
     return value === undefined ? [] : [[name, value] as const]

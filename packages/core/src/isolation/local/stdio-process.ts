@@ -4,6 +4,7 @@ import type { ChildProcess } from 'node:child_process'
 import type { Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
 import { foundProgram } from '../../util/process/find-program.ts'
+import { signalTree } from '../../util/process/process-group.ts'
 import { messageOf } from '../../errors.ts'
 import { createByteTail } from '../../util/bytes/byte-tail.ts'
 import { withTimeout } from '../../util/async/wait.ts'
@@ -62,8 +63,9 @@ export class StdioProcess extends LocalSandbox {
       env: found.env,
       ...(options.cwd !== undefined && { cwd: options.cwd }),
       ...(options.user !== undefined && { uid: options.user, gid: options.user }),
-      // Its own process group: Ctrl-C must not reach a kernel, and the whole group can be killed.
-      detached: true,
+      // Its own process group: Ctrl-C must not reach a kernel, and the whole group can be killed. On Windows, its hidden
+      // console does the first, and what is detached outlives a killed bridge.
+      detached: process.platform !== 'win32',
       windowsHide: true,
     })
     super({
@@ -139,15 +141,10 @@ export class StdioProcess extends LocalSandbox {
   }
 
   #kill(): void {
-    const { pid } = this.#child
-    if (pid === undefined || this.#child.exitCode !== null || this.#child.signalCode !== null) return
-    try {
-      // The whole group on POSIX; Windows has no groups.
-      if (process.platform === 'win32') this.#child.kill('SIGKILL')
-      else process.kill(-pid, 'SIGKILL')
-    } catch {
-      this.#child.kill('SIGKILL')
-    }
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
+    // On Windows, these programs start no others.
+    if (process.platform !== 'win32') signalTree(this.#child, 'SIGKILL')
+    this.#child.kill('SIGKILL')
   }
 }
 

@@ -5,8 +5,8 @@ import path from 'node:path'
 import { BridgeError, messageOf } from '../../errors.ts'
 
 /** Creates a folder that only this user can read. @throws BridgeError CONFIG_INVALID if that fails */
-export async function makeTemporaryFolder(): Promise<string> {
-  return mkdtemp(path.join(tmpdir(), 'sandbridge-')).catch((error: unknown) => {
+export async function makeTemporaryFolder(parent = tmpdir()): Promise<string> {
+  return mkdtemp(path.join(parent, 'sandbridge-')).catch((error: unknown) => {
     throw noTemporaryFiles(error)
   })
 }

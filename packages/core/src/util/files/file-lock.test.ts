@@ -67,7 +67,7 @@ it('a holder that was taken for dead does not remove the lock of its successor',
     })
   })
   await isIn
-  await shiftTime(lock, -61_000)
+  await rm(lock)
   await withFileLock(lock, async () => {
     const own = await readFile(lock, 'utf8')
     endFirst()
@@ -98,3 +98,34 @@ it('a file lock of a process on another machine is left alone while it is fresh'
   await rm(lock)
   await waiting
 })
+
+it('a file lock of a living process is not taken after sleep, when its time is old', async () => {
+  const lock = await lockFile()
+  const order: string[] = []
+  let isIn = (): void => {}
+  const entered = new Promise<void>((resolve) => (isIn = resolve))
+  const first = withFileLock(lock, async () => {
+    isIn()
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    order.push('first')
+  })
+  await entered
+  await shiftTime(lock, -61_000)
+  await withFileLock(lock, async () => void order.push('second'))
+  await first
+  expect(order).toEqual(['first', 'second'])
+})
+
+it(
+  'a file lock that a living process of this machine does not refresh is taken in the end: its id was used again',
+  { tags: ['whole'] },
+  async () => {
+    const lock = await lockFile()
+    await withFileLock(lock, async () => {
+      const [host, , id] = (await readFile(lock, 'utf8')).split(' ')
+      await writeFile(lock, `${host} ${process.ppid} ${id}`)
+    })
+    await shiftTime(lock, -61_000)
+    expect(await withFileLock(lock, () => Promise.resolve('done'))).toBe('done')
+  },
+)

@@ -1,16 +1,19 @@
 // A lock between processes: a file that names its owner, who refreshes its time. It is stale if its time is old, its
-// process has ended, or it names no owner.
+// process has ended, or it names no owner. After sleep all times are old: a living owner gets time to refresh its own.
 import { randomUUID } from 'node:crypto'
 import { hostId, isRunning } from '../process/process-id.ts'
-import { type FileHandle, link, mkdir, open, rename, rm, stat, utimes } from 'node:fs/promises'
+import { type FileHandle, link, mkdir, open, rm, stat, utimes } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readOrdinary } from './read-ordinary.ts'
+import { renameFile } from './replace-file.ts'
 
 /** Interval between attempts, and the age at which a lock is stale. */
 const RETRY_MS = 25
 const STALE_MS = 60_000
 const REFRESH_MS = 15_000
+/** How often a lock of a living process is looked at before it is stale: for longer than a refresh takes. */
+const LOOKS = (2 * REFRESH_MS) / RETRY_MS
 /** Its owner writes its name right after it has created the file. */
 const NAMELESS_STALE_MS = 500
 
@@ -74,15 +77,28 @@ async function take(lock: string, owner: string): Promise<boolean> {
   }
 }
 
+/** Locks of living processes whose time is old, by their files. */
+const old = new Map<string, { state: string; looks: number }>()
+
+/** How often a lock was in this state. */
+function looksAt(lock: string, state: string): number {
+  const last = old.get(lock)
+  const looks = last?.state === state ? last.looks + 1 : 1
+  old.set(lock, { state, looks })
+  return looks
+}
+
 /** Returns the owner of a stale lock; undefined if the lock is in use or gone. */
 async function staleOwner(lock: string): Promise<string | undefined> {
   try {
     const [owner, { mtimeMs }] = await Promise.all([readOrdinary(lock).then(String), stat(lock)])
     if (owner === '') return Math.abs(Date.now() - mtimeMs) > NAMELESS_STALE_MS ? owner : undefined
     const [host, pid] = owner.split(' ')
-    if (host === hostId() && !isRunning(Number(pid))) return owner
+    const isOfThisHost = host === hostId()
+    if (isOfThisHost && !isRunning(Number(pid))) return owner
     // A time in the future means that the clock was set back.
-    return Math.abs(Date.now() - mtimeMs) > STALE_MS ? owner : undefined
+    if (Math.abs(Date.now() - mtimeMs) <= STALE_MS) return undefined
+    return isOfThisHost && looksAt(lock, `${owner} ${mtimeMs}`) < LOOKS ? undefined : owner
   } catch {
     return undefined
   }
@@ -98,7 +114,7 @@ async function removeIfOf(lock: string, owner: string): Promise<void> {
   if ((await ownerOf(lock)) !== owner) return
   const aside = `${lock}.${randomUUID()}`
   try {
-    await rename(lock, aside)
+    await renameFile(lock, aside)
   } catch {
     return
   }

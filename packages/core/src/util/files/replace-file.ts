@@ -11,14 +11,19 @@ export async function replaceFile(file: string, content: string | Uint8Array, mo
   try {
     await promises.writeFile(temporary, content, { mode: 0o600 })
     if (mode !== 0o600) await promises.chmod(temporary, mode)
-    for (const end = Date.now() + READ_MS; ; await new Promise((resolve) => setTimeout(resolve, RETRY_MS))) {
-      const problem = await promises.rename(temporary, file).catch((error: unknown) => error)
-      if (problem === undefined) return
-      if (!isRead(problem) || Date.now() > end) throw problem
-    }
+    await renameFile(temporary, file)
   } catch (error) {
     await promises.rm(temporary, { force: true }).catch(() => {})
     throw error
+  }
+}
+
+/** Waits for those who read it. @throws what node:fs throws */
+export async function renameFile(from: string, to: string): Promise<void> {
+  for (const end = Date.now() + READ_MS; ; await new Promise((resolve) => setTimeout(resolve, RETRY_MS))) {
+    const problem = await promises.rename(from, to).catch((error: unknown) => error)
+    if (problem === undefined) return
+    if (!isRead(problem) || Date.now() > end) throw problem
   }
 }
 

@@ -23,7 +23,9 @@ it.each([
   { path: '1', temp: '2', Https_Proxy: '3', NPM_CONFIG_REGISTRY: '4' },
   { PATH: '1', TEMP: '2', HTTPS_PROXY: '3', Npm_Config_Registry: '4' },
 ])('on Windows, an own variable replaces the inherited one, however it is written: %o', (own) => {
-  expect(mergedEnvironment<string>([INHERITED, own], 'win32')).toEqual(own)
+  const merged = mergedEnvironment<string>([INHERITED, own], 'win32')
+  expect(merged).toEqual(own)
+  expect([merged['PATH'], merged['npm_config_registry']]).toEqual(['1', '4'])
 })
 
 it('elsewhere, variables whose names differ in case are different ones', () => {

@@ -21,6 +21,6 @@ export function mergedEnvironment<T extends string | undefined>(
   platform = process.platform,
 ): Record<string, T> {
   const all = layers.flatMap((layer) => Object.entries(layer))
-  if (platform !== 'win32') return Object.fromEntries(all)
-  return Object.fromEntries(new Map(all.map((one) => [one[0].toUpperCase(), one])).values())
+  const last = new Map(all.map((one) => [platform === 'win32' ? one[0].toUpperCase() : one[0], one]))
+  return environmentOf(Object.fromEntries(last.values()), platform)
 }

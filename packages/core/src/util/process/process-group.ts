@@ -1,7 +1,8 @@
 // Stops a child process and everything it started. On POSIX, spawn the child `detached`, so that it leads its own
 // process group. If the bridge exits in a way that still runs JavaScript, it kills the remaining groups.
-import { execFile, type ChildProcess } from 'node:child_process'
+import { type ChildProcess, execFile, spawnSync } from 'node:child_process'
 import { foundProgram } from './find-program.ts'
+import { isRunning } from './process-id.ts'
 
 /** Grace after stdin is closed, and again after SIGTERM. With the wait after SIGKILL, stopping takes at most 2 s. */
 const GRACE_MS = 750
@@ -19,7 +20,8 @@ export function trackGroup(pid: number): void {
   if (exitHookInstalled) return
   exitHookInstalled = true
   process.once('exit', () => {
-    for (const group of live) signalGroup(group, 'SIGKILL')
+    if (process.platform === 'win32') killTreesNow([...live])
+    else for (const group of live) signalGroup(group, 'SIGKILL')
   })
 }
 
@@ -55,9 +57,9 @@ export async function endGroup(child: ChildProcess): Promise<void> {
   }
 }
 
-/** True while the group has a process. */
+/** True while the group has a process; on Windows, which has no groups, while the child runs. */
 export function groupExists(pid: number): boolean {
-  return signalGroup(pid, 0)
+  return process.platform === 'win32' ? isRunning(pid) : signalGroup(pid, 0)
 }
 
 function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
@@ -70,11 +72,12 @@ function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
   }
 }
 
-/** Sends a signal to a detached child and everything it started; on Windows, ends them. */
+/** Sends a signal to a detached child and everything it started; on Windows, ends them before it returns. */
 export function signalTree(child: ChildProcess, signal: NodeJS.Signals): void {
   if (child.pid === undefined) return
-  if (process.platform === 'win32') killTree(child.pid, () => void child.kill())
-  else signalGroup(child.pid, signal)
+  if (process.platform !== 'win32') return void signalGroup(child.pid, signal)
+  killTreesNow([child.pid])
+  child.kill()
 }
 
 function hasExited(child: ChildProcess): boolean {
@@ -105,12 +108,19 @@ function exitOrDelay(child: ChildProcess, ms: number): Promise<void> {
 
 async function endTree(child: ChildProcess, pid: number): Promise<void> {
   if (await waitUntil(() => hasExited(child), GRACE_MS, child)) return
-  await new Promise<void>((resolve) => killTree(pid, resolve))
+  const { found, args, options } = taskkill([pid])
+  await new Promise<void>((resolve) => execFile(found.file, args, options, () => resolve()))
 }
 
-/** Windows only. */
-function killTree(pid: number, onDone: () => void): void {
+/** Windows only. A process that ends takes the programs with it that it has begun to start: it has to wait for this. */
+function killTreesNow(pids: readonly number[]): void {
+  if (pids.length === 0) return
+  const { found, args, options } = taskkill(pids)
+  spawnSync(found.file, args, { ...options, stdio: 'ignore', timeout: GRACE_MS })
+}
+
+function taskkill(pids: readonly number[]) {
   const found = foundProgram('taskkill')
-  const options = { env: found.env, windowsHide: true }
-  execFile(found.file, ['/pid', String(pid), '/T', '/F'], options, () => onDone())
+  const args = ['/T', '/F', ...pids.flatMap((pid) => ['/pid', String(pid)])]
+  return { found, args, options: { env: found.env, windowsHide: true } }
 }

@@ -1,5 +1,5 @@
 // Windows looks for a bare name in the working folder first, which may be a project of somebody else.
-import { execFile, spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -8,7 +8,7 @@ import { needsPosix } from '../../../test/support/needs.ts'
 import { StdioProcess } from '../../isolation/local/stdio-process.ts'
 import { spawnServer } from '../../upstream/stdio/server-process.ts'
 import { foundProgram } from './find-program.ts'
-import { signalTree } from './process-group.ts'
+import { groupExists, signalTree, trackGroup, untrackGroup } from './process-group.ts'
 import { runCommand } from './run-command.ts'
 
 vi.mock('node:child_process', { spy: true })
@@ -48,6 +48,7 @@ it('every kind of process on Windows is a full path, and looks for none in the w
   const env = { Path: `${root};`, PATHEXT: '.EXE;.CMD' }
   const server = spawnServer({ type: 'stdio', command: 'npx', args: ['-y', 'x'], env }, { cwd: root, env: {} })
   await server.exited
+  await server.end()
   expect(vi.mocked(spawn).mock.calls.map(([file]) => file)).toEqual([
     `${root}/podman.exe`,
     `${root}/podman.exe`,
@@ -58,12 +59,21 @@ it('every kind of process on Windows is a full path, and looks for none in the w
   const hasExited = new Promise((resolve) => child.once('exit', resolve))
   signalTree(child, 'SIGKILL')
   await hasExited
-  expect(vi.mocked(execFile).mock.calls[0]).toEqual([
+  expect(vi.mocked(spawnSync).mock.calls[0]).toMatchObject([
     `${root}/taskkill.exe`,
-    ['/pid', String(child.pid), '/T', '/F'],
-    { env: expect.objectContaining(fromNowhere) as unknown, windowsHide: true },
-    expect.any(Function),
+    ['/T', '/F', '/pid', String(child.pid)],
+    { env: fromNowhere, windowsHide: true },
   ])
+})
+
+it('on Windows, what a process has started ends before it does itself, with all that was started by that', () => {
+  const root = onWindows('taskkill.exe')
+  expect([groupExists(process.pid), groupExists(999_999_999)]).toEqual([true, false])
+  for (const pid of [7_000_001, 7_000_002]) trackGroup(pid)
+  onTestFinished(() => [7_000_001, 7_000_002].forEach(untrackGroup))
+  process.listeners('exit').find((listener) => /killTreesNow/.test(String(listener)))!(0)
+  const [file, args] = vi.mocked(spawnSync).mock.calls[0]!
+  expect([file, args]).toEqual([`${root}/taskkill.exe`, ['/T', '/F', '/pid', '7000001', '/pid', '7000002']])
 })
 
 it('a program that is nowhere on Windows is missing, and not looked for in the working folder', async () => {
@@ -88,6 +98,9 @@ const PACKAGES = path.join(import.meta.dirname, '../../../..')
 const LINUX_ONLY = /^(bubblewrap|jail)\/|\/outer-bubblewrap\.ts$/
 const STARTERS = 'spawn|spawnSync|execFile|execFileSync|exec|execSync|fork'
 
+/** A program with a window, which it would hide. */
+const WITH_WINDOW = /\/open-browser\.ts$/
+
 /** The starts of programs in a source that `foundProgram` has not found. */
 function unsafeStarts(source: string): string[] {
   if (/from 'cross-spawn'/.test(source) && !source.includes('crossSpawn._parse(named.file')) return ['cross-spawn']
@@ -104,7 +117,7 @@ function unsafeStarts(source: string): string[] {
     .map(([start]) => start)
 }
 
-it('no source starts a program that was not found by its full path', () => {
+it('no source starts a program that was not found by its full path, or that opens a window on Windows', () => {
   const sources = readdirSync(PACKAGES).flatMap((name) => {
     const folder = path.join(PACKAGES, name, 'src')
     const all = readdirSync(folder, { recursive: true, encoding: 'utf8' })
@@ -113,7 +126,10 @@ it('no source starts a program that was not found by its full path', () => {
   const looked = sources.map((file) => file.replaceAll('\\', '/')).filter((file) => !LINUX_ONLY.test(file))
   const read = (file: string): string => readFileSync(path.join(PACKAGES, file), 'utf8')
   expect(looked.flatMap((file) => unsafeStarts(read(file)).map((start) => `${file}: ${start}`))).toEqual([])
-  expect(looked.filter((file) => /\bspawn\(found\.file,/.test(read(file))).length).toBeGreaterThan(3)
+  const starting = looked.filter((file) => /\b(spawn|execFile)\((found\.file|process\.execPath),/.test(read(file)))
+  expect(starting.length).toBeGreaterThan(6)
+  const isHidden = (file: string): boolean => WITH_WINDOW.test(file) || read(file).includes('windowsHide: true')
+  expect(starting.filter((file) => !isHidden(file))).toEqual([])
 })
 
 it.each([
