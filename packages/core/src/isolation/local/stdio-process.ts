@@ -63,7 +63,7 @@ export class StdioProcess extends LocalSandbox {
       env: found.env,
       ...(options.cwd !== undefined && { cwd: options.cwd }),
       ...(options.user !== undefined && { uid: options.user, gid: options.user }),
-      // Its own process group: Ctrl-C must not reach a kernel, and the whole group can be killed. On Windows, its hidden
+      // Its own process group: Ctrl-C must not reach a kernel, and the whole group can be killed. On Windows, a hidden
       // console does the first, and what is detached outlives a killed bridge.
       detached: process.platform !== 'win32',
       windowsHide: true,
