@@ -1,8 +1,5 @@
-"""Makes a process of a native sandbox its kernel, from sources that the bridge sends. Sent before sandbox_init.py, whose
-process it is part of.
-
-Python 3.6 can parse it, as sandbox_init.py says.
-"""
+"""Makes a process of a native sandbox its kernel, from sources that the bridge sends. Sent before sandbox_init.py,
+whose process it is part of. Python 3.6 can parse it, as sandbox_init.py says."""
 
 import os
 import sys
@@ -29,11 +26,9 @@ def load_library() -> None:
 
 
 def load_kernel(sources: bytes, compiled: bytes) -> None:
-    """Make the kernel's modules importable from memory; others come from the image.
-
-    Not as a zip for Python's own importer: zipimport needs a file of it, and gets each module's code twice, once to find it and
-    once to run it. The kernel then takes half as long again to load from bytecode, and twice as long from source.
-    """
+    """Make the kernel's modules importable from memory; others come from the image. Not as a zip for Python's own
+    importer: zipimport needs a file of it, and gets each module's code twice, once to find it and once to run it. The
+    kernel then takes half as long again to load from bytecode, and twice as long from source."""
     import json
     import marshal
     import types

@@ -1,7 +1,5 @@
-"""One cell: compile it, run it in the session's namespace, and report how it ended.
-
-Owns compiling and running; session.py owns the event loop and cleanup.
-"""
+"""One cell: compile it, run it in the session's namespace, and report how it ended. Owns compiling and running;
+session.py owns the event loop and cleanup."""
 
 from __future__ import annotations
 import __future__

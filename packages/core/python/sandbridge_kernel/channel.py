@@ -1,8 +1,6 @@
-"""The channel: sends complete frames, reads input, and delivers every reply to the call that waits for it.
-
-Only the main thread reads, in its own wait or in the port's signal handler; any thread may send and wait.
-It must not know what a call means or what a cell does.
-"""
+"""The channel: sends complete frames, reads input, and delivers every reply to the call that waits for it. Only the
+main thread reads, in its own wait or in the port's signal handler; any thread may send and wait. It must not know what
+a call means or what a cell does."""
 
 from __future__ import annotations
 
@@ -82,10 +80,8 @@ class Channel:
         self.send_line(frames.encode(frame))
 
     def send_line(self, line: bytes) -> None:
-        """Send an encoded frame. Frames of several threads, signal handlers and finalisers never mix.
-
-        Call `need_room` first.
-        """
+        """Send an encoded frame. Frames of several threads, signal handlers and finalisers never mix. Call `need_room`
+        first."""
         if self._sending.mine():
             self._outbox.append(line)  # in a signal handler or finaliser: the code that it interrupted sends the line
             return

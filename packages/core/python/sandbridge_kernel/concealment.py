@@ -1,8 +1,6 @@
-"""Detects secrets, by name, by form, or because a variable with such a name holds the value; and removes them from text.
-
-Pure, and never runs a cell's code: inspects only builtin values. Applies to what an error shows by itself; cells can
-still print their own data.
-"""
+"""Detects secrets, by name, by form, or because a variable with such a name holds the value; and removes them from
+text. Pure, and never runs a cell's code: inspects only builtin values. Applies to what an error shows by itself; cells
+can still print their own data."""
 
 from __future__ import annotations
 

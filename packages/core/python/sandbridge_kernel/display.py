@@ -35,10 +35,8 @@ _SHOWN = ("image/png", "image/jpeg", "image/webp", "image/gif")
 
 
 def bundle(value: object, with_json: bool = False) -> dict[str, Any]:
-    """Return the MIME bundle of a value; it always has `text/plain`. Raises what the value's repr raises.
-
-    `with_json`: also as `application/json`, if the value has a JSON form.
-    """
+    """Return the MIME bundle of a value; it always has `text/plain`. Raises what the value's repr raises. `with_json`:
+    also as `application/json`, if the value has a JSON form."""
     found = pictures.picture(value) or charts.chart(value) or table(value) or _own_bundle(value)
     contents = (_content(str(mime), content) for mime, content in found.items() if content is not None)
     shown = {mime: content for mime, content in contents if content is not None}

@@ -1,7 +1,5 @@
-"""Frames: one JSON object per line. Encodes the kernel's frames; decodes the bridge's.
-
-Knows only the format: no descriptors, no state. docs/protocol.md is authoritative.
-"""
+"""Frames: one JSON object per line. Encodes the kernel's frames; decodes the bridge's. Knows only the format: no
+descriptors, no state. docs/protocol.md is authoritative."""
 
 from __future__ import annotations
 
@@ -54,11 +52,10 @@ class FrameError(ValueError):
 
 
 def encode(frame: Mapping[str, Any], default: Callable[[Any], Any] | None = None) -> bytes:
-    """Return the line for a frame, including LF. `default` converts values that JSON lacks.
-
-    Raises FrameError if it is longer than 64 MiB or has more structure than the bridge reads, and json's errors for other values.
-    A frame with `default` is a call. Tools get every integer; for what the bridge itself keeps, ValueError for one that it would round.
-    """
+    """Return the line for a frame, including LF. `default` converts values that JSON lacks. Raises FrameError if it is
+    longer than 64 MiB or has more structure than the bridge reads, and json's errors for other values. A frame with
+    `default` is a call. Tools get every integer; for what the bridge itself keeps, ValueError for one that it would
+    round."""
     make = _encoders.get(default)
     if make is None:
         make = _encoders[default] = _encoder(default)
@@ -112,10 +109,8 @@ def _check_structure(text: str) -> None:
 
 
 def decode(line: bytes | bytearray) -> RunFrame | ReplyFrame:
-    """Decode a line from the bridge: a `run`, or a `reply` with a number. Other fields are not checked: the bridge is trusted.
-
-    Raises FrameError for anything else, RecursionError for too deep nesting.
-    """
+    """Decode a line from the bridge: a `run`, or a `reply` with a number. Other fields are not checked: the bridge is
+    trusted. Raises FrameError for anything else, RecursionError for too deep nesting."""
     try:
         text = line.decode("utf-8")
         try:

@@ -1,6 +1,5 @@
-"""Finds advice for errors of a cell: `hint` is for the reader, `search` is a query for tools that can do what
-the sandbox cannot.
-"""
+"""Finds advice for errors of a cell: `hint` is for the reader, `search` is a query for tools that can do what the
+sandbox cannot."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
-"""What notebooks import from IPython, for a sandbox that does not have it: `IPython.display` with its functions and classes.
-
-With IPython installed, its own classes stay, and its functions display as those here.
-"""
+"""What notebooks import from IPython, for a sandbox that does not have it: `IPython.display` with its functions and
+classes. With IPython installed, its own classes stay, and its functions display as those here."""
 
 from __future__ import annotations
 

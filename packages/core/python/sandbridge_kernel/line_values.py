@@ -1,7 +1,5 @@
-"""Formats the values of the names on the failing line, shortened. Never runs a cell's code: only builtin values are written out,
-others by type. Shows a name only if its value is certainly the one that the line had. Omits
-secrets.
-"""
+"""Formats the values of the names on the failing line, shortened. Never runs a cell's code: only builtin values are
+written out, others by type. Shows a name only if its value is certainly the one that the line had. Omits secrets."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
 """A cell's printed output: streams for sys.stdout and sys.stderr that become `output` frames, in order and in batches.
-
-capture.py handles what reaches file descriptors 1 and 2 without these streams (subprocesses, C).
-"""
+capture.py handles what reaches file descriptors 1 and 2 without these streams (subprocesses, C)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
-"""Scales images down to what a model can see; converts images of matplotlib and Pillow to PNG. Inspects only libraries that the cell
-has imported. Imports Pillow itself only for an image that is too large to send as it is.
-"""
+"""Scales images down to what a model can see; converts images of matplotlib and Pillow to PNG. Inspects only libraries
+that the cell has imported. Imports Pillow itself only for an image that is too large to send as it is."""
 
 from __future__ import annotations
 

@@ -131,10 +131,8 @@ def _translated_lines(text: str) -> Reading | str | None:
 
 
 def _code_mask(text: str, escaped_newlines: bool = False) -> list[bool]:
-    """For each character: is it code outside of strings, comments and brackets? A newline counts as outside where a statement ends.
-
-    `escaped_newlines`: brackets count as outside, and `\\n` ends a comment.
-    """
+    """For each character: is it code outside of strings, comments and brackets? A newline counts as outside where a
+    statement ends. `escaped_newlines`: brackets count as outside, and `\\n` ends a comment."""
     outside = [False] * (len(text) + 1)
     at, depth = 0, 0
     while at < len(text):

@@ -192,10 +192,8 @@ class Session:
     def _await(
         self, coroutine: Coroutine[Any, Any, Any], grace: float | None = _GRACE_SECONDS
     ) -> tuple[Any, BaseException | None]:
-        """Run a coroutine to its end on the session's loop. Returns (its value, the interrupt if any).
-
-        It has `grace` after an interrupt; None is for one that bounds its own end.
-        """
+        """Run a coroutine to its end on the session's loop. Returns (its value, the interrupt if any). It has `grace`
+        after an interrupt; None is for one that bounds its own end."""
         outcome: list[tuple[Any, BaseException | None]] = []
 
         async def main() -> None:

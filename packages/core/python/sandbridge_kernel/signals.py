@@ -1,11 +1,8 @@
-"""Signal handlers of cells: many programs limit time with `signal.alarm` and a handler that raises.
-
-Such a handler may run at any instruction of the main thread. Inside a gate it would break frames in two and leave locks
-held, so it waits for the gate's end. If no cell is running, its exception belongs to no cell and must not end the kernel.
-
-Signals that would end the kernel have handlers of its own: `kill 0` in a script must not cost the variables. A program does
-not inherit a handler, as it would an ignored signal, and a forked child loses them.
-"""
+"""Signal handlers of cells: many programs limit time with `signal.alarm` and a handler that raises. Such a handler may
+run at any instruction of the main thread. Inside a gate it would break frames in two and leave locks held, so it waits
+for the gate's end. If no cell is running, its exception belongs to no cell and must not end the kernel. Signals that
+would end the kernel have handlers of its own: `kill 0` in a script must not cost the variables. A program does not
+inherit a handler, as it would an ignored signal, and a forked child loses them."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
 """Ends the programs that a cell has started when it is interrupted: as Ctrl-C in a terminal does, which reaches all of
-them, and then with more force. Programs of earlier cells run on.
-
-Where there are no processes, or no /proc, there is nothing to end.
-"""
+them, and then with more force. Programs of earlier cells run on. Where there are no processes, or no /proc, there is
+nothing to end."""
 
 from __future__ import annotations
 

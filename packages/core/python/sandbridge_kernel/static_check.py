@@ -1,6 +1,5 @@
-"""Checks the calls in a cell's source before it runs. The bridge judges them, in one round trip and only
-if there are any; certain mistakes become one error that shows the line. Never refuses Python for being dynamic.
-"""
+"""Checks the calls in a cell's source before it runs. The bridge judges them, in one round trip and only if there are
+any; certain mistakes become one error that shows the line. Never refuses Python for being dynamic."""
 
 from __future__ import annotations
 

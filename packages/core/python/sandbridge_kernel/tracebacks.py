@@ -1,7 +1,6 @@
-"""Formats tracebacks with the cell's own lines: `Cell 2, line 3`, with carets, causes and groups, and without the kernel's frames.
-
-Also omits frames of the standard library and of installed packages: they cost the reader more than they tell.
-"""
+"""Formats tracebacks with the cell's own lines: `Cell 2, line 3`, with carets, causes and groups, and without the
+kernel's frames. Also omits frames of the standard library and of installed packages: they cost the reader more than
+they tell."""
 
 from __future__ import annotations
 

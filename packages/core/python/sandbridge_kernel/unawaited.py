@@ -1,9 +1,7 @@
 """Reports calls whose `await` was forgotten: a note with their names, instead of Python's warning in the cell's stderr.
-
 A variable may keep a call beyond its cell. The note belongs to that cell, and not to the later one that frees the call.
 The same holds for a cell's own coroutines. Python's warning stays for those that are dropped, or kept in a list, where
-a later cell may run them; it has the place that created the coroutine.
-"""
+a later cell may run them; it has the place that created the coroutine."""
 
 from __future__ import annotations
 

@@ -80,10 +80,9 @@ def loads(s: Any, *args: Any, **options: Any) -> Any:
 
 
 class Text(str):
-    """A tool's text of several lines. `.rows` is what it lists, as a list of Records; a text without a known format has none.
-
-    `.json()` is the data in it. `.texts` are texts that its tool returned beside it and that say something else.
-    """
+    """A tool's text of several lines. `.rows` is what it lists, as a list of Records; a text without a known format has
+    none. `.json()` is the data in it. `.texts` are texts that its tool returned beside it and that say something
+    else."""
 
     texts: list[str]
 
@@ -130,11 +129,9 @@ class Media:
 
 
 def native(result: Any, tool: str = "") -> Any:
-    """Returns the value of an MCP tool result: its structured content, else its content blocks as str, list, Record, bytes or Media.
-
-    With images or sounds beside structured content, returns a list: the structured value, then these.
-    `tool`: its name for a note about a text that looks like data but is not parsed; without it there is none.
-    """
+    """Returns the value of an MCP tool result: its structured content, else its content blocks as str, list, Record,
+    bytes or Media. With images or sounds beside structured content, returns a list: the structured value, then these.
+    `tool`: its name for a note about a text that looks like data but is not parsed; without it there is none."""
     if not isinstance(result, dict):
         return result
     content = result.get("content") or []
@@ -194,10 +191,8 @@ _TELLING: dict[type, Any] = {Record: TellingRecord, dict: TellingRecord, list: T
 
 
 def _open_box(value: object, parse: Callable[[str], object]) -> object:
-    """Unwraps a dict with only `result` or `content`: servers must return objects, so they box other values.
-
-    Text in it is treated as a text block.
-    """
+    """Unwraps a dict with only `result` or `content`: servers must return objects, so they box other values. Text in it
+    is treated as a text block."""
     if isinstance(value, dict) and len(value) == 1:
         for name in ("result", "content"):
             if name in value:
@@ -374,10 +369,8 @@ def _data(text: str, tool: str) -> object:
 
 
 def _literal(text: str, tool: str) -> object:
-    """Some servers print Python values: `[{'a': None}]`.
-
-    Only as Python prints them: the bridge, which looks for where values came from, reads no `'a' 'b'` and no `\\141b`.
-    """
+    """Some servers print Python values: `[{'a': None}]`. Only as Python prints them: the bridge, which looks for where
+    values came from, reads no `'a' 'b'` and no `\\141b`."""
     import ast
     import warnings
 

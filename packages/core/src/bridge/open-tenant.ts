@@ -11,6 +11,17 @@ export class OpenTenant {
   readonly bridge: Bridge
   readonly tenant: Tenant
   readonly set: ServerSet
+  readonly settings: Bridge['settings']
+  readonly log: Tenant['log']
+  readonly stores: Bridge['stores']
+  readonly events: Bridge['events']
+  readonly cells: Cells
+  readonly findProvider: Bridge['findProvider']
+  readonly own: UserState
+  readonly rules: ServerSet['rules']
+  readonly servers: ServerSet['connected']
+  readonly catalog: ServerSet['connected']['catalog']
+  readonly upstreams: ServerSet['connected']['upstreams']
   readonly #close: () => Promise<void>
   readonly #sessions = new Set<Session>()
 
@@ -31,55 +42,22 @@ export class OpenTenant {
     this.bridge = bridge
     this.tenant = tenant
     this.set = set
+    this.settings = bridge.settings
+    this.log = tenant.log
+    this.stores = bridge.stores
+    this.events = bridge.events
+    this.cells = bridge.cells
+    this.findProvider = bridge.findProvider
+    this.own = tenant.person.state
+    this.rules = set.rules
+    this.servers = set.connected
+    this.catalog = set.connected.catalog
+    this.upstreams = set.connected.upstreams
     this.#close = close
-  }
-
-  get settings(): Bridge['settings'] {
-    return this.bridge.settings
-  }
-
-  get log(): Tenant['log'] {
-    return this.tenant.log
-  }
-
-  get stores(): Bridge['stores'] {
-    return this.bridge.stores
-  }
-
-  get events(): Bridge['events'] {
-    return this.bridge.events
-  }
-
-  get cells(): Cells {
-    return this.bridge.cells
-  }
-
-  get findProvider(): Bridge['findProvider'] {
-    return this.bridge.findProvider
   }
 
   get recordFailure(): Bridge['recordFailure'] {
     return this.bridge.recordFailure
-  }
-
-  get own(): UserState {
-    return this.tenant.person.state
-  }
-
-  get rules(): ServerSet['rules'] {
-    return this.set.rules
-  }
-
-  get servers(): ServerSet['connected'] {
-    return this.set.connected
-  }
-
-  get catalog(): ServerSet['connected']['catalog'] {
-    return this.set.connected.catalog
-  }
-
-  get upstreams(): ServerSet['connected']['upstreams'] {
-    return this.set.connected.upstreams
   }
 
   get discovered(): DiscoveredServers {

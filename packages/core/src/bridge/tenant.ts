@@ -56,7 +56,7 @@ export class Tenant {
   readonly #options: TenantOptions
   readonly #offered = new Set<Ability>()
   #opening: Promise<ServerSet | void> = Promise.resolve()
-  #opened: ServerSet | undefined
+  opened: ServerSet | undefined
   #isWarm = false
   #isClosed = false
 
@@ -81,10 +81,6 @@ export class Tenant {
     return this.#options.context
   }
 
-  get opened(): ServerSet | undefined {
-    return this.#opened
-  }
-
   /** What its clients can be asked. Counts for servers that start from now on. */
   clientOffers(abilities: Iterable<Ability>): void {
     for (const ability of abilities) this.#offered.add(ability)
@@ -98,14 +94,14 @@ export class Tenant {
    */
   async now(alone = false): Promise<ServerSet> {
     const parent = await this.#options.parent?.now()
-    if (this.#opened === undefined) {
+    if (this.opened === undefined) {
       // One by one: two cells that come together must not open two sets; the next attempt may succeed.
-      const opening = this.#opening.then(() => this.#opened ?? this.#openOr(alone ? undefined : parent))
+      const opening = this.#opening.then(() => this.opened ?? this.#openOr(alone ? undefined : parent))
       this.#opening = opening.catch(() => {})
       return opening
     }
-    await this.#opened.configured.refresh()
-    return this.#opened
+    await this.opened.configured.refresh()
+    return this.opened
   }
 
   async #openOr(parent: ServerSet | undefined): Promise<ServerSet> {
@@ -127,7 +123,7 @@ export class Tenant {
     })
     if (stores.isShared) await set.connected.catalog.ready()
     if (this.#isClosed) await set.close()
-    else this.#opened = set
+    else this.opened = set
     return set
   }
 
@@ -169,14 +165,14 @@ export class Tenant {
   /** Keeps the text about the servers for the next start in this place. */
   #keepBehind(): void {
     const { settings, context, person, definitions, onBehindKept, parent } = this.#options
-    if (!this.#isWarm || !this.#opened || parent) return
-    const behind = behindOf(this.#opened.connected, person.learned, settings.load)
+    if (!this.#isWarm || !this.opened || parent) return
+    const behind = behindOf(this.opened.connected, person.learned, settings.load)
     onBehindKept?.(behind.text, keepBehind(settings, context, behind, definitions.places))
   }
 
   /** How the tenant uses each of its servers; empty until they are read. */
   sharing(): { server: string; state: string; clients: number; process?: number; reason?: string }[] {
-    const { upstreams } = this.#opened?.connected ?? {}
+    const { upstreams } = this.opened?.connected ?? {}
     const { sharedUpstreams } = this.#options
     return (upstreams?.definitions ?? []).map((definition) => {
       const key = this.#keyOf(definition)
@@ -224,7 +220,7 @@ export class Tenant {
     this.#keepBehind()
     await this.#options.onClose(this)
     await this.#opening
-    await this.#opened?.close()
+    await this.opened?.close()
     this.#options.onClosed?.()
   }
 }

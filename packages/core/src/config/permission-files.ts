@@ -36,8 +36,10 @@ export class PermissionFiles {
   readonly #warn: (message: string) => void
   #seen = new PlacesSeen()
   #isRead = false
-  #mask: readonly MaskPattern[] = []
-  #trust: readonly TrustedText[] = []
+  /** The patterns to mask from the user's own files, as last read. */
+  mask: readonly MaskPattern[] = []
+  /** The servers whose text the user's own files trust, as last read. */
+  trust: readonly TrustedText[] = []
 
   /** @param cwd the folder whose project has rules @param warn is told of a project's file that is skipped */
   constructor(
@@ -68,8 +70,8 @@ export class PermissionFiles {
     // `sandbridge permissions --distrust` takes back what permissions.json has.
     if (profile !== undefined && ofProfile.trust.length > 0)
       throw invalid(`${originOfProfile(stateDir, profile).file}: trust is for your own permissions.json`)
-    this.#mask = [...ours.mask, ...ofProfile.mask]
-    this.#trust = ours.trust
+    this.mask = [...ours.mask, ...ofProfile.mask]
+    this.trust = ours.trust
     const lists = [
       ours.rules,
       ofProfile.rules,
@@ -89,16 +91,6 @@ export class PermissionFiles {
     if (rules.length === 0 && preset === 'open' && flow === 'off') return undefined
     const { Policy } = await import('./rules/policy.ts')
     return new Policy(rules, preset, flow)
-  }
-
-  /** The patterns to mask from the user's own files, as last read. */
-  get mask(): readonly MaskPattern[] {
-    return this.#mask
-  }
-
-  /** The servers whose text the user's own files trust, as last read. */
-  get trust(): readonly TrustedText[] {
-    return this.#trust
   }
 
   /** Whether a file or a setting may have changed since it was read, or the last read failed. */

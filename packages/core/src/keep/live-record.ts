@@ -24,7 +24,8 @@ export class LiveRecord<T> {
   #waiting: Change<T>[] = []
   #reading: Promise<void> | undefined
   #saving: NodeJS.Timeout | undefined
-  #writing: Promise<void> | undefined
+  /** The write under way; undefined when everything is written. */
+  writing: Promise<void> | undefined
   /** The last attempt to read or write it failed. */
   isFailing = false
 
@@ -51,16 +52,11 @@ export class LiveRecord<T> {
 
   /** Reads what others have written since. Never rejects. */
   async reread(): Promise<void> {
-    await this.#writing
+    await this.writing
     await this.#record.read().then(
       (read) => this.#take(read),
       (error: unknown) => this.#fail(error),
     )
-  }
-
-  /** The write under way; undefined when everything is written. */
-  get writing(): Promise<void> | undefined {
-    return this.#writing
   }
 
   change(change: Change<T>): void {
@@ -73,12 +69,12 @@ export class LiveRecord<T> {
   flush(): Promise<void> {
     clearTimeout(this.#saving)
     this.#saving = undefined
-    const writing = (this.#writing ?? Promise.resolve())
+    const writing = (this.writing ?? Promise.resolve())
       .then(() => this.#write())
       .finally(() => {
-        if (this.#writing === writing) this.#writing = undefined
+        if (this.writing === writing) this.writing = undefined
       })
-    return (this.#writing = writing)
+    return (this.writing = writing)
   }
 
   async #write(): Promise<void> {

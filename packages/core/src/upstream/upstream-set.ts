@@ -80,7 +80,7 @@ export class UpstreamSet implements Upstreams {
   readonly #uses = new Map<ManagedUpstream, { key: string; hearer: UpstreamHearer }>()
   readonly #retiring = new Set<ManagedUpstream>()
   readonly #listeners: UpstreamListener[] = []
-  #definitions: readonly ServerDefinition[] = []
+  definitions: readonly ServerDefinition[] = []
 
   /** Starts nothing by itself. */
   constructor({ definitions, shared, maxProcesses = MAX_PROCESSES, ...given }: UpstreamsOptions) {
@@ -92,13 +92,9 @@ export class UpstreamSet implements Upstreams {
     this.redefine(definitions)
   }
 
-  get definitions(): readonly ServerDefinition[] {
-    return this.#definitions
-  }
-
   redefine(wanted: readonly ServerDefinition[]): void {
     const before = new Map(this.#upstreams)
-    this.#definitions = wanted
+    this.definitions = wanted
     this.#upstreams.clear()
     for (const definition of wanted) {
       const known = before.get(definition.name)

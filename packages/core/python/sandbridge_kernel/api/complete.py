@@ -1,6 +1,5 @@
-"""`runtime.complete`: what could stand at a place in some code. It looks at values without running any of their code: no
-property, no `__getattr__`, no `__dir__`. Only servers are asked, through the bridge, what tools they have.
-"""
+"""`runtime.complete`: what could stand at a place in some code. It looks at values without running any of their code:
+no property, no `__getattr__`, no `__dir__`. Only servers are asked, through the bridge, what tools they have."""
 
 from __future__ import annotations
 

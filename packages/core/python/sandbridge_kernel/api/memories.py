@@ -1,7 +1,5 @@
-"""`runtime.save_memory` and what belongs to it: small values under a key that are kept for the user, beyond the session.
-
-The bridge keeps them as JSON, and says how many there may be and how large.
-"""
+"""`runtime.save_memory` and what belongs to it: small values under a key that are kept for the user, beyond the
+session. The bridge keeps them as JSON, and says how many there may be and how large."""
 
 import json
 from typing import Any

@@ -1,9 +1,7 @@
-"""The proxies that stand for servers and tools in a cell: `mcp_github`, `mcp_servers["github"]`, `mcp_github.create_issue`.
-
-A proxy knows names and nothing else: whether a tool exists, and what it takes, is the bridge's to say. Attribute access
-costs nothing; docs are fetched when someone asks for them (dir, help, repr, inspect.signature) and kept until the list of
-servers changes.
-"""
+"""The proxies that stand for servers and tools in a cell: `mcp_github`, `mcp_servers["github"]`,
+`mcp_github.create_issue`. A proxy knows names and nothing else: whether a tool exists, and what it takes, is the
+bridge's to say. Attribute access costs nothing; docs are fetched when someone asks for them (dir, help, repr,
+inspect.signature) and kept until the list of servers changes."""
 
 import builtins
 import sys

@@ -1,8 +1,6 @@
-"""The Node that runs a session's JavaScript cells: starts and ends it, and exchanges lines of JSON with it.
-
-Its program comes from the bridge when the first cell needs it. Cells can change all of that program and send anything in its name:
-a message is an untrusted request like any other from the sandbox, limited here and judged by the bridge.
-"""
+"""The Node that runs a session's JavaScript cells: starts and ends it, and exchanges lines of JSON with it. Its program
+comes from the bridge when the first cell needs it. Cells can change all of that program and send anything in its name:
+a message is an untrusted request like any other from the sandbox, limited here and judged by the bridge."""
 
 from __future__ import annotations
 
@@ -219,9 +217,7 @@ def _memory_flags() -> list[str]:
 @functools.cache
 def _has_room(size: int) -> bool:
     """Try once in a kernel whether Node starts and has so many bytes left. Raises FileNotFoundError if there is none.
-
-    Some versions from 24 on reserve 512 MiB for machine code, and end where a process may not have that much memory.
-    """
+    Some versions from 24 on reserve 512 MiB for machine code, and end where a process may not have that much memory."""
     tried = subprocess.run(
         [PROGRAM, "--eval", f"Buffer.alloc({size})"],
         stdin=subprocess.DEVNULL,

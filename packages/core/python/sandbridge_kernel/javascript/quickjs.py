@@ -1,8 +1,6 @@
-"""The QuickJS that runs a session's JavaScript cells in the embedded sandbox.
-
-It runs in this thread while a message is written to its device, and returns its messages before that write ends. Its
-output becomes frames at once, so no frame of ours may be half sent or queued meanwhile.
-"""
+"""The QuickJS that runs a session's JavaScript cells in the embedded sandbox. It runs in this thread while a message is
+written to its device, and returns its messages before that write ends. Its output becomes frames at once, so no frame
+of ours may be half sent or queued meanwhile."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
-"""Parses command line arguments according to a tool's input schema. Pure.
-
-Refuses nothing that the bridge would refuse: it has the schema, too, and reports invalid values.
-"""
+"""Parses command line arguments according to a tool's input schema. Pure. Refuses nothing that the bridge would refuse:
+it has the schema, too, and reports invalid values."""
 
 from __future__ import annotations
 

@@ -1,9 +1,7 @@
 """Runs a bash cell in its own bash, which starts with the state that the last one left and leaves its own for the next.
-
-Keeps variables, functions, options of `shopt` and the folder, but not options of `set`: a cell with `set -e` may end early and
-still keeps its state. bash writes the state when it exits, so it survives `exit` and an interrupt, too. Output goes through the
-descriptors that capture.py reads, like that of every program that a cell starts.
-"""
+Keeps variables, functions, options of `shopt` and the folder, but not options of `set`: a cell with `set -e` may end
+early and still keeps its state. bash writes the state when it exits, so it survives `exit` and an interrupt, too.
+Output goes through the descriptors that capture.py reads, like that of every program that a cell starts."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
-"""The program behind a bash cell's command `mcp`: sends its arguments to the kernel and prints the reply.
-
-Run as `python3 -I -S client.py SOCKET INODE ARGUMENT…`. INODE is that of the pipe for the cell's output. It imports
-little, because every tool call from bash starts it.
-"""
+"""The program behind a bash cell's command `mcp`: sends its arguments to the kernel and prints the reply. Run as
+`python3 -I -S client.py SOCKET INODE ARGUMENT…`. INODE is that of the pipe for the cell's output. It imports little,
+because every tool call from bash starts it."""
 
 import os
 import sys

@@ -1,8 +1,6 @@
-"""The socket for the command `mcp` while a bash cell runs: converts bytes to arguments, and a reply to bytes.
-
-Any process of the sandbox can connect to it and send anything: requests are limited here, and checked by the bridge like
-everything else from the sandbox.
-"""
+"""The socket for the command `mcp` while a bash cell runs: converts bytes to arguments, and a reply to bytes. Any
+process of the sandbox can connect to it and send anything: requests are limited here, and checked by the bridge like
+everything else from the sandbox."""
 
 from __future__ import annotations
 

@@ -39,7 +39,8 @@ export class Permissions {
   readonly options: PermissionsOptions
   /** Ends what the gate of its cells keeps. */
   onClose: (() => Promise<void>) | undefined
-  #shared: Policy | undefined
+  /** Rules for all users; missing when every call is allowed. */
+  shared: Policy | undefined
   readonly #stricter = new WeakMap<UserRules, Stricter>()
   /** Answers that the files have, too, once they are read again. */
   #newTrust: TrustedText[] = []
@@ -47,17 +48,12 @@ export class Permissions {
 
   constructor(options: PermissionsOptions, policy: Policy | undefined) {
     this.options = options
-    this.#shared = policy
-  }
-
-  /** Rules for all users; missing when every call is allowed. */
-  get shared(): Policy | undefined {
-    return this.#shared
+    this.shared = policy
   }
 
   /** The shared rules plus those that the user's own folder had when they were last read. */
   policyOf(user: UserRules | undefined): Policy | undefined {
-    return (user && this.#stricter.get(user)?.policy) ?? this.#shared
+    return (user && this.#stricter.get(user)?.policy) ?? this.shared
   }
 
   /**
@@ -66,7 +62,7 @@ export class Permissions {
    */
   async readPolicyOf(user: UserRules | undefined): Promise<Policy | undefined> {
     const rules = await user?.read()
-    const shared = this.#shared
+    const shared = this.shared
     if (user === undefined || rules === undefined || rules.length === 0) {
       if (user) this.#stricter.delete(user)
       return shared
@@ -87,12 +83,12 @@ export class Permissions {
 
   /** Reads the files again. @throws BridgeError CONFIG_INVALID while they are invalid: the old rules stay in force */
   async refresh(found: readonly FoundServer[]): Promise<void> {
-    this.#shared = await this.options.files.read(found)
+    this.shared = await this.options.files.read(found)
     this.#newTrust = []
   }
 
   /** The rules, and the names in servers' entries, that match no known tool. */
-  unmatched(policy = this.#shared): UnmatchedRule[] {
+  unmatched(policy = this.shared): UnmatchedRule[] {
     const { catalog } = this.options
     const servers = catalog.servers().map(({ name }) => ({ name, record: catalog.of(name) }))
     const known = servers.map(({ name, record }) => ({
@@ -129,7 +125,7 @@ export class Permissions {
   }
 
   /** What is certain about the tool without its arguments. */
-  standing(tool: CatalogTool, policy = this.#shared): Standing {
+  standing(tool: CatalogTool, policy = this.shared): Standing {
     return policy?.standing(this.subject(tool)) ?? 'allowed'
   }
 

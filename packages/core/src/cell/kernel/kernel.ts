@@ -29,7 +29,7 @@ export class Kernel {
   readonly closed: Promise<SandboxExit>
 
   readonly channel: Channel
-  #cells = 0
+  cellCount = 0
   #sentServers: string | undefined
 
   private constructor(channel: Channel, ready: ReadyFrame) {
@@ -37,7 +37,7 @@ export class Kernel {
     this.sandbox = channel.sandbox
     this.closed = channel.sandbox.exited
     this.python = ready.python
-    this.#cells = channel.sandbox.durable?.left?.number ?? 0
+    this.cellCount = channel.sandbox.durable?.left?.number ?? 0
   }
 
   /**
@@ -67,19 +67,15 @@ export class Kernel {
     }
   }
 
-  get cellCount(): number {
-    return this.#cells
-  }
-
   /** Runs one cell to its end, also one that raises. @throws BridgeError KERNEL_DIED when the kernel ends first */
   run({ cell, code, servers, observer, ...carriedOver }: RunOptions): Promise<DoneFrame> {
-    if (cell !== 0) this.#cells += 1
+    if (cell !== 0) this.cellCount += 1
     // Sent only when it changes: the list can be long.
     const key = JSON.stringify(servers)
     const changed = key !== this.#sentServers
     this.#sentServers = key
     return this.channel.run(
-      { type: 'run', cell: cell ?? this.#cells, code, ...(changed && { servers }), ...carriedOver },
+      { type: 'run', cell: cell ?? this.cellCount, code, ...(changed && { servers }), ...carriedOver },
       observer,
     )
   }

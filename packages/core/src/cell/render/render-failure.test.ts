@@ -1,7 +1,7 @@
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
 import { describe, expect, it } from 'vitest'
 import { BridgeError } from '../../errors.ts'
-import { renderFailure } from './render-failure.ts'
+import { renderFailure } from './render-result.ts'
 
 describe('an error of the bridge', () => {
   const error = new BridgeError('SESSION_LIMIT', '16 cells are waiting', { hint: 'Wait.' })

@@ -9,6 +9,7 @@ import { fromOthers, noticeLine } from './notice.ts'
 import { mapTexts } from '../../util/json/json.ts'
 import { shownText } from '../../util/text/terminal-text.ts'
 import type { Artifact } from '../../keep/saved/artifact-store.ts'
+import { BridgeError, messageOf } from '../../errors.ts'
 
 type OutputMode = 'compact' | 'toon' | 'json'
 
@@ -294,4 +295,31 @@ function linkTo({ uri, name, contentType, sizeBytes, version }: Artifact): Resou
     size: sizeBytes,
     description: `Saved by this cell, version ${version}`,
   }
+}
+
+/** Per message and hint. Each has a sentence or two; anything longer is quoted data. */
+const MAX_TOKENS = 500
+
+/** @param more further text for the reader */
+export function renderFailure(
+  error: unknown,
+  {
+    mode,
+    outputTokens,
+    withData = false,
+    more,
+  }: Pick<RenderOptions, 'mode' | 'outputTokens' | 'withData'> & { more?: string },
+): RenderedResult {
+  const share = Math.min(MAX_TOKENS, Math.floor(outputTokens / 2))
+  // A message may quote a server.
+  const short = (text: string) => cutMiddle(fromOthers(text), share, () => '…')
+  const isOurs = BridgeError.isInstance(error)
+  const message = short(isOurs ? error.message : `sandbridge failed: ${messageOf(error)}`)
+  const hint = short([isOurs && error.hint, more].filter(Boolean).join(' ')) || undefined
+  const plain = hint === undefined ? message : `${message}\n${hint}`
+  if (!isOurs) return { isError: true, content: [{ type: 'text', text: plain }] }
+  const data = { status: 'error', error: { code: error.code, message, ...(hint !== undefined && { hint }) } }
+  const text = mode === 'compact' ? plain : written(data, mode)
+  const isSent = withData && fitsTokens(text + JSON.stringify(data), outputTokens)
+  return { isError: true, content: [{ type: 'text', text }], ...(isSent && { structuredContent: data }) }
 }

@@ -4,24 +4,16 @@
 const MAX_HELD = 2_000
 
 export class HeldSecrets {
-  readonly #values = new Set<string>()
-  #version = 0
-
+  readonly values = new Set<string>()
   /** Changes whenever a value is added. */
-  get version(): number {
-    return this.#version
-  }
-
-  get values(): Iterable<string> {
-    return this.#values
-  }
+  version = 0
 
   add(...values: (string | undefined)[]): void {
     for (const value of values) {
-      if (!value || this.#values.has(value)) continue
-      this.#values.add(value)
-      this.#version += 1
-      if (this.#values.size > MAX_HELD) this.#values.delete(this.#values.values().next().value!)
+      if (!value || this.values.has(value)) continue
+      this.values.add(value)
+      this.version += 1
+      if (this.values.size > MAX_HELD) this.values.delete(this.values.values().next().value!)
     }
   }
 }

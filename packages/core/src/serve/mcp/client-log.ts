@@ -4,16 +4,7 @@ import { LOG_LEVEL_META_KEY, type LoggingLevel, type ServerContext } from '@mode
 import type { OnLine } from '../../observe/events/run-log.ts'
 import { shownText } from '../../util/text/terminal-text.ts'
 
-const LEVELS: readonly LoggingLevel[] = [
-  'debug',
-  'info',
-  'notice',
-  'warning',
-  'error',
-  'critical',
-  'alert',
-  'emergency',
-]
+const LEVELS = 'debug info notice warning error critical alert emergency'.split(' ')
 const MAX_CHARS = 2_000
 
 export class ClientLog {

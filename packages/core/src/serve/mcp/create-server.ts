@@ -43,7 +43,7 @@ import { OLDER_TASKS, serveOlderTasks } from './runs/older-tasks.ts'
 import { MAX_TASKS, serveTasks, TASKS_EXTENSION } from './runs/task-runs.ts'
 import { OpenRuns } from './runs/open-runs.ts'
 import { sendQuestion } from './send-question.ts'
-import { limitsOf, rendering, runOffered, runPython, type ServerParts, toolOf } from './run-python.ts'
+import { failureResult, limitsOf, runOffered, runPython, type ServerParts, toolOf } from './run-python.ts'
 import { marked, RUN_PYTHON_TOOL, RUN_PYTHON_TOOL_WITH_SESSION, serverInstructions } from './run-python-tool.ts'
 
 const CAPABILITIES_RESOURCE = {
@@ -124,7 +124,9 @@ export function createServer(parts: ServerParts): Server {
     // The client is about to use the tool: prepare a sandbox, but answer the client first.
     const capabilities = capabilitiesOf(context)
     setImmediate(() => void warmUp(capabilities))
-    const code = instead ? [] : [byHandle ? RUN_PYTHON_TOOL_WITH_SESSION : RUN_PYTHON_TOOL, ...(await otherTools())]
+    const others =
+      languages.length > 0 ? (await import('./language-tools.ts')).languageTools(parts.settings, byHandle) : []
+    const code = instead ? [] : [byHandle ? RUN_PYTHON_TOOL_WITH_SESSION : RUN_PYTHON_TOOL, ...others]
     const own = code.map((tool) => marked(tool, parts.settings))
     const callable = openTask ? own.map((tool) => ({ ...tool, execution: { taskSupport: 'optional' as const } })) : own
     const all = [...callable, ...(await offeredTools(capabilities))]
@@ -134,15 +136,6 @@ export function createServer(parts: ServerParts): Server {
         : all,
     }
   })
-
-  async function otherTools() {
-    if (languages.length === 0) return []
-    const [{ languageTool }, { listedLanguages }] = await Promise.all([
-      import('./language-tools.ts'),
-      import('./language-tools.ts'),
-    ])
-    return listedLanguages(parts.settings).map((language) => languageTool(language, byHandle))
-  }
 
   async function offerOf(tool: string, capabilities: ClientCapabilities): Promise<Offer | undefined> {
     for (const offer of offers) if (await offer.has(tool, abilitiesOf(capabilities))) return offer
@@ -190,8 +183,7 @@ export function createServer(parts: ServerParts): Server {
       const send = wantsTask ? undefined : sendQuestion(server, context)
       run = state ? runs.resume(state) : runs.add(capabilitiesOf(context), send)
     } catch (error) {
-      const { renderFailure } = await rendering()
-      return { ...renderFailure(error, limitsOf(parts, quirks)) }
+      return failureResult(error, parts, quirks)
     }
     const session = byHandle ? handleIn(args) : ''
     const late = latenessOf(context, session, quirks, wantsTask)

@@ -30,6 +30,11 @@ export function languageTool(language: OtherLanguage, byHandle: boolean) {
   }
 }
 
+/** The listed ones, as tools. */
+export function languageTools(settings: Pick<Settings, 'languages' | 'runtime'>, byHandle: boolean) {
+  return listedLanguages(settings).map((language) => languageTool(language, byHandle))
+}
+
 const ENGINES = ['podman', 'docker', 'bwrap']
 
 export function listedLanguages({ languages, runtime }: Pick<Settings, 'languages' | 'runtime'>): OtherLanguage[] {

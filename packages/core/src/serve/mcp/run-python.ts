@@ -78,8 +78,7 @@ export async function runOffered(
       return { ...result, content }
     })
   } catch (error) {
-    const { renderFailure } = await rendering()
-    return { ...renderFailure(error, limitsOf(parts, quirks)) }
+    return failureResult(error, parts, quirks)
   }
 }
 
@@ -131,8 +130,7 @@ export async function runPython(
       },
     )
   } catch (error) {
-    const { renderFailure } = await rendering()
-    return { ...renderFailure(error, limitsOf(parts, quirks)) }
+    return failureResult(error, parts, quirks)
   }
 }
 
@@ -178,8 +176,7 @@ async function inSession(
     )
   } catch (error) {
     const more = runLog.failure('A cell failed to run', error, user === undefined ? {} : { user })
-    const { renderFailure } = await rendering()
-    return { ...renderFailure(error, { ...limitsOf({ settings }, quirks), ...(more !== undefined && { more }) }) }
+    return failureResult(error, { settings }, quirks, more)
   }
 }
 
@@ -197,16 +194,20 @@ export function limitsOf(
   return { mode: settings.outputMode, outputTokens, withData, errorsAsJson, errorsTwice }
 }
 
-type Rendering = typeof import('../../cell/render/render-failure.ts') &
-  typeof import('../../cell/render/render-result.ts')
+/** @param more further text for the reader */
+export async function failureResult(
+  error: unknown,
+  parts: Pick<ServerParts, 'settings'>,
+  quirks: ClientQuirks,
+  more?: string,
+): Promise<CallToolResult> {
+  const { renderFailure } = await rendering()
+  return { ...renderFailure(error, { ...limitsOf(parts, quirks), ...(more !== undefined && { more }) }) }
+}
 
-let loading: Promise<Rendering> | undefined
+let loading: Promise<typeof import('../../cell/render/render-result.ts')> | undefined
 
-/** Loads the rendering of results and failures at the first use: a client gets its list of tools before that. */
-export function rendering(): Promise<Rendering> {
-  loading ??= Promise.all([
-    import('../../cell/render/render-failure.ts'),
-    import('../../cell/render/render-result.ts'),
-  ]).then(([failure, result]) => ({ ...failure, ...result }))
-  return loading
+/** Loaded at the first result: a client gets its list of tools before that. */
+function rendering() {
+  return (loading ??= import('../../cell/render/render-result.ts'))
 }

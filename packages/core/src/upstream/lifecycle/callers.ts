@@ -26,15 +26,16 @@ export class Callers {
   /** Callers with a cancelled call, which may go on. Two are enough to know that the server is shared. */
   readonly #abandoned = new Set<Caller>()
   #asksWithinCalls = false
-  #sequence = 0
+  /** Take this when a call begins, for `wereAlone`. */
+  sequence = 0
   #sharedAt = -1
 
   /** Work for a caller begins. @returns to call at its end, with whether the server may still be working on it */
   enter(caller: Caller | undefined): (mayGoOn: boolean) => void {
     if (!caller) return () => {}
     this.#open.set(caller, (this.#open.get(caller) ?? 0) + 1)
-    this.#sequence += 1
-    if (this.#isShared) this.#sharedAt = this.#sequence
+    this.sequence += 1
+    if (this.#isShared) this.#sharedAt = this.sequence
     return (mayGoOn) => {
       const left = this.#open.get(caller)! - 1
       if (left > 0) this.#open.set(caller, left)
@@ -55,11 +56,6 @@ export class Callers {
     if (!caller) return 'none'
     const isUnsure = this.#asksWithinCalls ? this.#open.size > 1 : this.#isShared
     return isUnsure ? 'several' : caller
-  }
-
-  /** Take this when a call begins, for `wereAlone`. */
-  get sequence(): number {
-    return this.#sequence
   }
 
   /** Whether only one caller has used the server since then. */

@@ -22,7 +22,11 @@ export interface CircuitOptions {
 export class Circuit {
   readonly #options: CircuitOptions
   #failures = 0
-  #generation = 0
+  /**
+   * Changes with every counted failure. Results of uses that began in an earlier generation are ignored: forty calls
+   * that fail together are one failure, and a late response to an earlier call does not prove that the server is back.
+   */
+  generation = 0
   /** 0 when there was no pause since the last success. */
   #closedUntil = 0
   #reason = ''
@@ -30,14 +34,6 @@ export class Circuit {
 
   constructor(options: CircuitOptions) {
     this.#options = options
-  }
-
-  /**
-   * Changes with every counted failure. Results of uses that began in an earlier generation are ignored: forty calls
-   * that fail together are one failure, and a late response to an earlier call does not prove that the server is back.
-   */
-  get generation(): number {
-    return this.#generation
   }
 
   /** Resolves when the current half-open probe is over; undefined without a probe. Await it before `enter`. */
@@ -59,7 +55,7 @@ export class Circuit {
 
   /** @param since the generation in which the successful use began */
   succeeded(since: number): void {
-    if (since !== this.#generation) return
+    if (since !== this.generation) return
     this.#failures = 0
     this.#closedUntil = 0
     this.#halfOpenProbe?.end()
@@ -68,8 +64,8 @@ export class Circuit {
   /** @param since the generation in which the failed use began @param retryAfterMs the server's wait, if any */
   failed(error: Error, since: number, retryAfterMs = 0): void {
     let backoffMs = 0
-    if (since === this.#generation) {
-      this.#generation += 1
+    if (since === this.generation) {
+      this.generation += 1
       this.#failures += 1
       this.#reason = error.message
       const exponent = this.#failures - FREE_FAILURES - 1

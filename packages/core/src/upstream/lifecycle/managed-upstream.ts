@@ -65,12 +65,13 @@ export class ManagedUpstream {
   #starting: Promise<Connection> | undefined
   #closing: Promise<void> | undefined
   #failed = false
-  #instructions: string | undefined
-  #skippedTools: readonly SkippedTool[] = []
+  instructions: string | undefined
+  /** Entries of its last list that no cell can call. */
+  skippedTools: readonly SkippedTool[] = []
   /** Requests that were sent and not answered. */
   #sentCount = 0
   #offeringsTimer: NodeJS.Timeout | undefined
-  #lastStart: ServerStart | undefined
+  lastStart: ServerStart | undefined
 
   /** @param makeRoom called before a process is started; may wait until another one has stopped. @throws BridgeError */
   constructor(
@@ -101,7 +102,7 @@ export class ManagedUpstream {
         if (isCircular) reports.log('warning', 'A page of a tool list links to an earlier one')
         const skippedCount = skipped.length
         if (skippedCount > 0) reports.log('warning', 'Skipped tools that cannot be called', { skippedCount })
-        this.#skippedTools = skipped
+        this.skippedTools = skipped
         hearer.onTools(tools)
       },
       onError: (error) => this.#reports.log('warning', 'The changed tool list could not be read', { error }),
@@ -112,14 +113,6 @@ export class ManagedUpstream {
     if (this.#connection) return 'running'
     if (this.#starting) return this.#reports.installs.isInstalling ? 'installing' : 'starting'
     return this.#failed ? 'failed' : 'not-started'
-  }
-
-  get lastStart(): ServerStart | undefined {
-    return this.#lastStart
-  }
-
-  get instructions(): string | undefined {
-    return this.#instructions
   }
 
   redact(text: string): string {
@@ -157,11 +150,6 @@ export class ManagedUpstream {
   get toolChanges(): ToolChanges {
     if (!this.#tools.hasChanged) return 'none'
     return this.#tools.isOutdated ? 'unread' : 'read'
-  }
-
-  /** Entries of its last list that no cell can call. */
-  get skippedTools(): readonly SkippedTool[] {
-    return this.#skippedTools
   }
 
   /** Concurrent callers share one listing, which none can cancel. @param again asks the server in any case */
@@ -326,11 +314,11 @@ export class ManagedUpstream {
       this.#circuit.succeeded(since)
       this.#failed = false
       this.#connection = connection
-      this.#lastStart = { at: Date.now(), tookMs: this.#reports.states.stateMs }
+      this.lastStart = { at: Date.now(), tookMs: this.#reports.states.stateMs }
       // A server that lost its session may still be working on earlier requests.
       if (this.#retired.size === 0) this.#reports.callers.opened({ asksWithinCalls: connection.era === 'modern' })
       const instructions: unknown = connection.instructions
-      this.#instructions = typeof instructions === 'string' && instructions !== '' ? instructions : undefined
+      this.instructions = typeof instructions === 'string' && instructions !== '' ? instructions : undefined
       this.#reports.log('info', 'A server was started', { era: connection.era })
       this.#reports.states.changed('running', { protocolVersion: connection.protocolVersion })
       return connection

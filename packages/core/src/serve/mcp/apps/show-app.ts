@@ -1,4 +1,5 @@
 // Answers show_app: the app goes to the viewer in `_meta`. It is masked and counts as read: the client decides.
+import { renderFailure } from '../../../cell/render/render-result.ts'
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import { MAX_PAGE_CHARS } from '../../../calls/methods/server-apps.ts'
 import { noteText } from '../../../cell/render/notice.ts'
@@ -11,7 +12,7 @@ import { shortName } from '../../../util/text/server-words.ts'
 import { maskerFor, readArtifactResource } from '../artifact-resources.ts'
 import { SHOW_APP_TOOL, SHOW_APP_TOOL_WITH_SESSION } from './app-tool.ts'
 import { readArguments } from '../../client-arguments.ts'
-import { type Conversation, rendering } from '../run-python.ts'
+import { type Conversation } from '../run-python.ts'
 
 /** The field of `_meta` that viewer.html reads. */
 const APP_META = 'sandbridge/app'
@@ -51,7 +52,6 @@ export async function showApp(
       _meta: { [APP_META]: shown.app },
     }
   } catch (error) {
-    const { renderFailure } = await rendering()
     return { ...renderFailure(error, { mode: 'compact', outputTokens: 1_000 }) }
   }
 }
