@@ -1,5 +1,4 @@
-"""Makes a process of a native sandbox its kernel, from sources that the bridge sends. Sent before sandbox_init.py,
-whose process it is part of. Python 3.6 can parse it, as sandbox_init.py says."""
+"""Makes a process of a native sandbox its kernel, from sources that the bridge sends. Python 3.6 can parse it."""
 
 import os
 import sys
@@ -15,8 +14,7 @@ PACKAGES = "/opt/site-packages"
 
 
 def load_library() -> None:
-    """Import the modules that take half the time of a kernel's start. Done before its sources are read: the bridge, which sends them, is
-    often busy with its own start."""
+    """Import the modules that take half of a kernel's start, while the bridge, which sends the sources, is busy."""
     # asyncio imports ssl if it can: megabytes for every waiting sandbox, and no use without a network.
     sys.modules["ssl"] = None  # type: ignore[assignment]
     import asyncio  # noqa: F401
@@ -26,9 +24,8 @@ def load_library() -> None:
 
 
 def load_kernel(sources: bytes, compiled: bytes) -> None:
-    """Make the kernel's modules importable from memory; others come from the image. Not as a zip for Python's own
-    importer: zipimport needs a file of it, and gets each module's code twice, once to find it and once to run it. The
-    kernel then takes half as long again to load from bytecode, and twice as long from source."""
+    """Make the kernel's modules importable from memory; others come from the image. Python's zipimport needs a file and
+    reads each module twice: half as long again from bytecode, twice from source."""
     import json
     import marshal
     import types

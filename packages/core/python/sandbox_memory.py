@@ -1,8 +1,6 @@
-"""Counts the memory of a native sandbox that its host does not count: all of it, or only file locks, which no cgroup
-counts. Sent before sandbox_init.py, whose process does the counting. Cells run as the same user and may do anything to
-slow this process down: start a hundred busy processes, or give a process so many mappings that reading them takes long.
-So a count has a time budget. When that is exceeded, or when this process had to wait too long for the CPU, it stops all
-other processes of the sandbox until the count is done."""
+"""Counts the memory of a native sandbox that its host does not count, or only file locks, which no cgroup counts. Part
+of the process of sandbox_init.py. Cells may slow this process down by busy processes or many mappings: so a count has a
+time budget. When that is exceeded, or this process had to wait for the CPU, it stops all others until it is done."""
 
 import os
 import time

@@ -1,6 +1,5 @@
-"""Captures what reaches file descriptors 1 and 2 without passing through sys.stdout: subprocesses, os.write, C
-libraries. Replaces the descriptors with pipes, so that nothing a cell starts can write into the frames. On CPython a
-thread empties them; without threads they are emptied whenever text is flushed. Owns only these pipes."""
+"""Captures what reaches file descriptors 1 and 2 without sys.stdout (subprocesses, C libraries), by pipes in their
+place: nothing can write into the frames. A thread empties them, or each flush where there are no threads."""
 
 from __future__ import annotations
 

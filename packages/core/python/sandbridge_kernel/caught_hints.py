@@ -1,6 +1,5 @@
-"""Adds hints to exceptions that a cell catches itself, so that `except Exception as error: print(error)` shows them,
-too. Python has no hook for caught exceptions. So the compiler inserts a call of `advise` at the start of each `except`
-in a cell."""
+"""Adds hints to exceptions that a cell catches itself. Python has no hook for these: the compiler inserts a call of
+`advise` at the start of each `except` in a cell."""
 
 from __future__ import annotations
 

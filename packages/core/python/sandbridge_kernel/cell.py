@@ -1,5 +1,4 @@
-"""One cell: compile it, run it in the session's namespace, and report how it ended. Owns compiling and running;
-session.py owns the event loop and cleanup."""
+"""One cell: compile it, run it in the session's namespace, and report how it ended."""
 
 from __future__ import annotations
 import __future__

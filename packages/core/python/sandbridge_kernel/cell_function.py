@@ -1,6 +1,5 @@
-"""Turns recorded cells into one function, for a workflow. Pure: runs none of their code. Cells that only define one
-function, and may call it, become that function. Others become the body of one: it returns their last expression, and
-values set once at the top can be its parameters."""
+"""Turns recorded cells into one function, for a workflow, and runs none of their code. Cells that only define one
+function become it. Others become a body: it returns their last expression, and values set once are its parameters."""
 
 from __future__ import annotations
 

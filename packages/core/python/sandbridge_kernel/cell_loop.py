@@ -1,7 +1,5 @@
-"""Lets code of a cell without `await` use the session's loop as if it ran: `asyncio.create_task(…)`,
-`get_running_loop()`. Only the cell's own code and asyncio's functions that it calls see that loop. A library, or a
-function of a cell, that asks whether a loop runs gets Python's answer, so that it can run its own, and so does
-`asyncio.run`."""
+"""Lets code of a cell without `await` use the session's loop as if it ran. Only the cell's own code and asyncio's
+functions that it calls see it: others get Python's answer, so that they can run a loop of their own."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
 """The channel: sends complete frames, reads input, and delivers every reply to the call that waits for it. Only the
-main thread reads, in its own wait or in the port's signal handler; any thread may send and wait. It must not know what
-a call means or what a cell does."""
+main thread reads; any thread may send and wait. It does not know what a call means."""
 
 from __future__ import annotations
 

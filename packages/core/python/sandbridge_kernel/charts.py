@@ -1,6 +1,5 @@
-"""Shows charts of Altair and Plotly: as a PNG if their own exporter is installed, else as a web page that is saved as
-an artifact. Neither library can show a chart without IPython or a browser, so `chart.show()` is replaced when a cell
-imports them."""
+"""Shows charts of Altair and Plotly: as a PNG if their exporter is installed, else as a page saved as an artifact.
+Without a browser neither can show one, so `chart.show()` is replaced."""
 
 from __future__ import annotations
 

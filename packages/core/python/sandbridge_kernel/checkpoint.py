@@ -1,7 +1,6 @@
-"""Carries variables over to the next kernel: pickles them after a cell, within limits, and unpickles them in a fresh
-kernel. Pickles all of them together, so that shared objects stay shared; and those that might not load also separately,
-so that one failure does not affect the others. Names what is lost, such as functions and classes of cells: a pickle
-contains only their names."""
+"""Carries variables over to the next kernel: pickles them after a cell, unpickles them in a fresh kernel. All together,
+so that shared objects stay shared, and those that might not load also separately. Names what is lost, such as functions
+of cells: a pickle contains only their names."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
-"""Detects secrets, by name, by form, or because a variable with such a name holds the value; and removes them from
-text. Pure, and never runs a cell's code: inspects only builtin values. Applies to what an error shows by itself; cells
-can still print their own data."""
+"""Detects secrets by name, by form, or by a variable that holds the value, and removes them from what an error shows.
+Never runs a cell's code: inspects only builtin values."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Shows matplotlib's figures: each when it is shown, as in a notebook, and those that are open at the end of a cell
-then. Inspects matplotlib only where a cell has imported it."""
+"""Shows matplotlib's figures: each when it is shown, and the open ones at the end of a cell, if it has imported it."""
 
 from __future__ import annotations
 
@@ -80,8 +79,7 @@ def was_shown(value: object) -> bool:
 
 
 def is_artist(value: object, depth: int = _ARTISTS_DEPTH) -> bool:
-    """True for what plotting functions return, also `fig, ax`: it adds nothing to the open figure. False for a figure
-    itself, which is shown, and for what has a picture of its own, such as a colour map."""
+    """True for what plotting functions return (`fig, ax`); False for a figure and for what has a picture of its own."""
     if is_a(value, "numpy", "ndarray"):
         found: Any = value
         return bool(found.dtype == object and 0 < found.size < 1000) and is_artist(found.ravel().tolist(), depth)

@@ -1,5 +1,4 @@
-"""Frames: one JSON object per line. Encodes the kernel's frames; decodes the bridge's. Knows only the format: no
-descriptors, no state. docs/protocol.md is authoritative."""
+"""Frames: one JSON object per line. Encodes the kernel's, decodes the bridge's. docs/protocol.md is authoritative."""
 
 from __future__ import annotations
 
@@ -52,10 +51,9 @@ class FrameError(ValueError):
 
 
 def encode(frame: Mapping[str, Any], default: Callable[[Any], Any] | None = None) -> bytes:
-    """Return the line for a frame, including LF. `default` converts values that JSON lacks. Raises FrameError if it is
-    longer than 64 MiB or has more structure than the bridge reads, and json's errors for other values. A frame with
-    `default` is a call. Tools get every integer; for what the bridge itself keeps, ValueError for one that it would
-    round."""
+    """Return the line for a frame, including LF. `default` converts what JSON lacks; a frame with it is a call, and
+    tools get every integer, where the bridge itself would round one (ValueError). Raises FrameError beyond 64 MiB or
+    too much structure, and json's errors."""
     make = _encoders.get(default)
     if make is None:
         make = _encoders[default] = _encoder(default)

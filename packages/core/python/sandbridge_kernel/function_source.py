@@ -1,5 +1,4 @@
-"""Collects the parts of a function to save: its source, the imports it needs, its signature. Pure except for reading
-modules. Refuses a function that cannot stand alone, with the reason. Other code tests whether the result loads."""
+"""Collects the parts of a function to save: source, imports, signature. Refuses one that cannot stand alone."""
 
 from __future__ import annotations
 

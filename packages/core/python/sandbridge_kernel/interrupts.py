@@ -1,7 +1,5 @@
-"""Interrupts: decides when a 0x03 from the bridge becomes a KeyboardInterrupt in the running cell, and when it must
-wait. It must not be raised inside the kernel's own bookkeeping (half a frame written, bytes read but not stored), nor
-inside an event loop's (a task taken from its queue but not put back would never run again). Sections of the first kind
-are Gates."""
+"""Decides when a 0x03 from the bridge becomes a KeyboardInterrupt in the running cell. Never inside the kernel's own
+bookkeeping (half a frame written: these sections are Gates), nor inside an event loop's (a task would be lost)."""
 
 from __future__ import annotations
 
@@ -154,8 +152,7 @@ need_room = _count_frames if version_info >= (3, 12) else _go_down
 
 
 class Gate:
-    """A lock that delays interrupts while it is held, and knows whether this thread is inside. Call `need_room` before
-    entering it."""
+    """A lock that delays interrupts while it is held, and knows its thread. Call `need_room` before entering it."""
 
     def __init__(self, interrupts: Interrupts) -> None:
         self._interrupts = interrupts

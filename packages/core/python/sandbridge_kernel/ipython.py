@@ -1,5 +1,4 @@
-"""What notebooks import from IPython, for a sandbox that does not have it: `IPython.display` with its functions and
-classes. With IPython installed, its own classes stay, and its functions display as those here."""
+"""`IPython.display` for a sandbox without IPython. With it, its classes stay, and its functions display as these."""
 
 from __future__ import annotations
 

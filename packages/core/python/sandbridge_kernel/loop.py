@@ -1,6 +1,5 @@
-"""The session's event loop: kept from cell to cell, so that locks, queues and connections of earlier cells still work.
-Two kinds: an ordinary selector loop on CPython, and one that waits on the channel's device in Pyodide. Both send
-printed text before they block, and raise interrupts that arrived inside the loop's own code."""
+"""The session's event loop, kept from cell to cell: a selector loop, or in Pyodide one that waits on the channel's
+device. Both send printed text before they block, and raise interrupts that arrived inside the loop's own code."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Finds the calls in a cell's source that are made whenever it runs: the user is asked about them before it does.
-Others, as in a function or a branch, are asked about when they are made. Pure."""
+"""Finds the calls in a cell's source that are made whenever it runs, about which the user is asked before."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Reports text of charts that their font cannot draw: one note for each script, with the way to a font, instead of a warning
-for each character."""
+"""Reports text of charts that their font cannot draw: one note for each script in place of many warnings."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Scales images down to what a model can see; converts images of matplotlib and Pillow to PNG. Inspects only libraries
-that the cell has imported. Imports Pillow itself only for an image that is too large to send as it is."""
+"""Scales images down to what a model can see, as PNG. Inspects only libraries that the cell has imported."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
-"""The port of Pyodide: frames on a character device, and a second device to wait on, both provided by the sandbox. Owns
-the two descriptors; knows nothing of frames. Interrupts do not pass through it: the sandbox removes 0x03 from the bytes
-and raises SIGINT, even while a read or a wait blocks."""
+"""The port of Pyodide: frames on a character device, and a second one to wait on. Interrupts do not pass through it:
+the sandbox removes 0x03 and raises SIGINT, even while a read or a wait blocks."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""The port of CPython: frames on two file descriptors, and a signal when input arrives. The signal (SIGIO) lets an
-interrupt reach a cell that computes, sleeps or waits for a process, without a thread. It costs more than everything
-else the kernel does for the reply to a call. So if it has a separate descriptor, the bell, the bridge rings that before
-and after it writes an interrupt, and replies raise no signal unless something other than the session's loop waits for
-one. Owns the descriptors; knows nothing of frames. The end of the input ends the process at once."""
+"""The port of CPython: frames on two descriptors, and a signal (SIGIO) when input arrives, which lets an interrupt
+reach a cell that computes or sleeps without a thread. It costs more than the rest of a reply: with a bell, a separate
+descriptor, the bridge rings that around an interrupt, and replies raise no signal unless something other than the
+session's loop waits. The end of the input ends the process at once."""
 
 from __future__ import annotations
 

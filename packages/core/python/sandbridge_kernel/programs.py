@@ -40,8 +40,7 @@ LEAST_TURNS = 12
 
 
 def turns(seconds: float) -> Iterator[int]:
-    """Count turns for so long, and to LEAST_TURNS in any case: where a machine stands still for a second, the time is over
-    before the program that it is for had a chance."""
+    """Count turns for so long, and to LEAST_TURNS in any case: the machine may have stood still meanwhile."""
     start, count = time.monotonic(), 0
     while count < LEAST_TURNS or time.monotonic() < start + seconds:
         yield count

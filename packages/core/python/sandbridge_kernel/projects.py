@@ -1,6 +1,5 @@
-"""`/projects`: files that outlive the session. Before a cell, fetches what differs from this sandbox; after it, sends
-what has changed here. The bridge limits how much is kept. Changes of other sessions in the meantime are overwritten per file.
-"""
+"""`/projects`: files that outlive the session. Before a cell, fetches what differs; after it, sends what has changed,
+which overwrites others' changes per file. The bridge limits how much is kept."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
 """Starts a kernel in Pyodide after a snapshot was restored: the sandbox calls serve() and never regains control.
-Removes Pyodide's ways to reach JavaScript, only for better error messages; isolation is the sandbox's and does not
-depend on this."""
+Removes ways to reach JavaScript for better error messages; isolation does not depend on it."""
 
 from __future__ import annotations
 
@@ -55,8 +54,7 @@ def serve() -> None:
 
 
 def _use_loop(new_loop: Callable[[], DeviceLoop]) -> None:
-    """Make asyncio.run() and asyncio.new_event_loop() use our loop. Pyodide's own would wait for a JavaScript event
-    loop that never runs."""
+    """Make asyncio use our loop: Pyodide's own would wait for a JavaScript event loop that never runs."""
 
     class Policy(asyncio.events._BaseDefaultEventLoopPolicy):  # type: ignore[name-defined, misc]  # noqa: SLF001
         def _loop_factory(self) -> DeviceLoop:

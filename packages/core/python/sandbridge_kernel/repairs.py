@@ -1,6 +1,5 @@
-"""Reads cells that are Python in another dress: in a fence, with prompts, indented as a whole, with newlines escaped twice, or with
-commands of IPython. Only a cell that does not parse comes here, and a reading counts only if it parses. Pure: runs nothing.
-"""
+"""Reads cells that are Python in another dress: in a fence, with prompts, indented, with newlines escaped twice, or
+with commands of IPython. Only for a cell that does not parse, and only if the reading does. Runs nothing."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Rows in texts that tools return: JSON lines, tagged lines, `key: value` blocks, Markdown tables and CSV. Values of
-all but JSON stay texts. Knows nothing of frames or calls."""
+"""Rows in texts that tools return: JSON lines, tagged lines, `key: value` blocks, Markdown tables and CSV."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
-"""Finds the calls in a cell's source before it runs: how each is used, whether the cell would handle its failure, and
-where names are bound. Pure: knows nothing of servers, and inspects no values. When in doubt, treats a failure as
-handled: a cell is refused only for certain mistakes."""
+"""Finds the calls in a cell's source before it runs: how each is used, whether the cell would handle its failure (in
+doubt it would), and where names are bound. Inspects no values."""
 
 from __future__ import annotations
 

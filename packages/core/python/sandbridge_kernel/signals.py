@@ -1,8 +1,7 @@
-"""Signal handlers of cells: many programs limit time with `signal.alarm` and a handler that raises. Such a handler may
-run at any instruction of the main thread. Inside a gate it would break frames in two and leave locks held, so it waits
-for the gate's end. If no cell is running, its exception belongs to no cell and must not end the kernel. Signals that
-would end the kernel have handlers of its own: `kill 0` in a script must not cost the variables. A program does not
-inherit a handler, as it would an ignored signal, and a forked child loses them."""
+"""Signal handlers of cells, which may run at any instruction of the main thread. Inside a gate they would break frames
+and leave locks held, so they wait for its end; with no running cell, their exception must not end the kernel. Signals
+that would end the kernel have its own handlers: `kill 0` must not cost the variables. Programs and forks do not inherit
+them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
-"""Waits for a reply without sleeping, as long as replies arrive quickly. Waking a sleeping process takes a tenth of a
-millisecond of each tool call, much of it CPU time. So the kernel polls for a reply for half a millisecond before it
-sleeps. When a reply takes longer, as those of most servers do, the polling was in vain, and the next waits sleep at
-once: 1 wait after the first time in vain, then 3, 7, and so on up to 63. A reply in time resets this."""
+"""Polls for a reply for half a millisecond before it sleeps: waking a process takes a tenth of a millisecond of each
+call. After polling in vain, the next waits sleep at once: 1, then 3, 7, up to 63. A reply in time resets this."""
 
 from __future__ import annotations
 

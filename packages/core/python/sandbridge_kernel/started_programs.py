@@ -1,6 +1,5 @@
-"""Ends the programs that a cell has started when it is interrupted: as Ctrl-C in a terminal does, which reaches all of
-them, and then with more force. Programs of earlier cells run on. Where there are no processes, or no /proc, there is
-nothing to end."""
+"""Ends the programs that an interrupted cell has started: as Ctrl-C does, then with more force. Those of earlier cells
+run on. Without /proc there is nothing to end."""
 
 from __future__ import annotations
 

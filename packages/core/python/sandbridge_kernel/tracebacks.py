@@ -1,6 +1,5 @@
-"""Formats tracebacks with the cell's own lines: `Cell 2, line 3`, with carets, causes and groups, and without the
-kernel's frames. Also omits frames of the standard library and of installed packages: they cost the reader more than
-they tell."""
+"""Formats tracebacks with the cell's own lines: `Cell 2, line 3`, with carets, causes and groups, without frames of the
+kernel, the standard library and installed packages."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""Reports calls whose `await` was forgotten: a note with their names, instead of Python's warning in the cell's stderr.
-A variable may keep a call beyond its cell. The note belongs to that cell, and not to the later one that frees the call.
-The same holds for a cell's own coroutines. Python's warning stays for those that are dropped, or kept in a list, where
-a later cell may run them; it has the place that created the coroutine."""
+"""Reports calls whose `await` was forgotten, in a note of the cell that made them, even if a later cell frees the call;
+so for a cell's own coroutines. Python's warning stays for those dropped, or kept in a list, where a later cell may run
+them."""
 
 from __future__ import annotations
 
@@ -63,8 +62,7 @@ def _forget(coroutine: CoroutineType[Any, Any, Any]) -> None:
 
 
 def _warn(coroutine: CoroutineType[Any, Any, Any], frame: FrameType | None) -> None:
-    """Python's own warning, for the cell's line that created the coroutine, else for the one that dropped it, else for
-    its definition."""
+    """Python's own warning, for the line that created the coroutine, else that dropped it, else of its definition."""
     while frame is not None and not frame.f_code.co_filename.startswith("Cell "):
         frame = frame.f_back
     code = coroutine.cr_code
@@ -79,8 +77,7 @@ def _warn(coroutine: CoroutineType[Any, Any, Any], frame: FrameType | None) -> N
 
 
 def notes(namespace: dict[str, Any]) -> list[str]:
-    """Returns notes about calls that were forgotten since the last time, or that a variable keeps and nothing has
-    started."""
+    """Returns notes about calls that were forgotten since the last time, or that a variable keeps unstarted."""
     kept: list[str] = []
     own: list[str] = []
     for name, value in list(namespace.items()):
