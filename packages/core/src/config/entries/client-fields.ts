@@ -236,6 +236,6 @@ function switchedOff(tools: Fields): string[] {
     .map(([tool]) => tool)
 }
 
-function isGiven(value: unknown): boolean {
+export function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null
 }

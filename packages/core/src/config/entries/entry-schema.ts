@@ -3,6 +3,7 @@
 import * as z from 'zod'
 import { permissionsSchemas } from '../rules/permissions-schema.ts'
 import { isRecord, withoutUndefined } from '../../util/json/json.ts'
+import { isHttpUrl } from '../../util/net/loopback.ts'
 import type { ServerSandbox } from './server-definition.ts'
 
 /** All names of transports in config files. */
@@ -70,7 +71,6 @@ function build() {
       notUnderstood,
     )
     .transform(withoutUndefined)
-  const orMissing = <T extends z.ZodType>(schema: T) => schema.nullish().transform((value) => value ?? undefined)
   const jail = z
     .strictObject(
       {
@@ -226,13 +226,15 @@ function callbackAt(port: number | null | undefined): string | undefined {
   return port ? `http://127.0.0.1:${port}/callback` : undefined
 }
 
+const orMissing = <T extends z.ZodType>(schema: T) => schema.nullish().transform((value) => value ?? undefined)
+
 /** The types of fields. Null counts as missing. */
 function fields() {
   const withoutNul = (value: unknown): boolean => typeof value !== 'string' || !value.includes('\0')
   const plain = z
     .string({ error: ({ input }) => (input == null ? 'has no {field}' : 'has a {field} that is not text') })
     .refine(withoutNul, 'has a {field} with a NUL character in it')
-  const text = plain.nullish().transform((value) => value ?? undefined)
+  const text = orMissing(plain)
   const scalar = z
     .union([z.string(), z.number(), z.boolean()], 'has a non-text value in {field}')
     .refine(withoutNul, 'has a NUL character in {field}')
@@ -246,10 +248,7 @@ function fields() {
     required: plain.refine((value) => value.trim() !== '', 'has no {field}'),
     // Forms in a program's UI leave an empty text for a missing value.
     filled: text.transform((value) => value?.trim() || undefined),
-    texts: z
-      .array(scalar, 'has invalid {field}: expected a list')
-      .nullish()
-      .transform((value) => value ?? undefined),
+    texts: orMissing(z.array(scalar, 'has invalid {field}: expected a list')),
     // A map instead of z.record, so that a key such as __proto__ is an ordinary key.
     table: z
       .unknown()
@@ -261,16 +260,12 @@ function fields() {
         Object.fromEntries([...map].flatMap(([key, value]) => (value == null ? [] : [[key, value]]))),
       ),
     port,
-    timeout: z
-      .number('has a {field} that is not a number above 0')
-      .positive('has a {field} that is not a number above 0')
-      // The maximum delay of a timer.
-      .transform((ms) => Math.min(Math.round(ms), 2 ** 31 - 1))
-      .nullish()
-      .transform((value) => value ?? undefined),
+    timeout: orMissing(
+      z
+        .number('has a {field} that is not a number above 0')
+        .positive('has a {field} that is not a number above 0')
+        // The maximum delay of a timer.
+        .transform((ms) => Math.min(Math.round(ms), 2 ** 31 - 1)),
+    ),
   }
-}
-
-function isHttpUrl(text: string): boolean {
-  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
 }

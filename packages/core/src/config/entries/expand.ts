@@ -8,6 +8,7 @@ import { readOrdinarySync } from '../../util/files/read-ordinary.ts'
 import { decodeText } from '../../util/bytes/decode-text.ts'
 import { mergedEnvironment } from '../../util/process/environment.ts'
 import { isPlainPlace } from '../secrets/secret-arguments.ts'
+import { isHttpUrl } from '../../util/net/loopback.ts'
 import { inputVariable } from './inputs.ts'
 import { fillPlaceholders, type Placeholder } from './placeholders.ts'
 import type {
@@ -57,7 +58,7 @@ export function expandTransport(definition: ServerDefinition, given: ExpandConte
 
   if (transport.type !== 'stdio') {
     const url = fill(transport.url, 'url')
-    if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
+    if (!isHttpUrl(url)) {
       throw new BridgeError('CONFIG_INVALID', `${definition.name}: its url is not an http or https address.`)
     }
     checkCredentials(new URL(url), definition.name)

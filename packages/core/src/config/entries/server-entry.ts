@@ -3,7 +3,7 @@ import type * as z from 'zod'
 import { parseLists, type ShapeProblem } from '../rules/permissions-schema.ts'
 import { isRecord, withoutUndefined } from '../../util/json/json.ts'
 import { nearestName } from '../../util/text/did-you-mean.ts'
-import { isKnownField, meantRestriction, saysOff, type ServerEntry, switchesOn } from './client-fields.ts'
+import { isGiven, isKnownField, meantRestriction, saysOff, type ServerEntry, switchesOn } from './client-fields.ts'
 import { entrySchemas, TRANSPORTS } from './entry-schema.ts'
 import { inputReferences } from './placeholders.ts'
 import type { RemoteServer, ServerDefinition, ServerInput, StdioServer } from './server-definition.ts'
@@ -52,16 +52,7 @@ function isOff(entry: ServerEntry): boolean {
   return given.some(({ value, isOn }) => value !== isOn) || fields.some(([name, value]) => saysOff(name, value))
 }
 
-const RESTRICTING: readonly (keyof ServerEntry)[] = [
-  'permissions',
-  'includeTools',
-  'excludeTools',
-  'sandbox',
-  'sandboxEnabled',
-  'disabled',
-  'enabled',
-  'shared',
-]
+const RESTRICTING = 'permissions includeTools excludeTools sandbox sandboxEnabled disabled enabled shared'.split(' ')
 
 /**
  * The reason to skip an entry that has a field which was meant to restrict the server, and is not known: ignored, it
@@ -75,8 +66,7 @@ export function whyUnrestricted(entry: ServerEntry, isOwn: boolean): { reason: s
   const { common, stdio, remote } = entrySchemas()
   const known = { ...common.shape, ...stdio.shape, ...remote.shape }
   for (const field of Object.keys(entry)) {
-    if (Object.hasOwn(known, field) || !/^[a-z][\w-]*$/i.test(field) || RESTRICTING.some((one) => one === field))
-      continue
+    if (Object.hasOwn(known, field) || !/^[a-z][\w-]*$/i.test(field) || RESTRICTING.includes(field)) continue
     if (isKnownField(field)) continue
     const meant = (isOwn ? nearestName(field, RESTRICTING) : undefined) ?? meantRestriction(field)
     if (meant !== undefined) return { reason: `has a field ${field} that is not known: did you mean ${meant}?`, field }
@@ -188,8 +178,4 @@ function fieldName(path: readonly PropertyKey[], value: unknown): string {
   const written = CLIENTS_NAMES[own]?.find((name) => isRecord(value) && isGiven(value[name]))
   const name = written ?? LABELS[own] ?? own
   return keys.length < path.length ? `an item of ${name}` : name
-}
-
-function isGiven(value: unknown): boolean {
-  return value !== undefined && value !== null
 }

@@ -1,11 +1,11 @@
 // Settings of sandboxes, and of masking data that the model sees.
+import { isHttpUrl } from '../../util/net/loopback.ts'
 import * as z from 'zod'
 import { IMAGE_NAME } from '../entries/server-definition.ts'
 import { absolutePath } from '../../util/files/absolute-path.ts'
 import {
   choice,
   flag,
-  isHttpUrl,
   optional,
   optionalNumber,
   pattern,

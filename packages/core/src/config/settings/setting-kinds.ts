@@ -2,6 +2,7 @@
 // settings.json, and describes with zod what settings.json holds: limits, choices and the JSON Schema follow from that.
 import { secondsOf } from '../../util/duration.ts'
 import * as z from 'zod'
+import { isHttpUrl } from '../../util/net/loopback.ts'
 import { absolutePath } from '../../util/files/absolute-path.ts'
 
 /** What reading a value may need besides it. */
@@ -274,11 +275,7 @@ export const DAY_S = 86_400
 /** The form of a bearer token. */
 export const TOKEN = ['at least 16 printable characters without spaces', /^[\x21-\x7e]{16,}$/] as const
 
-export function isHttpUrl(given: string): boolean {
-  return URL.canParse(given) && /^https?:$/.test(new URL(given).protocol)
-}
-
-/** The same without a query or a fragment. */
+/** An address without a query or a fragment. */
 export function isPlainHttpAddress(given: string): boolean {
   return isHttpUrl(given) && !/[?#]/.test(given)
 }

@@ -3,6 +3,7 @@ import { hash } from 'node:crypto'
 import * as z from 'zod'
 import { BridgeError } from '../../errors.ts'
 import type { Piece, Store, VersionFile, Versions } from '../store.ts'
+import { Turns } from '../../util/async/turns.ts'
 import { mapFew } from '../../util/async/map-few.ts'
 import { checkStoredName } from '../stored-name.ts'
 import { unwritable } from '../files/versioned-folders.ts'
@@ -44,7 +45,7 @@ export class ArtifactStore {
   readonly #versions: Versions
   readonly #limits: ArtifactLimits
   /** Saves run one after the other, so that a cell that saves many at once stays within the limits. */
-  #last: Promise<unknown> = Promise.resolve()
+  readonly #turns = new Turns(1)
 
   constructor(store: Store, limits: ArtifactLimits = ARTIFACT_LIMITS) {
     this.#store = store
@@ -57,9 +58,7 @@ export class ArtifactStore {
    * @throws BridgeError STATE_REFUSED for a bad name or a full quota, STATE_UNWRITABLE
    */
   save(name: string, data: Uint8Array): Promise<Artifact> {
-    const saving = this.#last.then(() => this.#save(checkStoredName(name, 'an artifact'), data))
-    this.#last = saving.catch(() => {})
-    return saving
+    return this.#turns.run(undefined, () => this.#save(checkStoredName(name, 'an artifact'), data))
   }
 
   /** Every version of every artifact, by name, oldest first. */

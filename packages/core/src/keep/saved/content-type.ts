@@ -2,44 +2,23 @@
 import { isUtf8 } from 'node:buffer'
 import { parseJson } from '../../util/json/json.ts'
 
-const BY_EXTENSION = new Map(
-  Object.entries({
-    csv: 'text/csv',
-    docx: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
-    gif: 'image/gif',
-    gz: 'application/gzip',
-    htm: 'text/html',
-    html: 'text/html',
-    ipynb: 'application/x-ipynb+json',
-    jpeg: 'image/jpeg',
-    jpg: 'image/jpeg',
-    js: 'text/javascript',
-    json: 'application/json',
-    jsonl: 'application/jsonl',
-    log: 'text/plain',
-    md: 'text/markdown',
-    mp3: 'audio/mpeg',
-    mp4: 'video/mp4',
-    parquet: 'application/vnd.apache.parquet',
-    pdf: 'application/pdf',
-    png: 'image/png',
-    pptx: 'application/vnd.openxmlformats-officedocument.presentationml.presentation',
-    py: 'text/x-python',
-    sqlite: 'application/vnd.sqlite3',
-    svg: 'image/svg+xml',
-    toml: 'application/toml',
-    tsv: 'text/tab-separated-values',
-    txt: 'text/plain',
-    wav: 'audio/wav',
-    webp: 'image/webp',
-    xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
-    xml: 'application/xml',
-    yaml: 'application/yaml',
-    yml: 'application/yaml',
-    zip: 'application/zip',
-  }),
+const OFFICE = 'application/vnd.openxmlformats-officedocument.'
+/** By extension. */
+const TYPES = new Map(
+  (
+    'csv text/csv, gif image/gif, gz application/gzip, htm text/html, html text/html, ipynb application/x-ipynb+json, ' +
+    'jpeg image/jpeg, jpg image/jpeg, js text/javascript, json application/json, jsonl application/jsonl, log ' +
+    'text/plain, md text/markdown, mp3 audio/mpeg, mp4 video/mp4, parquet application/vnd.apache.parquet, pdf ' +
+    'application/pdf, png image/png, py text/x-python, sqlite application/vnd.sqlite3, svg image/svg+xml, toml ' +
+    'application/toml, tsv text/tab-separated-values, txt text/plain, wav audio/wav, webp image/webp, xml ' +
+    'application/xml, yaml application/yaml, yml application/yaml, zip application/zip'
+  )
+    .split(', ')
+    .map((one) => one.split(' ') as [extension: string, type: string]),
 )
-
+  .set('docx', `${OFFICE}wordprocessingml.document`)
+  .set('pptx', `${OFFICE}presentationml.presentation`)
+  .set('xlsx', `${OFFICE}spreadsheetml.sheet`)
 /** First bytes of each type as Latin-1, with their offsets. */
 const SIGNATURES: [type: string, ...parts: [offset: number, text: string][]][] = [
   ['image/png', [0, '\u0089PNG\r\n\u001a\n']],
@@ -57,7 +36,7 @@ const MAX_PARSED_BYTES = 1 << 20
 
 /** Returns a MIME type. Ignores an image or text extension that the bytes contradict. */
 export function contentTypeOf(name: string, data: Uint8Array): string {
-  const named = BY_EXTENSION.get(/\.([^.]+)$/.exec(name.toLowerCase())?.[1] ?? '')
+  const named = TYPES.get(/\.([^.]+)$/.exec(name.toLowerCase())?.[1] ?? '')
   const start = Buffer.from(data.buffer, data.byteOffset, Math.min(data.byteLength, 16)).toString('latin1')
   const seen =
     SIGNATURES.find(([, ...parts]) => parts.every(([offset, text]) => start.startsWith(text, offset)))?.[0] ??

@@ -1,6 +1,7 @@
 // Which saved tools still load: packages may be removed, helpers deleted. Remembers those that loaded, in a file of
 // hashes, until something they depend on changes.
 import { hash } from 'node:crypto'
+import { Turns } from '../../util/async/turns.ts'
 import { BridgeError } from '../../errors.ts'
 import type { Log } from '../../util/log.ts'
 import { reachedTools, type SavedTool, type SavedToolContent } from './saved-tool.ts'
@@ -26,7 +27,7 @@ export class LoadableTools {
   /** Problem by hash; undefined for a tool that loads. */
   readonly #known = new Map<string, string | undefined>()
   #loaded: Promise<void> | undefined
-  #last: Promise<unknown> = Promise.resolve()
+  readonly #turns = new Turns(1)
 
   constructor(options: LoadableToolsOptions) {
     this.#options = options
@@ -38,14 +39,9 @@ export class LoadableTools {
     })
   }
 
-  /**
-   * Returns the newest version of every tool that loads, and the problems of the others. Starts a sandbox only for
-   * tools of unknown state.
-   */
+  /** The newest version of every tool that loads, and the problems of the others. Unknown ones start a sandbox. */
   list(): Promise<{ tools: SavedTool[]; broken: BrokenTool[] }> {
-    const listing = this.#last.then(() => this.#list())
-    this.#last = listing.catch(() => {})
-    return listing
+    return this.#turns.run(undefined, () => this.#list())
   }
 
   async remember(content: SavedToolContent): Promise<void> {

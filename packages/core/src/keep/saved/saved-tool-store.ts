@@ -1,5 +1,6 @@
 // Functions that cells save, in versions. Callers of `save` check that they load. Unreadable ones are broken.
 import * as z from 'zod'
+import { Turns } from '../../util/async/turns.ts'
 import { didYouMeanText } from '../../util/text/did-you-mean.ts'
 import { parseJson } from '../../util/json/json.ts'
 import { firstOf } from '../../util/text/count.ts'
@@ -25,7 +26,7 @@ export class SavedToolStore {
   readonly #versions: Versions
   /** Versions never change, so each is read once. */
   readonly #read = new Map<string, SavedTool>()
-  #last: Promise<unknown> = Promise.resolve()
+  readonly #turns = new Turns(1)
 
   constructor(store: Store) {
     this.#versions = store.versions('tools', 'a saved tool')
@@ -37,9 +38,7 @@ export class SavedToolStore {
    * STATE_UNWRITABLE, and what `check` throws
    */
   save(content: SavedToolContent, check: () => Promise<void>): Promise<SavedTool> {
-    const saving = this.#last.then(() => this.#save(content, check))
-    this.#last = saving.catch(() => {})
-    return saving
+    return this.#turns.run(undefined, () => this.#save(content, check))
   }
 
   /** Returns the newest version of every tool, and the tools whose newest version is damaged. */

@@ -21,8 +21,7 @@ export interface EventError {
   message: string
 }
 
-/** What a call requests. */
-/** The last two list what a server offers. */
+/** What a call requests. The last two list what a server offers. */
 export type CallKind = 'tool' | 'resource' | 'prompt' | 'completion' | 'resources' | 'prompts'
 
 export interface RunStarted extends About {

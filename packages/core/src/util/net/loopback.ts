@@ -1,5 +1,9 @@
-// Recognises hosts that only this machine can reach. Pure.
+// Addresses, and hosts that only this machine can reach. Pure.
 import { isIPv6 } from 'node:net'
+
+export function isHttpUrl(address: string): boolean {
+  return URL.canParse(address) && /^https?:$/.test(new URL(address).protocol)
+}
 
 /** @param host also as a URL has it, `[::1]` */
 export function isLoopback(host: string): boolean {
