@@ -59,6 +59,8 @@ export interface ResidentStatus {
   pid: number
   version: string
   startedAt: number
+  /** It stays without clients. */
+  isKept: boolean
   log: string
   clients: ClientStatus[]
 }

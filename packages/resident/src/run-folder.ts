@@ -30,6 +30,8 @@ export interface ResidentPlace {
   log: string
   /** Made by the relay that starts a resident. */
   starting: string
+  /** Made by a resident that stays without clients, for the one that replaces it. */
+  kept: string
 }
 
 /** Where the resident of this name is; its path may be too long for a socket in the state folder. */
@@ -50,6 +52,7 @@ export function residentPlace(stateDir: string, name: string): ResidentPlace {
     socket: socketIn(home),
     log: path.join(folder, `${name}.log`),
     starting: path.join(folder, `${name}.start`),
+    kept: path.join(folder, `${name}.kept`),
   }
 }
 

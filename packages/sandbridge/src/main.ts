@@ -3,20 +3,22 @@
 // oxlint-disable-next-line import/no-unassigned-import
 import '@sandbridge/core/util/files/own-home.ts'
 import { TAKE_OVERS } from './first.ts'
+import { refuseBroken } from './refuse.ts'
 import { endWithoutReader } from '@sandbridge/core/util/process/lost-reader.ts'
 
-const command = async (): Promise<void> => {
+const load = async (): Promise<() => Promise<void>> => {
   const { keepCompiledCode } = await import('@sandbridge/core/cli/compile-cache.ts')
   keepCompiledCode()
   const [{ main }, { PACKAGES }] = await Promise.all([
     import('@sandbridge/core/cli/program.ts'),
     import('./packages.ts'),
   ])
-  await main(PACKAGES)
+  return () => main(PACKAGES)
 }
+const command = (): Promise<void> => load().then((run) => run(), refuseBroken)
 // Finding compiled code would take longer than compiling the little that these load.
 const takeOver = TAKE_OVERS.map((ask) => ask()).find((found) => found !== undefined)
-if (takeOver) void takeOver(command)
+if (takeOver) takeOver(command).catch(refuseBroken)
 else {
   endWithoutReader()
   void command()

@@ -10,6 +10,12 @@ interface Message {
   params?: { protocolVersion?: unknown }
 }
 
+/** The program, or a part of it, cannot be loaded. */
+export function refuseBroken(error: unknown): void {
+  const [reason] = String(error instanceof Error ? error.message : error).split('\n')
+  refuse(`Sandbridge cannot be loaded: ${reason}. If a file of it is missing or damaged, install it again.`)
+}
+
 /** Ends the process with exit code 1: when the client closes its end, or at once when there is no client. */
 export function refuse(why: string): void {
   process.stderr.write(`sandbridge: ${why}\n`)

@@ -1,5 +1,6 @@
 // Chooses the files that this process runs from.
 import { copiedProgram } from '@sandbridge/core/cli/package-copy.ts'
+import { refuseBroken } from './refuse.ts'
 
 /** Commands that run for as long as a cell or a client. Others end soon, and may be about the package itself. */
 const LASTING = ['run', 'resident', 'exec', 'shell', 'ui', 'top', 'log', 'approve', 'run-workflow']
@@ -10,6 +11,10 @@ export function start(load?: (name: string) => unknown): void {
   const isQuestion = words.some((word) => ['-h', '--help', '-V', '--version'].includes(word))
   const command = words.find((word) => !word.startsWith('-')) ?? 'run'
   const program = LASTING.includes(command) && !isQuestion ? copiedProgram() : undefined
-  if (program === undefined) void import('./main.ts')
-  else load!(`${program}/main.js`)
+  try {
+    if (program === undefined) import('./main.ts').catch(refuseBroken)
+    else load!(`${program}/main.js`)
+  } catch (error) {
+    refuseBroken(error)
+  }
 }

@@ -14,6 +14,7 @@ import { BRIDGE_NAME, type BridgeCommand, targetsOf } from './targets.ts'
 import { bridgeCommand } from './bridge-command.ts'
 import { entryByHand } from './entry-by-hand.ts'
 import { otherStart } from './entry-state.ts'
+import { addLoginItem, loginItemWords, type Machine, removeLoginItem } from './login-item.ts'
 import { planInit, type ReplacedEntry } from './plan-init.ts'
 
 export async function checkEntries(settings: Settings, context = processContext()): Promise<Finding[]> {
@@ -22,7 +23,7 @@ export async function checkEntries(settings: Settings, context = processContext(
   if (command === undefined) return []
   const { replaced } = await planInit({ place, command, move: false, root: PACKAGE_ROOT, ownPaths: context.ownPaths })
   const found = [...replaced, ...(await inOtherPlaces(place, command))]
-  return found.flatMap(({ client, file, start, byHand, change }): Finding[] => {
+  const entries = found.flatMap(({ client, file, start, byHand, change }): Finding[] => {
     // Two installations of one version may be meant.
     if (start.version === VERSION) return []
     const message = `${client}: the entry of sandbridge in ${file} ${start.text}.`
@@ -35,6 +36,21 @@ export async function checkEntries(settings: Settings, context = processContext(
     const advice = `Write ${byHand}, or run sandbridge doctor --fix. ${byItself}`
     return [{ check: 'entries', level: 'warning', message, advice, fix }]
   })
+  return [...entries, ...(await checkLoginItem(command, place))]
+}
+
+/** What starts the bridge at login fails where nobody looks. */
+export async function checkLoginItem(command: BridgeCommand, machine: Machine): Promise<Finding[]> {
+  const [first = '', ...args] = await loginItemWords(machine)
+  const start = await otherStart({ transport: { type: 'stdio', command: first, args, env: {} } }, PACKAGE_ROOT)
+  if (start === undefined || start.version === VERSION) return []
+  const fix = async (): Promise<void> => {
+    await removeLoginItem(machine)
+    const reason = await addLoginItem(command, machine)
+    if (reason !== undefined) throw new BridgeError('STATE_UNWRITABLE', reason)
+  }
+  const message = `The start at login ${start.text}.`
+  return [{ check: 'entries', level: 'warning', message, advice: 'Run sandbridge doctor --fix.', fix }]
 }
 
 /** Undefined in a package that is not installed, whose doctor can advise nothing. */

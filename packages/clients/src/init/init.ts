@@ -101,7 +101,8 @@ export async function init(options: InitOptions): Promise<void> {
   printSkipped(skipped)
   if (skipped.length > 0) process.exitCode = 1
   if (written.length > 0) print('Undo with `sandbridge init --undo`.')
-  if (options.login) await startAtLogin(command)
+  const asksLogin = mayAsk && written.length > 0 && !options.login
+  if (options.login || (asksLogin && (await confirm(LOGIN_QUESTION)))) await startAtLogin(command)
   // The answers also hold for what follows here.
   if (leftOut.length > 0) Object.assign(process.env, sourcesWithout(leftOut, settings.sources))
   await withBridge(async (bridge) => {
@@ -117,7 +118,7 @@ export async function init(options: InitOptions): Promise<void> {
   if (steps.length > 0 && settings.packages.length === 0)
     steps.push('For work with data, give cells pandas and charts: sandbridge packages add pandas matplotlib')
   if (written.length > 0) steps.push(...flowStep(settings.flow))
-  if (written.length > 0 && !options.login) steps.push(LOGIN_STEP)
+  if (written.length > 0 && !options.login && !asksLogin) steps.push(LOGIN_STEP)
   const coding = plan.changes.flatMap(({ client, file }) =>
     written.includes(file) && WITH_CODE.has(client) && !tools ? client : [],
   )
@@ -130,6 +131,7 @@ export async function init(options: InitOptions): Promise<void> {
   if (steps.length > 0) print(`\nNext:\n${steps.map((step) => `- ${step}`).join('\n')}`)
 }
 
+const LOGIN_QUESTION = `Start it at login, so that no client waits? It takes about ${IDLE_MEGABYTES} MB. [y/N] `
 const LOGIN_STEP = `So that no client waits, at about ${IDLE_MEGABYTES} MB from login on: sandbridge init --login`
 
 async function startAtLogin(command: BridgeCommand): Promise<void> {

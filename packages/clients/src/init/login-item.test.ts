@@ -2,17 +2,18 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
+import { checkLoginItem } from './check-entries.ts'
 import { addLoginItem, removeLoginItem } from './login-item.ts'
 
 const BRIDGE = { command: '/opt/a b/node', args: ['/opt/50%/dist/cli.js'] }
 
-function machine(platform: NodeJS.Platform, code = 0) {
+function machine(platform: NodeJS.Platform, code = 0, stdout = '') {
   const home = mkdtempSync(path.join(tmpdir(), 'login-'))
   onTestFinished(() => rmSync(home, { recursive: true, force: true }))
   const commands: string[] = []
   const run = async (command: string, args: readonly string[]) => {
     commands.push([command, ...args].join(' '))
-    return { code, stdout: '', stderr: code === 0 ? '' : 'first\nFailed to connect to bus', missing: false }
+    return { code, stdout, stderr: code === 0 ? '' : 'first\nFailed to connect to bus', missing: false }
   }
   return { place: { platform, home, env: {}, run }, home, commands }
 }
@@ -53,6 +54,26 @@ it('on Windows, a task starts the resident at logon, until that is undone', asyn
     'schtasks /delete /f /tn Sandbridge',
   ])
 })
+
+const TASK =
+  '<?xml version="1.0" encoding="UTF-16"?><Command>"/gone/a &amp; b/node"</Command><Arguments>"start"</Arguments>'
+
+it.each(['linux', 'darwin', 'win32'] as const)(
+  'on %s, doctor finds a start at login whose program is gone, and writes it anew with --fix',
+  async (platform) => {
+    const here = { command: process.execPath, args: [] }
+    const { place, commands } = machine(platform, 0, TASK)
+    if (platform !== 'win32') {
+      expect(await checkLoginItem(here, place)).toEqual([])
+      await addLoginItem({ command: '/gone/a & b/node', args: ['/gone/50%/$1/dist/cli.js'] }, place)
+    }
+    const [{ message, fix } = {}] = await checkLoginItem(here, place)
+    expect(message).toBe('The start at login starts /gone/a & b/node, which is gone.')
+    await fix!()
+    if (platform === 'win32') expect(commands.at(-1)).toContain(`"${process.execPath}" "start"`)
+    else expect(await checkLoginItem(here, place)).toEqual([])
+  },
+)
 
 it('where the system refuses it, nothing is left, and the reason is told', async () => {
   const { place, home } = machine('linux', 1)

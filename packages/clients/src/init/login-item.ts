@@ -1,6 +1,6 @@
 // Starts the resident bridge at login, so that no client is the first: a systemd user unit, a launchd agent or a
 // scheduled task. The file or the task is the whole record: undoing removes it.
-import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { type CommandResult, runCommand } from '@sandbridge/core/util/process'
@@ -14,7 +14,7 @@ const UNIT = 'sandbridge.service'
 const LABEL = 'io.github.sandbridge'
 const TASK = 'Sandbridge'
 
-interface Machine {
+export interface Machine {
   platform: NodeJS.Platform
   home: string
   env: Readonly<Record<string, string | undefined>>
@@ -23,8 +23,9 @@ interface Machine {
 }
 
 interface LoginItem {
-  /** Missing for a scheduled task, which Windows keeps. */
+  /** Missing for a scheduled task, which Windows keeps, and shows. */
   file?: { path: string; text: (command: readonly string[]) => string }
+  show?: [command: string, ...args: string[]]
   add: (command: readonly string[]) => string[]
   remove: string[]
 }
@@ -37,6 +38,7 @@ function loginItem({ platform, home, env }: Machine): LoginItem {
           command.map((word) => `"${word}"`).join(' '),
         ),
       remove: ['schtasks', '/delete', '/f', '/tn', TASK],
+      show: ['schtasks', '/query', '/xml', '/tn', TASK],
     }
   if (platform === 'darwin') {
     const file = path.join(home, 'Library/LaunchAgents', `${LABEL}.plist`)
@@ -78,6 +80,17 @@ export async function removeLoginItem(machine: Machine): Promise<boolean> {
   const reason = await tell(machine, remove)
   if (file) await rm(file.path, { force: true })
   return file !== undefined || reason === undefined
+}
+
+/** @returns the words of its command, among others that are no paths; none without one */
+export async function loginItemWords(machine: Machine): Promise<string[]> {
+  const { file, show: [command, ...args] = [] } = loginItem(machine)
+  const { run = runCommand, platform } = machine
+  const text = file
+    ? await readFile(file.path, 'utf8').catch(() => '')
+    : await run(command!, args).then(({ stdout }) => stdout)
+  const words = text.replaceAll('&quot;', '"').matchAll(/"((?:\\.|[^"\\])*)"|<string>([^<]*)</g)
+  return [...words].map(([, word, ofAgent]) => (platform === 'linux' ? unquoted(word!) : unescaped(word ?? ofAgent!)))
 }
 
 async function tell({ run = runCommand }: Machine, [command = '', ...args]: string[]): Promise<string | undefined> {
@@ -122,4 +135,7 @@ ${words}
 }
 
 const quoted = (word: string): string => `"${word.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`
+const unescaped = (word: string): string =>
+  word.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&')
+const unquoted = (word: string): string => word.replaceAll(/\\(.)|(%)%|(\$)\$/g, '$1$2$3')
 const escaped = (word: string): string => word.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')

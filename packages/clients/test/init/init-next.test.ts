@@ -78,6 +78,7 @@ it('init asks in a terminal which clients to leave out, and the entry it writes 
     [
       ['Let cells call them, too? [Y/n]', 'n\n'],
       ['Make these changes? [y/N]', 'y\n'],
+      ['Start it at login, so that no client waits? It takes about 120 MB. [y/N]', '\n'],
       ['Start and ask them now? [Y/n]', 'n\n'],
     ],
   )

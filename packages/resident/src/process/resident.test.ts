@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { expect, it, type MockInstance, onTestFinished, vi } from 'vitest'
 import { needsPosix } from '@sandbridge/core/test/support/needs.ts'
 import { SILENT } from '../../../core/src/util/log.ts'
 import { askResident } from '../ask-resident.ts'
@@ -13,15 +13,17 @@ import { Resident } from './resident.ts'
 const HELLO = { hello: 1, key: 'the key', pid: 1, env: {}, cwd: '/', home: '/', ownPaths: [] } as const
 const MAX_CLIENTS = 64
 
+let residents = 0
+let exit: MockInstance | undefined
+
 /** A resident that serves nothing. */
-async function startResident(idleMs = 600_000) {
+async function startResident(idleMs = 600_000, state = mkdtempSync(path.join(tmpdir(), 'sb-run-'))) {
   needsPosix('on Windows a resident listens on no file')
-  const state = mkdtempSync(path.join(tmpdir(), 'sb-run-'))
   const place = residentPlace(state, '0123456789abcdef0123')
   makeRunFolder(place)
   const close = vi.fn(() => Promise.resolve())
   // It would end this process.
-  const exit = vi.spyOn(process, 'exit').mockImplementation((() => {}) as never)
+  if (residents++ === 0) exit = vi.spyOn(process, 'exit').mockImplementation((() => {}) as never)
   const resident = new Resident({
     idleMs,
     maxTimeoutMs: 1_000,
@@ -29,7 +31,8 @@ async function startResident(idleMs = 600_000) {
     place,
     log: SILENT,
     serve: () => ({ servers: () => [], receive: () => {}, told: () => {}, end: () => Promise.resolve() }),
-    refuses: () => Promise.resolve(undefined),
+    refuses: ({ env }) =>
+      Promise.resolve(env['CHANGED'] === undefined ? undefined : { reason: 'it is older', isOutdated: true }),
     openCells: () => 0,
     isWatched: () => false,
     close,
@@ -39,10 +42,10 @@ async function startResident(idleMs = 600_000) {
   onTestFinished(async () => {
     await resident.end('the test has ended')
     await ended
-    exit.mockRestore()
+    if (--residents === 0) exit?.mockRestore()
     rmSync(state, { recursive: true, force: true })
   })
-  return { socket: place.socket, ended, close }
+  return { socket: place.socket, ended, close, state }
 }
 
 /** Connects, says this, and keeps the connection. @returns the first thing that it is told */
@@ -103,4 +106,31 @@ it('stays without clients when it was told so', async () => {
   await new Promise((resolve) => setTimeout(resolve, 200))
   expect(close).not.toHaveBeenCalled()
   expect(await askResident(socket, { ping: true })).toEqual({ pong: true })
+})
+
+it('makes way for the next one once its settings have changed, as soon as it has no client', async () => {
+  const { socket, ended, state, close } = await startResident(20)
+  const [hello, changed] = [HELLO, { ...HELLO, env: { CHANGED: '1' } }].map((one) =>
+    controlLine({ ...one, ownPaths: [] }),
+  )
+  const ann = say(socket, hello!)
+  expect(await ann.told).toHaveProperty('welcome')
+  expect(await askResident(socket, { keep: true })).toEqual({ pong: true })
+  // Its clients keep their sessions.
+  expect(await say(socket, changed!).told).toEqual({ refused: 'it is older' })
+  ann.socket.destroy()
+  await vi.waitFor(async () => {
+    const status = await askResident(socket, { status: true })
+    expect(status).toMatchObject({ status: { clients: [] } })
+  })
+  const command = controlLine({ ...HELLO, env: { CHANGED: '1' }, ownPaths: [], isCommand: true })
+  expect(await say(socket, command).told).toEqual({ refused: 'it is older' })
+  expect(close).not.toHaveBeenCalled()
+  // Its relay connects again, and starts another one.
+  expect(await say(socket, changed!).told).toEqual({})
+  await ended
+  const next = await startResident(20, state)
+  await oneClient(next.socket)
+  await new Promise((resolve) => setTimeout(resolve, 200))
+  expect(next.close).not.toHaveBeenCalled()
 })

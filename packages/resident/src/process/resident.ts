@@ -1,5 +1,6 @@
 // The resident: one bridge for all clients of its user that share its key. It takes its name, serves each relay that
 // says hello, and ends some time after the last one has gone.
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer as createSocketServer, type Server, type Socket } from 'node:net'
 import { createLineSplitter } from '@sandbridge/core/util/bytes'
 import { MAX_PAUSE_MS } from '@sandbridge/core/cell'
@@ -68,13 +69,19 @@ interface ResidentOptions {
    */
   serve: (hello: Hello, socket: Socket, tell: (said: FromResident) => void) => ServedClient
   /** Why a client cannot be served here: then its relay serves it, and reports the reason as without a resident. */
-  refuses: (hello: Hello) => Promise<string | undefined>
+  refuses: (hello: Hello) => Promise<Refusal | undefined>
   /** How many cells run or wait. */
   openCells: () => number
   /** Whether its page is open in a browser: then it stays without clients. */
   isWatched: () => boolean
   /** Ends the bridge. The next client opens another. */
   close: () => Promise<void>
+}
+
+interface Refusal {
+  reason: string
+  /** A resident that starts now would serve the client. */
+  isOutdated?: boolean
 }
 
 /** A client that was welcomed. */
@@ -113,6 +120,8 @@ export class Resident {
       onDisplaced: endLeftGroups,
     })
     if (this.#holder === undefined) return false
+    this.#isKept = existsSync(place.kept)
+    rmSync(place.kept, { force: true })
     void removeKilled(place, endLeftGroups).catch(() => {})
     recordGroups(() => (this.#hasName ? place.home : undefined))
     log.info('The resident bridge runs', { pid: process.pid })
@@ -150,9 +159,12 @@ export class Resident {
     let helloBytes = 0
     const welcome = async (hello: Hello): Promise<void> => {
       early = []
-      const reason =
-        hello.key === this.#options.key.text ? await this.#options.refuses(hello) : 'its settings are others'
-      if (reason !== undefined) return refuse(reason)
+      const refused =
+        hello.key === this.#options.key.text
+          ? await this.#options.refuses(hello)
+          : { reason: 'its settings are others', isOutdated: false }
+      if (refused?.isOutdated && !hello.isCommand && this.#isUnused) this.#makeWay()
+      else if (refused) return refuse(refused.reason)
       if (this.#clientCount >= MAX_CLIENTS) return refuse(`it serves ${MAX_CLIENTS} clients`)
       // Its relay goes on to the next resident.
       if (this.#isEnding) socket.destroy()
@@ -178,7 +190,7 @@ export class Resident {
         }
         if (said['keep'] === true) {
           socket.end(controlLine({ pong: true }))
-          return this.#keep()
+          return this.keep()
         }
         if (said['over'] === true) return over()
         if (client) return client.told(said)
@@ -232,6 +244,10 @@ export class Resident {
     return [...this.#clients.values()].filter((one) => one !== undefined).length
   }
 
+  get #isUnused(): boolean {
+    return this.#clientCount === 0 && !this.#options.isWatched()
+  }
+
   #waitForClients(): void {
     if (this.#clientCount > 0 || this.#isEnding) return
     if (!this.#hasName) return void this.end('its name was taken')
@@ -240,7 +256,19 @@ export class Resident {
     this.#idle ??= setTimeout(() => this.#endUnwatched(), this.#isKept ? Math.max(idleMs, KEPT_READY_MS) : idleMs)
   }
 
-  #keep(): void {
+  /** No client has anything here. The next resident stays as long as this one would have. */
+  #makeWay(): void {
+    if (this.#isEnding) return
+    try {
+      if (this.#isKept) writeFileSync(this.#options.place.kept, '')
+    } catch {
+      // A disk that is full.
+    }
+    void this.end('settings have changed')
+  }
+
+  /** From now on it stays without clients. */
+  keep(): void {
     this.#isKept = true
     clearTimeout(this.#idle)
     this.#idle = undefined
@@ -259,7 +287,9 @@ export class Resident {
       const { hello, connectedAt, client } = one
       return [{ pid: hello.pid, cwd: hello.cwd, connectedAt, servers: client.servers() }]
     })
-    return { pid: process.pid, version: VERSION, startedAt: this.#startedAt, log: this.#options.place.log, clients }
+    const { log } = this.#options.place
+    const about = { pid: process.pid, version: VERSION, startedAt: this.#startedAt, isKept: this.#isKept }
+    return { ...about, log, clients }
   }
 
   /** Lets each client go on at the next resident as soon as its calls are answered. @returns how many are open */

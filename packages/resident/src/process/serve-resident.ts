@@ -13,6 +13,7 @@ import type { LiveSettings, NamedSetting, Settings } from '@sandbridge/core/conf
 import { messageOf } from '@sandbridge/core/errors.ts'
 import type { Session } from '@sandbridge/core/cell/session'
 import { type Conversation, oneSession } from '@sandbridge/core/serve/mcp'
+import { askResident, findResidents } from '../ask-resident.ts'
 import type { FromResident, Hello } from '../protocol.ts'
 import { residentLogWriter } from './resident-log.ts'
 import { nameOfKey } from '../resident-key.ts'
@@ -20,7 +21,7 @@ import { Resident, type ServedClient } from './resident.ts'
 import { RESIDENT_SETTINGS } from '../settings.ts'
 import { makeRunFolder, residentPlace } from '../run-folder.ts'
 import { SocketTransport } from './socket-transport.ts'
-import { createLog, type Log } from '@sandbridge/core/util'
+import { createLog, type Log, VERSION } from '@sandbridge/core/util'
 import { features } from '@sandbridge/core/cli/package.ts'
 import { pageOnDemand } from '@sandbridge/core/parts'
 import { serveCommand } from './serve-command.ts'
@@ -28,6 +29,7 @@ import { serveConnection } from '@sandbridge/core/cli'
 
 /** After an error that nothing has caught. */
 const FAILED = 70
+const OUTDATED = 'settings have changed since it started. `sandbridge stop` ends it, and the next client starts one'
 
 /**
  * Its relays' key is on its standard input: others could read it in its command line.
@@ -81,15 +83,14 @@ export async function serveResident(name: string): Promise<void> {
     refuses: async ({ env, cwd }) => {
       try {
         const theirs = await settingsOfClient(env)
-        if (!agree(settings, theirs))
-          return 'settings have changed since it started. `sandbridge stop` ends it, and the next client starts one'
+        if (!agree(settings, theirs)) return { reason: OUTDATED, isOutdated: true }
         // Its servers and rules depend on those that take effect at once, and may be read before its first cell.
         untold.push(...(await live.refresh()))
         await new PermissionFiles(settings, cwd).read()
         own.set(env, theirs)
         return undefined
       } catch (error) {
-        return messageOf(error)
+        return { reason: messageOf(error) }
       }
     },
     serve: (hello, socket, tell) => serveClient(hello, socket, tell, { settings, own: own.get(hello.env)!, bridge }),
@@ -105,6 +106,16 @@ export async function serveResident(name: string): Promise<void> {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void resident.end(`got ${signal}`))
   process.on('SIGHUP', () => {})
   if (!(await resident.start())) process.exit(0)
+  await replaceOthers(settings.stateDir, resident)
+}
+
+/** After an update, one that stays without clients would wait for clients that come no more. */
+async function replaceOthers(stateDir: string, resident: Resident): Promise<void> {
+  for (const { socket, status } of await findResidents(stateDir).catch(() => [])) {
+    if (!status?.isKept || status.version === VERSION || status.clients.length > 0) continue
+    await askResident(socket, { stop: true })
+    resident.keep()
+  }
 }
 
 /** Reads the settings of a client, and those of the next one only if they may be others: often it is the same shell. */

@@ -34,7 +34,8 @@ export async function createProvider(
     const cacheFolder = pyodideFolder(settings)
     const onLayer = (layer: OuterLayer): void => {
       if (refusesOpenRoot(settings, layer)) throw openRoot(layer)
-      if (process.platform === 'linux' && layer.wall !== 'bubblewrap')
+      // What `doctor` says of namespaces frightens in a log.
+      if (process.platform === 'linux' && layer.wall === 'none')
         log.warning('The embedded sandbox is weaker than it could be', { verdict: layer.verdict })
     }
     if (packages.length === 0) return new PyodideProvider({ cacheFolder, onLayer })
