@@ -3,16 +3,19 @@
 // nowhere, and nothing is called, so that none has a reason to use the network. They are large, so they are installed
 // separately:
 //   npm ci --prefix test/published --ignore-scripts
+// The reference servers are the project's own. What the model is shown of every tool is kept in `signatures/`.
 // The zod beside them is the version that server-gitlab gets when installed alone, with which its schemas are empty.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { toolLine } from '../../packages/core/src/calls/catalog/arguments/tool-line.ts'
+import { CatalogTool } from '../../packages/core/src/calls/catalog/model/catalog-tool.ts'
 import { parametersText, SHORT, signatureOf } from '../../packages/core/src/calls/catalog/signature/signature.ts'
 import type { ServerDefinition, StdioServer } from '../../packages/core/src/config/entries/server-definition.ts'
 import type { UpstreamTool } from '../../packages/core/src/upstream/upstream.ts'
-import { program } from '@sandbridge/core/test/upstream/definitions.ts'
+import { program, published } from '@sandbridge/core/test/upstream/definitions.ts'
 import { open } from '@sandbridge/core/test/upstream/support.ts'
 import { skip } from '@sandbridge/core/test/support/needs.ts'
 
@@ -105,6 +108,16 @@ function expectTools(server: Published, tools: UpstreamTool[]): void {
   const { inputSchema } = tools.find((tool) => tool.name === name)!
   expect(parametersText(signatureOf(inputSchema), SHORT).startsWith(parameters)).toBe(true)
 }
+
+const REFERENCE = ['everything', 'filesystem', 'memory'].map((name) => [name, () => published(name, '/tmp')] as const)
+const INSTALLED = SERVERS.map((server) => [server.package, () => definitionOf(server)] as const)
+
+it.each([...REFERENCE, ...INSTALLED])('the signatures of %s stay what they were', async (name, definition) => {
+  const lines = (await open([definition()]).listTools(name)).map((tool) =>
+    toolLine(new CatalogTool(name, 'server', tool.name, tool), 'full'),
+  )
+  await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot(`signatures/${name.replaceAll(/\W+/g, '-')}.txt`)
+})
 
 describe.each(SERVERS)('$package', (server) => {
   it('the published server $package is listed, every tool with a signature, and nothing worse than a warning', async () => {

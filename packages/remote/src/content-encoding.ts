@@ -36,7 +36,7 @@ async function* decodedOne(body: AsyncIterable<Buffer>, name: string): AsyncGene
     yield first
     yield* { [Symbol.asyncIterator]: () => chunks }
   }
-  // A proxy may have decoded it and left the header.
+  // A proxy may have decoded it and left the header, or none is there.
   const magic = MAGIC[name]
   if (magic && !magic.subarray(0, first.length).equals(first.subarray(0, magic.length))) yield* whole()
   // The error of a broken body is thrown by the iteration.

@@ -5,7 +5,7 @@ import type { Link } from '@sandbridge/core/upstream'
 import { createHttpFetch } from './http-fetch.ts'
 import { settleLostRequests, trackRequests } from './http-streams.ts'
 import type { RemoteOptions } from '@sandbridge/core/parts'
-import { DroppedError, OpenRequests } from '@sandbridge/core/upstream/reading'
+import { DroppedError, OpenRequests, readText } from '@sandbridge/core/upstream/reading'
 import { readEvents } from './read-events.ts'
 import { exchangeOf, isNotification, readBody, sentIn, textOf, whyNoMessage } from './read-response.ts'
 import { failureOf, refusalOf, webPageFailure } from './remote-failure.ts'
@@ -36,7 +36,7 @@ export function dialRemote(server: RemoteServer, via: 'http' | 'sse', options: R
     onTrouble: (error) => (trouble = error),
     readEvents: (lines, init) =>
       readEvents(lines, {
-        open: init.method === 'POST' ? exchangeOf(requests, init) : requests,
+        open: init.method === 'POST' ? exchangeOf(requests, init, false) : requests,
         onDropped,
         onDoubtful: (message) => void setTimeout(answer, ANSWER_MS, message).unref(),
       }),
@@ -51,9 +51,9 @@ export function dialRemote(server: RemoteServer, via: 'http' | 'sse', options: R
     const { ok, status, headers } = response
     const isEvents = headers.get('content-type')?.includes('text/event-stream') ?? false
     const sent = ok && status !== 202 ? undefined : sentIn(init)
-    // Replies to messages of the older transport come in its stream.
-    const isDone = isEvents || init?.method !== 'POST' || via === 'sse' || (status === 202 && sent?.id !== undefined)
-    if (status < 400 && (!ok || isDone)) {
+    // The package takes 202 for the promise of a reply elsewhere, whatever comes with it.
+    if (status === 202 && isEvents && sent?.id !== undefined) return new Response(response.body, { headers })
+    if (status < 400 && (!ok || isEvents || init?.method !== 'POST')) {
       if (isEvents || init?.method === 'POST') return response
       const page = webPageFailure(response, '')
       if (!page) return response
@@ -61,7 +61,12 @@ export function dialRemote(server: RemoteServer, via: 'http' | 'sse', options: R
       throw page
     }
     const text = await textOf(response)
-    const whole = ok ? readBody(response, text, exchangeOf(requests, init), onDropped) : undefined
+    const isSse = ok && via === 'sse'
+    // Replies of the older transport belong in its stream.
+    if (isSse) for (const message of readText(text, requests, onDropped).messages) answer(message)
+    const whole = ok && !isSse ? readBody(response, text, exchangeOf(requests, init, true), onDropped) : undefined
+    if (!whole && (isSse || (status === 202 && sent?.id !== undefined)))
+      return new Response(null, { status: 202, headers })
     return whole ?? withoutReply(response, text, init)
   }
   const withoutReply = (response: Response, text: string, init: RequestInit | undefined): Response => {

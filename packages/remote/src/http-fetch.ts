@@ -133,7 +133,9 @@ function toResponse(message: http.IncomingMessage, request: RequestInit, options
   }
   const isEvents = headers.get('content-type')?.includes('text/event-stream') ?? false
   const encoding = headers.get('content-encoding')
-  const body: AsyncIterable<Buffer> = encoding === null ? message : decoded(message, encoding)
+  // No message begins as gzip does: it is read without the header that belongs to it, too. A file may begin so.
+  const named = encoding ?? (options.files === true ? null : 'gzip')
+  const body: AsyncIterable<Buffer> = named === null ? message : decoded(message, named)
   if (encoding !== null) for (const name of ['content-encoding', 'content-length']) headers.delete(name)
   const chunks = (): AsyncIterable<Buffer> => {
     if (isEvents) return options.readEvents?.(wholeLines(body), request) ?? wholeLines(body)

@@ -2,7 +2,14 @@
 // events that the MCP client package understands. Pure.
 import type { JSONRPCMessage } from '@modelcontextprotocol/client'
 import { isRecord, parseJson } from '@sandbridge/core/util/json/json.ts'
-import { type Awaited, type OnDropped, quote, readText, unreadable } from '@sandbridge/core/upstream/reading'
+import {
+  type Awaited,
+  type OnDropped,
+  quote,
+  type Reading,
+  readText,
+  unreadable,
+} from '@sandbridge/core/upstream/reading'
 
 const LF = 0x0a
 /** A closing brace. */
@@ -18,26 +25,30 @@ export interface EventReader {
 /** @param chunks lines that end with LF, as `wholeLines` yields them */
 export async function* readEvents(chunks: AsyncIterable<Buffer>, reader: EventReader): AsyncGenerator<Buffer> {
   const { open, onDropped, onDoubtful } = reader
-  let unread: string | undefined
+  /** The answer of the stream's own request when nothing better follows. */
+  let otherwise: JSONRPCMessage | undefined
   let isResumable = false
   for await (const { lines, isEnded } of events(chunks)) {
-    const { data, name, isPlain, rest } = fieldsOf(lines)
+    const { data = '', name, isPlain, rest } = fieldsOf(lines)
     isResumable ||= rest.some((line) => line.toString('latin1', 0, 3) === 'id:')
-    const reading = data === undefined || name === 'endpoint' ? undefined : readText(data, open, onDropped)
-    if (!open.isExchange) reading?.doubtful.forEach(onDoubtful)
-    const messages = open.isExchange ? reading && [...reading.messages, ...reading.doubtful] : reading?.messages
-    if (messages && messages.length > 0 && !(reading?.isAsSent && isPlain)) yield written(messages, rest)
+    const isOther = data.trim() === '' || name === 'endpoint'
+    const { messages, doubtful, isAsSent } = isOther ? NOTHING : readText(data, open, onDropped)
+    doubtful.forEach(onDoubtful)
+    // The package takes no list.
+    const isUsual = isAsSent && isPlain && !data.trimStart().startsWith('[')
+    if (messages.length > 0 && !isUsual) yield written(messages, rest)
     else {
-      if (messages?.length === 0 && data!.trim() !== '') unread = data
+      const own = messages.length === 0 && !isOther && open.isExchange ? open.only() : undefined
+      if (own !== undefined)
+        otherwise = doubtful[0] ?? unreadable(own, `the response ended without a reply. It had: ${quote(data)}`)
       // An event that no blank line ends is none, unless it is a message.
-      if (isEnded || (messages?.length ?? 0) > 0) yield Buffer.concat([...lines, EVENT_END])
+      if (doubtful.length === 0 && (isEnded || messages.length > 0)) yield Buffer.concat([...lines, EVENT_END])
     }
   }
-  const id = unread === undefined || isResumable || !open.isExchange ? undefined : open.only()
-  if (id !== undefined && open.methodOf(id) !== undefined)
-    yield written([unreadable(id, `the response ended without a reply. It had: ${quote(unread!)}`)], [])
+  if (otherwise && !isResumable && open.methodOf(open.only()) !== undefined) yield written([otherwise], [])
 }
 
+const NOTHING: Reading = { messages: [], doubtful: [], isAsSent: true, hasMore: false }
 const EVENT_END = Buffer.from('\n')
 
 /** The lines of each event with their ends, without the blank one. */

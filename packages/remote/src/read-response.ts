@@ -41,8 +41,8 @@ export async function textOf(response: Response): Promise<string> {
   const bytes = await response.arrayBuffer()
   const { status, statusText, headers } = response
   if (bytes.byteLength === 0) return statusText === STATUS_CODES[status] ? '' : statusText
-  if (isUtf8(bytes)) return UTF_8.decode(bytes)
   const [, charset = 'latin1'] = /charset="?([\w-]+)/i.exec(headers.get('content-type') ?? '') ?? []
+  if (isUtf8(bytes) && !/^utf-?16/i.test(charset)) return UTF_8.decode(bytes)
   try {
     return new TextDecoder(charset, { fatal: true }).decode(bytes)
   } catch {
@@ -50,12 +50,18 @@ export async function textOf(response: Response): Promise<string> {
   }
 }
 
-/** What is open in the response to a request. The body is parsed only where something in the response is odd. */
-export function exchangeOf(open: OpenRequests, init: RequestInit | undefined): Awaited {
+/**
+ * What is open in the response to a request. The body is parsed only where something in the response is odd.
+ * @param isBody the response is no stream, which may have late replies to other requests
+ */
+export function exchangeOf(open: OpenRequests, init: RequestInit | undefined, isBody: boolean): Awaited {
   let sent: Sent | undefined
+  const only = (): string | number | undefined => (sent ??= sentIn(init))?.id
   return {
     methodOf: (id) => open.methodOf(id),
-    only: () => (sent ??= sentIn(init))?.id,
+    wasAsked: (id) => (isBody ? open.methodOf(id) !== undefined : open.wasAsked(id)),
+    only,
+    unnamed: only,
     isExchange: true,
   }
 }

@@ -50,16 +50,18 @@ class Record(dict[Any, Any]):
 
 
 class TellingRecord(Record):
-    """A record beside which its tool said something else: `.texts`, a list of str, unless it has a key of that name."""
+    """A record beside which its tool returned more: `.texts`, a list of str that say something else, and `.media`, a
+    list of Media. A key of that name comes first."""
 
     def __getattribute__(self, name: str) -> Any:
-        return self["texts"] if name == "texts" and "texts" in self else super().__getattribute__(name)
+        return self[name] if name in ("texts", "media") and name in self else super().__getattribute__(name)
 
 
 class TellingList(list[Any]):
-    """A list beside which its tool said something else: `.texts`, a list of str."""
+    """A list beside which its tool returned more: `.texts` and `.media`, as of a record."""
 
     texts: list[str]
+    media: "list[Media]"
 
 
 class Listed(list[_Item]):
@@ -81,10 +83,10 @@ def loads(s: Any, *args: Any, **options: Any) -> Any:
 
 class Text(str):
     """A tool's text of several lines. `.rows` is what it lists, as a list of Records; a text without a known format has
-    none. `.json()` is the data in it. `.texts` are texts that its tool returned beside it and that say something
-    else."""
+    none. `.json()` is the data in it. `.texts` and `.media` are what its tool returned beside it."""
 
     texts: list[str]
+    media: "list[Media]"
 
     def json(self) -> Any:
         """The data in a text of JSON, or of a list, tuple or dict as Python prints it. Raises ValueError for another text."""
@@ -130,8 +132,9 @@ class Media:
 
 def native(result: Any, tool: str = "") -> Any:
     """Returns the value of an MCP tool result: its structured content, else its content blocks as str, list, Record,
-    bytes or Media. With images or sounds beside structured content, returns a list: the structured value, then these.
-    `tool`: its name for a note about a text that looks like data but is not parsed; without it there is none."""
+    bytes or Media. Images and sounds beside structured content are in `.media` of the value, whose type stays what its
+    tool promises. `tool`: its name for a note about a text that looks like data but is not parsed; without it there is
+    none."""
     if not isinstance(result, dict):
         return result
     content = result.get("content") or []
@@ -142,21 +145,20 @@ def native(result: Any, tool: str = "") -> Any:
     if result.get("structuredContent") is not None:
         value = result["structuredContent"]
         value = value if result.get("isWhole") else _open_box(value, parse)
-        if result.get("texts"):
-            value = _with_texts(value, result["texts"])
         media = [one for one in values if isinstance(one, Media)]
-        return _with_media(value, media, tool) if media else value
+        items = _repeated(value, media, tool) if media and not result.get("isTyped") else None
+        if items is not None:
+            return items if isinstance(value, list) else items[0]
+        return _telling(value, {key: one for key, one in (("texts", result.get("texts")), ("media", media)) if one})
     return values[0] if len(values) == 1 else values or None
 
 
-def _with_media(value: Any, media: list[Media], tool: str) -> Any:
-    # Some servers repeat their content blocks as structured content, boxed or as a single block.
+def _repeated(value: Any, media: list[Media], tool: str) -> "list[Any] | None":
+    """Some servers repeat their content blocks as structured content, boxed or as a single block: these, with all media in them."""
     blocks = value if isinstance(value, list) else [value]
     parse = _parser(blocks, tool)
     items = [_block(item, parse) for item in blocks]
-    if all(one in items for one in media):
-        return items if isinstance(value, list) else items[0]
-    return [value, *media]
+    return items if all(one in items for one in media) else None
 
 
 def media_in(value: Any, most: int) -> list[tuple[str, str]]:
@@ -167,10 +169,12 @@ def media_in(value: Any, most: int) -> list[tuple[str, str]]:
 
 _DEPTH = 4
 _MAX_VISITS = 2_000  # of items: a value of millions has no images that all need to be shown
-_CONTAINERS = (list, tuple, dict, Record)
+_TELLERS = (TellingRecord, TellingList, Text)
+_CONTAINERS = (list, tuple, dict, Record, TellingRecord, TellingList)
 
 
 def _inside(value: Any, depth: int) -> Iterator[Any]:
+    yield from beside(value).get("media", ())
     if type(value) not in _CONTAINERS or not depth:
         return
     for item in value.values() if isinstance(value, dict) else value:
@@ -178,12 +182,17 @@ def _inside(value: Any, depth: int) -> Iterator[Any]:
         yield from _inside(item, depth - 1)
 
 
-def _with_texts(value: Any, texts: list[str]) -> Any:
+def beside(value: Any) -> dict[str, Any]:
+    """The `texts` and `media` that a tool returned beside a value."""
+    return vars(value) if type(value) in _TELLERS else {}
+
+
+def _telling(value: Any, more: dict[str, Any]) -> Any:
     kind = _TELLING.get(type(value))
-    if kind is None:
+    if kind is None or not more:
         return value  # a number has no room for them
     telling = kind(value)
-    telling.__dict__["texts"] = texts
+    vars(telling).update(more)
     return telling
 
 

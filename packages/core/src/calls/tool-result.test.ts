@@ -71,10 +71,15 @@ it('texts, links and files beside structured content are told of, unless it has 
   const notesOf = (structuredContent: unknown, ...content: unknown[]) =>
     leftOutNotes(tool, given({ content, structuredContent }))
   expect(notesOf({ rows: 3 }, hello, link, file)).toEqual([
-    's.t returned text that its data does not repeat: `.texts` of the value in Python, or raw=True.',
+    's.t returned text that its data does not repeat: `.texts` of the value, or raw=True.',
     's.t returned links or files beside its data, which only raw=True has (2).',
   ])
   expect(notesOf({ result: [link, file] }, link, file)).toEqual([])
+  const image = { type: 'image', data: 'AAEC', mimeType: 'image/png' }
+  expect(notesOf({ rows: 3 }, image)).toEqual([
+    's.t returned images or sounds beside its data: `.media` of the value, or raw=True.',
+  ])
+  expect(notesOf({ result: [image] }, image)).toEqual([])
   expect(notesOf({ result: hello.text }, hello)).toEqual([])
   expect(leftOutNotes(tool, given({ content: [link] }))).toEqual([])
 })

@@ -6,7 +6,15 @@ import { memberJson, parseExact } from '../util/json/parse-exact.ts'
 import { keepSource, sourceOf } from '../util/json/source-json.ts'
 import type { ToolResult } from '../upstream/upstream.ts'
 import type { CatalogTool } from './catalog/model/catalog-tool.ts'
-import { blocksOf, inBox, isNeverBox, isText, promisesText, structuredOf } from './catalog/model/result-parts.ts'
+import {
+  blocksOf,
+  inBox,
+  isMedia,
+  isNeverBox,
+  isText,
+  promisesText,
+  structuredOf,
+} from './catalog/model/result-parts.ts'
 import { violation } from './catalog/signature/violation.ts'
 import { parsePythonLiteral } from '../util/text/python-value.ts'
 
@@ -18,7 +26,7 @@ const MAX_NAME_CHARS = 200
  * The result as the reply carries it. Text blocks that repeat `structuredContent` are left out unless `raw`: the
  * specification has servers repeat the structured value as text for old clients (2025-06-18, Tools, Structured
  * Content), and large results would cross the pipe twice. `isWhole` says that structured content is no box, although it
- * looks like one; `isText`, that the value is promised to be a text.
+ * looks like one; `isText`, that the value is promised to be a text; `isTyped`, that its type is promised.
  * @throws BridgeError TOOL_FAILED when the tool itself says that it failed
  */
 export function resultForSandbox(
@@ -48,6 +56,7 @@ export function resultForSandbox(
   const parts = {
     content: content.filter((block) => !isText(block)),
     ...(isWhole && { isWhole }),
+    ...(isRecord(definition.outputSchema) && content.some(isMedia) && { isTyped: true }),
     ...(staysText && { isText: true }),
     ...(others.length > 0 && { texts: others }),
   }
@@ -56,24 +65,26 @@ export function resultForSandbox(
   return reply
 }
 
-/** Text, links and files beside structured content are no part of the value that code gets, unless both have them. */
+/** What is beside structured content is no part of the value that code gets, unless both have it. */
 export function leftOutNotes(tool: CatalogTool, { content, structuredContent, texts }: ToolResult): string[] {
-  if (structuredContent === undefined) return []
-  const notes = Array.isArray(texts)
-    ? [
-        `${shownName(tool)} returned text that its data does not repeat: \`.texts\` of the value in Python, or raw=True.`,
-      ]
-    : []
-  const addresses = blocksOf(content).flatMap((block) => {
-    const { uri } = isRecord(block) ? (isRecord(block['resource']) ? block['resource'] : block) : {}
-    return typeof uri === 'string' ? [uri] : []
-  })
-  if (addresses.length === 0) return notes
-  const json = JSON.stringify(structuredContent)
-  const leftOut = addresses.filter((uri) => !json.includes(JSON.stringify(uri)))
-  if (leftOut.length === 0) return notes
-  const count = leftOut.length
-  return [...notes, `${shownName(tool)} returned links or files beside its data, which only raw=True has (${count}).`]
+  const blocks = structuredContent === undefined ? [] : blocksOf(content)
+  const json = blocks.length === 0 ? '' : JSON.stringify(structuredContent)
+  const isMore = (text: unknown): boolean => typeof text === 'string' && !json.includes(JSON.stringify(text))
+  const links = blocks.filter((block) => !isMedia(block) && isMore(resourceOf(block)['uri'])).length
+  const beside = [
+    ...(Array.isArray(texts) ? ['text that its data does not repeat: `.texts` of the value, or raw=True.'] : []),
+    ...(blocks.some((block) => isMedia(block) && isMore(resourceOf(block)['data'] ?? resourceOf(block)['blob']))
+      ? ['images or sounds beside its data: `.media` of the value, or raw=True.']
+      : []),
+    ...(links > 0 ? [`links or files beside its data, which only raw=True has (${links}).`] : []),
+  ]
+  return beside.map((what) => `${shownName(tool)} returned ${what}`)
+}
+
+/** The embedded resource of a block, or the block itself. */
+function resourceOf(block: unknown): Record<string, unknown> {
+  const { resource, ...own } = isRecord(block) ? block : {}
+  return isRecord(resource) ? resource : own
 }
 
 function shownName({ server, name }: CatalogTool): string {

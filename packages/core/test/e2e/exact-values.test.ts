@@ -10,6 +10,7 @@ const boxed = (key: string, words: string) => ({
   outputSchema: schema({ [key]: { type: 'string' } }),
   result: JSON.stringify({ content: [text(words)], structuredContent: { [key]: words } }),
 })
+const IMAGE = { type: 'image', data: 'iVBORw0KGgo=', mimeType: 'image/png' }
 const FILE = '{\n  "version": 1.10\n}'
 
 const tools = {
@@ -18,6 +19,14 @@ const tools = {
   list: boxed('result', "['a',  'b']\n"),
   page: { result: JSON.stringify({ content: [text('3 of 5 rows FAILED')], structuredContent: { status: 'ok' } }) },
   hits: { result: JSON.stringify({ content: [text('cut')], structuredContent: { result: [1] } }) },
+  shot: {
+    outputSchema: schema({ type: { type: 'string' }, data: { type: 'string' } }),
+    result: JSON.stringify({ content: [IMAGE], structuredContent: IMAGE }),
+  },
+  chart: {
+    outputSchema: schema({ rows: { type: 'integer' } }),
+    result: JSON.stringify({ content: [text('{"rows": 3}'), IMAGE], structuredContent: { rows: 3 } }),
+  },
   plain: { result: JSON.stringify({ content: [text(FILE)] }) },
   fenced: { result: JSON.stringify({ content: [text('```json\n{"a": 1}\n```')] }) },
   marked: { result: JSON.stringify({ content: [text('\u{FEFF}{"a": 1}')] }) },
@@ -30,6 +39,8 @@ describe('values of servers', () => {
   beforeAll(async () => {
     bridge = await openTestBridge({
       env: { MCP_BRIDGE_LANGUAGES: 'python,javascript' },
+      // Exact integers are written by BigInt.prototype, which bridges of one process share.
+      ownProcess: true,
       servers: { t: fixtureServer('written.mjs', JSON.stringify(tools)) },
     })
   })
@@ -80,6 +91,18 @@ describe('values of servers', () => {
     expect(shown).toContain("ok ['3 of 5 rows FAILED'] {'status': 'ok'}")
     expect(shown).toContain('[sandbridge: t.page returned text that its data does not repeat: `.texts`')
     expect(await bridge.run('v = await mcp_t.hits(); print(v, v.texts)')).toContain("[1] ['cut']")
+  })
+
+  it('an image beside data is shown and told of, and the value has the promised type in each language', async () => {
+    const { text: shown, content } = await bridge.call({
+      code: 'v = await mcp_t.chart(); print(v, len(v.media[0].data)); v',
+    })
+    expect(shown).toContain("{'rows': 3} 8")
+    expect(shown).toContain('[sandbridge: t.chart returned images or sounds beside its data: `.media` of the value')
+    expect(content).toContainEqual(IMAGE)
+    expect(await bridge.run('v = await mcp_t.shot(); print(v.data, len(v.media))')).toBe('iVBORw0KGgo= 1')
+    const code = 'const v = await t.chart(); [JSON.stringify(v), v.media[0].data.length]'
+    expect((await bridge.callTool('run_javascript', { code })).text).toContain(`[ '{"rows":3}', 8 ]`)
   })
 
   it('a text that is data behind a byte order mark or in a fence is told of', async () => {

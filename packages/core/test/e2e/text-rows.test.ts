@@ -32,8 +32,14 @@ print(total, [row.name for row in listed.rows if row.type == "DIR"], "[FILE] a.t
   const sizes =
     '[row["size"] for row in (await mcp_filesystem.list_directory_with_sizes(path=folder)).rows if "size" in row]'
   expect(await bridge.run(sizes)).toBe("['7 B', '5 B', '4 B', '11 B']")
-  expect(await bridge.run('print(await runtime.query_tool_docs("filesystem", tools=["list_directory"]))')).toContain(
-    // What its schema says; its rows differ from file to file.
-    '-> str ',
+  const docs = await bridge.run(
+    'print(await runtime.query_tool_docs("filesystem", tools=["list_directory", "read_text_file"]))',
+  )
+  expect(docs).toMatch(/list_directory\(.*-> Text\[\{type: str, name: str\}\]  # observed/)
+  // What its schema says: the next file may be another.
+  expect(docs).toMatch(/read_text_file\(.*-> str  #/)
+  writeFileSync(path.join(folder, 'large.txt'), 'x'.repeat(34e6))
+  expect(await bridge.run('await mcp_filesystem.read_text_file(path=f"{folder}/large.txt")')).toContain(
+    'Parameters of mcp_filesystem.read_text_file that may make it smaller: tail, head.',
   )
 })

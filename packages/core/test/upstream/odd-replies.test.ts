@@ -14,6 +14,9 @@ describe('over stdio', () => {
     ['line breaks between its fields', JSON.stringify(JSON.parse(REPLY.replace('$ID', '"$ID"')), undefined, 2)],
     ['a line break in a string', REPLY.replace('got 1', 'got 1\n')],
     ['a missing version', REPLY.replace('"jsonrpc":"2.0",', '')],
+    ['its id as a text', REPLY.replace('$ID', '"$ID"')],
+    ['its id as a fraction', REPLY.replace('$ID', '$ID.0')],
+    ['its id as the text of a fraction', REPLY.replace('$ID', '"$ID.0"')],
     ['no end of its line', `${REPLY}$OPEN`],
     ['CR alone at its end', `${REPLY}\r$OPEN`],
   ])('a server that sends a reply with %s is understood', async (_what, text) => {
@@ -24,6 +27,8 @@ describe('over stdio', () => {
     ['NaN', REPLY.replace('"got 1"', 'NaN'), 'which has no NaN'],
     ['a Python dict', `{'jsonrpc': '2.0', 'id': $ID, 'result': {}}`, `it is not JSON: {'jsonrpc'`],
     ['a message that is cut off', REPLY.slice(0, 70), 'it is not JSON'],
+    ['an id of no request', REPLY.replace('$ID', '1$ID7'), 'no request has its id: {"jsonrpc"'],
+    ['an id that is a word', REPLY.replace('$ID', '"c-$ID"'), 'no request has its id: {"jsonrpc"'],
     ['a number', '{"jsonrpc":"2.0","id":$ID,"result":42}', '`result` of tools/call is a number: 42'],
   ])('a call that is answered with %s fails at once, with the line quoted', async (_what, text, words) => {
     await expect(call(text)).rejects.toMatchObject({

@@ -20,6 +20,8 @@ interface ReplyMessage {
   type: 'reply'
   id: number
   value?: unknown
+  /** What a tool returned beside the value. */
+  beside?: Record<string, unknown>
   error?: ErrorReply
   /** Prefix of placeholders in the value: this mark, then an index into `media`. */
   mark?: string
@@ -97,14 +99,25 @@ export class Link {
     this.#open.clear()
   }
 
-  #settle({ id, value, error, mark, media }: ReplyMessage): void {
+  #settle({ id, value, beside = {}, error, mark, media }: ReplyMessage): void {
     const open = this.#open.get(id)
     if (!open) return
     this.#open.delete(id)
     if (error) open.reject(errorFrom(error, open.stack))
-    else open.resolve(mark !== undefined && media ? withMedia(value, mark, media) : value)
+    else {
+      const read = (one: unknown): unknown => (mark !== undefined && media ? withMedia(one, mark, media) : one)
+      open.resolve(withBeside(read(value), read(beside) as Record<string, unknown>))
+    }
     if (this.#open.size === 0) this.#whenIdle?.()
   }
+}
+
+/** The value with properties that are not listed with its own; a text has no room for them. */
+function withBeside(value: unknown, beside: Record<string, unknown>): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  for (const [name, more] of Object.entries(beside))
+    if (!Object.hasOwn(value, name)) Object.defineProperty(value, name, { value: more })
+  return value
 }
 
 /**

@@ -41,7 +41,9 @@ export function mediaIn(value: unknown, most: number, depth = 4): Media[] {
   if (value instanceof Media) return [value]
   if (typeof value !== 'object' || value === null || depth === 0 || ArrayBuffer.isView(value)) return []
   const found: Media[] = []
-  for (const one of Object.values(value).slice(0, 2_000)) {
+  // Not listed: what a tool returned beside the value.
+  const { enumerable, value: beside } = Object.getOwnPropertyDescriptor(value, 'media') ?? {}
+  for (const one of [...(enumerable === false ? [beside] : []), ...Object.values(value).slice(0, 2_000)]) {
     if (found.length >= most) break
     found.push(...mediaIn(one, most - found.length, depth - 1))
   }

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from ..api import bridge, memories, runtime
 from ..api.errors import ArgumentsError, MCPError, SavedToolError
 from ..api.saved_tools import load
-from ..values import Media, native
+from ..values import Media, beside, native
 from .signatures import in_javascript
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ def _encoded(number: object, value: object) -> bytes:
             return bridge.plain(one)
         return f"{mark}{len(media) - 1}"
 
-    line: dict[str, Any] = {"type": "reply", "id": number, "value": value}
+    line: dict[str, Any] = {"type": "reply", "id": number, "value": value, "beside": beside(value)}
     try:
         text = json.dumps(line, default=put_aside, allow_nan=False)
     except ValueError:

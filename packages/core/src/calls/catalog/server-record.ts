@@ -18,6 +18,7 @@ import type { Failure, LearnedType, Listing, ServerError, Toolbook } from './too
 import { shellWord } from '../../config/secrets/command-line.ts'
 import { isRecord } from '../../util/json/json.ts'
 import { isPlainText, mergeShapes, readsFiles, shapeOfResult, type Shape } from './model/learned-types.ts'
+import { promisesText } from './model/result-parts.ts'
 import { oneLine } from '../../util/text/server-words.ts'
 import { foldName } from '../../util/text/python-name.ts'
 import { type Purpose, purposeText, serverPurpose, serverTopics } from './server-purpose.ts'
@@ -352,12 +353,15 @@ export class ServerRecord {
     const tool = this.named(toolName)
     if (tool?.name !== toolName) return
     const { outputSchema } = tool.definition
-    if (isRecord(outputSchema) || readsFiles(tool)) return
+    const isTyped = isRecord(outputSchema)
+    if (readsFiles(tool) || (isTyped && !promisesText(outputSchema))) return
     const before = this.learnedShape(toolName, user)
     // Nothing new; most tools return plain text.
     if (before?.type.includes('string') && isPlainText(result)) return
-    const shape = shapeOfResult(result)
-    if (shape === undefined) return
+    const seen = shapeOfResult(result)
+    if (seen === undefined) return
+    // Of a promised text, only its rows are to be learned: its data stays a text.
+    const shape = isTyped && seen.type.join() !== 'Text' ? { type: ['string'] } : seen
     const of = tool.fingerprint
     if (user === undefined) return this.#book.learn(toolName, { of, shape })
     const own = this.#ofUsers.get(user) ?? new Map<string, LearnedType>()

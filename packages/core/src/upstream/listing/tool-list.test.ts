@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { readToolList } from './tool-list.ts'
+import { readToolList, nextCursorOf } from './tool-list.ts'
 
 const pages = (all: unknown[][]) => async (cursor: string | undefined) => {
   const index = Number(cursor ?? 0)
@@ -124,4 +124,14 @@ it.each([
   expect((await readToolList('s', twoPages, era)).tools.map(({ name }) => name)).toEqual(names)
   const endless = await readToolList('s', async () => ({ tools: [{ name: 'first' }], nextCursor: '' }), era)
   expect(endless.tools).toHaveLength(1)
+})
+
+it('a list goes on at the number that its server sent, and not at 0', () => {
+  expect(['b', 7, 0, '', null].map((nextCursor) => nextCursorOf({ nextCursor }, 'legacy'))).toEqual([
+    'b',
+    7,
+    undefined,
+    undefined,
+    undefined,
+  ])
 })

@@ -91,8 +91,12 @@ function problemOf(tool: UpstreamTool, others: ReadonlyMap<string, UpstreamTool>
   return isNestedDeeperThan(MAX_LEVELS, tool) ? `its schema is nested deeper than ${MAX_LEVELS} levels` : undefined
 }
 
-/** Where the list goes on. From revision 2026-07-28 on, an empty text is a cursor; servers before it mean the end. */
+/**
+ * Where the list goes on. From revision 2026-07-28 on, an empty text is a cursor; servers before it mean the end. A
+ * number goes back as it came.
+ */
 export function nextCursorOf({ nextCursor }: LooseResult, era: 'legacy' | 'modern'): string | undefined {
+  if (typeof nextCursor === 'number' && nextCursor > 0) return nextCursor as unknown as string
   return typeof nextCursor === 'string' && (nextCursor !== '' || era === 'modern') ? nextCursor : undefined
 }
 

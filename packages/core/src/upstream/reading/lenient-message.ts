@@ -1,7 +1,7 @@
 // The one lenient pass over what servers and clients send, before any schema sees it: a message is read as far as its
 // meaning is certain; what is dropped is said once; what a server wrote for its reader always reaches the reader. Pure.
 import type { JSONRPCMessage } from '@modelcontextprotocol/client'
-import { isRecord } from '../../util/json/json.ts'
+import { isRecord, parseJson } from '../../util/json/json.ts'
 import { discoverResult, initializeResult } from './handshake-results.ts'
 import type { Awaited } from './open-requests.ts'
 import { isAbsent, isEmptyList, toParams } from './request-params.ts'
@@ -16,6 +16,7 @@ const MAX_ERROR_CHARS = 64 * 1024
 /** How much of a reply that cannot be read is quoted. */
 export const QUOTED_CHARS = 500
 const INTERNAL_ERROR = -32_603
+const METHOD_NOT_FOUND = -32_601
 
 /** The fields of lists, by the method that returns them. */
 const LISTS: Record<string, string> = {
@@ -33,14 +34,17 @@ const EMPTY = new Set(['ping', 'logging/setLevel', 'resources/subscribe', 'resou
  */
 export function toMessage(value: unknown, open: Awaited, onDropped: OnDropped): JSONRPCMessage | undefined {
   if (!isRecord(value)) return undefined
-  if (typeof value.method === 'string') return toRequest(value, onDropped)
+  const isReply = !(isNothing(value.result) && isNothing(value.error)) && open.methodOf(value.id) !== undefined
+  if (typeof value.method === 'string' && !isReply) return toRequest(value, onDropped)
   const hasError = !isNothing(value.error) && !('result' in value && saysNothing(value.error))
   if (!hasError && !('result' in value)) return unreadableReply(value, open)
   // A reply to nothing is a line of a log, unless it says that it is a message.
-  if (value.jsonrpc === undefined && open.methodOf(value.id) === undefined && open.only() === undefined)
-    return undefined
-  const id = idOf(value.id)
-  if (hasError) return toError(value, id, open)
+  if (value.jsonrpc === undefined && open.methodOf(value.id) === undefined)
+    if (!hasNoId(value) || open.only() === undefined) return undefined
+  const id = hasNoId(value) ? undefined : idOf(value.id)
+  const mistaken = isNothing(value.jsonrpc) || hasNoId(value) || open.wasAsked(value.id) ? undefined : open.only()
+  if (hasError) return toError(value, mistaken ?? id, open)
+  if (mistaken !== undefined) return unreadable(mistaken, `no request has its id: ${inJson(value)}`)
   if (id === undefined) return withoutId(value, open, onDropped)
   const method = open.methodOf(id)
   const result = toResult(value.result, method, onDropped)
@@ -106,7 +110,7 @@ function toError(
   id: string | number | undefined,
   open: Awaited,
 ): JSONRPCMessage | undefined {
-  const answered = id ?? (value.id === undefined || value.id === null ? open.only() : undefined)
+  const answered = id ?? ownerOf(value, open)
   if (answered === undefined) return undefined
   const given = value.error
   const { code, message, data } = isRecord(given) ? given : {}
@@ -157,7 +161,10 @@ function toResult(
 
 /** Results that servers write without the object around them. */
 function inObject(result: unknown, method = ''): Record<string, unknown> | undefined {
-  if (isRecord(result)) return result
+  if (isRecord(result)) return method === 'tools/call' ? ofCall(result) : result
+  // Encoded twice.
+  const inner = typeof result === 'string' && method !== 'tools/call' ? parseJson(result) : undefined
+  if (typeof inner === 'object' && inner !== null) return inObject(inner, method)
   if (result === null) return EMPTY.has(method) ? {} : undefined
   const list = Object.hasOwn(LISTS, method) ? LISTS[method] : undefined
   if (Array.isArray(result)) {
@@ -172,6 +179,15 @@ function inObject(result: unknown, method = ''): Record<string, unknown> | undef
     : undefined
 }
 
+const OF_CALLS = ['content', 'structuredContent', 'task', 'resultType']
+
+/** Some servers return an object of their own in place of the result of a call: it is the content. */
+function ofCall(result: Record<string, unknown>): Record<string, unknown> {
+  if (OF_CALLS.some((name) => name in result)) return result
+  const { isError, _meta, ...own } = result
+  return Object.keys(own).length === 0 ? result : { isError, _meta, content: [], structuredContent: own }
+}
+
 function refuse(id: string | number, method: string | undefined, result: unknown): JSONRPCMessage {
   const quoted = typeof result === 'object' ? '' : `: ${readable(result, QUOTED_CHARS)}`
   return unreadable(id, `\`result\` of ${method ?? 'the reply'} is ${kindOf(result)}${quoted}`)
@@ -179,15 +195,31 @@ function refuse(id: string | number, method: string | undefined, result: unknown
 
 /** A result without an id belongs to the request of its exchange. Elsewhere it may be a late one to another. */
 function withoutId(value: Record<string, unknown>, open: Awaited, onDropped: OnDropped): JSONRPCMessage | undefined {
-  const id = value.id === undefined || value.id === null ? open.only() : undefined
+  const id = ownerOf(value, open)
   if (id === undefined) return undefined
   if (open.isExchange) return toMessage({ ...value, id }, open, onDropped)
-  return unreadable(id, `it has no id: ${JSON.stringify(value).slice(0, QUOTED_CHARS)}`)
+  return unreadable(id, `it has no id: ${inJson(value)}`)
 }
 
 /** A reply to an open request without a result and an error; undefined for anything else. */
 function unreadableReply(value: Record<string, unknown>, open: Awaited): JSONRPCMessage | undefined {
   const id = idOf(value.id)
   if (id === undefined || value.jsonrpc === undefined || open.methodOf(id) === undefined) return undefined
-  return unreadable(id, `it has no result and no error: ${JSON.stringify(value).slice(0, QUOTED_CHARS)}`)
+  return unreadable(id, `it has no result and no error: ${inJson(value)}`)
+}
+
+/** The request of a reply without an id: with nothing in it, or of an unknown method, it may answer a notification. */
+function ownerOf(value: Record<string, unknown>, open: Awaited): string | number | undefined {
+  const { error, result } = value
+  const mayBeNotice = isRecord(error) ? error.code === METHOD_NOT_FOUND : !error && readable(result, 1) === ''
+  return !hasNoId(value) ? undefined : mayBeNotice ? open.unnamed() : open.only()
+}
+
+/** Some languages have an empty text for what is not there. */
+function hasNoId({ id }: Record<string, unknown>): boolean {
+  return isNothing(id) || id === ''
+}
+
+function inJson(value: Record<string, unknown>): string {
+  return JSON.stringify(value).slice(0, QUOTED_CHARS)
 }

@@ -1,10 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import type { Awaited } from './open-requests.ts'
+import { type Awaited, OpenRequests } from './open-requests.ts'
 import { readText } from './read-text.ts'
 
 const open = (methods: Record<number, string>, isExchange = false): Awaited => ({
   methodOf: (id) => methods[Number(id)],
+  wasAsked: (id) => Number.isInteger(id) && (id as number) <= 6,
   only: () => (Object.keys(methods).length === 1 ? Number(Object.keys(methods)[0]) : undefined),
+  unnamed() {
+    return this.only()
+  },
   isExchange,
 })
 const calls = open({ 5: 'tools/call' })
@@ -26,14 +30,17 @@ describe('a reply whose meaning is certain', () => {
     ['an error of null', text.replace('}}', '},"error":null}').replace('}},', '},')],
     ['nulls beside it', JSON.stringify({ ...reply, error: null, method: null, params: null })],
     ['a `_meta` of null', JSON.stringify({ ...reply, result: { content: [], _meta: null } })],
+    ['its method', JSON.stringify({ ...reply, method: 'tools/call', params: { name: 'x' } })],
+    ['an empty method', JSON.stringify({ ...reply, method: '' })],
+    ['JSON around its JSON', JSON.stringify(text)],
     ['its content alone', JSON.stringify({ ...reply, result: [] })],
   ])('the reader takes a reply with %s', (_what, line) => {
     expect(read(line).messages).toEqual([reply])
   })
 
   it('the reader takes a raw line break in a string as one', () => {
-    const line = '{"jsonrpc":"2.0","id":5,"result":{"text":"a\nb\tc"}}'
-    expect(read(line).messages).toEqual([{ ...reply, result: { text: 'a\nb\tc' } }])
+    const line = '{"jsonrpc":"2.0","id":5,"result":{"content":[{"text":"a\nb\tc"}]}}'
+    expect(read(line).messages).toEqual([{ ...reply, result: { content: [{ text: 'a\nb\tc' }] } }])
   })
 
   it('the reader returns the value itself of a reply that needs no change', () => {
@@ -74,6 +81,21 @@ describe('a reply whose meaning is certain', () => {
     expect(messages).toEqual([{ ...reply, result: { content: [{ type: 'text', text: 'saved' }] } }])
   })
 
+  it('the reader takes an object of the server in place of the result of a call for its content', () => {
+    const result = (given: object) => read(JSON.stringify({ ...reply, result: given })).messages[0]
+    expect(result({ rows: 3 })).toMatchObject({ result: { content: [], structuredContent: { rows: 3 } } })
+    expect(result({ isError: true, error: 'disk full' })).toMatchObject({
+      result: { isError: true, structuredContent: { error: 'disk full' } },
+    })
+    for (const other of [{}, { isError: true }, { _meta: {} }, { task: {} }, { content: [], rows: 3 }])
+      expect(result(other)).toEqual({ ...reply, result: other })
+  })
+
+  it('the reader takes a result that is encoded twice', () => {
+    const line = JSON.stringify({ ...reply, result: '{"tools":[]}' })
+    expect(read(line, open({ 5: 'tools/list' })).messages).toEqual([{ ...reply, result: { tools: [] } }])
+  })
+
   it('the reader says what it left out', () => {
     const { messages, dropped } = read(JSON.stringify({ ...reply, result: { content: [], _meta: 7 }, took: 3 }))
     expect(messages).toEqual([reply])
@@ -91,8 +113,21 @@ describe('a reply that cannot be read', () => {
     ['a cut line', '{"jsonrpc":"2.0","id":5,"result":{"content":[{"te', 'it is not JSON'],
     ['no result', '{"jsonrpc":"2.0","id":5}', 'it has no result and no error'],
     ['no id', '{"jsonrpc":"2.0","id":null,"result":{}}', 'it has no id'],
+    ['an empty id', '{"jsonrpc":"2.0","id":"","result":{}}', 'it has no id'],
+    ['an id of no request', '{"jsonrpc":"2.0","id":77,"result":{}}', 'no request has its id'],
+    ['an id that is a list', '{"jsonrpc":"2.0","id":[5],"result":{}}', 'no request has its id'],
   ])('the reader fails the call with the line quoted: %s', (_what, line, why) => {
     expect(read(line)).toMatchObject({ messages: [], doubtful: unreadable(`${why}: ${line}`) })
+  })
+
+  it('the reader waits where a reply may be a late one, or one to another request', () => {
+    const late = '{"jsonrpc":"2.0","id":4,"result":{}}'
+    expect(read(late)).toMatchObject({ messages: [{ id: 4 }], doubtful: [] })
+    const other = late.replace('4', '77')
+    expect(read(other, open({ 5: 'tools/call', 6: 'tools/call' }))).toMatchObject({
+      messages: [{ id: 77 }],
+      doubtful: [],
+    })
   })
 
   it('the reader names what is no result', () => {
@@ -109,6 +144,26 @@ describe('a reply that cannot be read', () => {
     expect(read('{"error":"Session not found"}').doubtful).toMatchObject([{ id: 5 }])
   })
 
+  it('the reader gives an error with an id of no request to the only request that is open', () => {
+    const line = '{"jsonrpc":"2.0","id":"server-error","error":{"code":-1,"message":"disk full"}}'
+    const error = { code: -1, message: 'disk full' }
+    expect(read(line)).toMatchObject({ messages: [], doubtful: [{ id: 5, error }] })
+  })
+
+  it.each([{ error: { code: -32_601, message: 'Method not found' } }, { result: null }])(
+    'the reader takes %j without an id, behind a notification, for an answer to that',
+    (answer) => {
+      const requests = new OpenRequests()
+      requests.sent({ jsonrpc: '2.0', id: 0, method: 'initialize' })
+      requests.received({ jsonrpc: '2.0', id: 0, result: {} })
+      requests.sent({ jsonrpc: '2.0', method: 'notifications/initialized' })
+      requests.sent({ jsonrpc: '2.0', id: 1, method: 'tools/list' })
+      const line = JSON.stringify({ jsonrpc: '2.0', id: null, ...answer })
+      expect(read(line, requests)).toMatchObject({ messages: [], doubtful: [] })
+      expect(read(line, requests)).toMatchObject({ messages: [], doubtful: [{ id: 1 }] })
+    },
+  )
+
   it('the reader takes a result without an id where it can belong to one request only', () => {
     const line = '{"jsonrpc":"2.0","id":null,"result":{"content":[]}}'
     expect(read(line, open({ 5: 'tools/call' }, true)).messages).toEqual([reply])
@@ -122,6 +177,7 @@ describe('other text', () => {
     ['the request, in a log', 'received {"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"result":1}}'],
     ['the request, cut', '{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"x","result":'],
     ['a reply to another request, in a log', 'sent {"jsonrpc":"2.0","id":9,"result":{}}'],
+    ['a line of a log with an error', '{"level":"error","id":"a-7","error":"disk slow"}'],
     ['a value', '42'],
     ['nothing', '[]'],
   ])('the reader takes no message from %s', (_what, line) => {

@@ -34,7 +34,8 @@ export interface Reading {
 }
 
 export function readText(text: string, open: Awaited, onDropped: OnDropped): Reading {
-  const value = parsed(text)
+  const given = parsed(text)
+  const value = typeof given === 'string' ? parsed(given) : given
   if (value !== undefined) return ofValues(Array.isArray(value) ? value : [value], open, onDropped)
   const escaped = escapeInStrings(text)
   const repaired = escaped === text ? undefined : parsed(escaped)
@@ -73,14 +74,14 @@ function ofValues(values: unknown[], open: Awaited, onDropped: OnDropped): Readi
     if (message !== value) isAsSent = false
     if (!message) continue
     if (carriesSource(message)) isAsSent = false
-    const isCertain = !('error' in message) || (idIn(value) && message.error.code !== UNREADABLE)
+    const isCertain = !('error' in message) || (isOf(message, value) && message.error.code !== UNREADABLE)
     ;(isCertain ? messages : doubtful).push(message)
   }
   return { messages, doubtful, isAsSent, hasMore: messages.length + doubtful.length < values.length }
 }
 
-function idIn(value: unknown): boolean {
-  return isRecord(value) && value.id !== undefined && value.id !== null
+function isOf(message: { id?: unknown }, value: unknown): boolean {
+  return isRecord(value) && String(value.id) === String(message.id)
 }
 
 function isReplyTo(value: Record<string, unknown>, open: Awaited): boolean {

@@ -175,15 +175,24 @@ class MediaBesideStructuredContent(unittest.TestCase):
     def native(self, structured, *blocks):
         return native({"structuredContent": structured, "content": list(blocks)})
 
-    def test_makes_a_list_of_the_value_and_the_media(self):
+    def test_is_in_media_of_the_value_whose_type_stays(self):
         sound = {"type": "resource", "resource": {"uri": "x:y", "blob": "AAAA", "mimeType": "audio/wav"}}
-        value, *media = self.native({"title": "t"}, {"type": "text", "text": '{"title": "t"}'}, self.image, sound)
-        self.assertEqual(value, {"title": "t"})
-        self.assertEqual([one.mime_type for one in media], ["image/png", "audio/wav"])
-        self.assertEqual(self.native({"result": 5}, self.image)[0], 5)
-        self.assertEqual(self.native({"result": [1, 2]}, self.image)[0], [1, 2])
+        shown = [("image/png", "AAEC"), ("audio/wav", "AAAA")]
+        for structured, value in (
+            ({"title": "t"}, {"title": "t"}),
+            ({"result": [1, 2]}, [1, 2]),
+            ({"result": "taken"}, "taken"),
+            ({"result": []}, []),
+        ):
+            found = self.native(structured, {"type": "text", "text": '{"title": "t"}'}, self.image, sound)
+            self.assertEqual(found, value)
+            self.assertEqual([one.mime_type for one in found.media], ["image/png", "audio/wav"])
+            self.assertEqual(media_in(found, 9), shown)
+            self.assertEqual(media_in([{"at": found}], 9), shown)
+        self.assertEqual(self.native({"result": 5}, self.image), 5)
+        self.assertEqual(self.native({"media": 7}, self.image).media, 7)
 
-    def test_nothing_else_makes_a_list(self):
+    def test_nothing_else_is_media(self):
         link = {"type": "resource_link", "uri": "x:y", "name": "n", "mimeType": "image/png"}
         text = {"type": "text", "text": "said beside it"}
         self.assertEqual(self.native({"title": "t"}, text, link, None), {"title": "t"})

@@ -48,11 +48,13 @@ export function returnType(
   observed?: unknown,
 ): { text: string | undefined; observed: boolean } {
   const declared = tool.definition.outputSchema
-  const schema = isRecord(declared) ? declared : readsFiles(tool) ? undefined : observed
-  if (!isRecord(schema)) return { text: isText(tool) ? 'str' : undefined, observed: false }
-  const shown = schema === declared ? (schemaInBox(declared) ?? declared) : schema
-  const text = typeText(shown, schema, detail === 'full' ? FULL.requiredType : RETURN_LIMIT)
-  return text === 'Any' ? { text: undefined, observed: false } : { text, observed: schema !== declared }
+  const limit = detail === 'full' ? FULL.requiredType : RETURN_LIMIT
+  const seen = isRecord(observed) && !readsFiles(tool) ? typeText(observed, observed, limit) : undefined
+  const promised = isRecord(declared) ? typeText(schemaInBox(declared) ?? declared, declared, limit) : undefined
+  // Of a promised text, rows were seen.
+  const isSeen = seen !== undefined && (promised === undefined || (promised === 'str' && seen.startsWith('Text')))
+  const text = isSeen ? seen : (promised ?? (isText(tool) ? 'str' : undefined))
+  return text === 'Any' ? { text: undefined, observed: false } : { text, observed: isSeen }
 }
 
 /** A result without a schema is text, unless the description promises JSON, which is parsed, or an image. */

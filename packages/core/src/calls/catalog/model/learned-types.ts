@@ -2,7 +2,7 @@
 // data, and text of the server: see `resultsOf` in tool-docs.ts. A shape is a small JSON Schema. Bounded. Pure.
 import type { ToolResult, UpstreamTool } from '../../../upstream/upstream.ts'
 import { propertiesOf } from '../signature/json-schema.ts'
-import { blocksOf, inBox, structuredOf } from './result-parts.ts'
+import { blocksOf, inBox, isMedia, structuredOf } from './result-parts.ts'
 import { columnsOf, jsonLines } from './text-columns.ts'
 import { fieldsOf, isRecord, parseJson } from '../../../util/json/json.ts'
 import { nameWords } from '../../../util/text/python-name.ts'
@@ -35,7 +35,7 @@ export function shapeOfResult(result: ToolResult): Shape | undefined {
   const content = blocksOf(result.content)
   const structuredContent = structuredOf(result, false)
   if (structuredContent !== undefined)
-    // The Python value is otherwise a list of the structured value and the media, or the media alone.
+    // The Python value has the media in place of what repeats them.
     return content.some(isMedia) ? undefined : shapeOfStructured(structuredContent)
   if (content.length === 0 || content.length > MAX_BLOCKS) return undefined
   const shapes = content.map(shapeOfBlock)
@@ -108,14 +108,6 @@ function parsed(text: string): unknown {
 
 function isJsonLike(text: string): boolean {
   return /^\s*[[{(]/.test(text)
-}
-
-/** Blocks that the kernel turns into an image or a sound (values.py). */
-function isMedia(block: unknown): boolean {
-  if (!isRecord(block)) return false
-  const { type, resource } = block
-  if (type !== 'resource' || !isRecord(resource)) return type === 'image' || type === 'audio'
-  return typeof resource['blob'] === 'string' && /^(image|audio)\//.test(String(resource['mimeType']))
 }
 
 /** The shape that covers both. */

@@ -17,13 +17,13 @@ export function blocksOf(content: unknown): unknown[] {
 
 /**
  * The structured content; undefined when there is none. Some servers send an unset field as null, or as an empty object
- * beside the text that is their result: a tool without an output schema has promised no object.
+ * beside the content that is their result: a tool without an output schema has promised no object.
  */
 export function structuredOf({ content, structuredContent }: ToolResult, hasOutputSchema: boolean): unknown {
   if (structuredContent === null) return undefined
   if (hasOutputSchema || !isRecord(structuredContent) || Object.keys(structuredContent).length > 0)
     return structuredContent
-  return blocksOf(content).some((block) => isText(block) && block.text.trim() !== '') ? undefined : structuredContent
+  return blocksOf(content).some((block) => !isText(block) || block.text.trim() !== '') ? undefined : structuredContent
 }
 
 /** Fields of an object that holds nothing else, which servers put around values that are no objects. */
@@ -53,6 +53,14 @@ export function promisesText(outputSchema: unknown): boolean {
     return (['anyOf', 'oneOf'] as const).some((keyword) => members(rest, keyword).some(may))
   }
   return isRecord(outputSchema) && may(schemaInBox(outputSchema))
+}
+
+/** Blocks that the kernel turns into an image or a sound (values.py). */
+export function isMedia(block: unknown): boolean {
+  if (!isRecord(block)) return false
+  const { type, resource } = block
+  if (type !== 'resource' || !isRecord(resource)) return type === 'image' || type === 'audio'
+  return typeof resource['blob'] === 'string' && /^(image|audio)\//.test(String(resource['mimeType']))
 }
 
 export function isText(block: unknown): block is TextBlock {
