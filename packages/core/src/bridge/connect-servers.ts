@@ -124,7 +124,7 @@ export function connectServers(options: ConnectOptions): ConnectedServers {
     shared: options.shared,
     jail: jailPlace,
     reached: {
-      of: (definition) => bookOf(definition).reached,
+      of: (definition) => bookOf(definition).value.reached,
       keep: (definition, reached) => bookOf(definition).keep({ reached }),
     },
   })

@@ -26,7 +26,7 @@ import {
 } from './methods/method.ts'
 import { languageMethods, sessionMethods } from './methods/session-methods.ts'
 import { projectMethods } from './methods/project-methods.ts'
-import { type Admit, callServerMethod } from './methods/resource-methods.ts'
+import { type Admit, SERVER_METHODS } from './methods/resource-methods.ts'
 import { savedToolLines, savedToolMethods, searchTools } from './methods/saved-tool-methods.ts'
 import type { SessionFlow } from './flow-part.ts'
 import type { JournaledCall } from './once-part.ts'
@@ -83,7 +83,7 @@ function callTool(params: unknown, context: CellContext, cancellation: Cancellat
       throw error
     }
     if (found.method) {
-      const reply = await callServerMethod(found, args, kwargs, raw, {
+      const reply = await SERVER_METHODS[found.method](found, args, kwargs, raw, {
         ...context,
         signal: cancellation.signal,
         admit,

@@ -122,7 +122,7 @@ export class UpstreamSet implements Upstreams {
   }
 
   redact(server: string, text: string): string {
-    return this.#find(server).redact(text)
+    return this.#find(server).reports.redact(text)
   }
 
   instructions(server: string): string | undefined {
@@ -167,7 +167,7 @@ export class UpstreamSet implements Upstreams {
     const called = turns ? turns.run(options.signal, call) : call()
     return called.then((result) => {
       if (!upstream.isProcess) this.#signIns.succeeded(server)
-      return result.isError === true ? withoutSecrets(result, (text) => upstream.redact(text)) : result
+      return result.isError === true ? withoutSecrets(result, (text) => upstream.reports.redact(text)) : result
     })
   }
 
@@ -206,7 +206,7 @@ export class UpstreamSet implements Upstreams {
   }
 
   async pageFinished(server: string, id: string, signal: AbortSignal): Promise<void> {
-    await this.#find(server).pageFinished(id, signal)
+    await this.#find(server).reports.finishedPages.wait(id, signal)
   }
 
   listen(listener: UpstreamListener): void {

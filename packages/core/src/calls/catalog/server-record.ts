@@ -115,7 +115,7 @@ export class ServerRecord {
 
   /** Names that its definition includes or excludes, and that no tool has. */
   get unmatchedNames(): string[] {
-    const listed = [...this.#book.listings, ...(this.#known ? [this.#known] : [])].flatMap(({ tools }) => tools)
+    const listed = [...this.#book.value.listings, ...(this.#known ? [this.#known] : [])].flatMap(({ tools }) => tools)
     return listed.length === 0
       ? []
       : unmatchedNames(
@@ -126,7 +126,7 @@ export class ServerRecord {
 
   /** The latest definitions of the tools that the server has listed for any client. */
   get toolsOfAnyClient(): UpstreamTool[] {
-    const listings = [...this.#book.listings, ...(this.isFresh ? [this.#known!] : [])]
+    const listings = [...this.#book.value.listings, ...(this.isFresh ? [this.#known!] : [])]
     const latest = new Map(listings.flatMap(({ tools }) => tools.map((tool) => [tool.name, tool])))
     return [...latest.values()].filter((tool) => this.#whyHidden(tool) === undefined)
   }
@@ -144,13 +144,13 @@ export class ServerRecord {
 
   /** The last failure, unless its inputs have changed since. */
   get failure(): Failure | undefined {
-    const { failure } = this.#book
+    const { failure } = this.#book.value
     return failure && failure.inputs === this.#options.inputs() ? underName(failure, this.name) : undefined
   }
 
   /** The last failed start or unexpected exit, even if the server has worked since. */
   get lastError(): ServerError | undefined {
-    const { lastError } = this.#book
+    const { lastError } = this.#book.value
     return lastError && underName(lastError, this.name)
   }
 
@@ -279,7 +279,7 @@ export class ServerRecord {
     const abilities = this.#options.abilities()
     const isSaved =
       isSame &&
-      this.#book.failure === undefined &&
+      this.#book.value.failure === undefined &&
       known.abilities === abilities &&
       Math.abs(fetchedAt - (this.#savedListing ?? -Infinity)) < SAVE_AGAIN_MS
     this.#listing = { ...known, ...(isSame ? known : now), abilities, fetchedAt }
@@ -319,13 +319,13 @@ export class ServerRecord {
   }
 
   get pins(): Pins {
-    return this.#book.pins
+    return this.#book.value.pins
   }
 
   /** Without the book, all tools count as changed. */
   #compare(): void {
     const tools = this.isFresh ? (this.#known?.tools ?? []) : []
-    const changed = this.#book.isBroken ? tools.map(({ name }) => name) : changesIn(this.#book.pins, tools)
+    const changed = this.#book.isFailing ? tools.map(({ name }) => name) : changesIn(this.#book.value.pins, tools)
     this.#changed = new Set(changed)
   }
 

@@ -61,10 +61,10 @@ it('the next bridge reads the whole book, and only its owner can read the file',
   book.keep({ lastError: { reason: 'It crashed', at: 7 }, reached: { via: 'http', era: 'modern', at: 8 } })
   await book.flush()
   const next = open()
-  expect(next.listings).toEqual(book.listings)
+  expect(next.value.listings).toEqual(book.value.listings)
   expect(next.learnedType('list')).toEqual(type(list, 'string'))
-  expect([next.lastError, next.reached]).toEqual([book.lastError, book.reached])
-  expect(Object.keys(next.pins)).toEqual(['list'])
+  expect([next.value.lastError, next.value.reached]).toEqual([book.value.lastError, book.value.reached])
+  expect(Object.keys(next.value.pins)).toEqual(['list'])
   if (process.platform !== 'win32') expect(statSync(file).mode & 0o777).toBe(0o600)
   expect(file + readFileSync(file, 'utf8')).not.toContain('sk-very-secret')
 })
@@ -80,7 +80,7 @@ it('bridges that write at once keep what the others have written', async () => {
   const { open } = bridges()
   const [one, other, list] = [open(), open(), tool('list')]
   // Both have read the book before either writes.
-  expect([one.listings, other.listings]).toEqual([[], []])
+  expect([one.value.listings, other.value.listings]).toEqual([[], []])
   await one.keepListing(listing([list], { fetchedAt: 2_000 }))
   one.learn('list', type(list, 'string'))
   other.learn('list', type(list, 'integer'))
@@ -88,7 +88,7 @@ it('bridges that write at once keep what the others have written', async () => {
   await other.flush()
   const next = open()
   // What was read from the server later wins, whichever bridge writes last.
-  expect(next.listings.map(({ tools }) => tools)).toEqual([[list]])
+  expect(next.value.listings.map(({ tools }) => tools)).toEqual([[list]])
   expect(next.learnedType('list')?.shape.type).toEqual(['integer', 'string'])
 })
 
@@ -167,13 +167,13 @@ it('a store that fails for some time has everything later', async () => {
   const book = open(failing)
   await book.ready()
   await book.keepListing(listing([tool('list')]))
-  expect(book.listings).toHaveLength(1)
+  expect(book.value.listings).toHaveLength(1)
   expect(lines).toHaveLength(1)
   isAway = false
   await book.flush()
   const elsewhere = open(failing)
   await elsewhere.ready()
-  expect(open().listings).toEqual(book.listings)
+  expect(open().value.listings).toEqual(book.value.listings)
 })
 
 it('a tool that is described differently, or is new, is changed until one bridge accepts it', async () => {

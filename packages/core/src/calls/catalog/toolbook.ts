@@ -115,11 +115,9 @@ export function toolbookOf(store: Store, key: string, log: Pick<Log, 'warning'>)
   return book
 }
 
-export class Toolbook {
-  readonly #record: LiveRecord<Page>
-
+export class Toolbook extends LiveRecord<Page> {
   constructor(store: Store, key: string, log: Pick<Log, 'warning'>) {
-    this.#record = new LiveRecord<Page>({
+    super({
       document: store.document(`toolbooks/${key.replace(/[^\w-]/g, '').slice(0, 64)}.json`),
       empty: () => ({ listings: [], pins: {}, pinnedFor: [], learned: {} }),
       parse: (json) => page.safeParse(json).data,
@@ -133,45 +131,19 @@ export class Toolbook {
 
   /** What the server listed for such clients, otherwise what it listed last for others. */
   listingFor(abilities: string): Listing | undefined {
-    const { listings } = this
+    const { listings } = this.value
     return listings.find((listing) => listing.abilities === abilities) ?? listings.at(-1)
   }
 
-  /** The latest last. */
-  get listings(): readonly Listing[] {
-    return this.#record.value.listings
-  }
-
-  get pins(): Pins {
-    return this.#record.value.pins
-  }
-
-  /** It cannot be read or written, so that nobody knows what the tools are pinned to. */
-  get isBroken(): boolean {
-    return this.#record.isFailing
-  }
-
-  get failure(): Failure | undefined {
-    return this.#record.value.failure
-  }
-
-  get lastError(): ServerError | undefined {
-    return this.#record.value.lastError
-  }
-
-  get reached(): Reached | undefined {
-    return this.#record.value.reached
-  }
-
   learnedType(tool: string): LearnedType | undefined {
-    const { learned } = this.#record.value
+    const { learned } = this.value
     return Object.hasOwn(learned, tool) ? learned[tool] : undefined
   }
 
   /** Keeps what the server has just listed, and pins what it lists for the first time to such clients. */
   keepListing(listing: Listing): Promise<void> {
     const { abilities, tools } = listing
-    this.#record.change((value) => {
+    this.change((value) => {
       const known = value.listings.find((one) => one.abilities === abilities)
       const isLater = !known || known.fetchedAt <= listing.fetchedAt
       if (isLater) value.listings = [...value.listings.filter((one) => one !== known), listing].slice(-MAX_LISTINGS)
@@ -186,30 +158,30 @@ export class Toolbook {
       value.failure = undefined
       return true
     })
-    return this.#record.flush()
+    return this.flush()
   }
 
   keepOfferings(abilities: string, offerings: Pick<Listing, 'resources' | 'prompts'>): Promise<void> {
-    this.#record.change(({ listings }) => {
+    this.change(({ listings }) => {
       const at = listings.findIndex((one) => one.abilities === abilities)
       if (at !== -1) listings[at] = { ...listings[at]!, ...offerings }
       return at !== -1
     })
-    return this.#record.flush()
+    return this.flush()
   }
 
   /** Pins tools in their current form, as the user has accepted it. */
   accept(tools: readonly UpstreamTool[]): Promise<void> {
-    this.#record.change((value) => {
+    this.change((value) => {
       value.pins = pin(value.pins, tools)
       return true
     })
-    return this.#record.flush()
+    return this.flush()
   }
 
   /** Adds to what the results of a tool were. */
   learn(tool: string, { of, shape }: LearnedType): void {
-    this.#record.change((value) => {
+    this.change((value) => {
       const known = Object.hasOwn(value.learned, tool) ? value.learned[tool] : undefined
       const merged = known?.of === of ? mergeShapes(known.shape, shape) : shape
       if (known?.of === of && JSON.stringify(known.shape) === JSON.stringify(merged)) return false
@@ -220,27 +192,7 @@ export class Toolbook {
 
   /** Keeps what is true until it is replaced. */
   keep(facts: Partial<Pick<Page, 'failure' | 'lastError' | 'reached'>>): void {
-    this.#record.change((value) => Boolean(Object.assign(value, facts)))
-  }
-
-  /** Reads it where reading takes a request. Never rejects. */
-  ready(): Promise<void> {
-    return this.#record.ready()
-  }
-
-  /** Reads what other processes have written since. Never rejects. */
-  reread(): Promise<void> {
-    return this.#record.reread()
-  }
-
-  /** The write under way; undefined when everything is written. */
-  get writing(): Promise<void> | undefined {
-    return this.#record.writing
-  }
-
-  /** Writes what is not written yet. Never rejects. */
-  flush(): Promise<void> {
-    return this.#record.flush()
+    this.change((value) => Boolean(Object.assign(value, facts)))
   }
 }
 

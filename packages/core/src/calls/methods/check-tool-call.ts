@@ -22,33 +22,24 @@ export interface ToolCallParams {
 export function checkToolCall(params: unknown): ToolCallParams {
   if (!isRecord(params)) throw invalid(['params: not an object'])
   const { server, tool, args = [], kwargs = {}, raw = false, exact = false, again = false } = params
-  if (
-    isName(server) &&
-    isName(tool) &&
-    Array.isArray(args) &&
-    args.length <= MAX_ARGUMENTS &&
-    isRecord(kwargs) &&
-    Object.keys(kwargs).length <= MAX_ARGUMENTS &&
-    typeof raw === 'boolean' &&
-    typeof exact === 'boolean' &&
-    typeof again === 'boolean'
-  )
-    return { server, tool, args, kwargs, raw, exact, again }
-  throw invalid([
-    ...(isName(server) ? [] : [`server: ${NO_NAME}`]),
-    ...(isName(tool) ? [] : [`tool: ${NO_NAME}`]),
-    ...(Array.isArray(args) ? [] : ['args: not a list']),
-    ...(Array.isArray(args) && args.length > MAX_ARGUMENTS ? [`args: more than ${MAX_ARGUMENTS} items`] : []),
-    ...(isRecord(kwargs) ? [] : ['kwargs: not an object']),
-    ...(isRecord(kwargs) && Object.keys(kwargs).length > MAX_ARGUMENTS
-      ? [`kwargs: more than ${MAX_ARGUMENTS} named arguments`]
-      : []),
-    ...(typeof raw === 'boolean' ? [] : ['raw: neither true nor false']),
-    ...(typeof exact === 'boolean' ? [] : ['exact: neither true nor false']),
-    ...(typeof again === 'boolean' ? [] : ['again: neither true nor false']),
-  ])
+  const problems = [
+    isName(server) ? '' : `server: ${NO_NAME}`,
+    isName(tool) ? '' : `tool: ${NO_NAME}`,
+    !Array.isArray(args) ? 'args: not a list' : args.length > MAX_ARGUMENTS ? `args: ${TOO_MANY} items` : '',
+    !isRecord(kwargs)
+      ? 'kwargs: not an object'
+      : Object.keys(kwargs).length > MAX_ARGUMENTS
+        ? `kwargs: ${TOO_MANY} named arguments`
+        : '',
+    typeof raw === 'boolean' ? '' : 'raw: neither true nor false',
+    typeof exact === 'boolean' ? '' : 'exact: neither true nor false',
+    typeof again === 'boolean' ? '' : 'again: neither true nor false',
+  ].filter((problem) => problem !== '')
+  if (problems.length > 0) throw invalid(problems)
+  return { server, tool, args, kwargs, raw, exact, again } as ToolCallParams
 }
 
+const TOO_MANY = `more than ${MAX_ARGUMENTS}`
 const NO_NAME = `not a text of 1 to ${MAX_NAME_CHARS} characters`
 
 function isName(value: unknown): value is string {

@@ -3,31 +3,13 @@
 import { namesOf } from '../catalog/model/argument-names.ts'
 import { bindArguments } from '../catalog/arguments/bind.ts'
 import { promptTexts } from '../catalog/model/catalog-offering.ts'
-import type { CatalogTool } from '../catalog/model/catalog-tool.ts'
+import type { CatalogTool, ServerMethod } from '../catalog/model/catalog-tool.ts'
 import { splitPrompt } from '../catalog/model/server-methods.ts'
 import { BridgeError } from '../../errors.ts'
 import type { OnCut, ToolResult, UpstreamPrompt, UpstreamResource } from '../../upstream/upstream.ts'
 import type { Admitted } from '../permissions/permissions-part.ts'
 import { observed } from '../observed-call.ts'
 import { type CallContext, resultsFor } from './method.ts'
-
-/**
- * @param raw return the server's response unchanged
- * @throws BridgeError PROXY_ARGUMENTS_INVALID before anything is sent; UPSTREAM_* or TOOL_FAILED when the request fails
- */
-export async function callServerMethod(
-  method: CatalogTool,
-  args: readonly unknown[],
-  kwargs: Readonly<Record<string, unknown>>,
-  raw: boolean,
-  context: MethodContext,
-): Promise<unknown> {
-  if (method.method === 'resources') return resources(method, args, kwargs, raw, context)
-  if (method.method === 'read_resource') return readResource(method, args, kwargs, raw, context)
-  if (method.method === 'prompts') return prompts(method, args, kwargs, raw, context)
-  if (method.method === 'list_tools') return listTools(method, args, kwargs, raw, context)
-  return getPrompt(method, args, kwargs, raw, context)
-}
 
 /** Of the address of a resource and the name of a prompt: the record, the metrics and the page have them whole. */
 const MAX_NAME_CHARS = 8_192
@@ -93,6 +75,18 @@ const listTools: Serve = async (method, args, kwargs, raw, context) => {
   bindArguments(method, args, kwargs)
   if (!raw) return { docs: await catalog.docs(method.server, { resultsOf: resultsFor(context) }, signal) }
   return { tools: (await catalog.shownTools(method.server, signal)).map(({ definition }) => definition) }
+}
+
+/**
+ * The methods of every server. @param raw return the server's response unchanged
+ * @throws BridgeError PROXY_ARGUMENTS_INVALID before anything is sent; UPSTREAM_* or TOOL_FAILED when the request fails
+ */
+export const SERVER_METHODS: Record<ServerMethod, Serve> = {
+  resources,
+  read_resource: readResource,
+  prompts,
+  get_prompt: getPrompt,
+  list_tools: listTools,
 }
 
 type AdmittedCall = Admitted | Pick<Admitted, 'args'>

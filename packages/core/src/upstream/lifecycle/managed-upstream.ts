@@ -49,7 +49,8 @@ export class ManagedUpstream {
   readonly #place: UpstreamPlace
   readonly #hearer: UpstreamHearer
   readonly #makeRoom: (newcomer: ManagedUpstream) => Promise<void>
-  readonly #reports: ServerReports
+  /** What it says besides its answers. */
+  readonly reports: ServerReports
   readonly #circuit: Circuit
   readonly #tools: ToolCache
   readonly #silence: Silence
@@ -85,38 +86,30 @@ export class ManagedUpstream {
     this.#hearer = hearer
     this.#makeRoom = makeRoom
     this.turns = definition.atOnce === undefined ? undefined : new Turns(definition.atOnce)
-    this.#reports = new ServerReports(definition, place)
+    this.reports = new ServerReports(definition, place)
     this.#silence = new Silence(place.pingTimeoutMs)
     this.#idleness = new IdleWatch(place, this.isProcess, {
       onIdle: () => {
-        this.#reports.log('info', 'An idle server was stopped')
+        this.reports.log('info', 'An idle server was stopped')
         void this.stop()
       },
       onGone: (connection) => void this.#drop(connection),
     })
     this.#circuit = new Circuit({ server: definition.name, now: place.now, random: place.random })
     this.#tools = new ToolCache({
-      onList: ({ tools, skipped, isCut, isCircular }) => {
-        const reports = this.#reports
-        if (isCut) reports.log('warning', 'Truncated a tool list that is too long', { toolCount: tools.length })
-        if (isCircular) reports.log('warning', 'A page of a tool list links to an earlier one')
-        const skippedCount = skipped.length
-        if (skippedCount > 0) reports.log('warning', 'Skipped tools that cannot be called', { skippedCount })
-        this.skippedTools = skipped
-        hearer.onTools(tools)
+      onList: (list) => {
+        this.reports.listed(list)
+        this.skippedTools = list.skipped
+        hearer.onTools(list.tools)
       },
-      onError: (error) => this.#reports.log('warning', 'The changed tool list could not be read', { error }),
+      onError: (error) => this.reports.log('warning', 'The changed tool list could not be read', { error }),
     })
   }
 
   get state(): UpstreamState {
     if (this.#connection) return 'running'
-    if (this.#starting) return this.#reports.installs.isInstalling ? 'installing' : 'starting'
+    if (this.#starting) return this.reports.installs.isInstalling ? 'installing' : 'starting'
     return this.#failed ? 'failed' : 'not-started'
-  }
-
-  redact(text: string): string {
-    return this.#reports.redact(text)
   }
 
   get isProcess(): boolean {
@@ -132,15 +125,10 @@ export class ManagedUpstream {
     return this.#idleness.lastUsed
   }
 
-  /** Resolves when the server says that the user has finished on a page, after a timeout, or on abort. */
-  pageFinished(id: string, signal: AbortSignal): Promise<void> {
-    return this.#reports.finishedPages.wait(id, signal)
-  }
-
   /** Why the server left a call unanswered that was just given up; undefined when it answers a ping. */
   async whyUnanswered(): Promise<string | undefined> {
     const { name } = this.definition
-    const { text } = this.#reports.installs
+    const { text } = this.reports.installs
     if (text !== undefined) return `Server '${name}' ${text}. That goes on: call it again later.`
     if (this.#tools.isReading) return `Server '${name}' has not answered the listing of its tools.`
     return (await this.#silence.isDeaf()) ? `Server '${name}' did not answer. ${DEAF}.` : undefined
@@ -162,8 +150,7 @@ export class ManagedUpstream {
 
   /** Stops the server; its next use restarts it. Never rejects. */
   async stop(): Promise<void> {
-    const connection = this.#connection
-    if (connection) await this.#drop(connection)
+    if (this.#connection) await this.#drop(this.#connection)
   }
 
   /** Closes it when its open calls have ended, and those that wait for its start: its definition has changed. */
@@ -199,9 +186,9 @@ export class ManagedUpstream {
   async use<T>(signal: Abortable | undefined, work: Work<T>, call?: ToolUse): Promise<T> {
     while (this.#circuit.halfOpenProbe) await this.#orCancelled(this.#circuit.halfOpenProbe, signal)
     const leave = this.#circuit.enter()
-    const leaveCallers = this.#reports.callers.enter(callerOf(signal))
+    const leaveCallers = this.reports.callers.enter(callerOf(signal))
     const { onProgress } = call ?? {}
-    const unhear = !this.#connection && onProgress && this.#reports.installs.listen(onProgress)
+    const unhear = !this.#connection && onProgress && this.reports.installs.listen(onProgress)
     const limitMs = call && this.definition.callTimeoutMs
     let mayGoOn = false
     this.#idleness.enter()
@@ -250,7 +237,7 @@ export class ManagedUpstream {
     { tool, limitMs }: { tool: string; limitMs: number },
   ): Promise<T> {
     const { name } = this.definition
-    const { callers, callTimeouts, lastLogged } = this.#reports
+    const { callers, callTimeouts, lastLogged } = this.reports
     const { sequence } = callers
     const { count } = lastLogged
     const limit = callTimeouts.begin(limitMs)
@@ -278,7 +265,7 @@ export class ManagedUpstream {
   async #renewed(connection: Connection, signal: Abortable | undefined): Promise<Connection> {
     const doesAnswer = await this.#orCancelled(this.#silence.ask(connection), signal)
     if (!doesAnswer && this.#connection === connection && this.#sentCount === 0) {
-      this.#reports.log('warning', 'A server answers neither calls nor a ping; it is restarted')
+      this.reports.log('warning', 'A server answers neither calls nor a ping; it is restarted')
       const text = `Server '${this.definition.name}' answered neither calls nor a ping, and was restarted`
       this.#hearer.onError(new BridgeError('UPSTREAM_TIMEOUT', text))
       await this.#drop(connection)
@@ -307,31 +294,30 @@ export class ManagedUpstream {
 
   async #start(): Promise<Connection> {
     const since = this.#circuit.generation
-    this.#reports.states.starting()
+    this.reports.states.starting()
     try {
       if (this.isProcess) await this.#makeRoom(this)
       const connection = await this.#open()
       this.#circuit.succeeded(since)
       this.#failed = false
       this.#connection = connection
-      this.lastStart = { at: Date.now(), tookMs: this.#reports.states.stateMs }
+      this.lastStart = { at: Date.now(), tookMs: this.reports.states.stateMs }
       // A server that lost its session may still be working on earlier requests.
-      if (this.#retired.size === 0) this.#reports.callers.opened({ asksWithinCalls: connection.era === 'modern' })
-      const instructions: unknown = connection.instructions
-      this.instructions = typeof instructions === 'string' && instructions !== '' ? instructions : undefined
-      this.#reports.log('info', 'A server was started', { era: connection.era })
-      this.#reports.states.changed('running', { protocolVersion: connection.protocolVersion })
+      if (this.#retired.size === 0) this.reports.callers.opened({ asksWithinCalls: connection.era === 'modern' })
+      this.instructions = connection.instructions || undefined
+      this.reports.log('info', 'A server was started', { era: connection.era })
+      this.reports.states.changed('running', { protocolVersion: connection.protocolVersion })
       return connection
     } catch (error) {
       this.#failed = true
-      this.#reports.states.changed('failed', { error: startErrorOf(error) })
+      this.reports.states.changed('failed', { error: startErrorOf(error) })
       if (!(error instanceof StartFailedError)) throw error
       const { failure } = error
       if (failure.isOutage) this.#circuit.failed(failure.error, since, failure.retryAfterMs)
       this.#hearer.onError(failure.error)
       throw failure.error
     } finally {
-      this.#reports.installs.over()
+      this.reports.installs.over()
     }
   }
 
@@ -339,17 +325,17 @@ export class ManagedUpstream {
     const { definition } = this
     const place = this.#place
     const transport = await place.resolveTransport(definition)
-    this.#reports.starting(transport)
+    this.reports.starting(transport)
     let connection: Connection | undefined
     connection = await openUpstream({
       definition,
       transport,
       place,
-      reports: this.#reports,
+      reports: this.reports,
       auth:
         transport.type === 'stdio'
           ? undefined
-          : await place.signIns.authOf(definition.name, transport, this.#reports.redact),
+          : await place.signIns.authOf(definition.name, transport, this.reports.redact),
       signal: this.#shutdown.signal,
       onToolsChanged: () => this.#tools.changed(),
       onOfferingsChanged: () => this.#offeringsChanged(),
@@ -361,18 +347,15 @@ export class ManagedUpstream {
   #lost(connection: Connection, about: Circumstances): void {
     if (this.#connection !== connection) return
     // A jail must be cleaned up after its process has exited.
-    if (this.isProcess) this.#putAway(connection)
+    if (this.isProcess) {
+      const closing = connection.close().finally(() => this.#ending.delete(closing))
+      this.#ending.add(closing)
+    }
     this.#forget()
     this.#failed = true
-    this.#reports.exited(about.exit, about.stderrTail)
-    this.#reports.states.changed('failed', { error: { code: 'UPSTREAM_UNREACHABLE', message: 'The server exited' } })
+    this.reports.exited(about.exit, about.stderrTail)
+    this.reports.states.changed('failed', { error: { code: 'UPSTREAM_UNREACHABLE', message: 'The server exited' } })
     if (about.exit) this.#hearer.onError(unexpectedExit(about, about.exit))
-  }
-
-  #putAway(connection: Connection): void {
-    const closing = connection.close()
-    this.#ending.add(closing)
-    void closing.finally(() => this.#ending.delete(closing))
   }
 
   async #drop(connection: Connection): Promise<void> {
@@ -393,7 +376,7 @@ export class ManagedUpstream {
 
   #stopped(): void {
     this.#forget()
-    this.#reports.states.changed('stopped')
+    this.reports.states.changed('stopped')
   }
 
   #forget(): void {

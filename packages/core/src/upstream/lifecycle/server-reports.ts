@@ -4,6 +4,7 @@ import type { RemoteServer, ServerDefinition, StdioServer } from '../../config/e
 import type { LogLevel } from '../../util/log.ts'
 import type { ServerMessage } from '../connection/log-messages.ts'
 import { FinishedPages } from '../connection/required-pages.ts'
+import type { ToolList } from '../listing/tool-list.ts'
 import { CallTimeouts } from './call-timeouts.ts'
 import { Callers } from './callers.ts'
 import { ToldStates } from './told-states.ts'
@@ -61,6 +62,13 @@ export class ServerReports {
     const shown = redactStart(this.#redact, `[${level}]${from} ${text}`, LOGGED_CHARS)
     this.lastLogged.add(shown)
     this.log('debug', 'Log message of a server', { message: shown })
+  }
+
+  listed({ tools, skipped, isCut, isCircular }: ToolList): void {
+    if (isCut) this.log('warning', 'Truncated a tool list that is too long', { toolCount: tools.length })
+    if (isCircular) this.log('warning', 'A page of a tool list links to an earlier one')
+    const skippedCount = skipped.length
+    if (skippedCount > 0) this.log('warning', 'Skipped tools that cannot be called', { skippedCount })
   }
 
   /** Something in a message of the server was left out. It is said once. */
