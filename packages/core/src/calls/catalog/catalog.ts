@@ -33,21 +33,7 @@ export interface SearchOptions extends FindOptions, DocOptions {
 
 /** What others may ask of a record: the catalog alone changes it. */
 type KnownFacts = Readonly<
-  Pick<
-    ServerRecord,
-    | 'key'
-    | 'tools'
-    | 'skipped'
-    | 'toolsOfAnyClient'
-    | 'unmatchedNames'
-    | 'isChanged'
-    | 'isRecent'
-    | 'pins'
-    | 'configuredDescription'
-    | 'topics'
-    | 'roots'
-    | 'prompt'
-  >
+  Omit<ServerRecord, 'update' | 'updateOfferings' | 'accept' | 'fail' | 'erred' | 'learn' | 'flush'>
 >
 
 interface ListedTools {

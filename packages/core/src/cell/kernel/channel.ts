@@ -144,28 +144,17 @@ export class Channel {
     if (frame.type === 'cancel') return this.#calls.cancel(frame.id)
     const cell = this.#cell
     if (cell?.number !== frame.cell) return
-    switch (frame.type) {
-      case 'output':
-        cell.observer.onOutput(frame.stream, frame.text)
-        break
-      case 'display':
-        cell.observer.onDisplay(frame.data, frame.id)
-        break
-      case 'clear':
-        cell.observer.onClear?.(frame.wait)
-        break
-      case 'progress':
-        cell.observer.onProgress?.(frame)
-        break
-      case 'call':
-        void this.#calls.answer(frame, bytes, cell.observer)
-        break
-      case 'done':
-        this.#cell = undefined
-        // Cancel calls that the cell did not wait for.
-        this.#calls.cancelAll()
-        cell.finish(frame)
-        break
+    const { observer } = cell
+    if (frame.type === 'output') observer.onOutput(frame.stream, frame.text)
+    else if (frame.type === 'display') observer.onDisplay(frame.data, frame.id)
+    else if (frame.type === 'clear') observer.onClear?.(frame.wait)
+    else if (frame.type === 'progress') observer.onProgress?.(frame)
+    else if (frame.type === 'call') void this.#calls.answer(frame, bytes, observer)
+    else {
+      this.#cell = undefined
+      // Cancel calls that the cell did not wait for.
+      this.#calls.cancelAll()
+      cell.finish(frame)
     }
   }
 
