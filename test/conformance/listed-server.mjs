@@ -1,10 +1,9 @@
 // A stdio MCP server with the tools of the conformance suite whose results are of the server alone.
 //   node listed-server.mjs PNG WAV
-import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { serveTools, write } from '../../packages/core/test/fixtures/tool-server.mjs'
 
 const [png, wav] = process.argv.slice(2)
-const write = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
 const text = (said) => ({ type: 'text', text: said })
 const image = { type: 'image', data: png, mimeType: 'image/png' }
 const embedded = {
@@ -48,32 +47,18 @@ const tools = {
   },
 }
 
-createInterface({ input: process.stdin }).on('line', (line) => void receive(line))
-
-async function receive(line) {
-  const { id, method, params } = JSON.parse(line)
-  if (method === 'initialize')
-    write({
-      id,
-      result: {
-        protocolVersion: params.protocolVersion,
-        capabilities: { tools: {}, logging: {} },
-        serverInfo: { name: 'listed', version: '1' },
-      },
-    })
-  else if (method === 'tools/list')
-    write({
-      id,
-      result: {
-        tools: Object.keys(tools).map((name) => ({ name, description: name, inputSchema: { type: 'object' } })),
-      },
-    })
-  else if (method === 'tools/call') {
-    try {
-      write({ id, result: { content: await tools[params.name](params._meta ?? {}) } })
-    } catch (error) {
-      write({ id, result: { content: [text(error.message)], isError: true } })
-    }
-  } else if (method === undefined) answers.get(id)?.()
-  else if (id !== undefined) write({ id, result: {} })
+async function call({ name, _meta }) {
+  try {
+    return { content: await tools[name](_meta ?? {}) }
+  } catch (error) {
+    return { content: [text(error.message)], isError: true }
+  }
 }
+
+serveTools({
+  name: 'listed',
+  capabilities: { logging: {} },
+  tools: () => Object.keys(tools).map((name) => ({ name, description: name, inputSchema: { type: 'object' } })),
+  call,
+  told: ({ id }) => answers.get(id)?.(),
+})

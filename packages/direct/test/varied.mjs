@@ -1,11 +1,9 @@
 // A stdio MCP server with tools of many kinds. It writes every call that it gets to the file JOURNAL, one per line.
 //   node varied.mjs JOURNAL
 import { appendFileSync } from 'node:fs'
-import { createInterface } from 'node:readline'
+import { serveTools, text, write } from '../../core/test/fixtures/tool-server.mjs'
 
 const [journal] = process.argv.slice(2)
-const write = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
-const text = (said) => ({ content: [{ type: 'text', text: said }] })
 const properties = { to: { type: 'string' }, count: { type: 'integer' } }
 const tool = (name, more = {}) => ({
   name,
@@ -33,7 +31,7 @@ let tools = [
   tool('forge'),
   tool('grow'),
 ]
-const waiting = new Map()
+let asking
 const calls = {
   look: () => ({ ...text('{"mail":"ann@corp.example"}'), structuredContent: { mail: 'ann@corp.example' } }),
   send: ({ to }) => text(`sent to ${to}`),
@@ -47,30 +45,21 @@ const calls = {
   },
   grown: () => text('as well'),
 }
-createInterface({ input: process.stdin }).on('line', (line) => {
-  const { id, method, params, result } = JSON.parse(line)
-  const answer = (value) => write({ id, result: value })
-  if (method === 'initialize')
-    answer({
-      protocolVersion: params.protocolVersion,
-      capabilities: { tools: { listChanged: true } },
-      serverInfo: { name: 'varied', version: '1' },
-    })
-  else if (method === 'tools/list') answer({ tools })
-  else if (method === 'tools/call') {
-    const { name, arguments: args, _meta } = params
-    appendFileSync(journal, `${JSON.stringify([name, args])}\n`)
-    if (name === 'wait') {
-      const { progressToken } = _meta ?? {}
-      if (progressToken !== undefined)
-        write({ method: 'notifications/progress', params: { progressToken, progress: 1, total: 2, message: 'half' } })
-    } else if (name === 'ask') {
-      waiting.set('q', id)
-      const requestedSchema = { type: 'object', properties: { name: { type: 'string' } } }
-      write({ id: 'q', method: 'elicitation/create', params: { message: 'Your name?', requestedSchema } })
-    } else answer(calls[name](args ?? {}))
-  } else if (method === 'notifications/cancelled') appendFileSync(journal, '["cancelled"]\n')
-  else if (method === undefined && waiting.has(id))
-    write({ id: waiting.get(id), result: text(`hello ${result?.content?.name}`) })
-  else if (id !== undefined && method !== undefined) write({ id, error: { code: -32601, message: method } })
-})
+const call = ({ name, arguments: args, _meta }, id) => {
+  appendFileSync(journal, `${JSON.stringify([name, args])}\n`)
+  if (name === 'wait') {
+    const { progressToken } = _meta ?? {}
+    if (progressToken !== undefined)
+      write({ method: 'notifications/progress', params: { progressToken, progress: 1, total: 2, message: 'half' } })
+  } else if (name === 'ask') {
+    asking = id
+    const requestedSchema = { type: 'object', properties: { name: { type: 'string' } } }
+    write({ id: 'q', method: 'elicitation/create', params: { message: 'Your name?', requestedSchema } })
+  } else return calls[name](args ?? {})
+  return undefined
+}
+const told = ({ id, method, result }) => {
+  if (method === 'notifications/cancelled') appendFileSync(journal, '["cancelled"]\n')
+  else if (id === 'q') write({ id: asking, result: text(`hello ${result?.content?.name}`) })
+}
+serveTools({ name: 'varied', capabilities: { tools: { listChanged: true } }, tools: () => tools, call, told })

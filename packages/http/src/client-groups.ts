@@ -3,18 +3,18 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { toNodeHandler, toWebRequest } from '@modelcontextprotocol/node'
 import { createMcpHandler, isLegacyRequest, type McpHttpHandler } from '@modelcontextprotocol/server'
 import type { Bridge } from '@sandbridge/core/bridge/bridge.ts'
-import { clientErrors } from '@sandbridge/core/serve'
+import { clientErrors, type Refusal, toClientMessage } from '@sandbridge/core/serve'
 import { createServer, type MakeOffer, OpenRuns } from '@sandbridge/core/serve/mcp'
-import { DroppedError, type OnDropped } from '@sandbridge/core/upstream/reading'
+import { DroppedError, type OnDropped, OpenRequests } from '@sandbridge/core/upstream/reading'
 import { acceptBoth, acceptedForm, answerAsJson, writeBigNumbers } from './accepted-form.ts'
 import type { Client } from './access/find-client.ts'
-import { readClientBody, withoutQuestions } from './client-body.ts'
 import { LegacyConversations } from './legacy-conversations.ts'
 import { refuse } from './refuse.ts'
 import type { HandleSeal } from './sealed-handle.ts'
 import { SessionHandles } from './session-handles.ts'
 import type { SessionRegistry } from './session-registry.ts'
 import { toolsWanted } from './tools-wanted.ts'
+import { fieldsOf, isRecord } from '@sandbridge/core/util/json/json.ts'
 
 interface GroupOptions {
   bridge: Bridge
@@ -116,4 +116,35 @@ export class ClientGroups {
   async close(): Promise<void> {
     await Promise.all([...this.#byUser.values()].map((group) => group.close()))
   }
+}
+
+/** What a server asks its client in between, which needs a stream of events. */
+const QUESTIONS = new Set(['sampling', 'elicitation', 'roots', 'tasks'])
+
+interface ClientBody {
+  /** A message, or a batch of them. */
+  messages: unknown
+  /** The whole body is refused with the first that cannot be read. */
+  refusal?: Refusal | undefined
+}
+
+function readClientBody(body: unknown, onDropped: OnDropped): ClientBody {
+  const open = new OpenRequests()
+  const read = (Array.isArray(body) ? body : [body]).map((value) => ({
+    value,
+    ...toClientMessage(value, open, onDropped),
+  }))
+  const messages = read.map(({ message, value }) => message ?? value)
+  return {
+    messages: Array.isArray(body) ? messages : messages[0],
+    refusal: read.find(({ refusal }) => refusal)?.refusal,
+  }
+}
+
+/** The handshake of a client that reads no events: it cannot be asked anything. */
+function withoutQuestions(message: unknown): unknown {
+  if (!isRecord(message) || message['method'] !== 'initialize') return message
+  const params = fieldsOf(message['params'])
+  const kept = Object.entries(fieldsOf(params['capabilities'])).filter(([name]) => !QUESTIONS.has(name))
+  return { ...message, params: { ...params, capabilities: Object.fromEntries(kept) } }
 }

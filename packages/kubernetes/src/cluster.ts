@@ -1,11 +1,13 @@
 // One namespace of a cluster, for one bridge: its pods, the watch over them, and errors as BridgeErrors.
 import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { BridgeError } from '@sandbridge/core/errors.ts'
 import { isRecord } from '@sandbridge/core/util/json/json.ts'
 import type { ApiClient } from './api/api-client.ts'
 import { ApiError, type Asked, clusterError } from './api/api-errors.ts'
+import type { AttachChannel } from './api/attach-channel.ts'
 import { type ClaimedPod, type PatchStep, readClaim } from './kept/pod-claim.ts'
-import { BRIDGE_LABEL, MANAGED_SELECTOR } from './pod/pod-manifest.ts'
+import { BRIDGE_LABEL, CONTAINER, MANAGED_SELECTOR } from './pod/pod-manifest.ts'
 import { type PodState, readPod } from './pod/pod-state.ts'
 import { PodWatcher } from './pod/pod-watcher.ts'
 import { CLAIM_API } from './warm-pool/sandbox-claim.ts'
@@ -18,6 +20,10 @@ const GROUPS: Record<Resource, string> = {
   networkpolicies: '/apis/networking.k8s.io/v1',
   sandboxclaims: `/apis/${CLAIM_API}`,
 }
+
+/** A running pod may not accept attachments yet. */
+const ATTACH_FOR_MS = 8_000
+const ATTACH_AGAIN_MS = 300
 
 export class Cluster {
   /** Identifies this bridge's pods. */
@@ -99,6 +105,29 @@ export class Cluster {
   /** Release a pod of a warm pool; the pool's controller deletes it. @throws ApiError, ApiUnreachable */
   async deleteSandboxClaim(name: string): Promise<void> {
     await unlessGone(this.client.request({ method: 'DELETE', path: this.path('sandboxclaims', name) }))
+  }
+
+  /** Connects to the first process of a running pod. @throws ApiError, ApiUnreachable, BridgeError */
+  async attach(pod: string, channel: AttachChannel, { forMs = ATTACH_FOR_MS, isUnwanted = (): boolean => false } = {}) {
+    for (const startedAt = performance.now(); ;) {
+      try {
+        return await channel.connect(this.client, `${this.path('pods', pod)}/attach`, CONTAINER)
+      } catch (error) {
+        if (error instanceof ApiError && error.status === 403)
+          throw this.explain(error, { verb: 'create', resource: 'pods/attach' })
+        if (performance.now() - startedAt > forMs || isUnwanted()) throw error
+        await sleep(ATTACH_AGAIN_MS)
+      }
+    }
+  }
+
+  /** @throws BridgeError when the cluster refuses or fails */
+  async explained<T>(verb: Asked['verb'], resource: string, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work()
+    } catch (error) {
+      throw this.explain(error, { verb, resource })
+    }
   }
 
   explain(error: unknown, asked: Omit<Asked, 'namespace'>): BridgeError {

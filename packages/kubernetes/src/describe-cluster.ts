@@ -1,10 +1,9 @@
 // Describes in one sentence whether a cluster can be used. Sends requests but creates nothing.
 import { BridgeError, messageOf } from '@sandbridge/core/errors.ts'
 import type { DescribedCluster } from '@sandbridge/core/parts'
-import { isRecord } from '@sandbridge/core/util/json/json.ts'
+import { fieldsOf } from '@sandbridge/core/util/json/json.ts'
 import type { Asked } from './api/api-errors.ts'
 import type { Cluster } from './cluster.ts'
-import type { ClusterAccess } from './api/kubeconfig.ts'
 import { openCluster } from './open-cluster.ts'
 import { CLAIM_GROUP } from './warm-pool/sandbox-claim.ts'
 
@@ -47,7 +46,7 @@ export async function describeCluster({
     ]
     const missing = await missingVerbs(cluster, used, isDurable)
     const pool = warmPool === undefined ? '' : `, pods of the warm pool ${warmPool}`
-    const where = `${access.name}, ${nameOf(access)}, Kubernetes ${version}, namespace ${access.namespace}${pool}`
+    const where = `${access.name}, ${access.server.host}, Kubernetes ${version}, namespace ${access.namespace}${pool}`
     if (missing.length === 0) return { usable: true, verdict: where }
     return { usable: false, verdict: `${where}; this user may not ${missing.join(', ')}: see docs/kubernetes.md` }
   } catch (error) {
@@ -56,19 +55,10 @@ export async function describeCluster({
   }
 }
 
-function nameOf({ server }: ClusterAccess): string {
-  return server.host
-}
-
 async function askVersion(cluster: Cluster): Promise<string> {
-  try {
-    const version = await cluster.client.request({ method: 'GET', path: '/version' })
-    return isRecord(version) && typeof version['gitVersion'] === 'string'
-      ? version['gitVersion']
-      : 'of an unknown version'
-  } catch (error) {
-    throw cluster.explain(error, { verb: 'get', resource: 'version' })
-  }
+  const ask = () => cluster.client.request({ method: 'GET', path: '/version' })
+  const { gitVersion } = fieldsOf(await cluster.explained('get', 'version', ask))
+  return typeof gitVersion === 'string' ? gitVersion : 'of an unknown version'
 }
 
 /** Returns the permissions that are missing according to the cluster. Every user may ask about their own. */
@@ -94,5 +84,5 @@ async function isAllowed(
   }
   const path = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews'
   const review = await client.request({ method: 'POST', path, body })
-  return isRecord(review) && isRecord(review['status']) && review['status']['allowed'] === true
+  return fieldsOf(fieldsOf(review)['status'])['allowed'] === true
 }

@@ -8,16 +8,9 @@ import { networkPolicyManifest, POLICY_NAME } from './pod/pod-manifest.ts'
 /** @throws BridgeError if it cannot be created, or exists with other rules */
 export async function ensureNetworkPolicy(cluster: Cluster): Promise<void> {
   const wanted = networkPolicyManifest()
-  try {
-    if ((await cluster.create('networkpolicies', wanted)) === 'created') return
-  } catch (error) {
-    throw cluster.explain(error, { verb: 'create', resource: 'networkpolicies' })
-  }
-  const found = await cluster.client
-    .request({ method: 'GET', path: cluster.path('networkpolicies', POLICY_NAME) })
-    .catch((error: unknown) => {
-      throw cluster.explain(error, { verb: 'get', resource: 'networkpolicies' })
-    })
+  const resource = 'networkpolicies'
+  if ((await cluster.explained('create', resource, () => cluster.create(resource, wanted))) === 'created') return
+  const found = await cluster.explained('get', resource, () => cluster.get(resource, POLICY_NAME))
   if (isRecord(found) && deniesAll(found['spec'], wanted.spec)) return
   const text = `The NetworkPolicy ${POLICY_NAME} in namespace ${cluster.namespace} does not cut pods off from the network`
   throw new BridgeError('SANDBOX_ENGINE_MISSING', `${text}.`, { hint: 'Delete it. The bridge then makes it anew.' })

@@ -5,18 +5,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { messageOf } from '@sandbridge/core/errors.ts'
 import { withTimeout } from '@sandbridge/core/util/async'
 import { type Sandbox, type SandboxExit, sendInterrupt } from '@sandbridge/core/isolation'
-import { ApiError, ApiUnreachable } from './api/api-errors.ts'
+import { ApiUnreachable } from './api/api-errors.ts'
 import { AttachChannel } from './api/attach-channel.ts'
 import type { Cluster } from './cluster.ts'
 import { FollowedPod } from './pod/followed-pod.ts'
 import { explainPodEnd } from './pod/pod-end.ts'
-import { CONTAINER } from './pod/pod-manifest.ts'
 import { NotStarted, untilRunning } from './pod/pod-start.ts'
 import type { PodState } from './pod/pod-state.ts'
 
-/** A running pod may not accept attachments yet. */
-const ATTACH_FOR_MS = 8_000
-const ATTACH_AGAIN_MS = 300
 /** A node reports a container's exit reason with a delay: after seconds, or later where it starts many pods at once. */
 const CAUSE_MS = 30_000
 /** The node may be lost. */
@@ -131,10 +127,10 @@ export class PodSandbox implements Sandbox {
 
   async #live(): Promise<SandboxExit> {
     try {
-      const { image, program, hasSecret, startTimeoutMs: timeoutMs } = this.#options
+      const { cluster, image, program, hasSecret, startTimeoutMs: timeoutMs } = this.#options
       const isUnwanted = () => this.#disposing !== undefined
       await untilRunning(this.#pod, { image, program, hasSecret, timeoutMs, isUnwanted })
-      await this.#attach()
+      await cluster.attach(this.id, this.#channel, { isUnwanted })
       this.#resolveAttached(true)
     } catch (error) {
       const exit: SandboxExit = { reason: 'failed-to-start', code: null, signal: null, detail: messageOf(error) }
@@ -164,22 +160,6 @@ export class PodSandbox implements Sandbox {
     this.#resolveAttached(false)
     await this.#removed
     this.#pod.stop()
-  }
-
-  /** @throws ApiError, ApiUnreachable */
-  async #attach(): Promise<void> {
-    const { cluster } = this.#options
-    for (const startedAt = performance.now(); ;) {
-      try {
-        await this.#channel.connect(cluster.client, `${cluster.path('pods', this.id)}/attach`, CONTAINER)
-        return
-      } catch (error) {
-        const isFinal = error instanceof ApiError && error.status === 403
-        if (isFinal) throw cluster.explain(error, { verb: 'create', resource: 'pods/attach' })
-        if (performance.now() - startedAt > ATTACH_FOR_MS || this.#disposing) throw error
-        await sleep(ATTACH_AGAIN_MS)
-      }
-    }
   }
 
   /** Resolves when the cluster reports the pod's end but the channel stays open: its node may be gone. */

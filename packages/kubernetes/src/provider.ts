@@ -109,11 +109,7 @@ export class KubernetesProvider implements Provider {
   async #withKept<T>(work: (kept: KeptPods) => Promise<T>, otherwise: T): Promise<T> {
     if (this.#options.keepSeconds === undefined) return otherwise
     const cluster = await this.#cluster.get()
-    try {
-      return await work(this.#kept(cluster))
-    } catch (error) {
-      throw cluster.explain(error, { verb: 'get', resource: 'pods' })
-    }
+    return cluster.explained('get', 'pods', () => work(this.#kept(cluster)))
   }
 
   #kept(cluster: Cluster): KeptPods {

@@ -18,7 +18,9 @@ export async function startProgram(
   program: Program,
   { cluster, pod, name, ...options }: StartOptions,
 ): Promise<StartedProgram> {
-  if (program.hasNetwork) await ensureProgramPolicy(cluster)
+  // Keeps an existing policy: it may allow less.
+  const addPolicy = () => cluster.create('networkpolicies', programPolicyManifest())
+  if (program.hasNetwork) await cluster.explained('create', 'networkpolicies', addPolicy)
   const { image, command, onStderr } = program
   const hasSecret = needsSecret(program)
   const manifest = programManifest(pod, program)
@@ -39,15 +41,6 @@ export async function startProgram(
   } catch (error) {
     void started.dispose()
     throw cluster.explain(error, { verb: 'create', resource: 'secrets' })
-  }
-}
-
-/** Keeps an existing policy: it may allow less. @throws BridgeError */
-async function ensureProgramPolicy(cluster: Cluster): Promise<void> {
-  try {
-    await cluster.create('networkpolicies', programPolicyManifest())
-  } catch (error) {
-    throw cluster.explain(error, { verb: 'create', resource: 'networkpolicies' })
   }
 }
 

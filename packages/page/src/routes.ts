@@ -11,11 +11,34 @@ import { answerAsked, openQuestions } from './views/ask.ts'
 import { costs } from './views/costs.ts'
 import { kept, keptArtifact, keptTool } from './views/kept.ts'
 import { recordedRun, recordRuns, runFilter } from './views/record.ts'
-import { codeParam, get, nameParam, post, type Routes } from './route.ts'
 import { Notebook } from './views/notebook.ts'
 import { serverDetails, serverList, type ServerListView } from './views/server-views.ts'
 import { sharedUsage } from './views/usage.ts'
 import type { Ledger } from '@sandbridge/core/observe/runs'
+
+interface Route {
+  method: 'GET' | 'POST'
+  answer: (params: unknown) => unknown
+}
+
+type Routes = ReadonlyMap<string, Route>
+
+const nameParam = z.string().min(1).max(1_000)
+const codeParam = z.string().max(1_000_000)
+
+function get<T>(path: string, schema: z.ZodType<T>, answer: (params: T) => unknown): [string, Route] {
+  return [path, { method: 'GET', answer: (params) => answer(parsed(schema, params)) }]
+}
+
+function post<T>(path: string, schema: z.ZodType<T>, answer: (params: T) => unknown): [string, Route] {
+  return [path, { method: 'POST', answer: (params) => answer(parsed(schema, params)) }]
+}
+
+function parsed<T>(schema: z.ZodType<T>, params: unknown): T {
+  const { success, data } = schema.safeParse(params)
+  if (success) return data
+  throw new BridgeError('TOOL_ARGUMENTS_INVALID', 'The page sent an invalid request', { hint: 'Reload it.' })
+}
 
 const SEARCH_LIMIT = 20
 

@@ -1,8 +1,61 @@
-import { access } from './access/feature.ts'
-import type { Package } from '@sandbridge/core/cli/package.ts'
+// Access at a terminal: signing in to remote servers, and tokens for clients of `run --http`.
 import { oauth } from '@sandbridge/core/parts'
+import type { Command } from '@sandbridge/core/cli'
+import type { Feature, Package } from '@sandbridge/core/cli/package.ts'
+
+const feature: Feature = {
+  name: 'Access',
+  commands: addCommands,
+  examples: {
+    login: ['sandbridge login linear', 'sandbridge login linear --no-browser'],
+    logout: ['sandbridge logout linear', 'sandbridge logout --all'],
+    token: ['sandbridge token', 'sandbridge token create ann --expires 90d'],
+    'token list': ['sandbridge token list --json'],
+    'token create': ['sandbridge token create ann --expires 90d'],
+    'token revoke': ['sandbridge token revoke ann'],
+  },
+}
 
 export const signIn: Package = {
-  features: [access],
+  features: [feature],
   parts: [oauth.at(() => import('./oauth/part.ts'))],
+}
+
+function addCommands(program: Command): void {
+  program
+    .command('login')
+    .description('sign in to a remote server')
+    .argument('<server>')
+    .option('--no-browser', 'print the address, and read the answer from the terminal')
+    .option('--scope <scope>', 'request these permissions, too')
+    .option('--new', 'register anew, and sign in although there is a sign-in')
+    .option('--user <name>', 'sign in for this user of a bridge that serves many')
+    .json('print the outcome as JSON, and the address on stderr')
+    .runs(async () => (await import('./access/login.ts')).login)
+
+  program
+    .command('logout')
+    .description('sign out of a remote server, and revoke its tokens where that is offered')
+    .argument('[server]', 'its name or address, also of an entry that is gone')
+    .option('--all', 'sign out of all servers')
+    .option('--user <name>', 'sign out this user of a bridge that serves many')
+    .runs(async () => (await import('./access/logout.ts')).logout)
+
+  const token = program.command('token').description('list the named tokens for `run --http`, create or revoke one')
+  token
+    .command('list', { isDefault: true })
+    .description('list them; the tokens themselves are not stored')
+    .json()
+    .runs(async () => (await import('./access/token.ts')).listTokens)
+  token
+    .command('create')
+    .description('create one and print it, once')
+    .argument('<name>', 'the user, as the audit log names them')
+    .option('--expires <duration>', 'when it expires: 90m, 12h or 90d (default: never)')
+    .runs(async () => (await import('./access/token.ts')).createToken)
+  token
+    .command('revoke')
+    .description('delete one; a bridge that runs stops accepting it at once')
+    .argument('<name>')
+    .runs(async () => (await import('./access/token.ts')).revokeToken)
 }

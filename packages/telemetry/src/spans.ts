@@ -1,7 +1,6 @@
 // Builds spans from runs and calls that have ended, with the MCP semantic conventions:
 // `tools/call run_python` (server) → `cell` → `tools/call TOOL` (client).
 import type { EventOf, TraceContext } from '@sandbridge/core/observe/events'
-import { MCP_METHODS } from './mcp-methods.ts'
 import type { Call, Run, Told } from '@sandbridge/core/observe/runs'
 
 export type Attributes = Readonly<Record<string, string | number | boolean | undefined>>
@@ -175,3 +174,13 @@ export function errorType(outcome: string, code: string | undefined): string | u
   if (code === undefined) return 'tool_error'
   return code === 'UPSTREAM_TIMEOUT' ? 'timeout' : code
 }
+
+/** The MCP method behind each kind of call, in records and spans. */
+const MCP_METHODS = {
+  tool: 'tools/call',
+  resource: 'resources/read',
+  prompt: 'prompts/get',
+  completion: 'completion/complete',
+  resources: 'resources/list',
+  prompts: 'prompts/list',
+} as const

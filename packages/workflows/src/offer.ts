@@ -1,12 +1,12 @@
 // Offers the workflows that MCP_BRIDGE_EXPOSE names to a client: as tools, prompts and Agent Skills.
-import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
+import { ProtocolError, ProtocolErrorCode, type Resource, type Server } from '@modelcontextprotocol/server'
 import { settingsOf } from '@sandbridge/core/config/settings'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import type { Offer, OfferParts } from '@sandbridge/core/serve/mcp'
 import { shortName } from '@sandbridge/core/util/text'
-import type { ExposedWorkflows } from './exposure.ts'
+import type { ExposedSkill, ExposedWorkflows } from './exposure.ts'
 import { WORKFLOW_SETTINGS } from './settings.ts'
-import { serveSkills, skillContents, skillResource, SKILLS_EXTENSION } from './skills.ts'
+import * as z from 'zod'
 
 export function offerWorkflows(parts: OfferParts): Offer | undefined {
   const { expose } = settingsOf(parts.settings, WORKFLOW_SETTINGS)
@@ -63,4 +63,40 @@ function exposedWorkflows(
     })
   }
   return () => (loading ??= load())
+}
+
+// Workflows as Agent Skills over MCP (SEP-2640, `io.modelcontextprotocol/skills`). A client lists them with the digests
+// of their files and reads the files as resources. Each skill here is one file, SKILL.md.
+
+const SKILLS_EXTENSION = { 'io.modelcontextprotocol/skills': {} }
+
+const MIME_TYPE = 'text/markdown'
+
+/** Saving a workflow again changes its skill, and no client is notified. */
+const UNCACHED = { ttlMs: 0, cacheScope: 'private' } as const
+
+/** Answers `skills/list` and `skills/get`. */
+function serveSkills(server: Server, exposed: () => Promise<ExposedWorkflows>): void {
+  server.setRequestHandler('skills/list', { params: z.looseObject({}) }, async () => ({
+    skills: (await (await exposed()).skills()).map(entryOf),
+    ...UNCACHED,
+  }))
+  server.setRequestHandler('skills/get', { params: z.looseObject({ uri: z.string() }) }, async ({ uri }) => {
+    const skill = await (await exposed()).skill(uri)
+    if (skill) return { skill: entryOf(skill), ...UNCACHED }
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no skill '${shortName(uri)}'`, { uri })
+  })
+}
+
+/** For clients without the extension: the SKILL.md as an ordinary resource. */
+function skillResource({ uri, frontmatter, size }: ExposedSkill): Resource {
+  return { uri, ...frontmatter, mimeType: MIME_TYPE, size }
+}
+
+function skillContents({ uri, text }: ExposedSkill) {
+  return { contents: [{ uri, mimeType: MIME_TYPE, text }] }
+}
+
+function entryOf({ uri, frontmatter, digest, size }: ExposedSkill) {
+  return { uri, frontmatter, resources: [{ uri, digest, size }] }
 }

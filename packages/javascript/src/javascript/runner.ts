@@ -4,15 +4,43 @@
 import { createRequire } from 'node:module'
 import vm from 'node:vm'
 import { Api } from './api.ts'
-import { startBreaker } from './breaker.ts'
 import { Cells } from './cells.ts'
-import { openChannel } from './channel.ts'
 import { Sources, stackOfCells } from './failure.ts'
 import { Link } from './link.ts'
-import { useOutput } from './output.ts'
 import { bundle, mediaBeside } from './show.ts'
 import { endTimers, watchTimers } from './timers.ts'
 import type { Scripts } from './transform.ts'
+import { Worker } from 'node:worker_threads'
+import net from 'node:net'
+import { Console } from 'node:console'
+import fs from 'node:fs'
+import { Writable } from 'node:stream'
+
+// Stops code that blocks the main thread. The kernel reaches this worker thread while the main thread is busy; the
+// worker makes V8 terminate the running code, wherever it is. Variables are kept.
+
+const PROGRAM = `
+const { Session } = require('node:inspector')
+const net = require('node:net')
+const { parentPort, workerData } = require('node:worker_threads')
+const session = new Session()
+session.connectToMainThread()
+new net.Socket({ fd: Number(workerData) }).on('data', () => {
+  session.post('Runtime.terminateExecution', () => {})
+}).on('error', () => {})
+parentPort.postMessage(0)
+`
+
+/**
+ * Resolves when it can stop code: a first cell may be interrupted before this thread has had a processor.
+ * @param fd terminates the running code at each byte received
+ */
+function startBreaker(fd: number): Promise<unknown> {
+  const worker = new Worker(PROGRAM, { eval: true, workerData: fd, stderr: true })
+  worker.unref()
+  // Node may lack an inspector. The kernel then ends the whole process.
+  return new Promise((resolve) => worker.once('message', resolve).on('error', resolve))
+}
 
 const sources = new Sources()
 const write = openChannel(Number(process.argv[2]), (line) => {
@@ -68,4 +96,58 @@ function enter(cwd: string): void {
 function withoutTypes(source: string): string {
   const types = createRequire(process.argv[1]!)('./types.cjs') as typeof import('./types.ts')
   return types.withoutTypes(source)
+}
+
+/** @returns a function that sends a line */
+function openChannel(fd: number, onLine: (line: string) => void): (line: string) => void {
+  const socket = new net.Socket({ fd, readable: true, writable: true })
+  let parts: string[] = []
+  socket.setEncoding('utf8')
+  socket.on('data', (text: string) => {
+    const [first = '', ...rest] = text.split('\n')
+    parts.push(first)
+    if (rest.length === 0) return
+    const lines = [parts.join(''), ...rest.slice(0, -1)]
+    parts = [rest.at(-1)!]
+    for (const line of lines) onLine(line)
+  })
+  // Without the kernel, this process has no purpose.
+  const { reallyExit } = process as unknown as { reallyExit: (code: number) => never }
+  for (const event of ['close', 'error']) socket.on(event, () => reallyExit(0))
+  return (line) => void socket.write(`${line}\n`)
+}
+
+// Writes output directly to the descriptors that the kernel reads. Node's streams would make them non-blocking for
+// every process that shares them.
+
+function useOutput(): void {
+  const stdout = streamTo(1)
+  const stderr = streamTo(2)
+  Object.defineProperty(process, 'stdout', { value: stdout, configurable: true })
+  Object.defineProperty(process, 'stderr', { value: stderr, configurable: true })
+  const console = new Console({ stdout, stderr, colorMode: false, inspectOptions: { depth: 6, breakLength: 120 } })
+  Object.defineProperty(globalThis, 'console', { value: console, configurable: true, writable: true })
+}
+
+function streamTo(fd: number): Writable {
+  const { writeSync } = fs
+  const writeAll = (chunk: Buffer | string): void => {
+    let rest = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
+    while (rest.length > 0) {
+      try {
+        rest = rest.subarray(writeSync(fd, rest))
+      } catch (error) {
+        // A program started by the cell has made the descriptor non-blocking.
+        if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') return
+      }
+    }
+  }
+  const stream = new Writable({
+    decodeStrings: true,
+    write: (chunk: Buffer, _encoding, done) => {
+      writeAll(chunk)
+      done()
+    },
+  })
+  return Object.assign(stream, { fd, isTTY: false })
 }

@@ -18,7 +18,7 @@ const ASK_AGAIN_MS = 250
 
 /** Newest first. @throws BridgeError */
 export async function listKeptPods(cluster: Cluster): Promise<KeptPod[]> {
-  const pods = (await explained(cluster, 'list', () => cluster.listClaims(DURABLE_SELECTOR)))
+  const pods = (await cluster.explained('list', 'pods', () => cluster.listClaims(DURABLE_SELECTOR)))
     .filter(({ owner }) => owner !== undefined)
     .toSorted((a, b) => b.state.createdAt - a.state.createdAt)
   const listed: KeptPod[] = []
@@ -32,14 +32,15 @@ export async function removeKeptPod(
   cluster: Cluster,
   name: string,
 ): Promise<'removed' | 'missing' | { holder: string }> {
-  const pod = NAME.test(name) ? await explained(cluster, 'get', () => cluster.getClaim(name)) : undefined
+  const pod = NAME.test(name) ? await cluster.explained('get', 'pods', () => cluster.getClaim(name)) : undefined
   if (pod?.owner === undefined) return 'missing'
   const { holder, state } = await describe(cluster, pod)
   // Claims the pod, so that a bridge that wants it is too late, or was faster.
   const isOurs = async (): Promise<boolean> =>
     cluster.patchPod(name, claimPatch(pod.generation, 'removed by a person', Date.now() + UNTIL_REMOVED_MS))
-  if (state === 'in use' || (state !== 'ended' && !(await explained(cluster, 'patch', isOurs)))) return { holder }
-  await explained(cluster, 'delete', () => endPod(cluster, name))
+  if (state === 'in use' || (state !== 'ended' && !(await cluster.explained('patch', 'pods', isOurs))))
+    return { holder }
+  await cluster.explained('delete', 'pods', () => endPod(cluster, name))
   return 'removed'
 }
 
@@ -76,17 +77,5 @@ async function ask(cluster: Cluster, name: string): Promise<KeptPod['state']> {
     }
   } catch {
     return 'no answer'
-  }
-}
-
-async function explained<T>(
-  cluster: Cluster,
-  verb: 'list' | 'get' | 'patch' | 'delete',
-  work: () => Promise<T>,
-): Promise<T> {
-  try {
-    return await work()
-  } catch (error) {
-    throw cluster.explain(error, { verb, resource: 'pods' })
   }
 }

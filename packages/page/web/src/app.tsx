@@ -2,8 +2,10 @@
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { type Connection, useStore } from './store.ts'
+import { Problem } from './parts/problem.tsx'
 import { ThemeButton } from './theme.tsx'
-import { useWaiting, type Waiting } from './use-waiting.ts'
+import type { AskView } from '../../src/views/ask.ts'
+import { usePolled } from './use-polled.ts'
 import { Ask } from './views/ask.tsx'
 import { Cells } from './views/cells.tsx'
 import { Cost } from './views/cost.tsx'
@@ -19,7 +21,7 @@ interface Shown {
   /** What the URL selects within the view, such as a server; the start time of a run. */
   id: string | undefined
   at: string | undefined
-  waiting: Waiting
+  waiting: AskView | undefined
 }
 
 const VIEWS: { path: string; title: string; show: (shown: Shown) => JSX.Element }[] = [
@@ -37,8 +39,9 @@ const VIEWS: { path: string; title: string; show: (shown: Shown) => JSX.Element 
 export function App(): JSX.Element {
   const hash = useHash()
   const { connection } = useStore()
-  const waiting = useWaiting(connection === 'live')
-  const count = waiting.questions.length
+  // Also for the title of a hidden page. Some come from other bridges, which send this page no events about them.
+  const waiting = usePolled<AskView>(connection === 'live' ? 'questions' : undefined, 1_000, true).value
+  const count = waiting?.questions.length ?? 0
   const [, path = '', id, at] = hash.split('/')
   const view = VIEWS.find((one) => one.path === path) ?? VIEWS[0]!
   useEffect(() => {
@@ -74,17 +77,7 @@ export function App(): JSX.Element {
         <ThemeButton />
       </header>
       <main id="content" tabIndex={-1}>
-        {connection === 'lost' && (
-          <p class="problem" role="alert">
-            The bridge has ended or does not answer. The page tries again every second; what it shows is the last it
-            heard.
-          </p>
-        )}
-        {connection === 'locked' && (
-          <p class="problem" role="alert">
-            The access of this page has ended. Open the link that <code>sandbridge ui</code> prints.
-          </p>
-        )}
+        <Problem text={PROBLEMS[connection]} />
         {view.show({ id: decoded(id), at: decoded(at), waiting })}
       </main>
     </div>
@@ -96,6 +89,11 @@ const WORDS: { [state in Connection]: string } = {
   live: 'live',
   lost: 'not connected',
   locked: 'no access',
+}
+
+const PROBLEMS: { [state in Connection]?: string } = {
+  lost: 'The bridge has ended or does not answer. The page tries again every second; what it shows is the last it heard.',
+  locked: 'The access of this page has ended. Open the link that `sandbridge ui` prints.',
 }
 
 function ConnectionState({ connection }: { connection: Connection }): JSX.Element {

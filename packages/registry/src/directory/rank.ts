@@ -1,16 +1,12 @@
-// Finds the lines of a registry's index that match a query. A plain scan: ten thousand lines take a few milliseconds,
-// less than reading an index of words would take. Pure.
-
-/** The searched parts of an index line. */
-export interface RankedText {
-  name: string
-  title: string
-  description: string
-}
+// Finds the servers of a registry that match a query. A plain scan: ten thousand servers take a few milliseconds, less
+// than reading an index of words would take. Pure.
+import type { CopiedServer } from './registry-copy.ts'
 
 /** Words without information in a list of MCP servers. */
 const COMMON = new Set(['a', 'an', 'and', 'for', 'in', 'mcp', 'of', 'on', 'or', 'server', 'the', 'to', 'with'])
 const MAX_WORDS = 20
+/** Of a word in the name, in the title and in the description. */
+const WEIGHTS = [6, 4, 2]
 
 /** Lower-case words of a query without a plural's s. Common words are kept only if there are no others. */
 function queryWords(query: string): string[] {
@@ -22,42 +18,35 @@ function queryWords(query: string): string[] {
   return [...new Set(words)].slice(0, MAX_WORDS)
 }
 
-/**
- * Returns the matching lines, best first. A line matches when it has one of the words; rare words weigh more.
- * @param parse splits a line
- */
-export function rank<T extends RankedText>(
-  lines: readonly string[],
-  parse: (line: string) => T,
+/** Returns the matching servers, best first. One matches when it has one of the words; rare words weigh more. */
+export function rank(
+  servers: readonly CopiedServer[],
   query: string,
   limit: number,
-): { line: T; score: number }[] {
+): { found: CopiedServer; score: number }[] {
   const words = queryWords(query)
   const wanted = query.trim().toLowerCase()
-  const hits: { line: T; scores: number[] }[] = []
+  const hits: { found: CopiedServer; scores: number[] }[] = []
   const counts = words.map(() => 0)
-  for (const text of lines) {
-    const low = text.toLowerCase()
-    if (!words.some((word) => low.includes(word))) continue
-    const line = parse(text)
-    const name = line.name.toLowerCase()
-    const title = line.title.toLowerCase()
-    const description = line.description.toLowerCase()
+  for (const found of servers) {
+    const { name, title = '', description = '' } = found.server
+    const texts = [name, title, description].map((text) => text.toLowerCase())
     const scores = words.map((word, at) => {
-      const score = Math.max(6 * places(name, word), 4 * places(title, word), 2 * places(description, word))
+      const score = Math.max(...texts.map((text, part) => WEIGHTS[part]! * places(text, word)))
       if (score > 0) counts[at]! += 1
       return score
     })
     if (scores.some((score) => score > 0))
-      hits.push({ line, scores: name === wanted ? scores.map(() => 1_000) : scores })
+      hits.push({ found, scores: texts[0] === wanted ? scores.map(() => 1_000) : scores })
   }
-  const weights = counts.map((count) => Math.log(1 + lines.length / (1 + count)))
-  const ranked = hits.map(({ line, scores }) => {
-    const found = scores.filter((score) => score > 0).length
+  const weights = counts.map((count) => Math.log(1 + servers.length / (1 + count)))
+  const ranked = hits.map(({ found, scores }) => {
+    const matched = scores.filter((score) => score > 0).length
     const sum = scores.reduce((total, score, at) => total + score * weights[at]!, 0)
-    return { line, score: sum * (found / words.length) }
+    return { found, score: sum * (matched / words.length) }
   })
-  return ranked.toSorted((a, b) => b.score - a.score || a.line.name.length - b.line.name.length).slice(0, limit)
+  const length = ({ server }: CopiedServer): number => server.name.length
+  return ranked.toSorted((a, b) => b.score - a.score || length(a.found) - length(b.found)).slice(0, limit)
 }
 
 /**

@@ -220,7 +220,7 @@ it('a damaged copy of a registry is replaced', async () => {
   const fake = await FakeRegistry.start([weather])
   const { open, folder } = await registries(fake)
   await open().find('x', { limit: 1 })
-  const [file] = (await readdir(folder)).filter((name) => name.endsWith('.servers'))
+  const [file] = (await readdir(folder)).filter((name) => name.endsWith('.json.gz'))
   await writeFile(path.join(folder, file!), 'broken')
   expect(await names(open(), 'weather')).toEqual(['io.example/weather'])
 })

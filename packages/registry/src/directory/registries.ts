@@ -11,8 +11,8 @@ import { JsonRecord } from '@sandbridge/core/keep'
 import { didYouMeanText } from '@sandbridge/core/util/text'
 import { rank } from './rank.ts'
 import { readPages, RegistryFailure } from './read-pages.ts'
-import { type IndexLine, parseIndexLine, RegistryCopy } from './registry-copy.ts'
-import type { ServerJson } from '../server-json.ts'
+import { type Copied, type CopiedServer, RegistryCopy } from './registry-copy.ts'
+import { parseServerJson, type ServerJson } from '../server-json.ts'
 
 /** Age at which a copy is updated with the registry's changes. */
 const FRESH_MS = 6 * 60 * 60_000
@@ -36,8 +36,6 @@ export interface Found {
   /** What was outdated or not searched, one sentence each. */
   notes: string[]
 }
-
-type Line = IndexLine & { registry: string }
 
 interface RegistriesOptions {
   addresses: readonly string[]
@@ -86,18 +84,13 @@ export class Registries {
    * @throws BridgeError REGISTRY_UNREADABLE without any copy
    */
   async find(query: string, { limit, ...options }: FindOptions): Promise<Found> {
-    const notes = await this.#refreshAll(options)
-    const ranked: { line: Line; score: number }[] = []
-    for (const [registry, copy] of this.#copies) {
-      const found = rank((await copy.index()) ?? [], parseIndexLine, query, limit)
-      for (const { line, score } of found) {
-        const isKnown = ranked.some((other) => other.line.name === line.name)
-        if (!isKnown) ranked.push({ line: { ...line, registry }, score })
-      }
-    }
-    const best = ranked.toSorted((a, b) => b.score - a.score).slice(0, limit)
-    const servers = await Promise.all(best.map(({ line }) => this.#read(line)))
-    return { servers: servers.flatMap((found) => found ?? []), notes }
+    const { copies, notes } = await this.#refreshAll(options)
+    const ranked = new Map<string, { one: CopiedServer; registry: string; score: number }>()
+    for (const { registry, servers } of copies)
+      for (const { found: one, score } of rank(servers, query, limit))
+        if (!ranked.has(one.server.name)) ranked.set(one.server.name, { one, registry, score })
+    const best = [...ranked.values()].toSorted((a, b) => b.score - a.score).slice(0, limit)
+    return { servers: best.flatMap(({ one, registry }) => foundServer(one, registry) ?? []), notes }
   }
 
   /**
@@ -105,62 +98,49 @@ export class Registries {
    * @throws BridgeError REGISTRY_UNREADABLE, SERVER_REFUSED
    */
   async get(name: string, options: Omit<FindOptions, 'limit'> = {}): Promise<FoundServer> {
-    await this.#refreshAll(options)
-    const lines = await this.#lines()
+    const { copies } = await this.#refreshAll(options)
+    const byName = new Map(
+      copies
+        .toReversed()
+        .flatMap(({ registry, servers }) => servers.map((one) => [one.server.name, { one, registry }])),
+    )
+    const names = [...byName.keys()]
     const wanted = name.toLowerCase()
-    const whole = lines.find((line) => line.name.toLowerCase() === wanted)
-    const short = lines.filter((line) => line.name.toLowerCase().endsWith(`/${wanted}`))
-    const line = whole ?? (short.length === 1 ? short[0] : undefined)
-    const found = line && (await this.#read(line))
+    const whole = names.find((known) => known.toLowerCase() === wanted)
+    const short = names.filter((known) => known.toLowerCase().endsWith(`/${wanted}`))
+    const chosen = byName.get(whole ?? (short.length === 1 ? short[0]! : ''))
+    const found = chosen && foundServer(chosen.one, chosen.registry)
     if (found) return found
-    const some = short.slice(0, 10).map((one) => one.name)
     throw new BridgeError('SERVER_REFUSED', `No registry lists a server '${name.slice(0, 200)}'`, {
       hint:
         short.length > 1
-          ? `Several end in that name: ${some.join(', ')}. Write one in full.`
-          : nearText(lines, name) || 'Find its name with `sandbridge find`.',
+          ? `Several end in that name: ${short.slice(0, 10).join(', ')}. Write one in full.`
+          : nearText(names, name) || 'Find its name with `sandbridge find`.',
     })
   }
 
-  /** All lines of all copies; for duplicate names, those of the first registry. */
-  async #lines(): Promise<Line[]> {
-    const byName = new Map<string, Line>()
-    for (const [registry, copy] of this.#copies) {
-      for (const text of (await copy.index()) ?? []) {
-        const line = parseIndexLine(text)
-        if (!byName.has(line.name)) byName.set(line.name, { ...line, registry })
-      }
-    }
-    return [...byName.values()]
-  }
-
-  async #read(line: Line): Promise<FoundServer | undefined> {
-    const { registry, deprecated } = line
-    const [server] = (await this.#copies.get(registry)?.servers([line])) ?? []
-    return server && { server, registry, verified: registry === OFFICIAL_REGISTRY, deprecated }
-  }
-
-  async #refreshAll({ offline = false, signal, onProgress }: Omit<FindOptions, 'limit'>): Promise<string[]> {
+  /** The copies, and what is to be said of them. */
+  async #refreshAll({ offline = false, signal, onProgress }: Omit<FindOptions, 'limit'>) {
     const notes: string[] = []
-    let copies = 0
+    const copies: Copied[] = []
     let problem: BridgeError | undefined
     for (const [registry, copy] of this.#copies) {
-      const header = await copy.header()
-      if (header) copies += 1
-      if (offline || (header && this.#now() - header.readAt < FRESH_MS)) continue
+      let known = await copy.read()
+      const isFresh = known !== undefined && this.#now() - known.readAt < FRESH_MS
       try {
-        const reading = this.#refresh(registry, copy, onProgress)
-        if (await isDone(reading, header ? REFRESH_WAIT_MS : undefined, signal)) copies += header ? 0 : 1
-        else notes.push(`${registry} is being read again; these results are of ${dayOf(header?.readAt)}.`)
+        const reading = offline || isFresh ? undefined : this.#refresh(registry, copy, onProgress)
+        if (reading && (await isDone(reading, known ? REFRESH_WAIT_MS : undefined, signal))) known = await copy.read()
+        else if (reading) notes.push(`${registry} is being read again; these results are of ${dayOf(known?.readAt)}.`)
       } catch (error) {
         if (!BridgeError.isInstance(error)) throw error
         if (error.code === 'CANCELLED') throw error
         problem = error
-        const used = header ? ` These results are of ${dayOf(header.readAt)}.` : ''
+        const used = known ? ` These results are of ${dayOf(known.readAt)}.` : ''
         notes.push(`${error.message}.${used}`)
       }
+      if (known) copies.push(known)
     }
-    if (copies > 0) return notes
+    if (copies.length > 0) return { copies, notes }
     if (problem) throw problem
     if (this.#copies.size > 0) throw new BridgeError('REGISTRY_UNREADABLE', NO_COPY)
     throw new BridgeError('REGISTRY_UNREADABLE', NO_REGISTRY, {
@@ -185,24 +165,17 @@ export class Registries {
       const minutes = Math.ceil(waitMs / 60_000)
       throw new RegistryFailure(registry, `${earlier.problem}; it is asked again in ${minutes} min`)
     }
-    const header = await copy.header()
-    const isWhole = !header || this.#now() - header.wholeAt > WHOLE_MS
+    const before = await copy.read()
+    const known = before && this.#now() - before.wholeAt <= WHOLE_MS ? before : undefined
     try {
       const { env } = this.#options
-      const from = isWhole ? {} : { since: header.since, etag: header.etag }
-      const answer = await readPages({ registry, env, onProgress, ...from })
+      const answer = await readPages({ registry, env, onProgress, since: known?.since, etag: known?.etag })
       const times = answer?.listed.flatMap(({ updatedAt }) => updatedAt ?? []) ?? []
-      const since = [...times, ...(isWhole ? [] : [header.since ?? ''])].filter(Boolean).toSorted().at(-1)
-      const etag = answer ? answer.etag : header?.etag
-      const now = this.#now()
-      const about = {
-        registry,
-        readAt: now,
-        wholeAt: isWhole ? now : header.wholeAt,
-        ...(since && { since }),
-        ...(etag && { etag }),
-      }
-      await copy.write(about, answer?.listed ?? [], isWhole)
+      const since = [...times, known?.since ?? ''].filter(Boolean).toSorted().at(-1)
+      const etag = answer ? answer.etag : known?.etag
+      const readAt = this.#now()
+      const { wholeAt = readAt, servers = [] } = known ?? {}
+      await copy.write({ registry, since, etag, readAt, wholeAt, servers }, answer?.listed ?? [])
       if (earlier) await this.#failures.update((all) => void delete all[registry])
     } catch (error) {
       if (error instanceof RegistryFailure) await this.#remember(registry, error, earlier?.count ?? 0)
@@ -223,9 +196,14 @@ export class Registries {
 const NO_REGISTRY = 'No registry is configured: MCP_BRIDGE_REGISTRIES is off'
 const NO_COPY = 'No registry has been read yet'
 
+/** Undefined for one that this program cannot read. */
+function foundServer({ server: kept, deprecated }: CopiedServer, registry: string): FoundServer | undefined {
+  const server = parseServerJson(kept)
+  return 'reason' in server ? undefined : { server, registry, verified: registry === OFFICIAL_REGISTRY, deprecated }
+}
+
 /** Names that are close as a whole, else by their part after the slash; an empty text without any. */
-function nearText(lines: readonly IndexLine[], name: string): string {
-  const names = lines.map((line) => line.name)
+function nearText(names: readonly string[], name: string): string {
   const parts = new Map(names.map((whole) => [whole.slice(whole.indexOf('/') + 1), whole]))
   return didYouMeanText(name, names) || didYouMeanText(name, parts.keys(), (part) => parts.get(part)!)
 }

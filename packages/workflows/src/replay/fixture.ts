@@ -4,8 +4,7 @@ import * as z from 'zod'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import { type Document, JsonRecord, type Store } from '@sandbridge/core/keep'
 import { sortedJson } from '@sandbridge/core/util/json'
-import type { ToolResult, Upstreams } from '@sandbridge/core/upstream'
-import { type ToolCall, tappedUpstreams } from './tapped-upstreams.ts'
+import type { CallOptions, ToolResult, Upstreams } from '@sandbridge/core/upstream'
 
 const MAX_FIXTURE_CHARS = 16 << 20
 
@@ -84,4 +83,25 @@ export function replaying(upstreams: Upstreams, { calls }: Fixture): Upstreams {
 
 function keyOf({ server, tool, args }: ToolCall): string {
   return sortedJson([server, tool, args])
+}
+
+interface ToolCall {
+  server: string
+  tool: string
+  args: Record<string, unknown>
+}
+
+type CallTool = (call: ToolCall, send: () => Promise<ToolResult>) => Promise<ToolResult>
+
+function tappedUpstreams(upstreams: Upstreams, callTool: CallTool): Upstreams {
+  return new Proxy(upstreams, {
+    get(target, key) {
+      if (key === 'callTool') {
+        return (server: string, tool: string, args: Record<string, unknown>, options?: CallOptions) =>
+          callTool({ server, tool, args }, () => target.callTool(server, tool, args, options))
+      }
+      const value: unknown = Reflect.get(target, key)
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value
+    },
+  })
 }

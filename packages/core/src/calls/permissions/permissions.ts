@@ -96,7 +96,7 @@ export class Permissions {
       otherNames: this.#definition(name)?.otherNames,
       tools: record.tools?.map((tool) => tool.name),
     }))
-    // Rules about flows can name it; see refuse-app.ts.
+    // Rules about flows can name it; see `refuseApp`.
     const all = [...known, { name: 'sandbridge', tools: ['show_app'] }]
     const names = servers.flatMap(({ name, record }) =>
       record.unmatchedNames.map((one) => ({ server: name, name: one, tools: record.tools?.map((tool) => tool.name) })),

@@ -7,11 +7,11 @@ import { Link } from '../link.ts'
 import { bundle, mediaBeside } from '../show.ts'
 import type { Scripts } from '../transform.ts'
 import { console } from './console.ts'
-import { addGlobals } from './globals.ts'
 import { type Host, setHost } from './host.ts'
 import { builtIn, moduleSource } from './modules.ts'
-import { stackLines } from './stack.ts'
 import { endTimers, fireTimers, watchTimers } from './timers.ts'
+import structuredClone from '@ungap/structured-clone'
+import { TextDecoder, TextEncoder } from './utf8.ts'
 
 declare const host: Host
 setHost(host)
@@ -65,4 +65,51 @@ function receive(line: string): void {
   else if (message?.type === 'interrupt') cells.interrupt()
   else if (message?.type === 'turn') for (const resume of turns.splice(0)) resume()
   else if (message?.type === 'tick') fireTimers((error) => cells.fail(error))
+}
+
+function addGlobals(): void {
+  Object.assign(globalThis, {
+    TextDecoder,
+    TextEncoder,
+    structuredClone,
+    fetch: async () => {
+      throw new TypeError('fetch failed')
+    },
+    process: {
+      argv: ['quickjs'],
+      env: {},
+      platform: 'linux',
+      versions: {},
+      cwd: () => JSON.parse(String(host.file('folder'))) as string,
+      nextTick: (callback: (...args: unknown[]) => void, ...args: unknown[]) => queueMicrotask(() => callback(...args)),
+      stdout: { isTTY: false, write: (text: unknown) => host.print('stdout', String(text)) },
+      stderr: { isTTY: false, write: (text: unknown) => host.print('stderr', String(text)) },
+    },
+  })
+}
+
+interface Site {
+  getFileName: () => string | null
+  getFunctionName: () => string | null
+  getLineNumber: () => number
+  getColumnNumber: () => number
+}
+
+function stackLines(error: unknown, sites: Site[]): string {
+  const lines = sites.flatMap((site) => {
+    const file = site.getFileName() ?? ''
+    const name = site.getFunctionName() ?? ''
+    if (!/^Cell \d+$/.test(file) || name === '<eval>') return []
+    const place = `${file}:${site.getLineNumber()}:${site.getColumnNumber()}`
+    return [name === '' || name === '<anonymous>' ? `    at ${place}` : `    at ${name} (${place})`]
+  })
+  return [head(error), ...lines].join('\n')
+}
+
+function head(error: unknown): string {
+  try {
+    return Error.prototype.toString.call(error)
+  } catch {
+    return 'Error'
+  }
 }

@@ -34,16 +34,9 @@ export function CellCard({ cell, withCode = true, isOpened = false, children }: 
           {isRunning && ` of ${duration(cell.timeoutMs)}`} · {sandboxName(cell.provider)}
         </span>
         <span class="spacer" />
-        {isOpened && (
-          <button type="button" class="quiet" aria-expanded={isSaving} onClick={() => setSaving(!isSaving)}>
-            {isSaving ? 'Close' : 'Save as a tool'}
-          </button>
-        )}
-        {isRunning ? (
-          <StopButton cell={cell} />
-        ) : (
-          <CopyButton text={cell.code} label={isOpened ? 'Copy as a cell' : 'Copy'} />
-        )}
+        {isOpened && <SaveButton isOpen={isSaving} onToggle={setSaving} />}
+        {isRunning && <StopButton cell={cell} />}
+        {!isRunning && <CopyButton text={cell.code} label={isOpened ? 'Copy as a cell' : 'Copy'} />}
       </header>
       {isSaving && <SaveTool code={cell.code} />}
       {withCode && <Code code={cell.code} />}
@@ -57,6 +50,20 @@ export function CellCard({ cell, withCode = true, isOpened = false, children }: 
       {children}
       {cell.stateLost && <p class="note">The variables of this session are gone.</p>}
     </article>
+  )
+}
+
+export function SaveButton({
+  isOpen,
+  onToggle,
+}: {
+  isOpen: boolean
+  onToggle: (isOpen: boolean) => void
+}): JSX.Element {
+  return (
+    <button type="button" class="quiet" aria-expanded={isOpen} onClick={() => onToggle(!isOpen)}>
+      {isOpen ? 'Close' : 'Save as a tool'}
+    </button>
   )
 }
 

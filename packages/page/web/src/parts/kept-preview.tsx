@@ -8,6 +8,7 @@ import { useAnswer } from '../use-answer.ts'
 import { bytes, plural } from '../words.ts'
 import { Code } from './code.tsx'
 import { Printed } from './output.tsx'
+import { Choice, type Fact, Facts } from './view.tsx'
 
 interface Opened extends Partial<SavedTool> {
   text?: string
@@ -40,20 +41,17 @@ export function KeptPreview({ kind, name, versions }: KeptPreviewProps): JSX.Ele
         <h2>{visibleInline(value?.workflow?.title ?? name)}</h2>
         <span class="spacer" />
         {versions.length > 1 && (
-          <label class="choice">
-            Version{' '}
-            <select value={version} onChange={(event) => setChosen(Number(event.currentTarget.value))}>
-              {versions.toReversed().map((one) => (
-                <option key={one} value={one}>
-                  {one}
-                </option>
-              ))}
-            </select>
-          </label>
+          <Choice
+            label="Version"
+            value={String(version)}
+            options={versions.toReversed().map((one) => [String(one), String(one)])}
+            onChange={(one) => setChosen(Number(one))}
+          />
         )}
       </header>
       {error && <p class="problem">{error}</p>}
-      {value && <Facts value={value} />}
+      {value?.description && <p>{visible(value.description)}</p>}
+      {value && <Facts of={factsOf(value)} />}
       {value?.image && <img src={`data:${value.image.type};base64,${value.image.data}`} alt={visible(name)} />}
       {value?.source !== undefined && <Code code={sourceOf(value)} label="Source" />}
       {value?.shownBytes !== undefined && (
@@ -74,62 +72,22 @@ function sourceOf({ imports = [], source = '' }: Opened): string {
   return imports.length > 0 ? `${imports.join('\n')}\n\n\n${source}` : source
 }
 
-function Facts({ value }: { value: Opened }): JSX.Element {
-  const { createdAt, description, servers = [], workflow } = value
-  return (
-    <>
-      {description && <p>{visible(description)}</p>}
-      <dl class="facts">
-        {createdAt !== undefined && (
-          <>
-            <dt>Saved</dt>
-            <dd>{new Date(createdAt).toLocaleString('sv')}</dd>
-          </>
-        )}
-        {servers.length > 0 && (
-          <>
-            <dt>Servers</dt>
-            <dd>{visibleInline(servers.map((one) => one.name).join(', '))}</dd>
-          </>
-        )}
-        {workflow && <WorkflowFacts workflow={workflow} />}
-      </dl>
-    </>
-  )
-}
-
-function WorkflowFacts({ workflow }: { workflow: WorkflowDetails }): JSX.Element {
+function factsOf({ createdAt, servers = [], workflow }: Opened): Fact[] {
+  const saved: Fact[] = [
+    ['Saved', createdAt && new Date(createdAt).toLocaleString('sv')],
+    ['Servers', visibleInline(servers.map((one) => one.name).join(', '))],
+  ]
+  if (!workflow) return saved
   const { title, parameters, packages, uses } = workflow
   const changing = uses.filter(({ readOnly }) => !readOnly).length
-  return (
-    <>
-      <dt>Runs with</dt>
-      <dd>
-        <code>sandbridge run-workflow {title}</code>
-      </dd>
-      {parameters.length > 0 && (
-        <>
-          <dt>Parameters</dt>
-          <dd>{parameters.map(parameterText).map(visibleInline).join(', ')}</dd>
-        </>
-      )}
-      {packages.length > 0 && (
-        <>
-          <dt>Packages</dt>
-          <dd>{visibleInline(packages.join(', '))}</dd>
-        </>
-      )}
-      {uses.length > 0 && (
-        <>
-          <dt>Calls</dt>
-          <dd>
-            {visibleInline(uses.map(({ server, tool }) => `${server}.${tool}`).join(', '))}
-            {changing > 0 && ` (${plural(changing, 'tool')} may change something)`}
-          </dd>
-        </>
-      )}
-    </>
-  )
+  const calls = visibleInline(uses.map(({ server, tool }) => `${server}.${tool}`).join(', '))
+  return [
+    ...saved,
+    ['Runs with', <code>sandbridge run-workflow {title}</code>],
+    ['Parameters', parameters.map(parameterText).map(visibleInline).join(', ')],
+    ['Packages', visibleInline(packages.join(', '))],
+    ['Calls', changing > 0 ? `${calls} (${plural(changing, 'tool')} may change something)` : calls],
+  ]
 }
 
 function parameterText({ name, type, required, default: given }: WorkflowDetails['parameters'][number]): string {

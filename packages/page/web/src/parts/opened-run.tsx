@@ -7,9 +7,10 @@ import type { RecordedCell } from '../../../src/views/record.ts'
 import { useStore } from '../store.ts'
 import { useAnswer } from '../use-answer.ts'
 import { duration, moment } from '../words.ts'
-import { CellCard } from './cell-card.tsx'
+import { CellCard, SaveButton } from './cell-card.tsx'
 import { Code } from './code.tsx'
 import { SaveTool } from './save-tool.tsx'
+import { Facts } from './view.tsx'
 import { Waterfall } from './waterfall.tsx'
 
 interface OpenedRunProps {
@@ -26,65 +27,47 @@ export function OpenedRun({ id, at, isRemembered, onSession }: OpenedRunProps): 
   const isForgotten = !live && (!isRemembered || remembered.error !== undefined)
   const recorded = useAnswer<RecordedCell>(isForgotten ? 'record/run' : undefined, { id, at: String(at) })
   const cell = live ?? remembered.value
+  const session = cell?.session ?? recorded.value?.facts.find(([name]) => name === 'Session')?.[1]
   return (
     <section class="details" aria-label="Run">
       <a class="back" href="#/record">
         All runs
       </a>
       {cell && <CellCard cell={cell} isOpened />}
-      {cell && <SessionButton session={cell.session} onSession={onSession} />}
-      {!cell && recorded.value && <Recorded run={recorded.value} onSession={onSession} />}
+      {!cell && recorded.value && <Recorded run={recorded.value} />}
       {!cell && !recorded.value && <p class="hint">{recorded.error ?? 'Loading…'}</p>}
+      {session !== undefined && (
+        <button type="button" class="quiet" onClick={() => onSession(session)}>
+          Only this session
+        </button>
+      )}
     </section>
   )
 }
 
-function Recorded({ run, onSession }: { run: RecordedCell; onSession: (session: string) => void }): JSX.Element {
+function Recorded({ run }: { run: RecordedCell }): JSX.Element {
   const { at, durationMs, calls, facts, hasCode, code } = run
   const [isSaving, setSaving] = useState(false)
-  const session = facts.find(([name]) => name === 'Session')?.[1]
   if (facts.length === 0) return <p class="hint">The record has nothing about this run any more.</p>
   return (
-    <>
-      <article class="cell" aria-label="Recorded run">
-        <header>
-          <span class="muted">
-            {moment(at)}
-            {durationMs !== undefined && ` · ${duration(durationMs)}`}
-          </span>
-          <span class="spacer" />
-          {code !== undefined && (
-            <button type="button" class="quiet" aria-expanded={isSaving} onClick={() => setSaving(!isSaving)}>
-              {isSaving ? 'Close' : 'Save as a tool'}
-            </button>
-          )}
-        </header>
-        {code !== undefined && isSaving && <SaveTool code={code} />}
-        {code !== undefined && <Code code={code} />}
-        <Waterfall cell={{ ...run, calls }} now={at} />
-        <dl class="facts">
-          {facts.map(([name, value]) => (
-            <>
-              <dt>{name}</dt>
-              <dd>{visible(visibleInline(value))}</dd>
-            </>
-          ))}
-        </dl>
-        {hasCode && code === undefined && (
-          <p class="note">
-            The audit log keeps a hash of the code, not the code: it cannot be copied or saved as a tool.
-          </p>
-        )}
-      </article>
-      {session !== undefined && <SessionButton session={session} onSession={onSession} />}
-    </>
-  )
-}
-
-function SessionButton({ session, onSession }: { session: string; onSession: (session: string) => void }): JSX.Element {
-  return (
-    <button type="button" class="quiet" onClick={() => onSession(session)}>
-      Only this session
-    </button>
+    <article class="cell" aria-label="Recorded run">
+      <header>
+        <span class="muted">
+          {moment(at)}
+          {durationMs !== undefined && ` · ${duration(durationMs)}`}
+        </span>
+        <span class="spacer" />
+        {code !== undefined && <SaveButton isOpen={isSaving} onToggle={setSaving} />}
+      </header>
+      {code !== undefined && isSaving && <SaveTool code={code} />}
+      {code !== undefined && <Code code={code} />}
+      <Waterfall cell={{ ...run, calls }} now={at} />
+      <Facts of={facts.map(([name, value]) => [name, visible(visibleInline(value))])} />
+      {hasCode && code === undefined && (
+        <p class="note">
+          The audit log keeps a hash of the code, not the code: it cannot be copied or saved as a tool.
+        </p>
+      )}
+    </article>
   )
 }

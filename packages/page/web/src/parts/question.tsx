@@ -3,7 +3,7 @@ import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { visible } from '@sandbridge/core/util/text'
 import type { WaitingQuestion } from '../../../src/views/ask.ts'
-import { type ApiError, tell } from '../api.ts'
+import { useSending } from '../use-sending.ts'
 import { Problem } from './problem.tsx'
 
 interface QuestionProps {
@@ -14,8 +14,7 @@ interface QuestionProps {
 /** One question about calls, with its answers. */
 export function Question({ question, isOpen }: QuestionProps): JSX.Element {
   const [given, setGiven] = useState<string>()
-  const [isSending, setSending] = useState(false)
-  const [problem, setProblem] = useState<string>()
+  const { isSending, problem, send } = useSending()
   const told = useRef<HTMLParagraphElement>(null)
   const { title, calls, reason } = partsOf(question.text)
   // The button that had the focus is gone.
@@ -24,12 +23,7 @@ export function Question({ question, isOpen }: QuestionProps): JSX.Element {
   }, [given])
   const give = ([words, answer]: WaitingQuestion['answers'][number]): void => {
     const { id, asking, text } = question
-    setSending(true)
-    setProblem(undefined)
-    tell('question/answer', { id, asking, text, answer })
-      .then(() => setGiven(words))
-      .catch(({ message, hint }: ApiError) => setProblem(`${message}${hint ? `. ${hint}` : ''}`))
-      .finally(() => setSending(false))
+    send('question/answer', { id, asking, text, answer }, () => setGiven(words))
   }
   return (
     <article class="cell question" aria-label={visible(title)}>
@@ -45,7 +39,6 @@ export function Question({ question, isOpen }: QuestionProps): JSX.Element {
         <div class="actions">
           {question.answers.map((one) => (
             <button
-              key={one[1]}
               type="button"
               class={one[1] === 'stop' ? 'stop' : ''}
               disabled={isSending}

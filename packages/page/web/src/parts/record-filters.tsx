@@ -5,15 +5,16 @@ import type { ServerListView } from '../../../src/views/server-views.ts'
 import type { RunRow } from '@sandbridge/record/run-row.ts'
 import { useAnswer } from '../use-answer.ts'
 import type { Filter } from '../use-record.ts'
+import { Choice } from './view.tsx'
 
 const STATES = ['running', 'ok', 'error', 'timeout', 'interrupted', 'killed', 'unfinished']
 const HOUR_MS = 60 * 60_000
-const PERIODS: [words: string, ms: number][] = [
-  ['all days', 0],
-  ['the last hour', HOUR_MS],
-  ['the last 24 hours', 24 * HOUR_MS],
-  ['the last 7 days', 7 * 24 * HOUR_MS],
-  ['the last 30 days', 30 * 24 * HOUR_MS],
+const PERIODS: [ms: string, words: string][] = [
+  ['0', 'all days'],
+  [String(HOUR_MS), 'the last hour'],
+  [String(24 * HOUR_MS), 'the last 24 hours'],
+  [String(7 * 24 * HOUR_MS), 'the last 7 days'],
+  [String(30 * 24 * HOUR_MS), 'the last 30 days'],
 ]
 
 interface RecordFiltersProps {
@@ -40,20 +41,23 @@ export function RecordFilters({ filter, rows, onChange }: RecordFiltersProps): J
       </label>
       <Choice
         label="Server"
+        isUnseen
         value={server}
-        options={[['every server', ''], ...servers.map((name): [string, string] => [visibleInline(name), name])]}
+        options={[['', 'every server'], ...servers.map((name): [string, string] => [name, visibleInline(name)])]}
         onChange={(chosen) => onChange({ ...filter, server: chosen })}
       />
       <Choice
         label="State"
+        isUnseen
         value={status}
-        options={[['every state', ''], ...STATES.map((name): [string, string] => [name, name])]}
+        options={[['', 'every state'], ...STATES.map((name): [string, string] => [name, name])]}
         onChange={(chosen) => onChange({ ...filter, status: chosen })}
       />
       <Choice
         label="Time"
+        isUnseen
         value={String(backMs)}
-        options={PERIODS.map(([words, ms]): [string, string] => [words, String(ms)])}
+        options={PERIODS}
         onChange={(chosen) => onChange({ ...filter, backMs: Number(chosen) })}
       />
       <label class="check">
@@ -71,27 +75,5 @@ export function RecordFilters({ filter, rows, onChange }: RecordFiltersProps): J
         </button>
       )}
     </div>
-  )
-}
-
-interface ChoiceProps {
-  label: string
-  value: string
-  options: [words: string, value: string][]
-  onChange: (value: string) => void
-}
-
-function Choice({ label, value, options, onChange }: ChoiceProps): JSX.Element {
-  return (
-    <label>
-      <span class="unseen">{label}</span>
-      <select value={value} onChange={(event) => onChange(event.currentTarget.value)}>
-        {options.map(([words, one]) => (
-          <option key={one} value={one}>
-            {words}
-          </option>
-        ))}
-      </select>
-    </label>
   )
 }

@@ -3,8 +3,8 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Outcome } from '../../../src/views/notebook.ts'
-import { tell } from '../api.ts'
 import { definedName, firstComment, nameProblem, type SavedAs, savingCode, workflowTitle } from '../tool-code.ts'
+import { useSending } from '../use-sending.ts'
 import { Code } from './code.tsx'
 import { Problem } from './problem.tsx'
 
@@ -12,9 +12,8 @@ export function SaveTool({ code }: { code: string }): JSX.Element {
   const [name, setName] = useState(definedName(code) ?? '')
   const [description, setDescription] = useState(firstComment(code))
   const [as, setAs] = useState<SavedAs>('tool')
-  const [problem, setProblem] = useState<string>()
   const [saved, setSaved] = useState<string>()
-  const [isSaving, setSaving] = useState(false)
+  const { isSending, problem, setProblem, send } = useSending()
   const saving = savingCode(code, name || 'name', description.trim(), as)
   const save = (event: Event): void => {
     event.preventDefault()
@@ -22,13 +21,9 @@ export function SaveTool({ code }: { code: string }): JSX.Element {
     setProblem(wrong)
     setSaved(undefined)
     if (wrong !== undefined) return
-    setSaving(true)
-    tell<Outcome>('notebook/run', { code: saving })
-      .then(
-        (outcome) => (outcome.status === 'ok' ? setSaved(name) : setProblem(reasonOf(outcome))),
-        (failure: Error) => setProblem(failure.message),
-      )
-      .finally(() => setSaving(false))
+    send('notebook/run', { code: saving }, (outcome: Outcome) =>
+      outcome.status === 'ok' ? setSaved(name) : setProblem(reasonOf(outcome)),
+    )
   }
   return (
     <form class="try" aria-label="Save as a tool" onSubmit={save}>
@@ -51,25 +46,19 @@ export function SaveTool({ code }: { code: string }): JSX.Element {
       </label>
       <Code code={saving} label="The cell that saves it" />
       <div class="actions">
-        <button type="submit" class="primary" disabled={isSaving}>
-          {isSaving ? 'Saving…' : 'Save'}
+        <button type="submit" class="primary" disabled={isSending}>
+          {isSending ? 'Saving…' : 'Save'}
         </button>
         <span class="muted">The code itself does not run.</span>
       </div>
       <Problem text={problem} />
       {saved !== undefined && (
         <p class="notice" role="status">
-          Saved.{' '}
-          {as === 'tool' ? (
-            <>
-              Cells import it with <code>from user_tools import {saved}</code>.
-            </>
-          ) : (
-            <>
-              A terminal runs it with <code>sandbridge run-workflow {workflowTitle(saved)}</code>.
-            </>
-          )}{' '}
-          See <a href={`#/kept/${encodeURIComponent(`tool ${saved}`)}`}>Kept</a>.
+          Saved. {as === 'tool' ? 'Cells import it with ' : 'A terminal runs it with '}
+          <code>
+            {as === 'tool' ? `from user_tools import ${saved}` : `sandbridge run-workflow ${workflowTitle(saved)}`}
+          </code>
+          . See <a href={`#/kept/${encodeURIComponent(`tool ${saved}`)}`}>Kept</a>.
         </p>
       )}
     </form>

@@ -4,6 +4,7 @@ import { visibleInline } from '@sandbridge/core/util/text'
 import { PAGE } from '@sandbridge/core/observe/runs'
 import { store } from '../store.ts'
 import { plural } from '../words.ts'
+import { Choice } from './view.tsx'
 
 export interface ChosenSession {
   id: string
@@ -17,20 +18,14 @@ interface SessionChoiceProps {
 
 export function SessionChoice({ chosen, onChange }: SessionChoiceProps): JSX.Element {
   const sessions = sharedSessions()
-  const change = (event: { currentTarget: { value: string } }): void =>
-    onChange(sessions.find(({ id }) => id === event.currentTarget.value))
+  const options = sessions.map(({ id, title }): [string, string] => [id, visibleInline(title)])
   return (
-    <label class="choice">
-      Session{' '}
-      <select value={chosen?.id ?? ''} onChange={change}>
-        <option value="">of this page</option>
-        {sessions.map(({ id, title }) => (
-          <option key={id} value={id}>
-            {visibleInline(title)}
-          </option>
-        ))}
-      </select>
-    </label>
+    <Choice
+      label="Session"
+      value={chosen?.id ?? ''}
+      options={[['', 'of this page'], ...options]}
+      onChange={(id) => onChange(sessions.find((one) => one.id === id))}
+    />
   )
 }
 

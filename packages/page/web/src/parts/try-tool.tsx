@@ -4,9 +4,9 @@ import { useState } from 'preact/hooks'
 import type { ToolDoc } from '@sandbridge/core/calls/catalog'
 import type { Outcome } from '../../../src/views/notebook.ts'
 import { visible, visibleInline } from '@sandbridge/core/util/text'
-import { tell } from '../api.ts'
 import { callCode } from '../python-text.ts'
 import { useStore } from '../store.ts'
+import { useSending } from '../use-sending.ts'
 import { CellCard, CopyButton } from './cell-card.tsx'
 import { Code } from './code.tsx'
 import { argumentsOf, type Field, fieldsOf } from './tool-fields.ts'
@@ -15,20 +15,16 @@ import { Problem } from './problem.tsx'
 export function TryTool({ doc }: { doc: ToolDoc }): JSX.Element {
   const fields = fieldsOf(doc.inputSchema)
   const [texts, setTexts] = useState<Record<string, string>>({})
-  const [problem, setProblem] = useState<string>()
   const [outcome, setOutcome] = useState<Outcome>()
-  const [isRunning, setRunning] = useState(false)
+  const { isSending, problem, setProblem, send } = useSending()
   const { args, wrong } = argumentsOf(fields, texts)
   const code = callCode(doc.serverAlias, doc.toolAlias, args)
   const run = (event: Event): void => {
     event.preventDefault()
     setProblem(wrong)
     if (wrong !== undefined) return
-    setRunning(true)
     setOutcome(undefined)
-    tell<Outcome>('notebook/run', { code })
-      .then(setOutcome, (failure: Error) => setProblem(failure.message))
-      .finally(() => setRunning(false))
+    send('notebook/run', { code }, setOutcome)
   }
   return (
     <form class="try" onSubmit={run}>
@@ -42,8 +38,8 @@ export function TryTool({ doc }: { doc: ToolDoc }): JSX.Element {
       ))}
       <Code code={code} label="The cell that calls it" />
       <div class="actions">
-        <button type="submit" class="primary" disabled={isRunning}>
-          {isRunning ? 'Calling…' : 'Call'}
+        <button type="submit" class="primary" disabled={isSending}>
+          {isSending ? 'Calling…' : 'Call'}
         </button>
         <CopyButton text={code} label="Copy as a cell" />
       </div>
@@ -60,15 +56,13 @@ function Result({ outcome, code }: { outcome: Outcome; code: string }): JSX.Elem
   return cell ? <CellCard cell={cell} withCode={false} /> : null
 }
 
-function FieldInput({
-  field,
-  text,
-  onText,
-}: {
+interface FieldProps {
   field: Field
   text: string
   onText: (text: string) => void
-}): JSX.Element {
+}
+
+function FieldInput({ field, text, onText }: FieldProps): JSX.Element {
   const { name, kind, choices, isRequired, description } = field
   const change = (event: { currentTarget: { value: string } }): void => onText(event.currentTarget.value)
   return (

@@ -4,6 +4,7 @@ import { useState } from 'preact/hooks'
 import { visible, visibleInline } from '@sandbridge/core/util/text'
 import type { Call, Run } from '@sandbridge/core/observe/runs'
 import { duration, plural } from '../words.ts'
+import { type Fact, Facts } from './view.tsx'
 
 const SHOWN = 30
 
@@ -53,36 +54,21 @@ function Flows({ calls }: { calls: readonly Call[] }): JSX.Element | null {
         ways.set(way, (ways.get(way) ?? new Set()).add(argument))
       }
   if (ways.size === 0) return null
-  return (
-    <dl class="call-details" aria-label="Flows between servers">
-      {[...ways].map(([way, args]) => (
-        <>
-          <dt class="from-server">{visibleInline(way)}</dt>
-          <dd>{[...args].map(visibleInline).join(', ')}</dd>
-        </>
-      ))}
-    </dl>
-  )
+  const facts = [...ways].map(([way, args]): Fact => [
+    visibleInline(way),
+    [...args].map(visibleInline).join(', '),
+    'warn',
+  ])
+  return <Facts look="call-details" label="Flows between servers" of={facts} />
 }
 
 /** Where the arguments of a call came from, and what its model had read. */
-function Origins({ flow }: { flow: NonNullable<Call['flow']> }): JSX.Element {
-  return (
-    <>
-      {Object.entries(flow.from).map(([argument, origins]) => (
-        <>
-          <dt class="from-server">{visibleInline(argument)}</dt>
-          <dd>from the result of {origins.map(visibleInline).join(', ')}</dd>
-        </>
-      ))}
-      {flow.seen.length > 0 && (
-        <>
-          <dt>Read before</dt>
-          <dd>The model had read text of {flow.seen.map(visibleInline).join(', ')}.</dd>
-        </>
-      )}
-    </>
-  )
+function originsOf({ from, seen }: NonNullable<Call['flow']>): Fact[] {
+  const origins = Object.entries(from).map(([argument, names]): Fact => {
+    return [visibleInline(argument), `from the result of ${names.map(visibleInline).join(', ')}`, 'warn']
+  })
+  const read = `The model had read text of ${seen.map(visibleInline).join(', ')}.`
+  return [...origins, ['Read before', seen.length > 0 && read]]
 }
 
 interface CallProps {
@@ -97,6 +83,7 @@ function Call({ call, total, isOpen, onToggle }: CallProps): JSX.Element {
   const left = Math.min(99, (100 * call.startMs) / total)
   const width = call.durationMs === undefined ? 100 - left : Math.max(0.8, (100 * call.durationMs) / total)
   const state = call.outcome ?? 'open'
+  const isFine = state === 'ok' || state === 'open'
   const shown = call.error ? (call.error.message ?? call.error.code) : call.result
   const ended = call.isReused ? 'answer used again' : duration(call.durationMs ?? 0)
   const time = call.durationMs === undefined ? (call.message ?? 'running') : ended
@@ -110,42 +97,20 @@ function Call({ call, total, isOpen, onToggle }: CallProps): JSX.Element {
         <span class="track" aria-hidden="true">
           <span class={`bar ${state}`} style={{ left: `${left}%`, width: `${Math.min(width, 100 - left)}%` }} />
         </span>
-        <span class={`call-time ${state === 'ok' || state === 'open' ? '' : 'bad'}`}>
-          {state === 'ok' || state === 'open'
-            ? time
-            : state === 'denied'
-              ? OUTCOMES[state]
-              : `${OUTCOMES[state] ?? state}, ${time}`}
+        <span class={`call-time ${isFine ? '' : 'bad'}`}>
+          {isFine ? time : state === 'denied' ? state : `${state === 'tool_error' ? 'error' : state}, ${time}`}
         </span>
       </button>
       {isOpen && (
-        <dl class="call-details">
-          {typeof call.args === 'string' && call.args !== '' && (
-            <>
-              <dt>Arguments</dt>
-              <dd>
-                <pre tabIndex={0}>{visible(call.args)}</pre>
-              </dd>
-            </>
-          )}
-          {call.flow && <Origins flow={call.flow} />}
-          {shown !== undefined && (
-            <>
-              <dt>{call.error === undefined ? 'Result' : 'Error'}</dt>
-              <dd>
-                <pre tabIndex={0}>{visible(shown)}</pre>
-              </dd>
-            </>
-          )}
-        </dl>
+        <Facts
+          look="call-details"
+          of={[
+            ['Arguments', typeof call.args === 'string' && call.args && <pre tabIndex={0}>{visible(call.args)}</pre>],
+            ...(call.flow ? originsOf(call.flow) : []),
+            [call.error ? 'Error' : 'Result', shown !== undefined && <pre tabIndex={0}>{visible(shown)}</pre>],
+          ]}
+        />
       )}
     </li>
   )
-}
-
-const OUTCOMES: Record<string, string> = {
-  tool_error: 'error',
-  failed: 'failed',
-  cancelled: 'cancelled',
-  denied: 'denied',
 }

@@ -3,6 +3,7 @@ import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Outcome } from '../../../src/views/notebook.ts'
 import { visible } from '@sandbridge/core/util/text'
+import type { AskView } from '../../../src/views/ask.ts'
 import { tell } from '../api.ts'
 import { CellCard } from '../parts/cell-card.tsx'
 import { Question } from '../parts/question.tsx'
@@ -10,7 +11,8 @@ import { createEditor, type Editor } from '../parts/editor.ts'
 import { type ChosenSession, SessionChoice, sharedSessions } from '../parts/session-choice.tsx'
 import { useStore } from '../store.ts'
 import { useAnswer } from '../use-answer.ts'
-import type { Waiting } from '../use-waiting.ts'
+import { useSending } from '../use-sending.ts'
+import { View } from '../parts/view.tsx'
 import { Problem, Words } from '../parts/problem.tsx'
 
 /** By session and number; kept when another view is shown. */
@@ -19,11 +21,10 @@ let lastChosen: ChosenSession | undefined
 /** Where a tab keeps what is typed, over other views and reloads. */
 const DRAFT = 'sandbridge-draft'
 
-export function Cells({ waiting }: { waiting: Waiting }): JSX.Element {
+export function Cells({ waiting }: { waiting: AskView | undefined }): JSX.Element {
   const box = useRef<HTMLDivElement>(null)
   const editor = useRef<Editor>()
-  const [isRunning, setRunning] = useState(false)
-  const [problem, setProblem] = useState<string>()
+  const { isSending, problem, setProblem, send } = useSending()
   const [wanted, setWanted] = useState(lastChosen)
   /** The page's own one is another where the page shows another folder meanwhile. */
   const [latestOwn, setLatestOwn] = useState<string>()
@@ -44,23 +45,16 @@ export function Cells({ waiting }: { waiting: Waiting }): JSX.Element {
   const run = (): void => {
     const code = editor.current!.text()
     if (code.trim() === '') return
-    setRunning(true)
-    setProblem(undefined)
     editor.current!.show('')
-    tell<Outcome>('notebook/run', { ...place, code })
-      .then(
-        (outcome) => {
-          outcomes.set(`${outcome.session} ${outcome.cell}`, outcome)
-          if (!place) setLatestOwn(outcome.session)
-        },
-        (failure: Error) => {
-          setProblem(failure.message)
-          if (sessionStorage.getItem(DRAFT)) return
-          sessionStorage.setItem(DRAFT, code)
-          editor.current!.show(code)
-        },
-      )
-      .finally(() => setRunning(false))
+    const done = (outcome: Outcome): void => {
+      outcomes.set(`${outcome.session} ${outcome.cell}`, outcome)
+      if (!place) setLatestOwn(outcome.session)
+    }
+    send('notebook/run', { ...place, code }, done, () => {
+      if (sessionStorage.getItem(DRAFT)) return
+      sessionStorage.setItem(DRAFT, code)
+      editor.current!.show(code)
+    })
   }
   // The editor is created once, so it reads the latest values from here.
   const latest = useRef({ run, place })
@@ -75,20 +69,19 @@ export function Cells({ waiting }: { waiting: Waiting }): JSX.Element {
     return () => editor.current!.close()
   }, [])
   return (
-    <>
-      <header class="view-head">
-        <h1>Cells</h1>
-        <SessionChoice chosen={chosen} onChange={choose} />
-        <p class="muted">
-          {chosen
-            ? 'You share the variables of this conversation. With its next result it is told that you ran a cell.'
-            : 'Python in a session of this page. Variables stay from cell to cell.'}
-        </p>
-      </header>
+    <View
+      title="Cells"
+      choice={<SessionChoice chosen={chosen} onChange={choose} />}
+      about={
+        chosen
+          ? 'You share the variables of this conversation. With its next result it is told that you ran a cell.'
+          : 'Python in a session of this page. Variables stay from cell to cell.'
+      }
+    >
       <div class="notebook">
         {cells.map((cell) => (
           <CellCard key={cell.id} cell={cell}>
-            {waiting.questions
+            {waiting?.questions
               .filter((question) => question.cell === cell.id)
               .map((question) => (
                 <Question key={question.asking} question={question} isOpen />
@@ -102,10 +95,10 @@ export function Cells({ waiting }: { waiting: Waiting }): JSX.Element {
         <button type="button" class="primary" onClick={run}>
           Run
         </button>
-        <span class="muted">{isRunning ? 'Running…' : 'Ctrl+Enter or Shift+Enter runs, Ctrl+Space completes'}</span>
+        <span class="muted">{isSending ? 'Running…' : 'Ctrl+Enter or Shift+Enter runs, Ctrl+Space completes'}</span>
       </div>
       <Problem text={problem} />
-    </>
+    </View>
   )
 }
 

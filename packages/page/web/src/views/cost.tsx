@@ -4,10 +4,10 @@ import type { CostsView } from '../../../src/views/costs.ts'
 import type { ServerListView, ServerRow } from '../../../src/views/server-views.ts'
 import { visibleInline } from '@sandbridge/core/util/text'
 import { useStore } from '../store.ts'
-import { useAgain } from '../use-again.ts'
 import { useAnswer } from '../use-answer.ts'
+import { usePolled } from '../use-polled.ts'
 import { short } from '../words.ts'
-import { Problem } from '../parts/problem.tsx'
+import { Table, View } from '../parts/view.tsx'
 
 /** Days that are summed up. */
 const MONTH = 30
@@ -15,17 +15,12 @@ const MONTH = 30
 export function Cost(): JSX.Element {
   const { serverChanges } = useStore()
   const { value: known } = useAnswer<ServerListView>('servers', {}, serverChanges)
-  const { value: costs, error } = useAnswer<CostsView>('costs', {}, useAgain())
+  const { value: costs, error } = usePolled<CostsView>('costs')
   const servers = (known?.servers ?? []).filter(({ tokens }) => tokens > 0).toSorted((a, b) => b.tokens - a.tokens)
   const month = (costs?.days ?? []).slice(0, MONTH)
   const sum = (of: 'with' | 'without'): number => month.reduce((all, day) => all + day[of], 0)
   return (
-    <>
-      <header class="view-head">
-        <h1>Cost</h1>
-        <p class="muted">Estimates, in tokens</p>
-      </header>
-      <Problem text={error} />
+    <View title="Cost" about="Estimates, in tokens" error={error}>
       <div class="figures">
         <Figure value={sum('with')} text={`with Sandbridge, in the last ${MONTH} days with runs`} />
         <Figure value={sum('without')} text="without it, if clients had loaded all tools and called them directly" />
@@ -46,57 +41,38 @@ export function Cost(): JSX.Element {
       ) : (
         <ByServer servers={servers} />
       )}
-    </>
+    </View>
   )
 }
 
 function Days({ days }: Pick<CostsView, 'days'>): JSX.Element {
   const most = Math.max(...days.flatMap((day) => [day.with, day.without]), 1)
   return (
-    <table class="days">
-      <thead>
-        <tr>
-          <th scope="col">Day (UTC)</th>
-          <th scope="col">Conversations</th>
-          <th scope="col">With Sandbridge</th>
-          <th scope="col">Without</th>
+    <Table look="days" head={['Day (UTC)', 'Conversations', 'With Sandbridge', 'Without']}>
+      {days.map(({ day, conversations, with: own, without }) => (
+        <tr key={day}>
+          <th scope="row">{day}</th>
+          <td>{conversations.toLocaleString('en')}</td>
+          <Amount value={own} most={most} />
+          <Amount value={without} most={most} />
         </tr>
-      </thead>
-      <tbody>
-        {days.map(({ day, conversations, with: own, without }) => (
-          <tr key={day}>
-            <th scope="row">{day}</th>
-            <td>{conversations.toLocaleString('en')}</td>
-            <Amount value={own} most={most} />
-            <Amount value={without} most={most} />
-          </tr>
-        ))}
-      </tbody>
-    </table>
+      ))}
+    </Table>
   )
 }
 
 function ByServer({ servers }: { servers: readonly ServerRow[] }): JSX.Element {
   const most = Math.max(...servers.map(({ tokens }) => tokens), 1)
   return (
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">Server</th>
-          <th scope="col">Tools</th>
-          <th scope="col">Tokens if listed directly</th>
+    <Table head={['Server', 'Tools', 'Tokens if listed directly']}>
+      {servers.map(({ name, toolCount, tokens }) => (
+        <tr key={name}>
+          <th scope="row">{visibleInline(name)}</th>
+          <td>{toolCount}</td>
+          <Amount value={tokens} most={most} />
         </tr>
-      </thead>
-      <tbody>
-        {servers.map(({ name, toolCount, tokens }) => (
-          <tr key={name}>
-            <th scope="row">{visibleInline(name)}</th>
-            <td>{toolCount}</td>
-            <Amount value={tokens} most={most} />
-          </tr>
-        ))}
-      </tbody>
-    </table>
+      ))}
+    </Table>
   )
 }
 

@@ -7,7 +7,8 @@ import { visible, visibleInline } from '@sandbridge/core/util/text'
 import { coloured } from '../parts/code.tsx'
 import { TryTool } from '../parts/try-tool.tsx'
 import { useAnswer } from '../use-answer.ts'
-import { Problem } from '../parts/problem.tsx'
+import { Problem, Words } from '../parts/problem.tsx'
+import { View } from '../parts/view.tsx'
 
 interface Found {
   hits: { doc: ToolDoc; reason?: Reason }[]
@@ -26,13 +27,7 @@ export function Find(): JSX.Element {
   const { value, error, isLoading } = useAnswer<Found>(query === '' ? undefined : 'search', { query })
   const best = Math.max(...(value?.hits ?? []).map(({ reason }) => reason?.score ?? 0), 0.001)
   return (
-    <>
-      <header class="view-head">
-        <h1>Find</h1>
-        <p class="muted">
-          What code gets from <code>search_tool_docs</code>
-        </p>
-      </header>
+    <View title="Find" about={<Words text="What code gets from `search_tool_docs`" />}>
       <label class="search">
         <span class="unseen">Search the tools of all servers</span>
         <input
@@ -57,7 +52,7 @@ export function Find(): JSX.Element {
           Not searched: {visibleInline(name)}: {visibleInline(reason)}
         </p>
       ))}
-    </>
+    </View>
   )
 }
 

@@ -6,7 +6,7 @@ import { KeptPreview } from '../parts/kept-preview.tsx'
 import { useStore } from '../store.ts'
 import { useAnswer } from '../use-answer.ts'
 import { bytes, plural } from '../words.ts'
-import { Problem } from '../parts/problem.tsx'
+import { Empty, View } from '../parts/view.tsx'
 
 /** @param id `artifact NAME` or `tool NAME` */
 export function Kept({ id }: { id: string | undefined }): JSX.Element {
@@ -19,61 +19,43 @@ export function Kept({ id }: { id: string | undefined }): JSX.Element {
   const functions = tools.filter(({ title }) => title === undefined)
   const [kind, name] = id === undefined ? [] : [id.slice(0, id.indexOf(' ')), id.slice(id.indexOf(' ') + 1)]
   const known = [...(kind === 'tool' ? tools : artifacts)].find((one) => one.name === name)
+  const toolItem = (one: KeptView['tools'][number]): JSX.Element => {
+    const title = one.title ?? `${one.name}${one.signature}`
+    return (
+      <Item key={one.name} id={`tool ${one.name}`} current={id} title={title} texts={[one.summary, versionText(one)]} />
+    )
+  }
+  const counts = [
+    plural(artifacts.length, 'file'),
+    plural(functions.length, 'saved tool'),
+    plural(workflows.length, 'workflow'),
+  ]
   return (
-    <>
-      <header class="view-head">
-        <h1>Kept</h1>
-        <p class="muted">
-          {plural(artifacts.length, 'file')} · {plural(functions.length, 'saved tool')} ·{' '}
-          {plural(workflows.length, 'workflow')}
-        </p>
-      </header>
-      <Problem text={error} />
+    <View title="Kept" about={counts.join(' · ')} error={error}>
       {value && artifacts.length + tools.length + broken.length === 0 && (
-        <div class="empty">
-          <h2>Nothing is kept yet</h2>
+        <Empty title="Nothing is kept yet">
           <p>
             Cells keep files with <code>save_artifact</code>, functions with <code>save_tool</code> and workflows with{' '}
             <code>save_workflow</code>.
           </p>
-        </div>
+        </Empty>
       )}
       <div class={`split ${id === undefined ? '' : 'chosen'}`}>
         <div>
-          <Group title="Files" count={artifacts.length}>
+          <Group title="Files">
             {artifacts.map((one) => (
               <Item
                 key={one.name}
                 id={`artifact ${one.name}`}
                 current={id}
                 title={one.name}
-                text={`${bytes(one.sizeBytes)} · ${one.contentType} · ${versionText(one)}`}
+                texts={[bytes(one.sizeBytes), one.contentType, versionText(one)]}
               />
             ))}
           </Group>
-          <Group title="Saved tools" count={functions.length}>
-            {functions.map((one) => (
-              <Item
-                key={one.name}
-                id={`tool ${one.name}`}
-                current={id}
-                title={`${one.name}${one.signature}`}
-                text={[one.summary, versionText(one)].filter(Boolean).join(' · ')}
-              />
-            ))}
-          </Group>
-          <Group title="Workflows" count={workflows.length}>
-            {workflows.map((one) => (
-              <Item
-                key={one.name}
-                id={`tool ${one.name}`}
-                current={id}
-                title={one.title ?? one.name}
-                text={[one.summary, versionText(one)].filter(Boolean).join(' · ')}
-              />
-            ))}
-          </Group>
-          <Group title="Broken" count={broken.length}>
+          <Group title="Saved tools">{functions.map(toolItem)}</Group>
+          <Group title="Workflows">{workflows.map(toolItem)}</Group>
+          <Group title="Broken">
             {broken.map((one) => (
               <li key={one.name} class="item">
                 <strong>{visibleInline(one.name)}</strong>
@@ -87,7 +69,7 @@ export function Kept({ id }: { id: string | undefined }): JSX.Element {
           <KeptPreview key={id} kind={kind} name={name} versions={known?.versions ?? []} />
         )}
       </div>
-    </>
+    </View>
   )
 }
 
@@ -95,16 +77,8 @@ function versionText({ version, versions }: { version: number; versions: number[
   return versions.length > 1 ? plural(versions.length, 'version') : `version ${version}`
 }
 
-function Group({
-  title,
-  count,
-  children,
-}: {
-  title: string
-  count: number
-  children: JSX.Element[]
-}): JSX.Element | null {
-  if (count === 0) return null
+function Group({ title, children }: { title: string; children: JSX.Element[] }): JSX.Element | null {
+  if (children.length === 0) return null
   return (
     <section aria-label={title}>
       <h2 class="group">{title}</h2>
@@ -119,15 +93,15 @@ interface ItemProps {
   id: string
   current: string | undefined
   title: string
-  text: string
+  texts: string[]
 }
 
-function Item({ id, current, title, text }: ItemProps): JSX.Element {
+function Item({ id, current, title, texts }: ItemProps): JSX.Element {
   return (
     <li>
       <a class="item" href={`#/kept/${encodeURIComponent(id)}`} aria-current={id === current ? 'true' : undefined}>
         <strong>{visibleInline(title)}</strong>
-        <span class="muted line">{visibleInline(text)}</span>
+        <span class="muted line">{visibleInline(texts.filter(Boolean).join(' · '))}</span>
       </a>
     </li>
   )

@@ -9,7 +9,8 @@ import { CellCard } from '../parts/cell-card.tsx'
 import { Status } from '../parts/status.tsx'
 import { useStore } from '../store.ts'
 import { useAnswer } from '../use-answer.ts'
-import { useUsage } from '../use-usage.ts'
+import { usePolled } from '../use-polled.ts'
+import { Empty, View } from '../parts/view.tsx'
 import { bytes, clock, duration, plural } from '../words.ts'
 
 /** Finished cells shown per session, beside those that are open. */
@@ -22,20 +23,14 @@ export function Now(): JSX.Element {
     .map((session) => ({ session, cells: cells.filter((cell) => cell.session === session.id) }))
     .filter((one) => one.cells.length > 0)
     .toSorted((a, b) => b.cells[0]!.at - a.cells[0]!.at)
-  const usage = useUsage(shown.some(({ session }) => !session.ended))
+  // The bridge measures only on request.
+  const usage = usePolled<UsageView[]>(shown.some(({ session }) => !session.ended) ? 'usage' : undefined).value
   const earlier = useAnswer<RecordView>(shown.length === 0 ? 'record' : undefined).value?.runs.length ?? 0
   const running = cells.filter(({ status }) => status === 'running').length
   return (
-    <>
-      <header class="view-head">
-        <h1>Now</h1>
-        <p class="muted">
-          {plural(running, 'cell')} running · {plural(shown.length, 'session')}
-        </p>
-      </header>
+    <View title="Now" about={`${plural(running, 'cell')} running · ${plural(shown.length, 'session')}`}>
       {shown.length === 0 && (
-        <div class="empty">
-          <h2>{earlier > 0 ? 'Nothing is running' : 'Nothing has run yet'}</h2>
+        <Empty title={earlier > 0 ? 'Nothing is running' : 'Nothing has run yet'}>
           <p>Cells appear here as they run, with their output and the calls they make.</p>
           {earlier > 0 && (
             <p>
@@ -45,12 +40,13 @@ export function Now(): JSX.Element {
           <p>
             Type one yourself under <a href="#/cells">Cells</a>, or try a tool under <a href="#/find">Find</a>.
           </p>
-        </div>
+        </Empty>
       )}
-      {shown.map((one) => (
-        <Session key={one.session.id} session={one.session} cells={one.cells} usage={usage.get(one.session.id)} />
-      ))}
-    </>
+      {shown.map(({ session, cells: own }) => {
+        const used = usage?.find((one) => one.session === session.id)
+        return <Session key={session.id} session={session} cells={own} usage={used} />
+      })}
+    </View>
   )
 }
 

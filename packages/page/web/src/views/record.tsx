@@ -9,7 +9,7 @@ import { Status } from '../parts/status.tsx'
 import { VirtualList } from '../parts/virtual-list.tsx'
 import { type Filter, NO_FILTER, type Runs, useRecord } from '../use-record.ts'
 import { duration, moment, plural } from '../words.ts'
-import { Problem } from '../parts/problem.tsx'
+import { View } from '../parts/view.tsx'
 
 const ROW_HEIGHT = 36
 
@@ -20,15 +20,8 @@ export function Record({ id, at }: { id: string | undefined; at: number }): JSX.
   const { rows, isOff, error, more } = runs
   const chosen = rows.find((row) => row.id === id)
   return (
-    <>
-      <header class="view-head">
-        <h1>Record</h1>
-        <p class="muted" role="status">
-          {countText(runs)}
-        </p>
-      </header>
+    <View title="Record" about={<span role="status">{countText(runs)}</span>} error={error}>
       <RecordFilters filter={filter} rows={rows} onChange={setFilter} />
-      <Problem text={error} />
       {isOff && (
         <p class="notice">
           Nothing is written down, because <code>MCP_BRIDGE_AUDIT</code> is off: these are the runs that the bridge
@@ -58,7 +51,7 @@ export function Record({ id, at }: { id: string | undefined; at: number }): JSX.
           />
         )}
       </div>
-    </>
+    </View>
   )
 }
 

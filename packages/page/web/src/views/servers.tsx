@@ -3,12 +3,13 @@ import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { visible, visibleInline } from '@sandbridge/core/util/text'
 import type { ServerDetailsView, ServerListView, ServerRow } from '../../../src/views/server-views.ts'
-import { tell } from '../api.ts'
 import { coloured } from '../parts/code.tsx'
 import { FolderChoice } from '../parts/folder-choice.tsx'
 import { Status } from '../parts/status.tsx'
 import { useStore } from '../store.ts'
 import { useAnswer } from '../use-answer.ts'
+import { useSending } from '../use-sending.ts'
+import { Empty, type Fact, Facts, View } from '../parts/view.tsx'
 import { clock, duration, moment, plural, short } from '../words.ts'
 import { Problem, Words } from '../parts/problem.tsx'
 
@@ -20,27 +21,23 @@ export function Servers({ name }: { name: string | undefined }): JSX.Element {
   const servers = value?.servers ?? []
   const tokens = servers.reduce((sum, one) => sum + one.tokens, 0)
   return (
-    <>
-      <header class="view-head">
-        <h1>Servers</h1>
-        <p class="muted">
-          {plural(servers.length, 'server')} · about {short(tokens)} tokens if a model had to read all their tools
-        </p>
-        <FolderChoice onChange={() => setFolders(folders + 1)} />
-      </header>
+    <View
+      title="Servers"
+      about={`${plural(servers.length, 'server')} · about ${short(tokens)} tokens if a model had to read all their tools`}
+      choice={<FolderChoice onChange={() => setFolders(folders + 1)} />}
+      error={error}
+    >
       {value?.notes.map((note) => (
         <p key={note} class="muted">
           {visibleInline(note)}
         </p>
       ))}
-      <Problem text={error} />
       {value && servers.length === 0 && (
-        <div class="empty">
-          <h2>No servers are configured</h2>
+        <Empty title="No servers are configured">
           <p>
             Add one to <code>~/MCPs/servers.json</code>, or run <code>sandbridge init</code>.
           </p>
-        </div>
+        </Empty>
       )}
       <div class={`split ${name === undefined ? '' : 'chosen'}`}>
         {value && <ServerList of={value} current={name} />}
@@ -50,7 +47,7 @@ export function Servers({ name }: { name: string | undefined }): JSX.Element {
           <ServerDetails key={`${name} ${folders}`} name={name} changes={serverChanges} />
         )}
       </div>
-    </>
+    </View>
   )
 }
 
@@ -109,8 +106,8 @@ function ServerLink({ server, isCurrent }: { server: ServerRow; isCurrent: boole
 
 function ServerDetails({ name, changes }: { name: string; changes: number }): JSX.Element {
   const [restarts, setRestarts] = useState(0)
-  const [busy, setBusy] = useState<string>()
-  const [problem, setProblem] = useState<string>()
+  const [isRestarting, setRestarting] = useState(false)
+  const { isSending, problem, setProblem, send } = useSending()
   const [signInUrl, setSignInUrl] = useState<string>()
   const signedIn = useStore().signIns.get(name)
   useEffect(() => {
@@ -120,12 +117,13 @@ function ServerDetails({ name, changes }: { name: string; changes: number }): JS
     setProblem(signedIn.problem && `The sign-in failed: ${signedIn.problem}`)
   }, [signedIn])
   const { value: server, error } = useAnswer<ServerDetailsView>('server', { name }, `${changes} ${restarts}`)
-  const act = (word: string, path: string, then: (answer: { url?: string }) => void): void => {
-    setBusy(word)
-    setProblem(undefined)
-    tell<{ url?: string }>(path, { name })
-      .then(then, (failure: Error) => setProblem(failure.message))
-      .finally(() => setBusy(undefined))
+  const signIn = (): void => {
+    setRestarting(false)
+    send('server/sign-in', { name }, ({ url }: { url: string }) => setSignInUrl(url))
+  }
+  const restart = (): void => {
+    setRestarting(true)
+    send('server/restart', { name }, () => setRestarts(restarts + 1))
   }
   if (!server) return <p class="hint">{error ?? 'Loading…'}</p>
   const failure = server.problem ?? server.lastError?.reason
@@ -139,20 +137,12 @@ function ServerDetails({ name, changes }: { name: string; changes: number }): JS
         <Status status={statusOf(server)} />
         <span class="spacer" />
         {server.canSignIn && (
-          <button
-            type="button"
-            disabled={busy !== undefined}
-            onClick={() => act('sign-in', 'server/sign-in', ({ url }) => setSignInUrl(url))}
-          >
+          <button type="button" disabled={isSending} onClick={signIn}>
             Sign in
           </button>
         )}
-        <button
-          type="button"
-          disabled={busy !== undefined}
-          onClick={() => act('restart', 'server/restart', () => setRestarts(restarts + 1))}
-        >
-          {busy === 'restart' ? 'Restarting…' : server.state === 'not-started' ? 'Start' : 'Restart'}
+        <button type="button" disabled={isSending} onClick={restart}>
+          {isSending && isRestarting ? 'Restarting…' : server.state === 'not-started' ? 'Start' : 'Restart'}
         </button>
       </header>
       <Problem text={problem} />
@@ -163,48 +153,7 @@ function ServerDetails({ name, changes }: { name: string; changes: number }): JS
           </a>
         </p>
       )}
-      <dl class="facts">
-        <dt>In Python</dt>
-        <dd>
-          <code>mcp_{server.alias}</code>
-        </dd>
-        <dt>{server.type === 'stdio' ? 'Command' : 'Address'}</dt>
-        <dd>
-          <code>{visibleInline(server.commandLine)}</code>
-        </dd>
-        {server.authorized !== undefined && (
-          <>
-            <dt>Authorized</dt>
-            <dd>{visibleInline(server.authorized)}</dd>
-          </>
-        )}
-        <dt>Defined in</dt>
-        <dd>{visibleInline(server.file)}</dd>
-        {server.start && (
-          <>
-            <dt>Last start</dt>
-            <dd>
-              took {duration(server.start.tookMs)}
-              {server.state === 'running' ? ', runs since ' : ', ran from '}
-              <time dateTime={new Date(server.start.at).toISOString()}>{moment(server.start.at)}</time>
-            </dd>
-          </>
-        )}
-        {server.tokens > 0 && (
-          <>
-            <dt>Cost</dt>
-            <dd>
-              about {server.tokens.toLocaleString('en')} tokens where a client loads its tools; none through this bridge
-            </dd>
-          </>
-        )}
-        {server.fetchedAt !== undefined && (
-          <>
-            <dt>Tools read</dt>
-            <dd>{clock(server.fetchedAt)}</dd>
-          </>
-        )}
-      </dl>
+      <Facts of={factsOf(server)} />
       {failure && (
         <div class="problem">
           <strong>{server.problem ? 'It failed' : `Its last error, at ${moment(server.lastError!.at)}`}</strong>
@@ -245,6 +194,36 @@ function ServerDetails({ name, changes }: { name: string; changes: number }): JS
       </ul>
     </section>
   )
+}
+
+function factsOf({
+  alias,
+  type,
+  commandLine,
+  authorized,
+  file,
+  start,
+  state,
+  tokens,
+  fetchedAt,
+}: ServerDetailsView): Fact[] {
+  const started = start && (
+    <>
+      took {duration(start.tookMs)}
+      {state === 'running' ? ', runs since ' : ', ran from '}
+      <time dateTime={new Date(start.at).toISOString()}>{moment(start.at)}</time>
+    </>
+  )
+  const cost = `about ${tokens.toLocaleString('en')} tokens where a client loads its tools; none through this bridge`
+  return [
+    ['In Python', <code>mcp_{alias}</code>],
+    [type === 'stdio' ? 'Command' : 'Address', <code>{visibleInline(commandLine)}</code>],
+    ['Authorized', authorized && visibleInline(authorized)],
+    ['Defined in', visibleInline(file)],
+    ['Last start', started],
+    ['Cost', tokens > 0 && cost],
+    ['Tools read', fetchedAt !== undefined && clock(fetchedAt)],
+  ]
 }
 
 function statusOf({ problem, state }: ServerRow): string {

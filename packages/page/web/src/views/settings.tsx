@@ -3,21 +3,16 @@
 import type { JSX } from 'preact'
 import type { DescribedSetting, DescribedSettings } from '@sandbridge/commands/describe-settings.ts'
 import { visibleInline } from '@sandbridge/core/util/text'
-import { Problem, Words } from '../parts/problem.tsx'
-import { useAgain } from '../use-again.ts'
-import { useAnswer } from '../use-answer.ts'
+import { Words } from '../parts/problem.tsx'
+import { Table, View } from '../parts/view.tsx'
+import { usePolled } from '../use-polled.ts'
 
 export function Settings(): JSX.Element {
-  const { value: known, error } = useAnswer<DescribedSettings>('settings', {}, useAgain())
+  const { value: known, error } = usePolled<DescribedSettings>('settings')
   const settings = known?.settings ?? []
   const headings = [...new Set(settings.map(({ heading }) => heading))]
   return (
-    <>
-      <header class="view-head">
-        <h1>Settings</h1>
-        <p class="muted">{known && visibleInline(known.file)}</p>
-      </header>
-      <Problem text={error} />
+    <View title="Settings" about={known && visibleInline(known.file)} error={error}>
       {known && (
         <p class="hint">
           Change one: <code>sandbridge config NAME VALUE</code>
@@ -34,29 +29,20 @@ export function Settings(): JSX.Element {
           <Group settings={settings.filter((one) => one.heading === heading)} />
         </section>
       ))}
-    </>
+    </View>
   )
 }
 
 function Group({ settings }: { settings: readonly DescribedSetting[] }): JSX.Element {
   return (
-    <table class="settings">
-      <thead>
-        <tr>
-          <th scope="col">Setting</th>
-          <th scope="col">Value</th>
-          <th scope="col">From</th>
+    <Table look="settings" head={['Setting', 'Value', 'From']}>
+      {settings.map(({ name, variable, meaning, allowed, value, source, place, onlyVariable }) => (
+        <tr key={name} title={`${meaning} Allowed: ${allowed}. Variable: ${variable}`}>
+          <th scope="row">{onlyVariable === undefined ? name : variable}</th>
+          <td class={source === 'default' ? 'muted' : ''}>{visibleInline(value)}</td>
+          <td>{visibleInline(place ?? source)}</td>
         </tr>
-      </thead>
-      <tbody>
-        {settings.map(({ name, variable, meaning, allowed, value, source, place, onlyVariable }) => (
-          <tr key={name} title={`${meaning} Allowed: ${allowed}. Variable: ${variable}`}>
-            <th scope="row">{onlyVariable === undefined ? name : variable}</th>
-            <td class={source === 'default' ? 'muted' : ''}>{visibleInline(value)}</td>
-            <td>{visibleInline(place ?? source)}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+      ))}
+    </Table>
   )
 }
