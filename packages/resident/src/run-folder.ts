@@ -1,18 +1,7 @@
 // The folder where residents are found, and the names in it. A resident listens on NAME.d/s. Who has that folder is the
 // resident: renaming onto a folder that is not empty fails, so that one of several starters wins, and nothing is left
 // to go stale but a socket on which nobody listens.
-import {
-  closeSync,
-  constants,
-  existsSync,
-  lstatSync,
-  mkdtempSync,
-  openSync,
-  readdirSync,
-  renameSync,
-  rmdirSync,
-  rmSync,
-} from 'node:fs'
+import fs from 'node:fs'
 import path from 'node:path'
 import { isOnlyOurs, isOwnFolderSync, makePrivateFolderSync } from '@sandbridge/core/util/files'
 import { fitsSocketAddress, shortFolder } from '@sandbridge/core/util/net'
@@ -76,12 +65,12 @@ export function makeRunFolder(place: ResidentPlace): void {
 export function isKeptOut({ folder, log }: Pick<ResidentPlace, 'folder' | 'log'>): boolean {
   // Takes a tenth of the time, and wherever a resident has started there is a log. Never waits for a reader. What a
   // link leads to may be open to those who are kept out.
-  const { O_WRONLY, O_NONBLOCK, O_NOFOLLOW } = constants
-  const ofLog = existsSync(log)
-    ? isForbidden(() => closeSync(openSync(log, O_WRONLY | O_NONBLOCK | O_NOFOLLOW)))
+  const { O_WRONLY, O_NONBLOCK, O_NOFOLLOW } = fs.constants
+  const ofLog = fs.existsSync(log)
+    ? isForbidden(() => fs.closeSync(fs.openSync(log, O_WRONLY | O_NONBLOCK | O_NOFOLLOW)))
     : undefined
   // Something else is in its place, such as a folder.
-  return ofLog ?? isForbidden(() => rmdirSync(mkdtempSync(path.join(folder, 'try.')))) ?? false
+  return ofLog ?? isForbidden(() => fs.rmdirSync(fs.mkdtempSync(path.join(folder, 'try.')))) ?? false
 }
 
 /** Whether the system forbids this; undefined when it says something else. */
@@ -96,12 +85,12 @@ function isForbidden(attempt: () => void): boolean | undefined {
 
 /** The names of folders of residents, also of those that were killed. */
 export function residentHomes(folder: string): string[] {
-  return readdirSync(folder).filter((name) => name.endsWith('.d'))
+  return fs.readdirSync(folder).filter((name) => name.endsWith('.d'))
 }
 
 /** The names of folders as `ownPlace` and `displace` make them. */
 export function unpublishedHomes(folder: string): string[] {
-  return readdirSync(folder).filter((name) => /^[0-9a-f]+(?:\.d)?\.\d+(?:\.\w+)?$/.test(name))
+  return fs.readdirSync(folder).filter((name) => /^[0-9a-f]+(?:\.d)?\.\d+(?:\.\w+)?$/.test(name))
 }
 
 /** The process id of the resident that has this folder: a link that leads nowhere. Windows has none. */
@@ -116,7 +105,7 @@ export function socketIn(home: string): string {
 /** Identifies the resident that has this folder. */
 export function holderOf(home: string): bigint | undefined {
   // On Windows it has more digits than a number.
-  return lstatSync(home, { throwIfNoEntry: false, bigint: true })?.ino
+  return fs.lstatSync(home, { throwIfNoEntry: false, bigint: true })?.ino
 }
 
 /** The folder of a resident before it is published, and its socket in it. */
@@ -134,13 +123,13 @@ export function displace(home: string, holder: bigint, keep: (folder: string) =>
   const aside = `${home}.${process.pid}.${Date.now().toString(36)}`
   try {
     if (holderOf(home) !== holder) return false
-    renameSync(home, aside)
+    fs.renameSync(home, aside)
     if (holderOf(aside) !== holder) {
-      renameSync(aside, home)
+      fs.renameSync(aside, home)
       return false
     }
     keep(aside)
-    rmSync(aside, { recursive: true, force: true })
+    fs.rmSync(aside, { recursive: true, force: true })
     return true
   } catch {
     return false

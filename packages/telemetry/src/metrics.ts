@@ -73,46 +73,30 @@ export class Metrics implements Subscriber {
   readonly #ofCalls = new Map<string, Histogram>()
 
   receive(told: readonly Told[]): void {
-    for (const one of told) this.#take(one)
+    for (const { event, run } of told) this.#on[event.type]?.(event as never, run)
   }
 
-  #take({ event, run }: Told): void {
-    switch (event.type) {
-      case 'run.ended':
-        this.#runEnded(event, run)
-        break
-      case 'cell.ended':
-        this.#observe('sandbridge.cell.duration', event.durationMs, { 'sandbridge.cell.status': event.status })
-        break
-      case 'call.ended':
-        this.#callEnded(event)
-        break
-      case 'call.decided':
-        if (event.decision === 'deny') {
-          this.add('sandbridge.call.denied', 1, { 'mcp.server.name': event.server, 'gen_ai.tool.name': event.name })
-        }
-        break
-      case 'question.answered':
-        this.add('sandbridge.question.answered', 1, { 'sandbridge.answer': event.answer })
-        break
-      case 'sandbox.started':
-        this.#observe('sandbridge.sandbox.start.duration', event.durationMs, { 'sandbridge.provider': event.provider })
-        break
-      case 'sandbox.taken':
-        this.#observe('sandbridge.pool.wait.duration', event.durationMs, { 'sandbridge.pool.hit': event.wasPooled })
-        break
-      case 'server.state':
-        this.#serverState(event)
-        break
-      case 'session.started':
-        this.#openSessionCount += 1
-        break
-      case 'session.ended':
-        this.#openSessionCount -= 1
-        this.#observe('mcp.server.session.duration', event.durationMs, {})
-        break
-      default:
-    }
+  /** How each kind of event is counted. */
+  readonly #on: { [T in Told['event']['type']]?: (event: EventOf<T>, run: Run | undefined) => void } = {
+    'run.ended': (event, run) => this.#runEnded(event, run),
+    'cell.ended': ({ durationMs, status }) =>
+      this.#observe('sandbridge.cell.duration', durationMs, { 'sandbridge.cell.status': status }),
+    'call.ended': (event) => this.#callEnded(event),
+    'call.decided': ({ decision, server, name }) => {
+      const call = { 'mcp.server.name': server, 'gen_ai.tool.name': name }
+      if (decision === 'deny') this.add('sandbridge.call.denied', 1, call)
+    },
+    'question.answered': ({ answer }) => this.add('sandbridge.question.answered', 1, { 'sandbridge.answer': answer }),
+    'sandbox.started': ({ durationMs, provider }) =>
+      this.#observe('sandbridge.sandbox.start.duration', durationMs, { 'sandbridge.provider': provider }),
+    'sandbox.taken': ({ durationMs, wasPooled }) =>
+      this.#observe('sandbridge.pool.wait.duration', durationMs, { 'sandbridge.pool.hit': wasPooled }),
+    'server.state': (event) => this.#serverState(event),
+    'session.started': () => void (this.#openSessionCount += 1),
+    'session.ended': ({ durationMs }) => {
+      this.#openSessionCount -= 1
+      this.#observe('mcp.server.session.duration', durationMs, {})
+    },
   }
 
   add(name: SumName, value: number, attributes: Attributes = {}): void {

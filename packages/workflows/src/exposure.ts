@@ -13,14 +13,9 @@ import { codeFor, functionName, type Workflow } from './workflow-cell.ts'
 
 const MAX_DESCRIPTION_CHARS = 2_000
 
-interface ToolAnnotations {
-  readOnlyHint: boolean
-  destructiveHint: boolean
-  idempotentHint: boolean
-  openWorldHint: boolean
-}
+type ToolAnnotations = Record<'readOnlyHint' | 'destructiveHint' | 'idempotentHint' | 'openWorldHint', boolean>
 
-export interface ExposedTool {
+interface ExposedTool {
   name: string
   description: string
   inputSchema: ReturnType<typeof inputSchemaOf>
@@ -44,10 +39,8 @@ export interface ExposedSkill {
   digest: string
 }
 
-/** Masks texts for the model. @throws BridgeError MASK_UNAVAILABLE */
-interface ShownMasker {
-  masked<T>(work: (mask: Mask) => T): Promise<T>
-}
+/** Finds what masks texts for the model; undefined where nothing is masked. It throws BridgeError MASK_UNAVAILABLE. */
+type FindMasker = () => Promise<{ masked<T>(work: (mask: Mask) => T): Promise<T> } | undefined>
 
 /** A saved tool as the model may see it: its texts are masked, and its source is missing. */
 interface ShownTool extends Pick<SavedTool, 'name' | 'signature' | 'description' | 'isAsync'> {
@@ -66,17 +59,10 @@ const SKILL_NAME = /^[a-z0-9]+(-[a-z0-9]+)*$/
 export class ExposedWorkflows {
   readonly #names: readonly string[]
   readonly #store: Pick<SavedToolStore, 'find'>
-  readonly #findMasker: () => Promise<ShownMasker | undefined>
+  readonly #findMasker: FindMasker
 
-  /**
-   * @param names from MCP_BRIDGE_EXPOSE; unknown ones are ignored
-   * @param findMasker finds what masks the texts for the model; undefined where nothing is masked
-   */
-  constructor(
-    names: readonly string[],
-    store: Pick<SavedToolStore, 'find'>,
-    findMasker: () => Promise<ShownMasker | undefined>,
-  ) {
+  /** @param names from MCP_BRIDGE_EXPOSE; unknown ones are ignored */
+  constructor(names: readonly string[], store: Pick<SavedToolStore, 'find'>, findMasker: FindMasker) {
     this.#names = names
     this.#store = store
     this.#findMasker = findMasker

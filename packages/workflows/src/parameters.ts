@@ -42,8 +42,7 @@ export function parseArguments(
     const parameter = parameters.find((one) => one.name === name)
     if (!parameter) throw wrong(`There is no parameter '${option}'`, parameters, name)
     const next = words[at + 1]
-    const isFlag =
-      inline === undefined && kindOf(parameter.type) === 'boolean' && !/^(true|false|yes|no|1|0)$/i.test(next ?? '')
+    const isFlag = inline === undefined && kindOf(parameter.type) === 'boolean' && !SWITCH.test(next ?? '')
     if (isFlag) given[parameter.name] = true
     else {
       const text = inline ?? next
@@ -100,7 +99,7 @@ export function checkArguments(
   if (missing) throw refuse(`needs '${missing.name}'`)
   for (const [name, value] of Object.entries(given)) {
     const schema = schemaOf(parameters.find((one) => one.name === name)!)
-    if (!fits(value, schema)) throw refuse(`takes ${takenBy(schema)} as '${name}'`)
+    if (!isOfType(value, schema)) throw refuse(`takes ${takenBy(schema)} as '${name}'`)
   }
 }
 
@@ -114,7 +113,7 @@ const TYPES: Record<string, { what: string; has: (value: unknown) => boolean }> 
   null: { what: 'null', has: (value) => value === null },
 }
 
-function fits(value: unknown, { type, enum: choices }: PropertySchema): boolean {
+function isOfType(value: unknown, { type, enum: choices }: PropertySchema): boolean {
   if (choices) return choices.some((choice) => choice === value)
   return type === undefined || [type].flat().some((one) => TYPES[one]!.has(value))
 }
@@ -150,9 +149,20 @@ function isoWeek(year: number, month: number, day: number): { number: number; ye
   return { number: Math.floor((thursday - Date.UTC(ofThursday, 0, 1)) / (7 * DAY_MS)) + 1, year: ofThursday }
 }
 
-type Kind = 'integer' | 'number' | 'boolean' | 'string' | 'json' | 'any'
+type Kind = keyof typeof READERS
 
 const KINDS: Record<string, Kind> = { int: 'integer', float: 'number', bool: 'boolean', str: 'string' }
+const SWITCH = /^(true|false|yes|no|1|0)$/i
+
+/** What a text of each kind is, how it looks, and its value. */
+const READERS = {
+  integer: ['a whole number', (text: string) => /^[+-]?\d{1,15}$/.test(text), Number],
+  number: ['a number', (text: string) => text.trim() !== '' && Number.isFinite(Number(text)), Number],
+  boolean: ['true or false', (text: string) => SWITCH.test(text), (text: string) => /^(true|yes|1)$/i.test(text)],
+  string: ['a text', () => true, String],
+  json: ['JSON', (text: string) => typeof parseJson(text) === 'object', parseJson],
+  any: ['anything', () => true, (text: string): unknown => parseJson(text) ?? text],
+} as const
 
 function kindOf(type: string): Kind {
   const plain = withoutNone(type)
@@ -191,34 +201,11 @@ function literals(type: string): string[] | undefined {
 }
 
 function valueOf(text: string, { name, type }: Parameter): unknown {
-  const refuse = (what: string): BridgeError =>
-    new BridgeError(
-      'TOOL_ARGUMENTS_INVALID',
-      `--${name.replaceAll('_', '-')} takes ${what}, not '${text.slice(0, 80)}'`,
-      { hint: '' },
-    )
   const choices = literals(withoutNone(type))
-  if (choices && !choices.includes(text)) throw refuse(choices.join(', '))
-  switch (kindOf(type)) {
-    case 'integer':
-      if (!/^[+-]?\d{1,15}$/.test(text)) throw refuse('a whole number')
-      return Number(text)
-    case 'number':
-      if (text.trim() === '' || !Number.isFinite(Number(text))) throw refuse('a number')
-      return Number(text)
-    case 'boolean':
-      if (!/^(true|false|yes|no|1|0)$/i.test(text)) throw refuse('true or false')
-      return /^(true|yes|1)$/i.test(text)
-    case 'json': {
-      const value = parseJson(text)
-      if (typeof value !== 'object') throw refuse('JSON')
-      return value
-    }
-    case 'any':
-      return parseJson(text) ?? text
-    default:
-      return text
-  }
+  const [what, fits, read] = READERS[kindOf(type)]
+  if (choices ? choices.includes(text) : fits(text)) return read(text)
+  const message = `--${name.replaceAll('_', '-')} takes ${choices?.join(', ') ?? what}, not '${text.slice(0, 80)}'`
+  throw new BridgeError('TOOL_ARGUMENTS_INVALID', message, { hint: '' })
 }
 
 /** Null is also allowed where it is the default, as in `tags: list = None`. */
@@ -236,13 +223,8 @@ function schemaOf({ type, default: whenMissing }: Parameter): PropertySchema {
 }
 
 function wrong(message: string, parameters: readonly Parameter[], name?: string): BridgeError {
-  const near =
-    name === undefined
-      ? ''
-      : didYouMeanText(
-          name,
-          parameters.map((one) => one.name),
-        )
+  const names = parameters.map((one) => one.name)
+  const near = name === undefined ? '' : didYouMeanText(name, names)
   const all = parameters
     .map((one) => `--${one.name.replaceAll('_', '-')}${one.required ? '' : ' (optional)'}`)
     .join(' ')

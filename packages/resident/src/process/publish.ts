@@ -1,15 +1,6 @@
 // How a resident gets its name: it listens in a folder of its own, then renames that folder. Of several that start at
 // once, one succeeds.
-import {
-  mkdirSync,
-  readFileSync,
-  readlinkSync,
-  renameSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import fs from 'node:fs'
 import type { Server, Socket } from 'node:net'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -49,18 +40,18 @@ export async function publish(
   { admit, onDisplaced }: { admit: (socket: Socket) => void; onDisplaced: (folder: string) => void },
 ): Promise<bigint | undefined> {
   const own = ownPlace(place, name)
-  rmSync(own.home, { recursive: true, force: true })
-  mkdirSync(own.home, { mode: 0o700 })
+  fs.rmSync(own.home, { recursive: true, force: true })
+  fs.mkdirSync(own.home, { mode: 0o700 })
   const host = path.join(own.home, HOST)
-  if (IS_WINDOWS) writeFileSync(host, hostScope())
+  if (IS_WINDOWS) fs.writeFileSync(host, hostScope())
   else {
-    symlinkSync(hostScope(), host)
-    symlinkSync(String(process.pid), pidLink(own.home))
+    fs.symlinkSync(hostScope(), host)
+    fs.symlinkSync(String(process.pid), pidLink(own.home))
   }
   await listen(server, own.socket, admit)
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     if (rename(own.home, place.home)) {
-      rmSync(place.starting, { recursive: true, force: true })
+      fs.rmSync(place.starting, { recursive: true, force: true })
       return holderOf(place.home)
     }
     const holder = holderOf(place.home)
@@ -72,8 +63,8 @@ export async function publish(
     if (await accepts(place.socket)) break
     displace(place.home, holder, onDisplaced)
   }
-  rmSync(own.home, { recursive: true, force: true })
-  rmSync(place.starting, { recursive: true, force: true })
+  fs.rmSync(own.home, { recursive: true, force: true })
+  fs.rmSync(place.starting, { recursive: true, force: true })
   return undefined
 }
 
@@ -90,10 +81,10 @@ export async function removeKilled({ folder }: ResidentPlace, keep: (home: strin
   for (const name of unpublishedHomes(folder)) {
     const home = path.join(folder, name)
     if (!isOfThisHost(home)) continue
-    const { mtimeMs = Infinity } = statSync(home, { throwIfNoEntry: false }) ?? {}
+    const { mtimeMs = Infinity } = fs.statSync(home, { throwIfNoEntry: false }) ?? {}
     if (Date.now() - mtimeMs < STARTED_MS || (await accepts(socketIn(home)))) continue
     keep(home)
-    rmSync(home, { recursive: true, force: true })
+    fs.rmSync(home, { recursive: true, force: true })
   }
   for (const name of residentHomes(folder)) {
     const home = path.join(folder, name)
@@ -106,7 +97,7 @@ export async function removeKilled({ folder }: ResidentPlace, keep: (home: strin
 function isOfThisHost(home: string): boolean {
   try {
     const host = path.join(home, HOST)
-    return (IS_WINDOWS ? readFileSync(host, 'utf8') : readlinkSync(host)) === hostScope()
+    return (IS_WINDOWS ? fs.readFileSync(host, 'utf8') : fs.readlinkSync(host)) === hostScope()
   } catch {
     return false
   }
@@ -114,7 +105,7 @@ function isOfThisHost(home: string): boolean {
 
 function rename(from: string, to: string): boolean {
   try {
-    renameSync(from, to)
+    fs.renameSync(from, to)
     return true
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException

@@ -24,12 +24,10 @@ import { driftOf } from '../used-tools.ts'
 import type { Decide } from '@sandbridge/once/journal.ts'
 import { WORKFLOW_TIMEOUT_MS } from '../schedules.ts'
 import { asWorkflow, codeFor, functionName, watchedFlows, type Workflow } from '../workflow-cell.ts'
-import { print, printEmpty, printJson } from '@sandbridge/core/cli/terminal'
+import { print, printEmpty, printJson, printSummary, printTable, tell } from '@sandbridge/core/cli/terminal'
 import { confirm } from '@sandbridge/commands/confirm.ts'
-import { hasTerminal, pickOne } from '@sandbridge/commands/ask-in-terminal.ts'
-import { printSummary, printTable, tell } from '@sandbridge/core/cli/terminal'
 import { ProgressBar } from '@sandbridge/commands/progress-bar.ts'
-import { readLine, whileAsking } from '@sandbridge/commands/ask-in-terminal.ts'
+import { hasTerminal, pickOne, readLine, whileAsking } from '@sandbridge/commands/ask-in-terminal.ts'
 import { withBridge } from '@sandbridge/commands/open-bridge.ts'
 import { runInTerminal } from '@sandbridge/terminal/cells/run-in-terminal.ts'
 import type { Upstreams } from '@sandbridge/core/upstream'
@@ -174,16 +172,10 @@ async function runForReal(
   }
   const calls: Parameters<typeof recording>[1] = []
   const upstreams = recording(bridge.upstreams, calls)
+  const kept = { upstreams, watched, journal: recorded(journal.cell, calls) }
   let code = FAILED
   try {
-    code = await run(
-      workflow,
-      args,
-      bridge,
-      { upstreams, watched, journal: recorded(journal.cell, calls) },
-      options,
-      bar,
-    )
+    code = await run(workflow, args, bridge, kept, options, bar)
   } finally {
     if (code === FAILED) tellEffects(await journal.fail())
   }
@@ -228,14 +220,8 @@ async function run(
   const { json, images = '.' } = options
   const timeoutMs = timeoutOf(options)
   const timeLimit = new TimeLimit(timeoutMs)
-  const request = {
-    code: codeFor(workflow, args),
-    timeoutMs,
-    timeLimit,
-    upstreams,
-    workflow: watched,
-    ...(journal && { journal }),
-  }
+  const cell = { code: codeFor(workflow, args), timeoutMs, timeLimit, upstreams, workflow: watched }
+  const request = { ...cell, ...(journal && { journal }) }
   const shown = { bar, json: json === true, images, endsSession: true }
   return runInTerminal(bridge, bridge.openSession(), request, shown)
 }
@@ -304,21 +290,15 @@ export async function outdatedReplies({ calls }: Fixture, catalog: Pick<Catalog,
   for (const { server, tool, result } of calls) {
     const name = `${server}.${tool}`
     if (told.has(name) || !isRecord(result) || result['isError'] === true) continue
-    const schema = await outputSchemaOf(server, tool, catalog)
+    // A missing tool is reported elsewhere.
+    const found = await catalog.findTool(server, tool).catch((error: unknown) => {
+      if (!BridgeError.isInstance(error)) throw error
+    })
+    const schema = found?.definition.outputSchema
     if (schema === undefined) continue
     const value = result['structuredContent']
     const wrong = value === undefined ? 'it has no structured content' : violation(value, schema, schema, 'result')
     if (wrong !== undefined) told.set(name, `A recorded reply of ${name} does not fit what it returns today: ${wrong}.`)
   }
   return [...told.values()]
-}
-
-async function outputSchemaOf(server: string, tool: string, catalog: Pick<Catalog, 'findTool'>): Promise<unknown> {
-  try {
-    return (await catalog.findTool(server, tool)).definition.outputSchema
-  } catch (error) {
-    // A missing tool is reported elsewhere.
-    if (BridgeError.isInstance(error)) return undefined
-    throw error
-  }
 }

@@ -84,15 +84,13 @@ async function list(store: ScheduleStore, savedTools: SavedToolStore, { json }: 
       ...all.map(([id, one]): Cell[] => [
         { text: id, style: 'cyan' },
         one.when,
-        workflows.has(one.workflow) ? shown(nextOf(one), one.zone) : `fails: the workflow '${one.workflow}' is gone`,
+        workflows.has(one.workflow) ? nextText(one) : `fails: the workflow '${one.workflow}' is gone`,
         lastOf(one),
       ]),
-      ...unreadable.map((id): Cell[] => [
-        { text: id, style: 'cyan' },
-        '',
-        { text: 'never', style: 'red' },
-        `This schedule cannot be read. Remove it: sandbridge schedule ${shellWord(id)} --remove`,
-      ]),
+      ...unreadable.map((id): Cell[] => {
+        const remedy = `This schedule cannot be read. Remove it: sandbridge schedule ${shellWord(id)} --remove`
+        return [{ text: id, style: 'cyan' }, '', { text: 'never', style: 'red' }, remedy]
+      }),
     ],
     { head: ['NAME', 'WHEN', 'NEXT', 'LAST'] },
   )
@@ -107,8 +105,9 @@ function nextOf({ when, zone }: Schedule): Date | undefined {
   }
 }
 
-function shown(next: Date | undefined, zone: string): string {
-  return next ? local(next, zone) : 'never'
+function nextText(one: Schedule): string {
+  const next = nextOf(one)
+  return next ? local(next, one.zone) : 'never'
 }
 
 /** The last due time, and the last run if that is another one. */

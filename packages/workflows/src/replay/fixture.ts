@@ -71,13 +71,9 @@ export function replaying(upstreams: Upstreams, { calls }: Fixture): Upstreams {
     // The last reply is used for all later calls.
     const result = results.length > 1 ? results.shift() : results[0]
     if (result !== undefined) return Promise.resolve(result as ToolResult)
-    throw new BridgeError(
-      'STATE_NOT_FOUND',
-      `No reply of ${call.server}.${call.tool} was recorded for these arguments`,
-      {
-        hint: 'Record the replies again: sandbridge run-workflow NAME --record',
-      },
-    )
+    const message = `No reply of ${call.server}.${call.tool} was recorded for these arguments`
+    const hint = 'Record the replies again: sandbridge run-workflow NAME --record'
+    throw new BridgeError('STATE_NOT_FOUND', message, { hint })
   })
 }
 

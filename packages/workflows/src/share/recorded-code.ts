@@ -106,13 +106,8 @@ function codeOf(run: string, entry: RecordEntry | undefined): string {
     })
   }
   if (hash('sha256', code) !== codeHash) {
-    throw new BridgeError(
-      'STATE_REFUSED',
-      `A secret was removed from the recorded code of run ${name}: it is not what ran`,
-      {
-        hint: 'Keep the function with runtime.save_workflow in a cell.',
-      },
-    )
+    const message = `A secret was removed from the recorded code of run ${name}: it is not what ran`
+    throw new BridgeError('STATE_REFUSED', message, { hint: 'Keep the function with runtime.save_workflow in a cell.' })
   }
   return code
 }

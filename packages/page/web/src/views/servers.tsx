@@ -196,17 +196,8 @@ function ServerDetails({ name, changes }: { name: string; changes: number }): JS
   )
 }
 
-function factsOf({
-  alias,
-  type,
-  commandLine,
-  authorized,
-  file,
-  start,
-  state,
-  tokens,
-  fetchedAt,
-}: ServerDetailsView): Fact[] {
+function factsOf(server: ServerDetailsView): Fact[] {
+  const { alias, type, commandLine, authorized, file, start, state, tokens, fetchedAt } = server
   const started = start && (
     <>
       took {duration(start.tookMs)}
