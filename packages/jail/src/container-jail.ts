@@ -174,13 +174,8 @@ function mountArgument({ kind, source, target }: Mount, nothing: ContainerOption
   // Engines separate the parts of a mount with commas.
   const odd = [from, target].find((place) => /[,"\n]/.test(place))
   if (odd !== undefined) {
-    throw new BridgeError(
-      'CONFIG_INVALID',
-      `${odd} has a comma, a quotation mark or a line break: no container can show it.`,
-      {
-        hint: 'Rename it, or install bubblewrap.',
-      },
-    )
+    const message = `${odd} has a comma, a quotation mark or a line break: no container can show it.`
+    throw new BridgeError('CONFIG_INVALID', message, { hint: 'Rename it, or install bubblewrap.' })
   }
   return `--mount=type=bind,source=${from},target=${target}${kind === 'write' ? '' : ',readonly'}`
 }

@@ -133,11 +133,8 @@ async function isThere(place: string): Promise<boolean> {
     throw error
   })
   if (!found?.isSymbolicLink()) return found !== undefined
-  throw new BridgeError(
-    'CONFIG_INVALID',
-    `The sandbox of this server cannot protect ${place}: it is a symbolic link.`,
-    {
-      hint: 'Put what it leads to in its place. To leave it unprotected, name it in allowWrite.',
-    },
-  )
+  const message = `The sandbox of this server cannot protect ${place}: it is a symbolic link.`
+  throw new BridgeError('CONFIG_INVALID', message, {
+    hint: 'Put what it leads to in its place. To leave it unprotected, name it in allowWrite.',
+  })
 }

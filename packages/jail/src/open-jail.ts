@@ -210,12 +210,9 @@ function unavailable(name: string, why: string): BridgeError {
     process.platform === 'linux'
       ? 'Install bubblewrap (apt install bubblewrap, dnf install bubblewrap), podman or docker, or'
       : 'Install podman or docker and set MCP_BRIDGE_JAIL=image to an image with the programs of the server, or'
-  return new BridgeError(
-    'UPSTREAM_JAIL_UNAVAILABLE',
-    `Server '${name}' must run in a jail, and none can be made: ${why}.`,
-    {
-      hint: `The server was not started. Ask the user: ${remedy} take the server's \`sandbox\` away.`,
-      userHint: `${remedy} take the server's \`sandbox\` away. \`sandbridge doctor\` says what works here.`,
-    },
-  )
+  const message = `Server '${name}' must run in a jail, and none can be made: ${why}.`
+  return new BridgeError('UPSTREAM_JAIL_UNAVAILABLE', message, {
+    hint: `The server was not started. Ask the user: ${remedy} take the server's \`sandbox\` away.`,
+    userHint: `${remedy} take the server's \`sandbox\` away. \`sandbridge doctor\` says what works here.`,
+  })
 }

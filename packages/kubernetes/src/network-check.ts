@@ -70,15 +70,12 @@ export async function checkNetwork(sandbox: Sandbox, targets: readonly Target[],
     if (!Array.isArray(reached)) throw await noAnswer(sandbox)
     if (reached.length === 0) return
     const places = reached.map((place) => (Array.isArray(place) ? `${place[0]} (${place[1]}:${place[2]})` : ''))
-    throw new BridgeError(
-      'SANDBOX_ENGINE_MISSING',
-      `A pod of this cluster has a network: it reached ${places.join(', ')}.`,
-      {
-        hint:
-          'Use a network plugin that enforces NetworkPolicies from the start of a pod. ' +
-          'To run cells all the same, set MCP_BRIDGE_KUBERNETES=network=unchecked.',
-      },
-    )
+    const message = `A pod of this cluster has a network: it reached ${places.join(', ')}.`
+    throw new BridgeError('SANDBOX_ENGINE_MISSING', message, {
+      hint:
+        'Use a network plugin that enforces NetworkPolicies from the start of a pod. ' +
+        'To run cells all the same, set MCP_BRIDGE_KUBERNETES=network=unchecked.',
+    })
   } finally {
     // Not awaited.
     void sandbox.dispose()

@@ -13,7 +13,6 @@ import { kept, keptArtifact, keptTool } from './views/kept.ts'
 import { recordedRun, recordRuns, runFilter } from './views/record.ts'
 import { Notebook } from './views/notebook.ts'
 import { serverDetails, serverList, type ServerListView } from './views/server-views.ts'
-import { sharedUsage } from './views/usage.ts'
 import type { Ledger } from '@sandbridge/core/observe/runs'
 
 interface Route {
@@ -93,7 +92,7 @@ export function createRoutes(bridge: Bridge, ledger: Ledger): Routes {
     post('notebook/complete', z.object({ code: codeParam, session }), (asked) =>
       notebook.complete(asked.code, asked.session),
     ),
-    get('usage', z.object({}), sharedUsage(bridge)),
+    get('usage', z.object({}), sharedUsage(bridge.sessions)),
     get('cell', z.object({ id: nameParam }), ({ id }) => {
       const cell = ledger.runs.get(id)
       if (cell) return cell
@@ -125,4 +124,21 @@ async function signInTo(bridge: Bridge, name: string): Promise<{ url: string }> 
   const page = await beginSignIn((await bridge.page.servers()).connected, name)
   const url = bridge.signInPage?.linkTo({ server: name, user: undefined, page }) ?? page.href
   return { url: /^https?:/.test(url) ? url : '' }
+}
+
+/** Current resource use of the sandboxes of sessions. */
+export type UsageView = Awaited<ReturnType<Bridge['sessions']['usage']>>[number]
+
+/** How long a measurement counts: several pages may ask at once. */
+const FRESH_MS = 1_000
+
+function sharedUsage(sessions: Bridge['sessions']): () => Promise<UsageView[]> {
+  let last: Promise<UsageView[]> | undefined
+  let askedAt = -Infinity
+  return () => {
+    const now = performance.now()
+    if (last && now - askedAt < FRESH_MS) return last
+    askedAt = now
+    return (last = sessions.usage())
+  }
 }

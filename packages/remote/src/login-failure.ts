@@ -103,14 +103,8 @@ function scopeNeeded(about: Circumstances, scope: string): BridgeError {
     hint = `It does not say which. Ask the user to find out, and to run ${loginCommand(about, ' --scope …')} with them in a terminal.`
     userHint = `It does not say which. Find out, and run ${loginCommand(about, ' --scope …')} with them.`
   }
-  return new BridgeError(
-    'UPSTREAM_AUTH_REQUIRED',
-    `Server '${server}' requires more permissions than ${credentials ? has : 'the login has'}${named}`,
-    {
-      hint,
-      userHint,
-    },
-  )
+  const message = `Server '${server}' requires more permissions than ${credentials ? has : 'the login has'}${named}`
+  return new BridgeError('UPSTREAM_AUTH_REQUIRED', message, { hint, userHint })
 }
 
 /** Empty when the server refused for a missing scope without naming it. */

@@ -1,28 +1,17 @@
 // What cells have stored for the user, for the page.
 import type { Bridge } from '@sandbridge/core/bridge/bridge.ts'
-import { savedToolSummary } from '@sandbridge/core/keep/saved'
+import { type Artifact, type SavedTool, savedToolSummary } from '@sandbridge/core/keep/saved'
 
 export interface KeptView {
-  artifacts: {
-    name: string
-    version: number
-    /** Oldest first. */
-    versions: number[]
-    sizeBytes: number
-    contentType: string
-    createdAt: string
-  }[]
+  artifacts: (Artifact & Versions)[]
   /** Functions, including those that are workflows. */
-  tools: {
-    name: string
-    version: number
-    versions: number[]
-    signature: string
-    summary: string
-    /** A workflow's name outside Python. */
-    title?: string
-  }[]
+  tools: (Pick<SavedTool, 'name' | 'version' | 'signature'> & Versions & { summary: string; title?: string })[]
   broken: { name: string; problem: string }[]
+}
+
+interface Versions {
+  /** Oldest first. */
+  versions: number[]
 }
 
 /** Limit of a preview as text. */
@@ -38,19 +27,15 @@ export async function kept({ page }: Bridge): Promise<KeptView> {
   const newest = await artifacts.list()
   const { tools, broken } = await savedTools.list()
   return {
-    artifacts: newest.map(({ name, version, sizeBytes, contentType, createdAt }) => {
-      const all = (versions.get(name) ?? [version]).toSorted((a, b) => a - b)
-      return { name, version, versions: all, sizeBytes, contentType, createdAt }
+    artifacts: newest.map((one) => {
+      return { ...one, versions: (versions.get(one.name) ?? [one.version]).toSorted((a, b) => a - b) }
     }),
     tools: await Promise.all(
-      tools.map(async (tool) => ({
-        name: tool.name,
-        version: tool.version,
-        versions: await savedTools.versions(tool.name),
-        signature: tool.signature,
-        summary: savedToolSummary(tool),
-        ...(tool.workflow && { title: tool.workflow.title }),
-      })),
+      tools.map(async (tool) => {
+        const { name, version, signature, workflow } = tool
+        const about = { name, version, signature, summary: savedToolSummary(tool) }
+        return { ...about, versions: await savedTools.versions(name), ...(workflow && { title: workflow.title }) }
+      }),
     ),
     broken: broken.map(({ name, problem }) => ({ name, problem })),
   }

@@ -11,8 +11,8 @@ export interface ServerRow {
   alias: string
   description: string
   state: string
-  toolCount: number | undefined
-  problem: string | undefined
+  toolCount?: number | undefined
+  problem?: string | undefined
   tokens: number
   type: string
   /** Missing when this bridge has not started it. */
@@ -22,16 +22,15 @@ export interface ServerRow {
 export interface ServerDetailsView extends ServerRow {
   commandLine: string
   file: string
-  client: string
   canSignIn: boolean
   /** How its requests are authorized. Missing for a server of this machine. */
   authorized: string | undefined
-  fetchedAt: number | undefined
+  fetchedAt?: number | undefined
   lastError: { at: number; reason: string } | undefined
   hint: string | undefined
   log: string | undefined
-  instructions: string | undefined
-  tools: { name: string; alias: string; description: string; line: string; tokens: number; inputSchema: unknown }[]
+  instructions?: string | undefined
+  tools: { name: string; description: string; line: string; tokens: number }[]
 }
 
 export interface ServerListView {
@@ -49,11 +48,10 @@ export function serverList({
 }: ServerSet): ServerListView {
   const servers = catalog.servers().map((entry) => {
     const type = discovered.servers.find(({ name }) => name === entry.name)?.transport.type ?? ''
-    const { toolCount, problem } = entry
     // Its number of tools is of those that rules allow. The row has the number of all of them.
     const { tools, about: description } = catalog.details(entry.name)
     const tokens = listingTokens(tools)
-    return { ...entry, description, toolCount, problem, type, tokens, start: upstreams.lastStart(entry.name) }
+    return { ...entry, description, type, tokens, start: upstreams.lastStart(entry.name) }
   })
   const untrusted = discovered.untrusted.map(({ name, source }) => ({ name, file: source.file }))
   const skipped = discovered.skipped.map(({ name, file, reason }) => ({ name, file, reason }))
@@ -65,44 +63,24 @@ export async function serverDetails(
   { connected: { catalog, upstreams, tokenStore }, configured: { discovered } }: ServerSet,
   name: string,
 ): Promise<ServerDetailsView> {
-  const {
-    about: _,
-    tools,
-    failure,
-    lastError,
-    instructions,
-    fetchedAt,
-    toolCount,
-    problem,
-    ...entry
-  } = catalog.details(name)
+  const { about: _, tools, failure, lastError, skipped: _skipped, ...entry } = catalog.details(name)
   const definition = discovered.servers.find((one) => one.name === name)!
   const { transport, source } = definition
   const signIn = await signInState(definition, tokenStore)
   return {
     ...entry,
-    toolCount,
-    problem,
     type: transport.type,
     tokens: listingTokens(tools),
     start: upstreams.lastStart(name),
     commandLine: commandLine(transport),
     file: source.file,
-    client: source.client,
     canSignIn: upstreams.canSignIn(name),
     authorized: signIn && describeSignIn(signIn),
-    fetchedAt,
     lastError: lastError && { at: lastError.at, reason: lastError.reason },
     hint: failure?.hint,
     log: failure?.log ?? lastError?.log,
-    instructions,
-    tools: tools.map((tool) => ({
-      name: tool.name,
-      alias: tool.alias,
-      description: tool.description,
-      line: catalog.line(tool),
-      tokens: listingTokens([tool]),
-      inputSchema: tool.inputSchema,
-    })),
+    tools: tools.map((tool) => {
+      return { name: tool.name, description: tool.description, line: catalog.line(tool), tokens: listingTokens([tool]) }
+    }),
   }
 }

@@ -4,7 +4,7 @@ import { BridgeError, messageOf } from '@sandbridge/core/errors.ts'
 import type { EventOf, Subscriber } from '@sandbridge/core/observe/events'
 import type { RecordOptions } from '@sandbridge/core/parts'
 import { textOf } from './record-entry.ts'
-import { callFields, deliveryFields, otherFields, runFields } from './record-fields.ts'
+import { callFields, deliveryFields, type Fields, otherFields, runFields } from './record-fields.ts'
 import type { Call, Told } from '@sandbridge/core/observe/runs'
 import { RECORD_LIMITS, RecordFile, type RecordLimits } from './record-file.ts'
 
@@ -49,7 +49,8 @@ export class Audit implements Subscriber {
   receive(told: readonly Told[]): void {
     for (const one of told) {
       try {
-        this.#take(one)
+        const fields = this.#lineOf(one)
+        if (fields) this.#record.add(fields)
       } catch (error) {
         // A cell that finds an event without a line must not take the lines of others with it.
         this.#record.lose()
@@ -72,42 +73,25 @@ export class Audit implements Subscriber {
     await this.#record.close().catch((error: unknown) => this.#fail(error))
   }
 
-  #take({ event, run, call }: Told): void {
-    switch (event.type) {
-      case 'cell.ended':
-        // A run's line is written after its client has the answer. A cell from a terminal has no request.
-        if (run && event.parent === undefined)
-          this.#record.add(runFields(run, event.at, event.durationMs, this.#options))
-        break
-      case 'run.ended':
-        if (run) this.#record.add(runFields(run, event.at, event.durationMs, this.#options))
-        break
-      case 'run.delivered':
-        if (run) this.#record.add(deliveryFields(run, event.at))
-        break
-      case 'call.decided':
-        if (call) this.#record.add(callFields(event, call, this.#options))
-        break
-      case 'call.started':
-        if (call && this.#options.required) this.#record.add(callFields(event, call, this.#options))
-        break
-      case 'call.ended':
-        if (call) this.#callEnded(call, event)
-        break
-      default: {
-        const fields = otherFields(event, this.#options)
-        if (fields) this.#record.add(fields)
-      }
-    }
+  /** The line of an event; undefined for one that has none. */
+  #lineOf({ event, run, call }: Told): Fields | undefined {
+    const options = this.#options
+    // A run's line is written after its client has the answer. A cell from a terminal has no request.
+    if (event.type === 'run.ended' || (event.type === 'cell.ended' && event.parent === undefined))
+      return run && runFields(run, event.at, event.durationMs, options)
+    if (event.type === 'run.delivered') return run && deliveryFields(run, event.at)
+    if (event.type === 'call.ended') return call && this.#answered(call, event)
+    if (event.type === 'call.decided' || (event.type === 'call.started' && options.required))
+      return call && callFields(event, call, options)
+    return otherFields(event, options)
   }
 
-  #callEnded(call: Call, ended: EventOf<'call.ended'>): void {
+  #answered(call: Call, ended: EventOf<'call.ended'>): Fields {
     const { replay } = this.#options
     const isFull = replay && this.#replyChars >= MAX_WAITING_REPLY_CHARS
-    const options = isFull ? { ...this.#options, replay: false } : this.#options
-    const fields = callFields(ended, call, options)
+    const fields = callFields(ended, call, isFull ? { ...this.#options, replay: false } : this.#options)
     if (replay) this.#replyChars += textOf(fields, 'result').length
-    this.#record.add(fields)
+    return fields
   }
 
   async #flush(): Promise<void> {

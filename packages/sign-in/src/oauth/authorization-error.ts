@@ -92,13 +92,8 @@ export function authorizationFailure(name: string, error: unknown, redact: Redac
   if (BridgeError.isInstance(error)) return error
   const text = oneLine(redactStart(redact, messageOf(error), SHOWN_CHARS), SHOWN_CHARS)
   if (error instanceof AuthorizationError && error.isOutage) {
-    return new BridgeError(
-      'UPSTREAM_UNREACHABLE',
-      `Sign-in to server '${name}' failed at its authorization server: ${text}`,
-      {
-        hint: 'The stored sign-in is kept. Retry in a moment.',
-      },
-    )
+    const message = `Sign-in to server '${name}' failed at its authorization server: ${text}`
+    return new BridgeError('UPSTREAM_UNREACHABLE', message, { hint: 'The stored sign-in is kept. Retry in a moment.' })
   }
   const hint = (error instanceof AuthorizationError && error.hint) || again
   return new BridgeError('UPSTREAM_AUTH_REQUIRED', `The login at server '${name}' failed: ${text}`, {

@@ -58,11 +58,8 @@ export function assertTrusted(asked: {
   const [what, line] = isTrusted
     ? [`has the metadata of its authorization server at ${elsewhere}`, lineFor('authServerMetadataUrl', elsewhere!)]
     : [`requires sign-in at another address, ${new URL(issuer).origin}`, lineFor('issuer', issuer)]
-  throw new BridgeError(
-    'UPSTREAM_AUTH_REQUIRED',
-    `Server '${name}' ${what}: the secret of the entry is not sent there`,
-    {
-      hint: `If that is where the client is registered, ask the user to write ${line ?? 'that'} into its \`oauth\`.`,
-    },
-  )
+  const message = `Server '${name}' ${what}: the secret of the entry is not sent there`
+  throw new BridgeError('UPSTREAM_AUTH_REQUIRED', message, {
+    hint: `If that is where the client is registered, ask the user to write ${line ?? 'that'} into its \`oauth\`.`,
+  })
 }

@@ -56,13 +56,10 @@ async function removeSandbox(name: string): Promise<void> {
 async function keptPods() {
   const { runtime, kubernetesContext: context, kubernetesNamespace: namespace } = await loadSettings()
   if (runtime !== 'kubernetes') {
-    throw new BridgeError(
-      'CONFIG_INVALID',
-      'Only pods outlive their bridge, and MCP_BRIDGE_RUNTIME is not kubernetes',
-      {
-        hint: 'Set MCP_BRIDGE_RUNTIME=kubernetes. On one machine, the resident bridge keeps sessions.',
-      },
-    )
+    const message = 'Only pods outlive their bridge, and MCP_BRIDGE_RUNTIME is not kubernetes'
+    throw new BridgeError('CONFIG_INVALID', message, {
+      hint: 'Set MCP_BRIDGE_RUNTIME=kubernetes. On one machine, the resident bridge keeps sessions.',
+    })
   }
   const pods = await kubernetes.for('MCP_BRIDGE_RUNTIME=kubernetes')
   return { pods, cluster: { context, namespace } }
