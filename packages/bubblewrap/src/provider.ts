@@ -39,7 +39,6 @@ interface Command {
   args: string[]
 }
 
-/** Input for one start. */
 interface Start {
   id: string
   found: Found
@@ -108,7 +107,6 @@ export class BubblewrapProvider implements Provider {
     return places.every((place) => existsSync(place))
   }
 
-  /** Undefined if forking fails. */
   #fork({ id, found, cgroup, memoryBytes }: Start): Promise<Sandbox | undefined> {
     const { projects = false, pidsCount } = this.#options
     const folders = writableFolders(projects).map(([folder, mebibytes]) => `${folder}:${mebibytes}`)

@@ -93,7 +93,6 @@ export interface HttpOptions extends Address {
   /** The bridge's own token. */
   token: string
   tls?: TlsFiles | undefined
-  /** Addresses and ranges of trusted proxies. */
   trustedProxies?: readonly string[]
   offers?: ServerParts['offers']
   /** Missing when users sign in to servers on this machine only. */

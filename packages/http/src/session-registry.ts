@@ -9,7 +9,6 @@ interface RegistryOptions {
   /** Whether an earlier bridge kept a sandbox for this session. */
   keeps: (kept: ReturnType<KeptFor>) => Promise<boolean>
   close: (session: Session) => Promise<void>
-  /** Maximum number of sessions. */
   max: number
   /** Maximum for one user; missing means `max`. */
   maxOfUser?: number | undefined

@@ -19,7 +19,6 @@ export interface BubblewrapJail {
 
 export interface JailMounts {
   home: { source: string; target: string }
-  /** The Unix socket of the filtering proxy. */
   proxySocket: string | undefined
   /** Mounts beside the root, in order. */
   mounts: readonly Mount[]

@@ -26,7 +26,6 @@ export interface ContainerOptions {
   mounts: readonly Mount[]
   /** Mount points of this machine: mounting a folder read-only does not make mounts inside it read-only. */
   submounts: readonly string[]
-  /** The Unix socket of the filtering proxy. */
   proxySocket: string | undefined
   /** An empty folder and a file without permissions, to mount over hidden ones. */
   nothing: { folder: string; file: string }

@@ -23,7 +23,6 @@ export type LookupAll = (
 ) => void
 
 export interface FilteringProxyOptions {
-  /** Path of the Unix socket to listen on. */
   socketPath: string
   domains: AllowedDomains
   /** Receives a refused host, safe to display, and the reason. */

@@ -19,7 +19,6 @@ export interface ViewRequest {
   home: string
   /** PATH. */
   searchPath: string
-  /** The bridge's state folder. */
   stateDir: string
   /** Other folders and files of the bridge, and config files with other servers' secrets. */
   hidden: readonly string[]

@@ -9,7 +9,6 @@ import { needsSecret, programManifest, programPolicyManifest, secretManifest } f
 
 interface StartOptions extends Pick<PodSandboxOptions, 'name' | 'startTimeoutMs' | 'pingMs'> {
   cluster: Cluster
-  /** The pod of a kernel. */
   pod: ReturnType<typeof podManifest>
 }
 

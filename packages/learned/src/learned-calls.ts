@@ -74,7 +74,6 @@ export class LearnedCalls {
     return this.#record.value.days.get(server)?.filter((day) => day > since).length ?? 0
   }
 
-  /** A server was called. */
   learnUse(server: string): void {
     const today = this.#day()
     this.#change(({ days }) => {

@@ -91,7 +91,6 @@ function ownWords({ server, name, description }: CatalogTool): Set<string> {
   return new Set(tokens(`${server} ${name} ${description}`).map(({ word }) => word))
 }
 
-/** The tool as it is now. */
 function identityOf({ server, name, fingerprint }: CatalogTool, catalog: CallPlace['catalog']): ToolIdentity {
   return { server: catalog.of(server).key, name, print: fingerprint }
 }

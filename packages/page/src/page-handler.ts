@@ -73,7 +73,6 @@ export class PageHandler {
     return `${origin}${PAGE_PATH}${QUESTION}/${this.#questions.newLink(question)}`
   }
 
-  /** Whether the page is open in a browser. */
   get isOpen(): boolean {
     return this.#pages.count > 0
   }

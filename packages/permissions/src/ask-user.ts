@@ -142,7 +142,6 @@ async function keptAnswer(
   return { why, hint: unasked(page?.address) }
 }
 
-/** @returns a function that reports the answer */
 function tellQuestion(message: string, group: readonly Asked[], { events, origin }: CellOf): (answer: string) => void {
   if (!events.active) return () => {}
   const about = { id: newId(), ...ofCell(origin), method: 'permission' }

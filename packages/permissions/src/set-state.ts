@@ -6,7 +6,6 @@ import { JsonRecord } from '@sandbridge/core/keep'
 import { KeptQuestions } from './kept-questions.ts'
 import { type Counts, type Hours, type LimitReached, takeCall } from './limits.ts'
 
-/** State of one session. */
 interface SessionState {
   counts: Counts
   /** Keys of tools that the user has allowed for the session. */

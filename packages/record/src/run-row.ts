@@ -17,7 +17,6 @@ export interface RunRow extends Pick<
   servers: string[]
   /** The first line of its code, if that is known. */
   title?: string
-  /** The error that ended it. */
   error?: string
   /** The bridge has it in memory; missing when it is only in the record. */
   isRemembered?: true

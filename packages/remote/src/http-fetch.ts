@@ -17,7 +17,6 @@ import { remoteReason } from './remote-failure.ts'
 const KEEP_ALIVE_MS = 15_000
 
 export interface HttpFetchOptions {
-  /** Allow link-local and metadata addresses. */
   allowLinkLocal: boolean
   /** Source of proxy settings. */
   env: Record<string, string | undefined>

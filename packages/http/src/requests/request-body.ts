@@ -10,7 +10,6 @@ import { refusalOfText } from '@sandbridge/core/serve'
 export class BodyError extends Error {
   readonly status: 400 | 413 | 415
   readonly code: number
-  /** The id of the request in it. */
   readonly id: string | number | null
 
   constructor(status: BodyError['status'], message: string, code: number, id: BodyError['id'] = null) {

@@ -28,7 +28,6 @@ export interface Listener {
    * @returns false when too many such connections are open
    */
   admit(socket: Socket, user: object): boolean
-  /** Stops accepting connections. */
   stop(): void
   /** Ends the open connections. */
   close(): void

@@ -22,7 +22,6 @@ export class Api {
   readonly #made = new Map<string, unknown>()
   readonly #own: Record<string, unknown>
   readonly #functions: Record<string, Call> = {}
-  /** Aliases of the servers. */
   aliases: ReadonlySet<string> = new Set()
 
   constructor(link: Link, display: (value: unknown) => void) {

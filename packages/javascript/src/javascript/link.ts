@@ -33,7 +33,6 @@ type Told = RunMessage | { type: 'interrupt' } | { type: 'ping' }
 interface Open {
   resolve: (value: unknown) => void
   reject: (error: unknown) => void
-  /** Stack of the call. */
   stack: string
 }
 
@@ -88,7 +87,6 @@ export class Link {
     return this.#open.size > 0
   }
 
-  /** Resolves when no call is open. */
   async idle(): Promise<void> {
     if (this.#open.size > 0) await new Promise<void>((resolve) => (this.#whenIdle = resolve))
   }

@@ -6,7 +6,6 @@ import { parseCell, walk } from './syntax.ts'
 const TYPE_ARGUMENTS = /[\w$]<[^<>()=;]*>\s*\(/
 
 export interface ReadCell {
-  /** The JavaScript source. */
   source: string
   program: AnyNode
 }

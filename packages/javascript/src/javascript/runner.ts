@@ -98,7 +98,6 @@ function withoutTypes(source: string): string {
   return types.withoutTypes(source)
 }
 
-/** @returns a function that sends a line */
 function openChannel(fd: number, onLine: (line: string) => void): (line: string) => void {
   const socket = new net.Socket({ fd, readable: true, writable: true })
   let parts: string[] = []

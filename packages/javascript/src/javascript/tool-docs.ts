@@ -46,7 +46,6 @@ class ToolDocs extends Array<ToolDoc> {
   }
 }
 
-/** All tools of a server. */
 class ServerTools extends ToolDocs {
   override [util.inspect.custom](): string {
     const [first] = this

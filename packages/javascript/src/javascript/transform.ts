@@ -10,7 +10,6 @@ export interface Scripts {
   functions?: string
   /** An expression that runs the cell and evaluates to a promise of its value. It begins one line above the cell. */
   body: string
-  /** Declared names. */
   names: string[]
 }
 

@@ -23,7 +23,6 @@ const HANDSHAKE_MS = 10_000
 const PING_MS = 10_000
 /** After this many unanswered pings in a row, the connection is lost. */
 const MAX_MISSED_PINGS = 3
-/** Largest message to send. */
 const MESSAGE_BYTES = 64 << 10
 /** Largest message to receive: servers send at most 32 KiB. */
 const MAX_RECEIVED_BYTES = 8 << 20

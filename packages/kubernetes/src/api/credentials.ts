@@ -5,7 +5,6 @@ import { BridgeError } from '@sandbridge/core/errors.ts'
 import { type ExecCredential, runExecPlugin } from './exec-plugin.ts'
 import type { ClusterAccess, Material } from './kubeconfig.ts'
 
-/** TLS options of a connection. */
 interface TlsOptions {
   ca?: string
   cert?: string

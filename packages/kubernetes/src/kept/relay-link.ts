@@ -140,7 +140,6 @@ export class RelayLink {
     return this.#lines.endCode
   }
 
-  /** Number of the latest frame. */
   get lastFrame(): number {
     return this.#lines.last
   }

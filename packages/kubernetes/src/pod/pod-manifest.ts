@@ -47,7 +47,6 @@ export interface PodOptions {
   /** A file in the kubelets' seccomp folder; missing: the container runtime's profile. */
   seccompProfile?: string | undefined
   environment: Readonly<Record<string, string>>
-  /** Arguments of python3. */
   pythonArgs: readonly string[]
   /** For a pod that outlives the bridge: labels and annotations with which bridges find it. */
   durable?: { labels: Record<string, string>; annotations: Record<string, string> } | undefined

@@ -17,7 +17,6 @@ type Told = { isNew: true } | { connection: Connection } | { message: PageMessag
 class Store {
   connection: Connection = 'connecting'
   state = new Ledger(KEEPS)
-  /** Increases when servers have changed. */
   serverChanges = 0
   /** How the last sign-in to each server has ended, while the page was open. */
   readonly signIns = new Map<string, { problem: string | undefined }>()

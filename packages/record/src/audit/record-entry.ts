@@ -19,7 +19,6 @@ export interface RecordEntry {
   time: string
   type: string
   fields: Fields
-  /** The line as in the file. */
   line: string
 }
 

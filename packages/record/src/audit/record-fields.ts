@@ -162,7 +162,6 @@ function flowFields(flow: CallFlow, isNamed: (name: string) => boolean = () => f
   return { from: Object.fromEntries(lists), seen: flow.seen }
 }
 
-/** Undefined when the code is too long. */
 function codeOf({ code, servers }: Run, { redact }: FieldOptions): string | undefined {
   if (code.length > MAX_WHOLE_CHARS) return undefined
   return servers.reduce((text, server) => redact(server, text), code)

@@ -52,7 +52,6 @@ export function parseManifest(value: unknown): McpbManifest {
 
 /** Where the unpacked file is, and whose machine it is on. */
 export interface McpbPlace {
-  /** The folder it was unpacked to. */
   folder: string
   home: string
   /** As in `process.platform`. */

@@ -41,7 +41,6 @@ const POLL_MS = 50
 export interface ServedClient {
   /** How it uses its servers. */
   servers(): ServerSharing[]
-  /** A line of MCP. */
   receive(line: string): void
   /** Another line of a command. */
   told(said: Record<string, unknown>): void

@@ -46,7 +46,6 @@ export async function logout(given: string | undefined, { all, user }: LogoutOpt
   })
 }
 
-/** Undefined for an entry that is gone. */
 function entryNamed(set: ServerSet, given: string): string | undefined {
   try {
     return nameIn(set, given)

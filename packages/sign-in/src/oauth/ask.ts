@@ -23,7 +23,6 @@ export type Ask = (address: string, init?: RequestInit) => Promise<Answer>
 
 interface AskOptions {
   fetch: FetchLike
-  /** The MCP server. */
   server: Pick<RemoteServer, 'url' | 'headers' | 'signIn' | 'oauth'>
   signal?: AbortSignal | undefined
   /** Timeout of one request, including its response body. */

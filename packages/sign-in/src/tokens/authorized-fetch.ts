@@ -17,7 +17,6 @@ export interface Refusal {
   /** The token that was refused; undefined for a request without one. */
   token: string | undefined
   challenge: BearerChallenge | undefined
-  /** Whether the server has accepted the token before. */
   wasAccepted: boolean
   /** Whether the server has answered other requests: it needs a sign-in for some only. */
   wasServed: boolean

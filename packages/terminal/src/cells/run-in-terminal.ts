@@ -18,9 +18,7 @@ export interface TerminalOptions {
   bar: ProgressBar
   /** Print the result as JSON after the cell, and nothing before. */
   json?: boolean
-  /** The folder for images. */
   images: string
-  /** The session ends with this cell. */
   endsSession?: boolean
   /** Missing: that of this process. */
   terminal?: Terminal

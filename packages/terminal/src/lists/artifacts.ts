@@ -40,29 +40,23 @@ async function listArtifacts({ json }: ArtifactsOptions, only: string | undefine
   }
   if (all.length + files.length === 0) return printEmpty(NO_ARTIFACTS)
   const newest = [...new Map(all.map((artifact) => [artifact.name, artifact])).values()]
-  printTable(
-    newest.map(({ name, version, sizeBytes, contentType, createdAt }) => [
-      name,
-      `version ${version}`,
-      `${sizeBytes.toLocaleString('en')} bytes`,
-      contentType,
-      shortTime(createdAt),
-    ]),
-  )
+  if (newest.length > 0) {
+    const rows = newest.map(({ name, version, sizeBytes, contentType, createdAt }) => {
+      return [name, `version ${version}`, sizeOf(sizeBytes), contentType, shortTime(createdAt)]
+    })
+    printTable(rows, { head: ['NAME', 'VERSION', 'SIZE', 'TYPE', 'SAVED'] })
+    const bytes = all.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
+    const what = `${count(newest.length, 'artifact')} in ${count(all.length, 'version')}, ${count(bytes, 'byte')}`
+    printSummary(`${what}. Get one: sandbridge artifacts ${newest[0]!.name} > FILE`)
+  }
   if (files.length === 0) return
   print(`/projects, kept in ${projects.folder}:`)
   printTable(
-    files.map(({ path: name, sizeBytes, modifiedAt }) => [
-      `${PROJECTS}${name}`,
-      `${sizeBytes.toLocaleString('en')} bytes`,
-      shortTime(modifiedAt.toISOString()),
-    ]),
-    { head: ['NAME', 'VERSION', 'SIZE', 'TYPE', 'SAVED'] },
+    files.map((file) => [PROJECTS + file.path, sizeOf(file.sizeBytes), shortTime(file.modifiedAt.toISOString())]),
   )
-  const bytes = all.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
-  const what = `${count(newest.length, 'artifact')} in ${count(all.length, 'version')}, ${count(bytes, 'byte')}`
-  printSummary(`${what}. Get one: sandbridge artifacts ${newest[0]!.name} > FILE`)
 }
+
+const sizeOf = (bytes: number): string => `${bytes.toLocaleString('en')} bytes`
 
 function describeProjectFile({ folder }: ProjectStore, { path: name, sizeBytes, modifiedAt }: ProjectEntry) {
   return { name: `${PROJECTS}${name}`, sizeBytes, modifiedAt: modifiedAt.toISOString(), file: path.join(folder, name) }

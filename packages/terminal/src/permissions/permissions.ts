@@ -145,7 +145,6 @@ async function allowTools(names: readonly string[], options: { json?: boolean })
   })
 }
 
-/** Finds a tool by its name in a rule. */
 async function namedTool({ catalog }: OpenTenant, name: string): Promise<CatalogTool> {
   const inner = name.replace(/^mcp__/, '')
   for (let at = inner.indexOf('__', 1); at !== -1; at = inner.indexOf('__', at + 1)) {

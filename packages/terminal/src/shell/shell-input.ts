@@ -6,7 +6,6 @@ import { createInterface, type Interface } from 'node:readline'
 import { replaceFile } from '@sandbridge/core/util/files'
 import type { Terminal } from '@sandbridge/core/cli/terminal'
 
-/** Lines of history. */
 const MAX_LINES = 1_000
 
 /** The result of waiting for a line: Ctrl-C discards the current input, Ctrl-D ends. */

@@ -282,8 +282,6 @@ function showPlan(
   for (const one of packages) print(`  needs the package ${one}`)
 }
 
-// Checks whether a workflow's recorded replies still match its tools' output schemas. Calls no tool.
-
 /** A sentence for each tool whose recorded replies no longer match its output schema. */
 export async function outdatedReplies({ calls }: Fixture, catalog: Pick<Catalog, 'findTool'>): Promise<string[]> {
   const told = new Map<string, string>()

@@ -11,7 +11,6 @@ import { runsNamed } from '@sandbridge/record/audit/read-record.ts'
 import { entryOf, type RecordEntry, runOf, textOf } from '@sandbridge/record/audit/record-entry.ts'
 import { startOf } from '@sandbridge/record/audit/recorded-run.ts'
 
-/** A call that was answered. */
 interface RecordedCall {
   server: string
   tool: string
@@ -112,7 +111,6 @@ function codeOf(run: string, entry: RecordEntry | undefined): string {
   return code
 }
 
-/** Undefined if the record does not contain the complete call. */
 function callOf({ fields }: RecordEntry): RecordedCall | undefined {
   const args = parseJson(textOf(fields, 'args'))
   const result = parseJson(textOf(fields, 'result'))

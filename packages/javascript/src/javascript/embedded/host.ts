@@ -2,7 +2,6 @@
 // packages/core/src/isolation/pyodide/inside/javascript.js.
 
 export interface Host {
-  /** Sends a line to the kernel. */
   send: (line: string) => void
   print: (stream: 'stdout' | 'stderr', text: string) => void
   /** Runs a script under the name `file`, and returns its value. */

@@ -13,7 +13,6 @@ import { Empty, type Fact, Facts, View } from '../parts/view.tsx'
 import { clock, duration, moment, plural, short } from '../words.ts'
 import { Problem, Words } from '../parts/problem.tsx'
 
-/** @param name of the open server */
 export function Servers({ name }: { name: string | undefined }): JSX.Element {
   const { serverChanges } = useStore()
   const [folders, setFolders] = useState(0)

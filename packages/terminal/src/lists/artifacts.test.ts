@@ -1,0 +1,23 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { ProjectStore } from '../../../core/src/keep/saved/project-store.ts'
+import { artifacts } from './artifacts.ts'
+
+it('lists the files of /projects where no cell has saved an artifact', async () => {
+  const stateDir = mkdtempSync(path.join(tmpdir(), 'sb-'))
+  const written: string[] = []
+  const write = vi.spyOn(process.stdout, 'write').mockImplementation((text) => written.push(String(text)) > 0)
+  vi.stubEnv('MCP_BRIDGE_STATE_DIR', stateDir)
+  onTestFinished(() => {
+    write.mockRestore()
+    vi.unstubAllEnvs()
+    rmSync(stateDir, { recursive: true })
+  })
+  const { folder } = new ProjectStore(stateDir)
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(path.join(folder, 'notes.md'), 'twelve bytes')
+  await artifacts(undefined, undefined, {})
+  expect(written.join('')).toMatch(/^\/projects, kept in .*:\n\/projects\/notes\.md +12 bytes/)
+})
