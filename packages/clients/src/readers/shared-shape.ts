@@ -90,7 +90,7 @@ const SHAPES = {
     closed: { home: ['.cursor', '.config/Cursor'], project: ['.cursor'] },
     locations: (place) => [inHome(place, '.cursor', 'mcp.json'), inProject(place, '.cursor', 'mcp.json')],
     syntax: { env: true, folders: true },
-    // The redirect address that Cursor's users register leads to Cursor, so the bridge's must be registered in addition.
+    // The redirect address that Cursor's users register leads to Cursor: that of the bridge must be registered, too.
   },
   windsurf: {
     closed: { home: ['.codeium', '.config/Windsurf'], project: [] },

@@ -1,5 +1,5 @@
-// What every view has: its heading, and what went wrong. And what several have: a place without content, a table, a list
-// of facts, a choice.
+// What every view has: its heading, and what went wrong. What several have: a place without content, a table, a list of
+// facts, a choice.
 import type { ComponentChildren, JSX } from 'preact'
 import { Problem } from './problem.tsx'
 
