@@ -33,6 +33,11 @@ it.each([
   expect(launch(line)).toEqual({ manager, packages })
 })
 
+it('a whole command line in one word of a shell of Windows installs what it starts', () => {
+  expect(packageLaunch('cmd.exe', ['/d', '/s', '/c', 'npx -y some-server'])).toEqual(launch('npx -y some-server'))
+  expect(packageLaunch('pwsh', ['-NoProfile', '-Command', 'uvx some-server'])).toEqual(launch('uvx some-server'))
+})
+
 it.each([
   'node server.js',
   'npm start',

@@ -23,7 +23,7 @@ const LAUNCHERS: Record<string, { manager: PackageManager; subcommand?: RegExp }
   pipx: { manager: 'pipx', subcommand: /^run$/ },
 }
 /** Programs that run another one. */
-const WRAPPERS = new Set(['env', 'cmd', 'sudo', 'nice', 'wsl'])
+const WRAPPERS = new Set(['env', 'cmd', 'powershell', 'pwsh', 'sudo', 'nice', 'wsl'])
 
 /** Undefined for a command that installs nothing. */
 export function packageLaunch(command: string, args: readonly string[]): PackageLaunch | undefined {
@@ -31,7 +31,8 @@ export function packageLaunch(command: string, args: readonly string[]): Package
   const runner = runnerOf(command)
   if (runner === undefined) return undefined
   const { subcommands, packages, program } = runnerTarget(runner, args)
-  const [first, ...rest] = program
+  // `cmd /c "npx -y some-server"`
+  const [first, ...rest] = program.length === 1 ? program[0]!.split(/\s+/) : program
   if (WRAPPERS.has(name) && first !== undefined) return packageLaunch(first, rest)
   const launcher = Object.hasOwn(LAUNCHERS, name) ? LAUNCHERS[name]! : undefined
   if (!launcher || (launcher.subcommand && !launcher.subcommand.test(subcommands.join(' ')))) return undefined

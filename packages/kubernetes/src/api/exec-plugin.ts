@@ -1,7 +1,7 @@
 // Runs the program that signs in to a cluster (client.authentication.k8s.io), and reads the credential it prints. The
 // caller keeps the credential until it expires. Messages never contain the program's stdout.
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { runCommand } from '@sandbridge/core/util/process'
+import { mergedEnvironment, runCommand } from '@sandbridge/core/util/process'
 import { isRecord, parseJson } from '@sandbridge/core/util/json/json.ts'
 import { oneLine } from '@sandbridge/core/util/text'
 import type { ClusterAccess, ExecPlugin } from './kubeconfig.ts'
@@ -34,7 +34,7 @@ export async function runExecPlugin(
   const info = { apiVersion: plugin.apiVersion, kind: 'ExecCredential', spec }
   const { code, stdout, stderr, missing } = await runCommand(plugin.command, plugin.args, {
     timeoutMs,
-    env: { ...process.env, ...plugin.env, KUBERNETES_EXEC_INFO: JSON.stringify(info) },
+    env: mergedEnvironment([process.env, plugin.env, { KUBERNETES_EXEC_INFO: JSON.stringify(info) }]),
   })
   if (missing) throw failed(plugin, 'it is not installed')
   if (code !== 0)

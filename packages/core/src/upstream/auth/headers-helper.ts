@@ -18,9 +18,13 @@ type Place = Pick<ClientContext, 'env' | 'cwd'>
 export async function withHelpersHeaders(name: string, server: RemoteServer, place: Place): Promise<RemoteServer> {
   const { headersHelper, url } = server
   if (headersHelper === undefined) return server
-  const [shell, flags] = process.platform === 'win32' ? ['cmd.exe', ['/d', '/s', '/c']] : ['/bin/sh', ['-c']]
+  const isWindows = process.platform === 'win32'
+  const [shell, ...args] = isWindows
+    ? ['cmd.exe', '/d', '/s', '/c', `"${headersHelper}"`]
+    : ['/bin/sh', '-c', headersHelper]
   const inherited = Object.entries(place.env).filter(([variable]) => !variable.startsWith('MCP_BRIDGE_'))
-  const { code, stdout, missing } = await runCommand(shell, [...flags, headersHelper], {
+  const { code, stdout, missing } = await runCommand(shell!, args, {
+    isVerbatim: true,
     timeoutMs: LIMIT_MS,
     cwd: place.cwd,
     env: {

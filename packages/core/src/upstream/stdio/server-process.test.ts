@@ -5,7 +5,7 @@ import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { needsPosix, skip } from '../../../test/support/needs.ts'
 import { processContext } from '../../config/settings/client-context.ts'
-import { spawnServer } from './server-process.ts'
+import { scriptLine, spawnServer } from './server-process.ts'
 
 it('a missing command is reported as such where a folder of the PATH may not be entered', async () => {
   needsPosix('Windows finds programs itself')
@@ -41,4 +41,35 @@ it('a missing command that Windows tells of after its start is one, too', async 
   expect(await server.exited).toEqual({ code: 1, signal: null, notStarted })
   await server.end()
   await server.closed
+})
+
+/** What a line of cmd.exe hands on, and whether it begins another command. */
+function readByCmd(line: string): { text: string; isSplit: boolean } {
+  let text = ''
+  let isQuoted = false
+  let isSplit = false
+  for (let at = 0; at < line.length; at++) {
+    const char = line[at]!
+    if (char === '"') isQuoted = !isQuoted
+    if (char === '^' && !isQuoted) text += line[(at += 1)] ?? ''
+    else {
+      if (!isQuoted && /[&|<>]/.test(char)) isSplit = true
+      text += char
+    }
+  }
+  return { text, isSplit }
+}
+
+it.each([
+  [['plain', 'a b', 'a&b', 'C:\\a folder\\'], '"plain" "a b" "a&b" "C:\\a folder\\\\"'],
+  [['{"a":"b&c"}', 'd|e', '\\"'], String.raw`"{\"a\":\"b&c\"}" "d|e" "\\\""`],
+])('a script of Windows hands on its words %j as they are, and begins no command with them', (words, handedOn) => {
+  const line = scriptLine('C:/Program Files/nodejs/npx.cmd', words)
+  const [, inner = ''] = /^"(.*)"$/.exec(line)!
+  const first = readByCmd(inner)
+  expect(first.isSplit).toBe(false)
+  expect(first.text.startsWith('C:\\Program Files\\nodejs\\npx.cmd ')).toBe(true)
+  const args = first.text.slice(first.text.indexOf('npx.cmd ') + 8)
+  const second = readByCmd(args)
+  expect(second).toEqual({ text: handedOn, isSplit: false })
 })

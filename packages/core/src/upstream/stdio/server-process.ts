@@ -136,9 +136,25 @@ function spawnCommand(command: string, args: readonly string[], options: SpawnOp
   const extensions = environmentOf(options.env ?? {})['PATHEXT']?.split(';') ?? SCRIPTS
   const named = foundProgram(command, options.env, extensions)
   const parsed = crossSpawn._parse(named.file, args, { ...options, env: named.env })
+  if (parsed.options.windowsVerbatimArguments) parsed.args.splice(-1, 1, scriptLine(named.file, args))
   // cmd.exe for a script, or what the first line of a file names.
   const found = foundProgram(parsed.command, named.env)
   const child = spawn(found.file, parsed.args, parsed.options)
   crossSpawn._enoent.hookChildProcess(child, parsed)
   return child
+}
+
+/** What cmd.exe takes for the text itself. */
+const forCmd = (text: string): string => text.replaceAll(/[()\][%!^"`<>&|;, *?]/g, '^$&')
+
+/**
+ * The line for cmd.exe that starts a script. One such as npx.cmd hands its words on in another line, where a quote in
+ * one of them leaves those behind it open: `&` would begin a command. Then all are escaped for both lines.
+ */
+export function scriptLine(file: string, args: readonly string[]): string {
+  const isReadTwice = args.some((arg) => arg.includes('"')) || /node_modules[\\/]\.bin[\\/]/.test(file)
+  const words = args
+    .map((arg) => forCmd(`"${arg.replaceAll(/(\\*)"/g, '$1$1\\"').replace(/(\\+)$/, '$1$1')}"`))
+    .map((word) => (isReadTwice ? forCmd(word) : word))
+  return `"${[forCmd(path.win32.normalize(file)), ...words].join(' ')}"`
 }

@@ -39,6 +39,7 @@ export interface CommandResult {
  * @param options.extraInput descriptor 3 of the command (default closed)
  * @param options.inBackground the bridge may exit before the command does, which ends it
  * @param options.cwd its folder (default: the bridge's)
+ * @param options.isVerbatim on Windows, the arguments are as the command reads them, as those of cmd.exe
  * @param options.env the whole environment (default: the bridge's, with the usual folders on its PATH)
  */
 export function runCommand(
@@ -51,6 +52,7 @@ export function runCommand(
     extraInput?: Buffer
     env?: NodeJS.ProcessEnv
     inBackground?: boolean
+    isVerbatim?: boolean
     cwd?: string
   } = {},
 ): Promise<CommandResult> {
@@ -68,6 +70,7 @@ export function runCommand(
       // Its own process group: a wrapper such as `flatpak-spawn` is killed with what it has started.
       detached: process.platform !== 'win32',
       env: plainOutput(found.env),
+      windowsVerbatimArguments: options.isVerbatim === true,
       ...(options.cwd !== undefined && { cwd: options.cwd }),
     })
     running.add(child)

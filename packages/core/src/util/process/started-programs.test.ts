@@ -6,6 +6,7 @@ import path from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { needsPosix } from '../../../test/support/needs.ts'
 import { StdioProcess } from '../../isolation/local/stdio-process.ts'
+import { withHelpersHeaders } from '../../upstream/auth/headers-helper.ts'
 import { spawnServer } from '../../upstream/stdio/server-process.ts'
 import { foundProgram } from './find-program.ts'
 import { groupExists, signalTree, trackGroup, untrackGroup } from './process-group.ts'
@@ -64,6 +65,20 @@ it('every kind of process on Windows is a full path, and looks for none in the w
     ['/T', '/F', '/pid', String(child.pid)],
     { env: fromNowhere, windowsHide: true },
   ])
+})
+
+it('a headersHelper on Windows reaches cmd.exe as it was written', async () => {
+  const root = onWindows('cmd.exe')
+  const server = {
+    type: 'http' as const,
+    url: 'https://s.example',
+    headers: {},
+    headersHelper: 'node "C:\\a b\\h.js" & ver',
+  }
+  await expect(withHelpersHeaders('s', server, { env: { Path: root }, cwd: root })).rejects.toThrow(/did not print/)
+  const [file, args, options] = vi.mocked(spawn).mock.calls[0]!
+  expect([file, args]).toEqual([`${root}/cmd.exe`, ['/d', '/s', '/c', `"${server.headersHelper}"`]])
+  expect(options).toMatchObject({ windowsVerbatimArguments: true, env: fromNowhere })
 })
 
 it('on Windows, what a process has started ends before it does itself, with all that was started by that', () => {
