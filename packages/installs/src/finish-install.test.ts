@@ -3,12 +3,12 @@ import { once } from 'node:events'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { beforeEach, expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { groupExists } from '../../core/src/util/process/process-group.ts'
 import { leaveToFinish } from './finish-install.ts'
 import { needsPosix } from '@sandbridge/core/test/support/needs.ts'
 
-beforeEach(() => needsPosix('process groups and signals are those of POSIX'))
+const SIGNALS = 'Windows asks no process to end'
 
 /**
  * Writes to a file until it is asked to end or `last` times, and ends its step first. Without its output being read it
@@ -53,6 +53,7 @@ it('a package manager that writes is left to complete its work, though the bridg
 })
 
 it('a package manager that writes nothing more is asked to end, and ends its step', async () => {
+  needsPosix(SIGNALS)
   const { finish, gone, left } = await start(
     1e9,
     MANAGER.replace('setInterval(write, 50)', 'setInterval(() => {}, 50)'),
@@ -63,13 +64,14 @@ it('a package manager that writes nothing more is asked to end, and ends its ste
 })
 
 it('a package manager that writes nothing more and ignores signals is killed', async () => {
+  needsPosix(SIGNALS)
   const deaf = "process.on('SIGTERM', () => {}); setInterval(() => {}, 1000); process.stdout.write('started')"
   const { finish, gone } = await start(1, deaf)
   finish(0, 100)
   await gone()
 })
 
-it('on Windows, a package manager completes its work and can write, though the shell that started it ended with the bridge', async () => {
+it('a package manager completes its work and can write, though its shell on Windows ended with the bridge', async () => {
   // As cmd.exe, which starts npx.cmd.
   const shell = `require('node:child_process').spawn(process.execPath, ['-e', ${JSON.stringify(MANAGER)}, '--', ...process.argv.slice(1)], { stdio: 'inherit' })`
   const { child, finish, left } = await start(30, shell)

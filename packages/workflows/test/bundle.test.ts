@@ -15,7 +15,7 @@ import {
 import { packTar, unpackTar } from 'modern-tar'
 import { needsProgram } from '@sandbridge/core/test/support/needs.ts'
 import { runProgram } from '@sandbridge/core/test/support/run-program.ts'
-import { needsPosix } from '@sandbridge/core/test/support/needs.ts'
+import { needsLinks } from '@sandbridge/core/test/support/needs.ts'
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
@@ -156,7 +156,7 @@ it('a bundle that is not there, and nothing to export, are told in words', async
 })
 
 it('an export writes through no link, and over no file', async () => {
-  needsPosix('links of files take a privilege on Windows')
+  needsLinks()
   const target = path.join(home, 'target')
   mkdirSync(path.join(home, 'links'))
   symlinkSync(target, path.join(home, 'links/out.sbx'))

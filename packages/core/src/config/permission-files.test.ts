@@ -15,7 +15,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { PermissionFiles } from './permission-files.ts'
 import { rememberRules } from './remember-rule.ts'
 import { UserRules } from './user-rules.ts'
-import { needsPosix } from '../../test/support/needs.ts'
+import { needsLinks, needsPosix } from '../../test/support/needs.ts'
 
 /** A project and a state folder. */
 function setUp(profile?: string) {
@@ -53,7 +53,7 @@ it('invalid rules of a project are an error, since skipping them would allow mor
 })
 
 it('rules behind a broken symbolic link are an error, of every file and of a folder above it', async () => {
-  needsPosix('links of files take a privilege on Windows')
+  needsLinks()
   const { files, rules, stateDir } = setUp('work')
   const own = path.join(stateDir, 'permissions.json')
   for (const place of [own, path.join(stateDir, 'permissions-work.json'), rules]) {
@@ -78,7 +78,7 @@ it('rules behind a broken symbolic link are an error, of every file and of a fol
 })
 
 it('an answer that is remembered goes into the file that a link leads to', async () => {
-  needsPosix('links of files take a privilege on Windows')
+  needsLinks()
   const { stateDir } = setUp()
   const [own, target] = ['permissions.json', 'kept.json'].map((name) => path.join(stateDir, name)) as [string, string]
   writeFileSync(target, '{"permissions": {"deny": ["a__b"]}}')
@@ -89,7 +89,7 @@ it('an answer that is remembered goes into the file that a link leads to', async
 })
 
 it('a running bridge notices that the target of its rules is gone, and that it is back', async () => {
-  needsPosix('links of files take a privilege on Windows')
+  needsLinks()
   const { files, stateDir } = setUp()
   const target = path.join(stateDir, '..', 'kept.json')
   writeFileSync(target, '{"permissions": {"deny": ["a__b"]}}')

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, utimesSync, wr
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { beforeEach, expect, it, onTestFinished } from 'vitest'
-import { needsPosix } from '../../test/support/needs.ts'
+import { needsLinks } from '../../test/support/needs.ts'
 import { areUnchanged, PlacesSeen } from './places-seen.ts'
 
 let folder: string
@@ -71,7 +71,7 @@ it('a file is a change also where its folder was taken away and comes back with 
 })
 
 it('what a link leads to is a change when it comes into being in another folder', () => {
-  needsPosix('links of files take a privilege on Windows')
+  needsLinks()
   mkdirSync(at('elsewhere'))
   symlinkSync(at('elsewhere', 'a.json'), at('a.json'))
   settle(folder)

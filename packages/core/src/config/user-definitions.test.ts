@@ -2,12 +2,12 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { needsPosix } from '../../test/support/needs.ts'
+import { needsLinks } from '../../test/support/needs.ts'
 import { readSettings } from './settings/settings.ts'
 import { UserDefinitions } from './user-definitions.ts'
 
 it('a user whose .env is a broken symbolic link does not get the connections that others share', async () => {
-  needsPosix('links of files take a privilege on Windows')
+  needsLinks()
   const home = mkdtempSync(path.join(tmpdir(), 'sb-user-'))
   onTestFinished(() => rmSync(home, { recursive: true, force: true }))
   const folder = path.join(home, 'ann')

@@ -5,9 +5,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { findPrograms } from '../../src/util/process/find-program.ts'
 import { bridgeEnv, CLI, fixtureServer } from '../support/bridge-process.ts'
-import { needsPosix, skip } from '../support/needs.ts'
+import { onPath, skip } from '../support/needs.ts'
 import { startNpmRegistry } from '../support/npm-registry.ts'
 import { runProgram } from '../support/run-program.ts'
 import { startBridge } from '../support/start-bridge.ts'
@@ -25,8 +24,7 @@ it(
   'a server that npm installs is said to be installed, by the search, the call and the command, and works in the end',
   { timeout: 180_000 },
   async () => {
-    needsPosix('npx is no program on Windows')
-    if (findPrograms('npx').length === 0) skip('npx is not installed')
+    if (!onPath('npx')) skip('npx is not installed')
     const registry = await startNpmRegistry()
     onTestFinished(() => registry.close())
     const goOn = registry.pause()

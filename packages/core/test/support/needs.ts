@@ -1,7 +1,7 @@
 // Skips tests that this machine cannot run, by name and with the reason: a skip without one fails the run. A reason
 // that begins with `only on` tells CI that no installation helps.
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { TestRunner } from 'vitest'
@@ -75,6 +75,18 @@ export function needsLinux(why: string): void {
 /** @param why for example `Windows has no modes` */
 export function needsPosix(why: string): void {
   if (process.platform === 'win32') skip(`only on Linux and macOS: ${why}`)
+}
+
+/** Needs symbolic links of files, which take a privilege on Windows: administrators and developers have it. */
+export function needsLinks(): void {
+  const folder = mkdtempSync(path.join(tmpdir(), 'sb-'))
+  try {
+    symlinkSync('nothing', path.join(folder, 'link'))
+  } catch {
+    skip('this user may not make links of files')
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
 }
 
 /** @param why what only root can do */

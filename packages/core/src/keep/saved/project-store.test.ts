@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, 
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { needsPosix } from '../../../test/support/needs.ts'
+import { needsLinks } from '../../../test/support/needs.ts'
 import { type ProjectLimits, ProjectStore } from './project-store.ts'
 
 const LIMITS: ProjectLimits = { fileBytes: 100, totalBytes: 150, entryCount: 4, depth: 3 }
@@ -58,7 +58,7 @@ it.each(['../x', '/etc/x', 'a/../../x', 'a//x', '.', '..', 'a/..', 'a\\x', 'C:x'
 )
 
 it('a project follows no symbolic link, neither to read nor to write nor to delete', async () => {
-  needsPosix('links of files take a privilege on Windows')
+  needsLinks()
   const { store, outside } = newStore()
   mkdirSync(store.folder, { recursive: true })
   symlinkSync(outside, path.join(store.folder, 'out'))

@@ -1,6 +1,7 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { expect, it } from 'vitest'
-import { needsPosix } from '../../../test/support/needs.ts'
+import path from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
 import { HeldSecrets } from '../../config/secrets/held-secrets.ts'
 import { helperAuth, withHelpersHeaders } from './headers-helper.ts'
 
@@ -9,44 +10,51 @@ const place = { env: { PATH: process.env['PATH'], OWN: 'own', MCP_BRIDGE_SIGN_IN
 const serverWith = (headersHelper: string, headers: Record<string, string> = {}) => {
   return { type: 'http' as const, url, headers, headersHelper }
 }
+/** A command, for any system's shell, that runs this. */
+function command(source: string): string {
+  const folder = mkdtempSync(path.join(tmpdir(), 'helper & more '))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  writeFileSync(path.join(folder, 'helper.cjs'), source)
+  return `"${process.execPath}" "${path.join(folder, 'helper.cjs')}"`
+}
+const printing = (expression: string): string => command(`console.log(JSON.stringify(${expression}))`)
 const headersOf = async (helper: string, headers?: Record<string, string>) =>
   (await withHelpersHeaders('s', serverWith(helper, headers), place)).headers
 
 it('a headersHelper adds headers, which win over those of the entry, and knows the server', async () => {
-  needsPosix('its command is for /bin/sh')
-  const helper = `echo "{\\"authorization\\": \\"Bearer $CLAUDE_CODE_MCP_SERVER_NAME\\"}"`
+  const helper = printing('{ authorization: "Bearer " + process.env.CLAUDE_CODE_MCP_SERVER_NAME }')
   expect(await headersOf(helper, { Authorization: 'old', 'X-Kept': '1' })).toEqual({
     authorization: 'Bearer s',
     'X-Kept': '1',
   })
-  expect(await headersOf('printf "\\357\\273\\277{}"', { 'X-Kept': '1' })).toEqual({ 'X-Kept': '1' })
+  expect(await headersOf(command("console.log('\\uFEFF{}')"), { 'X-Kept': '1' })).toEqual({ 'X-Kept': '1' })
 })
 
 it.each([
-  ['exit 3', /exited with code 3/],
-  ['echo hello', /did not print a JSON object/],
-  ['echo "{\\"a\\": 1}"', /did not print a JSON object/],
-  ['echo "{\\"secret name\\": \\"x\\"}"', /a JSON object of valid headers/],
-  [`printf '{"a": "secret\\\\nb: c"}'`, /a JSON object of valid headers/],
+  ['process.exit(3)', /exited with code 3/],
+  ["console.log('hello')", /did not print a JSON object/],
+  [`console.log('{"a": 1}')`, /did not print a JSON object/],
+  [`console.log('{"secret name": "x"}')`, /a JSON object of valid headers/],
+  [String.raw`console.log('{"a": "secret\\nb: c"}')`, /a JSON object of valid headers/],
 ])('a headersHelper that runs %j fails the start, and nothing that it printed is quoted', async (helper, words) => {
-  needsPosix('its command is for /bin/sh')
-  await expect(headersOf(`echo secret >&2; ${helper}`)).rejects.toMatchObject({
+  const line = command(`console.error('secret'); ${helper}`)
+  await expect(headersOf(line)).rejects.toMatchObject({
     code: 'CONFIG_INVALID',
     message: expect.stringMatching(words),
   })
-  await expect(headersOf(`echo secret >&2; ${helper}`)).rejects.not.toThrow(/secret/)
+  await expect(headersOf(line)).rejects.not.toThrow(/secret/)
 })
 
 it('a headersHelper has the variables of its user, and no key of the bridge', async () => {
-  needsPosix('its command is for /bin/sh')
-  const printed = await headersOf(`echo "{\\"x\\": \\"$OWN-$MCP_BRIDGE_SIGN_IN_KEY-\${OWN:-other}\\"}"`)
-  expect(printed).toEqual({ x: 'own--own' })
+  const printed = await headersOf(printing('{ x: process.env.OWN + process.env.MCP_BRIDGE_SIGN_IN_KEY }'))
+  expect(printed).toEqual({ x: 'ownundefined' })
 })
 
 it('a headersHelper whose headers are refused runs once more for all requests, which are repeated', async () => {
-  needsPosix('its command is for /bin/sh')
   const held = new HeldSecrets()
-  const server = serverWith(`echo "{\\"Authorization\\": \\"Bearer new-$OWN\\"}"`, { Authorization: 'Bearer old' })
+  const server = serverWith(printing('{ Authorization: "Bearer new-" + process.env.OWN }'), {
+    Authorization: 'Bearer old',
+  })
   const seen: (string | null)[] = []
   const send = helperAuth('s', server, place, held).through((to, init) => {
     const given = new Headers(init?.headers).get('authorization')

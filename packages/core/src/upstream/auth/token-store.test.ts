@@ -2,7 +2,7 @@ import { lstatSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { needsPosix } from '../../../test/support/needs.ts'
+import { needsLinks } from '../../../test/support/needs.ts'
 import { fileStore } from '../../keep/files/file-store.ts'
 import { SILENT } from '../../util/log.ts'
 import { createTokenStore } from './token-store.ts'
@@ -61,7 +61,7 @@ it.each(['', '[]', 'null', '{', '\uFEFF{}', '{"a": {"byIssuer": []}}', '\0\0'])(
 )
 
 it('a file of sign-ins that is a symbolic link stays one', async () => {
-  needsPosix('Windows wants a privilege for symbolic links')
+  needsLinks()
   const [real, place] = [folder({}), folder()]
   symlinkSync(real.file, place.file)
   await createTokenStore(place.store).update({ name: 'a', url }, (grants) => Object.assign(grants, tokens('new')))
