@@ -8,6 +8,7 @@ import { jailHome } from '@sandbridge/core/parts'
 import { ADDED_SERVERS_FILE } from '@sandbridge/core/config'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import { JsonRecord } from '@sandbridge/core/keep'
+import { decodeText } from '@sandbridge/core/util/bytes'
 import { makePrivateFolder, replaceFile } from '@sandbridge/core/util/files'
 import { didYouMeanText } from '@sandbridge/core/util/text'
 import { literal, type NeededInput } from './needed-inputs.ts'
@@ -110,7 +111,15 @@ export class AddedServers {
     const { answers } = await this.get(name)
     const read = Object.entries(answers).map(async ([id, text]): Promise<[string, string]> => {
       const [, file] = /^\$\{file:(.*)\}$/.exec(text) ?? []
-      return [id, file === undefined ? text.replaceAll('${$}', '$') : await readFile(file, 'utf8').catch(() => '')]
+      return [
+        id,
+        file === undefined
+          ? text.replaceAll('${$}', '$')
+          : await readFile(file).then(
+              (bytes) => decodeText(bytes, false),
+              () => '',
+            ),
+      ]
     })
     return new Map((await Promise.all(read)).filter(([, text]) => text !== ''))
   }
