@@ -33,11 +33,13 @@ export interface World {
   /** Returns what is wrong with the end state or the last answer; undefined when the task is solved. */
   check(answer: string): Promise<string | undefined>
   close(): Promise<void>
+  /** Of a published benchmark: what host.py does besides. */
+  host?(what: string, ...args: unknown[]): Promise<unknown>
 }
 
 export interface Task {
   id: string
-  source: 'own' | 'agentdojo' | 'bfcl'
+  source: 'own' | 'agentdojo' | 'bfcl' | 'tau2'
   /** The calls of a perfect model without code. */
   size: number
   /** A call whose result, or its argument, is large. */

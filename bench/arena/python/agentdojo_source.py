@@ -68,6 +68,10 @@ def call(server: str, tool: str, args: dict[str, Any]) -> tuple[str, bool]:
     return (error, True) if error else (tool_result_to_str(result), False)
 
 
+def state() -> str:
+    return Opened.env.model_dump_json()
+
+
 def check(answer: str) -> str | None:
     output = [{"type": "text", "content": answer}]
     task, env = Opened.task, Opened.env

@@ -5,6 +5,7 @@ the user says when asked. The solution has no calls then.
 """
 
 import ast
+import copy
 import importlib
 import inspect
 import json
@@ -93,12 +94,14 @@ class Opened:
     run: str
     #: The calls of each message of the user, in its own notation.
     turns: list[list[str]]
+    services: dict[str, Any]
 
 
 def open_task(task_id: str) -> None:
     Opened.entry = ENTRIES[task_id]
     Opened.run = f"run_{uuid.uuid4().hex}"
     Opened.turns = []
+    execute([])
 
 
 def begin(exchange: int) -> bool:
@@ -118,19 +121,30 @@ def tools(server: str) -> list[dict[str, Any]]:
     ]
 
 
-def call(server: str, tool: str, args: dict[str, Any]) -> tuple[str, bool]:
-    source = f"{tool}({', '.join(f'{name}={value!r}' for name, value in args.items())})"
-    Opened.turns[-1].append(source)
+def execute(sources: list[str]) -> list[str]:
     entry = Opened.entry
-    [result], _ = execute_multi_turn_func_call(
-        [source],
+    results, Opened.services = execute_multi_turn_func_call(
+        sources,
         entry["initial_config"],
         entry["involved_classes"],
         Opened.run,
         entry["id"],
         long_context="long_context" in entry["id"],
     )
+    return results
+
+
+def call(server: str, tool: str, args: dict[str, Any]) -> tuple[str, bool]:
+    source = f"{tool}({', '.join(f'{name}={value!r}' for name, value in args.items())})"
+    Opened.turns[-1].append(source)
+    [result] = execute([source])
     return result, result.startswith("Error during execution")
+
+
+def state() -> Any:
+    """Its own checker compares these."""
+    public = ({key: value for key, value in vars(one).items() if key[0] != "_"} for one in Opened.services.values())
+    return copy.deepcopy(list(public))
 
 
 def check(answer: str) -> str | None:

@@ -23,8 +23,22 @@ STREAMS: set["queue.SimpleQueue[bytes]"] = set()
 CHANGED = b'data: {"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}\n\n'
 
 
+#: The calls of the opened task: tool, arguments, and whether it changed the state where that was looked at.
+MADE: list[list[Any]] = []
+
+
+class Losses:
+    looks = False
+    #: Which call, counted from 1, is made and never answered.
+    silent = 0
+    over = threading.Event()
+
+
 def tool_call(server: str, params: dict[str, Any]) -> dict[str, Any]:
-    text, is_error = SOURCE.call(server, params["name"], params.get("arguments") or {})
+    name, args = params["name"], params.get("arguments") or {}
+    before = SOURCE.state() if Losses.looks else None
+    text, is_error = SOURCE.call(server, name, args)
+    MADE.append([f"{server}.{name}", args, Losses.looks and SOURCE.state() != before])
     return {"content": [{"type": "text", "text": text}], "isError": is_error}
 
 
@@ -49,8 +63,22 @@ def answer(server: str, message: dict[str, Any]) -> dict[str, Any]:
 
 def control(message: dict[str, Any]) -> Any:
     """`tasks`, or for the task that was opened last: `open`, `begin` and `check`."""
-    operations = {"tasks": SOURCE.tasks, "open": SOURCE.open_task, "begin": begin, "check": SOURCE.check}
+    operations = {"tasks": SOURCE.tasks, "open": open_task, "begin": begin, "check": SOURCE.check, "lose": lose}
     return operations[message["do"]](*message.get("args", []))
+
+
+def open_task(task: str) -> None:
+    Losses.looks = False
+    MADE.clear()
+    SOURCE.open_task(task)
+    for stream in list(STREAMS):
+        stream.put(CHANGED)
+
+
+def lose(silent: int, looks: bool = False) -> None:
+    Losses.silent, Losses.looks = silent, looks
+    Losses.over.set()
+    Losses.over = threading.Event()
 
 
 def begin(exchange: int) -> None:
@@ -66,8 +94,16 @@ class Handler(BaseHTTPRequestHandler):
         message = json.loads(self.rfile.read(int(self.headers["content-length"])))
         if "do" not in message and "id" not in message:
             return self.reply(202, b"")
+        if message.get("do") == "made":
+            return self.reply(200, json.dumps(MADE, default=str).encode())
         with LOCK:
             result = control(message) if self.path == "/control" else answer(self.path.rsplit("/", 1)[-1], message)
+            is_lost = message.get("method") == "tools/call" and len(MADE) == Losses.silent
+            over = Losses.over
+        if is_lost:
+            self.close_connection = True
+            over.wait()
+            return None
         self.reply(200, json.dumps(result, default=str).encode())
 
     def do_GET(self) -> None:

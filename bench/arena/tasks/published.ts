@@ -7,10 +7,10 @@ import path from 'node:path'
 import { createInterface } from 'node:readline'
 import type { GoldCall, Task } from '../task.ts'
 
-export type Source = 'agentdojo' | 'bfcl'
+export type Source = keyof typeof PYTHONS
 
 /** Which Python has the package of a benchmark. */
-export const PYTHONS = { agentdojo: 'AGENTDOJO_PYTHON', bfcl: 'BFCL_PYTHON' } as const
+export const PYTHONS = { agentdojo: 'AGENTDOJO_PYTHON', bfcl: 'BFCL_PYTHON', tau2: 'TAU2_PYTHON' } as const
 
 interface Listed {
   id: string
@@ -46,6 +46,7 @@ export async function publishedTasks(source: Source): Promise<Task[]> {
         begin: async (exchange) => void (await ask('begin', exchange)),
         check: async (answer) => ((await ask('check', answer)) ?? undefined) as string | undefined,
         close: () => Promise.resolve(),
+        host: ask,
       }
     },
   }))

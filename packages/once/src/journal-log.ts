@@ -4,17 +4,20 @@ import type { JournalsOptions } from '@sandbridge/core/parts'
 import type { Logs, LogWriter } from '@sandbridge/core/keep'
 import type { ToolResult } from '@sandbridge/core/upstream'
 import { exactJson, tryParseExact } from '@sandbridge/core/util/json'
-import { isRecord, parseJson } from '@sandbridge/core/util/json/json.ts'
+import { isRecord } from '@sandbridge/core/util/json/json.ts'
 import type { Entry } from './entry.ts'
 
 /** After a write, lines wait this long for others; after one of many lines, a loop of calls goes on. */
 const PAUSE_MS = 5
 const LOOP_PAUSE_MS = 30
 const LOOP_LINES = 8
-/** Longer answers are not kept. */
-const MAX_ANSWER_CHARS = 4 << 20
-/** Longer ones are in the log only. */
+/** Longer answers are in the log only, and so are those beyond this sum. */
 const MAX_IN_MEMORY = 64 << 10
+const MAX_ALL_IN_MEMORY = 512 << 10
+/** Of all answers of a log. Further ones are not kept. */
+const MAX_KEPT_CHARS = 16 << 20
+/** A log of which nothing is needed any more begins anew from this size on. */
+const RESTARTED_BYTES = 1 << 20
 
 /** A line about a call, in short names: a cell may make thousands. */
 interface CallLine {
@@ -28,12 +31,10 @@ interface CallLine {
   /** See `Entry.isAgain`. */
   g?: true | undefined
   at?: number
-  /** Its answer as JSON, or sealed. */
-  r?: string
+  /** Its answer, or the sealed JSON of it. */
+  r?: unknown
   e?: string
 }
-
-type Line = object | (() => Promise<object>)
 
 export interface LogPlace extends Pick<JournalsOptions, 'vault' | 'log'> {
   logs: Logs
@@ -55,9 +56,15 @@ export class JournalLog {
   readonly name: string
   readonly #place: LogPlace
   readonly #isSynced: boolean
-  #waiting: Line[] = []
+  readonly #head: object
+  /** Lines, and entries whose lines say how they are when they are written. */
+  readonly #waiting = new Set<object | Entry>()
   #writer: Promise<LogWriter> | undefined
   #writing: Promise<void> | undefined
+  /** Characters of answers. */
+  #inMemory = 0
+  #kept = 0
+  #bytes = 0
   #isWarned = false
   #isClosed = false
 
@@ -69,58 +76,50 @@ export class JournalLog {
     this.name = place.name
     this.#place = place
     this.#isSynced = isSynced
-    this.#waiting.push(head)
+    this.#head = head
+    if (isSynced) this.#waiting.add(head)
   }
 
   /** @returns a promise where its call must wait for the line */
-  add(line: Line): Promise<void> | undefined {
+  add(line: object | Entry): Promise<void> | undefined {
     if (this.#isClosed) return undefined
-    this.#waiting.push(line)
+    if (!this.#writer && !this.#writing) this.#waiting.add(this.#head)
+    // To the end: a line about a call also says that its cell goes on.
+    this.#waiting.delete(line)
+    this.#waiting.add(line)
+    if (!this.#isSynced) {
+      if (!this.#writing) this.written().catch(() => {})
+      return undefined
+    }
     const writing = this.written()
     writing.catch(() => {})
-    return this.#isSynced ? writing : undefined
+    return writing
   }
 
-  call({ key, n, name, state, filled, at, isAgain }: Entry): Promise<void> | undefined {
-    return this.add({ k: key, n, t: name, s: state, i: filled, at, g: isAgain || undefined } satisfies CallLine)
-  }
-
-  /** An answer. Large ones leave the memory. @param onWritten gets the number of characters that stay in memory */
-  answer(entry: Entry, onWritten: (chars: number) => void): Promise<void> | undefined {
-    const { key: k, n, name: t, at, answer } = entry
-    return this.add(async () => {
-      const json = exactJson(answer)
-      const line: CallLine = { k, n, t, s: 'answered', at }
-      if (json.length > MAX_IN_MEMORY) entry.answer = undefined
-      onWritten(json.length > MAX_IN_MEMORY ? 0 : json.length)
-      return json.length > MAX_ANSWER_CHARS ? line : { ...line, ...(await this.#sealed(json)) }
-    })
-  }
-
-  /** Without a key for the database, no answer is kept there. */
-  async #sealed(json: string): Promise<Pick<CallLine, 'r' | 'e'>> {
-    const { vault, name } = this.#place
-    if (!vault) return { r: json }
-    const sealed = await vault.seal(json, name).catch(() => '')
-    return sealed === undefined ? { r: json } : sealed === '' ? {} : { e: sealed }
-  }
-
-  /** The answer of a call that is in the log only; undefined if it was not kept. */
-  async answerOf({ key, n }: Entry): Promise<ToolResult | undefined> {
-    await this.flush()
-    const { entries } = await readLog(this.#place, (line) => line.k === key && line.n === n)
-    return entries[0]?.answer
+  /** Nothing of it is needed any more. */
+  clear(): void {
+    this.#waiting.clear()
+    this.#inMemory = this.#kept = 0
+    if (this.#writer || this.#writing) void this.add({ clear: true })
   }
 
   async #write(): Promise<void> {
     const { logs, name, log } = this.#place
-    while (this.#waiting.length > 0) {
-      const lines = this.#waiting.splice(0)
+    while (this.#waiting.size > 0) {
+      const lines = [...this.#waiting]
+      this.#waiting.clear()
       try {
-        const made = []
-        for (const line of lines) made.push(exactJson(typeof line === 'function' ? await line() : line))
         this.#writer ??= logs.create(name, this.#isSynced)
-        await (await this.#writer).append(made)
+        const writer = await this.#writer
+        const made: string[] = []
+        for (const line of lines) {
+          const text = 'key' in line ? this.#callLine(line) : exactJson(line)
+          made.push(typeof text === 'string' ? text : await text)
+        }
+        const bytes = await writer.append(made)
+        // After a day without a call, another bridge has removed it.
+        if (bytes === undefined && !this.#isSynced) await this.#restart(writer, lines)
+        else if (bytes! > RESTARTED_BYTES && 'clear' in lines.at(-1)!) await this.#restart(writer, [])
       } catch (error) {
         if (this.#isSynced) throw error
         if (!this.#isWarned) log.warning('What cells have written cannot be noted', { error })
@@ -129,6 +128,43 @@ export class JournalLog {
       if (!this.#isSynced)
         await new Promise((resolve) => setTimeout(resolve, lines.length > LOOP_LINES ? LOOP_PAUSE_MS : PAUSE_MS))
     }
+  }
+
+  async #restart(writer: LogWriter, lines: readonly object[]): Promise<void> {
+    this.#writer = undefined
+    await writer.close()
+    await this.#place.logs.remove(this.name)
+    const left = [...lines, ...this.#waiting]
+    this.#waiting.clear()
+    for (const line of left.length > 0 ? [this.#head, ...left] : []) this.#waiting.add(line)
+  }
+
+  #callLine(entry: Entry): string | Promise<string> {
+    const { key, n, name, state, filled, at, isAgain, answer } = entry
+    const line: CallLine = { k: key, n, t: name, s: state, i: filled, at, g: isAgain || undefined }
+    const text = JSON.stringify(line)
+    if (!answer) return text
+    const json = exactJson(answer)
+    const isShort = json.length <= MAX_IN_MEMORY && this.#inMemory + json.length <= MAX_ALL_IN_MEMORY
+    if (isShort) this.#inMemory += json.length
+    else entry.answer = undefined
+    if (this.#kept + json.length > MAX_KEPT_CHARS) return text
+    this.#kept += json.length
+    const { vault } = this.#place
+    const withAnswer = `${text.slice(0, -1)},"r":${json}}`
+    if (!vault) return withAnswer
+    // Without a key for the database, no answer is kept there.
+    return vault.seal(json, this.name).then(
+      (sealed) => (sealed === undefined ? withAnswer : JSON.stringify({ ...line, e: sealed })),
+      () => text,
+    )
+  }
+
+  /** The answer of a call that is in the log only; undefined if it was not kept. */
+  async answerOf({ key, n }: Entry): Promise<ToolResult | undefined> {
+    await this.flush()
+    const { entries } = await readLog(this.#place, (line) => line.k === key && line.n === n)
+    return entries[0]?.answer
   }
 
   /** Resolves when everything is written. @throws what the store throws, where calls wait for it */
@@ -159,15 +195,15 @@ export async function readLog(
   const found: ReadLog = { head: {}, entries: [], isFull: false, handedOverAt: undefined, last: undefined }
   const entries = new Map<string, Entry>()
   for await (const text of logs.lines(name)) {
-    const line = parseJson(text)
+    const line = tryParseExact(text)
     if (!isRecord(line)) continue
     if (isCall(line)) {
       found.handedOverAt = undefined
       if (!isWanted(line)) continue
       const { k: key, n, t = '', s: state, i: filled, at = 0, g, r, e } = line
-      const json = e === undefined ? r : await vault?.open(e, name)
+      const opened = e === undefined ? undefined : await vault?.open(e, name)
       // Parsed by the bridge that wrote it.
-      const answer = json === undefined ? undefined : (tryParseExact(json) as ToolResult)
+      const answer = (opened === undefined ? r : tryParseExact(opened)) as ToolResult | undefined
       const before = entries.get(`${key} ${n}`)
       const kept = { answer, filled: filled ?? before?.filled, isAgain: g === true }
       entries.set(`${key} ${n}`, { key, n, name: t, state, at, by: undefined, ...kept })

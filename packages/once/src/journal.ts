@@ -13,8 +13,6 @@ import { type WriteKind, writeKind } from './write-kind.ts'
 
 /** A cell can make any number of calls. */
 const MAX_ENTRIES = 4_000
-/** Of all answers in memory. */
-const MAX_CHARS = 512 << 10
 /** How long the calls of sessions are held, also by the next bridge. */
 export const DAY_MS = 24 * 60 * 60_000
 /** A client that sends two calls within this time has not lost the first one. */
@@ -38,7 +36,6 @@ export class Journal {
   readonly #entries = new Map<string, Entry[]>()
   readonly #keptMs: number
   #size = 0
-  #chars = 0
   #attempts = 0
   /** The cell that made more calls than fit; true for one of an earlier session. */
   #full: Attempt | true | undefined
@@ -94,10 +91,7 @@ export class Journal {
 
   answered(entry: Entry, answer: ToolResult): Promise<void> | undefined {
     Object.assign(entry, { state: 'answered', answer })
-    return this.log.answer(entry, (chars) => {
-      if (this.#chars + chars > MAX_CHARS) entry.answer = undefined
-      else this.#chars += chars
-    })
+    return this.log.add(entry)
   }
 
   /** Takes over what an earlier session left. */
@@ -106,8 +100,7 @@ export class Journal {
       if (entry.state === 'free' || this.isOld(entry) || this.#size >= MAX_ENTRIES) continue
       const own = { ...entry, n: this.of(entry.key).length, by: undefined, toldTo: undefined }
       this.#put(own)
-      if (own.answer) void this.answered(own, own.answer)
-      else void this.log.call(own)
+      void this.log.add(own)
     }
     if (isFull) this.#full = true
   }
@@ -120,13 +113,12 @@ export class Journal {
       if (done.length === list.length) this.#entries.delete(key)
       // Another call of the client goes on. Its entries keep their numbers.
       else for (const entry of done) list[entry.n] = { ...entry, state: 'free', answer: undefined }
-      if (this.#size > 0) for (const entry of done) void this.log.call({ ...entry, state: 'free' })
+      if (this.#size > 0) for (const entry of done) void this.log.add({ ...entry, state: 'free' })
     }
     if (this.#size > 0) return
     this.#entries.clear()
-    this.#chars = 0
     this.#full = undefined
-    void this.log.add({ clear: true })
+    this.log.clear()
   }
 }
 
@@ -320,7 +312,7 @@ class MadeCall implements JournaledCall {
 
   sent(): Promise<void> | undefined {
     Object.assign(this.#entry, { state: 'sent', at: Date.now() })
-    return this.#journal.log.call(this.#entry)
+    return this.#journal.log.add(this.#entry)
   }
 
   ended(result: ToolResult | undefined, error?: unknown): Promise<void> | undefined {
@@ -331,6 +323,6 @@ class MadeCall implements JournaledCall {
     if (state === 'unknown') return undefined
     // What its tool refused is made again.
     entry.state = 'free'
-    return this.#journal.log.call(entry)
+    return this.#journal.log.add(entry)
   }
 }

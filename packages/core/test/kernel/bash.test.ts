@@ -326,6 +326,26 @@ mcp github create_issue --title=--help; mcp github create_issue -- --help; mcp g
     expect(unknown.stderr).toBe('mcp: no such tool\n')
   })
 
+  it('the mcp command makes a call knowingly again behind the word again, and says so where an outcome is unknown', async () => {
+    const kernel = await startKernel()
+    const { options, calls } = github()
+    const code = 'for word in "" again; do mcp $word github create_issue --title a; done'
+    expect((await bash(kernel, code, options)).stdout).toBe('{"number": 12}\n{"number": 12}\n')
+    expect(calls.map(({ params }) => [params['again'], params['kwargs']])).toEqual([
+      [undefined, { title: 'a' }],
+      [true, { title: 'a' }],
+    ])
+    const hint =
+      'Find out first, for example with mcp_github.list_issues. To send it once more: await runtime.again(mcp_github.create_issue(…)).'
+    const error = { code: 'OUTCOME_UNKNOWN', message: 'github.create_issue was sent', hint }
+    const onCall: RunOptions['onCall'] = ({ method }) =>
+      method === 'query_tool_docs' ? { value: [CREATE_ISSUE] } : { error }
+    const { stderr } = await bash(kernel, 'mcp again github create_issue', { servers: GITHUB, onCall })
+    expect(stderr).toBe(
+      'mcp: github.create_issue was sent. Find out first, for example with mcp github list_issues. To send it once more: mcp again github create_issue ….\n',
+    )
+  })
+
   it('the mcp command lists more than twenty tools of a server by name', async () => {
     const kernel = await startKernel()
     const many = Array.from({ length: 21 }, (_, at) => ({ ...CREATE_ISSUE, toolAlias: `t${at}` }))

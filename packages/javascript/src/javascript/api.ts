@@ -144,11 +144,13 @@ export class Api {
         if (await this.#link.ask({ type: 'memory', key, value: next, revision })) return next
       }
     })
-    this.#add('call_tool', async (server, tool, values = {}, options = {}) => {
+    this.#add('again', async (call) => this.#link.again(call))
+    this.#add('call_tool', (server, tool, values = {}, options = {}) => {
       const { raw = false } = options as { raw?: boolean }
-      if (!isPlain(values))
-        throw new MCPError('callTool takes the arguments as an object: callTool("server", "tool", { name: value })')
-      return this.#link.ask({ type: 'call', server, tool, args: [], kwargs: values, raw, exact: true })
+      if (isPlain(values))
+        return this.#link.ask({ type: 'call', server, tool, args: [], kwargs: values, raw, exact: true })
+      const how = 'callTool takes the arguments as an object: callTool("server", "tool", { name: value })'
+      return Promise.reject(new MCPError(how))
     })
     this.#add('search_tool_docs', async (...given) => {
       const options: Record<string, unknown> = isPlain(given.at(-1)) ? (given.pop() as any) : {}

@@ -34,6 +34,8 @@ interface Open {
   resolve: (value: unknown) => void
   reject: (error: unknown) => void
   stack: string
+  /** Undefined once it is sent. */
+  line: string | undefined
 }
 
 const MAX_CHARS = 60 << 20
@@ -44,6 +46,7 @@ const MARKED = new RegExp(`"${MARK}(-?\\d+)"`, 'g')
 export class Link {
   readonly #write: (line: string) => void
   readonly #open = new Map<number, Open>()
+  readonly #calls = new WeakMap<object, Open>()
   #count = 0
   #whenIdle: (() => void) | undefined
   /** True while calls are allowed. */
@@ -77,10 +80,30 @@ export class Link {
     }
     if (line.length > MAX_CHARS) return Promise.reject(unsendable(new RangeError('they are too large')))
     const { stack = '' } = new Error('here')
-    return new Promise((resolve, reject) => {
-      this.#open.set(id, { resolve, reject, stack })
-      this.#write(line)
+    return this.#begun(
+      new Promise((resolve, reject) => this.#open.set(id, { resolve, reject, stack, line })),
+      id,
+    )
+  }
+
+  /** Sends it after this turn: `again` may follow. */
+  #begun(call: Promise<unknown>, id: number): Promise<unknown> {
+    const open = this.#open.get(id)!
+    this.#calls.set(call, open)
+    void Promise.resolve().then(() => {
+      if (this.#open.has(id)) this.#write(open.line!)
+      open.line = undefined
     })
+    return call
+  }
+
+  /** Marks a call that was just begun as one that may have been made before. */
+  again(call: unknown): unknown {
+    const open = this.#calls.get(call as object)
+    if (open?.line === undefined)
+      throw new MCPError('runtime.again takes the call itself: await runtime.again(mcp_mail.send({ to: "a" }))')
+    open.line = `{"again":true,${open.line.slice(1)}`
+    return call
   }
 
   get hasOpen(): boolean {

@@ -383,6 +383,23 @@ const all = await Promise.all([mcp_github.createIssue({}), mcp_servers['github']
       expect((await check(`${name}.no_tool()`)).value, name).toEqual({ 'text/plain': '5' })
   })
 
+  it('the API of JavaScript cells makes a call knowingly again', async () => {
+    const kernel = await startKernel()
+    const { options, calls } = github()
+    const code = `await github.create_issue({ n: 1 })
+await runtime.again(github.create_issue({ n: 2 }))
+await runtime.again(mcp_github.create_issue.raw({ n: 3 }))
+await runtime.again(runtime.callTool('github', 'create_issue', { n: 4 }))
+const made = github.create_issue({ n: 5 })
+await made
+const late = await runtime.again(made).catch((error) => error.message)
+const none = await runtime.again().catch((error) => error.message)
+;[late === none, late]`
+    expect(await value(kernel, code, options)).toMatch(/^\[\n? *true,\s+'runtime.again takes the call itself/)
+    const marked = calls.map(({ params }) => [(params['kwargs'] as { n: number }).n, params['again']])
+    expect(marked).toEqual([[1, undefined], ...[2, 3, 4].map((n) => [n, true]), [5, undefined]])
+  })
+
   it('the API of JavaScript cells makes thousands of calls at once', async () => {
     const kernel = await startKernel()
     const { options, calls } = github()

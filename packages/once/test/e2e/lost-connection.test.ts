@@ -1,10 +1,14 @@
 // @module-tag whole: it kills bridges, relays and residents
 // This file verifies that a cell repeats no write after its connection, its relay, its resident or its bridge was lost.
+import { existsSync } from 'node:fs'
+import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { makeHome } from '@sandbridge/core/test/support/bridge-process.ts'
 import { type Era, startHttpBridge } from '@sandbridge/core/test/support/http-bridge.ts'
 import { residentHome } from '@sandbridge/core/test/support/resident-clients.ts'
+import { skip } from '@sandbridge/core/test/support/needs.ts'
+import { NO_POSTGRES, TestPostgres } from '@sandbridge/postgres/test/support/postgres.ts'
 import { startBridge } from '@sandbridge/core/test/support/start-bridge.ts'
 import { mailbox, THREE_ANSWERS, threeMails, TWO_USED } from '../support/mailbox.ts'
 
@@ -94,16 +98,24 @@ it.each<Era>(['legacy', 'modern'])(
   120_000,
 )
 
-it('a client whose HTTP bridge was killed goes on at the next one', async () => {
+it.each(['files', 'PostgreSQL'])('a client whose HTTP bridge was killed goes on at the next one, by %s', async (where) => {
   const { entry, sent, got } = mailbox()
   const home = makeHome({ mail: entry })
-  const first = await startHttpBridge({ home, ownProcess: true })
+  let env = {}
+  if (where === 'PostgreSQL') {
+    if (NO_POSTGRES !== undefined) skip(NO_POSTGRES)
+    const postgres = await TestPostgres.start()
+    onTestFinished(() => postgres.remove())
+    env = { MCP_BRIDGE_STORAGE: await postgres.database(), MCP_BRIDGE_SIGN_IN_KEY: 'ab'.repeat(32) }
+  }
+  const first = await startHttpBridge({ home, env, ownProcess: true })
   // It waits for the bridge to come back.
   void (await first.connect('legacy')).run(threeMails(20)).catch(() => undefined)
   await got(2)
   await sleep(WRITTEN_MS)
   process.kill(first.pid, 'SIGKILL')
-  const second = await startHttpBridge({ home, ownProcess: true })
+  const second = await startHttpBridge({ home, env, ownProcess: true })
+  expect(existsSync(path.join(home, 'MCPs/.sandbridge/once'))).toBe(where === 'files')
   expect(await (await second.connect('legacy')).run(threeMails(0))).toContain(TWO_USED)
   expect(sent()).toEqual(['send one', 'send two', 'send three'])
 }, 120_000)

@@ -3,17 +3,20 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { LogFolder } from '../../../core/src/keep/files/log-folder.ts'
+import { providerOrSkip, runtimeEnv } from '@sandbridge/core/test/support/engines.ts'
 import { startBridge } from '@sandbridge/core/test/support/start-bridge.ts'
+import { bridgeEnv } from '@sandbridge/core/test/support/bridge-process.ts'
+import { runCommand } from '@sandbridge/core/test/support/run-program.ts'
 import { mailbox, THREE_ANSWERS, threeMails, TWO_USED } from '../support/mailbox.ts'
 
 async function open(env: Record<string, string> = {}, more: object = {}) {
   const mail = mailbox(more)
   const bridge = await startBridge({ servers: { mail: mail.entry }, env })
   /** Sends a cell and gives up when the server has got so many writes, as a client does at its timeout. */
-  const lose = async (code: string, writes: number, afterMs = 0) => {
+  const lose = async (code: string, writes: number, afterMs = 0, tool = 'run_python') => {
     const leave = new AbortController()
     const count = mail.sent().length + writes
-    const call = { name: 'run_python', arguments: { code } }
+    const call = { name: tool, arguments: { code } }
     const lost = bridge.client.callTool(call, { signal: leave.signal }).catch(() => undefined)
     await mail.got(count)
     await sleep(afterMs)
@@ -105,7 +108,7 @@ it.each([
   expect(sent()).toEqual(['send one', 'send two', 'send one', 'send two', 'send three'])
 })
 
-it('the audit log tells a reused answer from a call', async () => {
+it('the audit log and sandbridge log tell a reused answer from a call', async () => {
   const { bridge, sent, lose } = await open({ MCP_BRIDGE_AUDIT: 'shape' })
   await lose(threeMails(20), 2, 200)
   await bridge.call({ code: threeMails(0) })
@@ -117,6 +120,10 @@ it('the audit log tells a reused answer from a call', async () => {
     return all.filter(({ type }) => type === 'call').map((one) => one['reused'] === true)
   }
   await expect.poll(reused, { timeout: 20_000 }).toEqual([false, false, true, true, false])
+  const { stdout } = await runCommand(['log'], bridgeEnv(bridge.home, { MCP_BRIDGE_AUDIT: 'shape' }))
+  expect(stdout.match(/call +mail__send +\w+/g)?.map((line) => line.split(/ +/).at(-1))).toEqual(
+    ['ok', 'ok', 'reused', 'reused', 'ok'],
+  )
 })
 
 it('a call of runtime.again whose answer was lost is not sent once more unseen', async () => {
@@ -128,4 +135,16 @@ it('a call of runtime.again whose answer was lost is not sent once more unseen',
   expect(sent()).toHaveLength(2)
   await lose(again, 1)
   expect(sent()).toHaveLength(3)
+})
+
+it.each([
+  ['run_javascript', 'await mcp_mail.send({ text: "silent" })', 'await runtime.again(mcp_mail.send({ text: "silent" }))'],
+  ['run_bash', 'mcp mail send --text silent', 'mcp again mail send --text silent'],
+])('a cell of %s is told of an unknown outcome, and makes the call knowingly', async (tool, code, again) => {
+  await providerOrSkip('bubblewrap')
+  const { bridge, sent, lose } = await open({ ...runtimeEnv('bubblewrap'), MCP_BRIDGE_LANGUAGES: 'javascript, bash' })
+  await lose(code, 1, 0, tool)
+  expect((await bridge.callTool(tool, { code })).text).toMatch(/may or may not have taken effect[^]*again[ (]/)
+  await lose(again, 1, 0, tool)
+  expect(sent()).toEqual(['send silent', 'send silent'])
 })

@@ -6,6 +6,7 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, vi } from 'vitest'
 import { recordIn } from '@sandbridge/record/audit/other-files.ts'
+import { readRecord } from '@sandbridge/record/audit/read-record.ts'
 import { readRuns } from '@sandbridge/record/audit/read-runs.ts'
 import { fixtureServer, openTestBridge, published } from '@sandbridge/core/test/support/bridge-process.ts'
 import { goTo, openPage, type OpenPage } from '@sandbridge/core/test/support/browser-page.ts'
@@ -70,9 +71,18 @@ describe('the view Record (needs Chromium)', () => {
     const { page, home, problems } = opened
     const other = await openTestBridge({ home, env: { MCP_BRIDGE_POOL: '0', MCP_BRIDGE_SOURCES: 'mcps' } })
     await other.run('for n in range(3): await mcp_everything.get_sum(a=n, b=1)')
+    const [echo, leave] = ['await mcp_everything.echo(message="once")', new AbortController()]
+    const lost = other.call({ code: `${echo}\nimport time; time.sleep(60)` }, { signal: leave.signal })
+    const calls = async () => (await readRecord(recordIn(opened.bridge.stores.of(undefined)), {}, 9)).length
+    while ((await calls()) < 5) await sleep(20)
+    leave.abort()
+    await lost.catch(() => undefined)
+    await other.run(echo)
     await other.client.close()
-    await recorded(opened, 1)
+    await recorded(opened, 3)
     await goTo(page, 'Record')
+    await page.getByText('inspector-cli: 1 call of everything', { exact: true }).first().click()
+    await page.getByRole('button', { name: 'echo' }).getByText('answer used again').waitFor()
     await page.getByText('inspector-cli: 3 calls of everything', { exact: true }).click()
     const run = page.getByRole('article', { name: 'Recorded run' })
     await run.getByRole('button', { name: 'get-sum' }).nth(2).waitFor()

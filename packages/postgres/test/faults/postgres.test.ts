@@ -8,6 +8,10 @@ import { RECORD_LIMITS, RecordFile } from '@sandbridge/record/audit/record-file.
 import { verifyRecord } from '@sandbridge/record/audit/verify-record.ts'
 import { openStores } from '../../../core/src/keep/open-stores.ts'
 import type { Stores } from '../../../core/src/keep/store.ts'
+import { signInVault } from '../../../core/src/bridge/connect-servers.ts'
+import { CatalogTool } from '../../../core/src/calls/catalog/model/catalog-tool.ts'
+import { SILENT } from '../../../core/src/util/log.ts'
+import { createJournals } from '../../../once/src/journals.ts'
 import { MIGRATIONS } from '../../src/migrations.ts'
 import { ScheduleStore } from '@sandbridge/workflows/schedules.ts'
 import { AnswerLoser } from '../support/answer-loser.ts'
@@ -118,6 +122,30 @@ describe('PostgreSQL as the store of several bridges', () => {
     await all[0]!.add(schedule, new Date('2027-03-01T09:30:00Z'))
     const due = await Promise.all(all.map((one) => one.claim(new Date('2027-03-01T10:00:30Z'))))
     expect(due.flat()).toMatchObject([{ id: 'report', count: 1 }])
+  })
+
+  it('what a session has written goes with its handle to a bridge on another machine, and to no other session', async () => {
+    const vault = signInVault({ signInKey: 'ab'.repeat(32), storage: url }, SILENT)
+    const send = new CatalogTool('mail', 'mail', 'send', { name: 'send' })
+    const begin = async (owner: string) => {
+      const journals = createJournals({ store: (await open()).of(undefined), vault, log: SILENT })
+      const client = 'c'.repeat(64)
+      const cell = journals.begin({ isClosed: false }, { run: owner, owner, client, isRemote: true })!
+      const call = { tool: send, args: { to: 'ann' }, isAgain: false, repeats: () => false, reading: () => [] }
+      return { journals, enter: async () => (await cell.enter(call))! }
+    }
+    const answer = { content: [{ type: 'text', text: 'it is sent' }] }
+    const first = await begin('a'.repeat(64))
+    const made = await first.enter()
+    void made.sent()
+    void made.ended(answer)
+    await first.journals.flush(false)
+    const lines = await postgres.query<{ line: string }>(url, 'SELECT line FROM sandbridge.log_lines')
+    expect(JSON.stringify(lines)).not.toMatch(/ann|it is sent/)
+    // As if its machine could not be asked whether it still runs.
+    await postgres.query(url, `UPDATE sandbridge.log_lines SET line = replace(line, '"host":"', '"host":"another-')`)
+    expect((await (await begin('b'.repeat(64))).enter()).answer).toBe(undefined)
+    expect((await (await begin('a'.repeat(64))).enter()).answer).toEqual(answer)
   })
 
   it.each([

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 FUNCTIONS = [
     name for name in runtime.__all__ if name[0].islower() and not name.endswith("_sync") and name != "complete"
 ]
-_OWN = frozenset(("update_memory", "call_tool"))
+_OWN = frozenset(("update_memory", "call_tool", "again"))
 _SAVING = ("save_tool", "save_workflow")
 # Index of an argument that is a value even if it is an object, and not the options at the end.
 _VALUE_AT = {"save_memory": 1, "load_memory": 1, "save_artifact": 1}
@@ -51,8 +51,7 @@ async def reply(message: dict[str, Any]) -> bytes:
 async def _call(message: dict[str, Any]) -> object:
     server, tool, args, kwargs = (message.get(key) for key in ("server", "tool", "args", "kwargs"))
     params: dict[str, Any] = {"server": server, "tool": tool, "args": args or [], "kwargs": kwargs or {}}
-    if message.get("exact") is True:
-        params["exact"] = True
+    params.update((key, True) for key in ("exact", "again") if message.get(key) is True)
     if message.get("raw") is True:
         return await bridge.ask_with("call_tool", {**params, "raw": True})
     return native(await bridge.ask_with("call_tool", params))

@@ -6,8 +6,8 @@ import json
 import re
 from typing import TYPE_CHECKING
 
-from ..api import bridge
-from ..api.errors import ArgumentsError, MCPError, ToolNotFound
+from ..api import bridge, runtime
+from ..api.errors import ArgumentsError, MCPError, OutcomeUnknown, ToolNotFound
 from ..api.servers import registry, server_alias, server_description, server_name
 from ..values import Media, native
 from .arguments import UsageError, parse, true_names
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 HELP = """\
 mcp SERVER TOOL [--name value …]   call a tool; its result is printed, as JSON unless it is a text
+mcp again SERVER TOOL …            make a call that may have been made before
 mcp search WORDS                   find tools of all servers
 mcp SERVER [--help]                list the tools of a server
 mcp SERVER TOOL --help             show what a tool takes
@@ -28,6 +29,8 @@ mcp SERVER TOOL --help             show what a tool takes
 Exit status: 0, 1 when the call failed, 2 when the command cannot be read.
 `mcp` is a shell function: programs such as xargs reach it with `bash -c 'mcp …'`."""
 
+_SHOWN = re.compile(r"\bmcp_(\w+)\.(\w+)(?!\()\b")
+_MADE_AGAIN = re.compile(r"await runtime\.again\(mcp_(\w+)\.(\w+)\(…\)\)")
 _HELP_WORDS = ("--help", "-h", "help")
 _LIST_CHARS = 60_000
 _MAX_USAGES = 20
@@ -55,6 +58,9 @@ async def run(words: list[str], data: bytes, is_shown: bool) -> Reply:
 
 def _advise(error: MCPError, words: list[str]) -> None:
     """Replaces what an error says for Python by the same for this command."""
+    if isinstance(error, OutcomeUnknown):
+        error.hint = _MADE_AGAIN.sub(r"mcp again \1 \2 …", _SHOWN.sub(r"mcp \1 \2", error.hint))
+    words = words[words[:1] == ["again"] :]
     if len(words) < 2 or words[0] not in {*registry, *registry.by_alias}:
         return
     server = f"mcp {server_alias(registry[words[0]])}"
@@ -75,6 +81,8 @@ async def _run(words: list[str], data: bytes, is_shown: bool) -> Reply:
         return Reply(f"{HELP}\n\n{_servers()}\n")
     if words[0] == "search":
         return await _search([word for word in words[1:] if not word.startswith("--")])
+    if words[0] == "again" and len(words) > 2:
+        return await runtime.again(_run(words[1:], data, is_shown))
     if words[0].startswith("-"):
         raise UsageError(f"unknown option {words[0][:80]}")
     server = server_name(registry[words[0]])

@@ -1,0 +1,237 @@
+// Plays the gold solutions of published benchmarks in cells, loses an answer or a result, sends the cell again, and lets
+// the benchmark's own checker look at the end: `npx tsx bench/arena/once.ts --source tau2 --loss timeout --limit 300`.
+import { parseArgs } from 'node:util'
+import { rm } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Client } from '@modelcontextprotocol/client'
+import { openTestBridge, type RemoteEntry, type ServerEntry } from '@sandbridge/core/test/support/bridge-process.ts'
+import { descendants } from '@sandbridge/core/test/support/processes.ts'
+import { type MeasuredBridge, openMeasuredBridge } from '../http-bridge.ts'
+import { python } from './gold.ts'
+import { type Source, publishedTasks } from './tasks/published.ts'
+import { type GoldCall, spread, type Task, type World } from './task.ts'
+
+/** What is lost, and where: after an answer, before it, or the whole result. */
+interface Point {
+  exchange: number
+  call: number
+  what: 'answered' | 'unanswered' | 'result'
+}
+
+/** A call that reached a server: tool, arguments, and whether it changed the state where that was looked at. */
+type Made = [tool: string, args: unknown, wrote: boolean]
+
+const LOSSES = ['timeout', 'cut', 'relay', 'resident']
+/** The journal is written beside the calls. */
+const WRITTEN_MS = 60
+
+const { values: options } = parseArgs({
+  options: {
+    source: { type: 'string', default: 'tau2' },
+    loss: { type: 'string', default: 'timeout' },
+    tasks: { type: 'string', default: '1000' },
+    limit: { type: 'string', default: '1000000' },
+  },
+})
+
+type Servers = World['servers']
+
+/** A client, the bridge that serves it, and how both lose each other. */
+class Line {
+  readonly #loss: string
+  readonly #env: Record<string, string>
+  #stdio: Awaited<ReturnType<typeof openTestBridge>> | undefined
+  #http: MeasuredBridge | undefined
+  #client!: Client
+  #lost: Promise<unknown> | undefined
+  #leave = new AbortController()
+  #onResult: (() => void) | undefined
+
+  constructor(loss: string, isOn: boolean) {
+    this.#loss = loss
+    const resident = loss === 'relay' || loss === 'resident' ? 'on idle=60' : 'off'
+    const runtime = { MCP_BRIDGE_RUNTIME: 'bubblewrap', MCP_BRIDGE_POOL: '0', MCP_BRIDGE_RESIDENT: resident }
+    this.#env = { ...runtime, MCP_BRIDGE_ONCE: isOn ? 'on' : 'off' }
+  }
+
+  async open(servers: Servers, home?: string): Promise<void> {
+    if (this.#loss === 'cut') {
+      this.#http ??= await openMeasuredBridge(servers as Record<string, ServerEntry>, this.#env)
+      this.#client = await this.#http.connect()
+      return
+    }
+    this.#stdio = await openTestBridge({ servers, env: this.#env, ...(home !== undefined && { home }) })
+    this.#client = this.#stdio.client
+    const { transport } = this.#stdio
+    const { onmessage } = transport
+    transport.onmessage = (message) => {
+      if (!this.#onResult || !('result' in message)) return onmessage?.(message)
+      this.#onResult()
+      this.#onResult = undefined
+    }
+  }
+
+  async run(code: string): Promise<string> {
+    const call = { name: 'run_python', arguments: { code } }
+    const { content } = await this.#client.callTool(call, { timeout: 120_000 })
+    return (content as { text?: string }[]).map(({ text }) => text ?? '').join('')
+  }
+
+  /** @param isRead missing: resolves when the result is there, which the client does not get */
+  async begin(code: string, waits: (() => Promise<void>) | undefined): Promise<void> {
+    const result = new Promise<void>((resolve) => (this.#onResult = waits ? undefined : resolve))
+    const call = { name: 'run_python', arguments: { code } }
+    this.#lost = this.#client
+      .callTool(call, { timeout: 120_000, signal: this.#leave.signal })
+      .catch(() => undefined)
+    await (waits ? waits() : result)
+  }
+
+  async lose(servers: Servers): Promise<void> {
+    const pid = this.#stdio?.pid
+    if (this.#loss === 'timeout') this.#leave.abort()
+    else if (this.#loss === 'cut') await this.#client.close()
+    else process.kill(this.#loss === 'relay' ? pid! : descendants(pid!)[0]!.pid, 'SIGKILL')
+    // A resident that was killed after its result was on the way leaves nothing to wait for.
+    await Promise.race([this.#lost, sleep(500)])
+    this.#leave = new AbortController()
+    if (this.#loss === 'cut' || this.#loss === 'relay') await this.open(servers, this.#stdio?.home)
+  }
+
+  async close(): Promise<void> {
+    await this.#client.close()
+    await this.#http?.close()
+    if (this.#stdio) await rm(this.#stdio.home, { recursive: true, force: true, maxRetries: 20 }).catch(() => {})
+  }
+}
+
+const cellOf = (calls: readonly GoldCall[]): string =>
+  calls
+    .map(
+      ({ server, tool, args }) =>
+        `try: print(await runtime.call_tool(${python(server)}, ${python(tool)}, ${python(args)}))\nexcept runtime.ToolError as error: print(error)`,
+    )
+    .join('\n')
+
+interface Played {
+  wrong: string | undefined
+  made: Made[]
+  unknown: number
+  /** Calls of each message of the user. */
+  sizes: number[]
+}
+
+/** @param point missing: nothing is lost, and the host looks which calls change the state */
+async function play(task: Task, line: Line, servers: Servers, point?: Point): Promise<Played> {
+  const world = await task.open()
+  const host = world.host!
+  const made = async () => (await host('made')) as Made[]
+  await host('lose', 0, !point)
+  let unknown = 0
+  for (const [at, { steps }] of world.exchanges.entries()) {
+    await world.begin?.(at)
+    const calls = steps.flat()
+    if (calls.length === 0) continue
+    if (point?.exchange !== at) {
+      await line.run(cellOf(calls))
+      continue
+    }
+    const { call, what } = point
+    const count = (await made()).length + call + 1
+    const waits = async () => {
+      while ((await made()).length < count) await sleep(3)
+      await sleep(WRITTEN_MS)
+    }
+    if (what === 'unanswered') await host('lose', count)
+    const code =
+      what === 'answered' ? `${cellOf(calls.slice(0, call + 1))}\nimport time; time.sleep(60)` : cellOf(calls)
+    await line.begin(code, what === 'result' ? undefined : waits)
+    await line.lose(servers)
+    await host('lose', 0)
+    if (!(await line.run(cellOf(calls))).includes('OutcomeUnknown')) continue
+    // It looks, finds that the call has taken effect, and leaves it out.
+    unknown += 1
+    calls.splice(call, 1)
+    await line.run(cellOf(calls))
+  }
+  const sizes = world.exchanges.map(({ steps }) => steps.length)
+  return { wrong: await world.check(world.exchanges.at(-1)!.answer), made: await made(), unknown, sizes }
+}
+
+/** How many calls of these tools were made more often than in a clean run. */
+function doubled(made: readonly Made[], clean: readonly Made[], writes: ReadonlySet<string>): number {
+  const left = clean.map(([tool, args]) => JSON.stringify([tool, args]))
+  return made.filter(([tool, args]) => {
+    const at = left.indexOf(JSON.stringify([tool, args]))
+    if (at >= 0) left.splice(at, 1)
+    return at < 0 && writes.has(tool)
+  }).length
+}
+
+async function serversOf(task: Task): Promise<Servers> {
+  return (await task.open()).servers
+}
+
+async function main(): Promise<void> {
+  if (!LOSSES.includes(options.loss)) throw new Error(`--loss is one of ${LOSSES.join(', ')}`)
+  const all = spread(await publishedTasks(options.source as Source), Number(options.tasks))
+  const servers: Record<string, ServerEntry | RemoteEntry> = {}
+  for (const task of all) Object.assign(servers, await serversOf(task))
+  const clean = new Map<Task, Played>()
+  const writes = new Set<string>()
+  const line = new Line('timeout', true)
+  await line.open(servers)
+  for (const task of all) {
+    const played = await play(task, line, servers)
+    if (played.wrong === undefined) clean.set(task, played)
+    for (const [tool, , wrote] of played.made) if (wrote) writes.add(tool)
+  }
+  await line.close()
+  const points = [...clean].flatMap(([task, { sizes }]) => pointsOf(sizes).map((point) => ({ task, point })))
+  const isResult = ({ point }: { point: Point }) => point.what === 'result'
+  const chosen = spread(options.loss === 'cut' ? points.filter((one) => !isResult(one)) : points, Number(options.limit))
+  process.stdout.write(`${all.length} tasks, ${clean.size} solved by their gold calls, ${points.length} points\n`)
+  for (const isOn of [true, false]) process.stdout.write(`${await rowOf(chosen, clean, writes, servers, isOn)}\n`)
+}
+
+/** Every call, and every result. */
+function pointsOf(sizes: readonly number[]): Point[] {
+  return sizes.flatMap((size, exchange) =>
+    size === 0
+      ? []
+      : [
+          ...Array.from({ length: size }, (_, call) => [
+            { exchange, call, what: 'answered' as const },
+            { exchange, call, what: 'unanswered' as const },
+          ]).flat(),
+          { exchange, call: size - 1, what: 'result' as const },
+        ],
+  )
+}
+
+async function rowOf(
+  points: readonly { task: Task; point: Point }[],
+  clean: ReadonlyMap<Task, Played>,
+  writes: ReadonlySet<string>,
+  servers: Servers,
+  isOn: boolean,
+): Promise<string> {
+  const line = new Line(options.loss, isOn)
+  await line.open(servers)
+  const sums = { plays: 0, gold: 0, doubled: 0, unknown: 0 }
+  for (const { task, point } of points) {
+    const { wrong, made, unknown } = await play(task, line, servers, point)
+    const more = doubled(made, clean.get(task)!.made, writes)
+    sums.plays += 1
+    sums.gold += wrong === undefined ? 1 : 0
+    sums.doubled += more > 0 ? 1 : 0
+    sums.unknown += unknown
+    if (isOn && (wrong !== undefined || more > 0))
+      process.stdout.write(`${task.id} ${JSON.stringify(point)}: ${wrong}, ${more} doubled\n`)
+  }
+  await line.close()
+  return JSON.stringify({ source: options.source, loss: options.loss, once: isOn ? 'on' : 'off', ...sums })
+}
+
+await main()
+process.exit()

@@ -1,0 +1,150 @@
+// This file verifies what a journal keeps in memory and on the disk, for how long, and who can read it.
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { beforeEach, expect, it, vi } from 'vitest'
+import type { JournaledCall } from '@sandbridge/core/parts'
+import { CatalogTool } from '../../core/src/calls/catalog/model/catalog-tool.ts'
+import { fileStore } from '../../core/src/keep/files/file-store.ts'
+import { createVault, type Vault } from '../../core/src/upstream/auth/vault.ts'
+import { SILENT } from '../../core/src/util/log.ts'
+import { type Attempt, DAY_MS, Journal } from './journal.ts'
+import { JournalLog, readLog } from './journal-log.ts'
+
+const MB = 1 << 20
+const send = new CatalogTool('mail', 'mail', 'send', { name: 'send' })
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(path.join(tmpdir(), 'once-'))
+  return () => rmSync(folder, { recursive: true, force: true })
+})
+
+function place(vault?: Vault, name = 'log') {
+  return { logs: fileStore(folder).logs('once'), name, vault, log: SILENT }
+}
+const file = () => path.join(folder, 'once', readdirSync(path.join(folder, 'once'))[0]!)
+const onDisk = () => readFileSync(file(), 'utf8')
+const keychain = (key: string) =>
+  createVault({ get: () => Promise.resolve(key.repeat(32)), set: () => Promise.resolve() }, SILENT)
+const open = (vault?: Vault) => new Journal(new JournalLog(place(vault), {}))
+const textResult = (text: string) => ({ content: [{ type: 'text', text }] })
+
+async function enter(cell: Attempt, text: string): Promise<JournaledCall> {
+  const call = { tool: send, args: { text }, isAgain: false, repeats: () => false, reading: () => [] }
+  return (await cell.enter(call))!
+}
+
+/** One call, sent and answered. */
+async function call(cell: Attempt, text: string, answer = `did ${text}`): Promise<void> {
+  const entered = await enter(cell, text)
+  expect(entered.answer).toBe(undefined)
+  void entered.sent()
+  void entered.ended(textResult(answer))
+}
+
+/** The result of the cell is lost. @returns the next one */
+function lose(journal: Journal, cell: Attempt): Attempt {
+  cell.ended(false)
+  cell.delivered(false)
+  return journal.begin()
+}
+
+it('a journal on the disk is private, has no arguments, and seals answers where there is a key', async () => {
+  const journal = open(keychain('ab'))
+  await call(journal.begin(), 'the argument', 'the answer')
+  await journal.log.flush()
+  expect(onDisk()).not.toMatch(/the argument|the answer/)
+  if (process.platform !== 'win32') expect(statSync(file()).mode & 0o777).toBe(0o600)
+  const found = await readLog(place(keychain('ab')))
+  expect(found.entries.map(({ name, answer }) => [name, answer])).toEqual([['mail.send', textResult('the answer')]])
+  // A bridge that has another key, or none, says that the answer is not there.
+  for (const vault of [keychain('cd'), undefined]) {
+    const other = new Journal(new JournalLog(place(vault, 'other'), {}))
+    other.take((await readLog(place(vault))).entries)
+    await expect(enter(other.begin(), 'the argument')).rejects.toThrow('its answer was not kept')
+    await other.log.close(false)
+  }
+  // Control: without a key, it is readable.
+  await journal.log.close(false)
+  const plain = open()
+  await call(plain.begin(), 'the argument', 'the answer')
+  await plain.log.flush()
+  expect(onDisk()).toContain('the answer')
+  expect(onDisk()).not.toContain('the argument')
+  await plain.log.close(true)
+})
+
+it('a journal keeps half a megabyte of answers in memory, finds the others in its log, and drops those beyond 16 MB', async () => {
+  const journal = open()
+  const cell = journal.begin()
+  const long = 'x'.repeat(20_000)
+  const sizes = [...Array<number>(100).fill(20_000), 3 * MB, 3 * MB, 3 * MB, 3 * MB, 3 * MB]
+  for (const [at, size] of sizes.entries()) await call(cell, String(at), long.repeat(size / long.length))
+  await journal.log.flush()
+  const held = [...journal.entries()].reduce((sum, { answer }) => sum + JSON.stringify(answer ?? '').length, 0)
+  expect(held).toBeGreaterThan(400_000)
+  expect(held).toBeLessThan(600_000)
+  expect(statSync(file()).size).toBeLessThan(17 * MB)
+  const again = lose(journal, cell)
+  for (const at of [0, 99, 102]) {
+    const { answer } = await enter(again, String(at))
+    expect((answer!.content as { text: string }[])[0]!.text).toHaveLength(Math.floor(sizes[at]! / 20_000) * 20_000)
+  }
+  await expect(enter(again, '104')).rejects.toMatchObject({
+    code: 'OUTCOME_UNKNOWN',
+    message: expect.stringContaining('its answer was not kept'),
+  })
+  await journal.log.close(false)
+})
+
+it('a cell of more calls than fit is told that the outcome of the others is unknown', async () => {
+  const journal = open()
+  const cell = journal.begin()
+  for (let at = 0; at < 4_200; at += 1) await call(cell, String(at))
+  expect([...journal.entries()]).toHaveLength(4_000)
+  const again = lose(journal, cell)
+  expect((await enter(again, '3999')).answer).toEqual(textResult('did 3999'))
+  await expect(enter(again, '4100')).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' })
+  again.ended(true)
+  again.delivered(true)
+  await call(journal.begin(), '4100')
+  await journal.log.close(false)
+})
+
+it('a call is held for a day', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] })
+  try {
+    const journal = open()
+    const cell = journal.begin()
+    await call(cell, 'one')
+    const again = lose(journal, cell)
+    vi.setSystemTime(Date.now() + DAY_MS - 1_000)
+    expect((await enter(again, 'one')).answer).toBeDefined()
+    vi.setSystemTime(Date.now() + 2_000)
+    await call(lose(journal, again), 'one')
+    await journal.log.close(false)
+  } finally {
+    vi.useRealTimers()
+  }
+})
+
+it('what was delivered leaves the disk, and so does a log that another bridge has removed come back', async () => {
+  const journal = open()
+  for (let round = 0; round < 3; round += 1) {
+    const cell = journal.begin()
+    await call(cell, 'large', 'x'.repeat(2 * MB))
+    await journal.log.flush()
+    cell.ended(true)
+    cell.delivered(true)
+    await journal.log.flush()
+  }
+  expect(readdirSync(path.join(folder, 'once'))).toEqual([])
+  await call(journal.begin(), 'before')
+  await journal.log.flush()
+  rmSync(file())
+  await call(journal.begin(), 'after')
+  await journal.log.flush()
+  expect((await readLog(place())).entries).toHaveLength(1)
+  await journal.log.close(false)
+})
