@@ -1,5 +1,6 @@
 // Plays the gold solutions of published benchmarks in cells, loses an answer or a result, sends the cell again, and lets
-// the benchmark's own checker look at the end: `npx tsx bench/arena/once.ts --source tau2 --loss timeout --limit 300`.
+// the benchmark's own checker look at the end. Each way to lose has as many points as it says, evenly:
+// `TAU2_PYTHON=… npx tsx bench/arena/once.ts --source tau2 --losses timeout=300,cut=100,relay=20,resident=20`.
 import { parseArgs } from 'node:util'
 import { rm } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -21,18 +22,18 @@ interface Point {
 /** A call that reached a server: tool, arguments, and whether it changed the state where that was looked at. */
 type Made = [tool: string, args: unknown, wrote: boolean]
 
-const LOSSES = ['timeout', 'cut', 'relay', 'resident']
 /** The journal is written beside the calls. */
 const WRITTEN_MS = 60
 
 const { values: options } = parseArgs({
   options: {
     source: { type: 'string', default: 'tau2' },
-    loss: { type: 'string', default: 'timeout' },
+    losses: { type: 'string', default: 'timeout=100,cut=100,relay=10,resident=10' },
     tasks: { type: 'string', default: '1000' },
-    limit: { type: 'string', default: '1000000' },
   },
 })
+
+const print = (text: string) => void process.stdout.write(`${text}\n`)
 
 type Servers = World['servers']
 
@@ -81,9 +82,7 @@ class Line {
   async begin(code: string, waits: (() => Promise<void>) | undefined): Promise<void> {
     const result = new Promise<void>((resolve) => (this.#onResult = waits ? undefined : resolve))
     const call = { name: 'run_python', arguments: { code } }
-    this.#lost = this.#client
-      .callTool(call, { timeout: 120_000, signal: this.#leave.signal })
-      .catch(() => undefined)
+    this.#lost = this.#client.callTool(call, { timeout: 120_000, signal: this.#leave.signal }).catch(() => undefined)
     await (waits ? waits() : result)
   }
 
@@ -123,6 +122,8 @@ interface Played {
 
 /** @param point missing: nothing is lost, and the host looks which calls change the state */
 async function play(task: Task, line: Line, servers: Servers, point?: Point): Promise<Played> {
+  // What the play before has left without an answer is no concern of this one.
+  await line.run('await mcp_another.begin()')
   const world = await task.open()
   const host = world.host!
   const made = async () => (await host('made')) as Made[]
@@ -158,14 +159,15 @@ async function play(task: Task, line: Line, servers: Servers, point?: Point): Pr
   return { wrong: await world.check(world.exchanges.at(-1)!.answer), made: await made(), unknown, sizes }
 }
 
-/** How many calls of these tools were made more often than in a clean run. */
-function doubled(made: readonly Made[], clean: readonly Made[], writes: ReadonlySet<string>): number {
+/** The calls of these tools that were made more often than in a clean run. */
+function doubled(made: readonly Made[], clean: readonly Made[], writes: ReadonlySet<string>): string[] {
   const left = clean.map(([tool, args]) => JSON.stringify([tool, args]))
-  return made.filter(([tool, args]) => {
+  const more = made.filter(([tool, args]) => {
     const at = left.indexOf(JSON.stringify([tool, args]))
     if (at >= 0) left.splice(at, 1)
     return at < 0 && writes.has(tool)
-  }).length
+  })
+  return more.map(([tool]) => tool)
 }
 
 async function serversOf(task: Task): Promise<Servers> {
@@ -173,10 +175,11 @@ async function serversOf(task: Task): Promise<Servers> {
 }
 
 async function main(): Promise<void> {
-  if (!LOSSES.includes(options.loss)) throw new Error(`--loss is one of ${LOSSES.join(', ')}`)
   const all = spread(await publishedTasks(options.source as Source), Number(options.tasks))
   const servers: Record<string, ServerEntry | RemoteEntry> = {}
   for (const task of all) Object.assign(servers, await serversOf(task))
+  const [{ url }] = Object.values(servers) as [RemoteEntry]
+  servers['another'] = { url: url.replace(/\w+$/, 'another') }
   const clean = new Map<Task, Played>()
   const writes = new Set<string>()
   const line = new Line('timeout', true)
@@ -188,10 +191,13 @@ async function main(): Promise<void> {
   }
   await line.close()
   const points = [...clean].flatMap(([task, { sizes }]) => pointsOf(sizes).map((point) => ({ task, point })))
-  const isResult = ({ point }: { point: Point }) => point.what === 'result'
-  const chosen = spread(options.loss === 'cut' ? points.filter((one) => !isResult(one)) : points, Number(options.limit))
-  process.stdout.write(`${all.length} tasks, ${clean.size} solved by their gold calls, ${points.length} points\n`)
-  for (const isOn of [true, false]) process.stdout.write(`${await rowOf(chosen, clean, writes, servers, isOn)}\n`)
+  print(`${all.length} tasks, ${clean.size} solved by their gold calls, ${points.length} points`)
+  for (const [loss = '', limit] of options.losses.split(',').map((one) => one.split('='))) {
+    // What was sent over HTTP to its end counts as delivered.
+    const possible = loss === 'cut' ? points.filter(({ point }) => point.what !== 'result') : points
+    const chosen = spread(possible, Number(limit))
+    for (const isOn of [true, false]) print(await rowOf(chosen, clean, writes, servers, loss, isOn))
+  }
 }
 
 /** Every call, and every result. */
@@ -214,9 +220,10 @@ async function rowOf(
   clean: ReadonlyMap<Task, Played>,
   writes: ReadonlySet<string>,
   servers: Servers,
+  loss: string,
   isOn: boolean,
 ): Promise<string> {
-  const line = new Line(options.loss, isOn)
+  const line = new Line(loss, isOn)
   await line.open(servers)
   const sums = { plays: 0, gold: 0, doubled: 0, unknown: 0 }
   for (const { task, point } of points) {
@@ -224,13 +231,13 @@ async function rowOf(
     const more = doubled(made, clean.get(task)!.made, writes)
     sums.plays += 1
     sums.gold += wrong === undefined ? 1 : 0
-    sums.doubled += more > 0 ? 1 : 0
+    sums.doubled += more.length > 0 ? 1 : 0
     sums.unknown += unknown
-    if (isOn && (wrong !== undefined || more > 0))
-      process.stdout.write(`${task.id} ${JSON.stringify(point)}: ${wrong}, ${more} doubled\n`)
+    if (isOn && (wrong !== undefined || more.length > 0))
+      print(`${task.id} ${JSON.stringify(point)}: ${wrong}, doubled: ${more.join(', ')}`)
   }
   await line.close()
-  return JSON.stringify({ source: options.source, loss: options.loss, once: isOn ? 'on' : 'off', ...sums })
+  return JSON.stringify({ source: options.source, loss, once: isOn ? 'on' : 'off', ...sums })
 }
 
 await main()

@@ -27,6 +27,10 @@ CHANGED = b'data: {"jsonrpc": "2.0", "method": "notifications/tools/list_changed
 MADE: list[list[Any]] = []
 
 
+#: Of a server that no task knows.
+OTHER_TOOLS = [{"name": "begin", "inputSchema": {"type": "object"}}]
+
+
 class Losses:
     looks = False
     #: Which call, counted from 1, is made and never answered.
@@ -36,6 +40,8 @@ class Losses:
 
 def tool_call(server: str, params: dict[str, Any]) -> dict[str, Any]:
     name, args = params["name"], params.get("arguments") or {}
+    if server == "another":
+        return {"content": []}
     before = SOURCE.state() if Losses.looks else None
     text, is_error = SOURCE.call(server, name, args)
     MADE.append([f"{server}.{name}", args, Losses.looks and SOURCE.state() != before])
@@ -51,7 +57,7 @@ def answer(server: str, message: dict[str, Any]) -> dict[str, Any]:
         capabilities = {"tools": {"listChanged": True}}
         reply["result"] = {"protocolVersion": version, "capabilities": capabilities, "serverInfo": info}
     elif method == "tools/list":
-        reply["result"] = {"tools": SOURCE.tools(server)}
+        reply["result"] = {"tools": OTHER_TOOLS if server == "another" else SOURCE.tools(server)}
     elif method == "tools/call":
         reply["result"] = tool_call(server, params)
     elif method == "ping":
@@ -98,7 +104,7 @@ class Handler(BaseHTTPRequestHandler):
             return self.reply(200, json.dumps(MADE, default=str).encode())
         with LOCK:
             result = control(message) if self.path == "/control" else answer(self.path.rsplit("/", 1)[-1], message)
-            is_lost = message.get("method") == "tools/call" and len(MADE) == Losses.silent
+            is_lost = message.get("method") == "tools/call" and len(MADE) == Losses.silent > 0
             over = Losses.over
         if is_lost:
             self.close_connection = True

@@ -29,6 +29,8 @@ export interface Entry {
   at: number
   /** It was last sent by `runtime.again`: sent once more, the same code knows nothing of that. */
   isAgain: boolean
+  /** Its client knows of it, or most likely does. */
+  isTold: boolean
   /** The cell that was told that its outcome is unknown. */
   toldTo?: MakerOfCalls | undefined
   /** The cell that made it, or has used its answer; undefined for one of an earlier session. */

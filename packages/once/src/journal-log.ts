@@ -205,7 +205,7 @@ export async function readLog(
       // Parsed by the bridge that wrote it.
       const answer = (opened === undefined ? r : tryParseExact(opened)) as ToolResult | undefined
       const before = entries.get(`${key} ${n}`)
-      const kept = { answer, filled: filled ?? before?.filled, isAgain: g === true }
+      const kept = { answer, filled: filled ?? before?.filled, isAgain: g === true, isTold: false }
       entries.set(`${key} ${n}`, { key, n, name: t, state, at, by: undefined, ...kept })
     } else if (line['clear'] === true) {
       entries.clear()
@@ -219,6 +219,7 @@ export async function readLog(
     }
   }
   found.entries = [...entries.values()].filter(({ state }) => state !== 'free')
+  for (const entry of found.entries) entry.isTold = found.handedOverAt !== undefined
   return found
 }
 

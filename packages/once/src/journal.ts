@@ -33,6 +33,8 @@ export class Journal {
   readonly log: JournalLog
   /** Meanwhile, what an earlier session left is being read. */
   reading: Promise<void> | undefined
+  /** Takes over what was lost since it was made, before its first call. */
+  takeLate: () => Promise<void> | undefined = () => undefined
   readonly #entries = new Map<string, Entry[]>()
   readonly #keptMs: number
   #size = 0
@@ -67,7 +69,14 @@ export class Journal {
   }
 
   add(key: string, n: number, name: string, by: Attempt): Entry {
-    const nothing = { state: 'free', answer: undefined, filled: undefined, at: 0, isAgain: false } as const
+    const nothing = {
+      state: 'free',
+      answer: undefined,
+      filled: undefined,
+      at: 0,
+      isAgain: false,
+      isTold: false,
+    } as const
     const entry: Entry = { key, n, name, by, ...nothing }
     if (this.#full === undefined && this.#size >= MAX_ENTRIES) {
       this.#full = by
@@ -129,8 +138,7 @@ export class Attempt implements CellJournal, MakerOfCalls {
   readonly #options: AttemptOptions
   readonly #beganAt = performance.now()
   readonly #counts = new Map<string, number>()
-  readonly #reused = new Map<string, number>()
-  readonly #made = new Set<string>()
+  readonly #reused: Entry[] = []
   #isOpen = true
   #endedAt = 0
   #isDelivered: boolean | undefined
@@ -155,8 +163,8 @@ export class Attempt implements CellJournal, MakerOfCalls {
   enter(call: EnteredCall): Promise<JournaledCall> | JournaledCall | undefined {
     const kind = writeKind(call.tool)
     if (!kind || call.repeats()) return undefined
-    const { reading } = this.#journal
-    return reading ? reading.then(() => this.#enter(call, kind)) : this.#enter(call, kind)
+    const reading = this.#journal.reading ?? this.#journal.takeLate()
+    return reading ? (reading.then(() => this.enter(call)) as Promise<JournaledCall>) : this.#enter(call, kind)
   }
 
   #enter(call: EnteredCall, kind: WriteKind): Promise<JournaledCall> | JournaledCall {
@@ -182,7 +190,6 @@ export class Attempt implements CellJournal, MakerOfCalls {
   #make(entry: Entry, { isAgain }: EnteredCall, kind: WriteKind): JournaledCall {
     this.#counts.set(entry.key, entry.n + 1)
     this.#take(entry)
-    this.#made.add(entry.name)
     Object.assign(entry, { isAgain, toldTo: undefined })
     return new MadeCall(this.#journal, entry, kind)
   }
@@ -204,15 +211,14 @@ export class Attempt implements CellJournal, MakerOfCalls {
   }
 
   #take(entry: Entry): void {
-    entry.by = this
+    Object.assign(entry, { by: this, isTold: false })
     this.#callCount += 1
   }
 
   #reuse(entry: Entry, answer: ToolResult): JournaledCall {
-    const { key, n, name } = entry
-    this.#counts.set(key, n + 1)
+    this.#counts.set(entry.key, entry.n + 1)
     this.#take(entry)
-    this.#reused.set(name, (this.#reused.get(name) ?? 0) + 1)
+    this.#reused.push(entry)
     return { answer, sentArgs: (args) => args, sent: () => undefined, ended: () => undefined }
   }
 
@@ -242,7 +248,7 @@ export class Attempt implements CellJournal, MakerOfCalls {
 
   /** The same call raises it again, as often as the cell repeats it. */
   #unknown({ tool, args, reading }: EnteredCall, state: Entry['state'], entry?: Entry): BridgeError {
-    if (entry) entry.toldTo = this
+    if (entry) Object.assign(entry, { toldTo: this, isTold: true })
     this.#isStopped = true
     this.#callCount += 1
     const what =
@@ -264,16 +270,23 @@ export class Attempt implements CellJournal, MakerOfCalls {
     this.#endedAt = Date.now()
     if (isOk) this.#isStopped = false
     if (this.#callCount > 0) void this.#journal.log.add({ made: this.#endedAt })
-    const sum = [...this.#reused.values()].reduce((all, one) => all + one, 0)
-    if (sum === 0) return undefined
-    const names = [...this.#reused].map(([name, times]) => `${name} (${times})`).join(', ')
-    const whose = sum === 1 ? 'its answer was' : 'their answers were'
-    const others = [...this.#journal.entries()].filter(
-      ({ by, state, name }) => by !== this && state === 'answered' && this.#made.has(name),
-    )
-    const made = [...new Set(others.map(({ name }) => name))].join(', ')
-    const more = made === '' ? '' : ` Made with other arguments than before: ${made}.`
-    return `${count(sum, 'call')} had been answered before the connection broke; ${whose} used again: ${names}.${more}`
+    const told: string[] = []
+    const { length } = this.#reused
+    if (length > 0)
+      told.push(
+        `${count(length, 'call')} had been answered before the connection broke; ${length === 1 ? 'its answer was' : 'their answers were'} used again: ${counted(this.#reused)}.`,
+      )
+    const left = [...this.#journal.entries()].filter((entry) => this.#isUntold(entry))
+    for (const entry of left) entry.isTold = true
+    if (left.length > 0)
+      told.push(`A cell whose result was lost had made calls that this one did not repeat: ${counted(left)}.`)
+    return told.join(' ') || undefined
+  }
+
+  /** Of a cell whose result its client does not have. */
+  #isUntold(entry: Entry): boolean {
+    const { by, state, isTold } = entry
+    return by !== this && state !== 'free' && !isTold && by?.isDelivered !== true && this.#holds(entry)
   }
 
   lost(): void {
@@ -325,4 +338,11 @@ class MadeCall implements JournaledCall {
     entry.state = 'free'
     return this.#journal.log.add(entry)
   }
+}
+
+/** Names of calls, each with its number: `mail.send (2), mail.label (1)`. */
+function counted(entries: readonly Entry[]): string {
+  const times = new Map<string, number>()
+  for (const { name } of entries) times.set(name, (times.get(name) ?? 0) + 1)
+  return [...times].map(([name, number]) => `${name} (${number})`).join(', ')
 }

@@ -79,11 +79,25 @@ class SessionJournals implements Journals {
     const over = this.#takeOver(client)
     this.#bySession.set(session, kept)
     this.#all.add(kept)
-    const reading = this.#read(journal, over, { owner, client }).catch((error: unknown) => {
+    this.#begin(journal, async () => {
+      await this.#takeFrom(over, journal)
+      await this.#read(journal, { owner, client })
+    })
+    // Its client may have come back before the end of its last connection was noticed.
+    journal.takeLate = () => {
+      journal.takeLate = () => undefined
+      const late = this.#takeOver(client)
+      if (late.length > 0) this.#begin(journal, () => this.#takeFrom(late, journal))
+      return journal.reading
+    }
+    return kept
+  }
+
+  #begin(journal: Journal, read: () => Promise<void>): void {
+    const reading = read().catch((error: unknown) => {
       this.#options.log.warning('What an earlier session has written cannot be read', { error })
     })
     journal.reading = reading.then(() => void (journal.reading = undefined))
-    return kept
   }
 
   #place(name: string): LogPlace {
@@ -106,8 +120,7 @@ class SessionJournals implements Journals {
     })
   }
 
-  /** From those, from bridges that are gone, and from bridges that had the session of this handle. */
-  async #read(journal: Journal, over: readonly Journal[], { owner, client }: Pick<CellToJournal, 'owner' | 'client'>) {
+  async #takeFrom(over: readonly Journal[], journal: Journal): Promise<void> {
     for (const other of over) {
       // It may not have read yet what was left to it.
       await other.reading
@@ -115,6 +128,10 @@ class SessionJournals implements Journals {
       await journal.log.flush()
       await other.log.close(false)
     }
+  }
+
+  /** From bridges that are gone, and from bridges that had the session of this handle. */
+  async #read(journal: Journal, { owner, client }: Pick<CellToJournal, 'owner' | 'client'>) {
     const [own, same] = [owner, client].map((id) => id.slice(0, ID_CHARS))
     const old = Date.now() - DAY_MS
     const isMine = (name: string): boolean => name.split('-')[1] === same || (owner !== client && name.startsWith(own!))
@@ -146,5 +163,6 @@ const isRecent = (handedOverAt: number | undefined): boolean =>
   handedOverAt === undefined || Date.now() - handedOverAt < HANDED_OVER_MS
 
 function stillLost(entries: Iterable<Entry>): Entry[] {
-  return [...entries].filter(({ by }) => isRecent(by?.handedOverAt))
+  const lost = [...entries].filter(({ by }) => isRecent(by?.handedOverAt))
+  return lost.map((entry) => ({ ...entry, isTold: entry.isTold || entry.by?.handedOverAt !== undefined }))
 }

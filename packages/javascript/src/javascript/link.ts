@@ -80,10 +80,7 @@ export class Link {
     }
     if (line.length > MAX_CHARS) return Promise.reject(unsendable(new RangeError('they are too large')))
     const { stack = '' } = new Error('here')
-    return this.#begun(
-      new Promise((resolve, reject) => this.#open.set(id, { resolve, reject, stack, line })),
-      id,
-    )
+    return this.#begun(new Promise((resolve, reject) => this.#open.set(id, { resolve, reject, stack, line })), id)
   }
 
   /** Sends it after this turn: `again` may follow. */

@@ -98,24 +98,28 @@ it.each<Era>(['legacy', 'modern'])(
   120_000,
 )
 
-it.each(['files', 'PostgreSQL'])('a client whose HTTP bridge was killed goes on at the next one, by %s', async (where) => {
-  const { entry, sent, got } = mailbox()
-  const home = makeHome({ mail: entry })
-  let env = {}
-  if (where === 'PostgreSQL') {
-    if (NO_POSTGRES !== undefined) skip(NO_POSTGRES)
-    const postgres = await TestPostgres.start()
-    onTestFinished(() => postgres.remove())
-    env = { MCP_BRIDGE_STORAGE: await postgres.database(), MCP_BRIDGE_SIGN_IN_KEY: 'ab'.repeat(32) }
-  }
-  const first = await startHttpBridge({ home, env, ownProcess: true })
-  // It waits for the bridge to come back.
-  void (await first.connect('legacy')).run(threeMails(20)).catch(() => undefined)
-  await got(2)
-  await sleep(WRITTEN_MS)
-  process.kill(first.pid, 'SIGKILL')
-  const second = await startHttpBridge({ home, env, ownProcess: true })
-  expect(existsSync(path.join(home, 'MCPs/.sandbridge/once'))).toBe(where === 'files')
-  expect(await (await second.connect('legacy')).run(threeMails(0))).toContain(TWO_USED)
-  expect(sent()).toEqual(['send one', 'send two', 'send three'])
-}, 120_000)
+it.each(['files', 'PostgreSQL'])(
+  'a client whose HTTP bridge was killed goes on at the next one, by %s',
+  async (where) => {
+    const { entry, sent, got } = mailbox()
+    const home = makeHome({ mail: entry })
+    let env = {}
+    if (where === 'PostgreSQL') {
+      if (NO_POSTGRES !== undefined) skip(NO_POSTGRES)
+      const postgres = await TestPostgres.start()
+      onTestFinished(() => postgres.remove())
+      env = { MCP_BRIDGE_STORAGE: await postgres.database(), MCP_BRIDGE_SIGN_IN_KEY: 'ab'.repeat(32) }
+    }
+    const first = await startHttpBridge({ home, env, ownProcess: true })
+    // It waits for the bridge to come back.
+    void (await first.connect('legacy')).run(threeMails(20)).catch(() => undefined)
+    await got(2)
+    await sleep(WRITTEN_MS)
+    process.kill(first.pid, 'SIGKILL')
+    const second = await startHttpBridge({ home, env, ownProcess: true })
+    expect(existsSync(path.join(home, 'MCPs/.sandbridge/once'))).toBe(where === 'files')
+    expect(await (await second.connect('legacy')).run(threeMails(0))).toContain(TWO_USED)
+    expect(sent()).toEqual(['send one', 'send two', 'send three'])
+  },
+  120_000,
+)

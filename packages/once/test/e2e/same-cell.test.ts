@@ -71,8 +71,11 @@ it('loops, and a cell that is run again after its result, make every call', asyn
 it('another cell with the same call gets its answer, and one with other arguments is made', async () => {
   const { bridge, sent, lose } = await open()
   await lose('await mcp_mail.send(text="one"); import time; time.sleep(20)', 1, 200)
-  // A cell that only looks is no answer to whether the mail was sent.
-  expect((await bridge.call({ code: 'print(await mcp_mail.list_sent())' })).text).toContain('send one')
+  // A cell that only looks is told once, and is no answer to whether the mail was sent.
+  const look = 'print(await mcp_mail.list_sent())'
+  const told = '[sandbridge: A cell whose result was lost had made calls that this one did not repeat: mail.send (1).]'
+  expect((await bridge.call({ code: look })).text).toBe(`send one\n${told}`)
+  expect((await bridge.call({ code: look })).text).not.toContain('sandbridge')
   const { text } = await bridge.call({
     code: 'for text in ("one", "one", "other"): print(await mcp_mail.send(text=text))',
   })
@@ -121,9 +124,13 @@ it('the audit log and sandbridge log tell a reused answer from a call', async ()
   }
   await expect.poll(reused, { timeout: 20_000 }).toEqual([false, false, true, true, false])
   const { stdout } = await runCommand(['log'], bridgeEnv(bridge.home, { MCP_BRIDGE_AUDIT: 'shape' }))
-  expect(stdout.match(/call +mail__send +\w+/g)?.map((line) => line.split(/ +/).at(-1))).toEqual(
-    ['ok', 'ok', 'reused', 'reused', 'ok'],
-  )
+  expect(stdout.match(/call +mail__send +\w+/g)?.map((line) => line.split(/ +/).at(-1))).toEqual([
+    'ok',
+    'ok',
+    'reused',
+    'reused',
+    'ok',
+  ])
 })
 
 it('a call of runtime.again whose answer was lost is not sent once more unseen', async () => {
@@ -138,7 +145,11 @@ it('a call of runtime.again whose answer was lost is not sent once more unseen',
 })
 
 it.each([
-  ['run_javascript', 'await mcp_mail.send({ text: "silent" })', 'await runtime.again(mcp_mail.send({ text: "silent" }))'],
+  [
+    'run_javascript',
+    'await mcp_mail.send({ text: "silent" })',
+    'await runtime.again(mcp_mail.send({ text: "silent" }))',
+  ],
   ['run_bash', 'mcp mail send --text silent', 'mcp again mail send --text silent'],
 ])('a cell of %s is told of an unknown outcome, and makes the call knowingly', async (tool, code, again) => {
   await providerOrSkip('bubblewrap')

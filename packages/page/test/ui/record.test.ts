@@ -66,23 +66,23 @@ describe('the view Record (needs Chromium)', () => {
   })
 
   it('the view Record opens a run of a bridge that has ended, with all its calls, and says what was not recorded', async () => {
-    const servers = { everything: published.everything() }
+    const servers = { everything: published.everything(), hub: fixtureServer('ruled.mjs', devNull) }
     const opened = await openPage({ env: AUDIT, servers })
     const { page, home, problems } = opened
     const other = await openTestBridge({ home, env: { MCP_BRIDGE_POOL: '0', MCP_BRIDGE_SOURCES: 'mcps' } })
     await other.run('for n in range(3): await mcp_everything.get_sum(a=n, b=1)')
-    const [echo, leave] = ['await mcp_everything.echo(message="once")', new AbortController()]
-    const lost = other.call({ code: `${echo}\nimport time; time.sleep(60)` }, { signal: leave.signal })
+    const [create, leave] = ['await mcp_hub.create_issue(owner="acme")', new AbortController()]
+    const lost = other.call({ code: `${create}\nimport time; time.sleep(60)` }, { signal: leave.signal })
     const calls = async () => (await readRecord(recordIn(opened.bridge.stores.of(undefined)), {}, 9)).length
     while ((await calls()) < 5) await sleep(20)
     leave.abort()
     await lost.catch(() => undefined)
-    await other.run(echo)
+    await other.run(create)
     await other.client.close()
     await recorded(opened, 3)
     await goTo(page, 'Record')
-    await page.getByText('inspector-cli: 1 call of everything', { exact: true }).first().click()
-    await page.getByRole('button', { name: 'echo' }).getByText('answer used again').waitFor()
+    await page.getByText('inspector-cli: 1 call of hub', { exact: true }).first().click()
+    await page.getByRole('button', { name: 'create_issue' }).getByText('answer used again').waitFor()
     await page.getByText('inspector-cli: 3 calls of everything', { exact: true }).click()
     const run = page.getByRole('article', { name: 'Recorded run' })
     await run.getByRole('button', { name: 'get-sum' }).nth(2).waitFor()
