@@ -1,5 +1,5 @@
-// Plays the gold solutions of published benchmarks in cells, loses an answer or a result, sends the cell again, and lets
-// the benchmark's own checker look at the end. Each way to lose has as many points as it says, evenly:
+// Plays the gold solutions of published benchmarks in cells, loses an answer or a result, sends the cell again, and
+// lets the benchmark's own checker look at the end. Each way to lose has as many points as it says, evenly:
 // `TAU2_PYTHON=… npx tsx bench/arena/once.ts --source tau2 --losses timeout=300,cut=100,relay=20,resident=20`.
 import { parseArgs } from 'node:util'
 import { rm } from 'node:fs/promises'
@@ -51,7 +51,12 @@ class Line {
   constructor(loss: string, isOn: boolean) {
     this.#loss = loss
     const resident = loss === 'relay' || loss === 'resident' ? 'on idle=60' : 'off'
-    const runtime = { MCP_BRIDGE_RUNTIME: 'bubblewrap', MCP_BRIDGE_POOL: '0', MCP_BRIDGE_RESIDENT: resident }
+    const runtime = {
+      MCP_BRIDGE_RUNTIME: 'bubblewrap',
+      MCP_BRIDGE_POOL: '0',
+      MCP_BRIDGE_HTTP_LIMITS: 'sessions=200',
+      MCP_BRIDGE_RESIDENT: resident,
+    }
     this.#env = { ...runtime, MCP_BRIDGE_ONCE: isOn ? 'on' : 'off' }
   }
 

@@ -33,6 +33,8 @@ export class Journal {
   readonly log: JournalLog
   /** Meanwhile, what an earlier session left is being read. */
   reading: Promise<void> | undefined
+  /** The client goes on in another session. A cell that still runs in this one makes no more of these calls. */
+  isTaken = false
   /** Takes over what was lost since it was made, before its first call. */
   takeLate: () => Promise<void> | undefined = () => undefined
   readonly #entries = new Map<string, Entry[]>()
@@ -163,6 +165,8 @@ export class Attempt implements CellJournal, MakerOfCalls {
   enter(call: EnteredCall): Promise<JournaledCall> | JournaledCall | undefined {
     const kind = writeKind(call.tool)
     if (!kind || call.repeats()) return undefined
+    if (this.#journal.isTaken)
+      throw new BridgeError('CANCELLED', 'The client has lost this cell, and has sent another one')
     const reading = this.#journal.reading ?? this.#journal.takeLate()
     return reading ? (reading.then(() => this.enter(call)) as Promise<JournaledCall>) : this.#enter(call, kind)
   }

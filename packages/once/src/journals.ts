@@ -114,7 +114,10 @@ class SessionJournals implements Journals {
       this.#all.delete(kept)
       const open = kept.session.deref()
       if (open) this.#bySession.delete(open)
-      if (isSame) return [kept.journal]
+      if (isSame) {
+        kept.journal.isTaken = true
+        return [kept.journal]
+      }
       void kept.journal.log.close(false)
       return []
     })

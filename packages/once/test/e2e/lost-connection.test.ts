@@ -98,6 +98,19 @@ it.each<Era>(['legacy', 'modern'])(
   120_000,
 )
 
+it('a client over HTTP that comes back at once as another repeats nothing, and its lost cell goes on with no call', async () => {
+  const { entry, sent, got } = mailbox()
+  const bridge = await startHttpBridge({ servers: { mail: entry } })
+  const first = await bridge.connect('legacy')
+  void first.run(threeMails(4)).catch(() => undefined)
+  await got(2)
+  await first.client.close()
+  const text = await (await bridge.connect('legacy')).run(threeMails(0))
+  for (const words of [THREE_ANSWERS, TWO_USED]) expect(text).toContain(words)
+  await sleep(6_000)
+  expect(sent()).toEqual(['send one', 'send two', 'send three'])
+}, 120_000)
+
 it.each(['files', 'PostgreSQL'])(
   'a client whose HTTP bridge was killed goes on at the next one, by %s',
   async (where) => {

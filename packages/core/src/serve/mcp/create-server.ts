@@ -224,15 +224,17 @@ export function createServer(parts: ServerParts): Server {
       )
     }
     run.answer(context.mcpReq.inputResponses)
+    const tell = async (isDelivered: boolean | undefined) => {
+      for (const one of [...fetched, run]) await tellDelivered(one, isDelivered)
+    }
+    const response = ofResponse.getStore()
+    if (response) response.onLost = (isDelivered) => void tell(isDelivered)
     const event = wantsTask ? undefined : await eventOf(run, context, until)
     if (!event) return late.answer(run)
     if (!('result' in event)) return questionsOf(run, event)
     runs.delete(run)
     const { signal, id } = context.mcpReq
-    const deliveries = parts.deliveries ?? ofResponse.getStore()
-    const tell = async (isDelivered: boolean | undefined) => {
-      for (const one of [...fetched, run]) await tellDelivered(one, isDelivered)
-    }
+    const deliveries = parts.deliveries ?? response
     if (signal.aborted || !deliveries) await tell(!signal.aborted)
     else deliveries.sent(id, (isDelivered) => void tell(isDelivered))
     return event.result

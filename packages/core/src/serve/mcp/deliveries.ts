@@ -11,6 +11,8 @@ type Tell = (isDelivered: boolean | undefined) => void
 export class Deliveries {
   /** By id of the request. */
   readonly #sent = new Map<unknown, { at: number; tell: Tell }>()
+  /** Of a run that goes on after the connection of its request: an older client may come back for its result. */
+  onLost: Tell | undefined
 
   /** The result of a run is handed to the transport. */
   sent(request: unknown, tell: Tell): void {
@@ -28,6 +30,7 @@ export class Deliveries {
   /** Nothing more comes from the client, or goes to it. */
   ended(isDelivered?: boolean): void {
     const now = performance.now()
+    if (isDelivered === false && this.#sent.size === 0) this.onLost?.(false)
     for (const { at, tell } of this.#sent.values()) tell(isDelivered ?? (now - at < READ_WITHIN_MS ? undefined : true))
     this.#sent.clear()
   }
