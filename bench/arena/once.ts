@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from '@modelcontextprotocol/client'
 import { openTestBridge, type RemoteEntry, type ServerEntry } from '@sandbridge/core/test/support/bridge-process.ts'
 import { descendants } from '@sandbridge/core/test/support/processes.ts'
+import { soundsReadOnly } from '../../packages/core/src/config/rules/hints.ts'
 import { type MeasuredBridge, openMeasuredBridge } from '../http-bridge.ts'
 import { python } from './gold.ts'
 import { type Source, publishedTasks } from './tasks/published.ts'
@@ -19,8 +20,11 @@ interface Point {
   what: 'answered' | 'unanswered' | 'result'
 }
 
-/** A call that reached a server: tool, arguments, and whether it changed the state where that was looked at. */
-type Made = [tool: string, args: unknown, wrote: boolean]
+/**
+ * A call that reached a server: tool, arguments, whether it was carried out, and, where it was looked at, whether it
+ * changed the state.
+ */
+type Made = [tool: string, args: unknown, isDone: boolean, wrote: boolean]
 
 /** The journal is written beside the calls. */
 const WRITTEN_MS = 60
@@ -167,10 +171,10 @@ async function play(task: Task, line: Line, servers: Servers, point?: Point): Pr
 /** The calls of these tools that were made more often than in a clean run. */
 function doubled(made: readonly Made[], clean: readonly Made[], writes: ReadonlySet<string>): string[] {
   const left = clean.map(([tool, args]) => JSON.stringify([tool, args]))
-  const more = made.filter(([tool, args]) => {
+  const more = made.filter(([tool, args, isDone]) => {
     const at = left.indexOf(JSON.stringify([tool, args]))
     if (at >= 0) left.splice(at, 1)
-    return at < 0 && writes.has(tool)
+    return at < 0 && isDone && writes.has(tool)
   })
   return more.map(([tool]) => tool)
 }
@@ -192,7 +196,8 @@ async function main(): Promise<void> {
   for (const task of all) {
     const played = await play(task, line, servers)
     if (played.wrong === undefined) clean.set(task, played)
-    for (const [tool, , wrote] of played.made) if (wrote) writes.add(tool)
+    // A tool that reads by its name is one that a cell may call again, such as `get_webpage`, which notes each request.
+    for (const [tool, , , wrote] of played.made) if (wrote && !soundsReadOnly(tool.split('.')[1]!, {})) writes.add(tool)
   }
   await line.close()
   const points = [...clean].flatMap(([task, { sizes }]) => pointsOf(sizes).map((point) => ({ task, point })))

@@ -23,7 +23,8 @@ STREAMS: set["queue.SimpleQueue[bytes]"] = set()
 CHANGED = b'data: {"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}\n\n'
 
 
-#: The calls of the opened task: tool, arguments, and whether it changed the state where that was looked at.
+#: The calls of the opened task: tool, arguments, whether it was carried out, and, where it was looked at, whether it
+#: changed the state.
 MADE: list[list[Any]] = []
 
 
@@ -44,7 +45,7 @@ def tool_call(server: str, params: dict[str, Any]) -> dict[str, Any]:
         return {"content": []}
     before = SOURCE.state() if Losses.looks else None
     text, is_error = SOURCE.call(server, name, args)
-    MADE.append([f"{server}.{name}", args, Losses.looks and SOURCE.state() != before])
+    MADE.append([f"{server}.{name}", args, not is_error, Losses.looks and SOURCE.state() != before])
     return {"content": [{"type": "text", "text": text}], "isError": is_error}
 
 

@@ -5,6 +5,7 @@ A user's own tools are a server beside the agent's.
 
 import inspect
 import json
+from copy import deepcopy
 from typing import Any
 from uuid import uuid4
 
@@ -82,7 +83,9 @@ def open_task(task_id: str) -> None:
         made.db, made.initialized = database, True
         Opened.tools[server] = made
     if domain == "banking":
-        apply_initial_state(Opened.tools["banking"], Opened.tools["customer"], TASKS[task_id].initial_state)
+        # What it puts into the database is of the task itself.
+        initial = deepcopy(TASKS[task_id].initial_state)
+        apply_initial_state(Opened.tools["banking"], Opened.tools["customer"], initial)
 
 
 def begin(exchange: int) -> None:
@@ -122,7 +125,8 @@ def check(answer: str) -> str | None:
     task = TASKS[Opened.id]
     if Opened.id not in EXPECTED:
         gold = actions(task)
-        made = _build_expected_db(gold, task.initial_state) if domain == "banking" else get_expected_db(domain, gold).db
+        initial = deepcopy(task.initial_state)
+        made = _build_expected_db(gold, initial) if domain == "banking" else get_expected_db(domain, gold).db
         EXPECTED[Opened.id] = made.get_hash()
     is_solved = next(iter(Opened.tools.values())).db.get_hash() == EXPECTED[Opened.id]
     return None if is_solved else "the database does not match the expected state"

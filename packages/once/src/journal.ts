@@ -276,10 +276,9 @@ export class Attempt implements CellJournal, MakerOfCalls {
     if (this.#callCount > 0) void this.#journal.log.add({ made: this.#endedAt })
     const told: string[] = []
     const { length } = this.#reused
-    if (length > 0)
-      told.push(
-        `${count(length, 'call')} had been answered before the connection broke; ${length === 1 ? 'its answer was' : 'their answers were'} used again: ${counted(this.#reused)}.`,
-      )
+    const whose = length === 1 ? 'its answer was' : 'their answers were'
+    const before = `${count(length, 'call')} had been answered before the connection broke; ${whose} used again`
+    if (length > 0) told.push(`${before}: ${counted(this.#reused)}.`)
     const left = [...this.#journal.entries()].filter((entry) => this.#isUntold(entry))
     for (const entry of left) entry.isTold = true
     if (left.length > 0)
