@@ -2,8 +2,8 @@
 import * as z from 'zod'
 import type { Bridge } from '@sandbridge/core/bridge/bridge.ts'
 import { openRegistries } from './open-registries.ts'
-import { summaryLine, summaryOf } from './describe-server.ts'
-import { requestServer } from './request-server.ts'
+import { summaryLine, summaryOf } from './server/describe-server.ts'
+import { requestServer } from './adding/request-server.ts'
 import { method, tellingMethod } from '@sandbridge/core/calls/methods'
 
 const MAX_QUERY_CHARS = 2_000

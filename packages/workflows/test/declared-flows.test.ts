@@ -6,7 +6,7 @@ import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { writtenHash } from '../src/declared-flows.ts'
 import { Scheduler } from '../src/schedule/scheduler.ts'
-import { ScheduleStore } from '../src/schedules.ts'
+import { ScheduleStore } from '../src/schedule/schedules.ts'
 import {
   bridgeEnv,
   CLI,

@@ -13,7 +13,7 @@ import { CatalogTool } from '../../../core/src/calls/catalog/model/catalog-tool.
 import { SILENT } from '../../../core/src/util/log.ts'
 import { createJournals } from '../../../once/src/journals.ts'
 import { MIGRATIONS } from '../../src/migrations.ts'
-import { ScheduleStore } from '@sandbridge/workflows/schedules.ts'
+import { ScheduleStore } from '@sandbridge/workflows/schedule/schedules.ts'
 import { AnswerLoser } from '../support/answer-loser.ts'
 import { NO_POSTGRES, PASSWORD, TestPostgres } from '../support/postgres.ts'
 import { skip } from '@sandbridge/core/test/support/needs.ts'

@@ -1,7 +1,7 @@
 // `sandbridge find`: finds MCP servers in the registries by what they do. Adds and starts nothing.
 import { loadSettings } from '@sandbridge/core/config/settings'
 import { createLog, SILENT } from '@sandbridge/core/util'
-import { summaryLine, summaryOf } from '../describe-server.ts'
+import { summaryLine, summaryOf } from '../server/describe-server.ts'
 import { openRegistries } from '../open-registries.ts'
 import { count } from '@sandbridge/core/util/text'
 import { print, printEmpty, printJson, printSummary, printTable } from '@sandbridge/core/cli/terminal'

@@ -5,7 +5,7 @@ import { BridgeError, messageOf } from '@sandbridge/core/errors.ts'
 import { parseJson } from '@sandbridge/core/util/json/json.ts'
 import { readAtMost } from '@sandbridge/core/util/bytes'
 import { createHttpFetch } from '@sandbridge/remote/http-fetch.ts'
-import { type ListedServer, parseListed } from '../server-json.ts'
+import { type ListedServer, parseListed } from '../server/server-json.ts'
 
 const PAGE_SIZE = 100
 const MAX_PAGE_BYTES = 8 << 20

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { FakeRegistry, listed } from '../../test/support/fake-registry.ts'
 import { SILENT } from '../../../core/src/util/log.ts'
-import { summaryLine, summaryOf } from '../describe-server.ts'
+import { summaryLine, summaryOf } from '../server/describe-server.ts'
 import { Registries } from './registries.ts'
 
 const HOUR = 3_600_000

@@ -12,7 +12,7 @@ import { didYouMeanText } from '@sandbridge/core/util/text'
 import { rank } from './rank.ts'
 import { readPages, RegistryFailure } from './read-pages.ts'
 import { type Copied, type CopiedServer, RegistryCopy } from './registry-copy.ts'
-import { parseServerJson, type ServerJson } from '../server-json.ts'
+import { parseServerJson, type ServerJson } from '../server/server-json.ts'
 
 /** Age at which a copy is updated with the registry's changes. */
 const FRESH_MS = 6 * 60 * 60_000

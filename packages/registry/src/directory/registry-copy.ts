@@ -7,7 +7,7 @@ import { gunzip, gzip } from 'node:zlib'
 import * as z from 'zod'
 import { makePrivateFolder, replaceFile } from '@sandbridge/core/util/files'
 import { parseJson } from '@sandbridge/core/util/json/json.ts'
-import type { ListedServer, ServerJson } from '../server-json.ts'
+import type { ListedServer, ServerJson } from '../server/server-json.ts'
 
 export interface CopiedServer {
   /** As an earlier version of this program may have written it. */

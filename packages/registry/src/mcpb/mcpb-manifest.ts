@@ -4,8 +4,8 @@
 import path from 'node:path'
 import * as z from 'zod'
 import { oneLine } from '@sandbridge/core/util/text'
-import { type Inputs, literal } from '../needed-inputs.ts'
-import { refused, STEERING } from '../refused.ts'
+import { type Inputs, literal } from '../server/needed-inputs.ts'
+import { refused, STEERING } from '../server/refused.ts'
 
 const MAX_WORDS = 100
 const text = z.string().max(4_000)

@@ -11,8 +11,8 @@ import { BridgeError, messageOf } from '@sandbridge/core/errors.ts'
 import { parseJson } from '@sandbridge/core/util/json/json.ts'
 import { createHttpFetch } from '@sandbridge/remote/http-fetch.ts'
 import { type McpbManifest, type McpbPlace, parseManifest } from './mcpb-manifest.ts'
-import { refused } from '../refused.ts'
-import type { ServerJson } from '../server-json.ts'
+import { refused } from '../server/refused.ts'
+import type { ServerJson } from '../server/server-json.ts'
 
 const MAX_FILE_BYTES = 256 << 20
 const MAX_UNPACKED_BYTES = 1 << 30

@@ -22,7 +22,7 @@ import {
 } from '../replay/run-journal.ts'
 import { driftOf } from '../used-tools.ts'
 import type { Decide } from '@sandbridge/once/journal.ts'
-import { WORKFLOW_TIMEOUT_MS } from '../schedules.ts'
+import { WORKFLOW_TIMEOUT_MS } from '../schedule/schedules.ts'
 import { asWorkflow, codeFor, functionName, watchedFlows, type Workflow } from '../workflow-cell.ts'
 import { print, printEmpty, printJson, printSummary, printTable, tell } from '@sandbridge/core/cli/terminal'
 import { confirm } from '@sandbridge/commands/confirm.ts'

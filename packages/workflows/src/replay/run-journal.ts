@@ -12,7 +12,7 @@ import type { ToolResult } from '@sandbridge/core/upstream'
 import type { Entry } from '@sandbridge/once/entry.ts'
 import { type Decide, Journal } from '@sandbridge/once/journal.ts'
 import { JournalLog, type LogPlace, readLog } from '@sandbridge/once/journal-log.ts'
-import { maker } from '../schedules.ts'
+import { maker } from '../schedule/schedules.ts'
 
 const NAME = /^unfinished-/
 /** Maximum number of failed runs that are kept for each workflow. */

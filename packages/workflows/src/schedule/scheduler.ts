@@ -3,7 +3,7 @@
 import type { OpenTenant, RunOrigin } from '@sandbridge/core/bridge'
 import { newId } from '@sandbridge/core/observe/events'
 import { messageOf } from '@sandbridge/core/errors.ts'
-import { type Due, ScheduleStore, type Schedule, WORKFLOW_TIMEOUT_MS } from '../schedules.ts'
+import { type Due, ScheduleStore, type Schedule, WORKFLOW_TIMEOUT_MS } from './schedules.ts'
 import { CHANGED, DeclaredFlows } from '../declared-flows.ts'
 import { parseArguments } from '../parameters.ts'
 import { RunJournals } from '../replay/run-journal.ts'

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { fileStore } from '../../core/src/keep/files/file-store.ts'
-import { hostId, startTime } from '../../core/src/util/process/process-id.ts'
+import { fileStore } from '../../../core/src/keep/files/file-store.ts'
+import { hostId, startTime } from '../../../core/src/util/process/process-id.ts'
 import { ScheduleStore } from './schedules.ts'
 
 async function scheduled(when: string, since: string) {

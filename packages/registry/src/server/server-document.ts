@@ -1,7 +1,7 @@
 // Reads a `server.json` from a file or a URL: a server that is not in a registry.
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { readJson } from './directory/read-pages.ts'
-import type { FoundServer } from './directory/registries.ts'
+import { readJson } from '../directory/read-pages.ts'
+import type { FoundServer } from '../directory/registries.ts'
 import { parseServerJson } from './server-json.ts'
 
 /** @throws BridgeError REGISTRY_UNREADABLE, SERVER_REFUSED */

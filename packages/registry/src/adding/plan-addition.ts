@@ -3,13 +3,13 @@
 // anything that could run or reach something else is refused. Pure.
 import { isLoopbackUrl } from '@sandbridge/core/util/net'
 import { isServerName, type ServerSandbox } from '@sandbridge/core/config/entries'
-import type { FoundServer } from './directory/registries.ts'
-import { mcpbEntry } from './mcpb/mcpb-manifest.ts'
-import type { UnpackedPackage } from './mcpb/mcpb-package.ts'
-import { Inputs, literal, type NeededInput } from './needed-inputs.ts'
-import { lookalikeOf } from './popular-packages.ts'
-import { refused, STEERING } from './refused.ts'
-import type { ServerJson } from './server-json.ts'
+import type { FoundServer } from '../directory/registries.ts'
+import { mcpbEntry } from '../mcpb/mcpb-manifest.ts'
+import type { UnpackedPackage } from '../mcpb/mcpb-package.ts'
+import { Inputs, literal, type NeededInput } from '../server/needed-inputs.ts'
+import { lookalikeOf } from '../server/popular-packages.ts'
+import { refused, STEERING } from '../server/refused.ts'
+import type { ServerJson } from '../server/server-json.ts'
 
 type Package = ServerJson['packages'][number]
 type Remote = ServerJson['remotes'][number]

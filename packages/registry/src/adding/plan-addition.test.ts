@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { planAddition, withAnswers } from './plan-addition.ts'
-import { serverFromDocument } from './server-document.ts'
+import { serverFromDocument } from '../server/server-document.ts'
 
 const plan = (server: object, options: object = {}) =>
   planAddition(serverFromDocument({ name: 'io.example/weather', version: '1.0.0', ...server }, 'a file'), {

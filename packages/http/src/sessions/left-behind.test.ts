@@ -3,7 +3,7 @@
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { collectGarbage } from '@sandbridge/core/test/support/collect-garbage.ts'
 import { message, modern, useHttpBridge } from '@sandbridge/core/test/support/raw-http.ts'
-import { BridgeError } from '../../core/src/errors.ts'
+import { BridgeError } from '../../../core/src/errors.ts'
 
 const { serve, bridge } = useHttpBridge()
 

@@ -1,7 +1,7 @@
 // This file verifies which sessions are kept, which are ended to make room, and when an unused session ends.
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { Session } from '../../core/src/cell/session/session.ts'
-import { keptForClient } from '../../core/src/cell/session/kept-for.ts'
+import type { Session } from '../../../core/src/cell/session/session.ts'
+import { keptForClient } from '../../../core/src/cell/session/kept-for.ts'
 import { SessionHandles } from './session-handles.ts'
 import { SessionRegistry } from './session-registry.ts'
 

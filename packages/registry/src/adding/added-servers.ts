@@ -11,7 +11,7 @@ import { JsonRecord } from '@sandbridge/core/keep'
 import { decodeText } from '@sandbridge/core/util/bytes'
 import { makePrivateFolder, replaceFile } from '@sandbridge/core/util/files'
 import { didYouMeanText } from '@sandbridge/core/util/text'
-import { literal, type NeededInput } from './needed-inputs.ts'
+import { literal, type NeededInput } from '../server/needed-inputs.ts'
 import { type Addition, withAnswers } from './plan-addition.ts'
 
 const origin = z.object({

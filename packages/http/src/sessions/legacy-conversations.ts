@@ -10,9 +10,9 @@ import type { Bridge } from '@sandbridge/core/bridge/bridge.ts'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import { keptForClient } from '@sandbridge/core/cell/session/kept-for.ts'
 import { createServer, oneSession, OpenRuns, type ServerParts, type Sessions } from '@sandbridge/core/serve/mcp'
-import { refuse } from './refuse.ts'
+import { refuse } from '../refuse.ts'
 import type { HeldSession, SessionRegistry } from './session-registry.ts'
-import { toolsWanted } from './tools-wanted.ts'
+import { toolsWanted } from '../tools-wanted.ts'
 
 /**
  * Longer than a kernel's idle time: most clients cannot start over, and a conversation without its kernel costs almost
