@@ -7,33 +7,10 @@ import { settleLostRequests, trackRequests } from './http-streams.ts'
 import type { RemoteOptions } from '@sandbridge/core/parts'
 import { DroppedError, OpenRequests, readText } from '@sandbridge/core/upstream/reading'
 import { readEvents } from './read-events.ts'
-import { exchangeOf, isNotification, readBody, sentIn, textOf, whyNoMessage, wordsIn } from './read-response.ts'
-import {
-  failureOf,
-  hadNoEffect,
-  refusalOf,
-  remoteReason,
-  retryAfterOf,
-  wasReached,
-  webPageFailure,
-} from './remote-failure.ts'
+import { exchangeOf, isNotification, readBody, sentIn, textOf, whyNoMessage } from './read-response.ts'
+import { failureOf, refusalOf, webPageFailure } from './remote-failure.ts'
+import { remoteErrors } from './remote-errors.ts'
 import { withTimeout } from '@sandbridge/core/util/async'
-import { BridgeError } from '@sandbridge/core/errors.ts'
-import {
-  bodyOf,
-  type Circumstances,
-  type Failure,
-  REMOTE_HINT,
-  type RemoteErrors,
-  sessionAfter,
-  statusOf,
-  UNSURE,
-  withQuotedTail,
-  withSaid,
-  wordsOf,
-} from '@sandbridge/core/upstream/failures'
-import { BodyRefusedError } from './bounded-body.ts'
-import { loginNeeded } from './login-failure.ts'
 
 /** Timeout of the request that ends the session at the server. */
 const TERMINATE_MS = 1000
@@ -152,40 +129,4 @@ export function dialRemote(server: RemoteServer, via: 'http' | 'sse', options: R
   const terminateSession = (): Promise<void> =>
     withTimeout(streamable.terminateSession(), TERMINATE_MS, () => {}).catch(() => {})
   return { via, transport: streamable, observers: [tracked, settled], terminateSession, release, errors }
-}
-
-/** @param unauthorized returns the body of the latest response that required authentication */
-function remoteErrors(unauthorized: () => string): RemoteErrors {
-  return {
-    reasonOf: remoteReason,
-    saidIn: (error) => wordsIn(bodyOf(error)),
-    retryAfterOf,
-    wasReached,
-    loginNeeded: (error, about) => loginNeeded(error, about, () => wordsIn(bodyOf(error) || unauthorized())),
-    requestFailure,
-  }
-}
-
-function requestFailure(error: unknown, what: string, about: Circumstances): Failure {
-  const { server } = about
-  if (error instanceof BodyRefusedError) {
-    return { error: new BridgeError('FRAME_TOO_LARGE', `Server '${server}' answered ${what} with ${error.message}`) }
-  }
-  const status = statusOf(error)
-  const { code } = error as { code?: unknown }
-  // A response is about this request: one tool that fails must not pause a server that others use.
-  const answered = (status !== undefined || code === 'CLIENT_HTTP_UNEXPECTED_CONTENT') && wasReached(error)
-  const unknown = hadNoEffect(error) ? '' : UNSURE
-  const why = withQuotedTail(withSaid(remoteReason(error) ?? wordsOf(error, about), error, about), about)
-  const text = `Server '${server}' failed during ${what}${unknown}: ${why}`
-  const isRefusal = status !== undefined && status >= 400 && status < 500 && status !== 429
-  const hint = isRefusal ? 'Correct the call, or ask the user to check the server.' : REMOTE_HINT
-  return {
-    error: new BridgeError('UPSTREAM_UNREACHABLE', text, { hint }),
-    session: sessionAfter(error),
-    answered,
-    // Either the bridge closed the connection, or the next handshake shows whether the server is down.
-    isOutage: !answered && code !== 'CONNECTION_CLOSED',
-    retryAfterMs: retryAfterOf(error),
-  }
 }
