@@ -1,9 +1,18 @@
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { findPrograms } from './find-program.ts'
-import { needsPosix } from '../../../test/support/needs.ts'
+import { findPlaces, findPrograms, isStub } from './find-program.ts'
+import { needsLinux, needsPosix } from '../../../test/support/needs.ts'
 
 it('programs are found in the order of PATH, each once', () => {
   needsPosix('Windows finds programs by their extension')
@@ -46,4 +55,17 @@ it.each(['.docker/bin', '.orbstack/bin', '.rd/bin', '.local/bin'])('an engine of
   vi.stubEnv('PATH', '/usr/bin:/bin:/usr/sbin:/sbin')
   onTestFinished(() => void vi.unstubAllEnvs())
   expect(findPrograms('no-such-engine', 'darwin')).toEqual([path.join(bin, 'no-such-engine')])
+})
+
+it('a program of macOS that would ask for developer tools counts only where they are', () => {
+  needsLinux('a machine without those tools')
+  const found = (platform: NodeJS.Platform): string[] => [...findPlaces('git', '/usr/bin', platform).values()]
+  expect(found('darwin')).not.toContain('/usr/bin/git')
+  if (existsSync('/usr/bin/git')) expect(found('linux')).toContain('/usr/bin/git')
+  expect(['/usr/bin/git', '/opt/homebrew/bin/git', '/usr/bin/env'].map((file) => isStub(file))).toEqual([
+    true,
+    false,
+    false,
+  ])
+  expect(isStub('/usr/bin/git', ['/nowhere', '/usr'])).toBe(false)
 })

@@ -47,6 +47,7 @@ export function findPlaces(
     // Far faster than the error of the next line.
     const file = extensions.map((extension) => `${folder}/${name}${extension}`).find((one) => existsSync(one))
     if (file === undefined) continue
+    if (platform === 'darwin' && isStub(file)) continue
     try {
       accessSync(file, constants.X_OK)
     } catch {
@@ -57,6 +58,13 @@ export function findPlaces(
     if (!found.has(place)) found.set(place, file)
   }
   return found
+}
+
+const DEVELOPER_TOOLS = ['/Library/Developer/CommandLineTools', '/Applications/Xcode.app', '/var/db/xcode_select_link']
+
+/** What macOS has in place of a program of its developer tools: without them, it asks the user to install them. */
+export function isStub(file: string, tools = DEVELOPER_TOOLS): boolean {
+  return /^\/usr\/bin\/(python3|pip3|git)$/.test(file) && !tools.some((place) => existsSync(place))
 }
 
 /** What to start in place of a command's name, and with which variables. */
