@@ -1,19 +1,19 @@
 // Offers tools of servers to a client by themselves: those that an entry names beside run_python, or all of them, or
 // two tools that find and call all, in its place.
-import type { CallToolResult, Server, Tool } from '@modelcontextprotocol/server'
+import { type CallToolResult, isSpecType, type Server, type Tool } from '@modelcontextprotocol/server'
 import type { Ability } from '@sandbridge/core/calls'
-import { fromOthers } from '@sandbridge/core/cell/render'
+import { fromOthers, withHiddenShown } from '@sandbridge/core/cell/render'
 import { parse, settingContext, settingsOf } from '@sandbridge/core/config/settings'
 import type { Offer, OfferParts } from '@sandbridge/core/serve/mcp'
 import { readArguments } from '@sandbridge/core/serve'
-import { isRecord } from '@sandbridge/core/util/json/json.ts'
+import { fieldsOf, isRecord, itemsOf } from '@sandbridge/core/util/json/json.ts'
 import { exactMember } from '@sandbridge/core/util/json/source-json.ts'
 import { withTimeout } from '@sandbridge/core/util/async'
 import { callOfAny, DirectTools } from './direct-tools.ts'
 import { CALL_TOOL, foundTools, SEARCH_TOOLS, searchCall, toolNamed } from './search-tools.ts'
 import { DIRECT_SETTINGS } from './settings.ts'
 
-/** How long a list waits for servers that were never asked. Those that answer later are told by `list_changed`. */
+/** How long the first list waits for servers that were never asked. `list_changed` tells of those that answer later. */
 const LIST_WAIT_MS = 3_000
 const NO_CODE =
   'Calls the tools of every MCP server the user has configured, under rules that the user has set, and records each call.'
@@ -32,6 +32,7 @@ export function offerTools({ settings, tools: own, hasDirect, getConversation }:
   }
   const listed = new DirectTools(mode === 'direct', connected, onChange)
   const search = mode === 'search'
+  let waitMs = LIST_WAIT_MS
   return {
     capabilities: { tools: { listChanged: true } },
     ...(mode !== 'code' && { inPlaceOfCode: NO_CODE }),
@@ -45,7 +46,10 @@ export function offerTools({ settings, tools: own, hasDirect, getConversation }:
     },
     async tools(abilities): Promise<Tool[]> {
       if (search) return [SEARCH_TOOLS, CALL_TOOL]
-      return withTimeout(listed.list(abilities), LIST_WAIT_MS, () => listed.known())
+      return withTimeout(listed.list(abilities), waitMs, () => {
+        waitMs = 0
+        return listed.known()
+      })
     },
     has: async (name, abilities) =>
       search ? name === SEARCH_TOOLS.name || name === CALL_TOOL.name : listed.has(name, abilities),
@@ -66,17 +70,28 @@ export function offerTools({ settings, tools: own, hasDirect, getConversation }:
 
 /** A server's result as it came, but for text that hides, or looks like a note of the bridge. */
 function asResult(reply: unknown): CallToolResult {
-  const { content, ...rest } = isRecord(reply) ? reply : { content: undefined }
-  const structuredContent = exactMember(reply, 'structuredContent')
-  const blocks: unknown[] = Array.isArray(content) ? content : []
-  const shown = blocks.map((block) =>
-    isRecord(block) && typeof block['text'] === 'string' ? { ...block, text: fromOthers(block['text']) } : block,
-  )
+  const { content, ...rest } = fieldsOf(reply)
+  const structuredContent = exactMember(reply, 'structuredContent') ?? rest['structuredContent']
   return {
     ...rest,
-    ...(structuredContent !== undefined && { structuredContent }),
-    // The proxy has checked what the server sent.
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    content: shown as CallToolResult['content'],
+    ...(structuredContent !== undefined && { structuredContent: fieldsOf(seen(structuredContent, withHiddenShown)) }),
+    content: itemsOf(content).map((block) => {
+      const shown = seen(block, fromOthers)
+      // A client refuses a whole result for a block that it does not know.
+      return isSpecType.ContentBlock(shown) ? shown : { type: 'text', text: JSON.stringify(shown) }
+    }),
   }
+}
+
+/** Data with every text and name as a reader sees it; bytes are none. */
+function seen(data: unknown, shown: (text: string) => string): unknown {
+  if (typeof data === 'string') return shown(data)
+  if (Array.isArray(data)) return data.map((item) => seen(item, shown))
+  if (!isRecord(data)) return data
+  return Object.fromEntries(
+    Object.entries(data).map(([name, value]) => [
+      shown(name),
+      name === 'data' || name === 'blob' ? value : seen(value, shown),
+    ]),
+  )
 }

@@ -3,7 +3,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { CallToolResult } from '@modelcontextprotocol/client'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import {
   bridgeEnv,
   closeTestBridge,
@@ -68,6 +68,8 @@ const WAYS: { way: string; mode: string; call: Call }[] = [
 
 const callOf = async (bridge: TestBridge, name: string, args: object, options: object) =>
   bridge.client.callTool({ name, arguments: { ...args } }, { timeout: 60_000, ...options })
+/** The forms in which `tell` answers. */
+const SAYINGS = ['text', 'data', 'link', 'odd', 'file', 'error']
 const textOf = ({ content }: CallToolResult): string =>
   content.map((block) => (block.type === 'text' ? block.text : block.type)).join('\n')
 
@@ -134,6 +136,12 @@ describe.each(WAYS)('a call $way', ({ mode, call }) => {
     expect(reached().at(-1)).toEqual(['send', { to: MAIL }])
   })
 
+  it.each(SAYINGS)('masks and shows what hides in what its server says as %s', async (how) => {
+    const said = JSON.stringify(await call(bridge, 'tell', { to: how }))
+    expect(said).toContain('dear assistant')
+    expect(said).not.toMatch(/eve@corp|\u200b/)
+  })
+
   it('brings images as images', async () => {
     const { content } = await call(bridge, 'draw')
     expect(content.filter(({ type }) => type === 'image')).toMatchObject([{ mimeType: 'image/png' }])
@@ -173,6 +181,17 @@ describe.each(WAYS)('a call $way', ({ mode, call }) => {
   })
 })
 
+describe.each(WAYS)('with flow rules, a call $way', ({ mode, call }) => {
+  it.each(SAYINGS)('is denied after its server has said something as %s', async (how) => {
+    const { home, reached } = homeOf()
+    const bridge = await startBridge({ home, env: { MCP_BRIDGE_TOOLS: mode, MCP_BRIDGE_FLOW: 'deny' } })
+    await call(bridge, 'send', { to: 'bob' })
+    await call(bridge, 'tell', { to: how })
+    expect(textOf(await call(bridge, 'send', { to: 'carl' }))).toContain('MCP_BRIDGE_FLOW')
+    expect(reached().map((one) => (one as string[])[0])).toEqual(['send', 'tell'])
+  })
+})
+
 describe('what is listed', () => {
   const namesOf = async ({ client }: TestBridge): Promise<string[]> =>
     (await client.listTools()).tools.map(({ name }) => name)
@@ -181,7 +200,7 @@ describe('what is listed', () => {
     const bridge = await startBridge({ home: homeOf().home, env: { MCP_BRIDGE_TOOLS: 'direct' } })
     const { tools } = await bridge.client.listTools()
     expect(tools.map(({ name }) => name)).toEqual(
-      ['look', 'send', 'draw', 'fail', 'wait', 'ask', 'forge', 'grow'].map((name) => `varied__${name}`),
+      ['look', 'send', 'draw', 'fail', 'wait', 'ask', 'forge', 'tell', 'grow'].map((name) => `varied__${name}`),
     )
     expect(tools[0]).toEqual({
       name: 'varied__look',
@@ -206,6 +225,24 @@ describe('what is listed', () => {
     expect(await namesOf(bridge)).toEqual(['run_python', 'varied__look'])
     const unlisted = bridge.client.callTool({ name: 'varied__draw', arguments: {} })
     await expect(unlisted).rejects.toThrow(/Unknown tool 'varied__draw'/)
+  })
+
+  it('waits once for a server that does not answer, and can be called where a cell must name its servers', async () => {
+    const { home } = homeOf()
+    const file = path.join(home, 'MCPs/more.json')
+    writeFileSync(
+      file,
+      JSON.stringify({
+        mcpServers: { deaf: { command: process.execPath, args: ['-e', 'setInterval(() => {}, 1e6)'] } },
+      }),
+    )
+    const bridge = await startBridge({ home, env: { MCP_BRIDGE_TOOLS: 'direct', MCP_BRIDGE_LOAD: 'explicit' } })
+    await until(async () => (await namesOf(bridge)).includes('varied__send'))
+    const wait = vi.spyOn(globalThis, 'setTimeout')
+    expect(await namesOf(bridge)).toContain('varied__send')
+    expect(wait.mock.calls.map(([, ms]) => ms)).not.toContain(3_000)
+    const sent = await bridge.client.callTool({ name: 'varied__send', arguments: { to: 'bob' } })
+    expect(textOf(sent)).toContain('sent to bob')
   })
 
   it('is what the profile of a client names', async () => {

@@ -1,12 +1,13 @@
 // Masks everything in a cell's result that the model reads. Pure.
 import { messageOf } from '@sandbridge/core/errors.ts'
+import { fieldsOf, itemsOf } from '@sandbridge/core/util/json/json.ts'
 import type { CellResult, MimeBundle } from '@sandbridge/core/cell'
 import type { Artifact } from '@sandbridge/core/keep/saved'
 import { plainText } from '@sandbridge/core/util/text'
 import type { Mask } from '@sandbridge/core/parts'
 import { maskData, type Masker } from './masker.ts'
 
-const NOT_LOOKED_AT = 'Images, sounds and files were not searched for personal data.'
+export const NOT_LOOKED_AT = 'Images, sounds and files were not searched for personal data.'
 
 const ARTIFACT_ADDRESS = /(sandbridge:\/\/artifact\/)([\w.!~*'()%-]+)/g
 
@@ -17,6 +18,14 @@ export async function maskResult(result: CellResult, masker: Masker, signal?: Ab
   } catch (error) {
     return leftOut(result, messageOf(error))
   }
+}
+
+/** Whether the result of a tool has more than texts. */
+export function hasFiles(result: unknown): boolean {
+  return itemsOf(fieldsOf(result)['content']).some((block) => {
+    const { data, resource } = fieldsOf(block)
+    return data !== undefined || fieldsOf(resource)['blob'] !== undefined
+  })
 }
 
 /** Not reported as a failure: the cell has run, and the model would run it again. */

@@ -2,7 +2,7 @@
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import type { AskedQuestion, AsksModel, CellMasker, Mask, MaskedData, Maskers } from '@sandbridge/core/parts'
 import { customRecogniser, MAX_PATTERNS } from './custom-pattern.ts'
-import { maskResult } from './mask-result.ts'
+import { hasFiles, maskResult, NOT_LOOKED_AT } from './mask-result.ts'
 import { maskData, Masker, type NameFinder, newTokens } from './masker.ts'
 import type { Match, Recogniser } from './by-patterns.ts'
 import { RECOGNISERS } from './recognisers.ts'
@@ -62,6 +62,17 @@ function sharedNames(find: NameFinder): NameFinder {
 class SessionMasker extends Masker implements CellMasker {
   maskedData: CellMasker['maskedData'] = (data) => this.masked((mask) => maskData(data, mask))
   result: CellMasker['result'] = (result, signal) => maskResult(result, this, signal)
+  async reply<Reply extends { result: unknown; notes: string[] }>(reply: Reply): Promise<Reply> {
+    // maskData keeps every form.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    const masked = (await this.maskedData(reply)) as Reply
+    return hasFiles(reply.result) ? { ...masked, notes: [...masked.notes, NOT_LOOKED_AT] } : masked
+  }
+  failure: CellMasker['failure'] = (error) =>
+    this.masked((mask) => {
+      const { code, message, hint, userHint = hint } = error
+      return new BridgeError(code, mask(plainText(message)), { hint: mask(plainText(hint)), userHint })
+    })
   listeners: CellMasker['listeners'] = (listeners) => maskedListeners(listeners, this)
   asker: CellMasker['asker'] = (asker) => maskedAsker(asker, this)
 }

@@ -31,7 +31,7 @@ const open = (vault?: Vault) => new Journal(new JournalLog(place(vault), {}))
 const textResult = (text: string) => ({ content: [{ type: 'text', text }] })
 
 async function enter(cell: Attempt, text: string): Promise<JournaledCall> {
-  const call = { tool: send, args: { text }, isAgain: false, repeats: () => false, reading: () => [] }
+  const call = { tool: send, args: { text }, isAgain: false, definition: () => undefined, reading: () => [] }
   return (await cell.enter(call))!
 }
 

@@ -3,6 +3,7 @@
 import { hash, randomUUID } from 'node:crypto'
 import type { CellJournal, EnteredCall, JournaledCall } from '@sandbridge/core/parts'
 import { BridgeError } from '@sandbridge/core/errors.ts'
+import { definitionKey } from '@sandbridge/core/calls/catalog'
 import { stateAfter } from '@sandbridge/core/observe/runs'
 import type { ToolResult } from '@sandbridge/core/upstream'
 import { sortedJson } from '@sandbridge/core/util/json'
@@ -164,17 +165,20 @@ export class Attempt implements CellJournal, MakerOfCalls {
 
   enter(call: EnteredCall): Promise<JournaledCall> | JournaledCall | undefined {
     const kind = writeKind(call.tool)
-    if (!kind || call.repeats()) return undefined
+    if (!kind) return undefined
+    const definition = call.definition()
+    if (definition?.repeat === 'always') return undefined
     if (this.#journal.isTaken)
       throw new BridgeError('CANCELLED', 'The client has lost this cell, and has sent another one')
+    const { server, name: tool } = call.tool
+    const of = definition && definitionKey(definition)
+    const key = hash('sha256', sortedJson([server, of, tool, call.args]), 'base64url')
     const reading = this.#journal.reading ?? this.#journal.takeLate()
-    return reading ? (reading.then(() => this.enter(call)) as Promise<JournaledCall>) : this.#enter(call, kind)
+    return reading ? (reading.then(() => this.enter(call)) as Promise<JournaledCall>) : this.#enter(call, kind, key)
   }
 
-  #enter(call: EnteredCall, kind: WriteKind): Promise<JournaledCall> | JournaledCall {
-    const { server, name: tool } = call.tool
-    const name = `${server}.${tool}`
-    const key = hash('sha256', sortedJson([server, tool, call.args]), 'base64url')
+  #enter(call: EnteredCall, kind: WriteKind, key: string): Promise<JournaledCall> | JournaledCall {
+    const name = `${call.tool.server}.${call.tool.name}`
     const all = this.#journal.of(key)
     let n = this.#counts.get(key) ?? 0
     while (all[n] && !this.#holds(all[n]!)) n += 1

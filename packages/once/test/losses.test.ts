@@ -83,7 +83,7 @@ class World {
 
   async #call(journal: CellJournal, text: string, isAgain: boolean, point: string): Promise<void> {
     if (point === 'before') throw LOST
-    const call = { tool: send, args: { text }, isAgain, repeats: () => false, reading: () => [] }
+    const call = { tool: send, args: { text }, isAgain, definition: () => undefined, reading: () => [] }
     const entered = (await journal.enter(call))!
     if (entered.answer) return expect(entered.answer).toEqual({ content: [{ type: 'text', text: `did ${text}` }] })
     void entered.sent()

@@ -2,7 +2,7 @@
 import type { CellResult } from '../cell/cell-result.ts'
 import type { LiveSettings } from '../config/settings/file/live-settings.ts'
 import type { Settings } from '../config/settings/settings.ts'
-import { type BridgeError, messageOf } from '../errors.ts'
+import { BridgeError, messageOf } from '../errors.ts'
 import type { EventStream } from '../observe/events/event-stream.ts'
 import { newId } from '../observe/events/new-id.ts'
 import { RunLog } from '../observe/events/run-log.ts'
@@ -24,6 +24,7 @@ import type { ShownResult } from '../cell/render/render-result.ts'
 import { keptForClient } from '../cell/session/kept-for.ts'
 import type { Session } from '../cell/session/session.ts'
 import { ARTIFACT_LIMITS } from '../keep/saved/artifact-store.ts'
+import { isRecord } from '../util/json/json.ts'
 import type { SavedToolContent } from '../keep/saved/saved-tool.ts'
 import { Uploads } from '../keep/saved/uploads.ts'
 import type { UserState } from '../keep/user-state.ts'
@@ -133,24 +134,37 @@ export class Cells {
   /**
    * Makes a call that a cell could make, for the client itself: without code, a kernel or a sandbox. Rules, questions,
    * masking and observers treat it as the call of a cell.
+   * @param shown makes what the client gets: masked after that, since a change can complete a value
    * @throws BridgeError as the call does, and what `run` throws before its cell runs
    */
-  async call(session: Session, call: DirectCall, request: Omit<RunCellRequest, 'code'>): Promise<DirectReply> {
-    const cell = await this.#open(session, { ...request, code: call.code })
+  async call<Result>(
+    session: Session,
+    call: DirectCall,
+    request: Omit<RunCellRequest, 'code'>,
+    shown: (reply: unknown) => Result | Promise<Result>,
+  ): Promise<DirectReply<Result>> {
+    // It names its server by itself.
+    const cell = await this.#open(session, { ...request, code: call.code }, 'lazy')
     const { masker, notes, tenant } = cell
     let isOk = false
     let reused: string | undefined
     const ended = (): void => void (reused = cell.journal?.ended(isOk))
-    const reply = await this.#interruptible(cell, request, async () => {
+    const result = await this.#interruptible(cell, request, async () => {
       const answer = await callDirectly(cell, call)
       isOk = true
-      return answer
-    }).finally(ended)
+      // Masks read a copy, which has no source with exact numbers beside it.
+      return shown(masker && isRecord(answer) ? { ...answer } : answer)
+    })
+      .catch(async (error: unknown) => {
+        throw masker && BridgeError.isInstance(error) ? await masker.failure(error) : error
+      })
+      .finally(ended)
     if (reused !== undefined) notes.add(reused)
     if (tenant.user === undefined) for (const note of await this.#news.next(cell)) notes.add(note)
     const ownNotes = this.#news.ofRules(cell)
     for (const note of [...ownNotes, ...this.#news.ofRecord(session, this.#options.recordFailure())]) notes.add(note)
-    return { reply: masker ? await masker.maskedData(reply) : reply, notes: [...notes], ownNotes }
+    const whole = { result, notes: [...notes], ownNotes }
+    return masker ? masker.reply(whole) : whole
   }
 
   /** The apps of servers that a session's calls have opened. */
@@ -201,7 +215,7 @@ export class Cells {
   }
 
   /** Determines whom a cell is for and what it can reach. @throws BridgeError */
-  async #open(session: Session, request: RunCellRequest): Promise<Cell> {
+  async #open(session: Session, request: RunCellRequest, load = this.#options.settings.load): Promise<Cell> {
     // Rules and servers depend on settings.
     this.#news.settingsChanged((await this.#options.refreshSettings?.()) ?? [])
     const tenant = this.#options.tenantOf(session)
@@ -212,7 +226,7 @@ export class Cells {
     const { connected, configured, rules } = set
     const { person, user } = tenant
     const { projects } = person.state
-    const scope = scopeFor(connected.catalog, servers, settings.load)
+    const scope = scopeFor(connected.catalog, servers, load)
     person.quota?.checkCells()
     const policy = await rules.readPolicyOf(person.rules)
     const masker = maskers?.of(session)

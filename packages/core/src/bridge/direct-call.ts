@@ -13,8 +13,8 @@ export interface DirectCall {
   code: string
 }
 
-export interface DirectReply {
-  reply: unknown
+export interface DirectReply<Result> {
+  result: Result
   /** For the reader of the reply, a sentence each. */
   notes: string[]
   /** Those in the bridge's own words, which no server has said. */

@@ -1,4 +1,5 @@
 // What sessions have written, so that a cell that is sent again repeats nothing, as far as the core knows it.
+import type { ServerDefinition } from '../config/entries/server-definition.ts'
 import type { Store } from '../keep/store.ts'
 import type { Vault } from '../upstream/auth/vault.ts'
 import type { ToolResult } from '../upstream/upstream.ts'
@@ -61,8 +62,8 @@ export interface EnteredCall {
   args: Readonly<Record<string, unknown>>
   /** Its code knows that the call may have been made before. */
   isAgain: boolean
-  /** Its server may get every call again. */
-  repeats: () => boolean
+  /** Of its server: another one of that name, or with another account, has given no answer. */
+  definition: () => ServerDefinition | undefined
   /** Tools of its server that show what was done. */
   reading: () => string[]
 }

@@ -103,7 +103,7 @@ function callTool(params: unknown, context: CellContext, cancellation: Cancellat
         tool: found,
         args: bound,
         isAgain: again,
-        repeats: () => upstreams.definitions.find((one) => one.name === serverName)?.repeat === 'always',
+        definition: () => upstreams.definitions.find((one) => one.name === serverName),
         reading: () => readingTools(catalog, found),
       })
       journaled = entered instanceof Promise ? await entered : entered
@@ -112,6 +112,7 @@ function callTool(params: unknown, context: CellContext, cancellation: Cancellat
     const isNamed = namesOf(found.inputSchema)
     const about = { kind: 'tool', server: serverName, name: found.name, isNamed } as const
     if (answer) {
+      permissions?.refuseDenied(found, bound)
       const reused = await observed(context, { ...about, args: bound, isReused: true }, () => Promise.resolve(answer))
       context.flow?.returned({ server: serverName, name: found.name }, reused)
       return resultForSandbox(found, reused, raw)

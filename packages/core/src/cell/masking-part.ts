@@ -1,6 +1,7 @@
 // Masking of personal data, as far as the core knows it.
 import type { OtherLanguage } from '../config/settings/cells.ts'
 import type { MaskKind } from '../config/settings/sandbox.ts'
+import type { BridgeError } from '../errors.ts'
 import { Part } from '../util/part.ts'
 import type { CellResult } from './cell-result.ts'
 import type { CellListeners } from './session/cell-run.ts'
@@ -38,6 +39,10 @@ export interface CellMasker {
   maskedNow(text: string, key?: string): string | undefined
   /** Masks every text and number of data. @throws BridgeError MASK_UNAVAILABLE */
   maskedData(data: unknown): Promise<unknown>
+  /** Masks what a client gets of a call that it makes itself. @throws BridgeError MASK_UNAVAILABLE */
+  reply<Reply extends { result: unknown; notes: string[] }>(reply: Reply): Promise<Reply>
+  /** The same error without personal data. @throws BridgeError MASK_UNAVAILABLE */
+  failure(error: BridgeError): Promise<BridgeError>
   /** What a call returned to the cell: it decides what the cell's output means. */
   returned(result: unknown): void
   unmask(text: string): string

@@ -1,4 +1,5 @@
 // This file verifies that a cell that is sent again over stdio repeats no write, whatever its first result was lost to.
+import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
@@ -7,6 +8,7 @@ import { providerOrSkip, runtimeEnv } from '@sandbridge/core/test/support/engine
 import { startBridge } from '@sandbridge/core/test/support/start-bridge.ts'
 import { bridgeEnv } from '@sandbridge/core/test/support/bridge-process.ts'
 import { runCommand } from '@sandbridge/core/test/support/run-program.ts'
+import { writePermissions } from '@sandbridge/core/test/support/ruled-bridge.ts'
 import { mailbox, THREE_ANSWERS, threeMails, TWO_USED } from '../support/mailbox.ts'
 
 async function open(env: Record<string, string> = {}, more: object = {}) {
@@ -109,6 +111,19 @@ it.each([
   await lose(threeMails(20), 2, 200)
   expect((await bridge.call({ code: threeMails(0) })).text).not.toContain('sandbridge')
   expect(sent()).toEqual(['send one', 'send two', 'send one', 'send two', 'send three'])
+})
+
+it('an answer is not used again for a call that a rule denies by now, nor for a server with another account', async () => {
+  const { bridge, sent, lose } = await open()
+  const code = 'text = "one"\nprint(await getattr(mcp_mail, "se" + "nd")(text=text))'
+  await lose(`${code}\nimport time; time.sleep(20)`, 1, 200)
+  writePermissions(bridge.home, { deny: [{ tool: 'mail__send', when: 'args.text == "one"' }] })
+  expect((await bridge.call({ code })).text).toContain('PermissionDenied')
+  writePermissions(bridge.home, {})
+  const file = path.join(bridge.home, 'MCPs/servers.json')
+  writeFileSync(file, readFileSync(file, 'utf8').replace('"args"', '"env":{"ACCOUNT":"other"},"args"'))
+  expect((await bridge.call({ code })).text).not.toContain('used again')
+  expect(sent()).toEqual(['send one', 'send one'])
 })
 
 it('the audit log and sandbridge log tell a reused answer from a call', async () => {

@@ -131,7 +131,7 @@ describe('PostgreSQL as the store of several bridges', () => {
       const journals = createJournals({ store: (await open()).of(undefined), vault, log: SILENT })
       const client = 'c'.repeat(64)
       const cell = journals.begin({ isClosed: false }, { run: owner, owner, client, isRemote: true })!
-      const call = { tool: send, args: { to: 'ann' }, isAgain: false, repeats: () => false, reading: () => [] }
+      const call = { tool: send, args: { to: 'ann' }, isAgain: false, definition: () => undefined, reading: () => [] }
       return { journals, enter: async () => (await cell.enter(call))! }
     }
     const answer = { content: [{ type: 'text', text: 'it is sent' }] }

@@ -40,7 +40,7 @@ let endSilent = (): void => {}
 /** Calls a server that never answers `silent` the first time. */
 async function call({ cell }: RunJournal, text: string): Promise<string> {
   const args = { text }
-  const entered = await cell.enter({ tool, args, isAgain: false, repeats: () => false, reading: () => [] })
+  const entered = await cell.enter({ tool, args, isAgain: false, definition: () => undefined, reading: () => [] })
   let result = entered!.answer
   if (!result) {
     await entered!.sent()

@@ -13,6 +13,15 @@ async function problem(text: string): Promise<string> {
 
 const deny = (rule: unknown) => JSON.stringify({ permissions: { deny: [rule] } })
 
+it('a project has only so many conditions as can be judged at every call', async () => {
+  const text = deny({ tool: 'a', when: 'args.x == 1' }).replace(/{"tool".*?}/, (rule) =>
+    Array(201).fill(rule).join(','),
+  )
+  const read = async (scope: 'user' | 'project') => readRules(text, { ...origin, scope })
+  expect(await read('project')).toEqual({ problems: [{ reason: 'has more than 200 conditions' }] })
+  expect(await read('user')).toMatchObject({ rules: { length: 201 } })
+})
+
 describe('a bad file', () => {
   it.each([
     ['no JSON', '{"permissions": ', /^1:\d+ is not valid JSON/],

@@ -1,5 +1,6 @@
-// Parses rules, or reports every problem with its position. A file with a problem has no rules. Pure.
+// Parses rules, or reports every problem with its position. A file with a problem has no rules.
 import { compileCondition } from './condition.ts'
+import { pauses } from '../../util/async/wait.ts'
 import type { JsonTree, Place } from '../formats/json-tree.ts'
 import { parseFile, type PermissionsContent } from './permissions-schema.ts'
 import { type Origin, type Rule, type RuleEntry, type RuleLists, VERDICTS, type Verdict } from './rule.ts'
@@ -24,6 +25,8 @@ export type RulesOfFile = { rules: Rule[] } & Pick<PermissionsContent, 'mask' | 
 type ReadFile = RulesOfFile | { problems: RuleProblem[] }
 
 const MAX_TOLD = 20
+/** Each is judged at every call, and anybody may have written a project. */
+const MAX_PROJECT_CONDITIONS = 200
 
 /** Reads the rules of a file, its patterns for masking, and the servers whose text its user trusts. */
 export async function readRules(text: string, origin: Origin): Promise<ReadFile> {
@@ -48,8 +51,11 @@ export async function readRules(text: string, origin: Origin): Promise<ReadFile>
 export async function rulesOf(lists: RuleLists, origin: Origin, tree?: JsonTree): Promise<ReadRules> {
   const rules: Rule[] = []
   const problems: RuleProblem[] = []
+  const pause = pauses()
+  let conditions = 0
   for (const verdict of VERDICTS) {
     for (const [index, entry] of (lists[verdict] ?? []).entries()) {
+      await pause()
       const path = ['permissions', verdict, index]
       const made = await ruleOf(entry, verdict, origin)
       if (!('verdict' in made)) {
@@ -61,6 +67,8 @@ export async function rulesOf(lists: RuleLists, origin: Origin, tree?: JsonTree)
         })
         if (problems.length >= MAX_TOLD) return { problems }
       } else rules.push(tree ? { ...made, line: tree.at(path).line } : made)
+      if ('condition' in made && (conditions += 1) > MAX_PROJECT_CONDITIONS && origin.scope === 'project')
+        return { problems: [{ reason: `has more than ${MAX_PROJECT_CONDITIONS} conditions` }] }
     }
   }
   return problems.length > 0 ? { problems } : { rules }

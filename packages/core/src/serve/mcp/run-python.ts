@@ -8,6 +8,7 @@ import { TimeLimit } from '../../cell/time-limit.ts'
 import type { OtherLanguage, Settings } from '../../config/settings/settings.ts'
 import { BridgeError } from '../../errors.ts'
 import { RunLog } from '../../observe/events/run-log.ts'
+import { textsIn } from '../../util/json/json.ts'
 import type { Log } from '../../util/log.ts'
 import { noticeLine } from '../../cell/render/notice.ts'
 import type { RenderOptions } from '../../cell/render/render-result.ts'
@@ -70,16 +71,21 @@ export async function runOffered(
     }
     const from = { ...origin, tool }
     return await inSession(parts, run, quirks, from, { timeoutMs }, async (session, { bridge }, request) => {
-      const { reply, notes, ownNotes } = await bridge.cells.call(session, call, request)
-      const result = await call.resultOf(reply)
+      const { result, notes, ownNotes } = await bridge.cells.call(session, call, request, call.resultOf)
       const all = call.note === undefined ? notes : [...notes, call.note]
       const content = [...result.content, ...all.map((note) => ({ type: 'text' as const, text: noticeLine(note) }))]
-      bridge.cells.flows.shown(session, content, undefined, ownNotes)
+      bridge.cells.flows.shown(session, [...content, { type: 'text', text: besidesTexts(result) }], undefined, ownNotes)
       return { ...result, content }
     })
   } catch (error) {
     return failureResult(error, parts, quirks)
   }
+}
+
+/** What a server's result says in its links and data. */
+function besidesTexts({ content, structuredContent }: CallToolResult): string {
+  const links = content.map((block) => block.type === 'resource_link' && [block.title, block.description, block.uri])
+  return [...textsIn([links, structuredContent])].join('\n')
 }
 
 /** Reports every failure as a result that the model can act on (MCP 2025-11-25, Tools, Error Handling). */
@@ -176,7 +182,10 @@ async function inSession(
     )
   } catch (error) {
     const more = runLog.failure('A cell failed to run', error, user === undefined ? {} : { user })
-    return failureResult(error, { settings }, quirks, more)
+    const failed = await failureResult(error, { settings }, quirks, more)
+    // It may quote a server.
+    run.onShown?.(failed.content.map((block) => ('text' in block ? block.text : '')).join('\n'))
+    return failed
   }
 }
 

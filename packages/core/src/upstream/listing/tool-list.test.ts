@@ -52,6 +52,14 @@ it('a tool list is read from every page, without tools that have no name of thei
   })
 })
 
+it('a tool with an endless definition is left out and named', async () => {
+  const properties = Object.fromEntries(Array.from({ length: 40_000 }, (_, at) => [`p${at}`, {}]))
+  const endless = { name: 'endless', inputSchema: { type: 'object', properties } }
+  const { tools, skipped } = await readToolList('s', pages([[endless, { name: 'a' }]]))
+  expect(tools).toEqual([{ name: 'a' }])
+  expect(skipped).toMatchObject([{ name: 'endless', reason: expect.stringContaining('262144 are read') as unknown }])
+})
+
 it.each([
   ['to themselves', { first: 'second', second: 'second' }],
   ['to the first one with a cursor', { first: 'second', second: 'third', third: 'second' }],
@@ -93,12 +101,12 @@ it('a tool list of many megabytes is cut, and the rest is not requested', async 
   let pageCount = 0
   const list = await readToolList('s', async () => {
     pageCount += 1
-    const description = 'd'.repeat(1024 * 1024)
-    const tools = [0, 1, 2, 3].map((i) => ({ name: `t${pageCount}-${i}`, description }))
+    const description = 'd'.repeat(200 * 1024)
+    const tools = Array.from({ length: 25 }, (_, i) => ({ name: `t${pageCount}-${i}`, description }))
     return { tools, nextCursor: String(pageCount) }
   })
   expect(list.isCut).toBe(true)
-  expect(list.tools).toHaveLength(15)
+  expect(list.tools).toHaveLength(81)
   expect(pageCount).toBe(4)
 })
 

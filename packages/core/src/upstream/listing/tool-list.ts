@@ -10,6 +10,8 @@ const MAX_PAGES = 200
 const MAX_TOOLS = 10_000
 /** Limit of a kept list, in characters of JSON. A server with a hundred tools has a tenth of a megabyte. */
 const MAX_LIST_CHARS = 16 * 1024 * 1024
+/** Of one tool: what reads it takes time for every field and word. The longest that are known have a tenth of that. */
+const MAX_TOOL_CHARS = 256 * 1024
 /** What reads a schema calls itself for each level. Real schemas have about twenty. */
 const MAX_LEVELS = 200
 const MAX_URI_CHARS = 1_000
@@ -59,7 +61,12 @@ export async function readToolList(
         skip(tool?.name ?? '', problem!)
         continue
       }
-      chars += JSON.stringify(tool).length
+      const own = JSON.stringify(tool).length
+      if (own > MAX_TOOL_CHARS) {
+        skip(tool.name, `its definition has ${own} characters; ${MAX_TOOL_CHARS} are read`)
+        continue
+      }
+      chars += own
       if (chars > MAX_LIST_CHARS) {
         skip(tool.name, 'the list is longer than 16 MB, and it and all after it are left out')
         return listed({ isCut: true })

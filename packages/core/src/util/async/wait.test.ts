@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { untilAborted, withTimeout } from './wait.ts'
+import { isTurnLong, untilAborted, withTimeout } from './wait.ts'
 
 const never = new Promise<never>(() => {})
 
@@ -60,4 +60,13 @@ it('withTimeout returns or throws what it was given for work that takes too long
   await vi.advanceTimersByTimeAsync(1000)
   await expect(late).resolves.toBe(2)
   await refused
+})
+
+it('a turn of the loop is long after some time, and the next one begins anew', () => {
+  const now = vi.spyOn(performance, 'now').mockReturnValue(0)
+  expect(isTurnLong()).toBe(false)
+  now.mockReturnValue(30)
+  expect([isTurnLong(), isTurnLong()]).toEqual([true, true])
+  vi.runAllTimers()
+  expect(isTurnLong()).toBe(false)
 })

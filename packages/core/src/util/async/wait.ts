@@ -14,6 +14,16 @@ export function pauses(): () => Promise<void> | undefined {
   }
 }
 
+let turnBegan: number | undefined
+
+/** For work that comes in events: whether those of this turn have taken so long that others should get theirs. */
+export function isTurnLong(): boolean {
+  if (turnBegan !== undefined) return performance.now() - turnBegan > AT_ONCE_MS
+  turnBegan = performance.now()
+  setImmediate(() => (turnBegan = undefined))
+  return false
+}
+
 /** Resolves with `work`, unless `signal` aborts first. @param reason what to throw; default: the signal's */
 export async function untilAborted<T>(
   work: Promise<T>,

@@ -29,6 +29,19 @@ export function mapTexts(value: unknown, change: (text: string) => string): unkn
   return JSON.parse(JSON.stringify(value), (_, inner: unknown) => (typeof inner === 'string' ? change(inner) : inner))
 }
 
+/** Every text of plain JSON, and the names of its fields. */
+export function* textsIn(value: unknown): Generator<string> {
+  const inside = [value]
+  while (inside.length > 0) {
+    const next = inside.pop()
+    if (typeof next === 'string') yield next
+    else if (typeof next === 'object' && next !== null) {
+      if (!Array.isArray(next)) yield* Object.keys(next)
+      for (const one of Object.values(next)) inside.push(one)
+    }
+  }
+}
+
 type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
   [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>
 }
