@@ -34,3 +34,12 @@ it.each([
   expect([stdout.split('\n').length, status]).toEqual([3, 1])
   for (const text of [stdout, stderr]) expect(text).toContain(`Sandbridge cannot be loaded: ${why}`)
 })
+
+it('a cell runs where HOME is relative', () => {
+  const home = makeHome()
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }))
+  const env = { ...bridgeEnv(home, { MCP_BRIDGE_RESIDENT: 'off' }), HOME: path.basename(home) }
+  const words = [BUILT_CLI, 'exec', '-c', 'print(6 * 7)']
+  const { stdout, stderr } = spawnSync(process.execPath, words, { cwd: path.dirname(home), env, encoding: 'utf8' })
+  expect([stdout, stderr]).toEqual(['42\n', ''])
+})

@@ -7,8 +7,9 @@ const UNITS = [
   [3_600, 'h hr hrs hour hours'],
   [86_400, 'd day days'],
 ] as const
-/** A number, which may have a decimal comma, and a unit. */
-const DURATION = /(\d{1,9}(?:[.,]\d{1,6})?) *([a-z]*) */giy
+/** A number, which may have a decimal comma: three digits after one may be thousands. */
+export const DECIMAL = String.raw`(?:\d{1,12}(?:\.\d{1,6}|,\d{1,2}(?!\d))?|\.\d{1,6})`
+const DURATION = new RegExp(String.raw`(${DECIMAL})\s*([a-z]*)\s*`, 'giy')
 const SECONDS = new Map(UNITS.flatMap(([each, names]) => names.split(' ').map((name) => [name, each])))
 
 /** `90`, `1.5 min`, `1h 30m`; what is no such text stays as it is. */

@@ -1,7 +1,8 @@
 // What variables and settings.json say, before it is read. Several settings may share a variable: of
 // `MCP_BRIDGE_POOL="1 max=8"`, the setting of the variable gets `1` and the one of its word `max` gets `8`.
 import { nearestName } from '../../util/text/did-you-mean.ts'
-import { type Setting, unquoted } from './setting-kinds.ts'
+import type { Setting } from './setting-kinds.ts'
+import { unquoted } from '../../util/files/absolute-path.ts'
 
 /** A value and its place: the variable, or file, line and name. By the variable of the setting. */
 export type Values = ReadonlyMap<string, { value: unknown; place: string }>

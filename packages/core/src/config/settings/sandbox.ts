@@ -39,7 +39,8 @@ export const MASK_KINDS = ['email', 'phone', 'card', 'iban', 'ip', 'secret'] as 
 export type MaskKind = (typeof MASK_KINDS)[number]
 
 const RUNTIMES = ['auto', 'podman', 'docker', 'bubblewrap', 'pyodide', 'kubernetes'] as const
-const runtimes = choice(RUNTIMES, 'auto', { bwrap: 'bubblewrap', k8s: 'kubernetes' })
+const EMBEDDED = { embedded: 'pyodide', wasm: 'pyodide', webassembly: 'pyodide' } as const
+const runtimes = choice(RUNTIMES, 'auto', { bwrap: 'bubblewrap', k8s: 'kubernetes', ...EMBEDDED })
 const maskWords = words(`all, or names separated by commas: ${MASK_KINDS.join(', ')}`, ['all', ...MASK_KINDS])
 const pidsCount = wholeNumber({ standard: 128, min: 1, max: 65_536 })
 const SMALLEST_PIDS = 16
@@ -194,7 +195,8 @@ export const SANDBOX_SETTINGS = {
     words(
       'requirements, wheel files or folders of wheels, separated by spaces, such as numpy pandas>=2',
       PACKAGE_WORD,
-      /\s+/,
+      // A comma may also be between extras, or limits of a version.
+      /\s+|,(?=\s|["']|[a-z](?![^[\]]*\]))/i,
     ),
   ),
   pyodideUrl: setting(

@@ -92,7 +92,7 @@ export const PERMISSION_SETTINGS = {
     'permissions.preset',
     'MCP_BRIDGE_PERMISSIONS',
     'Calls that no rule matches: `open` allows them. Unless the tool is read-only, `careful` asks and `readonly` denies.',
-    choice(PRESETS, 'open'),
+    choice(PRESETS, 'open', { 'read-only': 'readonly', read_only: 'readonly' }),
     { isLive: true },
   ),
   flow: setting(

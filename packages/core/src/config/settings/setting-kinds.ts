@@ -1,9 +1,10 @@
 // What a setting is, and the kinds of settings. Each kind reads a value as people write it, in a variable or in
 // settings.json, and describes with zod what settings.json holds: limits, choices and the JSON Schema follow from that.
-import { secondsOf } from '../../util/duration.ts'
+import { DECIMAL, secondsOf } from '../../util/duration.ts'
+import path from 'node:path'
 import * as z from 'zod'
 import { isHttpUrl } from '../../util/net/loopback.ts'
-import { absolutePath } from '../../util/files/absolute-path.ts'
+import { absolutePath, unquoted } from '../../util/files/absolute-path.ts'
 
 /** What reading a value may need besides it. */
 export interface SettingContext {
@@ -65,21 +66,14 @@ export function parse<T>(one: Kind<T>, given: unknown, context: SettingContext):
   return plain === '' ? undefined : one.type(context).safeParse(one.read(plain)).data
 }
 
-/** A value as some write it into a file of variables, with quotes around it. */
-export function unquoted(given: string): string {
-  const [, , inside] = /^(["'])((?:(?!\1).)*)\1$/s.exec(given.trim()) ?? []
-  return (inside ?? given).trim()
-}
-
-const SIZE = /^(\d{1,12}(?:[.,]\d{1,6})?) *([kmgtKMGT]?)[iI]?(?:[bB]|bytes)?$/
+const SIZE = new RegExp(`^(${DECIMAL})\\s*([kmgt]?)(?:i?b|bytes|(?:ilo|ega|iga|era)bytes?)?i?$`, 'i')
+const NUMBER = new RegExp(`^${DECIMAL}$`)
 
 const numberOf = (given: unknown): unknown =>
-  typeof given === 'string' && /^\d{1,12}([.,]\d{1,2}|\.\d{1,6})?$/.test(given)
-    ? Number(given.replace(',', '.'))
-    : given
+  typeof given === 'string' && NUMBER.test(given) ? Number(given.replace(',', '.')) : given
 
-const YES = ['1', 'true', 'yes', 'on', 'y']
-const NO = ['0', 'false', 'no', 'off', 'n']
+const YES = ['1', 'true', 'yes', 'on', 'y', 'enabled']
+const NO = ['0', 'false', 'no', 'off', 'n', 'disabled']
 
 function switchOf(given: unknown): unknown {
   const word = String(given).toLowerCase()
@@ -219,6 +213,8 @@ export function folder(defaultText: string, standard: (context: SettingContext) 
     'a path outside of /proc',
     (given, { home }) => {
       const full = absolutePath(given, home)
+      // Of another user, or of a shell, that nobody reads here.
+      if (/^(?:~[^/\\]|\$|%|file:)/i.test(given) && full === path.resolve(given)) return undefined
       // Node retries forever to create a folder there: the file system returns ENOENT, as for a missing parent.
       return /^\/(proc|dev\/fd)(\/|$)/.test(full) ? undefined : full
     },
@@ -247,11 +243,11 @@ export function patternOr(standard: string, allowed: string, matches: RegExp): K
   }
 }
 
-/** Words separated by blanks, or by commas as well; as a list in settings.json. */
+/** Words separated by blanks, commas or semicolons, perhaps as JSON; as a list in settings.json. */
 export function words(
   allowed: string,
   matches: RegExp | readonly string[],
-  separator: RegExp = /[\s,]+/,
+  separator: RegExp = /[\s,;]+/,
 ): Kind<readonly string[]> {
   const item = matches instanceof RegExp ? () => z.string().regex(matches) : () => z.enum(matches)
   return {
@@ -265,7 +261,12 @@ export function words(
 
 /** The items of a text or of a list of texts. */
 export function splitAt(given: unknown, separator: RegExp): unknown {
-  if (typeof given === 'string') return given.split(separator).map(unquoted).filter(Boolean)
+  if (typeof given === 'string')
+    return given
+      .replace(/^\s*\[\s*(["'].*["'])\s*\]\s*$/s, '$1')
+      .split(separator)
+      .map(unquoted)
+      .filter(Boolean)
   return Array.isArray(given) ? given.flatMap((one: unknown) => splitAt(one, separator)) : given
 }
 

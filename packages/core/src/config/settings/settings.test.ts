@@ -2,6 +2,7 @@ import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { needsPosix } from '../../../test/support/needs.ts'
 import { BridgeError } from '../../errors.ts'
+import { stateFolder } from './state-folder.ts'
 import { readSettings, SETTING_GROUPS, SETTINGS } from './settings.ts'
 
 const linux = { home: '/home/ann', platform: 'linux', isRoot: false } as const
@@ -147,6 +148,21 @@ describe('readSettings', () => {
     ['MCP_BRIDGE_FORK_SERVER', 'yes', { forkServer: 'on' }],
     ['MCP_BRIDGE_HOST_PACKAGES', 'on', { hostPackages: true }],
     ['MCP_BRIDGE_SOURCES', ' MCPS , Claude_Code ', { sources: ['mcps', 'claude-code'] }],
+    ['MCP_BRIDGE_RUNTIME', 'Embedded', { runtime: 'pyodide' }],
+    ['MCP_BRIDGE_PERMISSIONS', 'read-only', { permissions: 'readonly' }],
+    ['MCP_BRIDGE_COMPAT', 'enabled', { compat: true }],
+    ['MCP_BRIDGE_MEMORY', '2 Gigabytes', { memoryBytes: 2 ** 31 }],
+    ['MCP_BRIDGE_MEMORY', '1,5 g', { memoryBytes: 1.5 * 2 ** 30 }],
+    ['MCP_BRIDGE_TIMEOUT', '90\u00A0s', { timeoutMs: 90_000 }],
+    ['MCP_BRIDGE_TIMEOUT', '.5 min', { timeoutMs: 30_000 }],
+    ['MCP_BRIDGE_CPUS', '.5', { cpus: 0.5 }],
+    ['MCP_BRIDGE_STATE_DIR', '$HOME/state', { stateDir: '/home/ann/state' }],
+    ['MCP_BRIDGE_STATE_DIR', '${HOME}', { stateDir: '/home/ann' }],
+    ['MCP_BRIDGE_CACHE_DIR', '"%USERPROFILE%/cache"', { cacheDir: '/home/ann/cache' }],
+    ['MCP_BRIDGE_SOURCES', 'mcps;cursor', { sources: ['mcps', 'cursor'] }],
+    ['MCP_BRIDGE_SOURCES', '["mcps", "cursor"]', { sources: ['mcps', 'cursor'] }],
+    ['MCP_BRIDGE_PACKAGES', 'a,b[c,d]>=2,<3, e', { packages: ['a', 'b[c,d]>=2,<3', 'e'] }],
+    ['MCP_BRIDGE_PACKAGES', '["a","b"]', { packages: ['a', 'b'] }],
     ['MCP_BRIDGE_SOURCES', '"mcps", "cursor"', { sources: ['mcps', 'cursor'] }],
     ['MCP_BRIDGE_LANGUAGES', 'js, bash', { languages: ['bash', 'javascript'] }],
     ['MCP_BRIDGE_CPUS', '1,5', { cpus: 1.5 }],
@@ -204,6 +220,11 @@ describe('readSettings', () => {
     ['MCP_BRIDGE_TIMEOUT', '1e9', 'seconds, 1 to 86400'],
     ['MCP_BRIDGE_TIMEOUT', '30 parsecs', 'seconds, 1 to 86400'],
     ['MCP_BRIDGE_TIMEOUT', '1m 30', 'seconds, 1 to 86400'],
+    ['MCP_BRIDGE_TIMEOUT', '1,000', 'seconds, 1 to 86400'],
+    ['MCP_BRIDGE_MEMORY', '1,024g', 'at least 64m'],
+    ['MCP_BRIDGE_STATE_DIR', '$DATA/state', 'a path outside of /proc'],
+    ['MCP_BRIDGE_CACHE_DIR', '~ann/cache', 'a path outside of /proc'],
+    ['MCP_BRIDGE_CACHE_DIR', 'file:///var/cache', 'a path outside of /proc'],
     ['MCP_BRIDGE_TIMEOUT', '500ms', 'seconds, 1 to 86400'],
     ['MCP_BRIDGE_RUNTIME', 'mirror=https://ann@mirror.example/', 'without a user name'],
     ['MCP_BRIDGE_MEMORY', '63m', 'at least 64m'],
@@ -245,6 +266,13 @@ describe('readSettings', () => {
     expect(message).toContain(allowed)
     const shown = value.replace(/^mirror=/, '').replace(/\/\/[^/@]*@/, '//[redacted]@')
     expect(message).toContain(JSON.stringify(shown))
+  })
+
+  it('the state folder is the same before and after the settings are read', () => {
+    for (const value of ['"~/x"', " '$HOME/x' ", '/x', ''])
+      expect(stateFolder({ home: '/home/ann', env: { MCP_BRIDGE_STATE_DIR: value } })).toBe(
+        read({ MCP_BRIDGE_STATE_DIR: value }).stateDir,
+      )
   })
 
   it('a memory limit that is set holds with packages, too', () => {

@@ -1,12 +1,12 @@
 // Folders that are known before the settings are read: what they hold decides who reads them, and how fast.
 import path from 'node:path'
-import { absolutePath } from '../../util/files/absolute-path.ts'
+import { absolutePath, unquoted } from '../../util/files/absolute-path.ts'
 import type { ClientContext } from './client-context.ts'
 import type { SettingContext } from './setting-kinds.ts'
 
 /** The folder of MCP_BRIDGE_STATE_DIR, or the standard one. */
 export function stateFolder({ home, env }: Pick<ClientContext, 'home' | 'env'>): string {
-  const set = env['MCP_BRIDGE_STATE_DIR']?.trim()
+  const set = unquoted(env['MCP_BRIDGE_STATE_DIR'] ?? '')
   return set ? absolutePath(set, home) : path.join(home, 'MCPs')
 }
 
@@ -16,7 +16,7 @@ export function keptPackagesFile(stateDir: string): string {
 
 /** The folder of MCP_BRIDGE_CACHE_DIR, or the standard one, on this machine. */
 export function cacheFolder({ env, home }: Pick<SettingContext, 'env' | 'home'>): string {
-  const set = env['MCP_BRIDGE_CACHE_DIR']?.trim()
+  const set = unquoted(env['MCP_BRIDGE_CACHE_DIR'] ?? '')
   if (set) return absolutePath(set, home)
   return standardCacheDir({ env, home, platform: process.platform, isRoot: process.getuid?.() === 0 })
 }

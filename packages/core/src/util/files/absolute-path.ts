@@ -1,11 +1,18 @@
 // Paths as users write them, and how they compare. Pure.
 import path from 'node:path'
 
+/** The home, also as files of variables and of clients have it, which no shell reads. */
+const HOME = /^(?:~|\$HOME|\$\{HOME\}|%USERPROFILE%)(?=[/\\]|$)/
+
 /** Makes `~/x` and relative paths absolute. */
 export function absolutePath(text: string, home: string): string {
-  if (text === '~') return home
-  if (/^~[/\\]/.test(text)) return path.join(home, text.slice(2))
-  return path.resolve(text)
+  return HOME.test(text) ? path.join(home, text.replace(HOME, '')) : path.resolve(text)
+}
+
+/** A value as some write it into a file of variables, with quotes around it. */
+export function unquoted(given: string): string {
+  const [, , inside] = /^(["'])((?:(?!\1).)*)\1$/s.exec(given.trim()) ?? []
+  return (inside ?? given).trim()
 }
 
 /** Whether a folder equals or contains another place. Both paths are absolute. */

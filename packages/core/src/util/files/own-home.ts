@@ -1,5 +1,6 @@
 // Loaded before all else. In a container a user may have neither HOME nor an entry, and Node throws when asked.
 import { homedir, userInfo } from 'node:os'
+import path from 'node:path'
 
 /** Stands for a home: by convention, there is no such folder. */
 export const NO_HOME = '/nonexistent'
@@ -12,4 +13,5 @@ function homeOr(other: string): string {
   }
 }
 
-if (process.platform !== 'win32' && !process.env['HOME']) process.env['HOME'] = homeOr(NO_HOME)
+// A relative one would be another folder for each process.
+if (process.platform !== 'win32') process.env['HOME'] = path.resolve(homeOr(NO_HOME))

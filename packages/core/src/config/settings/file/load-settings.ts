@@ -5,7 +5,8 @@ import path from 'node:path'
 import { type ConfigFileSystem, nodeFileSystem, readFileOrLink } from '../../config-file.ts'
 import { SETTINGS_FILE } from '../../readers/own-places.ts'
 import type { FileSettings } from '../given-texts.ts'
-import { parse, type SettingContext, unquoted } from '../setting-kinds.ts'
+import { parse, type SettingContext } from '../setting-kinds.ts'
+import { unquoted } from '../../../util/files/absolute-path.ts'
 import { type Machine, namedSettings, readSettings, type Settings, settingContext, SETTINGS } from '../settings.ts'
 
 /** Thousands of times what all settings take. */
