@@ -63,7 +63,10 @@ function globally(program, [add, remove], env = {}) {
   }
 }
 /** What runs a package without installing it; its entry stays with the file that it was run from. */
-const runner = (program, words, env = {}) => ({ env, own: (more) => must(program, [...words, ...more], { env }) })
+function runner(program, words, more = {}) {
+  const env = { PATH: `${path.dirname(program)}:${process.env.PATH}`, ...more }
+  return { env, own: (rest) => must(program, [...words, ...rest], { env }) }
+}
 
 /** @param make puts a Node into its folder and makes it the one in use. @returns the folders of the PATH */
 function versions(make) {
@@ -164,7 +167,7 @@ const MANAGERS = {
   bunx: () => runner(tool('bun'), ['x', '--package', tarball, 'sandbridge'], { TMPDIR: home }),
   mise: () => {
     const [mise, data] = [tool('mise', '@jdxcode/mise', 'mise'), path.join(home, '.local/share/mise')]
-    return versions((wanted, from) => {
+    const made = versions((wanted, from) => {
       const folder = path.join(data, 'installs/node', wanted)
       put(from, folder)
       const env = { PATH: `${data}/shims:/usr/bin:/bin` }
@@ -172,6 +175,11 @@ const MANAGERS = {
       must(mise, ['reshim'], { env })
       return [path.join(data, 'shims'), path.dirname(mise)]
     })
+    const install = (file) => {
+      made.install(file)
+      must(mise, ['reshim'], made)
+    }
+    return { ...made, install }
   },
   nvm: () =>
     versions((wanted, from) => {

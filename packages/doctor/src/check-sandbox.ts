@@ -132,20 +132,14 @@ async function tryMemory(tryCell: TryCell, { memoryBytes }: Pick<Settings, 'memo
 export async function tryFilter(tryCell: TryCell): Promise<Finding> {
   const check = 'seccomp'
   const { status, printed, provider } = await tryCell(CODE)
-  if (provider === 'pyodide') {
+  if (provider === 'pyodide')
     return { check, level: 'ok', message: 'Python runs as WebAssembly, which makes no system calls.' }
-  }
   if (status !== 'ok') return notTried(check, status)
   const { mode, allowed } = JSON.parse(printed) as { mode: string | null; allowed: string[] }
-  if (mode === MODE_FILTER && allowed.length === 0) {
+  if (mode === MODE_FILTER && allowed.length === 0)
     return { check, level: 'ok', message: 'Cells run under a filter of system calls.' }
-  }
   const why = mode === MODE_FILTER ? `it allows ${allowed.join(', ')}` : 'there is no filter'
-  return {
-    check,
-    level: 'broken',
-    message: `Cells run without our filter of system calls: ${why}.`,
-    advice:
-      'Check that the engine supports seccomp (`podman info`, `docker info`), or set MCP_BRIDGE_RUNTIME to another sandbox.',
-  }
+  const message = `Cells run without our filter of system calls: ${why}.`
+  const engine = 'Check that the engine supports seccomp (`podman info`, `docker info`)'
+  return { check, level: 'broken', message, advice: `${engine}, or set MCP_BRIDGE_RUNTIME to another sandbox.` }
 }

@@ -31,25 +31,20 @@ export async function checkSignIns({ discovered, set }: OpenTenant): Promise<Fin
   const states = await Promise.all(
     discovered.servers.map(async (server) => ({ name: server.name, state: await signInState(server, store) })),
   )
-  const damaged: Finding[] =
-    problem === undefined
-      ? []
-      : [
-          {
-            check: 'sign-ins',
-            level: 'warning',
-            message: `${problem}: its sign-ins are lost.`,
-            advice: 'sandbridge doctor --fix sets it aside. Then sign in again: sandbridge login NAME',
-            fix: () => store.forget([]),
-          },
-        ]
+  const damaged: Finding = {
+    check: 'sign-ins',
+    level: 'warning',
+    message: `${problem}: its sign-ins are lost.`,
+    advice: 'sandbridge doctor --fix sets it aside. Then sign in again: sandbridge login NAME',
+    fix: () => store.forget([]),
+  }
   const told = states.flatMap(({ name, state }): Finding[] => {
     if (state?.uses !== 'sign-in') return []
     const message = `${name}: ${describeSignIn(state)}.`
     if (state.ended === undefined) return [{ check: 'sign-ins', level: 'ok', message }]
     return [{ check: 'sign-ins', level: 'warning', message, advice: `sandbridge login ${shellWord(name)}` }]
   })
-  return [...damaged, ...told]
+  return problem === undefined ? told : [damaged, ...told]
 }
 
 /** Starts nothing. */

@@ -11,12 +11,8 @@ export function checkUnread({ discovered }: Pick<OpenTenant, 'discovered'>): Fin
 /** Rules that were meant to stop calls, and match no tool. One that allows nothing does no harm. */
 export function checkRules({ rules }: Pick<OpenTenant, 'rules'>): Finding[] {
   const stopping = rules.unmatched().filter(({ verdict }) => verdict !== 'allow')
-  return stopping.map(({ message }) => ({
-    check: 'permissions',
-    level: 'warning',
-    message,
-    advice: 'Correct or remove it.',
-  }))
+  const advice = 'Correct or remove it.'
+  return stopping.map(({ message }) => ({ check: 'permissions', level: 'warning', message, advice }))
 }
 
 /**

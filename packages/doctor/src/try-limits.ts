@@ -42,17 +42,10 @@ print(len(threads))`
   if (status === 'killed') return { check, level: 'ok', message: `A cell with more threads than ${limit} is stopped.` }
   if (status !== 'ok') return notTried(check, status)
   const started = Number(printed)
-  if (started < pidsCount + BEYOND) {
-    const message =
-      started === 0 ? 'A cell cannot start processes or threads.' : `A cell can start ${started} threads (${limit}).`
-    return { check, level: 'ok', message }
-  }
-  return {
-    check,
-    level: 'broken',
-    message: `A cell has started ${started} threads: ${limit} has no effect.`,
-    advice: REPORT,
-  }
+  if (started < pidsCount + BEYOND)
+    return { check, level: 'ok', message: `A cell can start ${count(started, 'thread')} (${limit}).` }
+  const message = `A cell has started ${started} threads: ${limit} has no effect.`
+  return { check, level: 'broken', message, advice: REPORT }
 }
 
 /** Checks only where a limit is set and this machine has more CPUs. */

@@ -41,13 +41,8 @@ export async function applyInit(
     await record.update(async (all) => {
       if (now !== undefined) await writeFile(backup, await readFile(file), { mode: 0o600 })
       // Recorded before the write: undoing a write that did not happen does no harm.
-      all.push({
-        file,
-        format: change.format,
-        hash: hashOf(change.after),
-        undo,
-        ...(now === undefined ? {} : { backup }),
-      })
+      const made = { file, format: change.format, hash: hashOf(change.after), undo }
+      all.push(now === undefined ? made : { ...made, backup })
     })
     try {
       await putFile(file, change.after)

@@ -23,15 +23,9 @@ export function checkClients({ discovered, settings, catalog }: Parts, context =
     const tokens = listed.flat().reduce((sum, { definition }) => sum + estimateTokens(JSON.stringify(definition)), 0)
     const cost = tokens > 0 ? `, about ${tokens} tokens in each conversation` : ''
     const names = beside.map(({ definition }) => definition.name).join(', ')
-    return [
-      {
-        check: 'clients',
-        level: 'warning',
-        message: `${client} lists the tools of ${count(beside.length, 'server')} itself, beside this bridge: ${names}${cost}.`,
-        advice: targets.some(({ files }) => files.includes(file))
-          ? `sandbridge init --move --client ${client}`
-          : `Take them out of ${file}.`,
-      },
-    ]
+    const message = `${client} lists the tools of ${count(beside.length, 'server')} itself, beside this bridge: ${names}${cost}.`
+    const isTarget = targets.some(({ files }) => files.includes(file))
+    const advice = isTarget ? `sandbridge init --move --client ${client}` : `Take them out of ${file}.`
+    return [{ check: 'clients', level: 'warning', message, advice }]
   })
 }

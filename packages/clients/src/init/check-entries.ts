@@ -1,7 +1,7 @@
 // Finds entries of this bridge that start nothing, or another version: the client then only says that it has failed.
-import { hostPaths, nodeFileSystem, readFileText, TableRefused } from '@sandbridge/core/config'
-import { type ConfigObject, parseDocument } from '@sandbridge/core/config/formats'
-import type { HostPaths, Reader } from '@sandbridge/core/config'
+import { hostPaths, nodeFileSystem, readFileText } from '@sandbridge/core/config'
+import { parseDocument } from '@sandbridge/core/config/formats'
+import type { HostPaths } from '@sandbridge/core/config'
 import { launchesBridge, toServerBody } from '@sandbridge/core/config/entries'
 import { processContext } from '@sandbridge/core/config/settings'
 import type { Settings } from '@sandbridge/core/config/settings'
@@ -15,7 +15,7 @@ import { bridgeCommand } from './bridge-command.ts'
 import { entryByHand } from './entry-by-hand.ts'
 import { otherStart } from './entry-state.ts'
 import { addLoginItem, loginItemWords, type Machine, removeLoginItem } from './login-item.ts'
-import { planInit, type ReplacedEntry } from './plan-init.ts'
+import { entriesIn, planInit, type ReplacedEntry } from './plan-init.ts'
 
 export async function checkEntries(settings: Settings, context = processContext()): Promise<Finding[]> {
   const place = hostPaths(settings, context)
@@ -82,19 +82,4 @@ async function inOtherPlaces(place: HostPaths, command: BridgeCommand): Promise<
       }
     }
   return found
-}
-
-function entriesIn(
-  reader: Reader,
-  document: ConfigObject,
-  place: HostPaths,
-  file: string,
-): NonNullable<ReturnType<Reader['entries']>> {
-  try {
-    return reader.entries(document, place, file) ?? []
-  } catch (error) {
-    // Reported where servers are read.
-    if (error instanceof TableRefused) return []
-    throw error
-  }
 }

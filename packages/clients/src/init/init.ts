@@ -14,12 +14,10 @@ import type { DiscoveredServers, ServerDefinition } from '@sandbridge/core/confi
 import type { FlowPreset } from '@sandbridge/core/config/rules'
 import { PACKAGE_ROOT } from '@sandbridge/core/util'
 import { count, firstOf } from '@sandbridge/core/util/text'
-import { print, printJson, printStyled } from '@sandbridge/core/cli/terminal'
+import { print, printJson, printStyled, visibleInline } from '@sandbridge/core/cli/terminal'
 import { confirm } from '@sandbridge/commands/confirm.ts'
 import { hasTerminal } from '@sandbridge/commands/ask-in-terminal.ts'
-import { tellUnread } from '@sandbridge/commands/open-bridge.ts'
-import { visibleInline } from '@sandbridge/core/cli/terminal'
-import { withBridge } from '@sandbridge/commands/open-bridge.ts'
+import { tellUnread, withBridge } from '@sandbridge/commands/open-bridge.ts'
 import type { Style } from '@sandbridge/core/cli/terminal'
 import { indexNow } from './index-servers.ts'
 import { addLoginItem, IDLE_MEGABYTES } from './login-item.ts'
@@ -212,16 +210,10 @@ async function asJson(
   { yes = false, dryRun = false, stateDir }: InitOptions & { stateDir: string },
 ): Promise<object> {
   const planned = changes.map(({ client, file, diff }) => ({ client, file, diff }))
-  const applied = yes && !dryRun ? await applyInit(changes, stateDir) : { written: [], skipped: [] }
-  if (applied.skipped.length > 0) process.exitCode = 1
-  return {
-    changes: planned,
-    registered,
-    absent,
-    beside,
-    skipped: [...skipped, ...applied.skipped],
-    written: applied.written,
-  }
+  const made = yes && !dryRun ? await applyInit(changes, stateDir) : { written: [], skipped: [] }
+  if (made.skipped.length > 0) process.exitCode = 1
+  const all = { registered, absent, beside, skipped: [...skipped, ...made.skipped] }
+  return { changes: planned, ...all, written: made.written }
 }
 
 /** The current names of servers: a moved server keeps the name that the user knows. */

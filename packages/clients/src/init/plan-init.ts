@@ -225,24 +225,25 @@ async function tellUnmoved(
     const parsed = 'text' in read ? await parseDocument(read.text, format ?? reader!.format) : undefined
     // A file that cannot be read is reported where servers are read.
     if (parsed === undefined || 'reason' in parsed) continue
-    const names = namesOf(reader!, parsed.document, place, ownPaths)
+    const names = entriesIn(reader!, parsed.document, { ...place, cwd: '' }).flatMap(({ name, entry }) => {
+      const made = entry && toServerBody(entry)
+      return made && 'body' in made && !launchesBridge(made.body.transport, ownPaths) ? shownName(name) : []
+    })
     if (names.length === 0) continue
     plan.skipped.push({ file, reason: `keeps its servers, because --move changes only ${changed}: ${firstOf(names)}` })
   }
 }
 
-/** The names of servers that could be started, without the bridge. */
-function namesOf(reader: Reader, document: ConfigObject, place: HostPaths, ownPaths: readonly string[]): string[] {
+/** None of a table that is refused, which is reported where servers are read. */
+export function entriesIn(reader: Reader, ...from: Parameters<Reader['entries']>): FoundEntry[] {
   try {
-    return (reader.entries(document, { ...place, cwd: '' }) ?? []).flatMap(({ name, entry }) => {
-      const made = entry && toServerBody(entry)
-      return made && 'body' in made && !launchesBridge(made.body.transport, ownPaths) ? shownName(name) : []
-    })
+    return reader.entries(...from) ?? []
   } catch (error) {
     if (error instanceof TableRefused) return []
     throw error
   }
 }
+type FoundEntry = NonNullable<ReturnType<Reader['entries']>>[number]
 
 /** The user's servers in a client's file, on and switched off, without those of single projects. */
 function serversOf(
@@ -320,27 +321,12 @@ function whyRefused(name: string, entry: ConfigObject, place: HostPaths): string
 }
 
 /** A definition in the format of the state folder's files. Its placeholders are already in the bridge's syntax. */
-function toOwnEntry({
-  transport,
-  description,
-  tools,
-  inputs,
-  startTimeoutMs,
-  callTimeoutMs,
-}: ServerBody): ConfigObject {
+function toOwnEntry(body: ServerBody): ConfigObject {
+  const { transport, tools, description, inputs, startTimeoutMs, callTimeoutMs } = body
   const { type, ...fields } = transport.type === 'stdio' ? transport : withOauth(transport)
-  return JSON.parse(
-    JSON.stringify({
-      ...(type === 'stdio' ? {} : { type }),
-      ...fields,
-      description,
-      includeTools: tools?.include,
-      excludeTools: tools?.exclude,
-      inputs,
-      startTimeoutMs,
-      callTimeoutMs,
-    }),
-  ) as ConfigObject
+  const lists = { description, includeTools: tools?.include, excludeTools: tools?.exclude }
+  const entry = { ...(type !== 'stdio' && { type }), ...fields, ...lists, inputs, startTimeoutMs, callTimeoutMs }
+  return JSON.parse(JSON.stringify(entry)) as ConfigObject
 }
 
 function withOauth({ oauth, signIn, ...fields }: RemoteServer): ConfigObject & { type: string } {

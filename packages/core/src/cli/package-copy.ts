@@ -148,21 +148,14 @@ function link(from: string, to: string): void {
     linkSync(from, fresh)
   } catch {
     // Another disk, or a package of another user.
-    copyOrNothing(from, fresh)
+    copyFileSync(from, fresh, constants.COPYFILE_FICLONE)
+  } finally {
+    // Nor half of a file, on a disk that is full.
+    if (isWhole(source, fresh)) renameSync(fresh, to)
+    else rmSync(fresh, { force: true })
   }
-  renameSync(fresh, to)
 }
 
 function isWhole({ size }: { size: number }, copied: string): boolean {
   return lstatSync(copied, { throwIfNoEntry: false })?.size === size
-}
-
-/** Leaves no half of a file on a disk that is full. */
-function copyOrNothing(from: string, to: string): void {
-  try {
-    copyFileSync(from, to, constants.COPYFILE_FICLONE)
-  } catch (error) {
-    rmSync(to, { force: true })
-    throw error
-  }
 }

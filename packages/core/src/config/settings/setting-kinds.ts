@@ -66,7 +66,8 @@ export function parse<T>(one: Kind<T>, given: unknown, context: SettingContext):
   return plain === '' ? undefined : one.type(context).safeParse(one.read(plain)).data
 }
 
-const SIZE = new RegExp(`^(${DECIMAL})\\s*([kmgt]?)(?:i?b|bytes|(?:ilo|ega|iga|era)bytes?)?i?$`, 'i')
+// Without a flag: the schema of settings.json has the same pattern.
+const SIZE = new RegExp(`^(${DECIMAL})\\s*([kmgtKMGT]?)(?:[iI]?[bB]?|bytes|(?:ilo|ega|iga|era)bytes?)$`)
 const NUMBER = new RegExp(`^${DECIMAL}$`)
 
 const numberOf = (given: unknown): unknown =>
