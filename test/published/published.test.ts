@@ -6,6 +6,7 @@
 // The reference servers are the project's own. What the model is shown of every tool is kept in `signatures/`.
 // The zod beside them is the version that server-gitlab gets when installed alone, with which its schemas are empty.
 import { existsSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
@@ -109,14 +110,21 @@ function expectTools(server: Published, tools: UpstreamTool[]): void {
   expect(parametersText(signatureOf(inputSchema), SHORT).startsWith(parameters)).toBe(true)
 }
 
-const REFERENCE = ['everything', 'filesystem', 'memory'].map((name) => [name, () => published(name, '/tmp')] as const)
+const REFERENCE: [string, () => ServerDefinition][] = [
+  ['everything', () => published('everything')],
+  ['filesystem', () => published('filesystem', tmpdir())],
+  ['memory', () => published('memory')],
+]
 const INSTALLED = SERVERS.map((server) => [server.package, () => definitionOf(server)] as const)
 
 it.each([...REFERENCE, ...INSTALLED])('the signatures of %s stay what they were', async (name, definition) => {
-  const lines = (await open([definition()]).listTools(name)).map((tool) =>
-    toolLine(new CatalogTool(name, 'server', tool.name, tool), 'full'),
-  )
-  await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot(`signatures/${name.replaceAll(/\W+/g, '-')}.txt`)
+  const tools = await open([definition()]).listTools(name)
+  // Those of MongoDB that need Docker are there where it is.
+  const lines = tools
+    .filter((tool) => !tool.name.startsWith('atlas-local-'))
+    .map((tool) => `${toolLine(new CatalogTool(name, 'server', tool.name, tool), 'full')}\n`)
+  const file = `signatures/${name.replace(/^@/, '').replace('/', '-')}.txt`
+  await expect(lines.join('')).toMatchFileSnapshot(file)
 })
 
 describe.each(SERVERS)('$package', (server) => {

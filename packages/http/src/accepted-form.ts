@@ -28,12 +28,20 @@ export function acceptedForm(accept: string | undefined): 'events' | 'json' | un
   return json > events ? 'json' : 'events'
 }
 
-/** Gives a request the header that the MCP package takes. */
-export function acceptBoth(request: IncomingMessage): void {
-  request.headers.accept = JSON_AND_EVENTS
+/** Other names of JSON. Web pages cannot send them without asking first, as they can `text/plain`. */
+const OTHER_JSON = /^application\/(?:[\w.-]+\+json|json-?rpc|jsonrequest)\s*(?:;|$)/i
+
+/** Gives a request the headers that the MCP package takes. @param isAccepting it reads responses in both forms */
+export function asPackageTakes(request: IncomingMessage, isAccepting: boolean): void {
+  if (isAccepting) setHeader(request, 'accept', JSON_AND_EVENTS)
+  if (OTHER_JSON.test(request.headers['content-type'] ?? '')) setHeader(request, 'content-type', JSON_TYPE)
+}
+
+function setHeader(request: IncomingMessage, name: 'accept' | 'content-type', value: string): void {
+  request.headers[name] = value
   const { rawHeaders } = request
-  const kept = rawHeaders.filter((_, at) => rawHeaders[at - (at % 2)]!.toLowerCase() !== 'accept')
-  request.rawHeaders = [...kept, 'Accept', JSON_AND_EVENTS]
+  const kept = rawHeaders.filter((_, at) => rawHeaders[at - (at % 2)]!.toLowerCase() !== name)
+  request.rawHeaders = [...kept, name, value]
 }
 
 /** Writes the responses of a stream of events as JSON when the stream ends; all other content as it is. */

@@ -57,6 +57,18 @@ describe('the form of a response', () => {
 
 describe('the messages in a body', () => {
   it.each([
+    ['application/json-rpc', 200],
+    ['application/vnd.acme.mcp+json; charset=utf-8', 200],
+    ['APPLICATION/JSON', 200],
+    ['text/plain', 415],
+    ['application/x-www-form-urlencoded', 415],
+  ])('the bridge answers a body of the type %s with %d', async (type, status) => {
+    const { send } = await serve()
+    for (const request of [{ body: INITIALIZE, headers: {} }, modern('tools/list')])
+      expect((await send({ ...request, headers: { ...request.headers, 'content-type': type } })).status).toBe(status)
+  })
+
+  it.each([
     ['a byte order mark', `\u{FEFF}${INITIALIZE}`],
     ['null for what it does not have', INITIALIZE.replace('"capabilities":{}', '"capabilities":null,"_meta":null')],
     ['no params', '{"jsonrpc":"2.0","id":1,"method":"initialize"}'],

@@ -6,7 +6,7 @@ import type { Bridge } from '@sandbridge/core/bridge/bridge.ts'
 import { clientErrors, type Refusal, toClientMessage } from '@sandbridge/core/serve'
 import { createServer, type MakeOffer, OpenRuns } from '@sandbridge/core/serve/mcp'
 import { DroppedError, type OnDropped, OpenRequests } from '@sandbridge/core/upstream/reading'
-import { acceptBoth, acceptedForm, answerAsJson, writeBigNumbers } from './accepted-form.ts'
+import { acceptedForm, answerAsJson, asPackageTakes, writeBigNumbers } from './accepted-form.ts'
 import type { Client } from './access/find-client.ts'
 import { LegacyConversations } from './sessions/legacy-conversations.ts'
 import { refuse } from './refuse.ts'
@@ -82,7 +82,7 @@ export class ClientGroup {
     const form = acceptedForm(request.headers.accept)
     if (!form) return refuse(response, 406, NOT_ACCEPTABLE)
     const isPost = request.method === 'POST'
-    if (form === 'events' || isPost) acceptBoth(request)
+    asPackageTakes(request, form === 'events' || isPost)
     const { messages, refusal } = isPost ? readClientBody(body, this.#onDropped) : {}
     if (refusal) return refuse(response, 400, refusal.error.message, { code: refusal.error.code, id: refusal.id })
     const read = form === 'json' ? withoutQuestions(messages) : messages

@@ -17,6 +17,7 @@ const { serve, log } = useHttpBridge()
 describe('who has the token is let in, and nobody else', () => {
   it.each([
     ['the token', `Bearer ${TOKEN}`, 200],
+    ['the token, after two spaces', `Bearer  ${TOKEN}`, 200],
     ['the token, after the scheme in small letters', `bearer ${TOKEN}`, 200],
     ['no token', '', 401],
     ['another one', 'Bearer another-token-of-some-length', 401],

@@ -32,13 +32,17 @@ async function* decodedOne(body: AsyncIterable<Buffer>, name: string): AsyncGene
   const chunks = body[Symbol.asyncIterator]()
   const { done, value: first } = await chunks.next()
   if (done) return
+  const rest = { [Symbol.asyncIterator]: () => chunks }
+  // A proxy may have decoded it and left the header, or none is there: the way of nearly all bodies.
+  const magic = MAGIC[name]
+  if (magic && !magic.subarray(0, first.length).equals(first.subarray(0, magic.length))) {
+    yield first
+    return yield* rest
+  }
   const whole = async function* (): AsyncGenerator<Buffer> {
     yield first
-    yield* { [Symbol.asyncIterator]: () => chunks }
+    yield* rest
   }
-  // A proxy may have decoded it and left the header, or none is there.
-  const magic = MAGIC[name]
-  if (magic && !magic.subarray(0, first.length).equals(first.subarray(0, magic.length))) yield* whole()
   // The error of a broken body is thrown by the iteration.
-  else yield* pipeline(whole, DECODERS[name]!(first[0] ?? 0), () => {}) as AsyncIterable<Buffer>
+  yield* pipeline(whole, DECODERS[name]!(first[0] ?? 0), () => {}) as AsyncIterable<Buffer>
 }

@@ -11,6 +11,7 @@ import {
   inBox,
   isMedia,
   isNeverBox,
+  mediaInBox,
   isText,
   promisesText,
   structuredOf,
@@ -56,7 +57,8 @@ export function resultForSandbox(
   const parts = {
     content: content.filter((block) => !isText(block)),
     ...(isWhole && { isWhole }),
-    ...(isRecord(definition.outputSchema) && content.some(isMedia) && { isTyped: true }),
+    ...(isRecord(definition.outputSchema) &&
+      content.some(isMedia) && { isTyped: !mediaInBox(definition.outputSchema) }),
     ...(staysText && { isText: true }),
     ...(others.length > 0 && { texts: others }),
   }

@@ -97,6 +97,8 @@ describe('a request', () => {
     ['a result and an error', { result: null, error: null }, {}],
     ['the version', { jsonrpc: null }, {}],
     ['a cursor and meta data', { params: { cursor: null, _meta: null } }, { params: {} }],
+    ['a cursor that is 0', { params: { cursor: 0 } }, { params: {} }],
+    ['a cursor that is a number', { params: { cursor: 7 } }, { params: { cursor: '7' } }],
     ['a progress token', { params: { _meta: { progressToken: null, a: 1 } } }, { params: { _meta: { a: 1 } } }],
     ['a task', { params: { task: { ttl: null } } }, { params: { task: {} } }],
     ['arguments', { params: { name: 'x', arguments: null } }, { params: { name: 'x' } }],

@@ -73,7 +73,7 @@ export function createGuard({ host, publicNames, proxies, findClient, challenge,
   const letIn: Guard['letIn'] = async (request, response) => {
     if (!isAddressed(request, response)) return undefined
     if (request.headers.origin !== undefined && showsTo(request.headers.origin, request, response)) return undefined
-    const [, given = ''] = /^Bearer ([\x21-\x7e]+)$/i.exec(request.headers.authorization ?? '') ?? []
+    const [, given = ''] = /^Bearer +([\x21-\x7e]+)$/i.exec(request.headers.authorization ?? '') ?? []
     const known = await findClient(given).catch((error: unknown) => {
       if (error instanceof BearerRefusal) return error
       throw error

@@ -48,3 +48,11 @@ it('begins no call that came before its server listened, once it drains', async 
   await one.start()
   expect(got).toEqual([])
 })
+
+it('ends no question for the late answer to one of an earlier resident', async () => {
+  const { it: one, got, say } = await transport()
+  await one.send({ jsonrpc: '2.0', id: 0, method: 'elicitation/create' })
+  say({ id: 'earlier:0', result: { action: 'accept' } })
+  say({ id: 'earlier:0', error: { code: -1, message: 'closed' } })
+  expect(got).toEqual([])
+})

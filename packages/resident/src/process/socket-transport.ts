@@ -29,8 +29,8 @@ export class SocketTransport implements Transport {
   /** The ids of calls that have begun and are not answered. */
   readonly #calls = new Set<unknown>()
   #isDraining = false
-  /** With their marked ids. */
-  readonly #requests = new OpenRequests()
+  /** With their marked ids. Any other may be of a question of an earlier resident. */
+  readonly #requests = Object.assign(new OpenRequests(), { wasAsked: () => true })
 
   constructor(socket: Socket) {
     this.#socket = socket

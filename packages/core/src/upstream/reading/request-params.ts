@@ -41,6 +41,11 @@ export function toParams(method: string, given: Fields, say: OnDropped): Fields 
 function readParam(method: string, name: string, value: unknown, say: OnDropped): unknown {
   if (value === null) return ANY_VALUE.has(name) ? null : undefined
   if (name === '_meta') return toMeta(value, say)
+  if (name === 'cursor' && typeof value !== 'string') {
+    if (value && typeof value === 'number') return String(value)
+    if (value) say(`the cursor, which is ${kindOf(value)},`)
+    return undefined
+  }
   if (name === 'requestId') return markBigInts(value)
   if (name === 'arguments') return method === 'prompts/get' ? toTexts(toArguments(value)) : toArguments(value)
   return OPTIONAL_INSIDE.has(name) && isRecord(value) ? withoutNulls(value) : value

@@ -4,7 +4,7 @@ import { CatalogOffering } from '../model/catalog-offering.ts'
 import type { CatalogTool } from '../model/catalog-tool.ts'
 import { FULL, parametersText, SHORT } from '../signature/signature.ts'
 import { readsFiles } from '../model/learned-types.ts'
-import { schemaInBox } from '../model/result-parts.ts'
+import { mediaInBox, schemaInBox } from '../model/result-parts.ts'
 import { isTooComplex } from '../signature/schema-reading.ts'
 import { typeText } from '../signature/schema-type.ts'
 import { deprecationNote } from '../search/deprecation.ts'
@@ -50,7 +50,9 @@ export function returnType(
   const declared = tool.definition.outputSchema
   const limit = detail === 'full' ? FULL.requiredType : RETURN_LIMIT
   const seen = isRecord(observed) && !readsFiles(tool) ? typeText(observed, observed, limit) : undefined
-  const promised = isRecord(declared) ? typeText(schemaInBox(declared) ?? declared, declared, limit) : undefined
+  const promised = isRecord(declared)
+    ? typeText(mediaInBox(declared) ?? schemaInBox(declared) ?? declared, declared, limit)
+    : undefined
   // Of a promised text, rows were seen.
   const isSeen = seen !== undefined && (promised === undefined || (promised === 'str' && seen.startsWith('Text')))
   const text = isSeen ? seen : (promised ?? (isText(tool) ? 'str' : undefined))

@@ -1,7 +1,7 @@
 // What a tool's result holds, also where its server does not keep to the specification. Pure.
 import type { ToolResult } from '../../../upstream/upstream.ts'
-import { isRecord } from '../../../util/json/json.ts'
-import { flattened, members, propertiesOf } from '../signature/json-schema.ts'
+import { fieldsOf, isRecord } from '../../../util/json/json.ts'
+import { flattened, members, propertiesOf, type Schema } from '../signature/json-schema.ts'
 
 export interface TextBlock {
   type: 'text'
@@ -39,6 +39,26 @@ export function inBox(value: unknown): [name: string, inside: unknown] | undefin
 export function schemaInBox(outputSchema: unknown): unknown {
   return inBox(Object.fromEntries(propertiesOf(flattened(outputSchema, outputSchema))))?.[1]
 }
+
+/**
+ * The schema of a box that promises content blocks that are images or sounds, and no texts: the kernel makes media of
+ * them. Undefined for any other.
+ */
+export function mediaInBox(outputSchema: unknown): Schema | undefined {
+  const { items } = flattened(schemaInBox(outputSchema), outputSchema)
+  const item = flattened(items, outputSchema)
+  const options = (['anyOf', 'oneOf'] as const).flatMap((keyword) => members(item, keyword))
+  const read = (options.length > 0 ? options.slice(0, MAX_BLOCK_TYPES) : [item]).map((option) => {
+    const fields = fieldsOf(flattened(option, outputSchema)['properties'])
+    const { const: only, enum: kinds = [only] } = flattened(fields['type'], outputSchema)
+    if ([kinds].flat().includes('text')) return undefined
+    return 'data' in fields && [kinds].flat().every((kind) => kind === 'image' || kind === 'audio') ? MEDIA : option
+  })
+  return read.includes(MEDIA) && !read.includes(undefined) ? { type: 'array', items: { anyOf: read } } : undefined
+}
+
+const MEDIA = { type: 'Media' }
+const MAX_BLOCK_TYPES = 8
 
 /** Whether structured content of this output schema is never a box, whichever fields it has this time. */
 export function isNeverBox(outputSchema: unknown): boolean {
