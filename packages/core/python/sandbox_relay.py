@@ -1,13 +1,9 @@
 """Connects the kernel of a kept sandbox to the bridge, which may end and be followed by another. Sent before
-sandbox_init.py, whose process it is part of.
-
-Bridges attach to the stdin and stdout of this process, several of them perhaps at once. Output is lost while none is attached, and
-lines of two bridges may be mixed. So lines in both directions have numbers, and a bridge's lines also its generation and a checksum.
-
-Frames that a bridge has not taken are kept, within limits, and sent to the next one: calls until a bridge acknowledges them, output
-of the running cell until a bridge reports that its client has it. Reads only the start of frames, in the form that this kernel
-writes. docs/protocol.md, "Resuming", describes the messages in both directions.
-"""
+sandbox_init.py, whose process it is part of. Bridges attach to stdin and stdout, several of them perhaps at once: output
+is lost while none is attached, and lines of two may be mixed. So lines in both directions have numbers, and a bridge's
+lines also its generation and a checksum. Frames that a bridge has not taken are kept, within limits, for the next one:
+calls until a bridge acknowledges them, output of the running cell until its client has it. Reads only the start of
+frames, as this kernel writes them. docs/protocol.md, "Resuming", describes the messages."""
 
 import os
 import select
@@ -49,18 +45,10 @@ class Relay:
         self.pipe = Pipe(os.dup(0), os.dup(1))
         self.bridge = None  # type: Pipe | None
         self.heard_at = 0.0
-        # The bridge's generation, its connection attempt, its last line received, and the last frame it has
-        # acknowledged.
-        self.generation = 0
-        self.attempt = 0
-        self.got = 0
-        self.told_got = 0
-        self.untold_bytes = 0
-        self.tell_at = 0.0
-        self.again_at = 0.0
-        self.acknowledged = 0
-        # The last frame sent to it.
-        self.sent = 0
+        self.generation = self.attempt = 0  # of the bridge, and of its connection
+        self.got = self.told_got = self.untold_bytes = 0  # the last line received from it
+        self.tell_at = self.again_at = 0.0
+        self.sent = self.acknowledged = 0  # the last frame sent to it, and the last it has acknowledged
         # The last call that the bridge may make before it acknowledges it.
         self.entrusted = 0
         self.unread = deque()  # type: deque[tuple[int, int]]
@@ -74,10 +62,7 @@ class Relay:
         self.announced = False
         self.running = False
         self.digest = b"-"
-        self.deadline = 0.0
-        self.interrupted_at = 0.0
-        self.keep_s = 0.0
-        self.kernel_left_at = 0.0
+        self.deadline = self.interrupted_at = self.keep_s = self.kernel_left_at = 0.0
         self.left_at = time.monotonic()
         ours, theirs = _socket.socketpair()
         self._theirs = theirs.detach()
@@ -85,8 +70,6 @@ class Relay:
         self.kernel = Pipe(ours_fd, ours_fd)
         self._bell, self._ring = os.pipe()
         os.set_blocking(self._ring, False)
-
-    # ---- beginning
 
     def enter_kernel(self) -> int:
         """In the kernel's process, after it has read its code: take its end of the channel. Returns the bell."""
@@ -143,8 +126,6 @@ class Relay:
         """True if a connected bridge runs a cell, or is about to deliver its result."""
         is_fresh = self.kept.done is not None and time.monotonic() - self.kept.done_at < DELIVERY_S
         return self.bridge is not None and (self.running or is_fresh)
-
-    # ---- the loop of the first process
 
     def watched(self) -> "list[tuple[int, int]]":
         """Returns descriptors with the events to wait for."""
@@ -236,8 +217,6 @@ class Relay:
         while pipe.queue and pipe.write() and time.monotonic() < limit:
             select.select((), (pipe.out,), (), 0.1)
 
-    # ---- from the kernel
-
     def from_kernel(self, line: bytes) -> None:
         kind, rest = kind_of(line)
         if kind == b"ready" and not self.ready:
@@ -268,11 +247,10 @@ class Relay:
     def send(self, number: int, line: bytes) -> None:
         assert self.bridge
         self.tell_got()
-        if line.startswith(CALL) and time.monotonic() - self.heard_at < TRUST_S:
+        is_trusted = line.startswith(CALL) and time.monotonic() - self.heard_at < TRUST_S
+        if is_trusted:
             self.entrusted = number
-            self.bridge.put(b"%d! " % number + line)
-        else:
-            self.bridge.put(b"%d " % number + line)
+        self.bridge.put(b"%d%s " % (number, b"!" if is_trusted else b"") + line)
         self.sent = number
         self.unread.append((number, len(line)))
         self.unread_bytes += len(line)
@@ -293,8 +271,6 @@ class Relay:
         self.kept.begun.discard(number)
         if not self.bridge:
             self.kept.drop_call(number)
-
-    # ---- from the bridge
 
     def from_bridge(self, line: bytes) -> None:
         """Handle a line: generation, number and checksum, then its content. Ignores lines that were mixed with another bridge's."""
@@ -406,8 +382,6 @@ class Relay:
         if self.bridge:
             self.send_kept(self.sent)
 
-    # ---- the bell
-
     def interrupt(self) -> None:
         self.ring()
         self.kernel.put_first(b"\x03")
@@ -417,7 +391,5 @@ class Relay:
     def ring(self) -> None:
         try:
             os.write(self._ring, b"!")
-        except BlockingIOError:
-            pass  # it is ringing already
         except OSError:
-            pass  # the kernel is gone, which its exit reports
+            pass  # it is ringing already, or the kernel is gone, which its exit reports
