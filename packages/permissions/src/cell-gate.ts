@@ -106,9 +106,8 @@ export class CellPermissions implements CellGate {
    * @throws BridgeError PERMISSION_DENIED, or CANCELLED when the call was cancelled while the user was asked
    */
   async admit(tool: CatalogTool, given: Arguments, call: Cancellable): Promise<Admitted> {
-    const permissions = this.#permissions
     const args = asSent(given)
-    const subject = permissions.subject(tool)
+    const subject = this.#permissions.subject(tool)
     let decision = this.#judge(subject, args)
     if (decision.verdict === 'deny') throw this.#deny(tool, args)
     const { flow: known, workflow } = this.#cell
@@ -138,8 +137,7 @@ export class CellPermissions implements CellGate {
       throw deniedByLimit(subject, reached)
     }
     if (known && workflow) workflow.taken.push(...flowsOf({ ...subject, args: sent }, known))
-    const { rule } = decision
-    const allowed = { rule: rule?.text, source: rule?.origin.shown }
+    const allowed = { rule: decision.rule?.text, source: decision.rule?.origin.shown }
     if (id === undefined) return { args: sent, allowed: { decision: 'allow', ...allowed }, flow }
     return { args: sent, allowed: { decision: 'ask', ...allowed }, id, flow }
   }
@@ -160,18 +158,16 @@ export class CellPermissions implements CellGate {
    * @returns the refusal of each call that will certainly not be made
    */
   async foresee(calls: readonly SeenToolCall[], signal: AbortSignal): Promise<(BridgeError | undefined)[]> {
-    const permissions = this.#permissions
     const asked: SeenAsked[] = []
     const outcomes = calls.map(({ tool, args, isMade }, index) => {
-      const subject = permissions.subject(tool)
+      const subject = this.#permissions.subject(tool)
       const standing = this.#policyNow.standing(subject)
       if (standing === 'denied') return this.#deny(tool, args ?? {})
       if (args === undefined && standing !== 'asks') return undefined
       const decision = this.#judge(subject, args ?? {})
       if (decision.verdict === 'deny') return this.#deny(tool, args ?? {})
       if (decision.verdict === 'ask' && isMade) {
-        const toolKey = this.#toolKey(tool, subject, decision)
-        const call = frozenCopy({ ...subject, args: args ?? {}, toolKey })
+        const call = frozenCopy({ ...subject, args: args ?? {}, toolKey: this.#toolKey(tool, subject, decision) })
         asked.push({ index, call, decision, isExact: args !== undefined, tool })
       }
       return undefined
@@ -187,9 +183,8 @@ export class CellPermissions implements CellGate {
 
   /** What a yes covers: a tool, with the flow that the question shows. */
   #toolKey(tool: CatalogTool, subject: Subject, { flow }: Decision): string {
-    const { server, definition, tool: name } = subject
-    const key = [definition, server, name, tool.fingerprint].join('\n')
-    return flow ? `${key}\n${flowKey(flow)}` : key
+    const key = [subject.definition, subject.server, subject.tool, tool.fingerprint]
+    return [...key, ...(flow ? [flowKey(flow)] : [])].join('\n')
   }
 
   /** @param id of an event that reported this call before; the new decision replaces that one */
@@ -224,14 +219,10 @@ export class CellPermissions implements CellGate {
     const subject = this.#permissions.subject(tool)
     const decision = this.#judge(subject, args)
     this.#tell(tool, args, decision, 'deny')
-    const { server } = tool
-    const { tools = [] } = this.#permissions.options.catalog.of(server)
-    const isAllowed = (one: CatalogTool): boolean => this.#permissions.standing(one, this.#policyNow) === 'allowed'
-    const allowed = tools
-      .filter(isAllowed)
-      .slice(0, MAX_NAMED)
-      .map(({ alias }) => alias)
-    return deniedByRule(subject, decision, allowed, this.#cell.workflow)
+    const { tools = [] } = this.#permissions.options.catalog.of(tool.server)
+    const allowed = tools.filter((one) => this.#permissions.standing(one, this.#policyNow) === 'allowed')
+    const named = allowed.slice(0, MAX_NAMED).map(({ alias }) => alias)
+    return deniedByRule(subject, decision, named, this.#cell.workflow)
   }
 
   #judge(subject: Subject, args: Arguments): Decision {
@@ -242,14 +233,11 @@ export class CellPermissions implements CellGate {
     return validate(this.#policyNow, call)
   }
 
-  /**
-   * @throws BridgeError PERMISSION_DENIED unless the user allows the call or has allowed it; CANCELLED when it is
-   * cancelled meanwhile
-   */
+  /** @throws BridgeError PERMISSION_DENIED without a yes of the user, CANCELLED when the call is cancelled meanwhile */
   async #approve(asked: Asked, signal: AbortSignal): Promise<void> {
     if (this.#isGranted(asked)) return
     if (this.#waiting.length >= MAX_WAITING)
-      throw this.#no(asked, `more than ${MAX_WAITING} calls wait for an answer`, 'Make fewer calls at a time.')
+      throw deniedByAnswer(asked, `more than ${MAX_WAITING} calls wait for an answer`, 'Make fewer calls at a time.')
     const refusal = await new Promise<BridgeError | undefined>((settle) => {
       const waiting = { ...asked, signal, settle }
       this.#waiting.push(waiting)
@@ -313,7 +301,7 @@ export class CellPermissions implements CellGate {
       this.#settle(group, yes ? undefined : this.#refusalOf(first, answer))
       if (answer === 'stop') this.#stop()
     } catch (error) {
-      this.#settle(group, BridgeError.isInstance(error) ? error : this.#no(first, 'the question failed', ''))
+      this.#settle(group, BridgeError.isInstance(error) ? error : deniedByAnswer(first, 'the question failed', ''))
     } finally {
       for (const { signal } of group) signal.removeEventListener('abort', onAbort)
     }
@@ -338,12 +326,10 @@ export class CellPermissions implements CellGate {
   }
 
   #isGranted(asked: Asked): boolean {
-    return this.#isAllowedForLong(asked) || this.#isTrustedNow(asked) || this.#grants.take(asked.call)
-  }
-
-  /** Whether it does not ask any more, since the user trusts the text because of which it did. */
-  #isTrustedNow({ call, decision: { by } }: Asked): boolean {
-    return by === 'flow' && this.#judge(call, call.args).verdict === 'allow'
+    const { call, decision } = asked
+    // The user may trust by now the text because of which it asked.
+    const isTrusted = (): boolean => decision.by === 'flow' && this.#judge(call, call.args).verdict === 'allow'
+    return this.#isAllowedForLong(asked) || isTrusted() || this.#grants.take(call)
   }
 
   /** An answer that trusts a server's text is a yes, and is kept here. */
@@ -399,13 +385,9 @@ export class CellPermissions implements CellGate {
   }
 
   #refusalOf(asked: Asked, answer: Answer | NoAnswer): BridgeError {
-    if (typeof answer !== 'string') return this.#no(asked, answer.why, answer.hint)
-    if (answer === 'stop') return this.#no(asked, 'the user said no, and stopped the code', STOPPED)
-    return this.#no(asked, 'the user said no', 'Do not try it in another way: ask what they want instead.')
-  }
-
-  #no({ call, decision }: Asked, why: string, hint: string): BridgeError {
-    return deniedByAnswer(call, why, hint, decision)
+    if (typeof answer !== 'string') return deniedByAnswer(asked, answer.why, answer.hint)
+    if (answer === 'stop') return deniedByAnswer(asked, 'the user said no, and stopped the code', STOPPED)
+    return deniedByAnswer(asked, 'the user said no', 'Do not try it in another way: ask what they want instead.')
   }
 }
 

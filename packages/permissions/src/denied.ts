@@ -54,7 +54,11 @@ export function deniedByLimit(call: Name, { rule, limit, most, waitMs }: LimitRe
 }
 
 /** For the user's no, and for a question without an answer. */
-export function deniedByAnswer(call: Name, why: string, hint: string, { rule, flow }: Decision): BridgeError {
+export function deniedByAnswer(
+  { call, decision: { rule, flow } }: { call: Name; decision: Decision },
+  why: string,
+  hint: string,
+): BridgeError {
   return denied(call, `${nameOf(call)} was not allowed: ${why}${flow ? `; ${shownFlow(flow)}` : ''}`, hint, rule)
 }
 

@@ -34,7 +34,11 @@ export function refuseApp({ rules, flow: preset }: Policy, shown: string, flow: 
   if (decision.verdict === 'deny') throw deniedByRule(APP, decision, [])
   if (decision.verdict !== 'ask') return
   const hint = decision.flow && flowRuleHint(APP, decision.flow)
-  throw deniedByAnswer(APP, 'no question can be asked about it', hint ?? 'Ask the user to change the rule.', decision)
+  throw deniedByAnswer(
+    { call: APP, decision },
+    'no question can be asked about it',
+    hint ?? 'Ask the user to change the rule.',
+  )
 }
 
 /** No cell got the page of a server, so its text is in no index: what is unknown is the author's. */
