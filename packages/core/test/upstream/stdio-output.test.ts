@@ -21,9 +21,7 @@ describe('what servers write', () => {
     const result = await upstreams.callTool('long-winded', 'x', {})
     expect(upstreams.instructions('long-winded')).toBe('i'.repeat(8192))
     expect(result).toEqual({ content: [], instructions: 'i'.repeat(1_000_000) })
-    expect(upstreams.logged.join('')).toContain(
-      'warning Truncated instructions that are too long server="long-winded" chars=1000000',
-    )
+    expect(upstreams.logged.join('')).toContain('but for the first 8192 of 1000000 characters, of initialize')
   })
 
   it('instructions of a server of the modern era are cut as well', async () => {

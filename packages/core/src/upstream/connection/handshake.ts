@@ -1,5 +1,5 @@
 // Opens a connection: one transport, one era, one attempt with a timeout. The caller decides which to try, and when.
-import type { Implementation, JSONRPCMessage } from '@modelcontextprotocol/client'
+import type { Implementation } from '@modelcontextprotocol/client'
 import { Connection } from './connection.ts'
 import type { Link } from '../dial.ts'
 import { DirectCalls } from './legacy/direct-calls.ts'
@@ -9,7 +9,7 @@ import { routeProgress } from './progress.ts'
 import { untilAborted, withTimeout } from '../../util/async/wait.ts'
 import type { ListingCleaner } from '../../config/secrets/listing-words.ts'
 import { takeLogMessages } from './log-messages.ts'
-import { MessageTap, type MessageObserver } from './message-tap.ts'
+import { MessageTap } from './message-tap.ts'
 import { keepRawResults } from './modern/raw-results.ts'
 import { capabilitiesFor, serveRequests, type UpstreamRequests } from './requests.ts'
 import { NO_VERSION } from '../reading/handshake-results.ts'
@@ -18,7 +18,6 @@ import { CLIENT_INFO } from '../../util/version.ts'
 import { BridgeError } from '../../errors.ts'
 import { MODERN_REVISION, type Sdk } from './sdk.ts'
 import { TASKS_EXTENSION } from './modern/task-extension.ts'
-import { isRecord } from '../../util/json/json.ts'
 
 /** `legacy` starts with `initialize` (to 2025-11-25), `modern` with `server/discover` (from 2026-07-28). */
 export type Era = 'legacy' | 'modern' | 'auto'
@@ -53,7 +52,6 @@ export interface HandshakeOptions {
 export async function handshake(options: HandshakeOptions): Promise<Connection> {
   const { sdk, link, requests, attempt, reports, cleanListing } = options
   const isModern = options.era !== 'legacy'
-  const instructions = boundInstructions()
   const progress = routeProgress()
   const direct = link.write && !isModern ? new DirectCalls(sdk, link.write) : undefined
   const tap = new MessageTap(link.transport, [
@@ -61,7 +59,6 @@ export async function handshake(options: HandshakeOptions): Promise<Connection> 
     ...(direct ? [direct] : []),
     ...(isModern ? [keepRawResults()] : []),
     takeLogMessages((message) => reports.message(message)),
-    instructions,
     progress,
     { name: 'closing', closing: options.onClosing },
   ])
@@ -99,9 +96,6 @@ export async function handshake(options: HandshakeOptions): Promise<Connection> 
     await link.release?.()
     throw error
   }
-  instructions.stop()
-  const chars = instructions.cutFrom()
-  if (chars !== undefined) reports.log('warning', 'Truncated instructions that are too long', { chars })
   client.onclose = options.onClose
   const connection = new Connection({ client, link, progress, direct, requests, attempt, cleanListing })
   // Awaited: some servers lose responses when they get two requests at once.
@@ -122,41 +116,4 @@ function withinTime({ sdk, timeoutMs, expired, signal }: HandshakeOptions, conne
   }
   const done = untilAborted(connecting, signal)
   return withTimeout(expired ? Promise.race([done, expired.then(timeOut)]) : done, timeoutMs, timeOut)
-}
-
-/** Several times the length that servers write. */
-const MAX_INSTRUCTIONS_CHARS = 8192
-
-interface BoundedInstructions extends MessageObserver {
-  cutFrom(): number | undefined
-  /** Call when the handshake is over: a tool's result may have a field of this name, too. */
-  stop(): void
-}
-
-function boundInstructions(): BoundedInstructions {
-  let cutFrom: number | undefined
-  let isOver = false
-  return {
-    name: 'bounded instructions',
-    receive: (message) => {
-      if (!isOver) cutFrom ??= cut(message)
-    },
-    cutFrom: () => cutFrom,
-    stop: () => (isOver = true),
-  }
-}
-
-/** @returns the original length, when something was cut */
-function cut(message: JSONRPCMessage): number | undefined {
-  const result: unknown = 'result' in message ? message.result : undefined
-  if (!isRecord(result) || typeof result.instructions !== 'string') return undefined
-  const { instructions } = result
-  if (instructions.length <= MAX_INSTRUCTIONS_CHARS) return undefined
-  result.instructions = copyOf(instructions.slice(0, MAX_INSTRUCTIONS_CHARS))
-  return instructions.length
-}
-
-/** A substring keeps the whole text in memory until it is copied. */
-function copyOf(text: string): string {
-  return Buffer.from(text).toString()
 }

@@ -8,6 +8,9 @@ const UNNAMED_VERSION = '2025-03-26'
 
 type Fields = Record<string, unknown>
 
+/** Several times the length that servers write. */
+const MAX_INSTRUCTIONS_CHARS = 8192
+
 /** Said of a server that names no revision of the protocol: it may be one of the modern era all the same. */
 export const NO_VERSION = 'the missing `protocolVersion` of initialize'
 
@@ -46,7 +49,12 @@ function common({ capabilities, instructions, ...rest }: Fields, say: (what: str
   const text = instructionsOf(instructions)
   if (text === undefined && instructions !== undefined && instructions !== null)
     say(`\`instructions\`, which is ${kindOf(instructions)},`)
-  return { ...rest, capabilities: capabilitiesOf(capabilities, say), ...(text !== undefined && { instructions: text }) }
+  if (text === undefined) return { ...rest, capabilities: capabilitiesOf(capabilities, say) }
+  if (text.length > MAX_INSTRUCTIONS_CHARS)
+    say(`\`instructions\`, but for the first ${MAX_INSTRUCTIONS_CHARS} of ${text.length} characters,`)
+  // A substring keeps the whole text in memory until it is copied.
+  const short = Buffer.from(text.slice(0, MAX_INSTRUCTIONS_CHARS)).toString()
+  return { ...rest, capabilities: capabilitiesOf(capabilities, say), instructions: short }
 }
 
 function instructionsOf(value: unknown): string | undefined {

@@ -56,8 +56,11 @@ export function withoutUndefined<T extends object>(value: T): Defined<T> {
 export function isNestedDeeperThan(levels: number, value: unknown): boolean {
   let inside: unknown[] = [value]
   for (let level = 0; level <= levels; level += 1) {
-    inside = inside.flatMap((one) => (typeof one === 'object' && one !== null ? Object.values(one) : []))
-    if (inside.length === 0) return false
+    const next: unknown[] = []
+    for (const one of inside)
+      if (typeof one === 'object' && one !== null) for (const inner of Object.values(one)) next.push(inner)
+    if (next.length === 0) return false
+    inside = next
   }
   return true
 }
