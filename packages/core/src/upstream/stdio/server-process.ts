@@ -136,7 +136,8 @@ function spawnCommand(command: string, args: readonly string[], options: SpawnOp
   const extensions = environmentOf(options.env ?? {})['PATHEXT']?.split(';') ?? SCRIPTS
   const named = foundProgram(command, options.env, extensions)
   const parsed = crossSpawn._parse(named.file, args, { ...options, env: named.env })
-  if (parsed.options.windowsVerbatimArguments) parsed.args.splice(-1, 1, scriptLine(named.file, args))
+  if (parsed.options.windowsVerbatimArguments && /\.(cmd|bat)$/i.test(named.file))
+    parsed.args = ['/d', '/s', '/c', scriptLine(named.file, args)]
   // cmd.exe for a script, or what the first line of a file names.
   const found = foundProgram(parsed.command, named.env)
   const child = spawn(found.file, parsed.args, parsed.options)
