@@ -7,10 +7,8 @@ import { exactJson, tryParseExact } from '@sandbridge/core/util/json'
 import { isRecord } from '@sandbridge/core/util/json/json.ts'
 import type { Entry } from './entry.ts'
 
-/** After a write, lines wait this long for others; after one of many lines, a loop of calls goes on. */
-const PAUSE_MS = 5
-const LOOP_PAUSE_MS = 30
-const LOOP_LINES = 8
+/** After a write, lines wait this long for others: most calls of a loop then have one line. */
+const PAUSE_MS = 30
 /** Longer answers are in the log only, and so are those beyond this sum. */
 const MAX_IN_MEMORY = 64 << 10
 const MAX_ALL_IN_MEMORY = 512 << 10
@@ -87,13 +85,10 @@ export class JournalLog {
     // To the end: a line about a call also says that its cell goes on.
     this.#waiting.delete(line)
     this.#waiting.add(line)
-    if (!this.#isSynced) {
-      if (!this.#writing) this.written().catch(() => {})
-      return undefined
-    }
+    if (this.#writing && !this.#isSynced) return undefined
     const writing = this.written()
     writing.catch(() => {})
-    return writing
+    return this.#isSynced ? writing : undefined
   }
 
   /** Nothing of it is needed any more. */
@@ -125,8 +120,7 @@ export class JournalLog {
         if (!this.#isWarned) log.warning('What cells have written cannot be noted', { error })
         this.#isWarned = true
       }
-      if (!this.#isSynced)
-        await new Promise((resolve) => setTimeout(resolve, lines.length > LOOP_LINES ? LOOP_PAUSE_MS : PAUSE_MS))
+      if (!this.#isSynced) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
     }
   }
 

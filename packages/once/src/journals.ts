@@ -144,10 +144,9 @@ class SessionJournals implements Journals {
       for (const { name, changedAt } of await find()) {
         if ([...this.#all].some(({ journal: { log } }) => log.name === name)) continue
         const place = this.#place(name)
-        const isOld = changedAt < old
-        const { head, entries, handedOverAt, isFull } = isOld ? NOTHING : await readLog(place)
-        const isGone = stillRuns(head['by'] as RecordedProcess) === false
-        if (!isOld && !isGone && !(owner !== client && name.startsWith(own!))) continue
+        const { head, entries, handedOverAt, isFull } = await readLog(place)
+        const isGone = changedAt < old || stillRuns(head['by'] as RecordedProcess) === false
+        if (!isGone && !(owner !== client && name.startsWith(own!))) continue
         if (isMine(name) && isRecent(handedOverAt)) journal.take(entries, isFull)
         await journal.log.flush()
         await this.#logs.remove(name)
@@ -155,8 +154,6 @@ class SessionJournals implements Journals {
     })
   }
 }
-
-const NOTHING = { head: {} as Record<string, unknown>, entries: [], handedOverAt: undefined, isFull: false }
 
 function isOver({ session, isRemote, last }: Kept): boolean {
   return session.deref()?.isClosed !== false || (isRemote && last.isDelivered === false)

@@ -100,7 +100,8 @@ export class Cells {
       for (const note of await this.#news.next(cell)) notes.add(note)
     const reused = cell.journal?.ended(ran.status === 'ok')
     if (reused !== undefined) own.push(reused)
-    const isFailed = ran.status === 'error' || ran.status === 'killed'
+    // A person who presses Ctrl-C reads what was done until then, too.
+    const isFailed = ['error', 'killed', ...(forPerson ? ['interrupted'] : [])].includes(ran.status)
     const done = isFailed ? cell.called.beforeError() : undefined
     if (done !== undefined) own.push(done)
     const cutOff = cell.called.cutOff()

@@ -1,12 +1,14 @@
 // This file verifies that a cell that is sent again over stdio repeats no write, whatever its first result was lost to.
+import { spawn } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
+import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { LogFolder } from '../../../core/src/keep/files/log-folder.ts'
 import { providerOrSkip, runtimeEnv } from '@sandbridge/core/test/support/engines.ts'
 import { startBridge } from '@sandbridge/core/test/support/start-bridge.ts'
-import { bridgeEnv } from '@sandbridge/core/test/support/bridge-process.ts'
+import { bridgeEnv, CLI, makeHome } from '@sandbridge/core/test/support/bridge-process.ts'
 import { runCommand } from '@sandbridge/core/test/support/run-program.ts'
 import { writePermissions } from '@sandbridge/core/test/support/ruled-bridge.ts'
 import { mailbox, THREE_ANSWERS, threeMails, TWO_USED } from '../support/mailbox.ts'
@@ -173,4 +175,16 @@ it.each([
   expect((await bridge.callTool(tool, { code })).text).toMatch(/may or may not have taken effect[^]*again[ (]/)
   await lose(again, 1, 0, tool)
   expect(sent()).toEqual(['send silent', 'send silent'])
+})
+
+it('a person who presses Ctrl-C in sandbridge exec reads what was done until then', async () => {
+  const { entry, got } = mailbox()
+  const home = makeHome({ mail: entry })
+  const code = 'await mcp_mail.send(text="one"); await mcp_mail.send(text="silent")'
+  const child = spawn(process.execPath, [CLI, 'exec', '-c', code], { env: bridgeEnv(home), cwd: home })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const said = text(child.stderr)
+  await got(2)
+  child.kill('SIGINT')
+  expect(await said).toMatch(/Interrupted\. .*not undone: mail\.send\. Cut off, may or may not .*: mail\.send\./)
 })

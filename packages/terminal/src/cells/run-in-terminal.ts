@@ -55,7 +55,7 @@ export async function runInTerminal(
     bar.clear()
   }
   if (interrupted.isSet && result.status !== 'ok') {
-    terminal.tell('sandbridge: Interrupted.')
+    terminal.tell(['sandbridge: Interrupted.', ...(result.ownNotes ?? [])].join(' '))
     return INTERRUPTED
   }
   const ended = endOf(result)
