@@ -73,7 +73,8 @@ function versions(make) {
   const env = {}
   const use = (wanted) => {
     env.PATH = [...make(wanted, nodeFolder(wanted)), '/usr/bin', '/bin'].join(':')
-    env.npm_config_prefix = path.dirname(path.dirname(realpathSync(find('node', env.PATH))))
+    // A shim is not the program that it starts.
+    env.npm_config_prefix = path.resolve(must('node', ['-p', 'process.execPath'], { env }).stdout.trim(), '../..')
   }
   use(NODES[0])
   const made = globally(
@@ -277,6 +278,7 @@ function start({ command, args = [] }) {
     child.on('close', () => resolve(`nothing: it ends. ${said}`))
     child.stderr.on('data', (text) => (said += text))
     createInterface({ input: child.stdout }).on('line', (line) => {
+      if (!line.startsWith('{')) return resolve(`nothing: a client cannot read ${line}`)
       const { id, result } = JSON.parse(line)
       if (id === 1) {
         found = result?.serverInfo.version

@@ -108,8 +108,8 @@ it.each<[runner: string, folder: string, made: object | undefined, words: string
     { dependencies: { sandbridge: 'file:/srv/x.tgz' } },
     'pnpm dlx /srv/x.tgz',
   ],
-  ['yarn dlx', 'xfs-1a2b3c/dlx-77/', { dependencies: { sandbridge: 'latest' } }, 'yarn dlx sandbridge'],
-  ['yarn dlx, a file', 'xfs-1a2b3c/dlx-77/.yarn/cache/s.zip/', undefined, 'yarn dlx sandbridge'],
+  ['yarn dlx', 'xfs-1a2b3c/dlx-77/', { dependencies: { sandbridge: 'latest' } }, 'yarn dlx -q sandbridge'],
+  ['yarn dlx, a file', 'xfs-1a2b3c/dlx-77/.yarn/cache/s.zip/', undefined, 'yarn dlx -q sandbridge'],
   ['bunx', 'bunx-501-sandbridge@latest/', { dependencies: { sandbridge: '^0.3.0' } }, 'bun x sandbridge'],
   [
     'bunx, an address',

@@ -8,10 +8,10 @@ import { findPrograms, realpathOr } from '@sandbridge/core/util/process'
 import { isOfOneVersion, isShim, stableNode, stablePath } from './stable-path.ts'
 import { type BridgeCommand, BRIDGE_NAME } from './targets.ts'
 
-/** Folders of programs that fetch a package for one start, and the words that run it again; the option names a file. */
+/** Folders of programs that fetch a package for one start; words to run it with a clean stdout; an option for files. */
 const RUNNERS: readonly [folder: RegExp, program: string, words: string[], option: string | undefined][] = [
   [/[/\\]_npx[/\\]/, 'npx', ['-y'], '-p'],
-  [/[/\\]xfs-[^/\\]+[/\\]dlx-/, 'yarn', ['dlx'], '-p'],
+  [/[/\\]xfs-[^/\\]+[/\\]dlx-/, 'yarn', ['dlx', '-q'], '-p'],
   [/[/\\]dlx(?:-\d+)?[/\\]/, 'pnpm', ['dlx'], undefined],
   [/[/\\]\.?bunx-/, 'bun', ['x'], '--package'],
 ]
