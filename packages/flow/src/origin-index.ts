@@ -46,13 +46,17 @@ export interface Shown {
 const RESULT_SLOTS = 1 << 18
 const WRITTEN_SLOTS = 1 << 14
 /** The first characters of a result are read. */
-const MAX_READ_CHARS = 2 << 20
+const MAX_READ_CHARS = 3 << 19
 
 /** Of all texts in one turn of the event loop: others choose their sum. Nothing is known of the rest. */
-const MAX_TURN_CHARS = 2 << 20
+const MAX_TURN_CHARS = 3 << 19
 /** Looking for the origin of a character takes so many times longer than adding it, and a text as long as many. */
 const ARGUMENT_COST = 2
 const TEXT_COST = 16
+
+/** More of these in a value can spell a text. */
+const MAX_HIDDEN = 3
+const HIDDEN = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu
 
 /** Scans one text at a time, for every session. */
 const scanner = new Scanner()
@@ -171,6 +175,8 @@ export class OriginIndex {
     eachText(value, (text) => {
       const read = this.#readable(text, ARGUMENT_COST)
       let isUnknown = true
+      // What is not seen is left out of readings, and nobody has said it.
+      if ((read.match(HIDDEN)?.length ?? 0) > MAX_HIDDEN) found.hasUnknown = true
       for (const reading of readingsOf(read)) {
         const owned = this.#owners.of(reading, how)
         isUnknown &&= owned.hasUnknown

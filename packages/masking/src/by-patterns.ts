@@ -6,6 +6,8 @@ export interface Match {
   end: number
   /** Label in tokens. */
   label: string
+  /** What it stands for, if that is not the text of the range. */
+  value?: string | undefined
 }
 
 export interface Recogniser {

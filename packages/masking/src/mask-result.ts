@@ -5,7 +5,8 @@ import type { CellResult, MimeBundle } from '@sandbridge/core/cell'
 import type { Artifact } from '@sandbridge/core/keep/saved'
 import { plainText } from '@sandbridge/core/util/text'
 import type { Mask } from '@sandbridge/core/parts'
-import { maskData, type Masker } from './masker.ts'
+import { maskData } from './mask-data.ts'
+import { type Masker } from './masker.ts'
 
 export const NOT_LOOKED_AT = 'Images, sounds and files were not searched for personal data.'
 

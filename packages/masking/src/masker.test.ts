@@ -3,7 +3,7 @@ import { MAX_NESTING } from '../../core/src/util/json/line-cost.ts'
 import { MASK_KINDS } from '../../core/src/config/settings/sandbox.ts'
 import { createMaskers } from './part.ts'
 import { customRecogniser } from './custom-pattern.ts'
-import { maskData } from './masker.ts'
+import { maskData } from './mask-data.ts'
 import { EMPTY_RESULT } from '@sandbridge/core/test/support/empty-result.ts'
 
 const WEB_TOKEN = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTYifQ.dozjgNryP4J3jVmNHl0w5N'

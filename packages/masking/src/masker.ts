@@ -3,7 +3,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import type { OtherLanguage } from '@sandbridge/core/config/settings'
-import { hasSecretPart, isSecret } from '@sandbridge/core/config/secrets'
 import { isRecord } from '@sandbridge/core/util/json/json.ts'
 import type { Mask } from '@sandbridge/core/parts'
 import type { Match, Recogniser } from './by-patterns.ts'
@@ -57,6 +56,7 @@ export class Masker {
    * @throws BridgeError MASK_UNAVAILABLE when names cannot be searched for
    */
   async masked<T>(work: (mask: Mask) => T, signal?: AbortSignal): Promise<T> {
+    await inTurns(() => this.#known.learn() > 0)
     const known = new Map<string, readonly Found[]>()
     /** What masking made of texts that were too long for their round. */
     const long = new Map<string, string>()
@@ -95,38 +95,40 @@ export class Masker {
   }
 
   async #maskLong(texts: Iterable<string>, masked: Map<string, string>): Promise<void> {
-    let began = performance.now()
     for (const text of texts) {
       let [made, at] = ['', 0]
-      for (const piece of findInPieces(text, this.#find, this.#isKnown)) {
+      const pieces = findInPieces(text, this.#find, this.#isKnown)
+      await inTurns(() => {
+        const { value: piece } = pieces.next()
+        if (!piece) return false
         made += this.#upTo(text, piece, at)
         at = piece.at(-1)?.end ?? at
-        if (performance.now() - began < MAX_TURN_MS) continue
-        await setImmediate()
-        began = performance.now()
-      }
+        return true
+      })
       masked.set(text, made + text.slice(at))
     }
   }
 
   /** Masks one text synchronously; undefined if it would have to be searched for names. */
   maskedNow(text: string, key?: string): string | undefined {
+    for (let read = this.#known.learn(), all = read; read > 0 && all < PIECE_CHARS; all += read)
+      read = this.#known.learn()
     const label = this.#labelOf(text, key)
     const masked = label === undefined ? this.#mask(text) : this.#token(text, label)
     return this.#findNames && mayHoldName(masked) ? undefined : masked
   }
 
-  #labelOf(text: string, key?: string): string | undefined {
-    return key === undefined ? undefined : this.#recognisers.find(({ isValueOf }) => isValueOf?.(key, text))?.label
-  }
+  readonly #labelOf = (text: string, key?: string): string | undefined =>
+    key === undefined ? undefined : this.#recognisers.find(({ isValueOf }) => isValueOf?.(key, text))?.label
 
-  readonly #find = (text: string): Match[] => {
+  readonly #patterns = (text: string): Match[] => {
     const plain = plainNumbers(text)
     return this.#recognisers.flatMap((recogniser) => recogniser.find(recogniser.readsNumbers ? plain : text))
   }
 
-  readonly #known = new KnownValues(this.#find)
+  readonly #known = new KnownValues(this.#patterns, this.#labelOf)
   readonly #isKnown = (value: string): boolean => this.#known.has(value)
+  readonly #find = (text: string): Match[] => this.#known.first(text, this.#patterns(text))
 
   /** A server has returned this to the sandbox. */
   returned(result: unknown): void {
@@ -197,6 +199,16 @@ export class Masker {
   }
 }
 
+/** Repeats a step while it returns true; others get their turn in between. */
+async function inTurns(step: () => boolean): Promise<void> {
+  let began = performance.now()
+  while (step()) {
+    if (performance.now() - began < MAX_TURN_MS) continue
+    await setImmediate()
+    began = performance.now()
+  }
+}
+
 /** Returns the tokens of a masked text that its original does not hold: those that masking it put there. */
 export function newTokens(masked: string, original: string): string[] {
   if (masked === original) return []
@@ -205,42 +217,6 @@ export function newTokens(masked: string, original: string): string[] {
 }
 
 const mayHoldName = (masked: string): boolean => MAY_HOLD_NAME.test(masked.replaceAll(TOKEN, ''))
-
-/**
- * Masks every string in the data, keys included; a number that matches becomes a token.
- * @param key the key whose value the data is: it can mark a value that nothing else marks
- */
-export function maskData(data: unknown, mask: Mask, key?: string): unknown {
-  if (typeof data === 'string') return mask(data, key)
-  if (typeof data === 'number' || typeof data === 'bigint') {
-    // A number beside a word such as `max` is a count.
-    const masked = mask(String(data), key !== undefined && isSecret(key, data) ? key : undefined)
-    return masked === String(data) ? data : masked
-  }
-  if (Array.isArray(data))
-    // Each of `cookies` is a cookie: not all that is known of it is secret.
-    return data.map((item) => maskData(item, mask, isRecord(item) ? key?.replace(/s$/i, '') : key))
-  if (!isRecord(data)) return data
-  const keyOf = keysOf(data, key)
-  return Object.fromEntries(
-    Object.entries(data).map(([name, value]) => [mask(name), maskData(value, mask, keyOf(name))]),
-  )
-}
-
-/**
- * Returns which key tells what a value of a record is. This is its own, unless the key of the record or a name beside
- * the value tells more: `{"tokens": {"ci": …}}`, `{"secret": {"value": …}}`, `{"name": "DB_PASSWORD", "value": …}`.
- */
-function keysOf(data: Record<string, unknown>, above: string | undefined): (name: string) => string {
-  const outer = above !== undefined && hasSecretPart(above) ? above : undefined
-  const beside = Object.entries(data).find(([name, value]) => /^(?:name|key)$/i.test(name) && typeof value === 'string')
-  const named = beside && hasSecretPart(String(beside[1])) ? String(beside[1]) : outer
-  if (named === undefined) return (name) => name
-  return (name) => {
-    if (hasSecretPart(name)) return name
-    return (/^value$/i.test(name) ? named : outer !== undefined && /s$/i.test(outer) ? outer : undefined) ?? name
-  }
-}
 
 /** Returns the parts of a match outside of tokens, trimmed, so that a name has the same token everywhere. */
 function outsideTokens(text: string, { start, end, label }: Match): Match[] {

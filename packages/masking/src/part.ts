@@ -3,7 +3,8 @@ import { BridgeError } from '@sandbridge/core/errors.ts'
 import type { AskedQuestion, AsksModel, CellMasker, Mask, MaskedData, Maskers } from '@sandbridge/core/parts'
 import { customRecogniser, MAX_PATTERNS } from './custom-pattern.ts'
 import { hasFiles, maskResult, NOT_LOOKED_AT } from './mask-result.ts'
-import { maskData, Masker, type NameFinder, newTokens } from './masker.ts'
+import { maskData } from './mask-data.ts'
+import { Masker, type NameFinder, newTokens } from './masker.ts'
 import type { Match, Recogniser } from './by-patterns.ts'
 import { RECOGNISERS } from './recognisers.ts'
 import type { CellListeners } from '@sandbridge/core/cell/session'
@@ -90,7 +91,7 @@ function nameFinder(url: string): NameFinder {
 
 /** Masks progress messages. Drops output: a value may be split over two pieces, and the result has all of it. */
 function maskedListeners(listeners: CellListeners, masker: Masker): CellListeners {
-  const { onProgress, onUpstreamProgress } = listeners
+  const { onProgress, onToolCall, onUpstreamProgress } = listeners
   const masked = <T extends { message?: string | null | undefined }>({ message, ...progress }: T): T => {
     const text = typeof message === 'string' ? masker.maskedNow(plainText(message)) : message
     // Only the message changes, so the type stays the same.
@@ -101,6 +102,7 @@ function maskedListeners(listeners: CellListeners, masker: Masker): CellListener
     ...listeners,
     onOutput: undefined,
     onProgress: onProgress && ((progress) => onProgress(masked(progress))),
+    onToolCall: onToolCall && ((call) => onToolCall({ ...call, name: masker.maskedNow(call.name) ?? '…' })),
     onUpstreamProgress: onUpstreamProgress && ((progress) => onUpstreamProgress(masked(progress))),
   }
 }

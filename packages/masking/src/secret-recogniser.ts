@@ -62,6 +62,7 @@ const secretTexts = byPatterns('SECRET', [
   },
   { expression: /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g, needs: /AKIA|ASIA/ },
   { expression: /\bAIza[A-Za-z0-9_-]{35}/g, needs: /AIza/ },
+  { expression: /\bSG\.[\w-]{16,64}\.[\w-]{16,128}/g, needs: /SG\./ },
   { expression: URL_PASSWORD, needs: /:\/\// },
   {
     expression: NAMED_VALUE,

@@ -54,7 +54,7 @@ function optionsOf(levels: readonly Level[], find: (text: string) => Match[], fi
       const places: Range[] = [[match.start, match.end]]
       for (let at = first + index; at > 0; at -= 1) places.unshift(levels[at]!.view.before(places[0]!))
       const [start, end] = places[0]!
-      const value = view.text.slice(match.start, match.end)
+      const value = match.value ?? view.text.slice(match.start, match.end)
       return { start, end, label: match.label, value, places, isGuess: first > 0 }
     }),
   )

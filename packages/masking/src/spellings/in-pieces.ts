@@ -12,7 +12,7 @@ const AFTER_CHARS = 1 << 15
 type Find = (text: string) => Match[]
 
 /** Yields what each piece has, in order. See `findValues`. */
-export function* findInPieces(text: string, find: Find, isKnown: (value: string) => boolean): Generator<Found[]> {
+export function* findInPieces(text: string, find: Find, isKnown?: (value: string) => boolean): Generator<Found[]> {
   const long = text.length > PIECE_CHARS ? longSecrets(text, find) : []
   for (let from = 0; from < text.length;) {
     const to = from + PIECE_CHARS

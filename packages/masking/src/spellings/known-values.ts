@@ -1,55 +1,154 @@
-// What servers have returned, to decide what a text means that can be read in several ways. Pure.
+// Values that servers have returned. Each is found again wherever it stands, also without the name that marked it, and
+// inside of what looks like a longer value: after padding, or after an escape that nothing decodes. Pure.
 import { isRecord, parseJson } from '@sandbridge/core/util/json/json.ts'
 import type { Match } from '../by-patterns.ts'
-import { findValues } from './find-values.ts'
+import { keyOfItem, keysOf } from '../mask-data.ts'
+import { findInPieces, PIECE_CHARS } from './in-pieces.ts'
+import { type Found } from './find-values.ts'
+import { View } from './view.ts'
 
-/** Of the last results, and of each text. */
-const MAX_CHARS = 1 << 18
+/** Of the last results: their texts, and the values in them. */
+const MAX_CHARS = 1 << 19
+const MAX_ITEMS = 1 << 16
 const MAX_VALUES = 10_000
+/** Values are looked up by their beginning, and a text has only some of the beginnings' numbers. */
+const HEAD_CHARS = 5
+const NUMBERS = 1 << 16
+/** A word that stands where secrets do, such as `password: required`, is none elsewhere. */
+const UNLIKE_WORDS = /^(?=.{8})(?=.*\p{L})(?=.*[\d!@#$%^&*+=~?])/su
+const isSecretLabel = (label: string): boolean => label.startsWith('SECRET')
+/** Where a line of prose, of a quotation or of a table is broken. */
+const BREAKS = /[ \t>|#]*\n[ \t>|#]*/g
 
 export class KnownValues {
-  /** Texts with a backslash that were not searched yet: only these can be read in several ways. */
+  /** Texts that were not searched yet. */
   #texts: string[] = []
   #chars = 0
-  #values = new Set<string>()
+  #reading: { pieces: Generator<Found[], void>; chars: number } | undefined
+  readonly #labels = new Map<string, string>()
+  /** How long values with this beginning are, the longest first. */
+  readonly #lengths = new Map<string, number[]>()
+  readonly #heads = new Uint8Array(NUMBERS)
   readonly #find: (text: string) => Match[]
+  readonly #labelOf: (text: string, key?: string) => string | undefined
 
-  constructor(find: (text: string) => Match[]) {
+  constructor(find: (text: string) => Match[], labelOf: (text: string, key?: string) => string | undefined) {
     this.#find = find
+    this.#labelOf = labelOf
   }
 
   add(result: unknown): void {
-    const pending = [result]
-    while (pending.length > 0 && pending.length < MAX_VALUES) {
-      const one = pending.pop()
-      if (typeof one === 'string') this.#addText(one)
-      else if (Array.isArray(one) || isRecord(one)) for (const item of Object.values(one)) pending.push(item)
+    const pending: [value: unknown, key?: string | undefined][] = [[result]]
+    for (let left = MAX_ITEMS; pending.length > 0 && left > 0; left -= 1) {
+      const [one, key] = pending.pop()!
+      if (Array.isArray(one)) for (const item of one.slice(0, left)) pending.push([item, keyOfItem(item, key)])
+      else if (isRecord(one)) {
+        const keyOf = keysOf(one, key)
+        for (const [name, value] of Object.entries(one).slice(0, left)) pending.push([name], [value, keyOf(name)])
+      } else if (typeof one === 'string' || typeof one === 'number' || typeof one === 'bigint')
+        this.#addText(String(one), key)
     }
   }
 
-  #addText(text: string): void {
-    if (text.length > MAX_CHARS || !text.includes('\\')) return
-    this.#texts.push(text)
-    this.#chars += text.length
+  #addText(text: string, key: string | undefined): void {
+    const label = this.#labelOf(text, key)
+    if (label !== undefined) return this.#remember(text, label)
+    if (text.length < HEAD_CHARS) return
+    this.#texts.push(text.slice(0, MAX_CHARS))
+    this.#chars += this.#texts.at(-1)!.length
     while (this.#chars > MAX_CHARS) this.#chars -= this.#texts.shift()!.length
   }
 
-  /** Searches what was added, at the first question. */
-  has(value: string): boolean {
-    const texts = this.#texts
-    this.#texts = []
-    this.#chars = 0
-    for (const text of texts) this.#learn(text)
-    return this.#values.has(value)
+  /** Searches a piece of what was added. Returns how many characters it read: none are left at 0. */
+  learn(): number {
+    if (!this.#reading) {
+      const text = this.#texts.pop()
+      if (text === undefined) return 0
+      this.#chars -= text.length
+      const data = /^\s*[{["]/.test(text) ? parseJson(text) : undefined
+      if (data !== undefined) {
+        this.add(data)
+        return text.length
+      }
+      this.#reading = { pieces: findInPieces(text, this.#find), chars: Math.min(text.length, PIECE_CHARS) }
+    }
+    const { pieces, chars } = this.#reading
+    const { value: found, done } = pieces.next()
+    if (done) this.#reading = undefined
+    for (const { value, label } of found ?? []) if (value !== undefined) this.#remember(value, label)
+    return done ? 1 : chars
   }
 
-  #learn(text: string): void {
-    const data = /^\s*[{["]/.test(text) ? parseJson(text) : undefined
-    if (data !== undefined) {
-      this.add(data)
-      return
+  #remember(value: string, label: string): void {
+    if (value.length < HEAD_CHARS || this.#labels.has(value)) return
+    if (isSecretLabel(label) && !UNLIKE_WORDS.test(value)) return
+    if (this.#labels.size >= MAX_VALUES) {
+      this.#labels.clear()
+      this.#lengths.clear()
+      this.#heads.fill(0)
     }
-    if (this.#values.size > MAX_VALUES) this.#values.clear()
-    for (const { value } of findValues(text, this.#find)) if (value !== undefined) this.#values.add(value)
+    this.#labels.set(value, label)
+    this.#heads[headNumber(value, 0)] = 1
+    const head = value.slice(0, HEAD_CHARS)
+    const lengths = new Set(this.#lengths.get(head)).add(value.length)
+    this.#lengths.set(
+      head,
+      [...lengths].toSorted((a, b) => b - a),
+    )
   }
+
+  has(value: string): boolean {
+    return this.#labels.has(value)
+  }
+
+  /** Adds the known values of a text to what patterns find, which is left out where it only surrounds one. */
+  first(text: string, found: readonly Match[]): Match[] {
+    if (this.#labels.size === 0) return [...found]
+    const whole = [...this.#matches(text)]
+    const joined = new View(text).replaced(BREAKS, () => ' ')
+    const broken = Array.from(joined ? this.#matches(joined.text) : [], ({ start, end, label }): Match => {
+      const [first, last] = joined!.before([start, end])
+      return { start: first, end: last, label, value: joined!.text.slice(start, end) }
+    }).filter(({ start, end }) => text.slice(start, end).includes('\n'))
+    if (whole.length === 0 && broken.length === 0) return [...found]
+    const taken = new Uint8Array(text.length)
+    for (const { start, end } of whole) taken.fill(1, start, end)
+    const more = broken.filter(({ start, end }) => !taken.subarray(start, end).includes(1))
+    for (const { start, end } of more) taken.fill(2, start, end)
+    // A longer secret may begin like a shorter one.
+    const others = found.filter(({ start, end, label }) => {
+      const place = taken.subarray(start, end)
+      return !place.includes(2) && (isSecretLabel(label) || !place.includes(1))
+    })
+    return [...whole, ...more, ...others]
+  }
+
+  *#matches(text: string): Generator<Match> {
+    for (let at = 0; at + HEAD_CHARS <= text.length; at += 1) {
+      if (this.#heads[headNumber(text, at)] === 0) continue
+      const lengths = this.#lengths.get(text.slice(at, at + HEAD_CHARS)) ?? []
+      const length = lengths.find((one) => this.#isWhole(text.slice(at, at + one), text, at))
+      if (length === undefined) continue
+      yield { start: at, end: at + length, label: this.#labels.get(text.slice(at, at + length))! }
+      at += length - 1
+    }
+  }
+
+  /** Numbers go on with digits, and names with letters; what stands before a name may be an escape or padding. */
+  #isWhole(value: string, text: string, at: number): boolean {
+    const label = this.#labels.get(value)
+    if (label === undefined || isSecretLabel(label)) return label !== undefined
+    const end = at + value.length
+    if (DIGIT.test(value[0]!) && DIGIT.test(text[at - 1] ?? '')) return false
+    return DIGIT.test(value.at(-1)!) ? !DIGIT.test(text[end] ?? '') : !MORE_OF_NAME.test(text.slice(end, end + 2))
+  }
+}
+
+const DIGIT = /\d/
+const MORE_OF_NAME = /^[.-]?[\p{L}\p{N}]/u
+
+function headNumber(text: string, at: number): number {
+  let number = 0
+  for (let index = at; index < at + HEAD_CHARS; index += 1) number = (number * 31 + text.charCodeAt(index)) & 0xff_ff
+  return number
 }

@@ -109,6 +109,8 @@ const readingOf = (tool: CatalogTool): CatalogTool => serverMethod(tool.server, 
 /** @throws BridgeError when a rule or the user denies reading, or the server fails; Error when it sends no app */
 async function readPage(tool: CatalogTool, uri: string, caller: Caller): Promise<string> {
   const { permissions, upstreams, flow, signal } = caller
+  // It is the server's own: its list of tools has it.
+  flow?.returned({ server: tool.server, name: 'list_tools' }, uri)
   const admitted = await permissions?.admit(readingOf(tool), { uri }, { signal })
   const call = { kind: 'resource', server: tool.server, name: uri, ...admitted, args: {} } as const
   const { contents } = await observed(caller, call, ({ meta }) =>

@@ -99,8 +99,7 @@ export function flowReason(
   isReadOnly: boolean,
   facts: FlowFacts,
 ): FlowReason | undefined {
-  // The bridge itself reads pages of apps.
-  const carries = isReadOnly && CARRYING.has(tool) && !String(args['uri']).startsWith('ui://')
+  const carries = isReadOnly && CARRYING.has(tool)
   if (isReadOnly && !carries) return undefined
   let isKnownThere = carries
   const values: { path: string; value: string; names: readonly string[] }[] = []

@@ -1,0 +1,75 @@
+// This file verifies that a value which a server returned is masked wherever a cell shows it, as the value itself.
+import { describe, expect, it } from 'vitest'
+import { MASK_KINDS } from '../../../core/src/config/settings/sandbox.ts'
+import { createMaskers } from '../part.ts'
+
+const masker = () => createMaskers({ kinds: MASK_KINDS }).of({})
+
+const MAIL = 'quill.vantrue@zephyr.example'
+const PHONE = '+49 30 7204 4127'
+const IBAN = 'DE89370400440532013000'
+const KEY = 'ghp_0123456789abcdefghij0123456789abcdef'
+const PASSWORD = 'Tr4vel81Quartz'
+const RECORD = {
+  customer: { mail: MAIL, phone: PHONE, iban: IBAN },
+  login: { password: PASSWORD, key: KEY },
+}
+
+const SHOWN: [where: string, shown: string, masked: string][] = [
+  ['a secret without the key that marked it', PASSWORD, '[SECRET_1]'],
+  ['a secret in a pair', `[('password', '${PASSWORD}')]`, "[('password', '[SECRET_1]')]"],
+  ['a secret in a column', `password            ${PASSWORD}`, 'password            [SECRET_1]'],
+  ['a secret in an error', `ValueError: invalid literal: '${PASSWORD}'`, "ValueError: invalid literal: '[SECRET_1]'"],
+  ['a key in a word', `key${KEY}xyz`, 'key[SECRET_1]xyz'],
+  ['a number in a word', `abc${PHONE}xyz _${IBAN}_`, 'abc[PHONE_1]xyz _[IBAN_1]_'],
+  [
+    'padding',
+    `${MAIL.padStart(60, 'x')}|${PHONE.padStart(30, '_')}`,
+    `${'x'.repeat(32)}[EMAIL_1]|${'_'.repeat(14)}[PHONE_1]`,
+  ],
+  ['tabs that cat -A shows', `col^I${MAIL}^Iend$ ^I${IBAN}^I`, 'col^I[EMAIL_1]^Iend$ ^I[IBAN_1]^I'],
+  ['an escape of an escape', String.raw`b'x\\n${MAIL}'`, String.raw`b'x\\n[EMAIL_1]'`],
+  ['a colour as repr shows it', String.raw`'\x1b[31m${MAIL}\x1b[0m'`, String.raw`'\x1b[31m[EMAIL_1]\x1b[0m'`],
+  ['a plus for a space', `x+${MAIL.replace('@', '%40')}`, 'x+[EMAIL_1]'],
+  ['a broken line', 'call +49 30\n7204 4127 or > +49\n> 30 7204 4127', 'call [PHONE_1] or > [PHONE_1]'],
+  ['what follows a number', `${PHONE} (2 sub-exceptions)`, '[PHONE_1] (2 sub-exceptions)'],
+  ['JSON in an escape', JSON.stringify(JSON.stringify({ a: `\n${MAIL}` })), String.raw`"{\"a\":\"\\n[EMAIL_1]\"}"`],
+]
+
+describe('a value that a server returned', () => {
+  it.each(SHOWN)('is masked in %s, and its token gives back itself', (_where, shown, masked) => {
+    for (const result of [
+      { structuredContent: RECORD },
+      { content: [{ type: 'text', text: JSON.stringify(RECORD) }] },
+    ]) {
+      const one = masker()
+      one.returned(result)
+      expect(one.maskedNow(shown)).toBe(masked)
+      for (const [token] of masked.matchAll(/\[[A-Z]+_\d\]/g))
+        expect([MAIL, PHONE, IBAN, KEY, PASSWORD]).toContain(one.unmask(token))
+    }
+  })
+
+  it('control: without that result, the value is shown, or more than the value is masked', () => {
+    for (const [, shown, masked] of SHOWN.slice(0, 9)) expect(masker().maskedNow(shown)).not.toBe(masked)
+  })
+
+  it('is not found in a longer number, address or name, and a plain word is no secret elsewhere', () => {
+    const one = masker()
+    one.returned({ password: 'required', ip: '10.20.30.40', mail: 'ann@x.example' })
+    for (const shown of ['it is required', '110.20.30.400'])
+      expect(one.maskedNow(shown)).toBe(masker().maskedNow(shown))
+    expect(one.unmask(one.maskedNow('ann@x.example.org')!)).toBe('ann@x.example.org')
+    expect(one.maskedNow('ann@x.example.org')).toBe('[EMAIL_1]')
+  })
+
+  it('is learned from results of any size in turns', async () => {
+    const one = masker()
+    one.returned({
+      rows: Array.from({ length: 3000 }, (_, at) => ({ mail: `u${at}.x@corp.example`, pin: 'x'.repeat(50) })),
+    })
+    one.returned({ text: `${'words and words '.repeat(9000)}${PHONE}` })
+    const masked = await one.masked((mask) => mask(`_${PHONE}_ xxu2999.x@corp.example`))
+    expect(masked).toBe('_[PHONE_1]_ xx[EMAIL_1]')
+  })
+})
