@@ -34,7 +34,7 @@ it('reading a resource and getting a prompt ask where they carry out more than t
       flow,
     }).verdict
   flow.wrote('read("m://today"); get("summary", of="invoices")')
-  flow.returned({ server: 'memos', name: 'resources' }, [{ uri: 'm://listed/by/itself' }])
+  flow.returned({ server: 'memos', name: 'resources' }, [{ uri: 'm://listed/by/itself' }, { uri: 'ui://listed/page' }])
   flow.returned({ server: 'mail', name: 'get' }, { key: 'sk_live_4711', text: TEXT })
   const asked = (): string[] => [
     judged('read_resource', { uri: 'm://today' }),
@@ -43,11 +43,13 @@ it('reading a resource and getting a prompt ask where they carry out more than t
     judged('read_resource', { uri: 'm://sk_live_4711' }),
     judged('read_resource', { uri: `m://${Buffer.from('sk_live_4711').toString('hex')}` }),
     judged('get_prompt', { name: 'summary', arguments: { of: TEXT } }),
+    judged('read_resource', { uri: 'ui://sk_live_4711' }),
+    judged('read_resource', { uri: 'ui://listed/page' }),
   ]
-  expect(asked()).toEqual(['allow', 'allow', 'allow', 'ask', 'ask', 'ask'])
+  expect(asked()).toEqual(['allow', 'allow', 'allow', 'ask', 'ask', 'ask', 'ask', 'allow'])
   // Once the model has read text, what it writes may follow it.
   flow.shown({ text: TEXT, hasMedia: false })
-  expect(asked()).toEqual(['ask', 'allow', 'ask', 'ask', 'ask', 'ask'])
+  expect(asked()).toEqual(['ask', 'allow', 'ask', 'ask', 'ask', 'ask', 'ask', 'allow'])
   // Control: other tools that only read.
   expect(judged('search', { uri: 'm://sk_live_4711' })).toBe('allow')
 })
@@ -134,6 +136,14 @@ const DRESSES: Record<string, string> = {
       .map((code) => String.fromCodePoint(0xe_00_00 + code))
       .join(''),
   ),
+  'in codes that were moved': JSON.stringify(codesOf(ORDER).map((code) => 3 * code + 7)),
+  'in numbers of the alphabet': codesOf(ORDER.toLowerCase())
+    .map((code) => code - 96)
+    .join(' '),
+  'in one large number': BigInt(`0x${Buffer.from(ORDER).toString('hex')}`).toString(),
+  'in numbers of four letters': ORDER.match(/.{4}/g)!
+    .map((four) => Buffer.from(four).readUInt32BE())
+    .join(', '),
   reversed: ORDER.split('').toReversed().join(''),
   'in emoji': '🙈📜➡️📧💰👤',
 }
@@ -194,6 +204,8 @@ it('a destination that is not accounted for is of the servers without trust that
   flow.returned({ server: 'web', name: 'get' }, { host: 'mail.example', page: 'nothing' })
   const dresses = ['%25256d%252561%25256c%25256c', '109 97 108 108', 31, 'xn--mnchen-3ya.example', '10.0.0.12']
   for (const one of ['mallory@evil.example', ...dresses]) expect(of(one), String(one)).toEqual(['web'])
+  const hidden = ['\u{e0071}\u{e0075}\u{e006f}\u{e006b}', '\u200b\u200c\u200b\u200b', '\ufe00\ufe01\ufe02\ufe03']
+  for (const one of hidden) expect(of(`bob@acme.example${one}`), JSON.stringify(one)).toEqual(['web'])
   // A host of a server in a longer address, of which the model wrote every word.
   for (const one of ['https://www.mail.example', 'boss@mail.mail.example', 'https://bob:mail@www.mail.example/mail'])
     expect(of(one), one).toEqual(['web'])

@@ -37,7 +37,7 @@ export function privateKeys(text: string): Place[] {
  * Parts have 10 characters or more; the end may be cut off behind a readable second part. For `{10,}`, the engine of
  * expressions would need a stack as long as the text.
  */
-const WEB_TOKEN = /eyJ[\w-]{10}[\w-]*\.(?:[\w-]{10}[\w-]*\.[\w-]{10}[\w-]*|eyJ[\w-]{10}[\w-]*(?:\.[\w-]*)?)/y
+const WEB_TOKEN = /eyJ[\w-]{10}[\w-]*\.(?:[\w-]{10}[\w-]*\.[\w-]{10}[\w-]*|eyJ[\w-]{10}[\w-]*(?:\.[\w-]+)?)/y
 const WORD = /[\w-]*/y
 
 /** JSON web tokens. */

@@ -50,6 +50,21 @@ describe('a masker', () => {
       'http://x.example:80/@ann@acme.com https://x.example/?to=bob@acme.com',
       'http://x.example:80/@[EMAIL_1] https://x.example/?to=[EMAIL_2]',
     ],
+    ['The password is Tr4velQz. --token Tr4velQz1 x', 'The password is [SECRET_1]. --token [SECRET_2] x'],
+    [
+      '<td>Secret</td><td>Tr4velQz</td> **Password:** `Tr4velQz`',
+      '<td>Secret</td><td>[SECRET_1]</td> **Password:** `[SECRET_1]`',
+    ],
+    ['password: |\n  Tr4velQz\nPassword for ann: Tr4velQz', 'password: |\n  [SECRET_1]\nPassword for ann: [SECRET_1]'],
+    [
+      "WITH PASSWORD 'Tr4velQz'; tokens of gpt4turbo, token 2026-11-29",
+      "WITH PASSWORD '[SECRET_1]'; tokens of gpt4turbo, token 2026-11-29",
+    ],
+    [
+      'SG.abcdefghijklmnopqrstuv.abcdefghijklmnopqrstuvwxyz eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0...',
+      '[SECRET_1] [SECRET_2]...',
+    ],
+    [String.raw`ann\_lee@acme.com ghp\_0123456789abcdefghij0123456789abcdef`, '[EMAIL_1] [SECRET_1]'],
     ['password = "correct horse"', 'password = "correct horse"'],
     ['password = "correct-horse"', 'password = "[SECRET_1]"'],
     ['"access_token":"correct-horse"', '"access_token":"[SECRET_1]"'],

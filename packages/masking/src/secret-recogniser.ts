@@ -49,6 +49,16 @@ const NAME_AND_VALUE = new RegExp(
   'gi',
 )
 
+/** As in prose, commands and tables: `the password is …`, `--token …`, `| secret | … |`. Such a value is no word. */
+const AFTER_NAME = new RegExp(
+  [
+    String.raw`(?:[Pp]ass(?:w|phrase)|PASS(?:W|PHRASE)|[Ss]ecret|SECRET|[Tt]oken|TOKEN|[Aa]pi[ _-]?[Kk]ey|API[ _-]?K(?:ey|EY))`,
+    String.raw`\w{0,20}(?: (?:is|for [\w.@-]{1,64}))?(?:[^\w\r\n]|<\/?\w{1,10}>|\r?\n[ \t]{1,40}(?=\S)){1,20}?`,
+    String.raw`((?=[^\s\d]*\d)(?=[^\sa-z]*[a-z])(?=[^\sA-Z]*[A-Z])[\w!@#$%^*+~.-]{7,200}[\w!@#$%^*+~-])`,
+  ].join(''),
+  'g',
+)
+
 const valueLength = (candidate: string, text: string, start: number): number => {
   const length = /["'>]/.test(text[start - 1]!) ? candidate.length : bareLength(candidate, text, start)
   return isSecretValue(candidate.slice(0, length)) ? length : 0
@@ -70,6 +80,7 @@ const secretTexts = byPatterns('SECRET', [
     isName: hasSecretPart,
     check: valueLength,
   },
+  { expression: AFTER_NAME, needs: /pass(?:w|phrase)|secret|token|api[ _-]?key/i },
   { expression: NAME_AND_VALUE, needs: /value/i, isName: hasSecretPart, check: valueLength },
   {
     expression: /\bAuthorization["']?[ \t]{0,40}[:=]>?[ \t]{0,40}["']?Basic[ \t]{1,8}([A-Za-z0-9+/=]{8,2000})/gi,

@@ -25,11 +25,13 @@ const SPELLED = new RegExp(
     String.raw`'(?:\\'|"'")'|'(?: \+)?\n[ \t]*b?'|"(?: \+)?\n[ \t]*b?"`,
     String.raw`[\n"'\x60]`,
     String.raw`(?:\\x[0-9A-Fa-f]{2})+|(?:\\[0-3][0-7]{2})+|\\u[0-9A-Fa-f]{4}|\\u\{[0-9A-Fa-f]{1,6}\}|\\U[0-9A-Fa-f]{8}`,
-    String.raw`\\[abefnrtv0]|\\[^\w\r\n]`,
+    String.raw`\\[abefnrtv0]|\\[^a-zA-Z0-9\r\n]`,
     String.raw`(?:%[0-9A-Fa-f]{2})+|&(?:#\d{1,7}|#[xX][0-9A-Fa-f]{1,6}|[a-z]{2,4});`,
   ].join('|'),
   'gu',
 )
+/** Others after a backslash stand for themselves; Markdown and LaTeX write `\\_`. */
+const LETTER = /[a-z0-9]/i
 const BACKSLASH = '\\'
 const LETTERS: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t' }
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: '\u00a0' }
@@ -46,7 +48,7 @@ export function decoded({ view, outer, literals }: Level, reading: Reading = 'us
   const next = view.replaced(SPELLED, (found, index, at) => {
     const first = found[0]!
     if (first === BACKSLASH) {
-      const isEscape = /\w/.test(found[1]!)
+      const isEscape = LETTER.test(found[1]!)
       if (reading === 'usual' ? quote === '' && (outer || isEscape) : reading === 'outside' && quote !== '')
         return undefined
       // Paths have digits after a backslash, too.
@@ -90,7 +92,7 @@ function meaningOf(found: string): string | undefined {
   if (first === '%' || (first === BACKSLASH && second === 'x')) return textOf(found.match(/[0-9A-F]{2}/gi)!, 16)
   if (first === BACKSLASH) {
     if (found.length > 2 && /\d/.test(second)) return textOf(found.match(/[0-7]{3}/g)!, 8)
-    if (found.length === 2) return /\w/.test(second) ? (LETTERS[second] ?? '\0') : second
+    if (found.length === 2) return LETTER.test(second) ? (LETTERS[second] ?? '\0') : second
     return characterOf(Number.parseInt(found.replaceAll(/[^0-9A-Fa-f]/g, ''), 16))
   }
   if (second !== '#') return ENTITIES[found.slice(1, -1)]

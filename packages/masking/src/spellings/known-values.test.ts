@@ -51,7 +51,7 @@ describe('a value that a server returned', () => {
   })
 
   it('control: without that result, the value is shown, or more than the value is masked', () => {
-    for (const [, shown, masked] of SHOWN.slice(0, 9)) expect(masker().maskedNow(shown)).not.toBe(masked)
+    for (const [, shown, masked] of SHOWN.slice(3, 10)) expect(masker().maskedNow(shown)).not.toBe(masked)
   })
 
   it('is not found in a longer number, address or name, and a plain word is no secret elsewhere', () => {
