@@ -57,7 +57,11 @@ async function start(home: string, cwd: string, more: Record<string, string> = {
   })
   const client = new Client({ name: 'inspector-cli', version: '1' })
   await client.connect(transport)
-  onTestFinished(() => client.close())
+  onTestFinished(async () => {
+    await client.close()
+    // The resident that it has started, where there are residents.
+    spawnSync(process.execPath, [BUILT_CLI, 'stop'], { env, cwd })
+  })
   const run = async (code: string): Promise<string> => {
     const { content } = await client.callTool(
       { name: 'run_python', arguments: { code, timeout: 100 } },
