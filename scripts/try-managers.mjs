@@ -21,8 +21,8 @@ import { createInterface } from 'node:readline'
 
 const root = path.resolve(import.meta.dirname, '..')
 const NEXT = '99.0.0'
-/** Two versions of Node, the older one first. */
-const NODES = ['22.14.0', '24.11.0']
+/** Two versions of Node, the older one first, of one major: mise keeps a link for each major, which init writes. */
+const NODES = ['22.13.0', '22.14.0']
 const STEPS = ['install', 'init', 'start', 'update', 'new Node', 'uninstall']
 const STEP_MS = 300_000
 const work = realpathSync(mkdtempSync(path.join(tmpdir(), 'managers-')))
