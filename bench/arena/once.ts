@@ -134,7 +134,7 @@ async function play(task: Task, line: Line, servers: Servers, point?: Point): Pr
   // What the play before has left without an answer is no concern of this one.
   await line.run('await mcp_another.begin()')
   const world = await task.open()
-  const host = world.host!
+  const host = (...asked: Parameters<NonNullable<typeof world.host>>) => world.host!(...asked)
   const made = async () => (await host('made')) as Made[]
   await host('lose', 0, !point)
   let unknown = 0

@@ -62,7 +62,6 @@ export class JournalLog {
   /** Characters of answers. */
   #inMemory = 0
   #kept = 0
-  #bytes = 0
   #isWarned = false
   #isClosed = false
 

@@ -31,8 +31,8 @@ const open = (vault?: Vault) => new Journal(new JournalLog(place(vault), {}))
 const textResult = (text: string) => ({ content: [{ type: 'text', text }] })
 
 async function enter(cell: Attempt, text: string): Promise<JournaledCall> {
-  const call = { tool: send, args: { text }, isAgain: false, definition: () => undefined, reading: () => [] }
-  return (await cell.enter(call))!
+  const made = { tool: send, args: { text }, isAgain: false, definition: () => undefined, reading: () => [] }
+  return (await cell.enter(made))!
 }
 
 /** One call, sent and answered. */

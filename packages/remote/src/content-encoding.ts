@@ -37,7 +37,8 @@ async function* decodedOne(body: AsyncIterable<Buffer>, name: string): AsyncGene
   const magic = MAGIC[name]
   if (magic && !magic.subarray(0, first.length).equals(first.subarray(0, magic.length))) {
     yield first
-    return yield* rest
+    yield* rest
+    return
   }
   const whole = async function* (): AsyncGenerator<Buffer> {
     yield first

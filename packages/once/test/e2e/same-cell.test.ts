@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { text } from 'node:stream/consumers'
+import * as consumers from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
 import { LogFolder } from '../../../core/src/keep/files/log-folder.ts'
@@ -183,7 +183,7 @@ it('a person who presses Ctrl-C in sandbridge exec reads what was done until the
   const code = 'await mcp_mail.send(text="one"); await mcp_mail.send(text="silent")'
   const child = spawn(process.execPath, [CLI, 'exec', '-c', code], { env: bridgeEnv(home), cwd: home })
   onTestFinished(() => void child.kill('SIGKILL'))
-  const said = text(child.stderr)
+  const said = consumers.text(child.stderr)
   await got(2)
   child.kill('SIGINT')
   expect(await said).toMatch(/Interrupted\. .*not undone: mail\.send\. Cut off, may or may not .*: mail\.send\./)

@@ -71,7 +71,9 @@ export async function runOffered(
     }
     const from = { ...origin, tool }
     return await inSession(parts, run, quirks, from, { timeoutMs }, async (session, { bridge }, request) => {
-      const { result, notes, ownNotes } = await bridge.cells.call(session, call, request, call.resultOf)
+      const { result, notes, ownNotes } = await bridge.cells.call(session, call, request, (reply) =>
+        call.resultOf(reply),
+      )
       const all = call.note === undefined ? notes : [...notes, call.note]
       const content = [...result.content, ...all.map((note) => ({ type: 'text' as const, text: noticeLine(note) }))]
       bridge.cells.flows.shown(session, [...content, { type: 'text', text: besidesTexts(result) }], undefined, ownNotes)

@@ -23,7 +23,7 @@ export async function withHelpersHeaders(name: string, server: RemoteServer, pla
     ? ['cmd.exe', '/d', '/s', '/c', `"${headersHelper}"`]
     : ['/bin/sh', '-c', headersHelper]
   const inherited = Object.entries(place.env).filter(([variable]) => !variable.startsWith('MCP_BRIDGE_'))
-  const { code, stdout, missing } = await runCommand(shell!, args, {
+  const { code, stdout, missing } = await runCommand(shell, args, {
     isVerbatim: true,
     timeoutMs: LIMIT_MS,
     cwd: place.cwd,
