@@ -55,7 +55,7 @@ export async function runPip(
   const said = (lastLine(stderr) ?? 'pip gave no reason').replace(/^ERROR: /, '')
   if (isNetworkFailure(stderr)) throw new InstallError(`the package index cannot be reached: ${said}`, stderr)
   if (requirements.length < 2 || !UNKNOWN.test(stderr)) throw new InstallError(said, stderr)
-  // Else each further one would take a run of its own.
+  // pip names only the first unknown package: look for the others in one go.
   const looked = await mapFew(requirements, async (one) => {
     const found = await run(['install', '--dry-run', '--no-deps', '--ignore-installed', '--', one], LOOK_TIMEOUT_MS)
     return found.stderr.split('\n').filter((line) => UNKNOWN.test(line))

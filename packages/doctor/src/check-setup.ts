@@ -8,7 +8,7 @@ export function checkUnread({ discovered }: Pick<OpenTenant, 'discovered'>): Fin
   return unreadFiles(discovered.skipped).map((message) => ({ check: 'unread', level: 'warning', message }))
 }
 
-/** Rules that were meant to stop calls, and match no tool. One that allows nothing does no harm. */
+/** Rules that were meant to stop calls, and match no tool. An `allow` rule without a match does no harm. */
 export function checkRules({ rules }: Pick<OpenTenant, 'rules'>): Finding[] {
   const stopping = rules.unmatched().filter(({ verdict }) => verdict !== 'allow')
   const advice = 'Correct or remove it.'

@@ -11,9 +11,9 @@ export const WORD = 0
 export const SEGMENT = 1
 /** Words with digits that only spaces separate, as in account numbers. */
 export const GROUPS = 2
-/** What no space separates: an address, an identifier. */
+/** Text without a space, such as an address or an identifier. */
 export const CHUNK = 3
-/** What commas, quotes, brackets, colons or tabs separate. */
+/** Text between commas, quotes, brackets, colons or tabs. */
 export const FIELD = 4
 export const LINE = 5
 /** Three words in a row, as they occur in longer text. */

@@ -1,6 +1,6 @@
 // Pages at the bridge's public address where people on other machines sign in to MCP servers. A sign-in is for the user
 // who enters their token, or for the user a link was made for, whose name the page shows. It must end in the browser
-// that started it: nobody can trick someone else into signing in for them (MCP 2025-11-25, Elicitation, Phishing).
+// that started it: no user can trick another into signing in for them (MCP 2025-11-25, Elicitation, Phishing).
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { messageOf } from '@sandbridge/core/errors.ts'

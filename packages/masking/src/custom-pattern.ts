@@ -82,7 +82,7 @@ function boundedSource(pattern: string, refuse: (why: string) => BridgeError): s
     const end = isOpen(quantifier) && atom !== ')' ? END.exec(pattern)?.groups : undefined
     const closed = depth - (end?.['closing']?.length ?? 0)
     if (end?.['edge'] && depth === 0) {
-      // Past the bound, the edge does not count: to look for it would take quadratic time.
+      // Longer matches need no edge, because finding one would take quadratic time.
       source = `${before}(?:${atom}{${Math.max(least, MOST)}}${atom}*|${atom}{${least},${most}}${end['edge']})`
       at += end['edge'].length
     } else if (end?.['closing'] !== undefined && closed === 0) source += `{${least}}${atom}*`

@@ -320,7 +320,7 @@ export class CellPermissions implements CellGate {
   #isAllowedForLong({ call, decision }: Asked): boolean {
     // Both names are compared: of server a__b with tool c and server a with tool b__c, only one was allowed.
     const isAllowed = this.#cell.allowed?.some(({ server, tool }) => server === call.server && tool === call.tool)
-    // Whoever allowed the tool has not seen this flow.
+    // The user who allowed the tool has not seen this flow.
     if (isAllowed === true && call.isChanged !== true && !decision.flow) return true
     return this.#state.of(this.#cell.session).tools.has(call.toolKey)
   }

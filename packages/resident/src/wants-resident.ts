@@ -37,7 +37,7 @@ export function residentRole(): 'relay' | 'command' | undefined {
 /** Why this process neither starts nor uses a resident, as far as can be told without reading settings.json. */
 export function whyNoResident(): string | undefined {
   const { MCP_BRIDGE_RESIDENT = '', CI = '' } = process.env
-  // Nothing outlives a job of CI.
+  // A CI job ends with all its processes.
   if (CI.trim() !== '') return 'CI is set'
   if (SAYS_OFF.test(MCP_BRIDGE_RESIDENT)) return 'MCP_BRIDGE_RESIDENT is off'
   if (SAYS_ON_OR_OFF.test(MCP_BRIDGE_RESIDENT)) return undefined
@@ -48,7 +48,7 @@ export function whyNoResident(): string | undefined {
 
 /**
  * Whether this process runs in a sandbox or a container of Linux: with filtered system calls, or as a user of a
- * namespace. A resident there would serve its first client only, and end with it.
+ * namespace. A resident there could serve only its first client, and would end with it.
  */
 function isConfined(): boolean {
   if (process.platform !== 'linux') return false

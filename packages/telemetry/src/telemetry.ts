@@ -12,7 +12,7 @@ import { type Span, Spans } from './spans.ts'
 
 interface TelemetryOptions {
   otel: OtelSettings
-  /** A separate observer that others read, too. */
+  /** A separate observer, because others read it, too. */
   metrics: Metrics
   version: string
   redact: (server: string, text: string) => string

@@ -39,7 +39,7 @@ export async function checkEntries(settings: Settings, context = processContext(
   return [...entries, ...(await checkLoginItem(command, place))]
 }
 
-/** What starts the bridge at login fails where nobody looks. */
+/** A login item that fails shows no message. */
 export async function checkLoginItem(command: BridgeCommand, machine: Machine): Promise<Finding[]> {
   const [first = '', ...args] = await loginItemWords(machine)
   const start = await otherStart({ transport: { type: 'stdio', command: first, args, env: {} } }, PACKAGE_ROOT)

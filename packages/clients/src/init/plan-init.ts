@@ -66,7 +66,7 @@ export interface PlanInitOptions {
   /** Clients whose servers the bridge will not read: they are not moved. */
   leftOut?: readonly string[]
   /**
-   * The bridge's name for a server of a client's file, if it differs from the name there. A moved server keeps the
+   * The bridge's name for a server, which may differ from that in the client's file. A moved server keeps the
    * bridge's name.
    */
   nameOf?: (client: string, file: string, name: string) => string
@@ -122,7 +122,7 @@ async function planOne(target: Target, options: PlanInitOptions, plan: InitPlan)
   let servers: Map<string, ServerBody>
   let switchedOff: Map<string, ServerBody>
   try {
-    // As it will be: a list of allowed servers that lacks the bridge does not mean that the user has switched it off.
+    // With the bridge in the list of allowed servers: a missing name does not mean that the user switched it off.
     const document = allowing === undefined ? parsed.document : withValue(parsed.document, allowing)
     ;({ servers, switchedOff } = serversOf(target, document, place, file))
   } catch (error) {

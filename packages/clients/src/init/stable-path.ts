@@ -35,7 +35,7 @@ export function isOfOneVersion(file: string): boolean {
  */
 export function stableNode(running: string, onPath: readonly string[]): string {
   if (!isOfOneVersion(running)) return running
-  // Windows tells the link, and other systems the file.
+  // On Windows, `running` is the path of a link; elsewhere, of the file.
   const node = realpathOr(running)
   const isSame = (file: string): boolean => !isOfOneVersion(file) && realpathOr(file) === node
   return onPath.find(isSame) ?? linkTo(node) ?? [...onPath, ...shimsOf(node)].find(isShim) ?? node

@@ -39,7 +39,7 @@ async function refusals(place: HostPaths): Promise<(done: Done) => Promise<strin
   const isOwnFolder = (await real(folder)) === folderOf(await real(place.stateDir))
   const { clients, moved } = filesOfInit(place)
   const allowed = new Set([...clients, ...(await Promise.all(clients.map(real)))])
-  // Links in the state folder are not followed: whoever wrote the record may have made them.
+  // Links in the state folder are not followed: the program that wrote the record may have made them.
   for (const name of moved)
     for (const parent of [place.stateDir, await real(place.stateDir)]) allowed.add(path.join(parent, name))
   return async ({ file, backup }) => {

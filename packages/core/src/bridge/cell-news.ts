@@ -115,7 +115,7 @@ export class PackageNews {
   }
 }
 
-/** Says once which files of servers are unreadable, and which are those of other MCP clients. */
+/** Says once which server files are unreadable, and which belong to other MCP clients. */
 class FileNews {
   /** The clients that a bridge on this machine has told of: a new conversation is not told again. */
   readonly #clients: JsonRecord<string[]>

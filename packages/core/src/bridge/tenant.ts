@@ -31,7 +31,7 @@ interface TenantDefinitions extends DefinitionSource {
   readonly places: Record<string, string>
   /** Variables that override those of the context. */
   readonly env?: Readonly<Record<string, string>>
-  /** False while there is nothing beside what the parent has. */
+  /** False while the tenant has only its parent's settings. */
   readonly hasOwn?: boolean
 }
 

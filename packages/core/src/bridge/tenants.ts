@@ -111,7 +111,7 @@ export class Tenants {
         [...this.#all].flatMap(({ opened }) => opened?.configured.discovered.files.map(({ file }) => file) ?? []),
       onGone: (servers, user) => users.forgetServers(servers, user),
       onClose: async (closing) => {
-        // Its servers' secrets are hidden in what observers have not been told yet.
+        // Secrets of its servers are redacted in events that observers have not received yet.
         events.flush()
         if (!this.#isClosing) this.#all.delete(closing)
         await users.flush()

@@ -29,7 +29,7 @@ export interface Journals {
    * @param isDelivered undefined: its connection ended after the result was handed over
    */
   delivered(run: string, isDelivered: boolean | undefined): void
-  /** Writes what is not written yet. Never rejects. @param isLast the bridge ends */
+  /** Writes entries that are not on disk yet. Never rejects. @param isLast the bridge ends */
   flush(isLast: boolean): Promise<void>
 }
 

@@ -129,7 +129,7 @@ export function forbiddenNote(
 
 /** A longer text is compared as it is, apart from white space. */
 const MAX_PARSED = 256 * 1024
-/** Of the fields or items of the data, so many are compared with a text of their own. */
+/** The most fields or items of the data that are each compared with a text. */
 const MAX_PARTS = 100
 
 /** The texts; none if each repeats the data or a part of it. */

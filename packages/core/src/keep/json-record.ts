@@ -41,7 +41,7 @@ export class JsonRecord<T> {
     return this.#parsed(() => this.#document.read())
   }
 
-  /** `read` for whoever cannot wait; undefined where it takes a request. @throws as `read` does */
+  /** `read` for callers that cannot wait; undefined where it takes a request. @throws as `read` does */
   readNow(): T | undefined {
     const document = this.#document
     if (!document.readNow) return undefined

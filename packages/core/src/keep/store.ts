@@ -6,7 +6,7 @@ export interface Document {
   readonly place: string
   /** Undefined if it does not exist yet. @throws what node:fs throws, or BridgeError */
   read(): Promise<string | undefined>
-  /** `read` for whoever cannot wait. Missing where it takes a request. @throws as `read` does */
+  /** `read` for callers that cannot wait. Missing where it takes a request. @throws as `read` does */
   readNow?(): string | undefined
   /**
    * Replaces the text, with no other process in between. @param change may be called again after a lost connection

@@ -26,7 +26,7 @@ export interface CalledTool {
 
 interface ReadArguments {
   args: Record<string, unknown>
-  /** For the reader of the result. */
+  /** A notice to show with the result. */
   note?: string
 }
 

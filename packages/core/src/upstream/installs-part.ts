@@ -3,7 +3,7 @@ import type { ClientContext } from '../config/settings/client-context.ts'
 import { Part } from '../util/part.ts'
 import type { ProcessKeeper } from './stdio/server-process.ts'
 
-/** Without it, a server that must be installed first has the time of any other to start. */
+/** Without it, a server that must be installed first has no more time to start than any other. */
 export const installs = new Part<InstallsPart>('the installation of servers')
 
 interface InstallsPart {

@@ -57,7 +57,7 @@ export class Connections {
    */
   admit(socket: Socket, user?: object): boolean {
     if (this.#known.has(socket)) return true
-    // Its close event may be over, after which nothing would give the place back.
+    // The `close` event, which frees its place, may have come already.
     if (socket.destroyed || !this.#shares.take(user)) return false
     this.#forgetStranger(socket)
     this.#known.add(socket)

@@ -34,7 +34,7 @@ export async function answerAsked(
   shown: Pick<KeptQuestion, 'id' | 'asking' | 'text'>,
   answer: string,
 ): Promise<void> {
-  // Whoever asked knows whether it offered to trust a server.
+  // The bridge that asked knows whether it offered to trust a server.
   if (!isAnswer(answer, { trusts: '' })) {
     throw new BridgeError('TOOL_ARGUMENTS_INVALID', 'Unknown answer', { hint: 'Reload the page.' })
   }

@@ -13,7 +13,7 @@ import { confirm } from '@sandbridge/commands/confirm.ts'
 interface OpenOptions {
   /** All answers, by input id. */
   answers: ReadonlyMap<string, string>
-  /** Those given now. With `yes`, what they name is opened without asking: its user wrote them. */
+  /** Answers that the user gave now. With `yes`, the places that they name are opened without asking. */
   given: ReadonlyMap<string, string>
   yes: boolean | undefined
 }

@@ -1,5 +1,5 @@
 // Downloads an MCPB file and unpacks it to a folder of its own: limited in size, only with the SHA-256 that the
-// registry states, and only regular files below that folder. Runs nothing of it.
+// registry states, and only regular files below that folder. Runs none of it.
 import { hash, randomBytes } from 'node:crypto'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'

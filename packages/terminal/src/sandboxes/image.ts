@@ -9,7 +9,7 @@ export async function imageBuild(variant: string, options: { json?: boolean } = 
   const engine = runtime === 'podman' || runtime === 'docker' ? { engine: runtime } : {}
   const { engine: used, image } = await buildImage(variant, {
     ...engine,
-    // Stdout belongs to a program then.
+    // With --json, a program reads stdout.
     onLine: options.json ? tell : print,
   })
   if (options.json) return printJson({ engine: used, image })

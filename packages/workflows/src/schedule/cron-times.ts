@@ -40,7 +40,7 @@ type WallAfter = (wall: number) => number | undefined
 
 function nextFixed(moment: number, zone: string, wallAfter: WallAfter): number | undefined {
   let wall = wallAfter(wallAt(moment, zone))
-  // In an hour that is repeated, the times of its first round are over.
+  // When clocks are set back, skip the times of the first pass through the repeated hour.
   while (wall !== undefined && momentOf(wall, zone) <= moment) wall = wallAfter(wall)
   // The clock may be before a gap that hides an earlier time of this schedule: `momentOf` gives the end of the gap.
   return wall === undefined ? undefined : momentOf(wall, zone)

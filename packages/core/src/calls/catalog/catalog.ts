@@ -272,7 +272,7 @@ export class Catalog {
     )
     const hasAnswered = await withTimeout(asked, CHECK_WAIT_MS, () => false)
     if (!hasAnswered && !record.isFresh) return undefined
-    // The cell itself may bring the tool about.
+    // The cell itself may make the server offer the tool.
     const hasChanged = (this.#options.toolChanges?.(server) ?? 'none') !== 'none'
     return hasChanged && lookUp(record, call.tool) === undefined ? undefined : problem()
   }

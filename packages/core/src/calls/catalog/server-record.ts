@@ -385,7 +385,7 @@ export class ServerRecord {
   }
 }
 
-/** An error of a definition under its name of today: what is known of a definition outlasts its name. */
+/** The error with the current name of its server, because the kept facts of a server outlast a rename. */
 function underName<T extends ServerError>(error: T, name: string): T {
   const { server, reason, hint } = error
   if (server === undefined || server === name) return error

@@ -12,7 +12,7 @@ export function kernelNote(text: string): string {
   return KERNEL + text
 }
 
-/** A note as it is shown. Its further lines are quoted: they hold what a cell printed. */
+/** A note as it is shown. Lines after the first are quoted, because they hold what a cell printed. */
 export function noteText(note: string): string {
   return shownText(note)
     .trim()

@@ -11,7 +11,7 @@ import { sortedJson } from '../../util/json/json.ts'
 type Names = Record<string, Record<string, string[]>>
 
 const names = z.record(z.string(), z.record(z.string(), z.array(z.string())))
-/** For each command. Nobody renames more often. */
+/** The most former names that are kept for a command. */
 const MAX_NAMES = 100
 
 export class FormerNames {

@@ -107,7 +107,7 @@ export interface ServerDefinition {
   source: { client: string; file: string }
   /** Defined by a project. Missing means that the user configured it. */
   isProjects?: true
-  /** Of a project: the files that it inserts, as the user trusted them. */
+  /** For a project's server: the files that it inserts, as the user trusted them. */
   covers?: CoveredFiles
   /** Added from a registry: its publisher wrote the arguments. In a jail, what they name is not opened. */
   isPublishers?: true

@@ -1,4 +1,4 @@
-// Tells which servers come from files of other MCP clients: cells can call them, and nobody gave them to us.
+// Tells which servers come from files of other MCP clients: cells can call them, though the user did not add them here.
 import { firstOf } from '../../util/text/count.ts'
 import { visibleInline } from '../../util/text/visible.ts'
 import { OWN_SOURCES } from '../readers/own-places.ts'

@@ -59,7 +59,7 @@ export class TableRefused extends Error {
   override readonly name = 'TableRefused'
 }
 
-/** More are not read: nobody could choose from them. */
+/** More are not read: they would be too many to choose from. */
 const MAX_SERVERS = 2_000
 
 export const TABLE_EXAMPLE = '{"NAME": {"command": "…"}}'

@@ -140,7 +140,7 @@ export function targetsOf(args: Readonly<Record<string, unknown>>, isNamed = fal
     if (typeof value === 'object' && value !== null) {
       const isList = Array.isArray(value)
       for (const [key, inner] of Object.entries(value)) {
-        // Nobody reads a question about so many: they count as destinations.
+        // Too many for a question that a user would read: they count as destinations.
         const named = isOfNamed || (!isList && (DESTINATION.test(key) || CAMEL_TO.test(key))) || left <= 0
         pending.push({ path: isList ? `${path}[${key}]` : path ? `${path}.${key}` : key, value: inner, isNamed: named })
         if (!isList && ADDRESS.test(key.trim())) found.push({ path: `${path}.${key}`, value: key, isName: false })

@@ -56,7 +56,7 @@ export const CELL_SETTINGS = {
   compat: setting(
     'cells.compat',
     'MCP_BRIDGE_COMPAT',
-    'Give cells the API of mcp-server-code-execution-mode where it differs: see docs/migration.md.',
+    'Give cells the API of mcp-server-code-execution-mode where ours differs: see docs/migration.md.',
     flag(false),
   ),
   projects: setting(

@@ -122,7 +122,7 @@ export const HTTP_AND_FOLDER_SETTINGS = {
   oauthIssuers: setting(
     'http.oauthIssuer',
     'MCP_BRIDGE_OAUTH=issuer',
-    'Authorization servers whose access tokens `run --http` accepts, as their metadata name them.',
+    'Issuers whose access tokens `run --http` accepts, as written in their metadata.',
     {
       ...issuers,
       type: (context) =>

@@ -25,7 +25,7 @@ export interface Kind<T> {
   whenMissing: (context: SettingContext) => T
   /** Turns what a person wrote into what settings.json holds: `yes` into true. What it does not know, it leaves. */
   read: (given: unknown) => unknown
-  /** From what settings.json holds to the value. Made when it is needed: a start without settings needs none. */
+  /** Reads the value in settings.json. Created only when needed: a start without settings needs none. */
   type: (context: SettingContext) => z.ZodType<T>
 }
 
@@ -214,7 +214,7 @@ export function folder(defaultText: string, standard: (context: SettingContext) 
     'a path outside of /proc',
     (given, { home }) => {
       const full = absolutePath(given, home)
-      // Of another user, or of a shell, that nobody reads here.
+      // Another user's folder or a shell's notation, which is not expanded here.
       if (/^(?:~[^/\\]|\$|%|file:)/i.test(given) && full === path.resolve(given)) return undefined
       // Node retries forever to create a folder there: the file system returns ENOENT, as for a missing parent.
       return /^\/(proc|dev\/fd)(\/|$)/.test(full) ? undefined : full
@@ -223,7 +223,7 @@ export function folder(defaultText: string, standard: (context: SettingContext) 
   )
 }
 
-/** Text of a given form, or unset. */
+/** Text that matches an expression, or unset. */
 export function pattern(allowed: string, matches: RegExp): Kind<string | undefined> {
   return {
     allowed,
@@ -234,7 +234,7 @@ export function pattern(allowed: string, matches: RegExp): Kind<string | undefin
   }
 }
 
-/** Text of a given form. */
+/** Text that matches an expression. */
 export function patternOr(standard: string, allowed: string, matches: RegExp): Kind<string> {
   return {
     ...pattern(allowed, matches),

@@ -76,7 +76,7 @@ export async function createProvider(
   return create(name, { image, user, ...limits, mount, projects, packages, cacheDir, pullPatienceMs })
 }
 
-/** `auto` gives root no sandbox with WebAssembly as its only wall. Whoever names the sandbox has accepted that. */
+/** `auto` gives root no sandbox with WebAssembly as its only wall. A user who names the sandbox has accepted that. */
 export function refusesOpenRoot({ runtime }: Pick<Settings, 'runtime'>, { wall }: OuterLayer): boolean {
   return runtime === 'auto' && wall === 'none' && process.platform === 'linux' && process.getuid?.() === 0
 }

@@ -1,5 +1,5 @@
 // Remembers what `auto` found out: which provider it took, so that the next start need not wait for engines that it
-// does not take, and which of them could start no sandbox. Whoever uses a remembered choice checks it meanwhile.
+// does not take, and which of them could start no sandbox. A remembered choice is checked while it is used.
 import { hash } from 'node:crypto'
 import { readFileSync, rmSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'

@@ -95,8 +95,8 @@ function load(): NativeKernel {
 let forkServer: string | undefined
 
 /**
- * Returns the arguments of python3 for a fork server with `slotCount` slots. They do not depend on the kernel, which is
- * read while that Python starts. Loaded once, like the kernel: another version may be installed meanwhile.
+ * Returns the arguments of python3 for a fork server with `slotCount` slots. They do not contain the kernel's code,
+ * which is read while that Python starts. Loaded once, like the kernel: another version may be installed meanwhile.
  * @throws what node:fs throws
  */
 export function forkServerArguments({ id, slotCount }: { id: string; slotCount: number }): string[] {

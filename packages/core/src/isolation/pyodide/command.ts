@@ -9,7 +9,7 @@ const DEEP_STACK_KIB = 64_000
 /** The stack otherwise: the limit and its memory apply to every thread. Too deep recursion ends the sandbox. */
 const STACK_KIB = 4096
 
-/** How the memory is divided. `dataBytes` caps the process (RLIMIT_DATA); beyond another part is an ordinary error. */
+/** How memory is divided. `dataBytes` limits the process (RLIMIT_DATA); reaching another limit is an ordinary error. */
 export interface MemoryPlan {
   heapMaxBytes: number
   filesMaxBytes: number

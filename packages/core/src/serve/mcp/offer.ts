@@ -24,7 +24,7 @@ export interface OfferedCell {
 export interface Offer {
   /** Added to those of the server. */
   capabilities: ServerCapabilities
-  /** Set where its tools take the place of run_python: what the server says of itself then. */
+  /** The instructions of the server when these tools replace run_python. */
   inPlaceOfCode?: string
   /** Answers requests of its own, such as `prompts/list`. */
   answer(server: Server): void

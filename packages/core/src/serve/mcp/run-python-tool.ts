@@ -66,7 +66,7 @@ export interface RunPythonArguments {
   session?: string
   servers?: string[]
   timeoutMs: number
-  /** For the reader of the result. */
+  /** A notice to show with the result. */
   note?: string
 }
 

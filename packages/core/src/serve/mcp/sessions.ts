@@ -1,7 +1,7 @@
 // Finds the session of a request: a connection's own, or the one that a handle names.
 import type { Session } from '../../cell/session/session.ts'
 
-/** Called after the cell, as the handle may contain the session's place. Undefined when the client has it. */
+/** Called after the cell, as the handle may contain the session's place. Undefined when the client has the handle. */
 export type NewHandle = () => string | undefined
 
 export interface Sessions {
@@ -16,7 +16,7 @@ export interface Sessions {
   readonly only?: Session
   /** Sessions whose output the client may read. */
   readable(): Iterable<Session>
-  /** Servers whose text the client's models have read: nobody knows that another session has another reader. */
+  /** Servers whose text the client's models have read. Two sessions may have the same model. */
   readonly seen: Set<string>
 }
 

@@ -27,7 +27,7 @@ export interface Revision {
   isCalledOtherwise(error: unknown, name: string): boolean
   /** The tool's result, where the server may answer with something else. */
   awaited?(answer: LooseResult, options: CallOptions): Promise<LooseResult>
-  /** Remembers how tools must be called, and leaves out those that nobody may call. */
+  /** Remembers how tools must be called, and leaves out those that no client may call. */
   learn(list: ToolList): ToolList
   /** Asks for the server's messages. Never rejects. @param onError told of what was refused later */
   begin(onError: (message: string) => void): Promise<void>

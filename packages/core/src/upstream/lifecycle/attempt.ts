@@ -33,7 +33,7 @@ export class Attempt {
   /** The way to the server, once it is open. */
   link: Link | undefined
   readonly #server: Server
-  /** Of this start: a later one may fill in other secrets. */
+  /** Belongs to this start, because a later one may fill in other secrets. */
   readonly #redact: Redactor
 
   constructor(server: Server) {

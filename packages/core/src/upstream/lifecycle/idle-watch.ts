@@ -1,4 +1,4 @@
-// Notices that nobody uses a server: one that was idle for long is stopped, and an idle remote one is pinged.
+// Watches for idle servers: stops one after its idle timeout, and pings a remote one.
 import type { Connection } from '../connection/connection.ts'
 import type { UpstreamPlace } from './upstream-place.ts'
 
@@ -6,7 +6,7 @@ import type { UpstreamPlace } from './upstream-place.ts'
 const PING_AFTER_MS = 5 * 60_000
 
 interface Idle {
-  /** Nobody has used the server for as long as it may be idle. */
+  /** The server has reached its idle timeout. */
   onIdle: () => void
   /** A remote server did not answer a ping. */
   onGone: (connection: Connection) => void

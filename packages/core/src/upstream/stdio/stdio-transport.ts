@@ -75,7 +75,7 @@ export class StdioTransport implements Transport {
     return { stderr: this.#stderr.length, stray: this.#stray.length }
   }
 
-  /** The last output since then that was no message: stderr, else stray lines of stdout. Not redacted. */
+  /** Output since the mark that is not a message: stderr, or else stray lines of stdout. Not redacted. */
   stderrTail({ stderr, stray }: OutputMark = { stderr: 0, stray: 0 }): string {
     return this.#stderr.text(stderr).trim() || this.#stray.text(stray).trim()
   }

@@ -87,7 +87,7 @@ function makeFolderSync(folder: string, mode: number): void {
  * @returns its path with all links resolved; undefined if it cannot be made or is not this user's alone
  */
 export function ownTemporaryFolder(name: string, isReadableByAll = false): string | undefined {
-  // Windows has a folder for each user.
+  // On Windows, each user has their own temporary folder.
   const folder = path.join(tmpdir(), `sandbridge-${name}-${process.getuid?.() ?? userInfo().username}`)
   try {
     mkdirSync(folder, { recursive: true, mode: isReadableByAll ? 0o755 : 0o700 })

@@ -1,4 +1,4 @@
-// Clears folders of what nobody has used for long.
+// Removes files that have not been used for long.
 import { readdirSync, rmSync, statSync } from 'node:fs'
 import path from 'node:path'
 

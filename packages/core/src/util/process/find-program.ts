@@ -12,7 +12,7 @@ const OF_INSTALLERS: Partial<Record<NodeJS.Platform, string[]>> = {
   linux: ['/snap/bin', '/run/current-system/sw/bin', '~/.nix-profile/bin', '/home/linuxbrew/.linuxbrew/bin'],
 }
 
-/** What is not in the PATH of every program that a desktop has started. */
+/** Folders that the PATH of a program lacks if a desktop has started it. */
 function usualFolders(platform = process.platform): string[] {
   const folders =
     platform === 'win32'
@@ -44,7 +44,7 @@ export function findPlaces(
   const folders = (searchPath ?? '').split(paths.delimiter).map((folder) => folder.replace(/^"(.*)"$/, '$1'))
   for (const folder of new Set([...folders, ...usualFolders(platform)])) {
     if (!paths.isAbsolute(folder)) continue
-    // Far faster than the error of the next line.
+    // Checking is far faster than letting the next line throw.
     const file = extensions.map((extension) => `${folder}/${name}${extension}`).find((one) => existsSync(one))
     if (file === undefined) continue
     if (platform === 'darwin' && isStub(file)) continue

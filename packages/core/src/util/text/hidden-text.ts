@@ -1,4 +1,4 @@
-// Text that is not seen: whoever writes a sentence in it tells a model what its user does not read. Pure.
+// Invisible text: it can tell a model what its user does not see. Pure.
 import { escapedUnits } from './visible.ts'
 
 /** Direction marks, zero-width signs, fillers, variation selectors, tags, and marks of annotations. */
@@ -25,7 +25,7 @@ const PARTS = new RegExp(
     '\\p{Sm}\\ufe00',
     '\\p{sc=Mongolian}[\\u180b-\\u180f]',
     `${LETTER}[\\u200c\\u200d](?=(?!\\p{Default_Ignorable_Code_Point})${LETTER})`,
-    // A half letter at the end of a word.
+    // A half form of an Indic letter at the end of a word.
     '[\\u09cd\\u0d4d]\\u200d',
     `(${HIDDEN.source})`,
   ].join('|'),

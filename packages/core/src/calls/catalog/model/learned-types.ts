@@ -89,7 +89,7 @@ export function isPlainText({ content, structuredContent, isError }: ToolResult)
   return isRecord(block) && block['type'] === 'text' && typeof block['text'] === 'string' && !isJsonLike(block['text'])
 }
 
-/** Whether a tool returns what somebody else wrote, such as a file: one result says nothing of the next. */
+/** Whether a tool returns foreign content, such as a file: one result does not predict the next. */
 export function readsFiles({ name, definition }: { name: string; definition: UpstreamTool }): boolean {
   const words = nameWords(name)
   if (!words.some((word) => READS.has(word))) return false

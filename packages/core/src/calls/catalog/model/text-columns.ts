@@ -1,5 +1,5 @@
 // The rows of a text, and their columns, as packages/core/python/sandbridge_kernel/rows.py finds them;
-// packages/core/test/fixtures/rows.json holds both to each other. Pure.
+// packages/core/test/fixtures/rows.json tests that both agree. Pure.
 import { isRecord, parseJson } from '../../../util/json/json.ts'
 
 const TAGGED = /^\[[A-Z][A-Z0-9_ -]{0,30}\] +\S.*$/s

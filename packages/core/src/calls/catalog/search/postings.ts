@@ -55,7 +55,7 @@ export class Postings {
     return this.#postings
   }
 
-  /** The written words of so many letters. */
+  /** The words with this number of letters, as they are written. */
   spellings(length: number): readonly Spelling[] {
     return this.#spellings[length] ?? []
   }

@@ -17,7 +17,7 @@ const COMMON = new Set(
 const COMMON_WEIGHT = 0.1
 /** How much similarity in meaning counts beside the words. */
 const MEANING = 0.5
-/** How much a word counts that only stands for a word of the query: nobody said it. */
+/** The weight of a word that only stands for a word of the query, such as a synonym. */
 export const GUESSED = 0.5
 /** The fit of the best tool below which an answer is weak. */
 const FLOOR = 0.2

@@ -113,7 +113,7 @@ function readSignature(inputSchema: unknown): Signature {
   return { parameters: ordered, open, closed: found.closed, root: inputSchema }
 }
 
-/** What the schema itself forbids is not sent for whoever leaves it out. */
+/** A default that the schema itself forbids is not sent when the argument is left out. */
 function isAllowedDefault(detail: Schema, schema: unknown, root: unknown): boolean {
   return 'default' in detail && violation(detail['default'], schema, root, 'default') === undefined
 }
