@@ -14,7 +14,7 @@ export const MAX_PATTERNS = 50
 const MAX_PATTERN_CHARS = 500
 /** Upper bound that replaces `*` and `+`, except at the end of a pattern. */
 const MOST = 64
-/** Most ways in which a pattern may match at one position. */
+/** In how many ways a pattern may match at one position, at most. */
 const MAX_WAYS = 256
 
 /**

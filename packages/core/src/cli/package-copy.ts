@@ -28,7 +28,7 @@ const NOT_RUN = new Set(['ARCHITECTURE.md', 'CONTRIBUTING.md', 'dashboards', 'de
 const DEPENDENCY = 'pyodide'
 /** A process says this often that it uses its copy. */
 const USED_EVERY_MS = 60_000
-/** By then, each process that runs has said so: timers do not count the time that a computer sleeps. */
+/** Long enough for each running process to say so. Timers do not count the time that a computer sleeps. */
 const REMOVE_AFTER_MS = 150_000
 const KEPT_UNUSED_MS = 86_400_000
 /** The client has been answered by then. */

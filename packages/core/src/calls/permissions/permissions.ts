@@ -37,7 +37,7 @@ interface Stricter {
 
 export class Permissions {
   readonly options: PermissionsOptions
-  /** Ends what the gate of its cells keeps. */
+  /** Closes what the gate of its cells has open. */
   onClose: (() => Promise<void>) | undefined
   /** Rules for all users; missing when every call is allowed. */
   shared: Policy | undefined

@@ -99,7 +99,7 @@ export const RULED_SYSCALLS: readonly RuledSyscall[] = [
   // AF_UNIX only, for pipes within a process. Others fail at once, so that no program hangs.
   { name: 'socket', x64: 41, arm64: 198, allowedWhen: [{ argument: 0, isOneOf: [1] }] },
   { name: 'socketpair', x64: 53, arm64: 199, allowedWhen: [{ argument: 0, isOneOf: [1] }] },
-  // F_SETLEASE and F_NOTIFY tell who uses files, also of the host.
+  // Without F_SETLEASE and F_NOTIFY, which show when files are used, also by the host.
   { name: 'fcntl', x64: 72, arm64: 25, allowedWhen: [{ argument: 1, isNoneOf: [1024, 1026] }] },
   // TIOCSTI injects input into a terminal.
   { name: 'ioctl', x64: 16, arm64: 29, allowedWhen: [{ argument: 1, isNoneOf: [0x54_12] }] },

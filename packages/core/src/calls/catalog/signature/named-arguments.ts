@@ -57,7 +57,7 @@ class Reader {
       const there = target === undefined ? { ...nothing(), open: true } : this.read(target, depth + 1)
       const { unevaluatedProperties: rest, ...beside } = withoutReference(schema)
       const found = both(this.read(beside, depth + 1), there, budget)
-      // What the reference evaluates counts, too.
+      // `unevaluatedProperties: false` allows the properties of the reference as well.
       if (rest === false && !found.open) return { ...found, closed: true }
       return { ...found, open: found.open || (rest !== undefined && rest !== false) }
     }
