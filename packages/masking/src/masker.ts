@@ -76,7 +76,8 @@ export class Masker {
         if (!names && this.#findNames && mayHoldName(masked)) unknown.add(masked)
         return this.#replace(masked, names ?? [])
       })
-      await this.#maskLong(tooLong, long)
+      const steps = this.#maskLong(tooLong, long)
+      await inTurns(() => !steps.next().done)
       if (tooLong.size > 0) continue
       if (!this.#findNames || unknown.size === 0) return made
       const found = await this.#findNames([...unknown], signal)
@@ -94,17 +95,14 @@ export class Masker {
     )
   }
 
-  async #maskLong(texts: Iterable<string>, masked: Map<string, string>): Promise<void> {
+  *#maskLong(texts: Iterable<string>, masked: Map<string, string>): Generator<void> {
     for (const text of texts) {
       let [made, at] = ['', 0]
-      const pieces = findInPieces(text, this.#find, this.#isKnown)
-      await inTurns(() => {
-        const { value: piece } = pieces.next()
-        if (!piece) return false
+      for (const piece of findInPieces(text, this.#find, this.#isKnown)) {
         made += this.#upTo(text, piece, at)
         at = piece.at(-1)?.end ?? at
-        return true
-      })
+        yield
+      }
       masked.set(text, made + text.slice(at))
     }
   }
