@@ -25,6 +25,8 @@ import {
 export interface Found {
   /** One for each server, with the first of its tools that returned it. */
   sources: Source[]
+  /** Servers that have each said all of it; undefined where nobody has said any. */
+  toldBy: string[] | undefined
   /** Some of it is in what the model wrote. */
   isModels: boolean
   /** Whether nothing is known of a part, which can be a number. */
@@ -171,7 +173,7 @@ export class OriginIndex {
 
   /** Finds where a value came from. */
   originOf(value: unknown, how: Looking = {}): Found {
-    const found: Found = { sources: [], isModels: false, hasUnknown: false }
+    const found: Found = { sources: [], toldBy: undefined, isModels: false, hasUnknown: false }
     eachText(value, (text) => {
       const read = this.#readable(text, ARGUMENT_COST)
       let isUnknown = true
@@ -181,7 +183,13 @@ export class OriginIndex {
         const owned = this.#owners.of(reading, how)
         isUnknown &&= owned.hasUnknown
         found.isModels ||= owned.isModels
-        for (const set of owned.sets) for (const source of this.#sets[set]!) addTo(found, this.#sources[source]!)
+        for (const set of owned.sets) {
+          const sources = this.#sets[set]!.map((source) => this.#sources[source]!)
+          for (const source of sources) addTo(found, source)
+          // The last set stands for many.
+          const said = set === MAX_NUMBER ? [] : sources.map(({ server }) => server)
+          found.toldBy = found.toldBy?.filter((server) => said.includes(server)) ?? said
+        }
       }
       found.hasUnknown ||= isUnknown || read.length < text.length
       this.#left -= TEXT_COST

@@ -35,7 +35,7 @@ it('reading a resource and getting a prompt ask where they carry out more than t
     }).verdict
   flow.wrote('read("m://today"); get("summary", of="invoices")')
   flow.returned({ server: 'memos', name: 'resources' }, [{ uri: 'm://listed/by/itself' }, { uri: 'ui://listed/page' }])
-  flow.returned({ server: 'mail', name: 'get' }, { key: 'sk_live_4711', text: TEXT })
+  flow.returned({ server: 'mail', name: 'get' }, { key: 'sk_live_4711', text: TEXT, uri: 'ui://listed/page' })
   const asked = (): string[] => [
     judged('read_resource', { uri: 'm://today' }),
     judged('read_resource', { uri: 'm://listed/by/itself' }),
@@ -45,11 +45,12 @@ it('reading a resource and getting a prompt ask where they carry out more than t
     judged('get_prompt', { name: 'summary', arguments: { of: TEXT } }),
     judged('read_resource', { uri: 'ui://sk_live_4711' }),
     judged('read_resource', { uri: 'ui://listed/page' }),
+    judged('read_resource', { uri: 'ui://listed/page/sk_live_4711' }),
   ]
-  expect(asked()).toEqual(['allow', 'allow', 'allow', 'ask', 'ask', 'ask', 'ask', 'allow'])
+  expect(asked()).toEqual(['allow', 'allow', 'allow', 'ask', 'ask', 'ask', 'ask', 'allow', 'ask'])
   // Once the model has read text, what it writes may follow it.
   flow.shown({ text: TEXT, hasMedia: false })
-  expect(asked()).toEqual(['ask', 'allow', 'ask', 'ask', 'ask', 'ask', 'ask', 'allow'])
+  expect(asked()).toEqual(['ask', 'allow', 'ask', 'ask', 'ask', 'ask', 'ask', 'allow', 'ask'])
   // Control: other tools that only read.
   expect(judged('search', { uri: 'm://sk_live_4711' })).toBe('allow')
 })

@@ -210,13 +210,14 @@ export class SessionFlow implements Flow {
 
   /** What rules and questions need to know about a value. */
   originOf(value: unknown, isExact = false): ValueOrigin {
-    const { sources: all, isModels, hasUnknown } = this.#index.originOf(value, { isExact })
+    const { sources: all, toldBy = [], isModels, hasUnknown } = this.#index.originOf(value, { isExact })
     const sources = all.filter(({ server }) => server !== OWN)
     const servers = sources.map(({ server }) => server)
     const others = hasUnknown ? this.#untrusted.filter((server) => !servers.includes(server)) : []
     return {
       servers: [...servers, ...others],
       names: [...sources.map(({ server, name }) => (name === '' ? server : `${server}.${name}`)), ...others],
+      toldBy,
       isModels,
       isUnknown: hasUnknown,
       guessed: others,

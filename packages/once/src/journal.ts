@@ -28,6 +28,8 @@ interface AttemptOptions {
   decide?: Decide | undefined
   /** What to do about a call whose outcome is unknown. */
   hint?: string
+  /** Calls of a server are the same whatever its entry says by now: a user who resumes a run may have mended it. */
+  isAnyEntry?: boolean
 }
 
 export class Journal {
@@ -171,7 +173,7 @@ export class Attempt implements CellJournal, MakerOfCalls {
     if (this.#journal.isTaken)
       throw new BridgeError('CANCELLED', 'The client has lost this cell, and has sent another one')
     const { server, name: tool } = call.tool
-    const of = definition && definitionKey(definition)
+    const of = definition && !this.#options.isAnyEntry ? definitionKey(definition) : undefined
     const key = hash('sha256', sortedJson([server, of, tool, call.args]), 'base64url')
     const reading = this.#journal.reading ?? this.#journal.takeLate()
     return reading ? (reading.then(() => this.enter(call)) as Promise<JournaledCall>) : this.#enter(call, kind, key)

@@ -97,7 +97,7 @@ it('a call is judged by what its client has been shown until it is made: before 
       return Promise.resolve({ action: 'accept', content: { answer: 'yes, this once' } })
     },
   }
-  const origin = { servers: [], names: [], isModels: true, isUnknown: false, guessed: [] }
+  const origin = { servers: [], names: [], toldBy: [], isModels: true, isUnknown: false, guessed: [] }
   const known: unknown = {
     seen,
     originOf: () => origin,

@@ -216,7 +216,7 @@ export class Cells {
   }
 
   /** Determines whom a cell is for and what it can reach. @throws BridgeError */
-  async #open(session: Session, request: RunCellRequest, load = this.#options.settings.load): Promise<Cell> {
+  async #open(session: Session, request: RunCellRequest, load?: Settings['load']): Promise<Cell> {
     // Rules and servers depend on settings.
     this.#news.settingsChanged((await this.#options.refreshSettings?.()) ?? [])
     const tenant = this.#options.tenantOf(session)
@@ -227,7 +227,7 @@ export class Cells {
     const { connected, configured, rules } = set
     const { person, user } = tenant
     const { projects } = person.state
-    const scope = scopeFor(connected.catalog, servers, load)
+    const scope = scopeFor(connected.catalog, servers, load ?? settings.load)
     person.quota?.checkCells()
     const policy = await rules.readPolicyOf(person.rules)
     const masker = maskers?.of(session)

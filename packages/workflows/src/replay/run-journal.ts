@@ -115,7 +115,7 @@ export class RunJournal {
 
   constructor(journal: Journal, decide?: Decide) {
     this.#journal = journal
-    const attempt = journal.begin({ decide, hint: HINT })
+    const attempt = journal.begin({ decide, hint: HINT, isAnyEntry: true })
     // Its command says how many calls were answered before.
     this.cell = { enter: (call) => attempt.enter(call), ended: () => undefined, lost: () => {} }
   }

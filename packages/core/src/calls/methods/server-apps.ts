@@ -60,6 +60,8 @@ export class ServerApps {
       const callChars = JSON.stringify([args, result]).length
       if (callChars > MAX_CALL_CHARS)
         throw new Error(`the result has ${callChars} characters, at most ${MAX_CALL_CHARS}`)
+      // The address is the server's own: its list of tools has it.
+      caller.flow?.returned({ server: tool.server, name: 'list_tools' }, appUri)
       // Rules may have changed since the page was read.
       caller.permissions?.refuseDenied(readingOf(tool), { uri: appUri })
       const html = await this.#page(tool, appUri, caller)
@@ -109,8 +111,6 @@ const readingOf = (tool: CatalogTool): CatalogTool => serverMethod(tool.server, 
 /** @throws BridgeError when a rule or the user denies reading, or the server fails; Error when it sends no app */
 async function readPage(tool: CatalogTool, uri: string, caller: Caller): Promise<string> {
   const { permissions, upstreams, flow, signal } = caller
-  // It is the server's own: its list of tools has it.
-  flow?.returned({ server: tool.server, name: 'list_tools' }, uri)
   const admitted = await permissions?.admit(readingOf(tool), { uri }, { signal })
   const call = { kind: 'resource', server: tool.server, name: uri, ...admitted, args: {} } as const
   const { contents } = await observed(caller, call, ({ meta }) =>

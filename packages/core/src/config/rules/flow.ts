@@ -8,6 +8,8 @@ export interface ValueOrigin {
   servers: readonly string[]
   /** What returned it: `mail.read_email`. */
   names: readonly string[]
+  /** Servers that have each said all of it. */
+  toldBy: readonly string[]
   /** A literal of the model has a part of it. */
   isModels: boolean
   /** The origin of a part is unknown. */
@@ -105,10 +107,11 @@ export function flowReason(
   const values: { path: string; value: string; names: readonly string[] }[] = []
   const from = new Set<string>()
   for (const { path, value, isName } of targetsOf(args, carries)) {
-    const { servers, names, isModels, isUnknown } = facts.originOf(value, true)
+    const { servers, names, toldBy, isModels, isUnknown } = facts.originOf(value, true)
     // A server learns nothing from what it has said itself, such as the address of a resource that it lists.
-    isKnownThere &&= !isUnknown && !isModels && servers.includes(receiver)
-    if (isName && isModels) continue
+    const isOwn = carries && !isUnknown && !isModels && toldBy.includes(receiver)
+    isKnownThere &&= isOwn
+    if (isOwn || (isName && isModels)) continue
     const risky = servers.filter((server) => !facts.isTrusted(server) && !(carries && server === receiver))
     if (risky.length === 0) continue
     for (const server of risky) from.add(server)
