@@ -120,7 +120,7 @@ describe('sessions of older clients', () => {
     })
     await one.run('x = 1')
     await expect(one.run('await mcp_asker.echo(text="x")', { signal: controller.signal })).rejects.toThrow()
-    expect(await one.run('x')).toBe('1')
+    expect(await one.run('x')).toMatch(/^1\n\[sandbridge: A cell whose result was lost had made calls/)
   })
 
   it('the session id of an older client does not open its session without the token', async () => {
