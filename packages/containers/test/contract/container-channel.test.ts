@@ -13,7 +13,7 @@ import { programOnPath } from '../support/program-on-path.ts'
 
 const isDirect = ({ stdin, stdout }: Sandbox): boolean => stdin instanceof Socket && Object.is(stdin, stdout)
 
-const socketsIn = (folder: string): string[] => readdirSync(folder).filter((name) => name.startsWith('sandbridge-'))
+const socketsIn = (folder: string): string[] => readdirSync(folder).filter((name) => /^sandbridge-\w{6}$/.test(name))
 
 /** Uses an empty temporary folder until the test is over. */
 function emptyTemporaryFolder(): string {
