@@ -181,6 +181,7 @@ const forged = [
 ]
 for (const one of forged) { JSON.stringify = () => real(one); github.anything().catch(() => {}) }
 JSON.stringify = real
+await null // Calls leave after this turn, and the last timer counts.
 await new Promise((resolve) => setTimeout(resolve, 200)); process.exit()`,
       {
         onCall: ({ method }) => {
