@@ -118,7 +118,7 @@ describe('compressed responses', () => {
     ['utf-8', (text) => Buffer.from(text)],
   ]
   it.each(encodings)('a response with the encoding "%s" is read, also as events', async (encoding, encode) => {
-    if (!encode) skip('Node has zstd since 22.15')
+    if (!encode) skip('only on Node 22.15 and newer, which have zstd')
     const server = await rawRemote(({ id, args, response }) => {
       const isEvent = args['text'] === 'event'
       const reply = result(id, 'got it')

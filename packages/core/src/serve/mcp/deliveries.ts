@@ -33,6 +33,8 @@ export class Deliveries {
     if (isDelivered === false && this.#sent.size === 0) this.onLost?.(false)
     for (const { at, tell } of this.#sent.values()) tell(isDelivered ?? (now - at < READ_WITHIN_MS ? undefined : true))
     this.#sent.clear()
+    // What began meanwhile, such as a session's timers, holds this object as long as it lives.
+    this.onLost = undefined
   }
 }
 
