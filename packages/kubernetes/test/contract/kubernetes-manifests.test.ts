@@ -177,7 +177,7 @@ it('arguments of a pod arrive unchanged, since the kubelet would replace $(NAME)
 it('the capacity table of the documentation is what its arithmetic gives', () => {
   const page = readFileSync(path.join(import.meta.dirname, '../../../../docs/kubernetes.md'), 'utf8')
   const rows = [...page.matchAll(/^\| (\d+) \| (\d+) \| (\d+) \| (\d+) \| ([\d.]+) GiB \| ([\d.]+) \| (\d+) \|$/gm)]
-  expect(rows.length).toBeGreaterThan(3)
+  expect(rows.length).toBeGreaterThan(1)
   for (const row of rows) {
     const [sessions, waiting, ...said] = row.slice(1).map(Number) as [number, number, ...number[]]
     const sandboxes = sessions + waiting
