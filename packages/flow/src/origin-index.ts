@@ -1,6 +1,7 @@
 // Where the texts of a session came from: an index of hashes of what the model wrote and what servers returned. Holds
 // no text.
 import type { Source } from '@sandbridge/core/parts'
+import { INVISIBLE } from '@sandbridge/core/util/text'
 import { Fingerprints, MAX_NUMBER } from './fingerprints.ts'
 import { contentOf, eachText } from './leaves.ts'
 import { ANY_WORD, isTelling, type Looking, Owners, RUN, VALUE } from './owners.ts'
@@ -58,7 +59,6 @@ const TEXT_COST = 16
 
 /** More of these in a value can spell a text. */
 const MAX_HIDDEN = 3
-const HIDDEN = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu
 
 /** Scans one text at a time, for every session. */
 const scanner = new Scanner()
@@ -178,7 +178,7 @@ export class OriginIndex {
       const read = this.#readable(text, ARGUMENT_COST)
       let isUnknown = true
       // What is not seen is left out of readings, and nobody has said it.
-      if ((read.match(HIDDEN)?.length ?? 0) > MAX_HIDDEN) found.hasUnknown = true
+      if ((read.match(INVISIBLE)?.length ?? 0) > MAX_HIDDEN) found.hasUnknown = true
       for (const reading of readingsOf(read)) {
         const owned = this.#owners.of(reading, how)
         isUnknown &&= owned.hasUnknown

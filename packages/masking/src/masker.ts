@@ -109,8 +109,7 @@ export class Masker {
 
   /** Masks one text synchronously; undefined if it would have to be searched for names. */
   maskedNow(text: string, key?: string): string | undefined {
-    for (let read = this.#known.learn(), all = read; read > 0 && all < PIECE_CHARS; all += read)
-      read = this.#known.learn()
+    for (let left = PIECE_CHARS, read = 1; read > 0 && left > 0; left -= read) read = this.#known.learn()
     const label = this.#labelOf(text, key)
     const masked = label === undefined ? this.#mask(text) : this.#token(text, label)
     return this.#findNames && mayHoldName(masked) ? undefined : masked

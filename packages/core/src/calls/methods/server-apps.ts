@@ -57,15 +57,15 @@ export class ServerApps {
     if (appUri === undefined || result.isError === true) return
     const name = `${tool.server}.${tool.name}`
     try {
+      const reading = readingOf(tool)
       const callChars = JSON.stringify([args, result]).length
       if (callChars > MAX_CALL_CHARS)
         throw new Error(`the result has ${callChars} characters, at most ${MAX_CALL_CHARS}`)
       // The address is the server's own: its list of tools has it.
       caller.flow?.returned({ server: tool.server, name: 'list_tools' }, appUri)
       // Rules may have changed since the page was read.
-      caller.permissions?.refuseDenied(readingOf(tool), { uri: appUri })
+      caller.permissions?.refuseDenied(reading, { uri: appUri })
       const html = await this.#page(tool, appUri, caller)
-      const reading = readingOf(tool)
       this.#add(name, { server: tool.server, html, uri: appUri, reading, args, result, chars: callChars + html.length })
       const shown = JSON.stringify(name)
       caller.notes.add(`${name} has an app: show_app(result_of=${shown}) shows its newest result to the user.`)

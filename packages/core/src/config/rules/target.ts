@@ -2,6 +2,7 @@
 // denies or asks, and as different names in a rule that allows. Pure.
 import { fitsGlob } from '../../util/text/glob.ts'
 import { withSpaces } from '../../util/text/python-name.ts'
+import { INVISIBLE } from '../../util/text/visible.ts'
 
 /** A server and one of its tools, or patterns of them. */
 interface Pair {
@@ -19,7 +20,6 @@ export interface Target {
 
 const MAX_CHARS = 512
 const MAX_STARS = 8
-const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu
 /** Characters with a meaning in other hosts' rules. They are reported, because ignoring them would change the rule. */
 const FOREIGN = /[()[\]{}?|\\!,]/
 

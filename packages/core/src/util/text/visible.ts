@@ -6,6 +6,9 @@
  */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|(?<=\p{M}{4})\p{M}/gu
 
+/** What a name or a value can hold without a reader noticing. */
+export const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu
+
 const KEPT = new Set(['\n', '\t', '\ufe0f'])
 
 /** Escapes invisible characters as JSON does: `\u001b`. Line breaks, tabs and emoji marks stay. */
