@@ -67,7 +67,7 @@ export function createRoutes(bridge: Bridge, ledger: Ledger): Routes {
     get('server', server, async ({ name }) => serverDetails(await bridge.page.servers(), name)),
     post('server/restart', server, async ({ name }) => {
       const servers = await bridge.page.servers()
-      await servers.connected.upstreams.stop(name)
+      await servers.connected.upstreams.of(name).stop()
       // The catalog holds the outcome.
       await servers.connected.catalog.index([name])
       return serverDetails(servers, name)

@@ -37,7 +37,7 @@ export async function indexNow(
   { json = false }: { json?: boolean } = {},
 ): Promise<Indexed[]> {
   const started = performance.now()
-  const stateOf = (name: string) => (upstreams.state(name) === 'installing' ? 'installing' : 'starting')
+  const stateOf = (name: string) => (upstreams.of(name).state === 'installing' ? 'installing' : 'starting')
   const finished = await indexShown(catalog, names, stateOf, json)
   if (json) return finished
   if (!process.stdout.isTTY) printTable(inOrder(finished, names).map(rowOf))

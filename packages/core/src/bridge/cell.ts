@@ -10,7 +10,7 @@ import type { CellRequest } from '../cell/session/cell-run.ts'
 import type { WatchedFlows } from '../config/rules/declared-flows.ts'
 import type { RunLog } from '../observe/events/run-log.ts'
 import type { TraceContext } from '../observe/events/trace-context.ts'
-import type { Upstreams } from '../upstream/upstream.ts'
+import type { Upstreams } from '../upstream/upstream-set.ts'
 import type { ServerSet } from './server-set.ts'
 import type { Tenant } from './tenant.ts'
 

@@ -7,7 +7,7 @@ import type { EventStream } from '../observe/events/event-stream.ts'
 import { newId } from '../observe/events/new-id.ts'
 import type { Log } from '../util/log.ts'
 import type { Permissions } from '../calls/permissions/permissions.ts'
-import type { Upstreams } from '../upstream/upstream.ts'
+import type { Upstreams } from '../upstream/upstream-set.ts'
 
 export interface DefinitionSource {
   /** Returns the current definitions if they may have changed since the last read, else undefined. */

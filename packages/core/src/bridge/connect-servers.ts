@@ -23,8 +23,8 @@ import type { Stores } from '../keep/store.ts'
 import { usersFolder } from '../keep/user-folder.ts'
 import type { SignInPlace } from '../upstream/oauth-part.ts'
 import { createTokenStore, type TokenStore } from '../upstream/auth/token-store.ts'
-import { UpstreamSet, type UpstreamJail, type UpstreamsOptions } from '../upstream/upstream-set.ts'
-import type { Upstreams, UpstreamTool } from '../upstream/upstream.ts'
+import { UpstreamSet, type UpstreamJail, type Upstreams, type UpstreamsOptions } from '../upstream/upstream-set.ts'
+import type { UpstreamTool } from '../upstream/upstream.ts'
 import { CLIENT_INFO } from '../util/version.ts'
 import { withHelpersHeaders } from '../upstream/auth/headers-helper.ts'
 import { systemKeychain } from '../upstream/auth/keychain.ts'
@@ -129,20 +129,20 @@ export function connectServers(options: ConnectOptions): ConnectedServers {
     },
   })
   const listed = (server: string, tools: UpstreamTool[]) => {
-    return { tools, instructions: upstreams.instructions(server), skipped: upstreams.skippedTools(server) }
+    return { tools, instructions: upstreams.of(server).instructions, skipped: upstreams.of(server).skippedTools }
   }
   const catalog = new Catalog({
     definitions,
     home: context.home,
     listTools: async (server, signal, again) => listed(server, await upstreams.listTools(server, signal, again)),
-    toolChanges: (server) => upstreams.toolChanges(server),
+    toolChanges: (server) => upstreams.of(server).toolChanges,
     listOfferings: async (server, signal) => {
       // Sequential: some servers lose replies when they get two requests at once.
       const resources = await upstreams.listResources(server, signal).catch(() => undefined)
       const prompts = await upstreams.listPrompts(server, signal).catch(() => undefined)
       return { ...(resources && { resources }), ...(prompts && { prompts }) }
     },
-    state: (server) => upstreams.state(server),
+    state: (server) => upstreams.of(server).state,
     startInputs: (definition) => startInputs(definition, { ...hostOf(options), tokensFile: tokens }),
     store,
     abilities: () => {

@@ -12,7 +12,7 @@ import { writeFailure } from '../util/files/file-failure.ts'
 import { record } from '../observe/record-part.ts'
 import { asksForTelemetry, telemetry, type TelemetryPart } from '../observe/telemetry-part.ts'
 import type { Stores } from '../keep/store.ts'
-import type { Upstreams } from '../upstream/upstream.ts'
+import type { Upstreams } from '../upstream/upstream-set.ts'
 import { VERSION } from '../util/version.ts'
 
 interface ObservedParts {
@@ -139,7 +139,7 @@ function redactFor(all: ReturnType<ObservedParts['opened']>, server: string, tex
   for (const { upstreams } of all) {
     if (!upstreams.definitions.some(({ name }) => name === server)) continue
     isKnown = true
-    redacted = upstreams.redact(server, redacted)
+    redacted = upstreams.of(server).reports.redact(redacted)
   }
   return isKnown ? redacted : '[redacted]'
 }

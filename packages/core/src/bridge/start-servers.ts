@@ -14,7 +14,7 @@ export function startServers(
   enter: (server: string, signal: AbortSignal) => () => void,
 ): AbortController | undefined {
   const broken = new Set(catalog.servers().flatMap(({ name, problem }) => (problem === undefined ? [] : [name])))
-  const starting = named.filter(({ name }) => !broken.has(name) && upstreams.state(name) === 'not-started')
+  const starting = named.filter(({ name }) => !broken.has(name) && upstreams.of(name).state === 'not-started')
   if (starting.length === 0) return undefined
   const over = new AbortController()
   const { signal } = over

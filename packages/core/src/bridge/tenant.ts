@@ -180,7 +180,7 @@ export class Tenant {
       const reason = whyOwn(definition)
       return {
         server: definition.name,
-        state: upstreams!.state(definition.name),
+        state: upstreams!.of(definition.name).state,
         clients: found?.users ?? 1,
         ...(found && { process: found.id }),
         ...(reason && { reason }),

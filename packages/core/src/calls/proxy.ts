@@ -242,7 +242,7 @@ export const ownMethods: Methods = {
     const serverName = allowedServer(server, catalog, scope)
     const tools = await withUser(serverName, context, signal, () => catalog.shownTools(serverName, signal))
     const entry = catalog.servers().find((other) => other.name === serverName)
-    const instructions = upstreams.instructions(serverName)
+    const instructions = upstreams.of(serverName).instructions
     const transport = upstreams.definitions.find((definition) => definition.name === serverName)?.transport
     return {
       name: serverName,

@@ -13,22 +13,17 @@ import type { Reached, UpstreamPlace } from './lifecycle/upstream-place.ts'
 import { complete, getPrompt, listPrompts, listResources, readResource } from './listing/offerings.ts'
 import type { SharedUpstreams } from './shared-upstreams.ts'
 import type {
-  SkippedTool,
   CallOptions,
   GottenPrompt,
   Meta,
   OnCut,
   ReadResource,
-  ServerStart,
   SignInOptions,
-  ToolChanges,
   ToolResult,
   UpstreamListener,
   UpstreamPrompt,
   UpstreamResource,
-  UpstreamState,
   UpstreamTool,
-  Upstreams,
 } from './upstream.ts'
 import { SignIns } from './auth/sign-ins.ts'
 import type { TokenStore } from './auth/token-store.ts'
@@ -70,7 +65,8 @@ export interface UpstreamsOptions
   tokenStore?: TokenStore
 }
 
-export class UpstreamSet implements Upstreams {
+/** All configured upstreams. Each starts on first use, is shared by all sessions, and restarts after an exit. */
+export class UpstreamSet {
   readonly #place: UpstreamPlace
   readonly #shared: UpstreamsOptions['shared']
   readonly #maxProcesses: number
@@ -92,6 +88,7 @@ export class UpstreamSet implements Upstreams {
     this.redefine(definitions)
   }
 
+  /** Applies a new list. Unchanged servers keep running; the others are stopped when their open calls have ended. */
   redefine(wanted: readonly ServerDefinition[]): void {
     const before = new Map(this.#upstreams)
     this.definitions = wanted
@@ -109,42 +106,28 @@ export class UpstreamSet implements Upstreams {
     }
   }
 
-  state(server: string): UpstreamState {
-    return this.#find(server).state
+  /** One of them, with what is known of it. @throws BridgeError PROXY_SERVER_UNAVAILABLE for an unknown name */
+  of(server: string): ManagedUpstream {
+    const upstream = this.#upstreams.get(server)
+    if (upstream) return upstream
+    throw new BridgeError('PROXY_SERVER_UNAVAILABLE', `Unknown server '${server}'`)
   }
 
-  lastStart(server: string): ServerStart | undefined {
-    return this.#find(server).lastStart
-  }
-
-  whyUnanswered(server: string): Promise<string | undefined> {
-    return this.#find(server).whyUnanswered()
-  }
-
-  redact(server: string, text: string): string {
-    return this.#find(server).reports.redact(text)
-  }
-
-  instructions(server: string): string | undefined {
-    return this.#find(server).instructions
-  }
-
-  toolChanges(server: string): ToolChanges {
-    return this.#find(server).toolChanges
-  }
-
-  skippedTools(server: string): readonly SkippedTool[] {
-    return this.#find(server).skippedTools
-  }
-
+  /** Starts a server that does not run. @throws BridgeError UPSTREAM_* */
   async start(server: string, signal?: AbortSignal): Promise<void> {
     await this.#use(server, signal, () => Promise.resolve())
   }
 
+  /**
+   * Lists a server's tools, starting it if necessary; answered from memory until the server announces a change.
+   * @param again asks the server in any case: some announce no change
+   * @throws BridgeError UPSTREAM_*
+   */
   async listTools(server: string, signal?: AbortSignal, again?: boolean): Promise<UpstreamTool[]> {
     return this.#find(server, signal).listTools(signal, again)
   }
 
+  /** @throws BridgeError UPSTREAM_* or CANCELLED. A result with `isError` is returned. */
   callTool(
     server: string,
     tool: string,
@@ -171,10 +154,16 @@ export class UpstreamSet implements Upstreams {
     })
   }
 
+  /**
+   * Resources and templates of a server, requested each time; empty without that capability.
+   * @param onCut called when the server lists too many
+   * @throws BridgeError UPSTREAM_* or TOOL_FAILED
+   */
   listResources(server: string, signal?: AbortSignal, onCut?: OnCut): Promise<UpstreamResource[]> {
     return this.#use(server, signal, (connection) => listResources(connection, signal, this.#loggedCut(server, onCut)))
   }
 
+  /** @throws BridgeError UPSTREAM_*, TOOL_FAILED with the server's reason, PROXY_TOOL_UNKNOWN without resources */
   readResource(server: string, uri: string, signal?: AbortSignal, meta?: Meta): Promise<ReadResource> {
     return this.#use(server, signal, (connection) => readResource(connection, uri, signal, meta))
   }
@@ -192,31 +181,37 @@ export class UpstreamSet implements Upstreams {
     return this.#use(server, signal, (connection) => getPrompt(connection, prompt, signal, meta))
   }
 
+  /**
+   * Values that the server offers for a text that is being written; none from a server without completions.
+   * @param asked the params of `completion/complete`
+   * @throws BridgeError UPSTREAM_* or TOOL_FAILED
+   */
   complete(server: string, asked: Record<string, unknown>, signal?: AbortSignal, meta?: Meta): Promise<string[]> {
     return this.#use(server, signal, (connection) => complete(connection, asked, signal, meta))
   }
 
+  /** Whether `signIn` helps when the server requires authentication; false if its entry has the credentials. */
   canSignIn(server: string): boolean {
-    return this.#signIns.canSignIn(this.#find(server).definition)
+    return this.#signIns.canSignIn(this.of(server).definition)
   }
 
+  /** @throws BridgeError as `login` does, or what `showPage` throws */
   async signIn(server: string, options: SignInOptions): Promise<void> {
-    const transport = await this.#place.resolveTransport(this.#find(server).definition)
+    const transport = await this.#place.resolveTransport(this.of(server).definition)
     if (transport.type !== 'stdio') await this.#signIns.signIn(server, transport, options)
   }
 
+  /** Resolves when the server says that the user has finished on a page, after a timeout, or on abort. */
   async pageFinished(server: string, id: string, signal: AbortSignal): Promise<void> {
-    await this.#find(server).reports.finishedPages.wait(id, signal)
+    await this.of(server).reports.finishedPages.wait(id, signal)
   }
 
+  /** Tells the listener what happens to any server from now on. */
   listen(listener: UpstreamListener): void {
     this.#listeners.push(listener)
   }
 
-  async stop(server: string): Promise<void> {
-    await this.#find(server).stop()
-  }
-
+  /** Stops every upstream with its whole process group. */
   async close(): Promise<void> {
     const own = [...this.#upstreams.values()].filter((upstream) => !this.#leave(upstream, false))
     await Promise.all([...own, ...this.#retiring].map((upstream) => upstream.close()))
@@ -232,9 +227,7 @@ export class UpstreamSet implements Upstreams {
   #find(server: string, signal?: Abortable): ManagedUpstream {
     // Hundreds of calls may share a signal; Node would warn of a leak.
     if (signal instanceof AbortSignal) setMaxListeners(0, signal)
-    const upstream = this.#upstreams.get(server)
-    if (upstream) return upstream
-    throw new BridgeError('PROXY_SERVER_UNAVAILABLE', `Unknown server '${server}'`)
+    return this.of(server)
   }
 
   async #use<T>(
@@ -302,6 +295,8 @@ export class UpstreamSet implements Upstreams {
     throw new BridgeError('UPSTREAM_UNREACHABLE', text, { hint: 'Retry when some calls have finished.' })
   }
 }
+
+export type Upstreams = Pick<UpstreamSet, keyof UpstreamSet>
 
 /** The words of a failed call, without what a server quotes of its key or token. */
 function withoutSecrets(result: ToolResult, redact: Redactor): ToolResult {

@@ -41,7 +41,7 @@ it.each([
       message: `Server 'never-lists' did not answer the listing of its tools within ${s} s. No call was sent`,
     })
     // Control: it answers everything else.
-    expect(upstreams.state('never-lists')).toBe('running')
+    expect(upstreams.of('never-lists').state).toBe('running')
   },
 )
 
@@ -63,7 +63,7 @@ it('a server is asked after a call that its caller gave up after a while, and no
     pass(ms)
     abort.abort()
     await expect(call).rejects.toMatchObject({ code: 'CANCELLED' })
-    return upstreams.whyUnanswered('goes-deaf')
+    return upstreams.of('goes-deaf').whyUnanswered()
   }
   expect(await giveUpAfter(500, 'deafen')).toBeUndefined()
   await until(async () => (await seen()).filter((what) => what === 'tools/call').length === 2)

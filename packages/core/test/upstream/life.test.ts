@@ -23,7 +23,7 @@ describe('idle servers', () => {
   it('idle servers are stopped, and started again on the next use', async () => {
     const upstreams = open([raw('good')], { idleMs: 100 })
     const first = textOf(await upstreams.callTool('good', 'pid', {}))
-    await until(() => upstreams.state('good') === 'not-started')
+    await until(() => upstreams.of('good').state === 'not-started')
     await until(() => !isAlive(Number(first)))
     expect(textOf(await upstreams.callTool('good', 'pid', {}))).not.toBe(first)
   })
@@ -34,10 +34,10 @@ describe('idle servers', () => {
     const abort = new AbortController()
     const call = upstreams.callTool('slow', 'slow', {}, { signal: abort.signal })
     await new Promise((resolve) => setTimeout(resolve, 300))
-    expect(upstreams.state('slow')).toBe('running')
+    expect(upstreams.of('slow').state).toBe('running')
     abort.abort()
     await expect(call).rejects.toMatchObject({ code: 'CANCELLED' })
-    await until(() => upstreams.state('slow') === 'not-started')
+    await until(() => upstreams.of('slow').state === 'not-started')
   })
 })
 
@@ -48,7 +48,7 @@ it('another list of servers leaves a server running that is the same, and starts
   upstreams.redefine([named('a'), named('c')])
   expect(textOf(await upstreams.callTool('a', 'pid', {}))).toBe(first)
   expect(textOf(await upstreams.callTool('c', 'pid', {}))).not.toBe(first)
-  expect(() => upstreams.state('b')).toThrow("Unknown server 'b'")
+  expect(() => upstreams.of('b').state).toThrow("Unknown server 'b'")
   await until(() => !isAlive(gone))
 })
 
@@ -61,7 +61,7 @@ it.each([[undefined], [new AbortController().signal]])(
     upstreams.listen({ onTools: (name) => toolsOf.push(name) })
     const listed = upstreams.listTools('a', signal)
     const calls = [1, 2].map(() => upstreams.callTool('a', 'pid', {}, signal ? { signal } : {}))
-    expect(upstreams.state('a')).toBe('starting')
+    expect(upstreams.of('a').state).toBe('starting')
     upstreams.redefine([{ ...before, transport: { ...before.transport, env: { NEW: '1' } } as never }])
     const [first, second] = (await Promise.all(calls)).map(textOf)
     expect(second).toBe(first)
@@ -80,7 +80,7 @@ describe('the bound on processes', () => {
     await upstreams.listTools('b')
     await upstreams.callTool('a', 'pid', {})
     await upstreams.listTools('c')
-    expect(['a', 'b', 'c'].map((name) => upstreams.state(name))).toEqual(['running', 'not-started', 'running'])
+    expect(['a', 'b', 'c'].map((name) => upstreams.of(name).state)).toEqual(['running', 'not-started', 'running'])
   })
 
   it('the limit on server processes refuses a start when all are in use, and does not count it as a failure of the server', async () => {
@@ -104,7 +104,7 @@ describe('limits of a definition', () => {
       code: 'UPSTREAM_TIMEOUT',
       message: "Server 'slow' did not answer the call of 'slow' within 0.2 s, which may or may not have taken effect",
     })
-    expect(upstreams.state('slow')).toBe('running')
+    expect(upstreams.of('slow').state).toBe('running')
   })
 
   it('a server that is not trusted is never started', async () => {
@@ -141,7 +141,7 @@ describe('what a server may ask for', () => {
   ])("a server's request %s is answered by the client of the cell", async (method, expected) => {
     const upstreams = open([raw('asks', method)], { requests: () => requests })
     expect(JSON.parse(textOf(await upstreams.callTool('asks', 'ask', {})))).toEqual(expected)
-    expect(JSON.parse(upstreams.instructions('asks')!)).toEqual({
+    expect(JSON.parse(upstreams.of('asks').instructions!)).toEqual({
       roots: {},
       elicitation: { form: { applyDefaults: true }, url: {} },
       sampling: {},
@@ -154,7 +154,7 @@ describe('what a server may ask for', () => {
       const upstreams = open([raw('asks', method)])
       const answer = JSON.parse(textOf(await upstreams.callTool('asks', 'ask', {})))
       expect(answer).toMatchObject({ code: -32601, message: expect.stringContaining('is not supported') })
-      expect(upstreams.instructions('asks')).toBe('{}')
+      expect(upstreams.of('asks').instructions).toBe('{}')
     },
   )
 

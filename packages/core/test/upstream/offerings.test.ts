@@ -90,7 +90,7 @@ it('a list of resources that is not answered can be cancelled', async () => {
   const listing = upstreams.listResources('docs', abort.signal)
   setImmediate(() => abort.abort())
   await expect(listing).rejects.toMatchObject({ code: 'CANCELLED' })
-  expect(upstreams.state('docs')).toBe('running')
+  expect(upstreams.of('docs').state).toBe('running')
 })
 
 it('the published server "everything" lists resources, templates and prompts', async () => {

@@ -21,7 +21,7 @@ it('the published server "everything" has tools, structured results, images, pro
   expect(weather.structuredContent).toMatchObject({ temperature: expect.any(Number) })
   const image = await upstreams.callTool('everything', 'get-tiny-image', {})
   expect(image.content).toContainEqual(expect.objectContaining({ type: 'image', mimeType: 'image/png' }))
-  expect(upstreams.instructions('everything')).toMatch(/\w/)
+  expect(upstreams.of('everything').instructions).toMatch(/\w/)
 
   const progress: number[] = []
   const abort = new AbortController()

@@ -19,7 +19,7 @@ describe('what servers write', () => {
   it('instructions of a server are cut to their limit, and results are not', async () => {
     const upstreams = open([raw('long-winded')])
     const result = await upstreams.callTool('long-winded', 'x', {})
-    expect(upstreams.instructions('long-winded')).toBe('i'.repeat(8192))
+    expect(upstreams.of('long-winded').instructions).toBe('i'.repeat(8192))
     expect(result).toEqual({ content: [], instructions: 'i'.repeat(1_000_000) })
     expect(upstreams.logged.join('')).toContain('but for the first 8192 of 1000000 characters, of initialize')
   })
@@ -27,7 +27,7 @@ describe('what servers write', () => {
   it('instructions of a server of the modern era are cut as well', async () => {
     const upstreams = open([raw('modern', 'long-winded')])
     await upstreams.listTools('modern')
-    expect(upstreams.instructions('modern')).toBe('i'.repeat(8192))
+    expect(upstreams.of('modern').instructions).toBe('i'.repeat(8192))
   })
 
   it('a result is passed on unchanged, whatever output schema its tool declared', async () => {

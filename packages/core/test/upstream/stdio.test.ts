@@ -21,15 +21,15 @@ const lines = async (file: string): Promise<string[]> =>
 describe('starting', () => {
   it('a server is not started before it is needed, and concurrent first uses start one process', async () => {
     const upstreams = open([raw('good')])
-    expect(upstreams.state('good')).toBe('not-started')
+    expect(upstreams.of('good').state).toBe('not-started')
     const calls = Array.from({ length: 20 }, () => upstreams.callTool('good', 'pid', {}))
     const listing = upstreams.listTools('good')
-    await until(() => upstreams.state('good') === 'starting')
+    await until(() => upstreams.of('good').state === 'starting')
     const pids = new Set((await Promise.all(calls)).map(textOf))
     expect(pids.size).toBe(1)
     expect((await listing).map((tool) => tool.name)).toEqual(['echo', 'pid'])
-    expect(upstreams.state('good')).toBe('running')
-    expect(upstreams.instructions('good')).toBe('mode good')
+    expect(upstreams.of('good').state).toBe('running')
+    expect(upstreams.of('good').instructions).toBe('mode good')
   })
 
   it("a server gets its own environment and a few harmless variables, and not the bridge's", async () => {
@@ -65,7 +65,7 @@ describe('starting', () => {
       userHint: 'Read its full output with `sandbridge servers exit --log`.',
       log: 'fatal: cannot log in with [redacted] (args --password=[redacted])',
     })
-    expect(upstreams.state('exit')).toBe('failed')
+    expect(upstreams.of('exit').state).toBe('failed')
     expect(JSON.stringify([error, upstreams.logged])).not.toMatch(/hunter22|s3cr3t/)
   })
 
@@ -86,7 +86,7 @@ describe('starting', () => {
       code: 'UPSTREAM_TIMEOUT',
       message: "Server 'hang' did not complete its start within 3 s. Last output: loading a very large model",
     })
-    expect(upstreams.state('hang')).toBe('failed')
+    expect(upstreams.of('hang').state).toBe('failed')
   })
 
   it.each([
@@ -165,7 +165,7 @@ describe('calls', () => {
     await until(async () => (await lines(file)).length === 2)
     const [called, cancelled] = await lines(file)
     expect(cancelled).toBe(called!.replace('called', 'cancelled'))
-    expect(upstreams.state('slow')).toBe('running')
+    expect(upstreams.of('slow').state).toBe('running')
   })
 
   it('progress of a call is passed on in order', async () => {
@@ -199,7 +199,7 @@ describe('calls', () => {
           "Server 'dies' exited with code 9 during the call of 'pid', which may or may not have taken effect. " +
           'Last output: out of luck',
       })
-      expect(upstreams.state('dies')).toBe('failed')
+      expect(upstreams.of('dies').state).toBe('failed')
     }
     expect(pids.size).toBe(4)
   })
@@ -223,7 +223,7 @@ describe('a server that lives on without', () => {
     const first = textOf(await upstreams.callTool('closes-pipes', 'pid', {}))
     await upstreams.callTool('closes-pipes', 'stdin', {})
     await expect(upstreams.callTool('closes-pipes', 'echo', {})).rejects.toMatchObject({ code: 'UPSTREAM_UNREACHABLE' })
-    await until(() => upstreams.state('closes-pipes') !== 'running')
+    await until(() => upstreams.of('closes-pipes').state !== 'running')
     expect(textOf(await upstreams.callTool('closes-pipes', 'pid', {}))).not.toBe(first)
   })
 })
@@ -303,6 +303,6 @@ it('the 2026-07-28 revision is used with a server that knows no other, and as to
     content: [{ type: 'odd' }],
     structuredContent: 7,
   })
-  expect(upstreams.instructions('modern')).toBe('mode modern')
+  expect(upstreams.of('modern').instructions).toBe('mode modern')
   expect(upstreams.logged.join('')).toContain('era="modern"')
 })

@@ -3,8 +3,7 @@ import { onTestFinished } from 'vitest'
 import type { ServerDefinition } from '../../src/config/entries/server-definition.ts'
 import { type ClientContext, processContext } from '../../src/config/settings/client-context.ts'
 import { createLog } from '../../src/util/log.ts'
-import { UpstreamSet, type UpstreamsOptions } from '../../src/upstream/upstream-set.ts'
-import type { Upstreams } from '../../src/upstream/upstream.ts'
+import { UpstreamSet, type Upstreams, type UpstreamsOptions } from '../../src/upstream/upstream-set.ts'
 
 export { program, published, raw, textOf } from './definitions.ts'
 

@@ -54,7 +54,7 @@ describe('a server that npm installs', { timeout: 120_000 }, () => {
     const heard: string[] = []
     const onProgress = ({ message = '' }) => void heard.push(message)
     const states = new Set<string>()
-    const watching = setInterval(() => states.add(upstreams.state('second-server')), 10)
+    const watching = setInterval(() => states.add(upstreams.of('second-server').state), 10)
     const calls = names.map((name) => upstreams.callTool(name, 'echo', { text: name }, { onProgress }))
     expect((await Promise.all(calls)).map(textOf)).toEqual(names)
     clearInterval(watching)
@@ -88,7 +88,7 @@ describe('a server that npm installs', { timeout: 120_000 }, () => {
     const goOn = registry.pause()
     const upstreams = open([server('late-server')], { ...SHORT, installLimits: { quietMs: 20_000, lookMs: 50 } })
     const listing = upstreams.listTools('late-server')
-    await until(() => upstreams.state('late-server') === 'installing')
+    await until(() => upstreams.of('late-server').state === 'installing')
     await Promise.all([upstreams.close(), expect(listing).rejects.toMatchObject({ code: 'SHUTTING_DOWN' })])
     expect(isInstalled('late-server')).toBe(false)
     goOn()
@@ -103,7 +103,7 @@ describe('a server that npm installs', { timeout: 120_000 }, () => {
     const folder = folderOf('broken-server')
     const upstreams = open([server('broken-server')])
     expect(await upstreams.listTools('broken-server')).toHaveLength(2)
-    await upstreams.stop('broken-server')
+    await upstreams.of('broken-server').stop()
     await rm(path.join(folder, 'node_modules/broken-server-parts/index.js'))
     await expect(upstreams.listTools('broken-server')).rejects.toMatchObject({
       code: 'UPSTREAM_UNREACHABLE',

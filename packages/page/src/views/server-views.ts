@@ -51,7 +51,7 @@ export function serverList({
     // Its number of tools is of those that rules allow. The row has the number of all of them.
     const { tools, about: description } = catalog.details(entry.name)
     const tokens = listingTokens(tools)
-    return { ...entry, description, type, tokens, start: upstreams.lastStart(entry.name) }
+    return { ...entry, description, type, tokens, start: upstreams.of(entry.name).lastStart }
   })
   const untrusted = discovered.untrusted.map(({ name, source }) => ({ name, file: source.file }))
   const skipped = discovered.skipped.map(({ name, file, reason }) => ({ name, file, reason }))
@@ -71,7 +71,7 @@ export async function serverDetails(
     ...entry,
     type: transport.type,
     tokens: listingTokens(tools),
-    start: upstreams.lastStart(name),
+    start: upstreams.of(name).lastStart,
     commandLine: commandLine(transport),
     file: source.file,
     canSignIn: upstreams.canSignIn(name),

@@ -125,7 +125,7 @@ describe('the page (needs Chromium)', () => {
     expect(facts).toMatch(/about [\d,]+ tokens/)
     expect(facts).toMatch(/Last start\s+took [\d.]+ m?s, runs since \d\d:\d\d:\d\d/)
     expect(await page.getByRole('link', { name: /everything/ }).innerText()).toMatch(/started in [\d.]+ m?s/)
-    await opened.upstreams.stop('everything')
+    await opened.upstreams.of('everything').stop()
     await page.getByText(/took [\d.]+ m?s, ran from \d\d:\d\d:\d\d/).waitFor()
     await page.getByRole('link', { name: /broken/ }).click()
     await page.getByRole('button', { name: 'Start' }).click()

@@ -86,7 +86,7 @@ describe('transports and eras', () => {
     async (legacy) => {
       const upstreams = open([remote('r', (await bothEras(legacy)).url)])
       expect(textOf(await echo(upstreams, 'hi'))).toBe('hi')
-      expect(upstreams.instructions('r')).toBe('speaks both')
+      expect(upstreams.of('r').instructions).toBe('speaks both')
       expect(upstreams.logged.join('')).toContain('era="modern"')
       // This tool's definition requires one parameter to be repeated in a header.
       expect(textOf(await upstreams.callTool('r', 'echo', { text: 'hi', region: 'eu' }))).toBe('hi')
@@ -313,10 +313,10 @@ it('a silent connection is pinged after five minutes, and given up when it is de
   vi.advanceTimersByTime(5 * 60_000)
   await heard(() => pings() === 1)
   await echo(upstreams, 'y')
-  expect(upstreams.state('r')).toBe('running')
+  expect(upstreams.of('r').state).toBe('running')
   isGone = true
   vi.advanceTimersByTime(5 * 60_000)
-  await heard(() => upstreams.state('r') === 'not-started')
+  await heard(() => upstreams.of('r').state === 'not-started')
   expect(pings()).toBe(2)
 })
 

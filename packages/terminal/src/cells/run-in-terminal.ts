@@ -110,7 +110,7 @@ function showStartingServers(upstreams: Upstreams, bar: ProgressBar): () => void
   const startedAt = performance.now()
   const timer = setInterval(() => {
     const named = (state: UpstreamState) =>
-      upstreams.definitions.map(({ name }) => name).filter((name) => upstreams.state(name) === state)
+      upstreams.definitions.map(({ name }) => name).filter((name) => upstreams.of(name).state === state)
     const parts = (['starting', 'installing'] as const)
       .map((state) => [state, named(state).join(', ')])
       .filter(([, names]) => names !== '')

@@ -1,6 +1,7 @@
 // About servers that a search did not cover, as else a tool seems not to exist, and about those that do not answer.
 import type { Unsearched } from '../catalog/known-server.ts'
-import type { SkippedTool, Upstreams } from '../../upstream/upstream.ts'
+import type { SkippedTool } from '../../upstream/upstream.ts'
+import type { Upstreams } from '../../upstream/upstream-set.ts'
 import { oneLine } from '../../util/text/server-words.ts'
 import { firstOf } from '../../util/text/count.ts'
 import { ONLY_NAMED } from '../scope.ts'
@@ -77,14 +78,17 @@ export function unsearchedNews(
 /** One sentence for each server that has not answered. */
 export async function unansweredNotes(
   called: CalledTools,
-  upstreams: Pick<Upstreams, 'whyUnanswered'>,
+  upstreams: Pick<Upstreams, 'of'>,
   flow: SessionFlow | undefined,
 ): Promise<string[]> {
   // The calls that the time limit ended are reported to their upstreams first.
   await nextTurn()
   const reasons = await Promise.all(
     [...called.servers].map(async (server) => {
-      const reason = await upstreams.whyUnanswered(server).catch(() => undefined)
+      const reason = await upstreams
+        .of(server)
+        .whyUnanswered()
+        .catch(() => undefined)
       if (reason !== undefined) flow?.returned({ server, name: 'silence' }, reason)
       return reason
     }),

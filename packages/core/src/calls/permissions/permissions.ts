@@ -14,7 +14,7 @@ import type { Policy, Standing, Subject } from '../../config/rules/policy.ts'
 import { type Rule, ruleFor } from '../../config/rules/rule.ts'
 import { unmatchedName, type UnmatchedRule, unmatchedRules } from '../../config/rules/unmatched-rules.ts'
 import type { Document } from '../../keep/store.ts'
-import type { Upstreams } from '../../upstream/upstream.ts'
+import type { Upstreams } from '../../upstream/upstream-set.ts'
 import type { AnswerPage } from './answer-page.ts'
 
 interface PermissionsOptions {

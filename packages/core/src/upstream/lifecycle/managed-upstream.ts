@@ -134,7 +134,7 @@ export class ManagedUpstream {
     return (await this.#silence.isDeaf()) ? `Server '${name}' did not answer. ${DEAF}.` : undefined
   }
 
-  /** What the server has said, since its start, of changes of its tools: see `Upstreams`. */
+  /** What the server has said, since its start, of changes of its tools. */
   get toolChanges(): ToolChanges {
     if (!this.#tools.hasChanged) return 'none'
     return this.#tools.isOutdated ? 'unread' : 'read'
