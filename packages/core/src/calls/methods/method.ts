@@ -37,7 +37,7 @@ interface ProxyOptions {
   /**
    * Signs this cell's user in to a server; never another user.
    * @returns whether the sign-in counts for calls of this cell or only from the next cell on
-   * @throws BridgeError as `Upstreams.signIn` does
+   * @throws BridgeError as signing in does
    */
   signIn: (server: string, options: SignInOptions) => Promise<'now' | 'next-cell'>
   signInPage: SignInPage | undefined
