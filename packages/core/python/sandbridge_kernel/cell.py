@@ -42,13 +42,19 @@ class Compiler:
                 for alias in node.names:
                     self._flags |= _FUTURES.get(alias.name, 0)
         last, statements = None, list(tree.body)
-        if tree.body and isinstance(tree.body[-1], ast.Expr):
+        if tree.body and isinstance(end := tree.body[-1], ast.Expr) and not _is_silent(end, lines):
             last = ast.Expression(tree.body.pop().value)
         # Compile both before either runs: a syntax error in the last line must not leave a cell half done.
         with advised(tree, source):
             body = compile(tree, filename, "exec", self._flags, True) if tree.body else None
         value = None if last is None else compile(last, filename, "eval", self._flags, True)
         return body, value, statements
+
+
+def _is_silent(end: ast.Expr, lines: list[str]) -> bool:
+    """A value before a semicolon is not shown, as in IPython."""
+    after = lines[(end.end_lineno or 1) - 1].encode()[end.end_col_offset :]
+    return after.lstrip().startswith(b";")
 
 
 def is_async(code: CodeType | None) -> bool:

@@ -68,6 +68,7 @@ def found_for(error: BaseException) -> dict[str, str]:
             _mcp_result,
             _event_loop,
             _server_name,
+            _of_notebooks,
             _lost_name,
             _module,
             _keyboard,
@@ -154,6 +155,32 @@ def _server_name(error: BaseException) -> _Advice:
     return {"hint": registry.not_found(name.removeprefix("mcp_"), ServerNotFound).hint}
 
 
+_SHELL_WORDS = frozenset("ls cd pwd cat pip conda mkdir git".split())
+_OF_SHELL = frozenset("get_ipython run_line_magic run_cell_magic getoutput system".split())
+_ELSEWHERE = {
+    "IPython": "Of IPython, cells have IPython.display, without its shell: write the rest in Python.",
+    "mcp": "This mcp is not the SDK. The servers are connected: `await mcp_NAME.TOOL(…)`, mcp_servers.",
+    "google": "google.colab is only in Colab: files are in /workspace and /projects. "
+    "Other parts are packages: `sandbridge packages add google-cloud-storage`.",
+}
+_SAID = {"null": "None", "true": "True", "false": "False"}
+
+
+def _of_notebooks(error: BaseException) -> _Advice:
+    """What belongs to IPython, to Colab, to a shell, to JSON, or to the SDK of MCP."""
+    name = str(getattr(error, "name", None))
+    if isinstance(error, (NameError, AttributeError)) and name in _OF_SHELL:
+        return {"hint": "A cell has no shell of IPython. Its commands are lines: `!ls`, `%cd`, `%%bash`."}
+    if isinstance(error, NameError):
+        if name in _SHELL_WORDS:
+            return {"hint": f"Begin a command of a shell with `!`: `!{name}`; a folder is changed with `%cd`."}
+        if re.fullmatch(r"In|Out|_{2,3}|_i?\d+", name):
+            return {"hint": "Of earlier values `_` is kept, the last one; runtime.output(3) is what cell 3 showed."}
+        return {"hint": f"In Python it is {_SAID[name]}; json.loads(text) reads JSON."} if name in _SAID else None
+    hint = _ELSEWHERE.get(name.partition(".")[0]) if type(error) in (ImportError, ModuleNotFoundError) else None
+    return {"hint": hint} if hint else None
+
+
 def _lost_name(error: BaseException) -> _Advice:
     if lost not in _LOST or not isinstance(error, NameError) or isinstance(error, UnboundLocalError):
         return None
@@ -194,7 +221,8 @@ def _module(error: BaseException) -> _Advice:
     from difflib import get_close_matches
 
     names = _packages()
-    like = get_close_matches(root, [name for name in {*names, *sys.stdlib_module_names} if name != root], 1, 0.8)
+    public = [name for name in {*names, *sys.stdlib_module_names} if name != root and name[0] != "_"]
+    like = get_close_matches(root, public, 1, 0.8)
     told = {
         "hint": (f"Did you mean {like[0]}? " if like else "")
         + f"{root} is not in this sandbox. {_why_missing(root) or installing(names, _DISTRIBUTIONS.get(root, root))}"
@@ -203,9 +231,12 @@ def _module(error: BaseException) -> _Advice:
 
 
 def _keyboard(error: BaseException) -> _Advice:
+    modules = {str(frame.f_globals.get("__name__")) for frame, _ in frames_of(error)}
+    if modules & {"bdb", "pdb"}:
+        return {"hint": "A cell has no keyboard for a debugger: print values, or look at them in the next cell."}
     if not isinstance(error, EOFError) or str(error) not in ("EOF when reading a line", ""):
         return None
-    if any(str(frame.f_globals.get("__name__")) == "getpass" for frame, _ in frames_of(error)):
+    if "getpass" in modules:
         return {
             "hint": "A cell has no keyboard. Secrets belong into the configuration of a server, which its tools then use."
         }

@@ -157,6 +157,17 @@ class JSON(DisplayObject):
         return json.loads(self.data) if isinstance(self.data, str) else self.data
 
 
+class GeoJSON(JSON):
+    pass
+
+
+class Video(DisplayObject):
+    _mode = "rb"
+
+    def _repr_html_(self) -> str:
+        return f'<video src="{self.url or self.filename}"></video>'
+
+
 class Pretty(DisplayObject):
     def __repr__(self) -> str:
         return str(self.data)
@@ -209,12 +220,21 @@ class IFrame:
         return f'<iframe src="{self.src}"></iframe>'
 
 
+class YouTubeVideo(IFrame):
+    def __init__(self, id: str, width: object = 400, height: object = 300, **_: object) -> None:
+        super().__init__(f"https://www.youtube.com/embed/{id}", width, height)
+
+
 class FileLink:
     def __init__(self, path: Any, *_: object, **__: object) -> None:
         self.path = os.fspath(path)
 
     def __repr__(self) -> str:
         return str(os.path.abspath(self.path))
+
+
+class FileLinks(FileLink):
+    pass
 
 
 def _wave(samples: Any, rate: int) -> bytes:
@@ -251,6 +271,9 @@ def get_ipython() -> None:
     """There is no shell of IPython."""
 
 
+_EMPTY = ("IPython.core", "IPython.lib")
+
+
 class _Finder:
     """Stands after all others: finds IPython only where it is not installed."""
 
@@ -261,9 +284,11 @@ class _Finder:
             "IPython.core",
             "IPython.core.display",
             "IPython.core.getipython",
+            "IPython.lib",
+            "IPython.lib.display",
         ):
             return None
-        return ModuleSpec(name, self, origin="built into cells", is_package=name in ("IPython", "IPython.core"))  # type: ignore[arg-type]
+        return ModuleSpec(name, self, origin="built into cells", is_package=name in ("IPython", *_EMPTY))  # type: ignore[arg-type]
 
     def create_module(self, spec: ModuleSpec) -> None:
         return None
@@ -277,27 +302,12 @@ def _contents(name: str) -> dict[str, Any]:
         return {"get_ipython": get_ipython, "display": display, "version_info": (9, 0, 0), "__version__": "9.0.0"}
     if name.endswith(".getipython"):
         return {"get_ipython": get_ipython}
-    if name == "IPython.core":
+    if name in _EMPTY:
         return {}
-    classes = (
-        DisplayHandle,
-        DisplayObject,
-        HTML,
-        Markdown,
-        Latex,
-        Math,
-        SVG,
-        JSON,
-        Pretty,
-        Code,
-        Javascript,
-        Image,
-        Audio,
-        IFrame,
-        FileLink,
-    )
+    shown = (DisplayHandle, DisplayObject, IFrame, FileLink)
+    classes = {name: kind for name, kind in globals().items() if isinstance(kind, type) and issubclass(kind, shown)}
     showing = {
         f"display_{kind.__name__.lower()}": _showing(kind)
         for kind in (HTML, Markdown, Latex, SVG, JSON, Pretty, Javascript)
     }
-    return {**_FUNCTIONS, **showing, **{kind.__name__: kind for kind in classes}}
+    return {**_FUNCTIONS, **showing, **classes, "set_matplotlib_formats": lambda *_, **__: None}

@@ -70,14 +70,55 @@ def timeit(statement: str, setup: str = "pass", number: int = 0, repeat: int = 7
 def shell(command: str, captured: bool = False) -> list[str] | None:
     """`!command`; with `captured`, returns its lines."""
     import subprocess
+    from shlex import quote
+    from shutil import which
 
     command = _expanded(command, sys._getframe(1))  # noqa: SLF001
+    if not which("python"):
+        command = f'python() {{ {quote(sys.executable)} "$@"; }}\n{command}'
+    bash = which("bash")
     if captured:
-        return subprocess.run(command, shell=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
-    code = subprocess.run(command, shell=True).returncode
+        done = subprocess.run(command, shell=True, executable=bash, stdout=subprocess.PIPE, text=True)
+        return Lines(done.stdout.splitlines())
+    _tell(subprocess.run(command, shell=True, executable=bash).returncode)
+    return None
+
+
+class Lines(list[str]):
+    """What `x = !command` has printed, with IPython's other forms of it."""
+
+    l = property(list)  # noqa: E741
+    n = property("\n".join)
+    s = property(" ".join)
+
+
+def script(program: str, text: str) -> None:
+    """`%%bash`, `%%python` and their like: the program reads the text as it stands."""
+    import subprocess
+    from shlex import split
+    from shutil import which
+
+    name, *options = split(program)
+    path = sys.executable if name.startswith("python") else which(name) or {"bash": "sh"}.get(name, name)
+    _tell(subprocess.run([path, *options], input=text, text=True).returncode)
+
+
+def _tell(code: int) -> None:
     if code:
         print(f"(exit code {code})", file=sys.stderr)
-    return None
+
+
+def run(path: str, words: list[str], with_names: bool) -> None:
+    """`%run`; `with_names`: the file has the names of the cell, too."""
+    from runpy import run_path
+
+    names = sys._getframe(1).f_globals  # noqa: SLF001
+    before, sys.argv = sys.argv, [path, *words]
+    try:
+        made = run_path(path, names if with_names else None, "__main__")
+    finally:
+        sys.argv = before
+    names.update({name: value for name, value in made.items() if not name.startswith("__")})
 
 
 def write(path: str, text: str, adds: bool) -> None:

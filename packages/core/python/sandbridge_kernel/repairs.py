@@ -105,7 +105,7 @@ def _unescaped(text: str) -> str | None:
 
 def _translated_lines(text: str) -> Reading | str | None:
     """Lines of IPython in place of which Python can stand."""
-    if not re.search(r"^[ \t]*(?:[%!?]|\w+ *= *[%!])|\?[ \t]*$", text, re.M):
+    if not re.search(r"^[ \t]*(?:[%!?]|\w+ *= *[%!]|[a-z3-]+[ \t]+[^\s=(])|\?[ \t]*$", text, re.M):
         return None
     outside = _code_mask(text)
     lines, notes, at = [], [], 0

@@ -145,11 +145,12 @@ class Session:
                     value = self._context.run(cell.run_sync, body, last, self.namespace)
             finally:
                 kept_modules.restore()
-            if notebook := sys.modules.get(f"{__package__}.notebook"):
-                notebook.stop()
+                if notebook := sys.modules.get(f"{__package__}.notebook"):
+                    notebook.stop()
             if value is not None:
                 builtins._ = value  # type: ignore[attr-defined]
-            shown = self._display.value(value)
+            # In the cell's context, where numpy keeps how it prints.
+            shown = self._context.run(self._display.value, value)
             return {"status": "ok"} if shown is None else {"status": "ok", "value": shown}
         except SystemExit as error:
             return {"status": "ok"} if error.code in (None, 0) else _failure("error", error)

@@ -38,11 +38,16 @@ class StartedPrograms:
         """The cell is about to start a program."""
         if self.of_python and self._cell != self._channel.cell and self._channel.running:
             self._cell, self._before = self._channel.cell, set(_parents())
+            self._forget()
+
+    def _forget(self) -> None:
+        """The interrupt was of an earlier cell, which may be over for less time than `look` is called in."""
+        self._since, self._unheard_since, self._sent = 0.0, 0.0, 0
 
     def look(self) -> None:
         """Called regularly by another thread."""
         if self._cell != self._channel.cell or not self._channel.running:
-            self._since, self._unheard_since, self._sent = 0.0, 0.0, 0
+            self._forget()
             return
         now = monotonic()
         if not self._since:

@@ -11,11 +11,27 @@ describe('a value', () => {
     expect(await kernel.run('_ + 1')).toMatchObject({ value: plain('43') })
     expect((await kernel.run('None')).value).toBeUndefined()
     expect((await kernel.run('y = 3')).value).toBeUndefined()
+    for (const code of ['7;', '("é", 7) ; # quiet', 'await __import__("asyncio").sleep(0, 7);', 'x = ";"\n(x,\n 1);'])
+      expect(await kernel.run(code), code).not.toHaveProperty('value')
+    expect(await kernel.value('"7;" # ;')).toBe("'7;'")
     expect((await kernel.run('')).status).toBe('ok')
     expect((await kernel.run('# only a comment')).status).toBe('ok')
     expect(await kernel.value('import asyncio\nawait asyncio.sleep(0, "later")')).toBe("'later'")
     await kernel.run('async def agen():\n    for i in range(3): yield i')
     expect(await kernel.value('[i async for i in agen()]')).toBe('[0, 1, 2]')
+  })
+
+  it('a value is shown in the context that the cell has changed', async () => {
+    const kernel = await startKernel()
+    const code = `
+import contextvars
+digits = contextvars.ContextVar("digits", default=5)
+class Number:
+    def __repr__(self): return f"{1 / 3:.{digits.get()}f}"
+digits.set(2)
+Number()`
+    expect(await kernel.value(code)).toBe('0.33')
+    expect(await kernel.value('Number()')).toBe('0.33')
   })
 
   it('a value follows the display conventions of notebooks', async () => {

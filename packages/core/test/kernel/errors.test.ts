@@ -130,6 +130,24 @@ it('a hint names the alternative to a missing module, a program or a home folder
   expect((await told(`raise ${embedded}`)).hint).toMatch(/No program can be started/)
 })
 
+it.each([
+  ['ls', /`!ls`/],
+  ['Out[3]', /`_` is kept.*runtime\.output\(3\)/],
+  ['__', /`_` is kept/],
+  ['{"a": null}', /In Python it is None/],
+  ['from google.colab import drive', /^google\.colab is only in Colab/],
+  ['from mcp import ClientSession', /not the SDK/],
+  ['from mcp.client.stdio import stdio_client', /not the SDK/],
+  ['import asyncio_', /^Did you mean asyncio\? asyncio_ is not/],
+  ['import nest_asyncio_', /^nest_asyncio_ is not/],
+  ['breakpoint()', /no keyboard for a debugger/],
+  ['Inner', /^$/],
+  ['from mcp.servers.nope import x', /^(?!.*SDK)/],
+])('a hint names the way in a cell for what belongs elsewhere: %s', async (code, hint) => {
+  const { error } = await (await startKernel()).run(code, { servers: GITHUB })
+  expect(error!.hint ?? '').toMatch(hint)
+})
+
 it('a hint is not broken by exceptions with unusual methods', async () => {
   const kernel = await startKernel()
   const code = `

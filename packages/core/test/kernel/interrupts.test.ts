@@ -96,6 +96,14 @@ while True:
     expect(await kernel.value('import time\ntime.sleep(0.05)\n"untouched"')).toBe("'untouched'")
   })
 
+  it('an interrupt ends no program of the next cell', async () => {
+    const kernel = await startKernel()
+    const run = kernel.run('import subprocess\nsubprocess.run(["sleep", "30"])')
+    setTimeout(() => kernel.sandbox.interrupt(), 300)
+    expect((await run).status).toBe('interrupted')
+    expect(await kernel.value('subprocess.run(["sleep", "1.5"]).returncode')).toBe('0')
+  })
+
   it('an interrupt that arrives with its run frame ends that cell', async () => {
     const kernel = await startKernel()
     kernel.sandbox.stdin.cork()

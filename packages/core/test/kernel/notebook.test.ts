@@ -40,6 +40,22 @@ pathlib.Path("/tmp/sandbridge-dot.png").unlink()
     expect(value).toEqual({ 'text/plain': "[None, b'RIFF']" })
   })
 
+  it('a cell imports what notebooks import from IPython beside these, and reads what the rest is', async () => {
+    const kernel = await startKernel()
+    await kernel.run('import sys; sys.path[:] = [folder for folder in sys.path if "-packages" not in folder]')
+    const { error } = await kernel.run(`
+from IPython.display import Video, YouTubeVideo, GeoJSON, FileLinks, set_matplotlib_formats
+from IPython.lib.display import Audio
+set_matplotlib_formats("svg")`)
+    expect(error).toBeUndefined()
+    const missing = ['from IPython.core.magic import register_line_magic', 'from IPython import embed']
+    for (const code of missing)
+      expect((await kernel.run(code)).error!.hint, code).toMatch(/cells have IPython\.display/)
+    const shell = 'from IPython import get_ipython\nget_ipython().run_line_magic("cd", "/")'
+    for (const code of ['get_ipython().system("ls")', shell])
+      expect((await kernel.run(code)).error!.hint, code).toMatch(/no shell of IPython.*`!ls`/)
+  })
+
   it('a cell replaces a display, and takes back what it has shown', async () => {
     const kernel = await startKernel()
     const code = `
@@ -121,14 +137,28 @@ describe('a cell in another dress', () => {
     ['%%bash\necho $((1 + 2))\necho more', /^3\nmore\n$/],
     ['%%writefile /tmp/sandbridge-run.py\nmade = 6\n', /^Writing/],
     ['%run /tmp/sandbridge-run.py\nmade', /^6$/],
+    ['seen = 7\n%run -i /tmp/sandbridge-run.py one two\nmade, told', /^\(6, \['one', 'two', 7\]\)$/],
     ['import os\n%cd /tmp\nos.getcwd()', /\/tmp/],
     ['%env SB_X=1\nimport os\nos.environ["SB_X"]', /^'1'$/],
     ['%env LANG', /^'C.UTF-8'$/],
     ['%env', /'LANG': 'C.UTF-8'/],
     ['len?', /built-in function len/],
+    ['%%bash\nname=sh\nlist=(1 2)\n[[ a == a ]] && echo ${list[1]} $name {x}', /^2 sh \{x\}\n$/],
+    ['%%script sh -e\necho one\nfalse\necho two', /^one\n$/],
+    ['%%python\nprint(6 * 7)', /^42\n$/],
+    ['%%!\necho bang', /^bang\n$/],
+    ['!python -c "print(6 * 7)"', /^42\n$/],
+    ['!echo {1..3}', /^1 2 3\n$/],
+    ['lines = !printf "a\\nb"\nlines.n, lines.s, lines.l', /^\('a\\nb', 'a b', \['a', 'b'\]\)$/],
+    ['x = %sx echo a\nx', /^\['a'\]$/],
+    ['import os\np = %pwd\np == os.getcwd()', /^True$/],
+    ['%xmode Plain\n%colors NoColor\n1', /^1$/],
+    ['x = 1\ncd /\n!pwd', /^\/\n$/],
+    ['!echo a\nhead = [3]\ntail = [1]\nhead + tail', /^a\n\[3, 1\]$/],
   ])('a command of IPython does in a cell what it means: %j', async (code, shows) => {
     const kernel = await startKernel()
-    if (code.startsWith('%run')) await kernel.run('open("/tmp/sandbridge-run.py", "w").write("made = 6")')
+    const file = 'import sys; made = 6; told = [*sys.argv[1:], globals().get("seen")]'
+    await kernel.run(`name = "py"; open("/tmp/sandbridge-run.py", "w").write(${JSON.stringify(file)})`)
     const { stdout, value, error } = await kernel.run(code)
     expect(error?.traceback).toBeUndefined()
     expect(stdout + textIn(value)).toMatch(shows)
@@ -139,6 +169,15 @@ describe('a cell in another dress', () => {
     ['%pip install -U no-such-one numpy', /packages add no-such-one/],
     ['!python -m pip install no-such-one', /packages add no-such-one/],
     ['!sudo apt-get install graphviz', /Nothing can be installed/],
+    ['import os\npip install no-such-one', /packages add no-such-one/],
+    ['!uv pip install no-such-one', /packages add no-such-one/],
+    ['%conda install -c conda-forge no-such-one', /packages add no-such-one/],
+    ['!pip install -r requirements.txt', /packages add NAME/],
+    ['!pip install git+https://a.b/c', /packages add NAME/],
+    ['!apt-get update && apt-get install -y graphviz', /packages add NAME/],
+    ['!pip list | head', /^runtime\.packages\(\) lists/],
+    ['%pip show numpy', /^runtime\.packages\(\) lists/],
+    ['t = %timeit -o 1', /%timeit is a command of IPython/],
     ['%who', /%who is a command of IPython/],
     ['x = 1\n%%time', /first line/],
     [`Here it is:\n${fence}python\n1\n${fence}`, /out of its fence/],
@@ -159,6 +198,12 @@ describe('a cell in another dress', () => {
   ])('a cell that is no Python in any dress fails as in Python: %j', async (code, hint) => {
     const { error } = await (await startKernel()).run(code)
     expect([error?.name, error?.hint]).toEqual(['SyntaxError', hint])
+  })
+
+  it('a time that a failed cell has started is told in that cell', async () => {
+    const kernel = await startKernel()
+    expect((await kernel.run('%%time\n1 / 0')).stdout).toMatch(/^CPU times/)
+    expect((await kernel.run('%time 1')).stdout.match(/CPU times/g)).toHaveLength(1)
   })
 
   it('code that parses is never read in another way', async () => {

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from contextvars import ContextVar
 from enum import Enum
+from io import IOBase
 from typing import TYPE_CHECKING
 
 from ..frames import FrameError
@@ -142,6 +144,12 @@ def _way(kind: type) -> str:
         return "dataclasses.asdict(x)"
     if hasattr(kind, "to_dicts"):
         return "x.to_dicts()"
+    if issubclass(kind, Mapping):
+        return "dict(x)"
+    if issubclass(kind, IOBase):
+        return "x.read()"
+    if kind.__name__ == "NAType":
+        return "None"
     if hasattr(kind, "to_dict"):
         return 'x.to_dict("records")' if kind.__name__ == "DataFrame" else "x.to_dict()"
     if issubclass(kind, Media):
@@ -168,7 +176,7 @@ def plain(value: Any) -> object:
         return value.isoformat() if value == value else None
     if hasattr(kind, "__fspath__"):
         return value.__fspath__()
-    if hasattr(kind, "tolist"):  # numpy arrays and scalars
+    if hasattr(kind, "tolist") and kind is not memoryview:  # numpy arrays and scalars
         listed = _in_microseconds(value).tolist()
         if type(listed) is not kind:  # as a longdouble is
             return listed

@@ -6,7 +6,7 @@ inspect.signature) and kept until the list of servers changes."""
 import builtins
 import sys
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from ..values import native
 from . import bridge, compat, docs
@@ -167,7 +167,9 @@ class ToolProxy:
         except MCPError as error:
             return f"<{self._path}: {error}>"
 
-    def __getattr__(self, name: str) -> NoReturn:
+    def __getattr__(self, name: str) -> str:
+        if name == "__qualname__":
+            return self._path
         raise AttributeError(f"a tool has no attribute {name!r}; call it: await {self._path}(…)")
 
 

@@ -3,11 +3,13 @@
 import dataclasses
 import datetime
 import enum
+import io
 import json
 import unittest
 import uuid
+from collections import UserDict
 from decimal import Decimal
-from types import SimpleNamespace
+from types import MappingProxyType, SimpleNamespace
 
 from sandbridge_kernel.api import bridge
 
@@ -91,6 +93,11 @@ class Plain(unittest.TestCase):
             (Colour.RED, "x.value"),
             (Decimal("1.5"), "str.x."),
             (iter([1]), "list.x."),
+            (UserDict(a=1), "dict.x."),
+            (MappingProxyType({}), "dict.x."),
+            (io.StringIO("x"), "x.read"),
+            (memoryview(b"x"), "b64encode"),
+            (type("NAType", (), {})(), "Pass None"),
         ]
         for value, way in refused:
             with self.assertRaisesRegex(TypeError, way):
