@@ -138,6 +138,10 @@ const DRESSES: Record<string, string> = {
       .join(''),
   ),
   'in codes that were moved': JSON.stringify(codesOf(ORDER).map((code) => 3 * code + 7)),
+  'in pairs of codes like times': ORDER.replaceAll(/../g, (pair) => `${codesOf(pair).join(':')} `),
+  'in dates': codesOf(ORDER.toLowerCase())
+    .map((code) => `2026-01-${String(code % 32).padStart(2, '0')}`)
+    .join('\n'),
   'in numbers of the alphabet': codesOf(ORDER.toLowerCase())
     .map((code) => code - 96)
     .join(' '),
@@ -179,9 +183,18 @@ it.each([...Object.entries(DRESSES), ['in numbers of a table', '| 12 | 40 |\n| 7
   },
 )
 
+const timesFrom = (month: number, step: number, between: string) =>
+  Array.from({ length: 20 }, (_, at) => new Date(Date.UTC(2026, month - 1, 3 + 3 * step * at, 9 + at, 7 * (at % 8))))
+    .map((date) => date.toISOString().replace('T', between))
+    .join('\n')
+
 it.each([
   ['numbers', `[12, 4.5, -1e-05, 1,234,567] ${Array.from({ length: 500 }, (_, at) => at).join(' ')} True None nan`],
   ['numbers that grow', Array.from({ length: 30 }, (_, at) => 65 + at).join(', ')],
+  ['numbers that fall', Array.from({ length: 30 }, (_, at) => 122 - at).join(', ')],
+  ['prices from the highest down', Array.from({ length: 30 }, (_, at) => (200 / (at + 1)).toFixed(2)).join('\n')],
+  ['times from the newest down', timesFrom(11, -1, 'T')],
+  ['times from the oldest up', timesFrom(1, 1, ' ')],
   ['the frame of a table', '┌────┬────┐\n│ 12 │ 40 │\n└────┴────┘ ---- | ====='],
   ['a time', '2026-11-26T10:00:00Z'],
   ['a state', 'in_progress'],

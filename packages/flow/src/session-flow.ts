@@ -21,6 +21,9 @@ const KNOWN = `status ok stdout stderr value displays error name message traceba
 /** No other line begins so. */
 const NOTICES = /^\[sandbridge: .*(?:\n> .*)*/gm
 
+/** In times of ISO 8601, letters are signs. */
+const ISO_TIME = /(?<=\d-\d\d)T(\d\d:\d\d[\d:.]*)Z?/g
+
 /** Longer texts are not read as a list of values. */
 const MAX_VALUES_CHARS = 1 << 16
 
@@ -184,7 +187,7 @@ export class SessionFlow implements Flow {
   shown({ text, hasMedia }: ShownContent): void {
     if ([...this.#returned].every((server) => this.#seen.has(this.#toKeep(server)))) return
     let notices = ''
-    const output = text.replaceAll(NOTICES, (notice) => ((notices += `${notice}\n`), ''))
+    const output = text.replaceAll(NOTICES, (notice) => ((notices += `${notice}\n`), '')).replaceAll(ISO_TIME, ' $1')
     for (const [server, words] of this.#index.shown(notices, { isQuote: true }).ofServers)
       if (isText(words)) this.saw(server)
     const { ofServers, unknown } = this.#index.shown(output)

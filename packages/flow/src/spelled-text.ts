@@ -8,22 +8,28 @@ const UNSEEN =
   /\\u(?:00ad|034f|061c|115f|1160|17b[45]|180[b-f]|20[06][0-9a-f]|202[a-e]|3164|fe0[0-9a-f]|feff|ffa0|db4[0-3])/g
 const MORSE = /(?:[.-]{1,6}[ /]+){11,}/g
 
-const NUMBER = /\d+(?:\.\d+)?/g
-/** In numbers that only grow, such as counts, none has less than the one before; in codes of letters, half have. */
-const MAX_FALLING_DIGITS = 16
+/** A date, a time, or both are one number. */
+const NUMBER = /\d+(?:(?:[-+:]|(?<=-\d\d) (?=\d\d:))\d\d(?!\d))*(?:\.\d+)?/g
+/** Sorted numbers, such as counts, only grow or only fall; codes of letters do both. */
+const MAX_TURNING_DIGITS = 16
 const MAX_DIGITS = 24
 
 export function spellsText(text: string): boolean {
-  if (fallingDigits(text) > MAX_FALLING_DIGITS) return true
+  if (turningDigits(text) > MAX_TURNING_DIGITS) return true
   if ((text.match(UNSEEN)?.length ?? 0) >= MIN_SIGNS) return true
   return [...text.matchAll(MORSE)].some(([signs]) => signs.includes('.') && signs.includes('-'))
 }
 
-function fallingDigits(text: string): number {
-  let [digits, before] = [0, 0]
+/** Digits of numbers above, or below, the one before, whichever are fewer; and of those that are too long for one. */
+function turningDigits(text: string): number {
+  let [falling, rising, long, before] = [0, 0, 0, NaN]
   for (const { 0: number } of text.matchAll(NUMBER)) {
-    if (Number(number) < before || number.length > MAX_DIGITS) digits += number.length
-    before = Number(number)
+    const digits = number.replaceAll(/[^\d.]/g, '')
+    const value = Number(digits)
+    if (digits.length > MAX_DIGITS) long += digits.length
+    else if (value < before) falling += digits.length
+    else if (value > before) rising += digits.length
+    before = value
   }
-  return digits
+  return Math.min(falling, rising) + long
 }
