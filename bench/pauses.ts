@@ -4,6 +4,9 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { discoverServers } from '../packages/core/src/config/discover.ts'
 import { readSettings } from '../packages/core/src/config/settings/settings.ts'
+import { processContext } from '../packages/core/src/config/settings/client-context.ts'
+import { UpstreamSet } from '../packages/core/src/upstream/upstream-set.ts'
+import { createLog } from '../packages/core/src/util/log.ts'
 import { MASK_KINDS } from '../packages/core/src/config/settings/sandbox.ts'
 import { OriginIndex } from '@sandbridge/flow/origin-index.ts'
 import { createMaskers } from '@sandbridge/masking/part.ts'
@@ -54,6 +57,45 @@ const ATTACKS: Record<string, (folder: string) => () => unknown> = {
     servers(folder, (files) => writeFileSync(path.join(files, '0.json'), tableOf(50_000))),
   'a file with 8,000 servers in a project': (folder) =>
     servers(folder, (files) => writeFileSync(path.join(files, '0.json'), tableOf(8_000))),
+  'a line of 400 MB of a server': () => called('', `for (let at = 0; at < 400; at += 1) more('x'.repeat(1 << 20))`),
+  'a tool with an enum of 7 MB': () =>
+    called(`tool.inputSchema.properties = { a: { enum: Array.from({ length: 500_000 }, (_, at) => 'value' + at) } }`),
+  'instructions of 40 MB of a server': () => called(`initialized.instructions = 'i '.repeat(20_000_000)`),
+}
+
+/** Lists the tool of a server and calls it. @param start run by the server at its start @param call and by a call */
+function called(start: string, call = ''): () => Promise<unknown> {
+  const source = `const { writeSync } = require('node:fs')
+    const more = (text) => { for (let at = 0; at < text.length;) try { at += writeSync(1, text.slice(at)) } catch {} }
+    const tool = { name: 'go', inputSchema: { type: 'object' } }
+    const serverInfo = { name: 's', version: '1' }
+    const initialized = { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo }
+    const results = { initialize: () => initialized, 'tools/list': () => ({ tools: [tool] }), 'tools/call': () => {
+      ${call}
+      return { content: [] }
+    } }
+    ${start}
+    require('node:readline').createInterface(process.stdin).on('line', (line) => {
+      const { id, method } = JSON.parse(line)
+      const result = results[method]?.()
+      if (id !== undefined) more(JSON.stringify({ jsonrpc: '2.0', id, result, error: result ? undefined : {} }) + '\\n')
+    })`
+  const definition = {
+    name: 's',
+    transport: { type: 'stdio', command: process.execPath, args: ['-e', source], env: {} },
+    source: { client: 'bench', file: '' },
+  } as const
+  const upstreams = new UpstreamSet({
+    context: processContext(),
+    definitions: [definition],
+    log: createLog('error'),
+    clientInfo: { name: 'bench', version: '1' },
+  })
+  return async () => {
+    await upstreams.listTools('s')
+    await upstreams.callTool('s', 'go', {}).catch(() => {})
+    await upstreams.close()
+  }
 }
 
 function masking(text: string): () => Promise<unknown> {

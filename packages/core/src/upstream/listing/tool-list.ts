@@ -56,14 +56,10 @@ export async function readToolList(
     const result = await request(cursor)
     for (const entry of entriesOf(result, 'tools', 'tools/list', server)) {
       const tool = toTool(entry)
-      const problem = tool ? problemOf(tool, tools) : 'it has no name'
+      const own = tool ? JSON.stringify(tool).length : 0
+      const problem = tool ? problemOf(tool, own, tools) : 'it has no name'
       if (!tool || problem !== undefined) {
         skip(tool?.name ?? '', problem!)
-        continue
-      }
-      const own = JSON.stringify(tool).length
-      if (own > MAX_TOOL_CHARS) {
-        skip(tool.name, `its definition has ${own} characters; ${MAX_TOOL_CHARS} are read`)
         continue
       }
       chars += own
@@ -93,8 +89,9 @@ function protocolError(server: string, what: string, hint?: string, listed = 'to
 }
 
 /** Why no cell can call a tool; undefined when it can be called. */
-function problemOf(tool: UpstreamTool, others: ReadonlyMap<string, UpstreamTool>): string | undefined {
+function problemOf(tool: UpstreamTool, chars: number, others: ReadonlyMap<string, UpstreamTool>): string | undefined {
   if (others.has(tool.name)) return 'it has the name of an earlier tool, which counts'
+  if (chars > MAX_TOOL_CHARS) return `its definition has ${chars} characters; ${MAX_TOOL_CHARS} are read`
   return isNestedDeeperThan(MAX_LEVELS, tool) ? `its schema is nested deeper than ${MAX_LEVELS} levels` : undefined
 }
 

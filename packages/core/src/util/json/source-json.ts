@@ -10,6 +10,8 @@ import { losesByParsing, memberJson, parseExact } from './parse-exact.ts'
 const MIN_BYTES = 256 * 1024
 
 const sources = new WeakMap<object, Buffer>()
+/** Not checked yet: what nobody passes on, such as a list of tools, needs none. */
+const unchecked = new WeakMap<object, Buffer>()
 
 /** Keeps the JSON of a result if the rest of `line` is one of the two forms that servers write. */
 export function keepResultSource(message: object, line: Buffer): void {
@@ -21,9 +23,7 @@ export function keepResultSource(message: object, line: Buffer): void {
   ] as const) {
     const end = line.length - tail.length
     if (line.toString('latin1', 0, head.length) !== head || line.toString('latin1', end) !== tail) continue
-    const source = line.subarray(head.length, end)
-    // Parsing replaces invalid UTF-8, so the value would differ from the source.
-    if (isOneBracket(source) && isUtf8(source)) sources.set(message.result, source)
+    unchecked.set(message.result, line.subarray(head.length, end))
     return
   }
 }
@@ -58,7 +58,12 @@ export function takeSource(result: Record<string, unknown>): Record<string, unkn
 }
 
 export function sourceOf(value: unknown): Buffer | undefined {
-  return isRecord(value) ? sources.get(value) : undefined
+  if (!isRecord(value)) return undefined
+  const source = unchecked.get(value)
+  unchecked.delete(value)
+  // Parsing replaces invalid UTF-8, so the value would differ from the source.
+  if (source && isOneBracket(source) && isUtf8(source)) sources.set(value, source)
+  return sources.get(value)
 }
 
 /** A member of this object as its JSON has it, in a form for `unmarked`; undefined where the value says as much. */
