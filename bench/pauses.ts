@@ -3,6 +3,7 @@ import { linkSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { discoverServers } from '../packages/core/src/config/discover.ts'
+import type { ServerDefinition } from '../packages/core/src/config/entries/server-definition.ts'
 import { readSettings } from '../packages/core/src/config/settings/settings.ts'
 import { processContext } from '../packages/core/src/config/settings/client-context.ts'
 import { UpstreamSet } from '../packages/core/src/upstream/upstream-set.ts'
@@ -82,9 +83,9 @@ function called(start: string, call = ''): () => Promise<unknown> {
     })`
   const definition = {
     name: 's',
-    transport: { type: 'stdio', command: process.execPath, args: ['-e', source], env: {} },
+    transport: { type: 'stdio' as const, command: process.execPath, args: ['-e', source], env: {} },
     source: { client: 'bench', file: '' },
-  } as const
+  } satisfies ServerDefinition
   const upstreams = new UpstreamSet({
     context: processContext(),
     definitions: [definition],
