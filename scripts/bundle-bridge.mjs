@@ -1,5 +1,5 @@
 // Bundles the bridge. It is CommonJS, because only then can Node 20 keep the compiled code:
-// packages/core/src/cli/compile-cache.ts.
+// packages/sandbridge/src/compile-cache.ts.
 import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -97,7 +97,7 @@ export async function bundle({ output, ...options }) {
     // One package detects Node with a direct eval().
     checks: { eval: false },
     // Files that are loaded with compiled code that was kept cannot import(): see
-    // packages/core/src/cli/compile-cache.ts.
+    // packages/sandbridge/src/compile-cache.ts.
     output: { ...output, format: 'cjs', dynamicImportInCjs: false },
   })
   return files.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : [])).map((id) => path.relative(root, id))

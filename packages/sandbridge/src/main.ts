@@ -7,7 +7,7 @@ import { refuseBroken } from './refuse.ts'
 import { endWithoutReader } from '@sandbridge/core/util/process/lost-reader.ts'
 
 const load = async (): Promise<() => Promise<void>> => {
-  const { keepCompiledCode } = await import('@sandbridge/core/cli/compile-cache.ts')
+  const { keepCompiledCode } = await import('./compile-cache.ts')
   keepCompiledCode()
   const [{ main }, { PACKAGES }] = await Promise.all([
     import('@sandbridge/core/cli/program.ts'),

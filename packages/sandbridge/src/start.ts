@@ -1,5 +1,5 @@
 // Chooses the files that this process runs from.
-import { copiedProgram } from '@sandbridge/core/cli/package-copy.ts'
+import { copiedProgram } from './package-copy.ts'
 import { refuseBroken } from './refuse.ts'
 
 /** Commands that run for as long as a cell or a client. Others end soon, and may be about the package itself. */

@@ -1,9 +1,11 @@
-// Which installation of the package this process is of. It may run from a copy of it: ../cli/package-copy.ts.
+// Which installation of the package this process is of. It may run from a copy of it: package-copy.ts of sandbridge.
 import { statSync } from 'node:fs'
 import path from 'node:path'
 import { PACKAGE_ROOT } from './package-root.ts'
 import { textName } from './text/text-name.ts'
 import { VERSION } from './version.ts'
+
+export { PACKAGE_ROOT }
 
 /** The folder of copies, each of which has the name of its installation. */
 export const COPIES = 'package-copies'

@@ -8,10 +8,8 @@ import { homedir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import vm from 'node:vm'
-import { cacheFolder } from '../config/settings/state-folder.ts'
-import { isOwnFolderSync, makePrivateFolderSync } from '../util/files/private-folder.ts'
-import { removeUnused } from '../util/files/remove-unused.ts'
-import { replaceFileSync } from '../util/files/replace-file.ts'
+import { cacheFolder } from '@sandbridge/core/config/settings/state-folder.ts'
+import { isOwnFolderSync, makePrivateFolderSync, removeUnused, replaceFileSync } from '@sandbridge/core/util/files'
 
 /** Wait after the last file was loaded: by then a start has run what it needs, and V8 has not dropped it. */
 const SAVE_AFTER_MS = 3_000

@@ -17,11 +17,9 @@ import {
 import { createRequire } from 'node:module'
 import { homedir } from 'node:os'
 import path from 'node:path'
-import { cacheFolder, stateFolder } from '../config/settings/state-folder.ts'
-import { isOnlyOurs, makePrivateFolderSync } from '../util/files/private-folder.ts'
-import { removeUnused } from '../util/files/remove-unused.ts'
-import { PACKAGE_ROOT } from '../util/package-root.ts'
-import { COPIES, installation, isCopy, PROGRAM } from '../util/installation.ts'
+import { cacheFolder, stateFolder } from '@sandbridge/core/config/settings/state-folder.ts'
+import { isOnlyOurs, makePrivateFolderSync, removeUnused } from '@sandbridge/core/util/files'
+import { COPIES, installation, isCopy, PACKAGE_ROOT, PROGRAM } from '@sandbridge/core/util/installation.ts'
 
 /** Parts of the package that it does not run with. */
 const NOT_RUN = new Set(['ARCHITECTURE.md', 'CONTRIBUTING.md', 'dashboards', 'deploy', 'docs', 'schema'])
