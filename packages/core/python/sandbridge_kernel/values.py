@@ -1,13 +1,13 @@
 """Native values: converts a tool's result to Python. Knows nothing of frames or calls."""
 
-from binascii import a2b_base64
 from collections.abc import Callable, Iterator
 from copy import copy
 from itertools import islice
 from json import JSONDecodeError, JSONDecoder, loads as _loads
-from re import DOTALL, compile as pattern, match
+from re import DOTALL, compile as pattern
 from typing import Any, TypeVar
 
+from .media import Media, decoded, media_type
 from .unparsed import tell
 
 _Item = TypeVar("_Item")
@@ -61,7 +61,7 @@ class TellingList(list[Any]):
     """A list beside which its tool returned more: `.texts` and `.media`, as of a record."""
 
     texts: list[str]
-    media: "list[Media]"
+    media: list[Media]
 
 
 class Listed(list[_Item]):
@@ -86,7 +86,7 @@ class Text(str):
     none. `.json()` is the data in it. `.texts` and `.media` are what its tool returned beside it."""
 
     texts: list[str]
-    media: "list[Media]"
+    media: list[Media]
 
     def json(self) -> Any:
         """The data in a text of JSON, or of a list, tuple or dict as Python prints it. Raises ValueError for another text."""
@@ -103,31 +103,6 @@ class Text(str):
                 "use .splitlines() or a regular expression"
             )
         return [_recorded(row) for row in found]
-
-
-class Media:
-    """An image or a sound: `.data` (bytes), `.mime_type`. Shown as itself when it is a cell's last value or passed to `display`."""
-
-    def __init__(self, base64: str, mime_type: str) -> None:
-        self._base64 = base64
-        self.mime_type = mime_type
-
-    @property
-    def data(self) -> bytes:
-        """The bytes. Raises ValueError when the server's base64 is broken."""
-        return _decoded(self._base64)
-
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        return {"text/plain": repr(self), self.mime_type: self._base64}
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Media) and (self.mime_type, self._base64) == (other.mime_type, other._base64)
-
-    def __hash__(self) -> int:
-        return hash((self.mime_type, self._base64))
-
-    def __repr__(self) -> str:
-        return f"<{self.mime_type}, {len(self._base64) * 3 // 4 - self._base64[-2:].count('='):,} bytes>"
 
 
 def native(result: Any, tool: str = "") -> Any:
@@ -214,59 +189,20 @@ def _block(block: Any, parse: Callable[[str], object]) -> object:
     if kind == "text" and isinstance(block.get("text"), str):
         return parse(block["text"])
     if kind in ("image", "audio") and isinstance(block.get("data"), str):
-        return Media(block["data"], _media_type(block, block["data"]))
+        return Media(block["data"], media_type(block, block["data"]))
     if kind == "resource" and isinstance(block.get("resource"), dict):
         resource = block["resource"]
         if isinstance(resource.get("text"), str):
             return resource["text"]
         if isinstance(resource.get("blob"), str):
-            mime = _media_type(resource, resource["blob"], "")
+            mime = media_type(resource, resource["blob"], "")
             if mime.startswith(("image/", "audio/")):
                 return Media(resource["blob"], mime)
             try:
-                return _decoded(resource["blob"])
+                return decoded(resource["blob"])
             except ValueError:
                 return block  # no base64
     return block
-
-
-# Of the bytes that a file begins with.
-_BEGINNINGS = (
-    (b"\x89PNG\r\n", "image/png"),
-    (b"\xff\xd8\xff", "image/jpeg"),
-    (b"GIF8", "image/gif"),
-    (b"RIFF....WEBP", "image/webp"),
-    (b"RIFF....WAVE", "audio/wav"),
-    (b"ID3", "audio/mpeg"),
-    (b"OggS", "audio/ogg"),
-    (rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml.*)?(?:<!--.*-->\s*)?<svg", "image/svg+xml"),
-)
-
-
-def _media_type(block: dict[str, Any], base64: str, otherwise: str = "application/octet-stream") -> str:
-    """The type that the server says, or that the bytes show where it says none."""
-    said = str(block.get("mimeType") or "")
-    if said not in ("", "application/octet-stream", "image", "image/*"):
-        return said
-    try:
-        head = _decoded(base64[:1024])
-    except ValueError:
-        return said or otherwise
-    return next((kind for begins, kind in _BEGINNINGS if match(begins, head, DOTALL)), said or otherwise)
-
-
-_BASE64 = pattern(r"[A-Za-z0-9+/]*={0,2}")
-_URL_SAFE = str.maketrans("-_", "+/", " \t\r\n=")
-
-
-def _decoded(base64: str) -> bytes:
-    """Reads base64 and base64url, padded or not. Raises ValueError for anything else, which Python would skip."""
-    if not _BASE64.fullmatch(base64) or len(base64) % 4:
-        base64 = base64.translate(_URL_SAFE)
-        if not _BASE64.fullmatch(base64):
-            raise ValueError("no base64")
-        base64 += "=" * (-len(base64) % 4)
-    return a2b_base64(base64)
 
 
 # Most brackets, colons and commas outside of strings, as in a frame: sixty megabytes of brackets would not fit into a
