@@ -15,8 +15,9 @@ const MAY = {
   workflows: ['once', 'record', 'terminal'],
   registry: ['remote'],
   'sign-in': ['remote'],
-  bubblewrap: ['cell-packages'],
-  containers: ['cell-packages'],
+  bubblewrap: ['cell-packages', 'native'],
+  containers: ['cell-packages', 'native'],
+  kubernetes: ['native'],
   jail: ['clients', 'containers'],
 }
 /** What the commands of packages share: any package may use it. */

@@ -6,10 +6,16 @@ import { availableParallelism } from 'node:os'
 import { randomBytes } from 'node:crypto'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import path from 'node:path'
-import { checkMemoryLimit, CompiledKernels, explainEnd, forkServerArguments } from '@sandbridge/core/isolation'
-import { kernelEnvironment, loadNativeKernel, SharedPreparation, StdioProcess } from '@sandbridge/core/isolation'
-import { whyNoKernel } from '@sandbridge/core/isolation'
-import type { Explained, MissingPackage, MountedFolder, NativeKernel, ProcessEnd } from '@sandbridge/core/isolation'
+import { SharedPreparation, StdioProcess } from '@sandbridge/core/isolation'
+import { CompiledKernels } from '@sandbridge/native/compiled-kernel.ts'
+import {
+  checkMemoryLimit,
+  explainEnd,
+  forkServerArguments,
+  kernelEnvironment,
+} from '@sandbridge/native/native-kernel.ts'
+import { loadNativeKernel, type NativeKernel, whyNoKernel } from '@sandbridge/native/native-kernel.ts'
+import type { Explained, MissingPackage, MountedFolder, ProcessEnd } from '@sandbridge/core/isolation'
 import type { Provider, Sandbox, SandboxLimits } from '@sandbridge/core/isolation'
 import { findPrograms } from '@sandbridge/core/util/process'
 import { ensurePackageFolder, PACKAGES_TARGET, type Installer } from '@sandbridge/cell-packages/package-folder.ts'

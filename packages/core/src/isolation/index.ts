@@ -1,7 +1,6 @@
 // What packages use of isolation.
 export { isImagePath } from './image-name.ts'
 export { sendInterrupt } from './interrupt.ts'
-export { CompiledKernels } from './local/compiled-kernel.ts'
 export { type BubblewrapPrograms, findBubblewrapPrograms, NOBODY } from './local/find-bubblewrap.ts'
 export {
   closedFolderOnTheWay,
@@ -11,9 +10,6 @@ export {
 } from './local/let-others-through.ts'
 export { DRAIN_MS, type Explained, LocalSandbox, type ProcessEnd, STDERR_TAIL_BYTES } from './local/local-sandbox.ts'
 export type { MountedFolder } from './local/mounted-folder.ts'
-export { checkMemoryLimit, explainEnd, forkServerArguments, kernelEnvironment } from './local/native-kernel.ts'
-export { loadNativeKernel, whyNoKernel } from './local/native-kernel.ts'
-export type { NativeKernel } from './local/native-kernel.ts'
 export { StdioProcess } from './local/stdio-process.ts'
 export { makeTemporaryFolder, noTemporaryFiles } from './local/temporary-folder.ts'
 export type { Candidate, CellMark, Durable, KeptPlace, KeptSession, LeftBehind, MissingPackage } from './provider.ts'

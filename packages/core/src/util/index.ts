@@ -1,6 +1,6 @@
 // What packages use of util.
 export { installation, ownScript } from './installation.ts'
 export { createLog, type Log, SILENT } from './log.ts'
-export { PACKAGE_ROOT } from './package-root.ts'
+export { KERNEL_FOLDER, PACKAGE_ROOT } from './package-root.ts'
 export { estimateTokens } from './tokens/estimate-tokens.ts'
 export { CLIENT_INFO, VERSION } from './version.ts'

@@ -5,7 +5,7 @@ import { closeSync, openSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { firstProcess } from '../../src/isolation/local/native-kernel.ts'
+import { firstProcess } from '@sandbridge/native/native-kernel.ts'
 import { KERNEL_FOLDER } from '../../src/util/package-root.ts'
 import { needsLinux, skip } from '../support/needs.ts'
 

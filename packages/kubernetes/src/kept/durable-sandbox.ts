@@ -2,7 +2,7 @@
 // command, when it is removed, or when no bridge comes for too long.
 import { type Readable, Writable } from 'node:stream'
 import { withTimeout } from '@sandbridge/core/util/async'
-import { explainEnd } from '@sandbridge/core/isolation'
+import { explainEnd } from '@sandbridge/native/native-kernel.ts'
 import type { CellMark, Durable, KeptPlace, KeptSession, LeftBehind, Sandbox } from '@sandbridge/core/isolation'
 import type { SandboxExit } from '@sandbridge/core/isolation'
 import type { LinkEnd, RelayLink } from './relay-link.ts'

@@ -1,5 +1,6 @@
 // Explains from the cluster's data why a pod ended or did not start.
-import { type Explained, explainEnd, type SandboxExit } from '@sandbridge/core/isolation'
+import type { Explained, SandboxExit } from '@sandbridge/core/isolation'
+import { explainEnd } from '@sandbridge/native/native-kernel.ts'
 import type { PodState } from './pod-state.ts'
 
 /** The kubelet retries after these; the bridge reports them at once. */

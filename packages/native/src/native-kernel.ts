@@ -1,12 +1,11 @@
 // The input for a sandbox with a real python3: the program of its first process, and the kernel's sources, over stdin:
 // not mounted, so that no host path is inside and the engine may be on another machine.
-import { KERNEL_FOLDER } from '../../util/package-root.ts'
 import { readFileSync, readdirSync } from 'node:fs'
 import path from 'node:path'
-import { exitSignal } from '../../util/process/exit-signal.ts'
-import type { Explained, ProcessEnd } from './local-sandbox.ts'
-import { BridgeError } from '../../errors.ts'
-import type { SandboxLimits } from '../provider.ts'
+import { BridgeError } from '@sandbridge/core/errors.ts'
+import type { Explained, ProcessEnd, SandboxLimits } from '@sandbridge/core/isolation'
+import { KERNEL_FOLDER } from '@sandbridge/core/util'
+import { exitSignal } from '@sandbridge/core/util/process'
 
 /** The kernel's modules. */
 const PACKAGE = 'sandbridge_kernel'

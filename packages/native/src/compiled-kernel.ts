@@ -3,10 +3,9 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
+import { makePrivateFolder, replaceFile } from '@sandbridge/core/util/files'
+import type { CommandResult } from '@sandbridge/core/util/process'
 import type { NativeKernel } from './native-kernel.ts'
-import type { CommandResult } from '../../util/process/run-command.ts'
-import { replaceFile } from '../../util/files/replace-file.ts'
-import { makePrivateFolder } from '../../util/files/private-folder.ts'
 
 /** Delay before compiling, which slows the machine: the sandbox that has just started should run first. */
 const COMPILE_AFTER_MS = 1_000
