@@ -1,5 +1,6 @@
-// Plays the gold solutions of published benchmarks in cells, loses an answer or a result, sends the cell again, and
-// lets the benchmark's own checker look at the end. Each way to lose has as many points as it says, evenly:
+// Plays the gold solutions of published benchmarks in cells, loses the answer of a write or the result of a cell that
+// has written, sends the cell again, and lets the benchmark's own checker look at the end. Each way to lose has as many
+// points as it says, evenly:
 // `TAU2_PYTHON=… npx tsx bench/arena/once.ts --source tau2 --losses timeout=300,cut=100,relay=20,resident=20`.
 import { parseArgs } from 'node:util'
 import { rm } from 'node:fs/promises'
@@ -125,8 +126,8 @@ interface Played {
   wrong: string | undefined
   made: Made[]
   unknown: number
-  /** Calls of each message of the user. */
-  sizes: number[]
+  /** The tools that each message of the user calls. */
+  tools: string[][]
 }
 
 /** @param point missing: nothing is lost, and the host looks which calls change the state */
@@ -164,8 +165,8 @@ async function play(task: Task, line: Line, servers: Servers, point?: Point): Pr
     calls.splice(call, 1)
     await line.run(cellOf(calls))
   }
-  const sizes = world.exchanges.map(({ steps }) => steps.length)
-  return { wrong: await world.check(world.exchanges.at(-1)!.answer), made: await made(), unknown, sizes }
+  const tools = world.exchanges.map(({ steps }) => steps.flat().map(({ server, tool }) => `${server}.${tool}`))
+  return { wrong: await world.check(world.exchanges.at(-1)!.answer), made: await made(), unknown, tools }
 }
 
 /** The calls of these tools that were made more often than in a clean run. */
@@ -200,7 +201,7 @@ async function main(): Promise<void> {
     for (const [tool, , , wrote] of played.made) if (wrote && !soundsReadOnly(tool.split('.')[1]!, {})) writes.add(tool)
   }
   await line.close()
-  const points = [...clean].flatMap(([task, { sizes }]) => pointsOf(sizes).map((point) => ({ task, point })))
+  const points = [...clean].flatMap(([task, { tools }]) => pointsOf(tools, writes).map((point) => ({ task, point })))
   print(`${all.length} tasks, ${clean.size} solved by their gold calls, ${points.length} points`)
   for (const [loss = '', limit] of options.losses.split(',').map((one) => one.split('='))) {
     // What was sent over HTTP to its end counts as delivered.
@@ -210,19 +211,16 @@ async function main(): Promise<void> {
   }
 }
 
-/** Every call, and every result. */
-function pointsOf(sizes: readonly number[]): Point[] {
-  return sizes.flatMap((size, exchange) =>
-    size === 0
-      ? []
-      : [
-          ...Array.from({ length: size }, (_, call) => [
-            { exchange, call, what: 'answered' as const },
-            { exchange, call, what: 'unanswered' as const },
-          ]).flat(),
-          { exchange, call: size - 1, what: 'result' as const },
-        ],
-  )
+/** Every write, and the result of every cell that has written. */
+function pointsOf(tools: readonly string[][], writes: ReadonlySet<string>): Point[] {
+  return tools.flatMap((called, exchange) => {
+    const calls = [...called.keys()].filter((call) => writes.has(called[call]!))
+    const points = calls.flatMap((call) => [
+      { exchange, call, what: 'answered' as const },
+      { exchange, call, what: 'unanswered' as const },
+    ])
+    return calls.length === 0 ? [] : [...points, { exchange, call: called.length - 1, what: 'result' as const }]
+  })
 }
 
 async function rowOf(

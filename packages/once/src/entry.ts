@@ -5,6 +5,7 @@ import type { ToolResult } from '@sandbridge/core/upstream'
 export interface MakerOfCalls {
   /** Later ones have higher numbers. */
   readonly number: number
+  readonly isOpen: boolean
   /** When its result was handed over, if nothing is known of it since. */
   readonly handedOverAt: number | undefined
   /** Whether its client has its result, as far as is known. */

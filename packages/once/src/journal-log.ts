@@ -196,8 +196,10 @@ export async function readLog(
       const { k: key, n, t = '', s: state, i: filled, at = 0, g, r, e } = line
       const opened = e === undefined ? undefined : await vault?.open(e, name)
       // Parsed by the bridge that wrote it.
-      const answer = (opened === undefined ? r : tryParseExact(opened)) as ToolResult | undefined
+      const own = (opened === undefined ? r : tryParseExact(opened)) as ToolResult | undefined
       const before = entries.get(`${key} ${n}`)
+      // A long one is in the first of two lines that were written at once.
+      const answer = own ?? (state === 'answered' ? before?.answer : undefined)
       const kept = { answer, filled: filled ?? before?.filled, isAgain: g === true, isTold: false }
       entries.set(`${key} ${n}`, { key, n, name: t, state, at, by: undefined, ...kept })
     } else if (line['clear'] === true) {

@@ -112,6 +112,22 @@ it('a cell of more calls than fit is told that the outcome of the others is unkn
   await journal.log.close(false)
 })
 
+it('a call that goes on beside another one is held when the result of that one was delivered', async () => {
+  const journal = open()
+  const [slow, quick] = [journal.begin(), journal.begin()]
+  await call(slow, 'slow')
+  await call(quick, 'quick')
+  quick.ended(true)
+  quick.delivered(true)
+  const again = lose(journal, slow)
+  expect((await enter(again, 'slow')).answer).toBeDefined()
+  await call(again, 'quick')
+  again.ended(true)
+  again.delivered(true)
+  expect(journal.isEmpty).toBe(true)
+  await journal.log.close(false)
+})
+
 it('a call is held for a day', async () => {
   vi.useFakeTimers({ toFake: ['Date'] })
   try {

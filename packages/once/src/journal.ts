@@ -18,6 +18,11 @@ const MAX_ENTRIES = 4_000
 export const DAY_MS = 24 * 60 * 60_000
 /** A client that sends two calls within this time has not lost the first one. */
 const TOGETHER_MS = 1_000
+/**
+ * A client that ends right after it was handed a result has most likely read it, although it sent nothing more. One
+ * that comes back this soon with the same call has not.
+ */
+const HANDED_OVER_MS = 10_000
 const MAX_SHOWN_ARGUMENTS = 400
 
 /** What becomes of a call without an answer; undefined: it raises OUTCOME_UNKNOWN. */
@@ -34,12 +39,16 @@ interface AttemptOptions {
 
 export class Journal {
   readonly log: JournalLog
-  /** Meanwhile, what an earlier session left is being read. */
+  /** Meanwhile, what earlier bridges left is being read. */
   reading: Promise<void> | undefined
-  /** The client goes on in another session. A cell that still runs in this one makes no more of these calls. */
-  isTaken = false
-  /** Takes over what was lost since it was made, before its first call. */
-  takeLate: () => Promise<void> | undefined = () => undefined
+  /** Of other sessions of its client that are over. What is repeated of them is taken until a result is delivered. */
+  over: () => Iterable<Journal> = () => []
+  /** The only one of those: its client is told what it does not repeat. */
+  before: Journal | undefined
+  /** When the last result of a bridge that is gone was handed to its client. */
+  leftAt: number | undefined
+  /** The client goes on in another session: cells up to this number make no more calls. */
+  #takenUpTo = 0
   readonly #entries = new Map<string, Entry[]>()
   readonly #keptMs: number
   #size = 0
@@ -66,7 +75,8 @@ export class Journal {
   }
 
   *entries(): Generator<Entry> {
-    for (const list of this.#entries.values()) yield* list
+    // Some are gone, and the others keep their numbers.
+    for (const list of this.#entries.values()) yield* Object.values(list)
   }
 
   of(key: string): Entry[] {
@@ -103,7 +113,14 @@ export class Journal {
     this.#size += 1
   }
 
+  /** The client goes on in another session. */
+  isTaken({ number }: Attempt): boolean {
+    return number <= this.#takenUpTo
+  }
+
   answered(entry: Entry, answer: ToolResult): Promise<void> | undefined {
+    // Another session has taken it, or it did not fit.
+    if (this.of(entry.key)[entry.n] !== entry) return undefined
     Object.assign(entry, { state: 'answered', answer })
     return this.log.add(entry)
   }
@@ -111,7 +128,11 @@ export class Journal {
   /** Takes over what an earlier session left. */
   take(entries: Iterable<Entry>, isFull = false): void {
     for (const entry of entries) {
-      if (entry.state === 'free' || this.isOld(entry) || this.#size >= MAX_ENTRIES) continue
+      if (entry.state === 'free' || this.isOld(entry)) continue
+      if (this.#size >= MAX_ENTRIES) {
+        this.#full = true
+        break
+      }
       const own = { ...entry, n: this.of(entry.key).length, by: undefined, toldTo: undefined }
       this.#put(own)
       void this.log.add(own)
@@ -119,16 +140,49 @@ export class Journal {
     if (isFull) this.#full = true
   }
 
-  /** The client has the result of this cell, and of those before it. */
-  clear({ number }: Attempt): void {
-    for (const [key, list] of this.#entries) {
-      const done = list.filter(({ by }) => by === undefined || by.number <= number)
-      this.#size -= done.length
-      if (done.length === list.length) this.#entries.delete(key)
-      // Another call of the client goes on. Its entries keep their numbers.
-      else for (const entry of done) list[entry.n] = { ...entry, state: 'free', answer: undefined }
-      if (this.#size > 0) for (const entry of done) void this.log.add({ ...entry, state: 'free' })
+  /** Takes over such a call of a session that is over. A cell that still runs there makes no more calls. */
+  takeLost(key: string): Promise<void> | undefined {
+    for (const other of this.over()) {
+      const lost = Object.values(other.of(key)).find((entry) => other.#isLost(entry))
+      if (lost) return this.#takeFrom(other, lost)
     }
+    return undefined
+  }
+
+  #isLost(entry: Entry): boolean {
+    const handedOverAt = entry.by?.handedOverAt ?? this.leftAt
+    const isRecent = handedOverAt === undefined || Date.now() - handedOverAt < HANDED_OVER_MS
+    return entry.state !== 'free' && !this.isOld(entry) && isRecent
+  }
+
+  async #takeFrom(other: Journal, entry: Entry): Promise<void> {
+    other.#takenUpTo = other.#attempts
+    const freed = other.#free(entry)
+    const isMissing = entry.state === 'answered' && !entry.answer
+    const answer = isMissing ? await other.log.answerOf(entry) : entry.answer
+    this.take([{ ...entry, answer }], other.#full !== undefined)
+    void this.log.flush().then(() => {
+      void other.log.add(freed)
+      if (other.isEmpty) other.clear({ number: Infinity })
+    })
+  }
+
+  /** @returns what its log says from now on */
+  #free(entry: Entry): Entry {
+    this.#size -= 1
+    delete this.of(entry.key)[entry.n]
+    return { ...entry, state: 'free', answer: undefined }
+  }
+
+  /** The client has the result of this cell, and of those before it. */
+  clear({ number }: Pick<Attempt, 'number'>): void {
+    this.over = () => []
+    this.before?.clear({ number: Infinity })
+    this.before = undefined
+    const isDone = ({ by }: Entry) => by === undefined || by.number === number || (by.number < number && !by.isOpen)
+    const freed = [...this.entries()].filter(isDone).map((entry) => this.#free(entry))
+    // Another call of the client goes on.
+    if (this.#size > 0) for (const entry of freed) void this.log.add(entry)
     if (this.#size > 0) return
     this.#entries.clear()
     this.#full = undefined
@@ -161,6 +215,10 @@ export class Attempt implements CellJournal, MakerOfCalls {
     return this.#isOpen || this.#isDelivered === false ? undefined : this.#endedAt
   }
 
+  get isOpen(): boolean {
+    return this.#isOpen
+  }
+
   get isDelivered(): boolean | undefined {
     return this.#isDelivered
   }
@@ -170,13 +228,13 @@ export class Attempt implements CellJournal, MakerOfCalls {
     if (!kind) return undefined
     const definition = call.definition()
     if (definition?.repeat === 'always') return undefined
-    if (this.#journal.isTaken)
+    if (this.#journal.isTaken(this))
       throw new BridgeError('CANCELLED', 'The client has lost this cell, and has sent another one')
     const { server, name: tool } = call.tool
     const of = definition && !this.#options.isAnyEntry ? definitionKey(definition) : undefined
     const key = hash('sha256', sortedJson([server, of, tool, call.args]), 'base64url')
-    const reading = this.#journal.reading ?? this.#journal.takeLate()
-    return reading ? (reading.then(() => this.enter(call)) as Promise<JournaledCall>) : this.#enter(call, kind, key)
+    const { reading } = this.#journal
+    return reading ? reading.then(() => this.#enter(call, kind, key)) : this.#enter(call, kind, key)
   }
 
   #enter(call: EnteredCall, kind: WriteKind, key: string): Promise<JournaledCall> | JournaledCall {
@@ -185,6 +243,8 @@ export class Attempt implements CellJournal, MakerOfCalls {
     let n = this.#counts.get(key) ?? 0
     while (all[n] && !this.#holds(all[n]!)) n += 1
     const before = all[n]
+    const taken = before ? undefined : this.#journal.takeLost(key)
+    if (taken) return taken.then(() => this.#enter(call, kind, key))
     if (!before && this.#journal.mayLack(this) && !call.isAgain) throw this.#unknown(call, 'sent')
     const { state = 'free', filled } = before ?? {}
     const isSafe =
@@ -285,7 +345,8 @@ export class Attempt implements CellJournal, MakerOfCalls {
     const whose = length === 1 ? 'its answer was' : 'their answers were'
     const before = `${count(length, 'call')} had been answered before the connection broke; ${whose} used again`
     if (length > 0) told.push(`${before}: ${counted(this.#reused)}.`)
-    const left = [...this.#journal.entries()].filter((entry) => this.#isUntold(entry))
+    const own = [...this.#journal.entries()].filter((entry) => this.#holds(entry))
+    const left = [...own, ...(this.#journal.before?.entries() ?? [])].filter((entry) => this.#isUntold(entry))
     for (const entry of left) entry.isTold = true
     if (left.length > 0)
       told.push(`A cell whose result was lost had made calls that this one did not repeat: ${counted(left)}.`)
@@ -295,7 +356,7 @@ export class Attempt implements CellJournal, MakerOfCalls {
   /** Of a cell whose result its client does not have. */
   #isUntold(entry: Entry): boolean {
     const { by, state, isTold } = entry
-    return by !== this && state !== 'free' && !isTold && by?.isDelivered !== true && this.#holds(entry)
+    return by !== this && state !== 'free' && !isTold && by?.isDelivered !== true && by?.handedOverAt === undefined
   }
 
   lost(): void {

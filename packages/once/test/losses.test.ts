@@ -33,7 +33,7 @@ class World {
   readonly folder = mkdtempSync(path.join(tmpdir(), 'losses-'))
   unknownCount = 0
   #journals = this.#open()
-  #session = { isClosed: false }
+  #session = { isClosed: false, isLeft: false }
   #run = 0
   /** Calls that the model has taken out of its code, and those that it makes knowingly. */
   readonly #skipped = new Set<number>()
@@ -52,7 +52,7 @@ class World {
     const [skipped, again] = [this.#skipped, this.#again]
     for (;;) {
       const run = String((this.#run += 1))
-      const owner = { run, owner: OWNER, client: OWNER, isRemote: false }
+      const owner = { run, owner: OWNER, client: OWNER }
       const journal = this.#journals.begin(this.#session, owner)!
       let at = 0
       try {
@@ -103,14 +103,14 @@ class World {
         writeFileSync(file, readFileSync(file, 'utf8').replaceAll(`"pid":${process.pid}`, '"pid":4194305'))
       }
       this.#journals = this.#open()
-      this.#session = { isClosed: false }
+      this.#session = { isClosed: false, isLeft: false }
       return
     }
     if (point !== 'made') journal.ended(false)
     this.#journals.delivered(run, kind === 'session' ? undefined : false)
     if (kind === 'session') {
       this.#session.isClosed = true
-      this.#session = { isClosed: false }
+      this.#session = { isClosed: false, isLeft: false }
     }
   }
 }

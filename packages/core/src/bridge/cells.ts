@@ -314,7 +314,7 @@ export class Cells {
     const origin = { client: run.client, user }
     const { owner } = session.owner(origin)
     const { owner: client } = keptForClient(context.cwd)(origin)
-    return person.journals?.begin(session, { run: run.id, owner, client, isRemote: run.transport === 'tcp' })
+    return person.journals?.begin(session, { run: run.id, owner, client })
   }
 
   /** Runs the cell. Meanwhile starts the servers that it names. */

@@ -35,6 +35,8 @@ export interface Journals {
 
 export interface JournaledSession {
   readonly isClosed: boolean
+  /** Its client's connection broke, and no other is open: over HTTP, a lost client comes back as another. */
+  readonly isLeft: boolean
 }
 
 export interface CellToJournal {
@@ -43,8 +45,6 @@ export interface CellToJournal {
   owner: string
   /** The same for every session of the client in this folder. */
   client: string
-  /** A new connection may go on while the session is open: over HTTP, where a lost client comes back as another. */
-  isRemote: boolean
 }
 
 /** What one cell writes, and what cells before it wrote whose results were lost. */

@@ -66,15 +66,18 @@ export class LegacyConversations {
     // An open stream for messages from the server counts as use, too.
     const leave = conversation.held.enter()
     const isStream = request.method === 'GET'
-    const { streams, requests } = conversation
+    const { streams, requests, held } = conversation
     requests.open += 1
     clearTimeout(requests.lost)
+    held.session.isLeft = false
     if (isStream) streams.open = (streams.open ?? 0) + 1
     finished(response, () => {
       if (isStream) streams.open! -= 1
       requests.open -= 1
-      if (requests.open === 0)
+      if (requests.open === 0) {
         requests.lost = setTimeout(() => conversation.runs.cancelAll(), this.#options.lostMs).unref()
+        held.session.isLeft = !response.writableFinished
+      }
       leave()
     })
     await conversation.transport.handleRequest(request, response, body)

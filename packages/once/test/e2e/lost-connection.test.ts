@@ -111,8 +111,45 @@ it('a client over HTTP that comes back at once as another repeats nothing, and i
   expect(sent()).toEqual(['send one', 'send two', 'send three'])
 }, 120_000)
 
+it.each<Era>(['legacy', 'modern'])(
+  'a %s client over HTTP makes its calls while another one with its token has given up the same cell',
+  async (era) => {
+    const { entry, sent, got } = mailbox()
+    const bridge = await startHttpBridge({ servers: { mail: entry } })
+    const windows = await Promise.all([1, 2].map(() => bridge.connect(era)))
+    const known = await Promise.all(windows.map(async (one) => (await one.run('1')).match(/session="([^"]+)"/)?.[1]))
+    const run = (at: 0 | 1, seconds: number, options = {}) =>
+      windows[at]!.run(threeMails(seconds), known[at] === undefined ? {} : { session: known[at] }, options)
+    const leave = new AbortController()
+    const lost = run(0, 20, { signal: leave.signal }).catch(() => undefined)
+    await got(2)
+    leave.abort()
+    await lost
+    expect(await run(1, 0)).not.toContain('sandbridge')
+    expect(sent()).toHaveLength(5)
+    expect(await run(0, 0)).toContain(TWO_USED)
+    expect(sent()).toHaveLength(6)
+  },
+  120_000,
+)
+
+it('two windows of a client go on where each of them was after their resident was killed', async () => {
+  const { entry, sent, got } = mailbox()
+  const { connect, residents } = residentHome({ mail: entry }, { MCP_BRIDGE_RESIDENT: 'on idle=60' })
+  const windows = [await connect('me'), await connect('me')]
+  const cell = (text: string, seconds: number) =>
+    `await mcp_mail.send(text="both"); await mcp_mail.send(text="${text}"); import time; time.sleep(${seconds})`
+  const lost = [windows[0]!.run(cell('one', 20)), windows[1]!.run(cell('two', 20))]
+  await got(4)
+  await sleep(WRITTEN_MS)
+  process.kill(residents().at(-1)!, 'SIGKILL')
+  await Promise.allSettled(lost)
+  for (const at of [1, 0]) expect(await windows[at]!.run(cell(['one', 'two'][at]!, 0))).toContain(TWO_USED)
+  expect(sent()).toHaveLength(4)
+}, 120_000)
+
 it.each(['files', 'PostgreSQL'])(
-  'a client whose HTTP bridge was killed goes on at the next one, by %s',
+  'clients whose HTTP bridge was killed go on at the next one, each with its own calls, by %s',
   async (where) => {
     const { entry, sent, got } = mailbox()
     const home = makeHome({ mail: entry })
@@ -124,15 +161,18 @@ it.each(['files', 'PostgreSQL'])(
       env = { MCP_BRIDGE_STORAGE: await postgres.database(), MCP_BRIDGE_SIGN_IN_KEY: 'ab'.repeat(32) }
     }
     const first = await startHttpBridge({ home, env, ownProcess: true })
-    // It waits for the bridge to come back.
-    void (await first.connect('legacy')).run(threeMails(20)).catch(() => undefined)
-    await got(2)
+    const other = (seconds: number) => `await mcp_mail.send(text="other"); import time; time.sleep(${seconds})`
+    // They wait for the bridge to come back.
+    for (const code of [threeMails(20), other(20)])
+      void (await first.connect('legacy')).run(code).catch(() => undefined)
+    await got(3)
     await sleep(WRITTEN_MS)
     process.kill(first.pid, 'SIGKILL')
     const second = await startHttpBridge({ home, env, ownProcess: true })
     expect(existsSync(path.join(home, 'MCPs/.sandbridge/once'))).toBe(where === 'files')
+    expect(await (await second.connect('legacy')).run(other(0))).toContain('used again: mail.send (1).')
     expect(await (await second.connect('legacy')).run(threeMails(0))).toContain(TWO_USED)
-    expect(sent()).toEqual(['send one', 'send two', 'send three'])
+    expect(sent().toSorted()).toEqual(['send one', 'send other', 'send three', 'send two'])
   },
   120_000,
 )

@@ -130,7 +130,7 @@ describe('PostgreSQL as the store of several bridges', () => {
     const begin = async (owner: string) => {
       const journals = createJournals({ store: (await open()).of(undefined), vault, log: SILENT })
       const client = 'c'.repeat(64)
-      const cell = journals.begin({ isClosed: false }, { run: owner, owner, client, isRemote: true })!
+      const cell = journals.begin({ isClosed: false, isLeft: false }, { run: owner, owner, client })!
       const call = { tool: send, args: { to: 'ann' }, isAgain: false, definition: () => undefined, reading: () => [] }
       return { journals, enter: async () => (await cell.enter(call))! }
     }

@@ -51,6 +51,8 @@ const RESULT_MS = 60_000
 export class Session {
   /** Identifies the session in events. Not secret: it grants no access. */
   readonly id = newId()
+  /** Its client's connection broke, and no other is open. */
+  isLeft = false
   readonly #openedAt = performance.now()
   /** The full output of its cells. */
   readonly outputs: OutputStore

@@ -178,6 +178,9 @@ async function inSession(
     }
     return await observedRun(bridge.events, traced, () =>
       sessions.use(handle, (session, findHandle) => {
+        // No client has its handle yet.
+        const leave = () => (session.isLeft = true)
+        if (findHandle && handle === undefined) run.signal.addEventListener('abort', leave, { once: true })
         run.onShown = (text) => bridge.cells.flows.shown(session, [{ type: 'text', text }])
         return work(session, conversation, request, findHandle)
       }),
