@@ -31,8 +31,8 @@ export interface PodSandboxOptions {
   /** Written to stdin first. */
   preamble: Buffer
   startTimeoutMs: number
-  /** Interval between pings of the channel; replaced in tests. */
-  pingMs?: number | undefined
+  /** A factor of the limits above, and of pings of the channel; replaced in tests. */
+  pace?: number | undefined
   /** The program, if it is not python3. */
   program?: string | undefined
   /** Its Secret is created after it; until then, its container cannot start. */
@@ -53,6 +53,7 @@ export class PodSandbox implements Sandbox {
   /** Resolves once: true when the channel is connected, false if the pod ends first. */
   readonly attached: Promise<boolean>
   readonly #options: PodSandboxOptions
+  readonly #pace: number
   readonly #endPod: EndPod
   readonly #channel: AttachChannel
   readonly #pod: FollowedPod
@@ -60,11 +61,12 @@ export class PodSandbox implements Sandbox {
 
   private constructor(options: PodSandboxOptions, endPod: EndPod) {
     this.#options = options
+    this.#pace = options.pace ?? 1
     this.#endPod = endPod
     this.id = options.name
     // Includes the wait for the pod, and for its kernel.
     this.startTimeoutMs = options.startTimeoutMs + 30_000
-    this.#channel = new AttachChannel(options.pingMs, options.onStderr)
+    this.#channel = new AttachChannel(this.#pace, options.onStderr)
     this.stdin = this.#channel.stdin
     this.stdout = this.#channel.stdout
     if (options.preamble.byteLength > 0) this.stdin.write(options.preamble)
@@ -129,7 +131,7 @@ export class PodSandbox implements Sandbox {
     try {
       const { cluster, image, program, hasSecret, startTimeoutMs: timeoutMs } = this.#options
       const isUnwanted = () => this.#disposing !== undefined
-      await untilRunning(this.#pod, { image, program, hasSecret, timeoutMs, isUnwanted })
+      await untilRunning(this.#pod, { image, program, hasSecret, timeoutMs, isUnwanted, pace: this.#pace })
       await cluster.attach(this.id, this.#channel, { isUnwanted })
       this.#resolveAttached(true)
     } catch (error) {
@@ -167,7 +169,7 @@ export class PodSandbox implements Sandbox {
     const isOver = ({ state } = this.#pod) =>
       state === 'gone' || (state && (state.terminated || state.isDeleting || state.phase === 'Failed'))
     while (!isOver()) await this.#pod.changed()
-    do await sleep(READ_ON_MS, undefined, { ref: false })
+    do await sleep(READ_ON_MS * this.#pace, undefined, { ref: false })
     while (this.#channel.isStalled)
     return { how: 'broken', detail: 'The cluster ended the pod and its channel did not close' }
   }
@@ -176,7 +178,7 @@ export class PodSandbox implements Sandbox {
   async #drained(): Promise<void> {
     const { stdout } = this
     if (stdout.readableEnded || stdout.destroyed) return
-    await withTimeout(new Promise<void>((resolve) => stdout.once('end', resolve)), DRAIN_MS, () => {})
+    await withTimeout(new Promise<void>((resolve) => stdout.once('end', resolve)), DRAIN_MS * this.#pace, () => {})
   }
 
   async #waitForCause(stderr: string, patienceMs: number) {
@@ -185,8 +187,9 @@ export class PodSandbox implements Sandbox {
     for (const startedAt = performance.now(); ;) {
       const pod = this.#pod.state === 'gone' ? undefined : this.#pod.state
       const explained = explainPodEnd({ pod, stderr, spoke, image, program })
-      if (explained || !pod || this.#disposing || performance.now() - startedAt > patienceMs) return explained
-      await this.#pod.changedOrAsked(CAUSE_AGAIN_MS)
+      if (explained || !pod || this.#disposing || performance.now() - startedAt > patienceMs * this.#pace)
+        return explained
+      await this.#pod.changedOrAsked(CAUSE_AGAIN_MS * this.#pace)
     }
   }
 
@@ -200,7 +203,8 @@ export class PodSandbox implements Sandbox {
     try {
       await this.#endPod(1)
       const startedAt = performance.now()
-      while (!this.#hasEnded() && performance.now() - startedAt < GONE_MS) await this.#pod.changedOrAsked(GONE_AGAIN_MS)
+      while (!this.#hasEnded() && performance.now() - startedAt < GONE_MS * this.#pace)
+        await this.#pod.changedOrAsked(GONE_AGAIN_MS * this.#pace)
       // An unreachable node never confirms it.
       if (!this.#hasEnded()) await this.#endPod(0)
     } catch {

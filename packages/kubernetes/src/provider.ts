@@ -9,6 +9,7 @@ import { SharedPreparation } from '@sandbridge/core/isolation'
 import type { KeptSession, MissingPackage, Program, Provider, Resumed, Sandbox } from '@sandbridge/core/isolation'
 import type { SandboxLimits, StartedProgram } from '@sandbridge/core/isolation'
 import type { KubernetesOptions } from '@sandbridge/core/parts'
+import { PATIENCE_MS } from './api/api-client.ts'
 import type { Cluster } from './cluster.ts'
 import { KeptPods } from './kept/kept-pods.ts'
 import { removeLeftovers } from './leftovers.ts'
@@ -29,8 +30,8 @@ const DEFAULT_USER = '65534'
 export interface PodProviderOptions extends KubernetesOptions {
   /** Targets for the network check, in place of the usual ones: tests reach nothing else. */
   targets?: readonly Target[]
-  /** Interval between pings of a channel. */
-  pingMs?: number
+  /** A factor of the time limits of a pod and of requests. */
+  pace?: number
 }
 
 /** Memory of the network check's pod, enough for Python with threads. */
@@ -114,23 +115,23 @@ export class KubernetesProvider implements Provider {
   }
 
   #kept(cluster: Cluster): KeptPods {
-    const { keepSeconds = 0, image, pingMs } = this.#options
-    return new KeptPods(cluster, { keepSeconds, image, pingMs })
+    const { keepSeconds = 0, image } = this.#options
+    return new KeptPods(cluster, { keepSeconds, image })
   }
 
   /** @throws BridgeError as `start` does */
   async startProgram(program: Program, { memoryBytes }: SandboxLimits): Promise<StartedProgram> {
     const cluster = await this.#cluster.get()
     const { image } = program
-    const { startTimeoutMs, pingMs } = this.#options
+    const { startTimeoutMs, pace } = this.#options
     const name = newPodName()
     // The nodes' profile is for kernels: it does not allow network sockets.
     const pod = this.#manifest(cluster, { name, memoryBytes, image, seccompProfile: undefined })
-    return this.#explained(cluster, () => startProgram(program, { cluster, name, pod, startTimeoutMs, pingMs }))
+    return this.#explained(cluster, () => startProgram(program, { cluster, name, pod, startTimeoutMs, pace }))
   }
 
   #create(cluster: Cluster, { preamble, isDurable = false, ...parts }: PodParts): Promise<Sandbox> {
-    const { image, warmPool, startTimeoutMs, pingMs } = this.#options
+    const { image, warmPool, startTimeoutMs, pace } = this.#options
     const { name } = parts
     if (warmPool !== undefined) return this.#explained(cluster, () => this.#take(cluster, { ...parts, preamble }))
     const kept = this.#kept(cluster)
@@ -138,12 +139,12 @@ export class KubernetesProvider implements Provider {
     return this.#explained(cluster, (): Promise<Sandbox> =>
       isDurable
         ? kept.start({ name, image, manifest, preamble, startTimeoutMs })
-        : PodSandbox.create({ cluster, name, image, manifest, preamble, startTimeoutMs, pingMs }),
+        : PodSandbox.create({ cluster, name, image, manifest, preamble, startTimeoutMs, pace }),
     )
   }
 
   async #take(cluster: Cluster, { name, pythonArgs, preamble }: PodParts): Promise<Sandbox> {
-    const { warmPool = '', startTimeoutMs, pingMs } = this.#options
+    const { warmPool = '', startTimeoutMs, pace } = this.#options
     const { state, image } = await takePod(cluster, { name, pool: warmPool, timeoutMs: startTimeoutMs })
     const program = poolProgram(pythonArgs, this.#environment)
     return PodSandbox.adopt({
@@ -153,7 +154,7 @@ export class KubernetesProvider implements Provider {
       state,
       preamble: Buffer.concat([program, preamble]),
       startTimeoutMs,
-      pingMs,
+      pace,
       endPod: () => cluster.deleteSandboxClaim(name),
     })
   }
@@ -191,8 +192,8 @@ export class KubernetesProvider implements Provider {
   }
 
   async #openCluster(onProgress: (message: string) => void): Promise<Cluster> {
-    const { context, namespace, warmPool, checksNetwork, startTimeoutMs, targets } = this.#options
-    const { access, cluster } = await openCluster({ context, namespace, warmPool })
+    const { context, namespace, warmPool, checksNetwork, startTimeoutMs, targets, pace } = this.#options
+    const { access, cluster } = await openCluster({ context, namespace, warmPool }, pace && PATIENCE_MS * pace)
     await ensureNetworkPolicy(cluster)
     // Cleans up in the background; failures are ignored.
     void removeLeftovers(cluster).catch(() => {})

@@ -7,7 +7,7 @@ import { PodSandbox, type PodSandboxOptions } from './pod-sandbox.ts'
 import type { podManifest } from './pod/pod-manifest.ts'
 import { needsSecret, programManifest, programPolicyManifest, secretManifest } from './pod/program-manifest.ts'
 
-interface StartOptions extends Pick<PodSandboxOptions, 'name' | 'startTimeoutMs' | 'pingMs'> {
+interface StartOptions extends Pick<PodSandboxOptions, 'name' | 'startTimeoutMs' | 'pace'> {
   cluster: Cluster
   pod: ReturnType<typeof podManifest>
 }

@@ -22,7 +22,7 @@ export interface ApiRequest {
 /** Timeout of one response. */
 const ANSWER_MS = 15_000
 /** Total time for a request, with retries while the server is overloaded or unavailable. */
-const PATIENCE_MS = 12_000
+export const PATIENCE_MS = 12_000
 const FIRST_PAUSE_MS = 200
 const MAX_PAUSE_MS = 4_000
 const MAX_ANSWER_BYTES = 16 << 20

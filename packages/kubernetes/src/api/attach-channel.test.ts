@@ -14,12 +14,12 @@ const V4 = 'v4.channel.k8s.io'
 const pair = makeCertificate()
 
 /** A channel to a server that the test controls: `pair` receives each socket and its messages. */
-async function connected({ protocol = V5, pingMs }: { protocol?: string; pingMs?: number } = {}) {
+async function connected({ protocol = V5, pace }: { protocol?: string; pace?: number } = {}) {
   const server = createServer(pair)
-  const sockets = new WebSocketServer({ server, handleProtocols: () => protocol, autoPong: pingMs === undefined })
+  const sockets = new WebSocketServer({ server, handleProtocols: () => protocol, autoPong: pace === undefined })
   const client = await clientOf(server)
   const arriving = once(sockets, 'connection') as Promise<[WebSocket]>
-  const channel = new AttachChannel(pingMs)
+  const channel = new AttachChannel(pace)
   onTestFinished(() => channel.close())
   await channel.connect(client, '/attach', 'kernel')
   const [socket] = await arriving
@@ -146,7 +146,7 @@ it('the attach channel distinguishes a broken connection from a closed one', asy
 })
 
 it('the attach channel ends when pings get no answer', async () => {
-  const { channel } = await connected({ pingMs: 20 })
+  const { channel } = await connected({ pace: 0.002 })
   expect(await channel.ended).toMatchObject({ how: 'broken', detail: expect.stringContaining('has not answered') })
 })
 

@@ -53,8 +53,9 @@ export class AttachChannel {
   #missedPings = 0
   #received = false
 
-  constructor(pingMs = PING_MS, onStderr: (chunk: Buffer) => void = () => {}) {
-    this.#pingMs = pingMs
+  /** @param pace a factor of the interval between pings; replaced in tests */
+  constructor(pace = 1, onStderr: (chunk: Buffer) => void = () => {}) {
+    this.#pingMs = PING_MS * pace
     this.#onStderr = onStderr
     this.ended = new Promise((resolve) => {
       this.#end = (end) => {

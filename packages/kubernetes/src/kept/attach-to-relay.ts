@@ -4,12 +4,8 @@ import { AttachChannel } from '../api/attach-channel.ts'
 import type { Cluster } from '../cluster.ts'
 
 /** @throws ApiError, ApiUnreachable, BridgeError */
-export async function attachToRelay(
-  cluster: Cluster,
-  pod: string,
-  { pingMs, ...how }: { pingMs?: number | undefined; forMs?: number } = {},
-): Promise<Connection> {
-  const channel = new AttachChannel(pingMs)
+export async function attachToRelay(cluster: Cluster, pod: string, how: { forMs?: number } = {}): Promise<Connection> {
+  const channel = new AttachChannel()
   try {
     await cluster.attach(pod, channel, how)
   } catch (error) {

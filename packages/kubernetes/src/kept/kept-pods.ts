@@ -29,7 +29,6 @@ interface KeptPodsOptions {
   /** How long a pod waits for a bridge. */
   keepSeconds: number
   image: string
-  pingMs?: number | undefined
 }
 
 /** Timeouts for the hello of a new kernel, and of a running one. */
@@ -126,10 +125,7 @@ export class KeptPods {
       const pod = await this.#cluster.getClaim(name)
       if (!pod || !isAlive(pod) || pod.state.uid !== uid)
         return `The kept sandbox ${name} has ended, and its variables are gone.`
-      const connection = await attachToRelay(this.#cluster, name, {
-        pingMs: this.#options.pingMs,
-        forMs: RETURN_MS,
-      }).catch((error: unknown) => {
+      const connection = await attachToRelay(this.#cluster, name, { forMs: RETURN_MS }).catch((error: unknown) => {
         // The API server has just answered, so the node is the problem.
         const isNode = error instanceof ApiUnreachable || (error instanceof ApiError && error.status >= 500)
         throw isNode ? notReached(name, error) : error
@@ -213,7 +209,7 @@ export class KeptPods {
   }
 
   #attach(name: string): Promise<Connection> {
-    return attachToRelay(this.#cluster, name, { pingMs: this.#options.pingMs })
+    return attachToRelay(this.#cluster, name)
   }
 
   /** @throws SandboxGone, or the cluster's error while the pod may still exist */
@@ -221,7 +217,7 @@ export class KeptPods {
     const pod = await this.#cluster.getPod(name)
     if (pod === 'gone' || pod.uid !== uid || pod.terminated || pod.phase === 'Failed')
       throw new SandboxGone('the pod has ended')
-    return attachToRelay(this.#cluster, name, { pingMs: this.#options.pingMs, forMs: 0 })
+    return attachToRelay(this.#cluster, name, { forMs: 0 })
   }
 
   async #explain(name: string): Promise<SandboxExit | undefined> {

@@ -24,12 +24,14 @@ interface StartOptions {
   timeoutMs: number
   /** True if the sandbox is no longer needed. */
   isUnwanted: () => boolean
+  /** A factor of the interval between polls. */
+  pace?: number
 }
 
 /** @throws NotStarted */
 export async function untilRunning(
   pod: FollowedPod,
-  { image, program, hasSecret, timeoutMs, isUnwanted }: StartOptions,
+  { image, program, hasSecret, timeoutMs, isUnwanted, pace = 1 }: StartOptions,
 ): Promise<void> {
   const deadline = performance.now() + timeoutMs
   for (;;) {
@@ -47,6 +49,6 @@ export async function untilRunning(
       const isFull = state !== undefined && state.unschedulable !== ''
       throw new NotStarted(isFull ? 'no-room' : 'failed-to-start', state ? `${waited}: ${describeWait(state)}` : waited)
     }
-    await pod.changedOrAsked(Math.min(ASK_MS, leftMs))
+    await pod.changedOrAsked(Math.min(ASK_MS * pace, leftMs))
   }
 }

@@ -92,8 +92,10 @@ async function heldBytes(): Promise<number> {
 }
 
 /** A cell that runs until something ends it. */
-async function runningCell(): Promise<{ cells: CellRunner; id: string; running: ReturnType<CellRunner['run']> }> {
-  const cells = await startCells(provider())
+async function runningCell(
+  more: Partial<PodProviderOptions> = {},
+): Promise<{ cells: CellRunner; id: string; running: ReturnType<CellRunner['run']> }> {
+  const cells = await startCells(provider(more))
   const running = cells.run("print('here', flush=True)\nimport time\ntime.sleep(600)")
   await cells.printed('here')
   return { cells, id: cells.kernel.sandbox.id, running }
@@ -217,7 +219,7 @@ describe('what happens to a running pod', () => {
   })
 
   it('a pod on a lost node is reported by the cluster, though its channel is silent', async () => {
-    const { id, running, cells } = await runningCell()
+    const { id, running, cells } = await runningCell({ pace: 0.2 })
     cluster.loseNode(id)
     expect(await running).toMatchObject({ status: 'died', exit: { reason: 'killed' } })
     await cells.kernel.dispose()
@@ -226,7 +228,7 @@ describe('what happens to a running pod', () => {
   })
 
   it('a pod that answers no ping any more is reported', async () => {
-    const cells = await startCells(provider({ pingMs: 1_000 }))
+    const cells = await startCells(provider({ pace: 0.1 }))
     const running = cells.run("print('here', flush=True)\nimport time\ntime.sleep(600)")
     await cells.printed('here')
     cluster.freeze(cells.kernel.sandbox.id)
@@ -242,7 +244,7 @@ describe('what happens to a running pod', () => {
   })
 
   it('sandboxes end when the API server is gone, and new ones start when it is back', async () => {
-    const one = provider()
+    const one = provider({ pace: 0.2 })
     const cells = await startCells(one)
     const id = cells.kernel.sandbox.id
     const running = cells.run("print('here', flush=True)\nimport time\ntime.sleep(600)")
@@ -273,7 +275,7 @@ it('the bridge uses every verb that its role grants, and no other', async () => 
   // Both rounds do the same, but in the second one the policy exists already.
   for (const silent of [false, true]) {
     cluster.silentWatches = silent
-    await (await start()).dispose()
+    await (await start({ pace: 0.2 })).dispose()
   }
   // Only a pod that outlives its bridge is patched after creation.
   const kept = await provider({ keepSeconds: 60 }).start({ memoryBytes: 256 << 20 })
@@ -295,7 +297,7 @@ describe('the watch', () => {
 
   it('a silent watch delays a start by seconds, and does not make it fail', async () => {
     cluster.silentWatches = true
-    const cells = await startCells(provider())
+    const cells = await startCells(provider({ pace: 0.2 }))
     expect((await cells.run('1 + 1')).value).toBe('2')
   })
 

@@ -16,8 +16,8 @@ import { isOffInFile } from '../own-resident.ts'
 import type { ResidentKey } from '../resident-key.ts'
 import { displace, holderOf, pidLink, type ResidentPlace } from '../run-folder.ts'
 
+/** Between pings, and until a resident has welcomed its client. */
 const PING_MS = 5_000
-const WELCOME_MS = 5_000
 /** A resident that works for so long without a word hangs, too. */
 const MAX_BUSY_MS = 600_000
 /** From the first failed connection to giving up. */
@@ -62,10 +62,13 @@ interface RelayOptions {
    */
   serveHere: (reason: string | undefined, taken: TakenInput) => void
   exit: (code: number) => void
+  /** Replaced in tests. */
+  pingMs?: number
 }
 
 export class Relay {
   readonly #options: RelayOptions
+  readonly #pingMs: number
   readonly #kept: KeptAnswers
   readonly #open: OpenRequests
   readonly #onInput = (chunk: Buffer): void => this.#take(chunk)
@@ -97,6 +100,7 @@ export class Relay {
 
   constructor(options: RelayOptions) {
     this.#options = options
+    this.#pingMs = options.pingMs ?? PING_MS
     const { cacheDir, key, context } = options
     this.#kept = new KeptAnswers(cacheDir, key.name, context)
     this.#open = new OpenRequests(this.#kept, (line) => void options.output.write(line))
@@ -160,9 +164,9 @@ export class Relay {
       const since = performance.now()
       const isLate = (): void =>
         void this.#displace(socket, holder, since).then((stays) => {
-          if (stays && !this.#isWelcome) late = setTimeout(isLate, WELCOME_MS)
+          if (stays && !this.#isWelcome) late = setTimeout(isLate, this.#pingMs)
         })
-      late = setTimeout(isLate, WELCOME_MS)
+      late = setTimeout(isLate, this.#pingMs)
       const { env, cwd, home, ownPaths } = context
       socket.write(controlLine({ hello: PROTOCOL, key: key.text, pid: process.pid, env, cwd, home, ownPaths }))
       for (const line of this.#open.again()) socket.write(line)
@@ -192,13 +196,13 @@ export class Relay {
     this.#pinging = setInterval(() => {
       const now = performance.now()
       // This process slept, too.
-      const wasLate = now - before > 2 * PING_MS
+      const wasLate = now - before > 2 * this.#pingMs
       before = now
       missed = heard || wasLate ? 0 : missed + 1
       heard = false
       if (missed >= 2) onSilent(since)
       else if (!socket.destroyed) socket.write(controlLine({ ping: true }))
-    }, PING_MS).unref()
+    }, this.#pingMs).unref()
   }
 
   /**

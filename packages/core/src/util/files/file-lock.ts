@@ -20,15 +20,21 @@ const NAMELESS_STALE_MS = 500
 /**
  * Runs work while holding the lock.
  * @param patienceMs how long to wait for another owner
+ * @param looks replaced in tests
  * @throws what the work throws, what node:fs throws if the file cannot be created, or an Error after `patienceMs`
  */
-export async function withFileLock<T>(lock: string, work: () => Promise<T>, patienceMs = Infinity): Promise<T> {
+export async function withFileLock<T>(
+  lock: string,
+  work: () => Promise<T>,
+  patienceMs = Infinity,
+  looks = LOOKS,
+): Promise<T> {
   const end = Date.now() + patienceMs
-  let release = await tryFileLock(lock)
+  let release = await tryFileLock(lock, looks)
   while (!release) {
     if (Date.now() > end) throw new Error(`another process has held ${lock} for ${patienceMs / 1_000} s`)
     await sleep(RETRY_MS)
-    release = await tryFileLock(lock)
+    release = await tryFileLock(lock, looks)
   }
   try {
     return await work()
@@ -42,11 +48,11 @@ export async function withFileLock<T>(lock: string, work: () => Promise<T>, pati
  * @returns a function that releases it
  * @throws what node:fs throws if the file cannot be created
  */
-async function tryFileLock(lock: string): Promise<(() => Promise<void>) | undefined> {
+async function tryFileLock(lock: string, looks: number): Promise<(() => Promise<void>) | undefined> {
   const owner = `${hostId()} ${process.pid} ${randomUUID()}`
   await mkdir(dirname(lock), { recursive: true, mode: 0o700 })
   while (!(await take(lock, owner))) {
-    const left = await staleOwner(lock)
+    const left = await staleOwner(lock, looks)
     if (left === undefined) return undefined
     await removeIfOf(lock, left)
   }
@@ -78,18 +84,20 @@ async function take(lock: string, owner: string): Promise<boolean> {
 }
 
 /** Locks of living processes whose time is old, by their files. */
-const old = new Map<string, { state: string; looks: number }>()
+const old = new Map<string, { state: string; looks: number; at: number }>()
 
-/** How often a lock was in this state. */
+/** How often a lock was in this state. What several that wait see at one time counts once. */
 function looksAt(lock: string, state: string): number {
   const last = old.get(lock)
+  const at = performance.now()
+  if (last?.state === state && at - last.at < RETRY_MS) return last.looks
   const looks = last?.state === state ? last.looks + 1 : 1
-  old.set(lock, { state, looks })
+  old.set(lock, { state, looks, at })
   return looks
 }
 
 /** Returns the owner of a stale lock; undefined if the lock is in use or gone. */
-async function staleOwner(lock: string): Promise<string | undefined> {
+async function staleOwner(lock: string, looks: number): Promise<string | undefined> {
   try {
     const [owner, { mtimeMs }] = await Promise.all([readOrdinary(lock).then(String), stat(lock)])
     if (owner === '') return Math.abs(Date.now() - mtimeMs) > NAMELESS_STALE_MS ? owner : undefined
@@ -98,7 +106,7 @@ async function staleOwner(lock: string): Promise<string | undefined> {
     if (isOfThisHost && !isRunning(Number(pid))) return owner
     // A time in the future means that the clock was set back.
     if (Math.abs(Date.now() - mtimeMs) <= STALE_MS) return undefined
-    return isOfThisHost && looksAt(lock, `${owner} ${mtimeMs}`) < LOOKS ? undefined : owner
+    return isOfThisHost && looksAt(lock, `${owner} ${mtimeMs}`) < looks ? undefined : owner
   } catch {
     return undefined
   }
