@@ -19,8 +19,9 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { findResidents } from '../src/ask-resident.ts'
+import { atEnd, runsTogether } from '@sandbridge/core/test/support/at-end.ts'
 import { BUILT_CLI, CLI, fixtureServer } from '@sandbridge/core/test/support/bridge-process.ts'
 import { needsBubblewrap, needsLinux, needsPosix, needsProgram, skip } from '@sandbridge/core/test/support/needs.ts'
 import { until } from '@sandbridge/core/test/support/processes.ts'
@@ -32,6 +33,7 @@ import {
   sharedResidentHome,
 } from '@sandbridge/core/test/support/resident-clients.ts'
 
+runsTogether()
 beforeEach(() => needsPosix('residents of Windows have tests of their own: windows.test.ts'))
 
 const WHO = { ...fixtureServer('whoami.mjs'), env: { WHO: '${WHO:-nobody}' } }
@@ -219,7 +221,7 @@ it('a relay loads no bridge, no schemas and no MCP package', { timeout: 30_000 }
   expect(bytes(loaded(residents()[0]!))).toBeGreaterThan(1_000_000)
 })
 
-describe('a resident', () => {
+describe.concurrent('a resident', () => {
   it('ends some time after its last client, and leaves nothing', { timeout: 120_000 }, async () => {
     const { connect, residents, folder } = residentHome({ who: STAYS })
     const ann = await connect('ann')
@@ -336,7 +338,7 @@ describe('a resident', () => {
   })
 })
 
-describe('answers that are kept', () => {
+describe.concurrent('answers that are kept', () => {
   const names = (client: RelayClient) =>
     client
       .ask('tools/list')
@@ -394,7 +396,7 @@ describe('answers that are kept', () => {
 
   it('are not those of a client whose variables lead to other config files', { timeout: 120_000 }, async () => {
     const folder = mkdtempSync(path.join(tmpdir(), 'sb-claude-'))
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+    atEnd(() => rmSync(folder, { recursive: true, force: true }))
     writeFileSync(path.join(folder, '.claude.json'), JSON.stringify({ mcpServers: { hidden: WHO } }))
     const own = { CLAUDE_CONFIG_DIR: folder }
     const { connect, residents } = await knownHome(own, { MCP_BRIDGE_SOURCES: 'mcps,claude-code' })
@@ -464,7 +466,7 @@ describe('answers that are kept', () => {
     const place = path.join(folder, log!.replace(/log$/, 'd'))
     mkdirSync(place, { mode: 0o700 })
     const full = createServer((socket) => socket.end('\u0001{"refused":"it is full"}\n'))
-    onTestFinished(() => void full.close())
+    atEnd(() => void full.close())
     await new Promise<void>((resolve) => full.listen(path.join(place, 's'), resolve))
     const ann = await connect('ann')
     expect(await names(ann)).toEqual(['run_python'])
@@ -486,7 +488,7 @@ describe('answers that are kept', () => {
   })
 })
 
-describe('a start', () => {
+describe.concurrent('a start', () => {
   it('repairs a copy of the package that was damaged', { timeout: 120_000 }, async () => {
     const { connect, home, residents } = residentHome({ who: WHO }, {}, BUILT_CLI)
     const ann = await connect('ann')
@@ -547,7 +549,7 @@ describe('a start', () => {
   })
 })
 
-describe('sandbridge status and stop', () => {
+describe.concurrent('sandbridge status and stop', () => {
   it(
     'name the clients of a resident and how they share servers, and end it after its cells',
     { timeout: 120_000 },
@@ -579,7 +581,7 @@ describe('sandbridge status and stop', () => {
       expect(
         stdout.match(/^ {2}who +running +1 client: \d+ in \S+ +it starts in the folder of its client/gm),
       ).toHaveLength(2)
-      const open = ann.run('import time\ntime.sleep(3)\nprint("whole")')
+      const open = ann.run('import time\ntime.sleep(2)\nprint("whole")')
       await sleep(500)
       expect(command('stop')).toMatchObject({
         code: 0,
@@ -632,7 +634,7 @@ describe('sandbridge status and stop', () => {
   })
 })
 
-describe('without a setting', () => {
+describe.concurrent('without a setting', () => {
   const DEFAULT = { MCP_BRIDGE_RESIDENT: 'idle=1' }
   const settingsOf = (home: string, text: string): void => writeFileSync(path.join(home, 'MCPs/settings.json'), text)
   /** Only there do clients share one by default. */
@@ -802,7 +804,7 @@ describe('without a setting', () => {
   })
 })
 
-describe('run serves its client itself', () => {
+describe.concurrent('run serves its client itself', () => {
   it('in CI', { timeout: 120_000 }, async () => {
     const { connect, residents } = residentHome({ who: WHO })
     const ann = await connect('ann', { CI: 'true' })
@@ -826,7 +828,7 @@ describe('run serves its client itself', () => {
   /** A program that starts `run` where a filter of system calls answers `socket`, as that of a hardened service. */
   const underFilter = (answer: number): string => {
     const folder = mkdtempSync(path.join(tmpdir(), 'sb-filter-'))
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+    atEnd(() => rmSync(folder, { recursive: true, force: true }))
     const socket = process.arch === 'arm64' ? 198 : 41
     // Load the number of the call; if it is `socket`, answer so; otherwise allow it. linux/bpf_common.h
     const steps = [

@@ -4,13 +4,13 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { TestRunner } from 'vitest'
+import { runningTest } from './at-end.ts'
 
 /** Skips the running test, or in `beforeEach` the next one. */
 export function skip(reason: string): never {
-  const test = TestRunner.getCurrentTest()
+  const test = runningTest()
   if (test === undefined) throw new Error(`Not in a test: ${reason}`)
-  return test.context.skip(reason)
+  return test.skip(reason)
 }
 
 /** Needs a program that runs, which is more than to be installed. */

@@ -5,7 +5,8 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, onTestFinished } from 'vitest'
+import { afterAll } from 'vitest'
+import { atEnd } from './at-end.ts'
 import { bridgeEnv, CLI, makeHome, type RemoteEntry, type ServerEntry } from './bridge-process.ts'
 import { until } from './processes.ts'
 import { linkCode, WARM_CACHES } from './warm-files.ts'
@@ -45,13 +46,13 @@ export interface ResidentHome {
 /**
  * Its resident ends a second after its last client, unless the test says otherwise.
  * @param cli the program, where it is not the built one
- * @param atEnd gets what ends and removes everything: with the test, unless several share it
+ * @param whenOver gets what ends and removes everything: with the test, unless several share it
  */
 export function residentHome(
   servers: Record<string, ServerEntry | RemoteEntry>,
   env: Record<string, string> = {},
   cli = CLI,
-  atEnd: (end: () => Promise<void>) => void = onTestFinished,
+  whenOver: (end: () => Promise<void>) => void = atEnd,
 ): ResidentHome {
   const home = makeHome(servers)
   const folder = path.join(home, 'MCPs/.sandbridge/run')
@@ -62,7 +63,7 @@ export function residentHome(
     const text = logs.map((name) => readFileSync(path.join(folder, name), 'utf8')).join('')
     return [...text.matchAll(/bridge runs pid=(\d+)/g)].map((found) => Number(found[1]))
   }
-  atEnd(async () => {
+  whenOver(async () => {
     for (const client of started) client.process.kill('SIGKILL')
     await Promise.all(started.map(({ exited }) => exited))
     // One that a relay had just started takes the name once the other has ended.
