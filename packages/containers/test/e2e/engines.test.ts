@@ -61,15 +61,14 @@ it('doctor says whether sandboxes are forked, and why not where they cannot be',
   expect(stderr).toContain('A sandbox was not forked')
 })
 
-describe.each(['podman', 'docker', 'bubblewrap'] as const)('%s', (engine) => {
-  it('a forged call to a server that the run does not allow reaches nothing', { timeout: 120_000 }, async () => {
-    await providerOrSkip(engine)
-    const file = path.join(throwawayHome(), 'memory.jsonl')
-    const bridge = await startBridge({
-      servers: { everything: published.everything(), memory: published.memory(file) },
-      env: runtimeEnv(engine),
-    })
-    const forge = (cell: number) => `
+it('a forged call to a server that the run does not allow reaches nothing', { timeout: 120_000 }, async () => {
+  await providerOrSkip('bubblewrap')
+  const file = path.join(throwawayHome(), 'memory.jsonl')
+  const bridge = await startBridge({
+    servers: { everything: published.everything(), memory: published.memory(file) },
+    env: runtimeEnv('bubblewrap'),
+  })
+  const forge = (cell: number, seconds: number) => `
 import asyncio, json, os, stat
 entities = [{'name': 'forged', 'entityType': 'x', 'observations': []}]
 params = {'server': 'memory', 'tool': 'create_entities', 'args': [], 'kwargs': {'entities': entities}}
@@ -81,14 +80,13 @@ for fd in range(3, 64):
     except OSError: pass
 # The answer to an honest call comes after that one has been judged.
 await runtime.call_tool('everything', 'echo', {'message': 'x'})
-await asyncio.sleep(3)`
-    const outside = await bridge.call({ code: forge(1), servers: ['everything'] })
-    expect(outside.isError, outside.text).toBe(false)
-    expect(existsSync(file)).toBe(false)
-    // The control: where the run allows the server, the forged call gets through.
-    const inside = await bridge.call({ code: forge(2), servers: ['everything', 'memory'] })
-    expect(readFileSync(file, 'utf8'), inside.text).toContain('forged')
-  })
+await asyncio.sleep(${seconds})`
+  const outside = await bridge.call({ code: forge(1, 1), servers: ['everything'] })
+  expect(outside.isError, outside.text).toBe(false)
+  expect(existsSync(file)).toBe(false)
+  // The control: where the run allows the server, the forged call gets through.
+  const inside = await bridge.call({ code: forge(2, 3), servers: ['everything', 'memory'] })
+  expect(readFileSync(file, 'utf8'), inside.text).toContain('forged')
 })
 
 describe.each(['podman', 'docker'] as const)('%s', (engine) => {

@@ -137,7 +137,10 @@ const FORGERIES: [what: string, frame: string][] = [
   ['mistyped fields', '{"type":"output","cell":"1","stream":7,"text":{}}'],
 ]
 
-describe.each<TestedProvider>([...ENGINES, 'docker-pipe'])('%s: forged frames', (engine) => {
+/** One for each kind of channel. */
+const CHANNELS = ['docker', 'docker-pipe', 'bubblewrap', 'bubblewrap-fork', 'kubernetes'] as const
+
+describe.each<TestedProvider>(CHANNELS)('%s: forged frames', (engine) => {
   const shared = sharedIn(engine)
   for (const [what, frame] of FORGERIES) {
     it(`a forged frame harms nothing: ${what}`, async () => {

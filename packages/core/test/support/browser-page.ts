@@ -33,9 +33,25 @@ interface PageOptions extends ObservedOptions {
 const PROVOKED =
   /ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED|ERR_EMPTY_RESPONSE|ERR_CONNECTION_RESET|status of (400|401|403)/
 
+/** The tests of a file have one, as its start takes a second of two processors. */
+let shared: { browser: Promise<Browser>; users: number } | undefined
+const LINGER_MS = 2_000
+
+/** Each test has contexts of its own in it. */
 export async function launch(): Promise<Browser> {
-  const browser = await chromium.launch({ executablePath: needsBrowser(), args: ['--no-sandbox', '--disable-gpu'] })
-  onTestFinished(() => browser.close())
+  const args = ['--no-sandbox', '--disable-gpu']
+  const own = (shared ??= { browser: chromium.launch({ executablePath: needsBrowser(), args }), users: 0 })
+  own.users += 1
+  const browser = await own.browser
+  onTestFinished(async () => {
+    await Promise.all(browser.contexts().map((context) => context.close()))
+    own.users -= 1
+    setTimeout(() => {
+      if (own.users > 0 || shared !== own) return
+      shared = undefined
+      void browser.close()
+    }, LINGER_MS)
+  })
   return browser
 }
 

@@ -47,6 +47,14 @@ export function whyNoIndex(): string | undefined {
   return status === 0 ? undefined : 'pip reaches no package index here'
 }
 
+/** For what costs much and changes seldom: CI has a short run for each change, and a whole one for each week. */
+export function needsWholeRun(): void {
+  if (WHY_NOT_NOW !== undefined) skip(WHY_NOT_NOW)
+}
+
+/** The same for `beforeAll`; undefined where all tests run. */
+export const WHY_NOT_NOW = process.env['SANDBRIDGE_TEST_CLUSTER'] === 'short' ? 'only on a whole run of CI' : undefined
+
 const found = new Map<string, boolean>()
 
 function hasProgram(name: string): boolean {

@@ -84,7 +84,7 @@ describe('cells', () => {
 
   it('hear that the node of their pod is gone', async () => {
     await openPool()
-    const cells = await startCells(provider())
+    const cells = await startCells(provider({ pace: 0.2 }))
     const running = cells.run("print('here', flush=True)\nimport time\ntime.sleep(600)")
     await cells.printed('here')
     cluster.loseNode(cells.kernel.sandbox.id)
