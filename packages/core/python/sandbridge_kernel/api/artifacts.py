@@ -7,7 +7,8 @@ from binascii import a2b_base64, b2a_base64
 from collections.abc import Iterator
 from typing import Any
 
-from ..values import Listed, Media, Record
+from ..media import Media
+from ..values import Listed, Record
 from . import bridge
 from .errors import ArgumentsError, MCPError
 

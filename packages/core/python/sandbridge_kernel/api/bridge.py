@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ..frames import FrameError
 from ..interrupts import ROOM, need_room
-from ..values import Media
+from ..media import Media
 from .errors import ArgumentsError, MCPError, from_reply
 
 if TYPE_CHECKING:

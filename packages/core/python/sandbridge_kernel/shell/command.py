@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from ..api import bridge, runtime
 from ..api.errors import ArgumentsError, MCPError, OutcomeUnknown, ToolNotFound
 from ..api.servers import registry, server_alias, server_description, server_name
-from ..values import Media, native
+from ..media import Media
+from ..values import native
 from .arguments import UsageError, parse, true_names
 
 if TYPE_CHECKING:
