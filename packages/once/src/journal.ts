@@ -342,9 +342,11 @@ export class Attempt implements CellJournal, MakerOfCalls {
     if (this.#callCount > 0) void this.#journal.log.add({ made: this.#endedAt })
     const told: string[] = []
     const { length } = this.#reused
-    const whose = length === 1 ? 'its answer was' : 'their answers were'
-    const before = `${count(length, 'call')} had been answered before the connection broke; ${whose} used again`
-    if (length > 0) told.push(`${before}: ${counted(this.#reused)}.`)
+    if (length > 0) {
+      const whose = length === 1 ? 'its answer was' : 'their answers were'
+      const before = `${count(length, 'call')} had been answered before the connection broke; ${whose} used again`
+      told.push(`${before}: ${counted(this.#reused)}.`)
+    }
     const own = [...this.#journal.entries()].filter((entry) => this.#holds(entry))
     const left = [...own, ...(this.#journal.before?.entries() ?? [])].filter((entry) => this.#isUntold(entry))
     for (const entry of left) entry.isTold = true

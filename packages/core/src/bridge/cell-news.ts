@@ -4,13 +4,14 @@ import type { Policy } from '../config/rules/policy.ts'
 import type { BridgeError } from '../errors.ts'
 import type { Cell } from './cell.ts'
 import type { ServerSet } from './server-set.ts'
-import { readFile, realpath, stat } from 'node:fs/promises'
+import { readFileSync, realpathSync } from 'node:fs'
 import path from 'node:path'
 import { fieldsOf, parseJson, itemsOf } from '../util/json/json.ts'
 import { VERSION } from '../util/version.ts'
 import { type ClientFile, otherClientFiles, otherClientsNote } from '../config/notes/other-clients.ts'
 import type { DiscoveredServers } from '../config/entries/server-definition.ts'
 import { unreadFiles } from '../config/notes/unread-files.ts'
+import { look } from '../config/places-seen.ts'
 import { JsonRecord } from '../keep/json-record.ts'
 
 /** Rules that are told of in one result, and the characters of each. */
@@ -49,7 +50,7 @@ export class CellNews {
     const settings = [...this.#settings].flatMap(([note, number]) => (number > told.settings ? [note] : []))
     told.settings = this.#settingsCount
     const files = await told.files.next(set.configured.discovered)
-    return [...files, ...settings, ...(await told.package.next())]
+    return [...files, ...settings, ...told.package.next()]
   }
 
   /** Rules that match no tool, of servers that the session has called; each told once. */
@@ -93,9 +94,12 @@ export class PackageNews {
     this.#script = script
   }
 
-  /** The notes for the next result. Never rejects. */
-  async next(): Promise<string[]> {
-    const version = this.#isTold ? undefined : await this.#installed().catch(() => undefined)
+  /** The notes for the next result. Does not wait for a thread, which would cost a cell more than all else here. */
+  next(): string[] {
+    const seen = look(this.#script)
+    if (this.#isTold || seen === this.#seen) return []
+    this.#seen = seen
+    const version = this.#installed()
     if (version === undefined || version === VERSION) return []
     this.#isTold = true
     return [
@@ -103,15 +107,14 @@ export class PackageNews {
     ]
   }
 
-  /** Reads nothing as long as the script is the same file. */
-  async #installed(): Promise<string | undefined> {
-    const { ino, ctimeMs } = await stat(this.#script)
-    const seen = `${ino} ${ctimeMs}`
-    if (seen === this.#seen) return undefined
-    this.#seen = seen
-    const folder = path.dirname(path.dirname(await realpath(this.#script)))
-    const { name, version } = fieldsOf(parseJson(await readFile(path.join(folder, 'package.json'), 'utf8')))
-    return name === 'sandbridge' ? String(version) : undefined
+  #installed(): string | undefined {
+    try {
+      const folder = path.dirname(path.dirname(realpathSync(this.#script)))
+      const { name, version } = fieldsOf(parseJson(readFileSync(path.join(folder, 'package.json'), 'utf8')))
+      return name === 'sandbridge' ? String(version) : undefined
+    } catch {
+      return undefined
+    }
   }
 }
 

@@ -352,12 +352,12 @@ export class ServerRecord {
   learn(toolName: string, result: ToolResult, user?: string): void {
     const tool = this.named(toolName)
     if (tool?.name !== toolName) return
-    const { outputSchema } = tool.definition
-    const isTyped = isRecord(outputSchema)
-    if (readsFiles(tool) || (isTyped && !promisesText(outputSchema))) return
     const before = this.learnedShape(toolName, user)
     // Nothing new; most tools return plain text.
     if (before?.type.includes('string') && isPlainText(result)) return
+    const { outputSchema } = tool.definition
+    const isTyped = isRecord(outputSchema)
+    if (readsFiles(tool) || (isTyped && !promisesText(outputSchema))) return
     const seen = shapeOfResult(result)
     if (seen === undefined) return
     // Of a promised text, only its rows are to be learned: its data stays a text.

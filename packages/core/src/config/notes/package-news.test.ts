@@ -5,7 +5,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { VERSION } from '../../util/version.ts'
 import { PackageNews } from '../../bridge/cell-news.ts'
 
-it('a result says once that another version has been installed, whatever leads to it', async () => {
+it('a result says once that another version has been installed, whatever leads to it', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'sb-news-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const place = path.join(folder, 'lib/sandbridge')
@@ -19,19 +19,17 @@ it('a result says once that another version has been installed, whatever leads t
   install(VERSION)
   symlinkSync(path.join(place, 'dist/cli.js'), link)
   const [news, other] = [new PackageNews(link), new PackageNews(link)]
-  expect(await news.next()).toEqual([])
+  expect(news.next()).toEqual([])
   rmSync(place, { recursive: true })
-  expect(await news.next()).toEqual([])
+  expect(news.next()).toEqual([])
   install('9.9.9', 'another')
-  expect(await news.next()).toEqual([])
+  expect(news.next()).toEqual([])
   install('9.9.9')
-  expect(await news.next()).toEqual([
-    expect.stringMatching(/^Sandbridge 9\.9\.9 has been installed, .* restart the client/),
-  ])
+  expect(news.next()).toEqual([expect.stringMatching(/^Sandbridge 9\.9\.9 has been installed, .* restart the client/)])
   install('9.9.8')
-  expect(await news.next()).toEqual([])
+  expect(news.next()).toEqual([])
   // A downgrade, for another client.
   install('0.0.1')
-  expect(await other.next()).toEqual([expect.stringContaining('Sandbridge 0.0.1 has been installed')])
-  expect(await new PackageNews(undefined).next()).toEqual([])
+  expect(other.next()).toEqual([expect.stringContaining('Sandbridge 0.0.1 has been installed')])
+  expect(new PackageNews(undefined).next()).toEqual([])
 })

@@ -25,7 +25,7 @@ const MAX_FAILURES = 10
 /** Single delivery costs a call several times as much, and a shorter delay slows a cell that makes many calls. */
 const DELIVER_AFTER_MS = 100
 const DELIVER_TO_WATCHED_MS = 25
-/** A run that its client has got is read soon, in the record or on the page. The response to the client goes first. */
+/** A run that its client has got is read soon, unless runs end all the time. The response to the client goes first. */
 const DELIVER_ENDS_MS = 10
 /** This many waiting events are delivered without further delay. */
 const MAX_WAITING = 5_000
@@ -41,6 +41,7 @@ export class EventStream {
   readonly #onFailure: (subscriber: string, reason: string) => void
   #waiting: BridgeEvent[] = []
   #scheduled = false
+  #deliveredAt = 0
   #seq = 0
   #guards: Subscriber[] = []
 
@@ -63,7 +64,8 @@ export class EventStream {
     event.mono = performance.now()
     this.#waiting.push(event)
     if (this.#waiting.length === MAX_WAITING) setImmediate(() => this.flush())
-    if (event.type === 'run.ended' || event.type === 'session.ended') setTimeout(() => this.flush(), DELIVER_ENDS_MS)
+    const isEnd = event.type === 'run.ended' || event.type === 'session.ended'
+    if (isEnd && event.mono - this.#deliveredAt > DELIVER_AFTER_MS) setTimeout(() => this.flush(), DELIVER_ENDS_MS)
     if (this.#scheduled) return
     this.#scheduled = true
     setTimeout(() => this.flush(), this.#isWatched ? DELIVER_TO_WATCHED_MS : DELIVER_AFTER_MS)
@@ -88,6 +90,7 @@ export class EventStream {
   flush(): void {
     this.#scheduled = false
     if (this.#waiting.length === 0) return
+    this.#deliveredAt = performance.now()
     const events = this.#waiting
     this.#waiting = []
     const told = events.map((event) => this.ledger.take(event))

@@ -1,7 +1,6 @@
 // A run_python call that may ask the client something: it is answered with "input required", and the client's retry
 // waits for the same cell (MCP 2026-07-28, Multi Round-Trip Requests). An older client gets each question as a request.
 import { randomUUID } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { CallToolResult, ClientCapabilities, InputRequests } from '@modelcontextprotocol/server'
 import { BridgeError } from '../../../errors.ts'
 import type { Ability, Asker, Question } from '../../../calls/questions/questions.ts'
@@ -154,13 +153,14 @@ export class OpenRun implements Asker {
   /** The same; undefined when there is nothing until then, a time of `performance.now()`. */
   async nextWithin(until: number): Promise<RunEvent | undefined> {
     if (until === Infinity) return this.next()
-    const over = new AbortController()
+    // No signal ends the wait: making its error would cost every cell more than the wait.
+    let timer: NodeJS.Timeout | undefined
     const left = Math.max(until - performance.now(), 0)
-    const patience = sleep(left, undefined, { signal: over.signal }).catch(() => undefined)
+    const patience = new Promise<undefined>((resolve) => (timer = setTimeout(resolve, left, undefined)))
     try {
       return await Promise.race([this.next(), patience])
     } finally {
-      over.abort()
+      clearTimeout(timer)
     }
   }
 }
