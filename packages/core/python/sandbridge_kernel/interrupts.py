@@ -51,26 +51,29 @@ class Interrupts:
         self._pending = self._pending or self._armed
 
     def handle(self, frame: FrameType | None, take_in: Callable[[], None] | None = None) -> None:
-        """The work of a signal handler: process input, then raise a pending interrupt, unless `frame`, the interrupted code, is the
-        session's loop at work. The loop soon reaches its select, where nothing can be lost."""
+        """The work of a signal handler: process input, then raise a pending interrupt, unless `frame`, the interrupted code, is a
+        loop at work. The session's soon reaches its select, where nothing can be lost; another runs a callback."""
         nested, self._handling = self._handling, True
         try:
             if take_in:
                 take_in()
-            if nested or self._in_loop(frame):
+            loop = self._loop_at_work(frame)
+            if loop is not None and loop is not self.loop and self._pending and self._armed:
+                loop.call_soon_threadsafe(self.check)
+            if nested or loop is not None:
                 return
         finally:
             self._handling = nested
         self.check()
 
-    def _in_loop(self, frame: FrameType | None) -> bool:
+    def _loop_at_work(self, frame: FrameType | None) -> asyncio.AbstractEventLoop | None:
         # Down the stack, through code of event loops. A cell's code that was called by a loop may never return to the
         # loop's select, so do not wait for that.
         while frame is not None and frame.f_code.co_filename in self.loop_files:
-            if frame.f_code in self.loop_code and frame.f_locals.get("self") is self.loop:
-                return True
+            if frame.f_code in self.loop_code:
+                return frame.f_locals.get("self")
             frame = frame.f_back
-        return False
+        return None
 
     def check(self) -> None:
         """Raise the pending interrupt, if it can be raised here."""

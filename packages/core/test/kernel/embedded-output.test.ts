@@ -52,6 +52,17 @@ describe('output to descriptors in the embedded sandbox', () => {
   })
 })
 
+it('an interrupt ends a loop of the cell itself in the embedded sandbox and keeps the variables', async () => {
+  for (const code of ['asyncio.run(asyncio.sleep(100))', 'asyncio.run(busy())']) {
+    await kernel.run('import asyncio; kept = 1\nasync def busy():\n    while True: await asyncio.sleep(0)')
+    const run = kernel.run(code)
+    setTimeout(() => kernel.sandbox.interrupt(), 300)
+    const { status, error } = await run
+    expect([status, error?.traceback], code).toEqual(['interrupted', expect.not.stringContaining('CancelledError')])
+    expect(await kernel.value('kept')).toBe('1')
+  }
+})
+
 it.each([
   ['import threading; threading.Thread(target=print).start()', /^This sandbox has no threads: `await` calls/],
   ['import asyncio; await asyncio.to_thread(print)', /^This sandbox has no threads/],

@@ -96,6 +96,22 @@ while True:
     expect(await kernel.value('import time\ntime.sleep(0.05)\n"untouched"')).toBe("'untouched'")
   })
 
+  it.each([
+    'asyncio.run(busy())',
+    'asyncio.run(asyncio.sleep(100))',
+    'asyncio.new_event_loop().run_until_complete(busy())',
+    'with asyncio.Runner() as runner: runner.run(busy())',
+  ])('an interrupt ends a loop of the cell itself, and no task of it waits for ever: %s', async (code) => {
+    const kernel = await startKernel()
+    await kernel.run('import asyncio; kept = 1\nasync def busy():\n    while True: await asyncio.sleep(0)')
+    for (const _ of [1, 2, 3]) {
+      const run = kernel.run(code)
+      setTimeout(() => kernel.sandbox.interrupt(), 200)
+      expect((await run).status).toBe('interrupted')
+    }
+    expect(await kernel.value('kept, await asyncio.sleep(0, 2)')).toBe('(1, 2)')
+  })
+
   it('an interrupt ends no program of the next cell', async () => {
     const kernel = await startKernel()
     const run = kernel.run('import subprocess\nsubprocess.run(["sleep", "30"])')
