@@ -38,6 +38,11 @@ describe('output to descriptors in the embedded sandbox', () => {
     expect(frames.join('')).toBe('0\nwep1\nwep2\nwep3\nwep')
   })
 
+  it('files that stand for descriptors in the embedded sandbox lead to them', async () => {
+    const code = `open('/dev/stdout', 'w').write('1\\n')\nprint('2')\nwith open('/dev/stderr', 'w') as f: f.write('3\\n')`
+    expect(await kernel.run(code)).toMatchObject({ status: 'ok', stdout: '1\n2\n', stderr: '3\n' })
+  })
+
   it('100 MB of output to descriptors in the embedded sandbox arrive whole', async () => {
     let chars = 0
     const count = (frame: Frame) => {

@@ -89,5 +89,18 @@
   device(0, '/dev/sandbridge', readFrames, writeFrames)
   device(1, '/dev/sandbridge-wait', () => 0, waitForInput)
   device(2, '/dev/sandbridge-memory', readMemorySize, () => 0)
+  // Their own files would lead past the pipes that Python has put in place of its descriptors.
+  for (const [fd, path] of [
+    [1, '/dev/stdout'],
+    [2, '/dev/stderr'],
+  ]) {
+    fs.unlink(path)
+    device(
+      4 + fd,
+      path,
+      () => 0,
+      (_stream, ...bytes) => fs.write(fs.getStream(fd), ...bytes.slice(0, 3)),
+    )
+  }
   return { device, writeFrames }
 }
