@@ -7,7 +7,7 @@ import { messageOf } from '@sandbridge/core/errors.ts'
 import { mapFew } from '@sandbridge/core/util/async'
 import { count } from '@sandbridge/core/util/text'
 import { shortReason } from '@sandbridge/commands/server-notes.ts'
-import { describeSignIn, signInState } from '@sandbridge/core/upstream/auth'
+import { describeSignIn, signInState } from '@sandbridge/commands/describe-sign-in.ts'
 import type { Finding } from '@sandbridge/core/cli'
 
 export async function checkServers({ upstreams, discovered }: OpenTenant): Promise<Finding[]> {

@@ -2,5 +2,5 @@ import type { Package } from '@sandbridge/core/cli/package.ts'
 import { remote as remotePart } from '@sandbridge/core/parts'
 
 export const remote: Package = {
-  parts: [remotePart.at(() => import('./dial-remote.ts'))],
+  parts: [remotePart.at(() => import('./part.ts'))],
 }

@@ -5,7 +5,8 @@ import { type ConfigObject, valueAt } from '@sandbridge/core/config/formats'
 import { comparable } from '@sandbridge/core/util/files'
 import { isRecord } from '@sandbridge/core/util/json/json.ts'
 import type { ServerEntry } from '@sandbridge/core/config/entries'
-import { entriesOf, inFolderOf, inHome, inProject, withCallback } from '@sandbridge/core/config'
+import { entriesOf, inHome, inProject } from '@sandbridge/core/config'
+import { inFolderOf, withCallback } from './places.ts'
 import type { HostPaths, Reader } from '@sandbridge/core/config'
 
 const SYNTAX = { braces: true }

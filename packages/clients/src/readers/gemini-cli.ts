@@ -2,7 +2,8 @@
 // `httpUrl` Streamable HTTP, and the lists `mcp.allowed` and `mcp.excluded`.
 import { type ConfigObject, valueAt } from '@sandbridge/core/config/formats'
 import type { ServerEntry } from '@sandbridge/core/config/entries'
-import { entriesOf, type HostPaths, inHome, inProject, join, type Reader, withCallback } from '@sandbridge/core/config'
+import { entriesOf, type HostPaths, inHome, inProject, join, type Reader } from '@sandbridge/core/config'
+import { withCallback } from './places.ts'
 
 export const geminiCli = reader('gemini-cli', '.gemini', 'GeminiCli', 'GEMINI_CLI_SYSTEM_SETTINGS_PATH')
 export const qwenCode = reader('qwen-code', '.qwen', 'QwenCode', 'QWEN_CODE_SYSTEM_SETTINGS_PATH')

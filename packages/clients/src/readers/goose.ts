@@ -3,7 +3,8 @@
 import type { ConfigObject } from '@sandbridge/core/config/formats'
 import { isRecord, mapTexts } from '@sandbridge/core/util/json/json.ts'
 import type { ServerEntry } from '@sandbridge/core/config/entries'
-import { entriesOf, inAppData, inXdgConfig, type Reader, secondsToMs } from '@sandbridge/core/config'
+import { entriesOf, type Reader } from '@sandbridge/core/config'
+import { inAppData, inXdgConfig, secondsToMs } from './places.ts'
 
 const STARTABLE = new Set(['stdio', 'sse', 'streamable_http'])
 

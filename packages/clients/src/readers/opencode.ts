@@ -4,7 +4,8 @@ import path from 'node:path'
 import { type ConfigObject, valueAt } from '@sandbridge/core/config/formats'
 import { isRecord } from '@sandbridge/core/util/json/json.ts'
 import type { ServerEntry } from '@sandbridge/core/config/entries'
-import { entriesOf, inHome, inProject, inXdgConfig, withCallback } from '@sandbridge/core/config'
+import { entriesOf, inHome, inProject } from '@sandbridge/core/config'
+import { inXdgConfig, withCallback } from './places.ts'
 import type { ConfigLocation, Reader } from '@sandbridge/core/config'
 
 const NAMES = ['opencode.json', 'opencode.jsonc']

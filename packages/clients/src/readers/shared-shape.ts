@@ -3,16 +3,8 @@
 import { type ConfigObject, valueAt } from '@sandbridge/core/config/formats'
 import { isRecord } from '@sandbridge/core/util/json/json.ts'
 import type { PlaceholderSyntax, ServerEntry } from '@sandbridge/core/config/entries'
-import {
-  entriesOf,
-  inAppData,
-  inFolderOf,
-  inHome,
-  inProject,
-  inXdgConfig,
-  join,
-  secondsToMs,
-} from '@sandbridge/core/config'
+import { entriesOf, inHome, inProject, join } from '@sandbridge/core/config'
+import { inAppData, inFolderOf, inXdgConfig, secondsToMs } from './places.ts'
 import type { ConfigLocation, HostPaths, Reader } from '@sandbridge/core/config'
 import type { CLIENTS } from '@sandbridge/core/parts'
 

@@ -4,7 +4,8 @@
 import { type ConfigObject, valueAt } from '@sandbridge/core/config/formats'
 import { isRecord } from '@sandbridge/core/util/json/json.ts'
 import { type ServerEntry, translate } from '@sandbridge/core/config/entries'
-import { entriesOf, inAppData, inProject, type Reader } from '@sandbridge/core/config'
+import { entriesOf, inProject, type Reader } from '@sandbridge/core/config'
+import { inAppData } from './places.ts'
 
 export const vscode: Reader = {
   client: 'vscode',

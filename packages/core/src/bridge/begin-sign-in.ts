@@ -1,6 +1,6 @@
 // Begins a sign-in for a browser that waits for the address of the authorization page.
 import { BridgeError } from '../errors.ts'
-import { SIGN_IN_MS } from '../upstream/auth/sign-in-limit.ts'
+import { SIGN_IN_MS } from '../upstream/auth/own-credentials.ts'
 import type { ConnectedServers } from './connect-servers.ts'
 
 /**

@@ -26,7 +26,7 @@ import { createTokenStore, type TokenStore } from '../upstream/auth/token-store.
 import { UpstreamSet, type UpstreamJail, type Upstreams, type UpstreamsOptions } from '../upstream/upstream-set.ts'
 import type { UpstreamTool } from '../upstream/upstream.ts'
 import { CLIENT_INFO } from '../util/version.ts'
-import { withHelpersHeaders } from '../upstream/auth/headers-helper.ts'
+import { remote } from '../upstream/remote-part.ts'
 import { systemKeychain } from '../upstream/auth/keychain.ts'
 import { createVault, type Vault, WITHOUT_KEY } from '../upstream/auth/vault.ts'
 
@@ -107,6 +107,7 @@ export function connectServers(options: ConnectOptions): ConnectedServers {
       throw new BridgeError('CONFIG_INVALID', `The headersHelper of server '${definition.name}' is not run`, {
         hint: 'It would run outside of a jail, which MCP_BRIDGE_JAIL=all and servers in pods rule out. Write `headers`.',
       })
+    const { withHelpersHeaders } = await remote.for(`The entry of ${definition.name}`)
     return withHelpersHeaders(definition.name, transport, context)
   }
   const upstreams = new UpstreamSet({

@@ -1,5 +1,4 @@
 // The interface of the MCP client side. Only src/upstream imports the MCP client package.
-import type { ServerDefinition } from '../config/entries/server-definition.ts'
 import type { Abortable } from '../util/async/cancellation.ts'
 import type { BridgeError } from '../errors.ts'
 

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path'
 import { expect, it } from 'vitest'
 import { fileStore } from '../../../core/src/keep/files/file-store.ts'
-import { describeSignIn, signInState } from '../../../core/src/upstream/auth/describe-sign-in.ts'
+import { describeSignIn, signInState } from '@sandbridge/commands/describe-sign-in.ts'
 import { latestGrant } from '../../../core/src/upstream/auth/grants.ts'
 import { createTokenStore } from '../../../core/src/upstream/auth/token-store.ts'
 import { protectedServer, type Oddity } from '@sandbridge/core/test/upstream/authorization-server.ts'

@@ -11,7 +11,7 @@ import { namedServer } from '@sandbridge/commands/named-server.ts'
 import { shortReason } from '@sandbridge/commands/server-notes.ts'
 import type { Cell, Printer, Terminal } from '@sandbridge/core/cli/terminal'
 import { jailOf, type ServerJail } from '@sandbridge/commands/server-jail.ts'
-import { describeSignIn, signInState } from '@sandbridge/core/upstream/auth'
+import { describeSignIn, signInState } from '@sandbridge/commands/describe-sign-in.ts'
 
 const DESCRIPTION_CHARS = 100
 

@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto'
 import { BridgeError } from '../../errors.ts'
 import { type Abortable, signalOf } from '../../util/async/cancellation.ts'
 import type { Asker, Question } from './questions.ts'
-import { SIGN_IN_MS } from '../../upstream/auth/sign-in-limit.ts'
+import { SIGN_IN_MS } from '../../upstream/auth/own-credentials.ts'
 import type { RequiredPage } from '../../upstream/connection/required-pages.ts'
 import type { CallContext } from '../methods/method.ts'
 

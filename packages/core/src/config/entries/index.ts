@@ -1,6 +1,6 @@
 // What packages use of config/entries.
 export type { ServerEntry } from './client-fields.ts'
-export { expandTransport } from './expand.ts'
+export { areHeaders, expandTransport } from './expand.ts'
 export type { AskInput } from './input-answers.ts'
 export { inputVariable } from './inputs.ts'
 export { NETWORK_VARIABLES, passedEnvironment } from './passed-variables.ts'

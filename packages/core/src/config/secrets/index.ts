@@ -1,4 +1,5 @@
 // What packages use of config/secrets.
 export { commandLine, shellWord, wholeCommandLine, wholeWord } from './command-line.ts'
+export { HeldSecrets } from './held-secrets.ts'
 export { createRedactor, type Redactor, redactStart } from './redact.ts'
 export { hasSecretPart, isSecret, isSecretName } from './secret-arguments.ts'

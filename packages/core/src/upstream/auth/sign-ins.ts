@@ -8,7 +8,8 @@ import type { EventStream } from '../../observe/events/event-stream.ts'
 import { newId } from '../../observe/events/new-id.ts'
 import type { SignInOptions } from '../upstream.ts'
 import { oauth, type ServerAuth, type SignInPlace } from '../oauth-part.ts'
-import { helperAuth } from './headers-helper.ts'
+import { remote } from '../remote-part.ts'
+import { mayLogIn, ownCredentials } from './own-credentials.ts'
 import type { TokenStore } from './token-store.ts'
 
 /** After this many sign-ins in a row without a successful call, the user is not asked again. */
@@ -44,10 +45,9 @@ export class SignIns {
   async authOf(name: string, server: RemoteServer, redact: Redactor): Promise<ServerAuth | undefined> {
     const { context } = this.#options
     if (server.headersHelper !== undefined) {
-      const [helper, outer] = [
-        helperAuth(name, server, context, this.held),
-        await this.#signInAuth(name, server, redact),
-      ]
+      const { helperAuth } = await remote.for(`The entry of ${name}`)
+      const helper = helperAuth(name, server, context, this.held)
+      const outer = await this.#signInAuth(name, server, redact)
       return outer ? { through: (fetch) => outer.through(helper.through(fetch)) } : helper
     }
     return this.#signInAuth(name, server, redact)
@@ -107,19 +107,4 @@ export class SignIns {
   succeeded(name: string): void {
     this.#counts.delete(name)
   }
-}
-
-/** What an entry itself authorizes requests with. */
-export type OwnCredentials = 'client credentials' | 'headersHelper' | 'header'
-
-/** When they are refused, the user corrects the entry. */
-export function ownCredentials(server: RemoteServer): OwnCredentials | undefined {
-  if (server.oauth) return 'client credentials'
-  if (server.headersHelper !== undefined) return 'headersHelper'
-  return mayLogIn(server) ? undefined : 'header'
-}
-
-/** @param server with the headers of its helper, which may be others than for authorization */
-export function mayLogIn({ headers, oauth: credentials }: RemoteServer): boolean {
-  return !credentials && !Object.keys(headers).some((name) => name.toLowerCase() === 'authorization')
 }

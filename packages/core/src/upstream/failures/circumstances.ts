@@ -1,7 +1,7 @@
 // What is known about the process or connection that failed, and what becomes of it. Pure.
 import type { BridgeError } from '../../errors.ts'
 import type { Redactor } from '../../config/secrets/redact.ts'
-import type { OwnCredentials } from '../auth/sign-ins.ts'
+import type { OwnCredentials } from '../auth/own-credentials.ts'
 import type { SignInPlace } from '../oauth-part.ts'
 import type { InstallFacts } from '../installs-part.ts'
 import type { ProcessExit } from '../stdio/server-process.ts'

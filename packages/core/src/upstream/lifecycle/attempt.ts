@@ -2,7 +2,7 @@
 import type { RemoteServer, ServerDefinition, StdioServer } from '../../config/entries/server-definition.ts'
 import { commandLine, shellWord } from '../../config/secrets/command-line.ts'
 import type { Redactor } from '../../config/secrets/redact.ts'
-import { ownCredentials } from '../auth/sign-ins.ts'
+import { ownCredentials } from '../auth/own-credentials.ts'
 import type { Link } from '../dial.ts'
 import type { Circumstances } from '../failures/circumstances.ts'
 import type { Installation } from '../installs-part.ts'

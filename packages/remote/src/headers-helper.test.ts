@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { HeldSecrets } from '../../config/secrets/held-secrets.ts'
+import { HeldSecrets } from '@sandbridge/core/config/secrets'
 import { helperAuth, withHelpersHeaders } from './headers-helper.ts'
 
 const url = 'https://s.example/mcp'

@@ -1,13 +1,12 @@
 // Headers that a command writes, as `headersHelper` of Claude Code: run for each connection, and when the server
 // refuses them. It gets what its client would give it, but none of the bridge's own keys.
-import { areHeaders } from '../../config/entries/expand.ts'
-import type { RemoteServer } from '../../config/entries/server-definition.ts'
-import type { HeldSecrets } from '../../config/secrets/held-secrets.ts'
-import type { ClientContext } from '../../config/settings/client-context.ts'
-import { BridgeError } from '../../errors.ts'
-import { isRecord, parseJson } from '../../util/json/json.ts'
-import { runCommand } from '../../util/process/run-command.ts'
-import type { ServerAuth } from '../oauth-part.ts'
+import { areHeaders, type RemoteServer } from '@sandbridge/core/config/entries'
+import type { HeldSecrets } from '@sandbridge/core/config/secrets'
+import type { ClientContext } from '@sandbridge/core/config/settings'
+import { BridgeError } from '@sandbridge/core/errors.ts'
+import type { ServerAuth } from '@sandbridge/core/parts'
+import { isRecord, parseJson } from '@sandbridge/core/util/json/json.ts'
+import { runCommand } from '@sandbridge/core/util/process'
 
 /** As Claude Code has it. */
 const LIMIT_MS = 10_000

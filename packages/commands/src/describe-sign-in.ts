@@ -1,9 +1,7 @@
 // How requests to a remote server are authorized, for people: by what, as whom, since when and until when.
-import type { ServerDefinition } from '../../config/entries/server-definition.ts'
-import { ago } from '../../util/text/count.ts'
-import { latestGrant } from './grants.ts'
-import { type OwnCredentials, ownCredentials } from './sign-ins.ts'
-import type { TokenStore } from './token-store.ts'
+import type { ServerDefinition } from '@sandbridge/core/config/entries'
+import { latestGrant, type OwnCredentials, ownCredentials, type TokenStore } from '@sandbridge/core/upstream/auth'
+import { ago } from '@sandbridge/core/util/text'
 
 export interface SignInState {
   uses: OwnCredentials | 'sign-in' | 'nothing'
