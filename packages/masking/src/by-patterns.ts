@@ -27,7 +27,7 @@ interface Pattern {
   /** Whether the group `name` marks the group `value` as such data. */
   isName?: (name: string) => boolean
   /** Returns how many characters of a candidate at a position of the text count. Missing: all of them. */
-  check?: (candidate: string, text: string, start: number) => number
+  check?: (candidate: string, text: string, start: number, name: string) => number
 }
 
 export function byPatterns(label: string, patterns: readonly Pattern[]): Recogniser {
@@ -42,7 +42,7 @@ export function byPatterns(label: string, patterns: readonly Pattern[]): Recogni
           const candidate = groups?.['value'] ?? group ?? whole
           // A named value follows the match.
           const start = index + whole.length - (groups ? 0 : candidate.length)
-          const length = check ? check(candidate, text, start) : candidate.length
+          const length = check ? check(candidate, text, start, groups?.['name'] ?? '') : candidate.length
           if (length > 0) matches.push({ start, end: start + length, label })
         }
         return matches

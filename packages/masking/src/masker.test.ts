@@ -66,6 +66,14 @@ describe('a masker', () => {
     ],
     [String.raw`ann\_lee@acme.com ghp\_0123456789abcdefghij0123456789abcdef`, '[EMAIL_1] [SECRET_1]'],
     ['password = "correct horse"', 'password = "correct horse"'],
+    [
+      `{"pass": "hunter22xx", 'bearer': 'Tr4velQz'} SMTP_PASS: hunter22xx redisPw=hunter2 pass=Tr4velQz`,
+      `{"pass": "[SECRET_1]", 'bearer': '[SECRET_2]'} SMTP_PASS: [SECRET_1] redisPw=[SECRET_3] pass=[SECRET_2]`,
+    ],
+    [
+      '{"pass": "required", "bearer": "2026-11-29"} PASS: tests/test_1.py pass: gpt4turbo bypass=hunter22xx pass=true',
+      '{"pass": "required", "bearer": "2026-11-29"} PASS: tests/test_1.py pass: gpt4turbo bypass=hunter22xx pass=true',
+    ],
     ['password = "correct-horse"', 'password = "[SECRET_1]"'],
     ['"access_token":"correct-horse"', '"access_token":"[SECRET_1]"'],
     ['clientSecret: correct-horse', 'clientSecret: [SECRET_1]'],
@@ -238,6 +246,7 @@ describe('a masker', () => {
       password: 'correct-horse',
       db: { api_key: 'abcdefgh1234', password: 12_345_678 },
       rows: [{ clientSecret: 'correct-horse' }],
+      smtp: { pass: 'hunter22xx', bearer: 'hunter22xx', bypass: 'hunter22xx', pass_rate: 'v1.2-beta' },
       max_tokens: 12_345_678,
       token: null,
       secret: { length: 12 },
@@ -252,6 +261,7 @@ describe('a masker', () => {
       password: '[SECRET_2]',
       db: { api_key: '[SECRET_3]', password: '[SECRET_4]' },
       rows: [{ clientSecret: '[SECRET_2]' }],
+      smtp: { pass: '[SECRET_5]', bearer: '[SECRET_5]', bypass: 'hunter22xx', pass_rate: 'v1.2-beta' },
     })
     expect(one.unmaskData({ text: '[SECRET_2]' })).toEqual({ text: 'correct-horse' })
   })

@@ -8,8 +8,16 @@ import { privateKeys, webTokens } from './long-secrets.ts'
 /** What stands in place of a secret: a token, a variable's name, or a row of stars. */
 const NO_SECRET = /^(?:\[[A-Za-z][A-Za-z0-9_]{0,31}\]|\$\{[\w:.-]+\}|([^A-Za-z0-9])\1{0,999})$/
 
+/** Names that others than secrets have, too: only a value that is no word is a secret. */
+const PASS_NAME = /(?:^|[_.-])(?:[Pp]ass|PASS|[Pp]w|PW|[Bb]earer|BEARER)$|[a-z\d](?:Pass|P[wW]|Bearer)$/
+/** A word with a digit or a sign in it. */
+export const NO_WORD = /^(?=.*\p{L})(?=.*[\d!@#$%^&*+=~?])/su
+
+const isSecretKey = (name: string): boolean => hasSecretPart(name) || PASS_NAME.test(name)
+
 /** Whether a value of a name that marks secrets can be one. The same in text and in data. */
-function isSecretValue(value: string): boolean {
+function isSecretValue(name: string, value: string): boolean {
+  if (!hasSecretPart(name) && !(PASS_NAME.test(name) && NO_WORD.test(value))) return false
   return (value.length >= 8 || SHORT_SECRET.test(value)) && !NO_SECRET.test(value)
 }
 
@@ -59,9 +67,12 @@ const AFTER_NAME = new RegExp(
   'g',
 )
 
-const valueLength = (candidate: string, text: string, start: number): number => {
-  const length = /["'>]/.test(text[start - 1]!) ? candidate.length : bareLength(candidate, text, start)
-  return isSecretValue(candidate.slice(0, length)) ? length : 0
+const valueLength = (candidate: string, text: string, start: number, name: string): number => {
+  const before = text[start - 1]!
+  // As in what a test says: `PASS: test_1`.
+  if (/^(?:pass|bearer)$/i.test(name) && !/["'>=]/.test(before)) return 0
+  const length = /["'>]/.test(before) ? candidate.length : bareLength(candidate, text, start)
+  return isSecretValue(name, candidate.slice(0, length)) ? length : 0
 }
 
 /** Keys in their issuers' formats, passwords in URLs, and values of variables whose names mark them as secret. */
@@ -76,12 +87,12 @@ const secretTexts = byPatterns('SECRET', [
   { expression: URL_PASSWORD, needs: /:\/\// },
   {
     expression: NAMED_VALUE,
-    needs: /pass|secret|token|key|pwd|credential|cookie/i,
-    isName: hasSecretPart,
+    needs: /pass|secret|token|key|pw|credential|cookie|bearer/i,
+    isName: isSecretKey,
     check: valueLength,
   },
   { expression: AFTER_NAME, needs: /pass(?:w|phrase)|secret|token|api[ _-]?key/i },
-  { expression: NAME_AND_VALUE, needs: /value/i, isName: hasSecretPart, check: valueLength },
+  { expression: NAME_AND_VALUE, needs: /value/i, isName: isSecretKey, check: valueLength },
   {
     expression: /\bAuthorization["']?[ \t]{0,40}[:=]>?[ \t]{0,40}["']?Basic[ \t]{1,8}([A-Za-z0-9+/=]{8,2000})/gi,
     needs: /Basic[ \t]/i,
@@ -107,7 +118,7 @@ function secretItems(text: string): { start: number; end: number }[] {
       const end = read - quotes.length - (whole.endsWith(',') ? 1 : 0)
       // The words of a text are tokens, too.
       const isWord = /tokens$/i.test(name!) && /^\p{L}+$/u.test(value)
-      if (!isWord && /^\S+$/.test(value) && isSecretValue(value)) items.push({ start: end - value.length, end })
+      if (!isWord && /^\S+$/.test(value) && isSecretValue(name!, value)) items.push({ start: end - value.length, end })
     }
   }
   return items
@@ -123,5 +134,5 @@ export const secret: Recogniser = {
     [...privateKeys(text), ...webTokens(text), ...secretItems(text)]
       .map((place) => ({ ...place, label: 'SECRET' }))
       .concat(secretTexts.find(text)),
-  isValueOf: (key, value) => hasSecretPart(key) && (/^\S+$/.test(value) ? isSecretValue(value) : BASIC.test(value)),
+  isValueOf: (key, value) => (/\s/.test(value) ? hasSecretPart(key) && BASIC.test(value) : isSecretValue(key, value)),
 }

@@ -17,7 +17,7 @@ export interface Level {
  */
 type Reading = 'usual' | 'outside' | 'escapes'
 
-const CODED = /\\|%[0-9A-F]{2}|&[#a-z]|["'](?: \+)?\n/i
+const CODED = /\\|%[0-9A-F]{2}|&[#a-z]|["'](?: \+)?\n|=\?/i
 /** Without groups: for each match, an engine of expressions would make an object of them. */
 const SPELLED = new RegExp(
   [
@@ -26,10 +26,13 @@ const SPELLED = new RegExp(
     String.raw`[\n"'\x60]`,
     String.raw`(?:\\x[0-9A-Fa-f]{2})+|(?:\\[0-3][0-7]{2})+|\\u[0-9A-Fa-f]{4}|\\u\{[0-9A-Fa-f]{1,6}\}|\\U[0-9A-Fa-f]{8}`,
     String.raw`\\[abefnrtv0]|\\[^a-zA-Z0-9\r\n]`,
+    // Words of a header of mail.
+    String.raw`=\?[\w-]{1,30}\?[BbQq]\?[^?\s]{1,999}\?=(?:\s{1,9}=\?[\w-]{1,30}\?[BbQq]\?[^?\s]{1,999}\?=){0,99}`,
     String.raw`(?:%[0-9A-Fa-f]{2})+|&(?:#\d{1,7}|#[xX][0-9A-Fa-f]{1,6}|[a-z]{2,4});`,
   ].join('|'),
   'gu',
 )
+const MAIL_WORD = /\s*=\?[\w-]+\?([BQ])\?(\S+?)\?=/gi
 /** Others after a backslash stand for themselves; Markdown and LaTeX write `\\_`. */
 const LETTER = /[a-z0-9]/i
 const BACKSLASH = '\\'
@@ -54,7 +57,7 @@ export function decoded({ view, outer, literals }: Level, reading: Reading = 'us
       // Paths have digits after a backslash, too.
       return reading === 'outside' && /[0-3]/.test(found[1]!) && found.length > 2 ? undefined : meaningOf(found)
     }
-    if (first === '%' || first === '&')
+    if (first === '%' || first === '&' || first === '=')
       return reading === 'escapes' || (reading === 'outside' && quote !== '') ? undefined : meaningOf(found)
     if (outer?.has(index)) delimiters.add(at)
     else if (first === '\n') quote = ''
@@ -89,6 +92,7 @@ export function literalValue(content: string): string {
 function meaningOf(found: string): string | undefined {
   const [first, second] = found as unknown as [string, string]
   if (first === '"' || first === "'") return found.includes('\n') ? '' : "'"
+  if (first === '=') return found.replaceAll(MAIL_WORD, (_, coding, word) => mailWord(coding, word))
   if (first === '%' || (first === BACKSLASH && second === 'x')) return textOf(found.match(/[0-9A-F]{2}/gi)!, 16)
   if (first === BACKSLASH) {
     if (found.length > 2 && /\d/.test(second)) return textOf(found.match(/[0-7]{3}/g)!, 8)
@@ -100,12 +104,22 @@ function meaningOf(found: string): string | undefined {
   return characterOf(Number.parseInt(found.slice(isHex ? 3 : 2, -1), isHex ? 16 : 10))
 }
 
+function mailWord(coding: string, word: string): string {
+  if (/b/i.test(coding)) return readBytes(Buffer.from(word, 'base64'))
+  return word.replaceAll('_', ' ').replaceAll(/(?:=[0-9A-F]{2})+/gi, quotedText)
+}
+
+/** What quoted-printable writes as `=C3=A9`. */
+export const quotedText = (written: string): string => textOf(written.match(/[0-9A-F]{2}/gi) ?? [], 16)
+
 /** A half of a pair stays one: the other one follows. */
 const characterOf = (code: number): string | undefined => (code <= 0x10_ff_ff ? String.fromCodePoint(code) : undefined)
 
 /** Bytes are a text in UTF-8 if they can be; otherwise each is a character, as in strings of Python. */
-function textOf(written: readonly string[], radix: number): string {
-  const bytes = Buffer.from(written.map((code) => Number.parseInt(code, radix)))
+const textOf = (written: readonly string[], radix: number): string =>
+  readBytes(Buffer.from(written.map((code) => Number.parseInt(code, radix))))
+
+function readBytes(bytes: Buffer): string {
   const text = bytes.toString('utf8')
   return text.includes('\ufffd') ? bytes.toString('latin1') : text
 }

@@ -32,6 +32,9 @@ const SHOWN: [where: string, shown: string, masked: string][] = [
   ['a colour as repr shows it', String.raw`'\x1b[31m${MAIL}\x1b[0m'`, String.raw`'\x1b[31m[EMAIL_1]\x1b[0m'`],
   ['a plus for a space', `x+${MAIL.replace('@', '%40')}`, 'x+[EMAIL_1]'],
   ['a broken line', 'call +49 30\n7204 4127 or > +49\n> 30 7204 4127', 'call [PHONE_1] or > [PHONE_1]'],
+  ['lines of a fixed width', `a: ${PASSWORD} ${MAIL}`.replaceAll(/.{9}/g, '$&\n'), 'a: [SECRET_1] \n[EMAIL_1]'],
+  ['lines that sed l cuts', `${IBAN} ${PHONE}`.replaceAll(/.{9}/g, '$&\\\n'), '[IBAN_1] [PHONE_1]'],
+  ['a mail', `a=3D${MAIL.replace('@', '=40')} ${KEY.replace('_', '=5F=\n')}`, 'a=3D[EMAIL_1] [SECRET_1]'],
   ['what follows a number', `${PHONE} (2 sub-exceptions)`, '[PHONE_1] (2 sub-exceptions)'],
   ['JSON in an escape', JSON.stringify(JSON.stringify({ a: `\n${MAIL}` })), String.raw`"{\"a\":\"\\n[EMAIL_1]\"}"`],
 ]

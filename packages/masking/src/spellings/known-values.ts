@@ -3,8 +3,10 @@
 import { isRecord, parseJson } from '@sandbridge/core/util/json/json.ts'
 import type { Match } from '../by-patterns.ts'
 import { keyOfItem, keysOf } from '../mask-data.ts'
+import { NO_WORD } from '../secret-recogniser.ts'
 import { findInPieces, PIECE_CHARS } from './in-pieces.ts'
 import { type Found } from './find-values.ts'
+import { quotedText } from './decode.ts'
 import { View } from './view.ts'
 
 /** Of the last results: their texts, and the values in them. */
@@ -15,10 +17,13 @@ const MAX_VALUES = 10_000
 const HEAD_CHARS = 5
 const NUMBERS = 1 << 16
 /** A word that stands where secrets do, such as `password: required`, is none elsewhere. */
-const UNLIKE_WORDS = /^(?=.{8})(?=.*\p{L})(?=.*[\d!@#$%^&*+=~?])/su
+const isLikeWord = (text: string): boolean => text.length < 8 || !(NO_WORD.test(text) || /^[A-Z\d]{16}/.test(text))
 const isSecretLabel = (label: string): boolean => label.startsWith('SECRET')
-/** Where a line of prose, of a quotation or of a table is broken. */
-const BREAKS = /[ \t>|#]*\n[ \t>|#]*/g
+/** How lines are broken: at spaces, also in a quotation or a table; and at a width, also as mail or `sed l` marks it. */
+const BREAKS: readonly [RegExp, (found: string) => string][] = [
+  [/[ \t>|#]*\n[ \t>|#]*/g, () => ' '],
+  [/[=\\]?\r?\n|(?:=[0-9A-F]{2})+/g, quotedText],
+]
 
 export class KnownValues {
   /** Texts that were not searched yet. */
@@ -81,7 +86,7 @@ export class KnownValues {
 
   #remember(value: string, label: string): void {
     if (value.length < HEAD_CHARS || this.#labels.has(value)) return
-    if (isSecretLabel(label) && !UNLIKE_WORDS.test(value)) return
+    if (isSecretLabel(label) && isLikeWord(value)) return
     if (this.#labels.size >= MAX_VALUES) {
       this.#labels.clear()
       this.#lengths.clear()
@@ -105,16 +110,13 @@ export class KnownValues {
   first(text: string, found: readonly Match[]): Match[] {
     if (this.#labels.size === 0) return [...found]
     const whole = [...this.#matches(text)]
-    const joined = new View(text).replaced(BREAKS, () => ' ')
-    const broken = Array.from(joined ? this.#matches(joined.text) : [], ({ start, end, label }): Match => {
-      const [first, last] = joined!.before([start, end])
-      return { start: first, end: last, label, value: joined!.text.slice(start, end) }
-    }).filter(({ start, end }) => text.slice(start, end).includes('\n'))
+    const broken = BREAKS.flatMap(([breaks, by]) => this.#broken(new View(text).replaced(breaks, by)))
     if (whole.length === 0 && broken.length === 0) return [...found]
     const taken = new Uint8Array(text.length)
     for (const { start, end } of whole) taken.fill(1, start, end)
-    const more = broken.filter(({ start, end }) => !taken.subarray(start, end).includes(1))
-    for (const { start, end } of more) taken.fill(2, start, end)
+    const more = broken.filter(
+      ({ start, end }) => !taken.subarray(start, end).some(Boolean) && taken.fill(2, start, end),
+    )
     // A longer secret may begin like a shorter one.
     const others = found.filter(({ start, end, label }) => {
       const place = taken.subarray(start, end)
@@ -123,11 +125,19 @@ export class KnownValues {
     return [...whole, ...more, ...others]
   }
 
-  *#matches(text: string): Generator<Match> {
+  #broken(joined: View | undefined): Match[] {
+    if (!joined) return []
+    return Array.from(this.#matches(joined.text, joined), ({ start, end, label }): Match => {
+      const [first, last] = joined.before([start, end])
+      return { start: first, end: last, label, value: joined.text.slice(start, end) }
+    })
+  }
+
+  *#matches(text: string, joined?: View): Generator<Match> {
     for (let at = 0; at + HEAD_CHARS <= text.length; at += 1) {
       if (this.#heads[headNumber(text, at)] === 0) continue
       const lengths = this.#lengths.get(text.slice(at, at + HEAD_CHARS)) ?? []
-      const length = lengths.find((one) => this.#isWhole(text.slice(at, at + one), text, at))
+      const length = lengths.find((one) => this.#isWhole(text.slice(at, at + one), text, at, joined))
       if (length === undefined) continue
       yield { start: at, end: at + length, label: this.#labels.get(text.slice(at, at + length))! }
       at += length - 1
@@ -135,10 +145,12 @@ export class KnownValues {
   }
 
   /** Numbers go on with digits, and names with letters; what stands before a name may be an escape or padding. */
-  #isWhole(value: string, text: string, at: number): boolean {
+  #isWhole(value: string, text: string, at: number, joined?: View): boolean {
     const label = this.#labels.get(value)
     if (label === undefined || isSecretLabel(label)) return label !== undefined
     const end = at + value.length
+    const [afterBreak, beforeBreak] = joined?.before([end, end]) ?? [end, end]
+    if (afterBreak > beforeBreak) return true
     if (DIGIT.test(value[0]!) && DIGIT.test(text[at - 1] ?? '')) return false
     return DIGIT.test(value.at(-1)!) ? !DIGIT.test(text[end] ?? '') : !MORE_OF_NAME.test(text.slice(end, end + 2))
   }

@@ -81,7 +81,9 @@ function samples(): Sample[] {
 }
 
 const PYTHON = `
-import json, pprint, sys, urllib.parse, html, shlex
+import email.charset, email.header, json, pprint, quopri, sys, urllib.parse, html, shlex
+QUOTED = email.charset.Charset("utf-8")
+QUOTED.header_encoding = email.charset.QP
 def spellings(text):
     record = {"id": 7, "note": text, "rows": [text]}
     yield "repr", repr(text)
@@ -96,6 +98,14 @@ def spellings(text):
     yield "repr of JSON in JSON", repr({"content": [{"text": json.dumps({"body": json.dumps(text)})}]})
     yield "URL", "https://x.example/?q=" + urllib.parse.quote(text, safe="")
     yield "HTML", "<p>" + html.escape(text) + "</p>"
+    # The line breaks of a key cannot be told from these.
+    if "PRIVATE KEY" not in text:
+        yield "folded", "\\n".join(text[at:at + 7] for at in range(0, len(text), 7))
+        yield "MIME in base64", "Subject: " + email.header.Header(text, "utf-8").encode()
+        yield "MIME quoted", "Subject: " + email.header.Header(text, QUOTED).encode()
+        yield "all quoted-printable", "".join(f"={byte:02X}" for byte in text.encode())
+        # Where a value that its name marks ends, this does not say.
+        if "password=" not in text and "API_KEY" not in text: yield "quoted-printable", quopri.encodestring(text.encode()).decode()
 json.dump([[list(one) for one in spellings(text)] for text in json.load(sys.stdin)], sys.stdout)
 `
 
