@@ -19,7 +19,7 @@ const NUMBERS = 1 << 16
 /** A word that stands where secrets do, such as `password: required`, is none elsewhere. */
 const isLikeWord = (text: string): boolean => text.length < 8 || !(NO_WORD.test(text) || /^[A-Z\d]{16}/.test(text))
 const isSecretLabel = (label: string): boolean => label.startsWith('SECRET')
-/** How lines are broken: at spaces, also in a quotation or a table; and at a width, also as mail or `sed l` marks it. */
+/** How lines are broken: at spaces, also in a quotation or a table; and at a width, as mail or `sed l` marks it. */
 const BREAKS: readonly [RegExp, (found: string) => string][] = [
   [/[ \t>|#]*\n[ \t>|#]*/g, () => ' '],
   [/[=\\]?\r?\n|(?:=[0-9A-F]{2})+/g, quotedText],
