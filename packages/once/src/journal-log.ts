@@ -4,7 +4,7 @@ import type { JournalsOptions } from '@sandbridge/core/parts'
 import type { Logs, LogWriter } from '@sandbridge/core/keep'
 import type { ToolResult } from '@sandbridge/core/upstream'
 import { exactJson, tryParseExact } from '@sandbridge/core/util/json'
-import { isRecord } from '@sandbridge/core/util/json/json.ts'
+import { isRecord, itemsOf } from '@sandbridge/core/util/json/json.ts'
 import type { Entry } from './entry.ts'
 
 /** After a write, lines wait this long for others: most calls of a loop then have one line. */
@@ -147,7 +147,7 @@ export class JournalLog {
     const withAnswer = `${text.slice(0, -1)},"r":${json}}`
     if (!vault) return withAnswer
     // Without a key for the database, no answer is kept there.
-    return vault.seal(json, this.name).then(
+    return vault.seal(json, sealPlace(this.name, line)).then(
       (sealed) => (sealed === undefined ? withAnswer : JSON.stringify({ ...line, e: sealed })),
       () => text,
     )
@@ -194,12 +194,11 @@ export async function readLog(
       found.handedOverAt = undefined
       if (!isWanted(line)) continue
       const { k: key, n, t = '', s: state, i: filled, at = 0, g, r, e } = line
-      const opened = e === undefined ? undefined : await vault?.open(e, name)
-      // Parsed by the bridge that wrote it.
-      const own = (opened === undefined ? r : tryParseExact(opened)) as ToolResult | undefined
+      const opened = e === undefined ? undefined : await vault?.open(e, sealPlace(name, line))
+      const own = opened === undefined ? r : tryParseExact(opened)
       const before = entries.get(`${key} ${n}`)
       // A long one is in the first of two lines that were written at once.
-      const answer = own ?? (state === 'answered' ? before?.answer : undefined)
+      const answer = isResult(own) ? own : state === 'answered' ? before?.answer : undefined
       const kept = { answer, filled: filled ?? before?.filled, isAgain: g === true, isTold: false }
       entries.set(`${key} ${n}`, { key, n, name: t, state, at, by: undefined, ...kept })
     } else if (line['clear'] === true) {
@@ -217,6 +216,12 @@ export async function readLog(
   for (const entry of found.entries) entry.isTold = found.handedOverAt !== undefined
   return found
 }
+
+/** An answer opens as that of its call only. */
+const sealPlace = (name: string, { k, n }: CallLine): string => `${name} ${k} ${n}`
+
+const isResult = (answer: unknown): answer is ToolResult =>
+  isRecord(answer) && Array.isArray(answer['content'] ?? []) && itemsOf(answer['content']).every(isRecord)
 
 const STATES = new Set<unknown>(['free', 'sent', 'answered'])
 

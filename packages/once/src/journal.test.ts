@@ -1,9 +1,10 @@
 // This file verifies what a journal keeps in memory and on the disk, for how long, and who can read it.
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { beforeEach, expect, it, vi } from 'vitest'
 import type { JournaledCall } from '@sandbridge/core/parts'
+import { collectGarbage } from '@sandbridge/core/test/support/collect-garbage.ts'
 import { CatalogTool } from '../../core/src/calls/catalog/model/catalog-tool.ts'
 import { fileStore } from '../../core/src/keep/files/file-store.ts'
 import { createVault, type Vault } from '../../core/src/upstream/auth/vault.ts'
@@ -101,14 +102,14 @@ it('a journal keeps half a megabyte of answers in memory, finds the others in it
 it('a cell of more calls than fit is told that the outcome of the others is unknown', async () => {
   const journal = open()
   const cell = journal.begin()
-  for (let at = 0; at < 4_200; at += 1) await call(cell, String(at))
-  expect([...journal.entries()]).toHaveLength(4_000)
+  for (let at = 0; at < 3_200; at += 1) await call(cell, String(at))
+  expect([...journal.entries()]).toHaveLength(3_000)
   const again = lose(journal, cell)
-  expect((await enter(again, '3999')).answer).toEqual(textResult('did 3999'))
-  await expect(enter(again, '4100')).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' })
+  expect((await enter(again, '2999')).answer).toEqual(textResult('did 2999'))
+  await expect(enter(again, '3100')).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' })
   again.ended(true)
   again.delivered(true)
-  await call(journal.begin(), '4100')
+  await call(journal.begin(), '3100')
   await journal.log.close(false)
 })
 
@@ -126,6 +127,74 @@ it('a call that goes on beside another one is held when the result of that one w
   again.delivered(true)
   expect(journal.isEmpty).toBe(true)
   await journal.log.close(false)
+})
+
+it('a cell of ten thousand calls takes two megabytes, and its log no more than those that are held', async () => {
+  const cells: Attempt[] = []
+  const journals = Array.from({ length: 4 }, (_, at) => new Journal(new JournalLog(place(undefined, String(at)), {})))
+  const fill = async (journal: Journal) => {
+    const cell = journal.begin()
+    cells.push(cell)
+    for (let at = 0; at < 10_000; at += 1) await call(cell, `${at}${'x'.repeat(300)}`)
+    await journal.log.flush()
+  }
+  await fill(journals[0]!)
+  await collectGarbage()
+  const before = process.memoryUsage().heapUsed
+  for (const journal of journals.slice(1)) await fill(journal)
+  await collectGarbage()
+  expect((process.memoryUsage().heapUsed - before) / 3).toBeLessThan(2 * MB)
+  const { entries, isFull } = await readLog(place(undefined, '1'))
+  expect([entries.length, isFull]).toEqual([3_000, true])
+  await Promise.all(journals.map((journal) => journal.log.close(false)))
+})
+
+it.each([
+  ['set back', -60_000],
+  ['set back by a week', -7 * DAY_MS],
+])('a clock that is %s makes no call be held for longer than a day', async (_, by) => {
+  vi.useFakeTimers({ toFake: ['Date'] })
+  try {
+    const journal = open()
+    const cell = journal.begin()
+    await call(cell, 'one')
+    vi.setSystemTime(Date.now() + by)
+    const again = lose(journal, cell)
+    const isHeld = -by < DAY_MS
+    expect((await enter(again, 'one')).answer !== undefined).toBe(isHeld)
+    vi.setSystemTime(Date.now() - by + DAY_MS + 2_000)
+    if (isHeld) await call(lose(journal, again), 'one')
+    await journal.log.close(false)
+  } finally {
+    vi.useRealTimers()
+  }
+})
+
+it('a log that was edited gives no answer of another call, and none that is no result', async () => {
+  const journal = open(keychain('ab'))
+  const cell = journal.begin()
+  for (const text of ['one', 'two']) await call(cell, text)
+  await journal.log.flush()
+  const lines = onDisk()
+    .split('\n')
+    .slice(1, -1)
+    .map((line) => JSON.parse(line) as Record<string, unknown>)
+  const one = lines.find(({ e }) => e !== undefined)!
+  const two = lines.findLast(({ k, e }) => e !== undefined && k !== one['k'])!
+  const forged = [
+    { ...one, e: two['e'] },
+    ...[5, 'text', null, [], { content: 'text' }, { content: [5] }].map((r, n) => ({ ...two, n, r, e: undefined })),
+    { ...two, n: -1 },
+    { ...two, n: 1e9, at: 1e300 },
+    { ...two, k: '__proto__' },
+  ]
+  writeFileSync(file(), forged.map((line) => JSON.stringify(line)).join('\n') + '\n5\nnull\n[]\n{"k":1}\n{"k')
+  const other = new Journal(new JournalLog(place(keychain('ab'), 'other'), {}))
+  other.take((await readLog(place(keychain('ab')))).entries)
+  const again = other.begin()
+  await expect(enter(again, 'one')).rejects.toThrow('its answer was not kept')
+  for (let n = 0; n < 6; n += 1) await expect(enter(again, 'two')).rejects.toThrow('its answer was not kept')
+  for (const one of [journal, other]) await one.log.close(false)
 })
 
 it('a call is held for a day', async () => {

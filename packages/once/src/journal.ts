@@ -12,8 +12,8 @@ import type { Entry, MakerOfCalls } from './entry.ts'
 import type { JournalLog } from './journal-log.ts'
 import { type WriteKind, writeKind } from './write-kind.ts'
 
-/** A cell can make any number of calls. */
-const MAX_ENTRIES = 4_000
+/** A cell can make any number of calls. With their answers, these take less than two megabytes. */
+const MAX_ENTRIES = 3_000
 /** How long the calls of sessions are held, also by the next bridge. */
 export const DAY_MS = 24 * 60 * 60_000
 /** A client that sends two calls within this time has not lost the first one. */
@@ -66,8 +66,9 @@ export class Journal {
     return new Attempt(this, (this.#attempts += 1), options)
   }
 
+  /** Also of one in the future: the clock was set back. */
   isOld({ at }: Entry): boolean {
-    return at !== 0 && at < Date.now() - this.#keptMs
+    return at !== 0 && Math.abs(Date.now() - at) > this.#keptMs
   }
 
   get isEmpty(): boolean {
@@ -118,11 +119,14 @@ export class Journal {
     return number <= this.#takenUpTo
   }
 
-  answered(entry: Entry, answer: ToolResult): Promise<void> | undefined {
-    // Another session has taken it, or it did not fit.
-    if (this.of(entry.key)[entry.n] !== entry) return undefined
-    Object.assign(entry, { state: 'answered', answer })
-    return this.log.add(entry)
+  /** Notes what became of a call, unless it did not fit, or another session has taken it. */
+  note(entry: Entry, became: Partial<Entry>): Promise<void> | undefined {
+    Object.assign(entry, became)
+    return this.has(entry) ? this.log.add(entry) : undefined
+  }
+
+  has(entry: Entry): boolean {
+    return this.of(entry.key)[entry.n] === entry
   }
 
   /** Takes over what an earlier session left. */
@@ -151,7 +155,7 @@ export class Journal {
 
   #isLost(entry: Entry): boolean {
     const handedOverAt = entry.by?.handedOverAt ?? this.leftAt
-    const isRecent = handedOverAt === undefined || Date.now() - handedOverAt < HANDED_OVER_MS
+    const isRecent = handedOverAt === undefined || Math.abs(Date.now() - handedOverAt) < HANDED_OVER_MS
     return entry.state !== 'free' && !this.isOld(entry) && isRecent
   }
 
@@ -258,7 +262,7 @@ export class Attempt implements CellJournal, MakerOfCalls {
   }
 
   #make(entry: Entry, { isAgain }: EnteredCall, kind: WriteKind): JournaledCall {
-    this.#counts.set(entry.key, entry.n + 1)
+    if (this.#journal.has(entry)) this.#counts.set(entry.key, entry.n + 1)
     this.#take(entry)
     Object.assign(entry, { isAgain, toldTo: undefined })
     return new MadeCall(this.#journal, entry, kind)
@@ -310,7 +314,7 @@ export class Attempt implements CellJournal, MakerOfCalls {
     const decision = await decide({ server, tool, args: call.args })
     if (decision === undefined) throw this.#unknown(call, 'sent', entry)
     if (decision !== 'again') {
-      await this.#journal.answered(entry, decision.result)
+      await this.#journal.note(entry, { state: 'answered', answer: decision.result })
       return this.#reuse(entry, decision.result)
     }
     return this.#make(entry, call, kind)
@@ -396,19 +400,17 @@ class MadeCall implements JournaledCall {
   }
 
   sent(): Promise<void> | undefined {
-    Object.assign(this.#entry, { state: 'sent', at: Date.now() })
-    return this.#journal.log.add(this.#entry)
+    return this.#journal.note(this.#entry, { state: 'sent', at: Date.now() })
   }
 
   ended(result: ToolResult | undefined, error?: unknown): Promise<void> | undefined {
     const entry = this.#entry
-    if (result && result.isError !== true) return this.#journal.answered(entry, result)
+    if (result && result.isError !== true) return this.#journal.note(entry, { state: 'answered', answer: result })
     const state =
       result || BridgeError.isInstance(error) ? stateAfter((error as BridgeError | undefined)?.code) : 'unknown'
     if (state === 'unknown') return undefined
     // What its tool refused is made again.
-    entry.state = 'free'
-    return this.#journal.log.add(entry)
+    return this.#journal.note(entry, { state: 'free' })
   }
 }
 

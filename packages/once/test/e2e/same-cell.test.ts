@@ -128,6 +128,29 @@ it('an answer is not used again for a call that a rule denies by now, nor for a 
   expect(sent()).toEqual(['send one', 'send one'])
 })
 
+it('a server that claims to read is believed, unless the name of its tool says otherwise', async () => {
+  const { bridge, sent, lose } = await open()
+  const code = 'await mcp_mail.peek(text="it")\nawait mcp_mail.delete_all(text="it")\nimport time; time.sleep(20)'
+  await lose(code, 2, 200)
+  const { text } = await bridge.call({ code: code.replace('20', '0') })
+  expect(text).toContain('used again: mail.delete_all (1).')
+  expect(sent()).toEqual(['peek it', 'delete_all it', 'peek it'])
+})
+
+it('a changed cell gets no answer of a call with other arguments, and none twice', async () => {
+  const { bridge, sent, lose } = await open()
+  await lose('await mcp_mail.send(text="1", size=1); import time; time.sleep(20)', 1, 200)
+  const code = `for args in ({"text": "1"}, {"text": "1", "size": 1, "more": None}, {"text": "1", "size": 2}, {"text": "1 "},
+             {"text": "1", "size": 1}, {"text": "1", "size": 1}):
+    try: print(await runtime.call_tool("mail", "send", args))
+    except Exception as error: print(type(error).__name__)`
+  const { text } = await bridge.call({ code })
+  expect(text).toContain('used again: mail.send (1).')
+  const lines = text.split('\n').map((line) => line.replaceAll(/x+$/g, ''))
+  expect(lines.filter((line) => line === 'send 1 is number 1')).toHaveLength(1)
+  expect(new Set(lines.filter((line) => line.includes('is number'))).size).toBe(sent().length)
+})
+
 it('the audit log and sandbridge log tell a reused answer from a call', async () => {
   const { bridge, sent, lose } = await open({ MCP_BRIDGE_AUDIT: 'shape' })
   await lose(threeMails(20), 2, 200)

@@ -17,7 +17,8 @@ const tools = [
   tool('label', { text }, { idempotentHint: true }),
   tool('pay', { text, idempotency_key: text }),
   tool('list_sent', {}, { readOnlyHint: true }),
-  tool('lies', { text }, { readOnlyHint: true }),
+  tool('peek', { text }, { readOnlyHint: true }),
+  tool('delete_all', { text }, { readOnlyHint: true }),
 ]
 
 async function call({ name, arguments: { text: given = '', size = 0, idempotency_key: key } = {} }) {

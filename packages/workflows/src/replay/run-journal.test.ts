@@ -175,3 +175,16 @@ it('a reply that comes after its run has ended is not kept', async () => {
   await call(one, 'late')
   expect(files()).toEqual([])
 })
+
+it('a resumed run makes no call again that its journal had no room for', async () => {
+  const own = await journals().begin(1, {}, WAIT)
+  const entered: Promise<string>[] = []
+  for (let at = 0; at < 3_010; at += 1) entered.push(call(own, `number ${at}`))
+  await Promise.all(entered)
+  await own.fail()
+  const resumed = await journals().resume((await failedRun())!, WAIT)
+  expect(await call(resumed, 'number 2999')).toBe('did number 2999')
+  await expect(call(resumed, 'number 3005')).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' })
+  expect(made).toHaveLength(3_010)
+  await resumed.fail()
+})

@@ -36,6 +36,8 @@ export interface EarlierRun extends Pick<Head, 'version' | 'args' | 'startedAt'>
   /** Set while it runs, as far as can be known. */
   owner: Owner | undefined
   entries: Entry[]
+  /** It has made more calls. */
+  isFull: boolean
 }
 
 export class RunJournals {
@@ -65,7 +67,7 @@ export class RunJournals {
       const same = ended.filter((run) => hasArguments(run, args))
       const others = ended.filter((run) => !same.includes(run))
       for (const { name } of [...same, ...others.slice(MAX_FAILED - 1)]) await this.#common.logs.remove(name)
-      return this.#open({ version, args, startedAt: new Date().toISOString(), ...ownerFor(timeoutMs) }, [])
+      return this.#open({ version, args, startedAt: new Date().toISOString(), ...ownerFor(timeoutMs) })
     })
   }
 
@@ -78,28 +80,28 @@ export class RunJournals {
       const run = await this.#read(name)
       if (!run) throw nothingToResume(`the run of ${startedAt} has ended well or was begun anew meanwhile`)
       if (run.owner) throw stillRunning(run.startedAt, run.owner)
-      const { version, args, entries } = run
-      const resumed = await this.#open({ version, args, startedAt, ...ownerFor(timeoutMs) }, entries, decide)
+      const { version, args } = run
+      const resumed = await this.#open({ version, args, startedAt, ...ownerFor(timeoutMs) }, run, decide)
       await this.#common.logs.remove(name)
       return resumed
     })
   }
 
-  async #open(first: Head, entries: readonly Entry[], decide?: Decide): Promise<RunJournal> {
+  async #open(first: Head, earlier?: EarlierRun, decide?: Decide): Promise<RunJournal> {
     const place = { ...this.#common, name: `unfinished-${crypto.randomUUID()}.jsonl` }
     const journal = new Journal(new JournalLog(place, first, true), Infinity)
-    journal.take(entries)
+    if (earlier) journal.take(earlier.entries, earlier.isFull)
     await journal.log.written()
     return new RunJournal(journal, decide)
   }
 
   /** Undefined if there is no journal. */
   async #read(name: string): Promise<EarlierRun | undefined> {
-    const { head: first, entries, last } = await readLog({ ...this.#common, name })
+    const { head: first, entries, isFull, last } = await readLog({ ...this.#common, name })
     const { data } = head.safeParse(first)
     if (!data) return undefined
     const isOver = last?.['failed'] === true || !isRunning(data)
-    return { name, ...data, owner: isOver ? undefined : data, entries }
+    return { name, ...data, owner: isOver ? undefined : data, entries, isFull }
   }
 
   /** No other process begins or resumes a run of the workflow meanwhile. */
