@@ -7,43 +7,81 @@ const FLUSH = zlib.constants.Z_SYNC_FLUSH
 const BROTLI_FLUSH = zlib.constants.BROTLI_OPERATION_FLUSH
 const { createZstdDecompress } = zlib as { createZstdDecompress?: () => Transform }
 
-/**
- * Each passes on at once what it has, so that events arrive, and ends where a cut body ends.
- * @param first the first byte: `deflate` has a header of its own, but some servers leave it out
- */
-const DECODERS: Record<string, (first: number) => Transform> = {
+/** Each passes on at once what it has, so that events arrive, and ends where a cut body ends. */
+const DECODERS: Record<string, () => Transform> = {
   gzip: () => zlib.createGunzip({ flush: FLUSH, finishFlush: FLUSH }),
   br: () => zlib.createBrotliDecompress({ flush: BROTLI_FLUSH, finishFlush: BROTLI_FLUSH }),
-  deflate: (first) => ((first & 0x0f) === 8 ? zlib.createInflate : zlib.createInflateRaw)({ finishFlush: FLUSH }),
+  zlib: () => zlib.createInflate({ finishFlush: FLUSH }),
+  // `deflate` has the header of zlib, but some servers leave it out.
+  deflate: () => zlib.createInflateRaw({ finishFlush: FLUSH }),
   // Node has it since 22.15.
-  ...(createZstdDecompress && { zstd: () => createZstdDecompress() }),
+  ...(createZstdDecompress && { zstd: createZstdDecompress }),
 }
 
-/** How a compressed body begins, where that is certain. */
-const MAGIC: Record<string, Buffer> = { gzip: Buffer.from([0x1f, 0x8b]), zstd: Buffer.from([0x28, 0xb5, 0x2f, 0xfd]) }
+/** How compressed bodies begin, where that is certain: no message begins so. */
+const MAGIC: [name: string, start: number[]][] = [
+  ['gzip', [0x1f, 0x8b]],
+  ['zstd', [0x28, 0xb5, 0x2f, 0xfd]],
+  ['zlib', [0x78, 0x01]],
+  ['zlib', [0x78, 0x5e]],
+  ['zlib', [0x78, 0x9c]],
+  ['zlib', [0x78, 0xda]],
+]
+/** So much of a body shows whether it is text. */
+const HEAD_BYTES = 16
+const NO_TEXT = /[^\t\n\r -\u{10ffff}]/u
 
-/** @param header the value of Content-Encoding. A body in an encoding that Node does not know stays as it is. */
-export function decoded(body: AsyncIterable<Buffer>, header: string): AsyncIterable<Buffer> {
-  const names = header.split(',').map((name) => name.trim().toLowerCase().replace(/^x-/, ''))
-  return names.reduceRight((inner, name) => (Object.hasOwn(DECODERS, name) ? decodedOne(inner, name) : inner), body)
+/** @param header the value of Content-Encoding. A body that certainly begins otherwise counts more than its header. */
+export function decoded(body: AsyncIterable<Buffer>, header = ''): AsyncIterable<Buffer> {
+  const names = header.split(',').map((name) =>
+    name
+      .trim()
+      .toLowerCase()
+      .replace(/^x-|^identity$/, ''),
+  )
+  return names.reduceRight((inner, name) => decodedOne(inner, name), body)
 }
 
 async function* decodedOne(body: AsyncIterable<Buffer>, name: string): AsyncGenerator<Buffer> {
   const chunks = body[Symbol.asyncIterator]()
-  const { done, value: first } = await chunks.next()
-  if (done) return
+  const first = await chunks.next()
+  if (first.done) return
+  let head = first.value
   const rest = { [Symbol.asyncIterator]: () => chunks }
-  // A proxy may have decoded it and left the header, or none is there: the way of nearly all bodies.
-  const magic = MAGIC[name]
-  if (magic && !magic.subarray(0, first.length).equals(first.subarray(0, magic.length))) {
-    yield first
-    yield* rest
-    return
+  // Nearly all bodies have no header, and begin as no compressed one does.
+  const isPlain = name === '' && !MAGIC.some(([, start]) => start[0] === head[0])
+  while (head.length < (isPlain ? 1 : HEAD_BYTES)) {
+    const next = await chunks.next()
+    if (next.done) break
+    head = Buffer.concat([head, next.value])
   }
   const whole = async function* (): AsyncGenerator<Buffer> {
-    yield first
+    yield head
     yield* rest
   }
+  // A proxy may have decoded it and left the header.
+  const how = isPlain || isText(head) ? '' : (MAGIC.find(([, start]) => isStart(head, start))?.[0] ?? name)
+  if (how === '') {
+    yield* whole()
+    return
+  }
+  if (!Object.hasOwn(DECODERS, how))
+    throw new SyntaxError(`its body is encoded as '${how}', which Node cannot read here`)
   // The error of a broken body is thrown by the iteration.
-  yield* pipeline(whole, DECODERS[name]!(first[0] ?? 0), () => {}) as AsyncIterable<Buffer>
+  yield* pipeline(whole, DECODERS[how]!(), () => {}) as AsyncIterable<Buffer>
+}
+
+function isStart(head: Buffer, start: readonly number[]): boolean {
+  return start.every((byte, at) => head[at] === byte)
+}
+
+function isText(head: Buffer): boolean {
+  try {
+    // Streaming: a character may be cut.
+    return !NO_TEXT.test(
+      new TextDecoder('utf-8', { fatal: true }).decode(head.subarray(0, HEAD_BYTES), { stream: true }),
+    )
+  } catch {
+    return false
+  }
 }

@@ -130,11 +130,14 @@ function toResponse(message: http.IncomingMessage, request: RequestInit, options
     message.resume()
     return new Response(null, init)
   }
-  const isEvents = headers.get('content-type')?.includes('text/event-stream') ?? false
+  // Of several, the last counts (Fetch, extract a MIME type), as far as the body does not say otherwise.
+  const type = headers.get('content-type')
+  if (type?.includes(',')) headers.set('content-type', type.split(',').at(-1)!.trim())
+  const isEvents = status < 400 && /^text\/event-stream/i.test(headers.get('content-type') ?? '')
+  if (isEvents) headers.set('content-type', 'text/event-stream')
   const encoding = headers.get('content-encoding')
   // No message begins as gzip does: it is read without the header that belongs to it, too. A file may begin so.
-  const named = encoding ?? (options.files === true ? null : 'gzip')
-  const body: AsyncIterable<Buffer> = named === null ? message : decoded(message, named)
+  const body = encoding === null && options.files === true ? message : decoded(message, encoding ?? '')
   if (encoding !== null) for (const name of ['content-encoding', 'content-length']) headers.delete(name)
   const chunks = (): AsyncIterable<Buffer> => {
     if (isEvents) return options.readEvents?.(wholeLines(body), request) ?? wholeLines(body)

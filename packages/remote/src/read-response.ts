@@ -1,6 +1,7 @@
 // Reads the response of a remote server to a message, whatever its content type says, and what it says of a failure.
 import { isUtf8 } from 'node:buffer'
 import { STATUS_CODES } from 'node:http'
+import { encodingOf } from '@sandbridge/core/util/bytes'
 import { isRecord, parseJson } from '@sandbridge/core/util/json/json.ts'
 import { onOneLine } from '@sandbridge/core/util/text'
 import { quote, readable, readText } from '@sandbridge/core/upstream/reading'
@@ -41,7 +42,9 @@ export async function textOf(response: Response): Promise<string> {
   const bytes = await response.arrayBuffer()
   const { status, statusText, headers } = response
   if (bytes.byteLength === 0) return statusText === STATUS_CODES[status] ? '' : statusText
-  const [, charset = 'latin1'] = /charset="?([\w-]+)/i.exec(headers.get('content-type') ?? '') ?? []
+  const unicode = encodingOf(new Uint8Array(bytes))
+  const [, named = 'latin1'] = /charset="?([\w-]+)/i.exec(headers.get('content-type') ?? '') ?? []
+  const charset = unicode === 'utf-8' ? named : unicode
   if (isUtf8(bytes) && !/^utf-?16/i.test(charset)) return UTF_8.decode(bytes)
   try {
     return new TextDecoder(charset, { fatal: true }).decode(bytes)
@@ -59,7 +62,7 @@ export function exchangeOf(open: OpenRequests, init: RequestInit | undefined, is
   const only = (): string | number | undefined => (sent ??= sentIn(init))?.id
   return {
     methodOf: (id) => open.methodOf(id),
-    wasAsked: (id) => (isBody ? open.methodOf(id) !== undefined : open.wasAsked(id)),
+    wasAsked: (id, result) => (isBody ? open.methodOf(id) !== undefined : open.wasAsked(id, result)),
     only,
     unnamed: only,
     isExchange: true,

@@ -4,7 +4,7 @@ import { answeredBy, leadingValues } from '../upstream/reading/read-text.ts'
 import { UnfinishedMessage } from '../upstream/reading/unfinished-message.ts'
 import { unreadable } from '../upstream/reading/lenient-message.ts'
 import type { Awaited } from '../upstream/reading/open-requests.ts'
-import { withoutBom } from '../util/bytes/decode-text.ts'
+import { asUtf8 } from '../util/bytes/decode-text.ts'
 import { exactJson } from '../util/json/exact-json.ts'
 import { isRecord } from '../util/json/json.ts'
 import { tryParseExact } from '../util/json/parse-exact.ts'
@@ -38,7 +38,7 @@ export class ClientLines {
 
   /** @param given a line without its line break */
   push(given: Buffer): void {
-    const line = withoutBom(given)
+    const line = asUtf8(given)
     const text = line.toString()
     const value = tryParseExact(text)
     if (value !== undefined) {

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { leadingValues } from '@sandbridge/core/upstream/reading'
-import { withoutBom } from '@sandbridge/core/util/bytes'
+import { asUtf8 } from '@sandbridge/core/util/bytes'
 import { lineCost, parseExact, tryParseExact } from '@sandbridge/core/util/json'
 import { refusalOfText } from '@sandbridge/core/serve'
 
@@ -44,7 +44,7 @@ export async function readJsonBody(request: IncomingMessage, maxBytes: number): 
     const what = `more than ${MAX_STRUCTURE} of the characters [ ] { } : , outside of strings`
     throw new BodyError(413, `The request body has ${what}`, -32_000)
   }
-  const text = withoutBom(bytes).toString()
+  const text = asUtf8(bytes).toString()
   const value = tryParseExact(text)
   if (value !== undefined) return value
   const { texts, rest } = leadingValues(text)

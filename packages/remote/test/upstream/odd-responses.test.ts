@@ -114,8 +114,12 @@ describe('compressed responses', () => {
     ['deflate', deflateSync],
     ['deflate', deflateRawSync],
     ['gzip, br', (text) => brotliCompressSync(gzipSync(text))],
-    ['gzip', (text) => Buffer.from(text)],
-    ['utf-8', (text) => Buffer.from(text)],
+    ...['gzip', 'br', 'deflate', 'zstd', 'lz4', 'utf-8'].map(
+      (name) => [name, (text: string) => Buffer.from(text)] as [string, (text: string) => Buffer],
+    ),
+    ['', deflateSync],
+    ['br', gzipSync],
+    ['gzip', deflateSync],
   ]
   it.each(encodings)('a response with the encoding "%s" is read, also as events', async (encoding, encode) => {
     if (!encode) skip('only on Node 22.15 and newer, which have zstd')
@@ -145,9 +149,17 @@ describe('compressed responses', () => {
 })
 
 describe('replies in other forms', () => {
-  const forms: [string, Record<string, string>, (reply: object) => string][] = [
+  const forms: [string, Record<string, string>, (reply: object) => string | Buffer][] = [
     ['as plain text', { 'content-type': 'text/plain' }, (reply) => JSON.stringify(reply)],
     ['without a type', {}, (reply) => JSON.stringify(reply)],
+    ['in UTF-16', JSON_TYPE, (reply) => Buffer.from(JSON.stringify(reply), 'utf16le')],
+    [
+      'in UTF-16 with a mark',
+      JSON_TYPE,
+      (reply) => Buffer.from(`\u{FEFF}${JSON.stringify(reply)}`, 'utf16le').swap16(),
+    ],
+    ['of two types', { 'content-type': 'application/json, text/plain' }, (reply) => JSON.stringify(reply)],
+    ['of two types, as events', { 'content-type': 'application/json, text/event-stream' }, event],
     [
       'behind a warning of PHP',
       { 'content-type': 'text/html' },
@@ -171,6 +183,12 @@ describe('replies in other forms', () => {
     ['NaN in an event', EVENTS, event('{"jsonrpc":"2.0","id":$ID,"result":{"x":NaN}}'), 'which has no NaN: {"jsonrpc"'],
     ['a text in an event', EVENTS, event('something broke'), 'It had: something broke'],
     ['NaN', JSON_TYPE, '{"jsonrpc":"2.0","id":$ID,"result":{"x":NaN}}', 'which has no NaN: {"jsonrpc"'],
+    [
+      'an unknown encoding',
+      { 'content-encoding': 'lz4' },
+      '\u0004"M\u0018',
+      "encoded as 'lz4', which Node cannot read",
+    ],
     ['nothing', JSON_TYPE, '', 'it is empty (HTTP 200)'],
     ['prose', { 'content-type': 'text/plain' }, 'come back later', 'it is not JSON: come back later'],
   ])('a call that is answered with %s fails at once, with the text quoted', async (_what, headers, body, words) => {

@@ -29,9 +29,23 @@ it('several restrictions all count', () => {
   expect(bodyOf({ excludeTools: ['a'], disabledTools: ['b'] })).toMatchObject({
     body: { tools: { exclude: ['a', 'b'] } },
   })
-  expect(bodyOf({ tools: { a: false, b: true, c: { enabled: false } } })).toMatchObject({
-    body: { tools: { exclude: ['a', 'c'] } },
-  })
+})
+
+it.each<[object, 'include' | 'exclude']>([
+  [{ tools: { b: false, c: true } }, 'exclude'],
+  [{ tools: { b: { enabled: false } } }, 'exclude'],
+  [{ tools: { b: { disable: 'true', allowed: true } } }, 'exclude'],
+  [{ tools: { b: { allowed: 0 } } }, 'exclude'],
+  [{ tools: { b: 'off', c: 'ask' } }, 'exclude'],
+  [{ tools: { exclude: ['b'] } }, 'exclude'],
+  [{ toolPermissions: { b: 'deny', c: { mode: 'allow' } } }, 'exclude'],
+  [{ tools_blocked: ['b'] }, 'exclude'],
+  [{ tools: { allow: ['b'] } }, 'include'],
+  [{ tools: { '*': false, b: true } }, 'include'],
+  [{ default_config: { enabled: false }, configs: { b: { enabled: true }, c: { enabled: false } } }, 'include'],
+  [{ tool_names: ['b'] }, 'include'],
+])('%j restricts the server to what it says of one tool', (fields, kind) => {
+  expect(bodyOf(fields)).toMatchObject({ body: { tools: { [kind]: ['b'] } } })
 })
 
 it("a listed tool may have the server's name in front of it, as in rules of clients", () => {
@@ -47,6 +61,8 @@ it.each([
   { disable: true },
   { off: true },
   { paused: true },
+  { suspended: true },
+  { on: false },
 ])('a server is off with %j, whatever else says that it is on', (fields) => {
   expect(bodyOf({ ...fields, trust: true })).toEqual(off)
   expect(bodyOf({ enabled: true, disabled: false, ...fields })).toEqual(off)
@@ -102,7 +118,7 @@ it('a list of what a client does not ask about grants nothing and is no error', 
 })
 
 it.each([
-  'denyTools',
+  'refusedTools',
   'excludedMethods',
   'allowTool',
   'onlyRead',
@@ -110,7 +126,7 @@ it.each([
   'blockList',
   'toolFilter',
   'tool_configuration',
-  'hiddenTools',
+  'permission',
   'tool-whitelist',
   'quarantined',
 ])('a field %s, which no client has, is taken for a restriction', (name) => {

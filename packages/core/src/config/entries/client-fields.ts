@@ -67,29 +67,40 @@ const OAUTH = {
   resource: ['oauthresource'],
 }
 
-/** Each of them restricts the server, so all that an entry has count. */
-const INCLUDE = 'includetools includedtools enabledtools availabletools allowedtools tools onlytools'.split(' ')
-const EXCLUDE = 'excludetools excludedtools disabledtools deniedtools disallowedtools blockedtools'.split(' ')
-const ON = 'enabled isactive active isenabled enable'.split(' ')
-const OFF = 'disabled isdisabled disable off inactive paused ispaused'.split(' ')
+/** Each of them restricts the server, so all that an entry has count. The words stand alone in a table `tools`. */
+const listsOf = (words: string): string[] =>
+  words.split(' ').flatMap((word) => [`${word}tools`, `tools${word}`, `tool${word}`])
+const INCLUDED = 'include included enabled available allowed allow permitted selected active exposed only'
+const EXCLUDED = 'exclude excluded disabled denied deny disallowed blocked block forbidden inactive hidden'
+const INCLUDE = [...listsOf(INCLUDED), 'tools', 'toolnames']
+const EXCLUDE = listsOf(EXCLUDED)
+const TOOL_TABLES = ['toolpermissions', 'toolsettings', 'toolconfigs']
+const ON = 'enabled isactive active isenabled enable on'.split(' ')
+const OFF =
+  'disabled isdisabled disable off inactive paused ispaused deactivated suspended archived deleted skip ignore'.split(
+    ' ',
+  )
 /** Fields that say it in a word. */
-const STATES = ['status', 'state']
-const OFF_WORD = /^\s*(?:disabled?|off|inactive|paused)\s*$/i
+const STATES = ['status', 'state', 'mode']
+const OFF_WORD = /^\s*(?:disabled?|off|inactive|paused|den(?:y|ied)|block(?:ed)?|forbid(?:den)?|false)\s*$/i
 
 /** Names that begin like a restriction, and are none: they decide what a client asks its user about. */
 const NO_RESTRICTIONS = ['disabledautoapprovetools', 'disabledreason', 'allowsampling']
 const LIKE_RESTRICTION = new RegExp(
   [
     '^(?:disabl|disallow|deny|denied|exclud|allow|only|block|restrict|forbid|prohibit|quarantin|paused|readonly)',
+    '^(?:permi[st]|bann|reject|suppress|omit|mute|expos|except|filter|include$|enabled?(?:for|in|on|when)$)',
     '(?:white|black|allow|deny|block)list',
-    'tools?(?:allow|filter|polic|config)|(?:enabl|filter|select|hid|skip|ignor)\\w*tools?$',
   ].join('|'),
 )
+/** What else fields about tools are about. */
+const NO_LIST =
+  /timeout|approv|trust|always|auto|confirm|prefix|count|max|hash|cach|discover|meta|descri|title|call|search|defer|choice|format/
 
 const KNOWN = new Set([
   ...Object.values(NAMES).flat(),
   ...Object.values(TABLES).flat(),
-  ...[INCLUDE, EXCLUDE, ON, OFF, NO_RESTRICTIONS].flat(),
+  ...[INCLUDE, EXCLUDE, TOOL_TABLES, ON, OFF, NO_RESTRICTIONS].flat(),
   'envfile',
 ])
 
@@ -109,8 +120,10 @@ export function saysOff(name: string, value: unknown): boolean {
 }
 
 /** The known name that a field may have meant which begins like a restriction; undefined for any other field. */
-export function meantRestriction(name: string): string | undefined {
-  if (name.startsWith('_') || isKnownField(name) || !LIKE_RESTRICTION.test(plain(name))) return undefined
+export function meantRestriction(name: string, value?: unknown): string | undefined {
+  const word = plain(name)
+  const isAboutTools = word.includes('tool') && !NO_LIST.test(word) && !['boolean', 'number'].includes(typeof value)
+  if (name.startsWith('_') || isKnownField(name) || !(isAboutTools || LIKE_RESTRICTION.test(word))) return undefined
   return (
     nearestName(name, ['includeTools', 'excludeTools', 'disabledTools', 'enabledTools', 'disabled']) ?? 'excludeTools'
   )
@@ -205,9 +218,26 @@ function whyForeign(raw: Fields): string | undefined {
 function restrictionsOf(
   valuesOf: (names: readonly string[]) => unknown[],
 ): Pick<ServerEntry, 'includeTools' | 'excludeTools'> {
-  const tables = valuesOf(['tools']).filter(isRecord)
-  const included = valuesOf(INCLUDE).filter((value) => !tables.includes(value as Fields))
-  const excluded = [...valuesOf(EXCLUDE), ...tables.map(switchedOff).filter((tools) => tools.length > 0)]
+  // Anthropic's API has a table with settings of its tools, and beside it what counts for the others.
+  const tables = [
+    ...valuesOf(['tools', 'configs', ...TOOL_TABLES]).filter(isRecord),
+    ...valuesOf(['defaultconfig']).map((all) => ({ '*': all })),
+  ]
+  const inTables = Object.entries(Object.assign({}, ...tables) as Fields)
+  const isList =
+    (words: string) =>
+    ([name, value]: [string, unknown]) =>
+      words.split(' ').includes(plain(name)) && Array.isArray(value)
+  const listed = (words: string): unknown[] => inTables.filter(isList(words)).map(([, list]) => list)
+  const on = inTables.filter(([, value]) => !isSwitchedOff(value)).map(([tool]) => tool)
+  const off = inTables.filter(([, value]) => isSwitchedOff(value)).map(([tool]) => tool)
+  const isAllOff = off.includes('*')
+  const included = [
+    ...valuesOf(INCLUDE).filter((value) => !tables.includes(value as Fields)),
+    ...listed(INCLUDED),
+    ...(isAllOff ? [on] : []),
+  ]
+  const excluded = [...valuesOf(EXCLUDE), ...listed(EXCLUDED), ...(off.length > 0 && !isAllOff ? [off] : [])]
   const unlisted = excluded.find((list) => !Array.isArray(list))
   return {
     ...(included.length > 0 && { includeTools: inAll(included) }),
@@ -229,11 +259,14 @@ function inAll(lists: readonly unknown[]): unknown {
   return (first as unknown[]).filter((tool) => others.every((list) => (list as unknown[]).includes(tool)))
 }
 
-/** `tools` is a list of those to include, or a table that switches some off. */
-function switchedOff(tools: Fields): string[] {
-  return Object.entries(tools)
-    .filter(([, on]) => on === false || (isRecord(on) && (on['enabled'] === false || on['disabled'] === true)))
-    .map(([tool]) => tool)
+/** A table switches tools off by a value of their own, or by a field or a word in it. */
+function isSwitchedOff(value: unknown): boolean {
+  if (!isRecord(value)) return value === false || value === 0 || (typeof value === 'string' && OFF_WORD.test(value))
+  return Object.entries(value).some(([name, inner]) => {
+    const isOn = name === 'allowed' ? true : switchesOn(name)
+    if (isOn === undefined) return [...STATES, 'permission', 'policy'].includes(plain(name)) && isSwitchedOff(inner)
+    return isSwitchedOff(inner) === isOn
+  })
 }
 
 export function isGiven(value: unknown): boolean {

@@ -65,10 +65,10 @@ export function whyUnrestricted(entry: ServerEntry, isOwn: boolean): { reason: s
     return { reason: 'has a field shared that is neither true nor false', field: 'shared' }
   const { common, stdio, remote } = entrySchemas()
   const known = { ...common.shape, ...stdio.shape, ...remote.shape }
-  for (const field of Object.keys(entry)) {
+  for (const [field, value] of Object.entries(entry)) {
     if (Object.hasOwn(known, field) || !/^[a-z][\w-]*$/i.test(field) || RESTRICTING.includes(field)) continue
     if (isKnownField(field)) continue
-    const meant = (isOwn ? nearestName(field, RESTRICTING) : undefined) ?? meantRestriction(field)
+    const meant = (isOwn ? nearestName(field, RESTRICTING) : undefined) ?? meantRestriction(field, value)
     if (meant !== undefined) return { reason: `has a field ${field} that is not known: did you mean ${meant}?`, field }
   }
   return undefined

@@ -4,7 +4,7 @@ import { BridgeError, messageOf } from '../../errors.ts'
 import { type Abortable, signalOf } from '../../util/async/cancellation.ts'
 import type { Link } from '../dial.ts'
 import type { Failure } from '../failures/circumstances.ts'
-import { isTimeout, requestFailure } from '../failures/failures.ts'
+import { isTimeout, quotedTail, requestFailure } from '../failures/failures.ts'
 import { namesSession, statusOf } from '../failures/http-status.ts'
 import type { Attempt } from '../lifecycle/attempt.ts'
 import type { ProgressRoutes } from './progress.ts'
@@ -217,6 +217,13 @@ export class Connection {
     if (!this.#sessionLost) await link.terminateSession?.()
     await link.transport.close().catch(() => {})
     await link.release?.()
+  }
+
+  /** Later returns what the server wrote and logged from now on, for an error. */
+  wordsFromNow(): () => string {
+    const { attempt } = this.#parts
+    const start = attempt.callStart()
+    return () => quotedTail(attempt.about(start))
   }
 
   /** Converts what a request throws to a BridgeError. */

@@ -273,7 +273,7 @@ function describeExit({ code, signal, why }: ProcessExit): string {
 }
 
 /** The line of a server's output that states the reason, and its log messages. */
-function quotedTail({ stderrTail: words, redact, logged }: Circumstances): string {
+export function quotedTail({ stderrTail: words, redact, logged }: Circumstances): string {
   const line = words ? tellingLine(plainText(redact(words))) : ''
   const written = line === '' ? '' : ` Last output: ${line}`
   return logged ? `${written} It logged: ${logged}` : written

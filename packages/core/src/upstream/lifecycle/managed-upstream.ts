@@ -237,19 +237,17 @@ export class ManagedUpstream {
     { tool, limitMs }: { tool: string; limitMs: number },
   ): Promise<T> {
     const { name } = this.definition
-    const { callers, callTimeouts, lastLogged } = this.reports
-    const { sequence } = callers
-    const { count } = lastLogged
-    const limit = callTimeouts.begin(limitMs)
+    const words = connection.wordsFromNow()
+    const limit = this.reports.callTimeouts.begin(limitMs)
     try {
       return await work(connection, given ? AbortSignal.any([signalOf(given), limit.signal]) : limit.signal)
     } catch (error) {
       if (!limit.signal.aborted || given?.aborted) throw error
       const text = `Server '${name}' did not answer the call of '${tool}' within ${limitMs / 1000} s${UNSURE}`
-      const logged = callers.wereAlone(sequence) ? lastLogged.text(count) : ''
+      const said = words()
       const isDeaf = !(await this.#orCancelled(this.#silence.ask(connection), given))
-      const parts = [text, ...(isDeaf ? [DEAF] : []), ...(logged ? [`It logged: ${logged}`] : [])]
-      throw new BridgeError('UPSTREAM_TIMEOUT', parts.join('. '))
+      const full = isDeaf ? `${text}. ${DEAF}` : text
+      throw new BridgeError('UPSTREAM_TIMEOUT', said === '' ? full : `${full}.${said}`)
     } finally {
       limit.end()
     }

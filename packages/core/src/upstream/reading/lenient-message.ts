@@ -3,7 +3,7 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/client'
 import { isRecord, parseJson } from '../../util/json/json.ts'
 import { discoverResult, initializeResult } from './handshake-results.ts'
-import type { Awaited } from './open-requests.ts'
+import { type Awaited, LISTS } from './open-requests.ts'
 import { isAbsent, isEmptyList, toParams } from './request-params.ts'
 import { kindOf, type OnDropped, readable } from './words.ts'
 
@@ -18,13 +18,6 @@ export const QUOTED_CHARS = 500
 const INTERNAL_ERROR = -32_603
 const METHOD_NOT_FOUND = -32_601
 
-/** The fields of lists, by the method that returns them. */
-const LISTS: Record<string, string> = {
-  'tools/list': 'tools',
-  'resources/list': 'resources',
-  'resources/templates/list': 'resourceTemplates',
-  'prompts/list': 'prompts',
-}
 /** Methods whose result says only that the request was done. */
 const EMPTY = new Set(['ping', 'logging/setLevel', 'resources/subscribe', 'resources/unsubscribe', 'tasks/cancel'])
 
@@ -42,7 +35,8 @@ export function toMessage(value: unknown, open: Awaited, onDropped: OnDropped): 
   if (value.jsonrpc === undefined && open.methodOf(value.id) === undefined)
     if (!hasNoId(value) || open.only() === undefined) return undefined
   const id = hasNoId(value) ? undefined : idOf(value.id)
-  const mistaken = isNothing(value.jsonrpc) || hasNoId(value) || open.wasAsked(value.id) ? undefined : open.only()
+  const mayBeLate = isNothing(value.jsonrpc) || hasNoId(value) || open.wasAsked(value.id, value.result)
+  const mistaken = mayBeLate ? undefined : open.only()
   if (hasError) return toError(value, mistaken ?? id, open)
   if (mistaken !== undefined) return unreadable(mistaken, `no request has its id: ${inJson(value)}`)
   if (id === undefined) return withoutId(value, open, onDropped)
@@ -104,6 +98,9 @@ function idOf(id: unknown): string | number | undefined {
   return Number.isInteger(id) ? (id as number) : undefined
 }
 
+const IN_REPLIES = new Set(['jsonrpc', 'id', 'result', 'error', 'method', 'params'])
+const IN_ERRORS = new Set(['code', 'message', 'data'])
+
 /** An error counts, whatever result stands beside it. */
 function toError(
   value: Record<string, unknown>,
@@ -114,24 +111,33 @@ function toError(
   if (answered === undefined) return undefined
   const given = value.error
   const { code, message, data } = isRecord(given) ? given : {}
-  const isWhole = Number.isInteger(code) && typeof message === 'string'
-  if (isWhole && answered === value.id && value.jsonrpc === '2.0' && Object.keys(value).length === 3)
-    return value as unknown as JSONRPCMessage
+  const isText = typeof message === 'string'
+  // What a server wrote outside of `data` is for its reader, too.
+  const more = { ...without(IN_REPLIES, value), ...(isText && without(IN_ERRORS, given)) }
+  const hasMore = Object.keys(more).length > 0
+  const isUsual = value.jsonrpc === '2.0' && Object.keys(value).length === 3 && !hasMore
+  if (isUsual && isText && Number.isInteger(code) && answered === value.id) return value as unknown as JSONRPCMessage
   const number = typeof code === 'string' && /^-?\d{1,9}$/.test(code) ? Number(code) : code
   // A code that is a word is part of the message: it often says more.
   const word = Number.isInteger(number) ? undefined : code
-  const { code: _, data: __, ...rest } = isRecord(given) ? given : {}
-  const said = typeof message === 'string' ? message : readable(isRecord(given) ? rest : given, MAX_ERROR_CHARS)
+  const rest = isRecord(given) ? without(new Set(['code', 'data']), given) : given
+  const said = isText ? message : readable(rest, MAX_ERROR_CHARS)
   const words = [word, said].filter((part) => part !== undefined && part !== null && part !== '').join(': ')
+  const beside = isNothing(data) ? more : isRecord(data) ? { ...more, ...data } : { data, ...more }
   return {
     jsonrpc: '2.0',
     id: answered,
     error: {
       code: Number.isInteger(number) ? (number as number) : INTERNAL_ERROR,
       message: words === '' || words === 'true' ? 'no reason given' : words,
-      ...(data !== undefined && data !== null && { data }),
+      ...(hasMore ? { data: beside } : !isNothing(data) && { data }),
     },
   }
+}
+
+function without(known: ReadonlySet<string>, value: unknown): Record<string, unknown> {
+  const entries = Object.entries(isRecord(value) ? value : {})
+  return Object.fromEntries(entries.filter(([key, inner]) => !known.has(key) && !isNothing(inner)))
 }
 
 /** Undefined for a value that is no result of this method. */
@@ -170,8 +176,9 @@ function inObject(result: unknown, method = ''): Record<string, unknown> | undef
   if (Array.isArray(result)) {
     if (EMPTY.has(method) && result.length === 0) return {}
     if (list !== undefined) return { [list]: result }
-    const isContent = method === 'tools/call' && result.every((item) => isRecord(item) && typeof item.type === 'string')
-    return isContent ? { content: result } : undefined
+    if (method !== 'tools/call') return undefined
+    const isContent = result.every((item) => isRecord(item) && typeof item.type === 'string')
+    return isContent ? { content: result } : { content: [], structuredContent: result }
   }
   if (EMPTY.has(method)) return {}
   return typeof result === 'string' && method === 'tools/call'

@@ -1,5 +1,17 @@
 // The requests that a server has not answered: what a reply without an id, or one that cannot be read, belongs to.
 import type { JSONRPCMessage } from '@modelcontextprotocol/client'
+import { isRecord } from '../../util/json/json.ts'
+
+/** The fields of lists, by the method that returns them. */
+export const LISTS: Record<string, string> = {
+  'tools/list': 'tools',
+  'resources/list': 'resources',
+  'resources/templates/list': 'resourceTemplates',
+  'prompts/list': 'prompts',
+}
+/** Of results that tell which method they are of. */
+const FIELDS: Record<string, string> = { ...LISTS, initialize: 'protocolVersion' }
+const BILLION = 1_000_000_000
 
 export type RequestId = string | number
 
@@ -7,8 +19,8 @@ export type RequestId = string | number
 export interface Awaited {
   /** The method of an open request; undefined for an id that no open request has. */
   methodOf(id: unknown): string | undefined
-  /** Whether a request may have had this id: a reply with it may be late, or a second one. */
-  wasAsked(id: unknown): boolean
+  /** Whether a request may have had this id and this result: a reply with them may be late, or a second one. */
+  wasAsked(id: unknown, result?: unknown): boolean
   /** The request that any reply must belong to; undefined when there is none, or more than one. */
   only(): RequestId | undefined
   /** The same where a reply may be one to a notification, which some servers answer. */
@@ -19,8 +31,10 @@ export interface Awaited {
 
 export class OpenRequests implements Awaited {
   readonly #methods = new Map<RequestId, string>()
-  /** Ids of requests are counted up. */
-  #highest = -1
+  /** Ids are counted up, those of calls from a billion on. */
+  readonly #ranges = new Map<number, { first: number; last: number }>()
+  /** What the results of requests had to have that are no calls, by id. */
+  readonly #fields = new Map<RequestId, string>()
   readonly #texts = new Set<string>()
   /** A notification was sent after the latest reply. */
   #mayBeNotice = false
@@ -30,8 +44,12 @@ export class OpenRequests implements Awaited {
     if (!('method' in message)) return
     if ('id' in message) {
       this.#methods.set(message.id, message.method)
-      if (typeof message.id === 'number') this.#highest = Math.max(this.#highest, message.id)
-      else this.#texts.add(message.id)
+      const { id, method } = message
+      if (Object.hasOwn(FIELDS, method)) this.#fields.set(id, FIELDS[method]!)
+      if (typeof id !== 'number') return void this.#texts.add(id)
+      const range = this.#ranges.get(Math.floor(id / BILLION))
+      if (range) range.last = Math.max(range.last, id)
+      else this.#ranges.set(Math.floor(id / BILLION), { first: id, last: id })
       return
     }
     this.#mayBeNotice = true
@@ -53,10 +71,13 @@ export class OpenRequests implements Awaited {
     return this.#methods.get(id as RequestId) ?? this.#methods.get(asNumber(id) as RequestId)
   }
 
-  wasAsked(id: unknown): boolean {
+  wasAsked(id: unknown, result?: unknown): boolean {
     const number = asNumber(id)
     if (typeof number !== 'number') return this.#texts.has(id as string)
-    return Number.isInteger(number) && number >= 0 && number <= this.#highest
+    const range = this.#ranges.get(Math.floor(number / BILLION))
+    if (!range || !Number.isInteger(number) || number < range.first || number > range.last) return false
+    const field = this.#fields.get(number)
+    return field === undefined || !isRecord(result) || field in result
   }
 
   only(): RequestId | undefined {

@@ -33,6 +33,7 @@ describe('a reply whose meaning is certain', () => {
     ['its method', JSON.stringify({ ...reply, method: 'tools/call', params: { name: 'x' } })],
     ['an empty method', JSON.stringify({ ...reply, method: '' })],
     ['JSON around its JSON', JSON.stringify(text)],
+    ['a list of lists around it', `[[${text}]]`],
     ['its content alone', JSON.stringify({ ...reply, result: [] })],
   ])('the reader takes a reply with %s', (_what, line) => {
     expect(read(line).messages).toEqual([reply])
@@ -59,6 +60,13 @@ describe('a reply whose meaning is certain', () => {
     },
   )
 
+  it('the reader gives what stands beside an error to its reader', () => {
+    const error = { code: 1, message: 'no' }
+    expect(read(JSON.stringify({ ...reply, error, hint: 'b' })).messages).toEqual([
+      { jsonrpc: '2.0', id: 5, error: { ...error, data: { hint: 'b' } } },
+    ])
+  })
+
   it('the reader takes an error, whatever result stands beside it', () => {
     const error = { code: -32_000, message: 'disk full' }
     expect(read(JSON.stringify({ ...reply, error })).messages).toEqual([{ jsonrpc: '2.0', id: 5, error }])
@@ -69,6 +77,12 @@ describe('a reply whose meaning is certain', () => {
     ['a code that is a text', { code: '-32602', message: 'no' }, { code: -32_602, message: 'no' }],
     ['a code that is a word', { code: 'NO_DISK', message: 'full' }, { code: -32_603, message: 'NO_DISK: full' }],
     ['other fields only', { detail: 'disk full' }, { code: -32_603, message: 'disk full' }],
+    ['fields of its own', { code: 1, message: 'no', hint: 'b' }, { code: 1, message: 'no', data: { hint: 'b' } }],
+    [
+      'fields of its own beside its data',
+      { code: 1, message: 'no', hint: 'b', data: [7], cause: null },
+      { code: 1, message: 'no', data: { data: [7], hint: 'b' } },
+    ],
     ['no words', {}, { code: -32_603, message: 'no reason given' }],
   ])('the reader takes an error that is %s', (_what, error, expected) => {
     expect(read(JSON.stringify({ jsonrpc: '2.0', id: 5, error })).messages).toEqual([
@@ -87,6 +101,7 @@ describe('a reply whose meaning is certain', () => {
     expect(result({ isError: true, error: 'disk full' })).toMatchObject({
       result: { isError: true, structuredContent: { error: 'disk full' } },
     })
+    expect(result([1, 2])).toMatchObject({ result: { content: [], structuredContent: [1, 2] } })
     for (const other of [{}, { isError: true }, { _meta: {} }, { task: {} }, { content: [], rows: 3 }])
       expect(result(other)).toEqual({ ...reply, result: other })
   })
@@ -128,6 +143,17 @@ describe('a reply that cannot be read', () => {
       messages: [{ id: 77 }],
       doubtful: [],
     })
+  })
+
+  it('the reader fails a request with a result that the earlier request of its id cannot have', () => {
+    const requests = new OpenRequests()
+    requests.sent({ jsonrpc: '2.0', id: 0, method: 'tools/list' })
+    requests.received({ jsonrpc: '2.0', id: 0, result: { tools: [] } })
+    requests.sent({ jsonrpc: '2.0', id: 1_000_000_001, method: 'tools/call' })
+    const answer = (id: number, result: object) => read(JSON.stringify({ jsonrpc: '2.0', id, result }), requests)
+    expect(answer(0, { content: [] }).doubtful).toMatchObject([{ id: 1_000_000_001 }])
+    expect(answer(77, { content: [] }).doubtful).toMatchObject([{ id: 1_000_000_001 }])
+    expect(answer(0, { tools: [] })).toMatchObject({ messages: [{ id: 0 }], doubtful: [] })
   })
 
   it('the reader names what is no result', () => {

@@ -6,7 +6,7 @@ import { exactJson } from '../../util/json/exact-json.ts'
 import { lineCost } from '../../util/json/line-cost.ts'
 import { createByteTail } from '../../util/bytes/byte-tail.ts'
 import { createLineSplitter, type LineEnds, lineEnds } from '../../util/bytes/line-splitter.ts'
-import { withoutBom } from '../../util/bytes/decode-text.ts'
+import { asUtf8 } from '../../util/bytes/decode-text.ts'
 import { isTurnLong, withTimeout } from '../../util/async/wait.ts'
 import { BracketState } from '../reading/brackets.ts'
 import { OpenRequests } from '../reading/open-requests.ts'
@@ -168,7 +168,7 @@ export class StdioTransport implements Transport {
   }
 
   #receive(given: Buffer): void {
-    const bytes = withoutBom(given)
+    const bytes = asUtf8(given)
     // JSON.parse blocks all other servers and sessions, for seconds when a line consists of brackets.
     const { tooCostly } = lineCost(bytes)
     if (tooCostly !== undefined) return this.#answerTooLarge(lineEnds(bytes), `a message with ${tooCostly}`)

@@ -18,6 +18,9 @@ export function decodeText(bytes: Uint8Array, fatal = true): string {
 
 const BOM = Buffer.from('\u{FEFF}')
 
-export function withoutBom(bytes: Buffer): Buffer {
+/** A line in UTF-8 without a mark. The line feed of UTF-16 leaves its zero in front of the next line. */
+export function asUtf8(line: Buffer): Buffer {
+  const bytes = line[0] === 0 ? line.subarray(1) : line
+  if (encodingOf(bytes) !== 'utf-8') return Buffer.from(decodeText(bytes, false))
   return bytes.subarray(0, BOM.length).equals(BOM) ? bytes.subarray(BOM.length) : bytes
 }
