@@ -300,6 +300,24 @@ describe('a call seen in a source', () => {
     expect((await codeOf(known.findTool('GitHub', 'merge'))).code).toBe('PROXY_TOOL_UNKNOWN')
   })
 
+  it('a server is asked for a tool anew while a listing goes on that it has answered', async () => {
+    let answer: (list: object) => void
+    const late = new Promise((resolve) => (answer = resolve))
+    const close = { name: 'close_issue', inputSchema: { type: 'object' } }
+    const known: ReturnType<typeof catalog> = catalog({
+      listTools: async (server, _, again) => {
+        if (again) return { tools: [...GITHUB, close] }
+        known.toolsChanged(server, { tools: GITHUB })
+        return (await late) as { tools: typeof GITHUB }
+      },
+    })
+    const first = known.tools('GitHub')
+    const found = known.findTool('GitHub', 'close_issue')
+    answer!({ tools: GITHUB })
+    expect((await found).name).toBe('close_issue')
+    await first
+  })
+
   it('a tool is not called unknown by an old list while its server cannot be asked', async () => {
     await catalog().tools('GitHub')
     const down = new BridgeError('UPSTREAM_UNREACHABLE', 'down')

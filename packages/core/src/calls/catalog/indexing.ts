@@ -36,7 +36,7 @@ export interface IndexingOptions {
 export class Indexing {
   readonly #options: IndexingOptions
   readonly #log: Log | undefined
-  readonly #running = new Map<ServerRecord, Promise<void>>()
+  readonly #running = new Map<ServerRecord, { reading: Promise<void>; again: boolean }>()
   readonly #closed = new AbortController()
   readonly #waiting: (() => void)[] = []
   #active = 0
@@ -100,9 +100,12 @@ export class Indexing {
   /** @param asked the signal of the first caller, which receives questions that the server asks while it starts */
   #start(record: ServerRecord, isQueued: boolean, asked?: Abortable, again = false): Promise<void> {
     const running = this.#running.get(record)
-    if (running !== undefined) return running
+    // One that began before may have been answered already.
+    if (running?.again === false && again)
+      return running.reading.catch(ignore).then(() => this.#start(record, isQueued, asked, again))
+    if (running) return running.reading
     const reading = this.#readOne(record, isQueued, callerOf(asked), again).finally(() => this.#running.delete(record))
-    this.#running.set(record, reading)
+    this.#running.set(record, { reading, again })
     return reading
   }
 

@@ -3,9 +3,9 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/client'
 import { isRecord, parseJson } from '../../util/json/json.ts'
 import { discoverResult, initializeResult } from './handshake-results.ts'
-import { type Awaited, LISTS } from './open-requests.ts'
+import type { Awaited } from './open-requests.ts'
 import { isAbsent, isEmptyList, toParams } from './request-params.ts'
-import { kindOf, type OnDropped, readable } from './words.ts'
+import { kindOf, LISTS, type OnDropped, readable } from './words.ts'
 
 /** JSON-RPC error code for a reply that cannot be read; from the range for implementations. */
 export const UNREADABLE = -32_066

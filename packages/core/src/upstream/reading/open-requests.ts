@@ -1,14 +1,8 @@
 // The requests that a server has not answered: what a reply without an id, or one that cannot be read, belongs to.
 import type { JSONRPCMessage } from '@modelcontextprotocol/client'
 import { isRecord } from '../../util/json/json.ts'
+import { LISTS } from './words.ts'
 
-/** The fields of lists, by the method that returns them. */
-export const LISTS: Record<string, string> = {
-  'tools/list': 'tools',
-  'resources/list': 'resources',
-  'resources/templates/list': 'resourceTemplates',
-  'prompts/list': 'prompts',
-}
 /** Of results that tell which method they are of. */
 const FIELDS: Record<string, string> = { ...LISTS, initialize: 'protocolVersion' }
 const BILLION = 1_000_000_000

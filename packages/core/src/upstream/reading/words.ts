@@ -37,6 +37,14 @@ function rank(name: string): number {
   return PLAIN_NAMES.has(name) ? 0 : STACK.test(name) ? 2 : 1
 }
 
+/** The fields of lists, by the method that returns them. */
+export const LISTS: Record<string, string> = {
+  'tools/list': 'tools',
+  'resources/list': 'resources',
+  'resources/templates/list': 'resourceTemplates',
+  'prompts/list': 'prompts',
+}
+
 /** What a value is, in a sentence. */
 export function kindOf(value: unknown): string {
   if (value === null || value === undefined) return value === null ? 'null' : 'missing'
