@@ -11,5 +11,5 @@ export function limitOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   const limit = Number(text)
   if (Number.isInteger(limit) && limit >= 1 && limit <= MAX_LIMIT) return limit
-  throw new BridgeError('TOOL_ARGUMENTS_INVALID', `--limit is a whole number from 1 to ${MAX_LIMIT}`, { hint: '' })
+  throw new BridgeError('TOOL_ARGUMENTS_INVALID', `--limit must be a whole number from 1 to ${MAX_LIMIT}`, { hint: '' })
 }

@@ -16,12 +16,15 @@ export function namedServer(
   if (skipped) {
     const why = `Server '${given}' is skipped: its entry in ${skipped.file} ${skipped.reason}`
     throw new BridgeError('PROXY_SERVER_UNAVAILABLE', why, {
-      hint: 'All that is skipped: sandbridge servers --sources',
+      hint: 'Correct that entry. `sandbridge servers --sources` lists all that is skipped.',
     })
   }
   const names = [...catalog.servers(), ...discovered.untrusted].map((server) => server.name)
   const meant = didYouMeanText(given, names)
-  const hint = names.length === 0 ? 'Add servers as `sandbridge servers` says.' : `Servers: ${names.join(', ')}`
+  const hint =
+    names.length === 0
+      ? 'No server is configured: run `sandbridge init`, or add one to ~/MCPs.'
+      : `Servers: ${names.join(', ')}`
   throw new BridgeError('PROXY_SERVER_UNAVAILABLE', `Unknown server '${given}'`, {
     hint: [meant, hint].filter(Boolean).join('\n'),
   })

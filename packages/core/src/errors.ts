@@ -28,7 +28,7 @@ export const ERROR_CODES = {
     actor: 'us',
     hint: 'Reinstall sandbridge: its bridge and kernel are different versions.',
   },
-  FRAME_INVALID: { actor: 'us', hint: 'Send frames as docs/protocol.md describes them.' },
+  FRAME_INVALID: { actor: 'us', hint: 'Please report it.' },
   FRAME_TOO_LARGE: {
     actor: 'model',
     hint: 'Request less data at a time: use paging, filters or a smaller range.',
@@ -41,7 +41,7 @@ export const ERROR_CODES = {
     actor: 'user',
     hint: 'Install bubblewrap, podman or docker. `sandbridge doctor` says what works here.',
   },
-  UPSTREAM_TIMEOUT: { actor: 'model', hint: 'Retry, or request less data.' },
+  UPSTREAM_TIMEOUT: { actor: 'model', hint: 'Look before you repeat it, or request less data.' },
   UPSTREAM_PROTOCOL: {
     actor: 'operator',
     hint: 'The server violated the MCP protocol. Report it to its author.',
@@ -77,7 +77,7 @@ export const ERROR_CODES = {
   SESSION_LIMIT: { actor: 'operator', hint: 'Wait for a running cell to finish.' },
   MASK_UNAVAILABLE: {
     actor: 'user',
-    hint: 'Start the endpoint of MCP_BRIDGE_MASK=endpoint, or unset it and start the bridge again.',
+    hint: 'Start the endpoint of MCP_BRIDGE_MASK=endpoint, or unset that variable and start the bridge again.',
   },
   SHUTTING_DOWN: { actor: 'user', hint: 'Retry when the bridge has restarted.' },
   STATE_DAMAGED: {

@@ -229,7 +229,7 @@ export class Scanner {
         continue
       }
       if (type === APOSTROPHE) {
-        // In a word, as in don't.
+        // An apostrophe in a word, as in don't, ends nothing.
         if (chars > 0 && isLetter(text, at + 1)) continue
         type = FIELD_END
       }

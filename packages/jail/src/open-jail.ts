@@ -209,7 +209,7 @@ function unavailable(name: string, why: string): BridgeError {
   const remedy =
     process.platform === 'linux'
       ? 'Install bubblewrap (apt install bubblewrap, dnf install bubblewrap), podman or docker, or'
-      : 'Install podman or docker and set MCP_BRIDGE_JAIL=image to an image with the programs of the server, or'
+      : 'Install podman or docker and set MCP_BRIDGE_JAIL=image=IMAGE, with the programs of the server, or'
   const message = `Server '${name}' must run in a jail, and none can be made: ${why}.`
   return new BridgeError('UPSTREAM_JAIL_UNAVAILABLE', message, {
     hint: `The server was not started. Ask the user: ${remedy} take the server's \`sandbox\` away.`,

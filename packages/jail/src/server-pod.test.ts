@@ -40,5 +40,5 @@ it.each([
 it('a server in a pod needs an image and names of variables that a pod can have', () => {
   expect(() => programInPod('one', SERVER)).toThrow(/'one' runs in a pod, and has no image/)
   expect(() => inPod({ image: '--privileged' })).toThrow('an image whose name is invalid')
-  expect(() => inPod(undefined, { env: { 'A B': '1' } })).toThrow('a variable that a pod cannot have: A B')
+  expect(() => inPod(undefined, { env: { 'A B': '1' } })).toThrow('a variable whose name no pod can have: A B')
 })

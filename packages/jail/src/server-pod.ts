@@ -29,14 +29,14 @@ export function programInPod(name: string, server: StdioServer, fallback?: strin
   const program = ran ?? { image: image ?? fallback, command: server.command, args: server.args, environment: env }
   if (program.image === undefined) {
     throw new BridgeError('CONFIG_INVALID', `Server '${name}' runs in a pod, and has no image`, {
-      hint: 'Set MCP_BRIDGE_JAIL=image to an image with node and uv, or `image` in the `sandbox` of the server.',
+      hint: 'Set MCP_BRIDGE_JAIL=image=IMAGE, with node and uv, or `image` in the `sandbox` of the server.',
     })
   }
   if (!IMAGE_NAME.test(program.image))
-    throw new BridgeError('CONFIG_INVALID', `Server '${name}' has an image whose name is invalid`)
+    throw new BridgeError('CONFIG_INVALID', `Server '${name}' has an image whose name is invalid: ${program.image}`)
   const wrong = Object.keys(program.environment).find((variable) => !VARIABLE.test(variable))
   if (wrong !== undefined)
-    throw new BridgeError('CONFIG_INVALID', `Server '${name}' has a variable that a pod cannot have: ${wrong}`)
+    throw new BridgeError('CONFIG_INVALID', `Server '${name}' has a variable whose name no pod can have: ${wrong}`)
   return { ...program, image: program.image, name, folder, hasNetwork: hasNetwork(name, sandbox) }
 }
 

@@ -27,7 +27,12 @@ export async function servePage(bridge: Bridge, port: number): Promise<AnswerPag
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause) => {
       const message = `The page cannot be served at ${HOST}:${port}: ${cause.message}`
-      reject(new BridgeError('CONFIG_INVALID', message, { cause, hint: 'Choose another port, or none.' }))
+      reject(
+        new BridgeError('CONFIG_INVALID', message, {
+          cause,
+          hint: 'Choose another port, or leave out `--port` to get a free one.',
+        }),
+      )
     })
     server.listen(port, HOST, resolve)
   })

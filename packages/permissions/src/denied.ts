@@ -39,7 +39,7 @@ export function deniedByRule(
   const hint =
     rule.condition === undefined
       ? othersHint(allowed)
-      : `Allowed are calls for which this can be judged and is false: ${rule.condition.text}`
+      : `A call is allowed if this is false, and all that it names is known: ${rule.condition.text}`
   return denied(call, text, hint, rule)
 }
 

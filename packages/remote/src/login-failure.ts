@@ -11,15 +11,15 @@ const MAX_SAID_CHARS = 300
 const OWN: Record<OwnCredentials, { what: string; remedy: string }> = {
   'client credentials': {
     what: 'its client credentials',
-    remedy: 'correct `oauth` in the definition of the server',
+    remedy: 'correct `oauth` in its entry',
   },
   headersHelper: {
     what: 'the headers that its headersHelper prints',
     remedy: 'run that command in a terminal, and correct it or the entry',
   },
   header: {
-    what: 'the Authorization header of its definition',
-    remedy: 'correct it, or to remove it and sign in with `sandbridge login`',
+    what: 'the Authorization header in its entry',
+    remedy: 'correct it, or to remove it and run `sandbridge login NAME`',
   },
 }
 

@@ -52,7 +52,7 @@ export class Scope {
       return `It is not in this call's \`servers\`: ${firstOf(names) || 'none'}. Add it there, or omit \`servers\`.`
     const available = names.length > 0 ? `Available: ${firstOf(names)}` : 'No server is available to this cell.'
     return others.length > 0
-      ? `${available}${names.length > 0 ? '.' : ''} Name in servers=[…] to use: ${firstOf(others)}`
+      ? `${available}${names.length > 0 ? '.' : ''} To use one of these, name it in \`servers\`: ${firstOf(others)}`
       : available
   }
 }

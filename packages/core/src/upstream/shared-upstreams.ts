@@ -1,5 +1,5 @@
 // Upstreams that several clients share, by what their start depends on. One whose client left stays for the next.
-import type { ManagedUpstream, UpstreamHearer } from './lifecycle/managed-upstream.ts'
+import type { ManagedUpstream, UpstreamSubscriber } from './lifecycle/managed-upstream.ts'
 
 /** How long an upstream outlives the last set of servers that used it. */
 const LINGER_MS = 10 * 60_000
@@ -9,7 +9,7 @@ interface Shared {
   id: number
   upstream: ManagedUpstream
   /** With the set of servers that each is of. */
-  hearers: Map<UpstreamHearer, object>
+  subscribers: Map<UpstreamSubscriber, object>
   lingering?: NodeJS.Timeout
 }
 
@@ -29,16 +29,16 @@ export class SharedUpstreams {
   /** Which upstream this key has, and how many sets use it; undefined when there is none. */
   find(key: string): { id: number; users: number } | undefined {
     const found = this.#byKey.get(key)
-    return found && { id: found.id, users: found.hearers.size }
+    return found && { id: found.id, users: found.subscribers.size }
   }
 
   /** All upstreams, with the sets that use each; none for one that lingers. */
   *all(): Iterable<[ManagedUpstream, ReadonlySet<object>]> {
-    for (const { upstream, hearers } of this.#byKey.values()) yield [upstream, new Set(hearers.values())]
+    for (const { upstream, subscribers } of this.#byKey.values()) yield [upstream, new Set(subscribers.values())]
     for (const [upstream, set] of this.#own) yield [upstream, new Set([set])]
   }
 
-  /** An upstream that one set has alone counts as a process, too. */
+  /** Counts one, too, that only this set uses. */
   enterAlone(upstream: ManagedUpstream, set: object): void {
     this.#own.set(upstream, set)
   }
@@ -55,24 +55,24 @@ export class SharedUpstreams {
   enter(
     key: string,
     set: object,
-    hearer: UpstreamHearer,
-    create: (tell: UpstreamHearer) => ManagedUpstream,
+    subscriber: UpstreamSubscriber,
+    create: (tell: UpstreamSubscriber) => ManagedUpstream,
   ): ManagedUpstream {
     let shared = this.#byKey.get(key)
     if (!shared) {
-      const hearers = new Map<UpstreamHearer, object>()
-      shared = { id: (this.#count += 1), hearers, upstream: create(toAll(hearers)) }
+      const subscribers = new Map<UpstreamSubscriber, object>()
+      shared = { id: (this.#count += 1), subscribers, upstream: create(toAll(subscribers)) }
       this.#byKey.set(key, shared)
     }
     clearTimeout(shared.lingering)
-    shared.hearers.set(hearer, set)
+    shared.subscribers.set(subscriber, set)
     return shared.upstream
   }
 
   /** Stops using an upstream. @param isGone its definition is gone: the last set ends it after its open calls */
-  leave(key: string, hearer: UpstreamHearer, isGone: boolean): void {
+  leave(key: string, subscriber: UpstreamSubscriber, isGone: boolean): void {
     const shared = this.#byKey.get(key)
-    if (!shared?.hearers.delete(hearer) || shared.hearers.size > 0) return
+    if (!shared?.subscribers.delete(subscriber) || shared.subscribers.size > 0) return
     if (isGone) return this.#end(key, shared)
     shared.lingering = setTimeout(() => this.#end(key, shared), this.#lingerMs).unref()
   }
@@ -91,10 +91,10 @@ export class SharedUpstreams {
   }
 }
 
-function toAll(hearers: ReadonlyMap<UpstreamHearer, object>): UpstreamHearer {
+function toAll(subscribers: ReadonlyMap<UpstreamSubscriber, object>): UpstreamSubscriber {
   return {
-    onTools: (tools) => hearers.forEach((_, one) => one.onTools(tools)),
-    onOfferings: () => hearers.forEach((_, one) => one.onOfferings()),
-    onError: (error) => hearers.forEach((_, one) => one.onError(error)),
+    onTools: (tools) => subscribers.forEach((_, one) => one.onTools(tools)),
+    onOfferings: () => subscribers.forEach((_, one) => one.onOfferings()),
+    onError: (error) => subscribers.forEach((_, one) => one.onError(error)),
   }
 }

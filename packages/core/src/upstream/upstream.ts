@@ -15,7 +15,7 @@ export interface UpstreamTool {
   isOfApps?: boolean
   /** The resource `ui://…` with the app that shows its results (MCP Apps). */
   appUri?: string
-  /** For a client that lists it by itself. */
+  /** For clients that list the tool directly. */
   icons?: unknown[]
   annotations?: {
     title?: string

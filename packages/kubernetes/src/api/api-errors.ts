@@ -69,7 +69,7 @@ function explain(error: unknown, cluster: string, { verb, resource, namespace }:
     return { code: 'SANDBOX_ENGINE_MISSING', message: text, hint }
   }
   if (status === 404 && /namespaces? /.test(message)) {
-    const hint = `Create the namespace, or set MCP_BRIDGE_KUBERNETES=namespace to another one.`
+    const hint = 'Create the namespace, or set MCP_BRIDGE_KUBERNETES=namespace=NAME.'
     return { code: 'SANDBOX_ENGINE_MISSING', message: `${cluster} has no namespace ${namespace}.`, hint }
   }
   if (status === 429) {

@@ -37,7 +37,7 @@ export interface ServerListView {
   servers: ServerRow[]
   untrusted: { name: string; file: string }[]
   skipped: { name: string | undefined; file: string; reason: string }[]
-  /** What features and rules that match no tool say of them, a sentence each. */
+  /** Remarks on servers, a sentence each: of features, and on rules that match no tool. */
   notes: string[]
 }
 

@@ -169,7 +169,7 @@ it('wrong credentials in a header offer no sign-in, since the user has to correc
   const entry = { url: server.url, headers: { Authorization: 'Bearer wrong-token' } }
   const { bridge, shown } = begin({ r: entry })
   const text = await bridge.run('await mcp_r.echo(text="x")')
-  expect(text).toContain('does not accept the Authorization header of its definition')
+  expect(text).toContain('does not accept the Authorization header in its entry')
   expect(text).not.toContain('wrong-token')
   expect(shown).toEqual([])
 })

@@ -130,8 +130,8 @@ function settingsReader(): (env: Hello['env']) => Promise<Settings> {
 }
 
 /**
- * Whether what holds here is what this client would have by itself. settings.json, or the list of packages, may have
- * been another one when this process started.
+ * Whether the settings here equal those that the client would have in a bridge of its own. settings.json, or the list
+ * of packages, may have changed since this process started.
  */
 function agree(settings: Settings, theirs: Settings): boolean {
   const at = (from: Settings, { property }: NamedSetting): unknown => from[property as keyof Settings]

@@ -214,7 +214,7 @@ describe('in a terminal', () => {
       expect(await run([command, 'an issue', `--limit=${limit}`]), limit).toMatchObject({
         code: 2,
         stdout: '',
-        stderr: 'sandbridge: --limit is a whole number from 1 to 100\n',
+        stderr: 'sandbridge: --limit must be a whole number from 1 to 100\n',
       })
   })
 

@@ -152,8 +152,12 @@ export function requestFailure(error: unknown, what: string, about: Circumstance
   if (isTimeout(error)) {
     const { timeout } = fieldsOf((error as { data?: unknown }).data)
     const within = typeof timeout === 'number' ? `within ${timeout / 1000} s` : 'in time'
-    const effect = tool === undefined ? '. No call was sent' : UNSURE
-    return { ...fail('UPSTREAM_TIMEOUT', `did not answer ${what} ${within}${effect}`), isOutage: remote }
+    const text = `did not answer ${what} ${within}`
+    const failure =
+      tool === undefined
+        ? fail('UPSTREAM_TIMEOUT', `${text}. No call was sent`, { hint: 'Retry later.' })
+        : fail('UPSTREAM_TIMEOUT', `${text}${UNSURE}`)
+    return { ...failure, isOutage: remote }
   }
   const sdkCode = sdkCodeOf(error)
   if (sdkCode === 'INVALID_RESULT' || sdkCode === 'UNSUPPORTED_RESULT_TYPE' || error instanceof SyntaxError) {

@@ -17,15 +17,15 @@ export class IdleWatch {
   lastUsed = 0
   readonly #place: Pick<UpstreamPlace, 'idleMs' | 'now'>
   readonly #isProcess: boolean
-  readonly #hearer: Idle
+  readonly #subscriber: Idle
   #useCount = 0
   #onUnused: (() => void) | undefined
   #timer: NodeJS.Timeout | undefined
 
-  constructor(place: Pick<UpstreamPlace, 'idleMs' | 'now'>, isProcess: boolean, hearer: Idle) {
+  constructor(place: Pick<UpstreamPlace, 'idleMs' | 'now'>, isProcess: boolean, subscriber: Idle) {
     this.#place = place
     this.#isProcess = isProcess
-    this.#hearer = hearer
+    this.#subscriber = subscriber
   }
 
   get isInUse(): boolean {
@@ -68,11 +68,11 @@ export class IdleWatch {
     this.#timer = setTimeout(() => {
       // A call that began meanwhile calls #watch again when it ends.
       if (this.isInUse) return
-      if (waitMs === leftMs) return this.#hearer.onIdle()
+      if (waitMs === leftMs) return this.#subscriber.onIdle()
       // A failed ping is not reported: the next use reconnects.
       connection.ping().then(
         () => this.#watch(connection),
-        () => this.#hearer.onGone(connection),
+        () => this.#subscriber.onGone(connection),
       )
     }, waitMs).unref()
   }

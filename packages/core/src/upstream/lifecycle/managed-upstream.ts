@@ -28,7 +28,7 @@ const OFFERINGS_DELAY_MS = 200
 const DEAF = 'It does not answer a ping either. Its next use restarts it'
 
 /** What the sets of servers that use an upstream hear from it. */
-export interface UpstreamHearer {
+export interface UpstreamSubscriber {
   onTools: (tools: UpstreamTool[]) => void
   /** The server says that its resources or prompts have changed. */
   onOfferings: () => void
@@ -47,7 +47,7 @@ interface ToolUse {
 export class ManagedUpstream {
   readonly definition: ServerDefinition
   readonly #place: UpstreamPlace
-  readonly #hearer: UpstreamHearer
+  readonly #subscriber: UpstreamSubscriber
   readonly #makeRoom: (newcomer: ManagedUpstream) => Promise<void>
   /** What it says besides its answers. */
   readonly reports: ServerReports
@@ -78,12 +78,12 @@ export class ManagedUpstream {
   constructor(
     definition: ServerDefinition,
     place: UpstreamPlace,
-    hearer: UpstreamHearer,
+    subscriber: UpstreamSubscriber,
     makeRoom: (newcomer: ManagedUpstream) => Promise<void>,
   ) {
     this.definition = definition
     this.#place = place
-    this.#hearer = hearer
+    this.#subscriber = subscriber
     this.#makeRoom = makeRoom
     this.turns = definition.atOnce === undefined ? undefined : new Turns(definition.atOnce)
     this.reports = new ServerReports(definition, place)
@@ -100,7 +100,7 @@ export class ManagedUpstream {
       onList: (list) => {
         this.reports.listed(list)
         this.skippedTools = list.skipped
-        hearer.onTools(list.tools)
+        subscriber.onTools(list.tools)
       },
       onError: (error) => this.reports.log('warning', 'The changed tool list could not be read', { error }),
     })
@@ -265,7 +265,7 @@ export class ManagedUpstream {
     if (!doesAnswer && this.#connection === connection && this.#sentCount === 0) {
       this.reports.log('warning', 'A server answers neither calls nor a ping; it is restarted')
       const text = `Server '${this.definition.name}' answered neither calls nor a ping, and was restarted`
-      this.#hearer.onError(new BridgeError('UPSTREAM_TIMEOUT', text))
+      this.#subscriber.onError(new BridgeError('UPSTREAM_TIMEOUT', text))
       await this.#drop(connection)
     }
     return this.#connection ?? (await this.#connect(signal))
@@ -312,7 +312,7 @@ export class ManagedUpstream {
       if (!(error instanceof StartFailedError)) throw error
       const { failure } = error
       if (failure.isOutage) this.#circuit.failed(failure.error, since, failure.retryAfterMs)
-      this.#hearer.onError(failure.error)
+      this.#subscriber.onError(failure.error)
       throw failure.error
     } finally {
       this.reports.installs.over()
@@ -353,7 +353,7 @@ export class ManagedUpstream {
     this.#failed = true
     this.reports.exited(about.exit, about.stderrTail)
     this.reports.states.changed('failed', { error: { code: 'UPSTREAM_UNREACHABLE', message: 'The server exited' } })
-    if (about.exit) this.#hearer.onError(unexpectedExit(about, about.exit))
+    if (about.exit) this.#subscriber.onError(unexpectedExit(about, about.exit))
   }
 
   async #drop(connection: Connection): Promise<void> {
@@ -387,7 +387,7 @@ export class ManagedUpstream {
     if (this.#offeringsTimer) return
     this.#offeringsTimer = setTimeout(() => {
       this.#offeringsTimer = undefined
-      if (this.#connection) this.#hearer.onOfferings()
+      if (this.#connection) this.#subscriber.onOfferings()
     }, OFFERINGS_DELAY_MS).unref()
   }
 }
