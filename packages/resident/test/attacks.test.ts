@@ -16,7 +16,7 @@ import { type AddressInfo, connect as connectSocket, createServer, type Socket }
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { Bridge } from '../../core/src/bridge/bridge.ts'
 import { readSettings } from '../../core/src/config/settings/settings.ts'
 import { controlLine } from '../src/protocol.ts'
@@ -24,6 +24,7 @@ import { knownIdle } from '../src/known-idle.ts'
 import { residentKey } from '../src/resident-key.ts'
 import { SocketTransport } from '../src/process/socket-transport.ts'
 import { SILENT } from '../../core/src/util/log.ts'
+import { atEnd, runsTogether } from '@sandbridge/core/test/support/at-end.ts'
 import { bridgeEnv, CLI, fixtureServer, makeHome } from '@sandbridge/core/test/support/bridge-process.ts'
 import { makeCertificate } from '@sandbridge/core/test/support/make-certificate.ts'
 import { needsBubblewrap, needsPosix, needsRoot } from '@sandbridge/core/test/support/needs.ts'
@@ -32,6 +33,7 @@ import { isAlive, residentHome, sharedResidentHome } from '@sandbridge/core/test
 import type { RelayClient, ResidentHome } from '@sandbridge/core/test/support/resident-clients.ts'
 import { runProgram } from '@sandbridge/core/test/support/run-program.ts'
 
+runsTogether()
 beforeEach(() => needsPosix('residents of Windows have tests of their own: windows.test.ts'))
 
 const OBSERVERS = { MCP_BRIDGE_AUDIT: 'off', MCP_BRIDGE_POOL: '0' }
@@ -47,7 +49,7 @@ async function usersOf(entry: object, envs: [object, object], prepare?: (cwd: st
   const bridge = await Bridge.open(readSettings({ ...base, MCP_BRIDGE_SOURCES: 'mcps' }, { home }), SILENT, {
     isResident: true,
   })
-  onTestFinished(async () => {
+  atEnd(async () => {
     await bridge.close()
     for (const one of [home, folders]) rmSync(one, { recursive: true, force: true, maxRetries: 3 })
   })
@@ -65,7 +67,7 @@ const NOTHING: [object, object] = [{}, {}]
 const FAR = { command: undefined, args: undefined, cwd: undefined, url: 'http://far.invalid/mcp' }
 const jail = (filesystem: object): object => ({ sandbox: { filesystem } })
 
-describe('a client cannot come to a process that works for another one', () => {
+describe.concurrent('a client cannot come to a process that works for another one', () => {
   it.each([
     ['control: the same entry', {}, NOTHING],
     ['control: absolute paths', { envFile: '/etc/hosts', ...jail({ allowWrite: ['/srv', '~/x'] }) }, NOTHING],
@@ -107,7 +109,7 @@ describe('a client cannot come to a process that works for another one', () => {
   })
 })
 
-describe('the client that is first, whose environment the resident starts with', () => {
+describe.concurrent('the client that is first, whose environment the resident starts with', () => {
   const USUAL = '/usr/local/bin:/usr/bin:/bin'
 
   /**
@@ -150,7 +152,7 @@ describe('the client that is first, whose environment the resident starts with',
       response.writeHead(404).end()
     })
     await new Promise<void>((resolve) => server.listen(0, resolve))
-    onTestFinished(() => void server.close())
+    atEnd(() => void server.close())
     const { port } = server.address() as AddressInfo
     const { connect } = residentHome({ far: { url: `https://localhost:${port}/mcp` } })
     const ann = await connect('ann', { NODE_TLS_REJECT_UNAUTHORIZED: '0' })
@@ -163,7 +165,7 @@ describe('the client that is first, whose environment the resident starts with',
   })
 })
 
-describe('a jailed server that may write to the folder for temporary files', () => {
+describe.concurrent('a jailed server that may write to the folder for temporary files', () => {
   it.each([
     ['is refused where the socket of the resident is there', 'a-long-name'.repeat(9), /holds the files of this bridge/],
     ['starts where it is not: control', 'MCPs', /^ann$/],
@@ -198,7 +200,7 @@ function connections(folder: string, count: number, say = ''): { isOver: () => b
   const name = readdirSync(folder).find((one) => one.endsWith('.d'))!
   return Array.from({ length: count }, () => {
     const socket = connectSocket({ path: path.join(folder, name, 's'), allowHalfOpen: true })
-    onTestFinished(() => void socket.destroy())
+    atEnd(() => void socket.destroy())
     let isOver = false
     socket
       .on('error', () => {})
@@ -212,7 +214,7 @@ function connections(folder: string, count: number, say = ''): { isOver: () => b
 
 const FORGED = { hello: 1, key: 'guessed', pid: 1, env: {}, cwd: '/', home: '/', ownPaths: [] } as const
 
-describe('a program of the same user that connects', () => {
+describe.concurrent('a program of the same user that connects', () => {
   it.each([
     ['with a forged hello', controlLine(FORGED)],
     ['with two of them', controlLine(FORGED) + controlLine(FORGED)],
@@ -236,7 +238,7 @@ describe('a program of the same user that connects', () => {
       for (const [index, { isOver }] of found.entries())
         if (isOver()) [found[index]] = connections(folder, 1) as [never]
     }, 50)
-    onTestFinished(() => clearInterval(again))
+    atEnd(() => clearInterval(again))
     const bob = await connect('bob')
     expect(await bob.run('print(1)')).toBe('1')
     expect({ said: bob.said(), residents: residents().length }).toEqual({ said: '', residents: 1 })
@@ -307,16 +309,16 @@ describe('a client that is hostile', () => {
     const cancels = ['ann-2', 'ann-3', 0, 1, 2].map((requestId) =>
       line({ method: 'notifications/cancelled', params: { requestId } }),
     )
-    const open = ann.run('import time\ntime.sleep(3)\nprint("whole")')
+    const open = ann.run('import time\ntime.sleep(2)\nprint("whole")')
     await sleep(500)
     say(bob, ...cancels)
     expect(await open).toBe('whole')
     // Control: the same lines of its own client do.
     let isAnswered = false
-    void ann.run('import time\ntime.sleep(3)').then(() => (isAnswered = true))
+    void ann.run('import time\ntime.sleep(1)').then(() => (isAnswered = true))
     await sleep(500)
     say(ann, ...cancels)
-    await sleep(3_500)
+    await sleep(1_500)
     expect(isAnswered).toBe(false)
   })
 
@@ -356,7 +358,7 @@ describe('a command that is hostile', () => {
     const key = residentKey({ env, cwd, home: house.home }, idle).text
     const name = readdirSync(house.folder).find((one) => one.endsWith('.d'))!
     const socket = connectSocket(path.join(house.folder, name, 's'))
-    onTestFinished(() => void socket.destroy())
+    atEnd(() => void socket.destroy())
     let heard = ''
     socket.on('data', (chunk) => (heard += chunk.toString())).on('error', () => {})
     const over = new Promise((resolve) => socket.once('close', resolve))
@@ -421,13 +423,13 @@ describe('a client that never reads', () => {
     const folder = mkdtempSync(path.join(tmpdir(), 'sb-unread-'))
     const accepted = new Promise<Socket>((resolve) => {
       const server = createServer(resolve).listen(path.join(folder, 's'))
-      onTestFinished(() => void server.close(() => rmSync(folder, { recursive: true, force: true })))
+      atEnd(() => void server.close(() => rmSync(folder, { recursive: true, force: true })))
     })
     const client = connectSocket(path.join(folder, 's'))
     if (reads) client.resume()
     else client.pause()
     const socket = await accepted
-    onTestFinished(() => [client, socket].forEach((one) => void one.destroy()))
+    atEnd(() => [client, socket].forEach((one) => void one.destroy()))
     const transport = new SocketTransport(socket)
     // All at once, as the answers to requests that came in one piece.
     const text = 'x'.repeat(2 ** 20)
@@ -447,7 +449,7 @@ describe('a client that never reads', () => {
   })
 })
 
-describe('settings.json of a resident', () => {
+describe.concurrent('settings.json of a resident', () => {
   it(
     'holds for each client from its next cell on, and while it is broken none runs code',
     { timeout: 120_000 },
