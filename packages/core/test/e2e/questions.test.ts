@@ -100,11 +100,11 @@ describe.each(['legacy', 'modern'] as const)('with a client of the %s era', (era
     { tags: era === 'legacy' ? ['whole'] : [] },
     async () => {
       client.setRequestHandler('elicitation/create', async () => {
-        await new Promise((resolve) => setTimeout(resolve, 4_000))
+        await new Promise((resolve) => setTimeout(resolve, 3_000))
         return { action: 'decline' }
       })
       await able().run('await runtime.list_tools("asker")')
-      expect(await able().run(ask('asker'), { timeout: 3 })).toContain('decline')
+      expect(await able().run(ask('asker'), { timeout: 2 })).toContain('decline')
     },
   )
 

@@ -343,7 +343,7 @@ runtime.save_artifact(text[:60] + ".txt", "1")
     const folder = mkdtempSync(path.join(tmpdir(), 'flow-'))
     const http = await startHttpBridge({
       servers: tellers(folder, { mail: MAIL, files: {} }),
-      env: { MCP_BRIDGE_FLOW: 'deny', MCP_BRIDGE_RUNTIME_IDLE_TIMEOUT: '8' },
+      env: { MCP_BRIDGE_FLOW: 'deny', MCP_BRIDGE_RUNTIME_IDLE_TIMEOUT: '5' },
     })
     const client = await http.connect('modern')
     const clean = await client.call({ code: send })
@@ -353,7 +353,7 @@ runtime.save_artifact(text[:60] + ".txt", "1")
     expect((await client.call({ code: send, session: handleIn(clean.text) })).text).toContain('denied')
     // Until none of its sessions is open any more, for lack of use.
     await until(async () => {
-      await sleep(10_000)
+      await sleep(6_000)
       return (await client.call({ code: send })).text.includes('made')
     })
   })

@@ -193,7 +193,7 @@ describe('Telemetry', () => {
       // Away. It keeps its port: whoever else got that could accept the spans.
       collector.answer = (response) => response.destroy()
       // What a busy machine sends and answers in more than this is sent again.
-      vi.stubEnv('OTEL_EXPORTER_OTLP_TIMEOUT', '5000')
+      vi.stubEnv('OTEL_EXPORTER_OTLP_TIMEOUT', '3000')
       const otel = readOtelSettings({
         OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
         OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
@@ -204,7 +204,7 @@ describe('Telemetry', () => {
       const telemetry = new Telemetry({ otel, metrics: new Metrics(), version: '1', redact: (_, text) => text, warn })
       floods(telemetry, 1_000)
       // Three times as long as one export may take: the exporter of OpenTelemetry drops what it has by then.
-      await new Promise((resolve) => setTimeout(resolve, 15_000))
+      await new Promise((resolve) => setTimeout(resolve, 9_000))
       collector.answer = undefined
       while (collector.spans.length < 1_000) await new Promise((resolve) => setTimeout(resolve, 20))
       await telemetry.close()
