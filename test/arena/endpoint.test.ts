@@ -4,14 +4,17 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { modelPlayer, type Endpoint } from '../../bench/arena/endpoint.ts'
 import { play, type Outcome } from '../../bench/arena/play.ts'
 import { ownTasks } from '../../bench/arena/tasks/own.ts'
 import { withItsServersOnly } from '../../bench/arena/task.ts'
 import { ROOT } from '@sandbridge/core/test/support/bridge-process.ts'
+import { needsWholeRun } from '@sandbridge/core/test/support/needs.ts'
 import { runProgram } from '@sandbridge/core/test/support/run-program.ts'
 import { startStubEndpoint, type Scene, type StubEndpoint } from './stub-endpoint.ts'
+
+beforeEach(needsWholeRun)
 
 const TASK = withItsServersOnly(ownTasks()[0]!)
 const SUM: Scene = { call: 'everything__get-sum', args: { a: 17, b: 25 } }

@@ -21,6 +21,7 @@ import type { Provider } from '../../src/isolation/provider.ts'
 import { startCells } from '../support/cell-runner.ts'
 import { providerOrSkip, removeImageOf, runtimeEnv, type TestedProvider } from '../support/engines.ts'
 import { makeWheel } from '../support/make-wheel.ts'
+import { needsWholeRun } from '../support/needs.ts'
 import { SANDBOX_CACHE } from '../support/sandbox-cache.ts'
 
 function temporaryFolder(): string {
@@ -75,6 +76,8 @@ it.each(['pyodide', 'bubblewrap', 'bubblewrap-image'] as const)(
   'a sandbox of %s starts after the cache was deleted, with all packages',
   { timeout: 300_000 },
   async (runtime) => {
+    // It unpacks an image twice.
+    if (runtime === 'bubblewrap-image') needsWholeRun()
     await providerOrSkip(runtime)
     const cache = path.join(temporaryFolder(), 'cache')
     const provider = await provide(runtime, { MCP_BRIDGE_PACKAGES: wheelFile(), MCP_BRIDGE_CACHE_DIR: cache })
