@@ -56,7 +56,7 @@ export async function readToolList(
     const result = await request(cursor)
     for (const entry of entriesOf(result, 'tools', 'tools/list', server)) {
       const tool = toTool(entry)
-      const own = tool ? JSON.stringify(tool).length : 0
+      const own = tool ? charsOf(tool) : 0
       const problem = tool ? problemOf(tool, own, tools) : 'it has no name'
       if (!tool || problem !== undefined) {
         skip(tool?.name ?? '', problem!)
@@ -86,6 +86,15 @@ const LIMITS = `The bridge reads up to ${MAX_TOOLS} tools in ${MAX_PAGES} pages.
 function protocolError(server: string, what: string, hint?: string, listed = 'tools'): BridgeError {
   const message = `The ${listed} of server '${server}' cannot be listed: ${what}`
   return new BridgeError('UPSTREAM_PROTOCOL', message, hint === undefined ? {} : { hint })
+}
+
+/** 0 for one whose levels are too many to be written. */
+function charsOf(tool: UpstreamTool): number {
+  try {
+    return JSON.stringify(tool).length
+  } catch {
+    return 0
+  }
 }
 
 /** Why no cell can call a tool; undefined when it can be called. */
