@@ -2,7 +2,8 @@
 import { redactStart } from '@sandbridge/core/config/secrets'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import { causesOf, type Circumstances, statusOf } from '@sandbridge/core/upstream/failures'
-import { type OwnCredentials, SignInRequired } from '@sandbridge/core/upstream/auth'
+import type { OwnCredentials } from '@sandbridge/core/upstream/auth'
+import { SignInRequired } from './sign-in-required.ts'
 
 const MAX_SCOPE_WORDS = 3
 

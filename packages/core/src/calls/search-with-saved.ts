@@ -1,6 +1,7 @@
 // Ranks the tools of servers together with saved tools, for cells and for the terminal.
 import { CatalogTool } from './catalog/model/catalog-tool.ts'
-import type { Catalog, SearchOptions } from './catalog/catalog.ts'
+import type { Catalog } from './catalog/catalog.ts'
+import type { SearchOptions } from './catalog/catalog-options.ts'
 import type { Wordings } from './catalog/search/wordings.ts'
 import type { ToolDoc } from './catalog/arguments/tool-doc.ts'
 import type { LoadableTools } from '../keep/saved/loadable-tools.ts'

@@ -3,7 +3,7 @@ import type { FetchLike, SSEClientTransport, StreamableHTTPClientTransport } fro
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import type { Redactor } from '@sandbridge/core/config/secrets'
 import { untilAborted } from '@sandbridge/core/util/async'
-import { SignInRequired } from '@sandbridge/core/upstream/auth'
+import { SignInRequired } from '@sandbridge/remote/sign-in-required.ts'
 import { loadSdk, type Sdk } from '@sandbridge/core/upstream/connection'
 import { statusOf } from '@sandbridge/core/upstream/failures'
 import type { LoginOptions } from '@sandbridge/core/parts'

@@ -2,7 +2,7 @@
 // one where only the token was refused.
 import type { FetchLike } from '@modelcontextprotocol/client'
 import { isRecord, parseJson } from '@sandbridge/core/util/json/json.ts'
-import { SignInRequired } from '@sandbridge/core/upstream/auth'
+import { SignInRequired } from '@sandbridge/remote/sign-in-required.ts'
 import { type BearerChallenge, bearerChallenge } from './challenge.ts'
 
 export interface HeldToken {

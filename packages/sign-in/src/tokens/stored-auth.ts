@@ -2,7 +2,8 @@
 // may run unattended.
 import type { FetchLike } from '@modelcontextprotocol/client'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { grantOf, latestGrant, SignInRequired } from '@sandbridge/core/upstream/auth'
+import { grantOf, latestGrant } from '@sandbridge/core/upstream/auth'
+import { SignInRequired } from '@sandbridge/remote/sign-in-required.ts'
 import type { Grant, ServerGrants, SignInEntry } from '@sandbridge/core/upstream/auth'
 import type { ServerAuth, StoredAuthOptions } from '@sandbridge/core/parts'
 import { redactStart } from '@sandbridge/core/config/secrets'

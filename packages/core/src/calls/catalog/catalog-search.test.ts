@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { BridgeError } from '../../errors.ts'
-import type { CatalogOptions } from './catalog.ts'
+import type { CatalogOptions } from './catalog-options.ts'
 import { unmetNote, weakNote } from './search/weak-answer.ts'
 import { wordingsIn } from './search/wordings.ts'
 import type { UpstreamTool } from '../../upstream/upstream.ts'

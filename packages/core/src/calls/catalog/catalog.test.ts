@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { BridgeError } from '../../errors.ts'
 import type { UpstreamTool } from '../../upstream/upstream.ts'
 import { bindArguments } from './arguments/bind.ts'
-import type { CatalogOptions } from './catalog.ts'
+import type { CatalogOptions } from './catalog-options.ts'
 import {
   asked,
   beginCatalogs,

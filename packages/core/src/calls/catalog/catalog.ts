@@ -2,15 +2,13 @@
 // It never starts a server itself (`listTools` does), and answers everything but a first listing without one.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { BridgeError } from '../../errors.ts'
-import type { Standing } from '../../config/rules/policy.ts'
 import type { ServerDefinition } from '../../config/entries/server-definition.ts'
-import type { Store } from '../../keep/store.ts'
-import type { Log } from '../../util/log.ts'
 import { pauses, withTimeout } from '../../util/async/wait.ts'
-import type { SkippedTool, ToolChanges, ToolResult, UpstreamTool } from '../../upstream/upstream.ts'
+import type { ToolResult, UpstreamTool } from '../../upstream/upstream.ts'
 import { bindArguments, type BindOptions } from './arguments/bind.ts'
 import type { Offerings } from './model/catalog-offering.ts'
-import { CatalogSearch, type FindOptions } from './catalog-search.ts'
+import type { CatalogOptions, KnownFacts, ListedTools, SearchOptions } from './catalog-options.ts'
+import { CatalogSearch } from './catalog-search.ts'
 import type { CatalogTool } from './model/catalog-tool.ts'
 import { type DocOptions, ToolDocs } from './tool-docs.ts'
 import { checkArguments, type SeenCall } from './arguments/check-arguments.ts'
@@ -25,47 +23,6 @@ import { ServerRecords } from './server-records.ts'
 import { toolbookOf } from './toolbook.ts'
 import { definitionKey } from './model/identity.ts'
 import { type ToolDoc } from './arguments/tool-doc.ts'
-
-export interface SearchOptions extends FindOptions, DocOptions {
-  /** True names of the servers to search; missing means all. */
-  servers?: readonly string[]
-}
-
-/** What others may ask of a record: the catalog alone changes it. */
-type KnownFacts = Readonly<
-  Omit<ServerRecord, 'update' | 'updateOfferings' | 'accept' | 'fail' | 'erred' | 'learn' | 'flush'>
->
-
-interface ListedTools {
-  tools: readonly UpstreamTool[]
-  instructions?: string | undefined
-  skipped?: readonly SkippedTool[]
-}
-
-export interface CatalogOptions {
-  definitions: readonly ServerDefinition[]
-  /** Lists a server's tools, starting it if necessary. @param again asks it, whatever it has said before */
-  listTools: (server: string, signal: AbortSignal, again: boolean) => Promise<ListedTools>
-  /** Lists resources and prompts of a server that was just listed. Failures are not reported to the caller. */
-  listOfferings?: (server: string, signal: AbortSignal) => Promise<Offerings>
-  /** State of a server, for `servers()`. */
-  state?: (server: string) => string
-  store: Store
-  /** What the start of a server depends on, see start-inputs.ts. Missing: its definition alone. */
-  startInputs?: (definition: ServerDefinition) => string
-  /** The user's home folder, for arguments of servers that begin with `~`. */
-  home?: string
-  /** What the rules say about a tool: denied tools are hidden, and tools that ask are marked. */
-  standing?: (tool: CatalogTool) => Standing
-  toolChanges?: (server: string) => ToolChanges
-  /** What the clients can be asked now. Missing: nothing. */
-  abilities?: () => string
-  /** How long a search waits for servers that were never listed, in milliseconds. */
-  firstIndexingWaitMs?: number
-  log: Log
-  /** Milliseconds since 1970. */
-  now?: () => number
-}
 
 const FIRST_INDEXING_WAIT_MS = 3000
 /** Offerings are listed after the tools: a server that does not answer for them must not delay its tools. */
@@ -245,7 +202,7 @@ export class Catalog {
     try {
       return bindArguments(tool, args, kwargs, options)
     } catch (error) {
-      const isNew = record.isFresh && this.#now() - (record.fetchedAt ?? 0) < NEW_MS
+      const isNew = record.isFresh && (this.#options.now ?? Date.now)() - (record.fetchedAt ?? 0) < NEW_MS
       if (isNew || tool.method !== undefined) throw error
       await this.#indexing.now(record, signal, true).catch(() => undefined)
       if (!record.isFresh) throw error
@@ -277,10 +234,6 @@ export class Catalog {
     return hasChanged && lookUp(record, call.tool) === undefined ? undefined : problem()
   }
 
-  #now(): number {
-    return (this.#options.now ?? Date.now)()
-  }
-
   /** Docs of a server's tools, or of the named ones. @throws BridgeError as `tools` and `findTool` do */
   async docs(
     server: string,
@@ -305,31 +258,24 @@ export class Catalog {
    * are listed first, for a few seconds.
    */
   async search(query: Wordings, options: SearchOptions = {}, signal?: AbortSignal): Promise<ToolDoc[]> {
-    const { tools, weak } = await this.#find(query, options, signal)
-    return tools.map((tool) => this.#docs.doc(tool, options, weak))
+    return (await this.#find(query, options, signal)).docs
   }
 
   /** Like `search`, with the reason for each rank. */
   async searchWithReasons(query: Wordings, options: SearchOptions = {}): Promise<{ doc: ToolDoc; reason?: Reason }[]> {
-    const { tools, weak, reasons } = await this.#find(query, options, undefined)
+    const { docs, reasons } = await this.#find(query, options)
     const found = reasons()
-    return tools.map((tool, at) => {
-      const reason = found[at]
-      return { doc: this.#docs.doc(tool, options, weak), ...(reason && { reason }) }
-    })
+    return docs.map((doc, at) => ({ doc, ...(found[at] && { reason: found[at] }) }))
   }
 
-  async #find(
-    query: Wordings,
-    options: SearchOptions,
-    signal: AbortSignal | undefined,
-  ): ReturnType<CatalogSearch['find']> {
+  async #find(query: Wordings, options: SearchOptions, signal?: AbortSignal) {
     const { servers } = options
     const records =
       servers === undefined ? [...this.#records.byName.values()] : servers.map((name) => this.#records.of(name))
     const waitMs = this.#options.firstIndexingWaitMs ?? FIRST_INDEXING_WAIT_MS
     await this.#indexing.inBackground(records, waitMs, signal)
-    return this.#search.find(query, records, options)
+    const { tools, weak, reasons } = await this.#search.find(query, records, options)
+    return { docs: tools.map((tool) => this.#docs.doc(tool, options, weak)), reasons }
   }
 
   /**
