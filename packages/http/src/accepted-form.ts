@@ -11,7 +11,7 @@ const JSON_AND_EVENTS = `${JSON_TYPE}, ${EVENTS}`
 /** The form that a client prefers, events where it reads both alike; undefined when it reads neither. */
 export function acceptedForm(accept: string | undefined): 'events' | 'json' | undefined {
   const ranges = (accept?.trim() || '*/*').split(',').map((range) => {
-    const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase())
+    const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase().replace(/^\*$/, '*/*'))
     const q = parameters.find((one) => one.startsWith('q='))?.slice(2)
     return { type, quality: q === undefined ? 1 : Number(q) || 0 }
   })

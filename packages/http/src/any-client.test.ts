@@ -16,6 +16,7 @@ describe('the form of a response', () => {
     ['*/*', 'text/event-stream'],
     ['', 'text/event-stream'],
     ['application/*, text/*', 'text/event-stream'],
+    ['text/html, *; q=.2', 'text/event-stream'],
     ['APPLICATION/JSON , Text/Event-Stream', 'text/event-stream'],
     ['text/event-stream', 'text/event-stream'],
     ['text/html, */*;q=0.1', 'text/event-stream'],

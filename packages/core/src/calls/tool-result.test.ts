@@ -98,6 +98,7 @@ it('a text that repeats structured content is left out, and another one is kept'
 
 it.each([
   [{ type: 'object', properties: { content: { type: 'string' } } }, true],
+  [{ type: 'string' }, true],
   [{ type: 'object', properties: { result: { anyOf: [{ type: 'string' }, { type: 'null' }] } } }, true],
   [{ type: 'object', properties: { result: { $ref: '#/$defs/A' } }, $defs: { A: { enum: ['a', 'b'] } } }, true],
   [{ type: 'object', properties: { result: { type: 'integer' } } }, false],

@@ -115,7 +115,8 @@ function refuseAndClose(response: ServerResponse, status: number, message: strin
 }
 
 function unknownHost(name: string | undefined): string {
-  if (name === undefined) return 'The Host header does not name this server'
+  if (name === undefined)
+    return 'The Host header is not the name of a host. This server has those in MCP_BRIDGE_PUBLIC_URL'
   return `The Host header names ${name}, which is not known to be this server. If it is, add it to MCP_BRIDGE_PUBLIC_URL`
 }
 

@@ -1,6 +1,6 @@
 // Exchanges messages with the kernel as lines of JSON, and tracks the calls that wait for replies.
 import { errorFrom, type ErrorReply, MCPError } from './errors.ts'
-import { parseExact } from '@sandbridge/core/util/json'
+import { inOrder, parseExact } from '@sandbridge/core/util/json'
 import { withMedia } from './media.ts'
 
 export interface RunMessage {
@@ -157,7 +157,7 @@ function parsed(line: string): Told | ReplyMessage | undefined {
  */
 function plain(this: Record<string, unknown>, key: string, value: unknown): unknown {
   if (typeof value === 'number') checkNumber(key, value)
-  if (value instanceof Map) return Object.fromEntries(value)
+  if (value instanceof Map) return inOrder(new Map([...value].map(([name, one]) => [String(name), one])))
   if (value instanceof Set) return [...value]
   // What it was before its toJSON, which a Buffer has.
   const given = this[key]

@@ -26,7 +26,10 @@ export class Media {
 /** Replaces placeholders in a value with their media. */
 export function withMedia(value: unknown, mark: string, media: readonly { data: string; mime?: string }[]): unknown {
   if (typeof value === 'string' && value.startsWith(mark)) {
-    const { data = '', mime } = media[Number(value.slice(mark.length))] ?? {}
+    const named = Number(value.slice(mark.length))
+    // A number that JSON has no form for.
+    if (!Number.isFinite(named)) return named
+    const { data = '', mime } = media[named] ?? {}
     const bytes = Buffer.from(data, 'base64')
     return mime === undefined ? bytes : new Media(bytes, mime)
   }

@@ -1,5 +1,6 @@
 // This file verifies how JavaScript cells call tools and search, and what is checked before they run, over bare frames.
 import { describe, expect, it } from 'vitest'
+import { Link } from '../../src/javascript/link.ts'
 import { GITHUB, type RunOptions, startKernel } from '@sandbridge/core/test/kernel/drive.ts'
 import { github, js, value } from './drive-javascript.ts'
 
@@ -162,17 +163,26 @@ const all = await Promise.all([mcp_github.createIssue({}), mcp_servers['github']
     ).toBe("[ 'findServers', 'reset' ]")
   })
 
-  it('a JavaScript cell gets null for a number that JSON cannot carry', async () => {
+  it('a Map that a JavaScript cell sends keeps its order, also of keys like numbers', async () => {
+    const lines: string[] = []
+    const link = new Link((line) => lines.push(line))
+    link.isOpen = true
+    void link.ask({ m: new Map<unknown, number>(Object.entries({ b: 3 })).set(10, 1).set('9', 2) })
+    await Promise.resolve()
+    expect(lines).toEqual(['{"m":{"b":3,"10":1,"9":2},"id":1}'])
+  })
+
+  it('a JavaScript cell gets numbers that JSON cannot carry', async () => {
     const kernel = await startKernel()
     const report = '{"mean": NaN, "max": [Infinity, -Infinity, 1.5], "note": "NaN"}'
     const { options } = github({ content: [{ type: 'text', text: report }] })
     expect(await value(kernel, 'await github.create_issue()', options)).toBe(
-      "{ mean: null, max: [ null, null, 1.5 ], note: 'NaN' }",
+      "{ mean: NaN, max: [ Infinity, -Infinity, 1.5 ], note: 'NaN' }",
     )
     const image = { type: 'image', data: 'AAECAw==', mimeType: 'image/png' }
     const mixed = github({ content: [{ type: 'text', text: report }, image] })
     const code = 'const all = await github.create_issue(); [all[0].mean, all[1].data.length, all.length]'
-    expect(await value(kernel, code, mixed.options)).toBe('[ null, 4, 2 ]')
+    expect(await value(kernel, code, mixed.options)).toBe('[ NaN, 4, 2 ]')
   })
 
   it('an object that a JavaScript cell saves or shows is data, and options are those that the function has', async () => {

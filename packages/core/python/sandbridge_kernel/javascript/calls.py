@@ -157,12 +157,13 @@ def _encoded(number: object, value: object) -> bytes:
     line: dict[str, Any] = {"type": "reply", "id": number, "value": value, "beside": beside(value)}
     try:
         text = json.dumps(line, default=put_aside, allow_nan=False)
+        is_marked = len(media) > 0
     except ValueError:
-        # Python's JSON may have NaN and Infinity, such as in a tool's text. JavaScript's own JSON has null for them.
+        # Python's JSON may have NaN and Infinity, such as in a tool's text. JavaScript's own has no form for them.
         media.clear()
-        numbers = json.loads(json.dumps(line, default=put_aside), parse_constant=lambda _: None)
-        text = json.dumps(numbers)
-    if media:
+        numbers = json.loads(json.dumps(line, default=put_aside), parse_constant=lambda name: mark + name)
+        text, is_marked = json.dumps(numbers), True
+    if is_marked:
         text = f'{text[:-1]}, "mark": {json.dumps(mark)}, "media": {json.dumps(media)}}}'
     return text.encode()
 

@@ -49,6 +49,8 @@ def parse(
                 continue
             break
         if not word.startswith("--"):
+            if re.match("-[A-Za-z]", word):
+                raise UsageError(f"{word[:80]!r} is no option: they have two dashes. Behind -- it is a value")
             if given:
                 raise UsageError(f"{word[:80]!r} has no option: values without one come first, or behind --")
             args.append(reader.value(names[len(args)] if len(args) < len(names) else "", word))
@@ -63,6 +65,9 @@ def parse(
             elif reader.is_flag(name) and not (rest and reader.is_value(name, rest[0])):
                 text = "true"
             else:
+                option = rest[0] if rest and rest[0].startswith("--") else ""
+                if reader.knows(option[2:].partition("=")[0]):
+                    raise UsageError(f"{word} needs a value. If it is {option[:80]!r}: {word}={option[:80]}")
                 text = _next(rest, word)
         given.setdefault(reader.true_name(name), []).append(text)
     return args, {name: reader.values(name, texts) for name, texts in given.items()}
@@ -216,7 +221,7 @@ class _Reader:
 
 
 _KINDS = {str: "string", bool: "boolean", int: "integer", float: "number", list: "array", type(None): "null"}
-_WORDS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
+_WORDS = dict.fromkeys("true yes y on 1".split(), True) | dict.fromkeys("false no n off 0".split(), False)
 
 
 def _folded(name: str) -> str:
@@ -252,7 +257,7 @@ def _read(text: str, kinds: Kinds) -> Any:
     if "boolean" in kinds and word in _WORDS and not (kinds & {"integer", "number"} and word in ("0", "1")):
         return _WORDS[word]
     try:
-        return _loads(text)
+        return _loads(re.sub(r"^(-?)(?=\.\d)", r"\g<1>0", text))
     except UsageError:
         if kinds & {"integer", "number"}:
             raise

@@ -150,7 +150,7 @@ function isEscaped(text: string, at: number): boolean {
 }
 
 /** An object of these entries, which lists its keys in their order. */
-function inOrder(entries: ReadonlyMap<string, unknown>): Record<string, unknown> {
+export function inOrder(entries: ReadonlyMap<string, unknown>): Record<string, unknown> {
   // fromEntries defines own properties, also `__proto__`.
   const object: Record<string, unknown> = Object.fromEntries(entries)
   const keys = [...entries.keys()]

@@ -38,7 +38,7 @@ class ShellArguments(unittest.TestCase):
         def parsed(*words):
             return arguments.parse(list(words), schema, ["title", "draft", "notify"])
 
-        for word in ("False", "no", "0", "off", "FALSE"):
+        for word in ("False", "no", "0", "off", "FALSE", "n"):
             self.assertEqual(parsed("--draft", word), ([], {"draft": False}))
             self.assertEqual(parsed(f"--draft={word}"), ([], {"draft": False}))
         self.assertEqual(parsed("--draft", "Yes"), ([], {"draft": True}))
@@ -47,6 +47,17 @@ class ShellArguments(unittest.TestCase):
         for words in (("--draft", "maybe"), ("--draft", "None"), ("--title", "a", "b")):
             with self.subTest(words), self.assertRaisesRegex(arguments.UsageError, "has no option"):
                 parsed(*words)
+
+    def test_an_option_is_not_taken_for_a_value(self):
+        schema = {"properties": {"title": {"type": "string"}, "draft": {"type": "boolean"}, "ratio": {"type": "number"}}}
+        names = ["title", "draft"]
+        for words in (["--title", "--draft"], ["--title", "--draft=no"]):
+            with self.subTest(words), self.assertRaisesRegex(arguments.UsageError, "--title needs a value.*--title=--draft"):
+                arguments.parse(words, schema, names)
+        with self.assertRaisesRegex(arguments.UsageError, "'-t' is no option"):
+            arguments.parse(["-t", "a"], schema, names)
+        self.assertEqual(arguments.parse(["--title=--draft", "--ratio", "-.5"], schema, names), ([], {"title": "--draft", "ratio": -0.5}))
+        self.assertEqual(arguments.parse(["--", "--draft"], schema, names), (["--draft"], {}))
 
     def test_types_are_found_wherever_a_schema_says_them(self):
         schema = {

@@ -72,7 +72,7 @@ export function promisesText(outputSchema: unknown): boolean {
     if ([type].flat().includes('string') || [choices].flat().some((one) => typeof one === 'string')) return true
     return (['anyOf', 'oneOf'] as const).some((keyword) => members(rest, keyword).some(may))
   }
-  return isRecord(outputSchema) && may(schemaInBox(outputSchema))
+  return isRecord(outputSchema) && may(schemaInBox(outputSchema) ?? outputSchema)
 }
 
 /** Blocks that the kernel turns into an image or a sound (values.py). */
