@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline'
 import { messageOf } from '@sandbridge/core/errors.ts'
 import { createByteTail } from '@sandbridge/core/util/bytes'
 import { withTimeout } from '@sandbridge/core/util/async'
-import { exitSignal } from '@sandbridge/core/util/process'
+import { exitSignal, hasStreams, NO_MORE_FILES } from '@sandbridge/core/util/process'
 import { type ForkedEnd, ForkedSandbox, type ForkedSandboxOptions } from './forked-sandbox.ts'
 import { readFile } from 'node:fs/promises'
 
@@ -71,15 +71,12 @@ export class ForkServer {
   constructor({ command, args, preamble, slotCount }: ForkServerOptions) {
     const channels = Array.from({ length: FDS_EACH * slotCount }, () => 'pipe' as const)
     const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe', ...channels], detached: true })
-    const streams = child.stdio as unknown as Socket[] | undefined
-    child.on('error', () => {})
-    // This happens when no descriptor is left.
-    if (streams === undefined) throw new Error('no more files can be opened')
+    if (!hasStreams(child)) throw new Error(NO_MORE_FILES)
     this.#child = child
     this.slotCount = slotCount
     // Does not keep this program alive; only a sandbox does.
     child.unref()
-    for (const stream of streams) stream.on('error', () => {}).unref()
+    for (const stream of child.stdio as unknown as Socket[]) stream.on('error', () => {}).unref()
     try {
       child.stdin.write(preamble())
     } catch (error) {

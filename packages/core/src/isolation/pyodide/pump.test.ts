@@ -12,7 +12,7 @@ const shared = (bytes) => new Uint8Array(new SharedArrayBuffer(bytes))
 const rings = { control: new Int32Array(new SharedArrayBuffer(64)), inbound: shared(${ringBytes}), outbound: shared(${ringBytes}), interrupt: shared(1) }
 const device = {}
 const fs = {
-  makedev: (_, minor) => minor, mkdev() {}, ErrnoError: class extends Error { constructor(errno) { super('errno ' + errno) } },
+  makedev: (_, minor) => minor, mkdev() {}, unlink() {}, ErrnoError: class extends Error { constructor(errno) { super('errno ' + errno) } },
   registerDevice: (minor, ops) => { device[minor] = ops },
 }
 ;(0, eval)(require('node:fs').readFileSync(${JSON.stringify(join(INSIDE_FOLDER, 'devices.js'))}, 'utf8'))(fs, rings)

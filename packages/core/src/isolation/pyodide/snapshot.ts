@@ -30,13 +30,7 @@ export async function readBuilt(process: Sandbox): Promise<Built> {
   const end = lengths.reduce((sum, length) => sum + length, HEADER_BYTES)
   if (exit.code !== 0 || lengths[0] === 0 || all.length !== end) {
     const detail = exit.detail.trim() || exit.reason
-    // WebAssembly reserves addresses for all the memory that it may ever use.
-    const isLimited = /WebAssembly\.Memory\(\): could not allocate/.test(detail)
-    throw new BridgeError('SANDBOX_START_FAILED', `The embedded Python could not be prepared: ${detail}`, {
-      ...(isLimited && {
-        hint: 'The address space of this process is limited, or the machine is out of memory. Lift the limit: `ulimit -v unlimited`.',
-      }),
-    })
+    throw new BridgeError('SANDBOX_START_FAILED', `The embedded Python could not be prepared: ${detail}`)
   }
   let at = HEADER_BYTES
   const [snapshot, codeCache, index, data] = lengths.map((length) => all.subarray(at, (at += length)))

@@ -76,7 +76,7 @@ export function spawnServer(
     stdio: ['pipe', 'pipe', 'pipe', ...(extraInput ? (['pipe'] as const) : [])],
   })
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  const extra = child.stdio[3] as Writable | null | undefined
+  const extra = (child.stdio as typeof child.stdio | undefined)?.[3] as Writable | null | undefined
   extra?.on('error', () => {}).end(extraInput)
   const { stdin, stdout, stderr } = child
   return {

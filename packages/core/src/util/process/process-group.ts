@@ -13,6 +13,14 @@ const live = new Set<number>()
 let exitHookInstalled = false
 let onChange = (): void => {}
 
+export const NO_MORE_FILES = 'no more files can be opened'
+
+/** False if no file was left for its pipes: Node then makes no streams, and an `error` that would end this process. */
+export function hasStreams(child: ChildProcess): boolean {
+  child.on('error', () => {})
+  return (child.stdio as unknown) !== undefined
+}
+
 /** Record a detached child's group, so that it is killed if the bridge exits without stopping it. */
 export function trackGroup(pid: number): void {
   live.add(pid)

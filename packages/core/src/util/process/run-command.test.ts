@@ -23,6 +23,20 @@ it('a command that is running when the bridge ends is ended as well', async () =
   await until(() => !isRunning())
 })
 
+it('a command that finds no file for its pipes is a result, not the end of the bridge', async () => {
+  needsPosix('a limit on open files')
+  const script = `
+    const { runCommand } = await import('${MODULE}')
+    const { openSync } = await import('node:fs')
+    try { for (;;) openSync('/dev/null') } catch {}
+    const result = await runCommand('true', [])
+    process.stdout.write(JSON.stringify(result))`
+  const args = ['-c', 'ulimit -n 60; exec "$@"', 'sh', process.execPath, '--import', 'tsx', '--input-type=module']
+  const bridge = spawn('/bin/sh', [...args, '-e', script])
+  const [said] = (await once(bridge.stdout, 'data')) as [Buffer]
+  expect(JSON.parse(said.toString())).toMatchObject({ code: null, stderr: 'no more files can be opened' })
+})
+
 it('a command prints what can be read, whatever the terminal of the bridge wants', async () => {
   vi.stubEnv('FORCE_COLOR', '1')
   vi.stubEnv('COLUMNS', '20')

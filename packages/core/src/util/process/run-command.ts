@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import type { Writable } from 'node:stream'
 import { messageOf } from '../../errors.ts'
 import { foundProgram } from './find-program.ts'
-import { signalTree } from './process-group.ts'
+import { hasStreams, NO_MORE_FILES, signalTree } from './process-group.ts'
 
 /** Output beyond this is dropped; no command here prints as much. */
 const OUTPUT_LIMIT_CHARS = 4 << 20
@@ -73,6 +73,7 @@ export function runCommand(
       windowsVerbatimArguments: options.isVerbatim === true,
       ...(options.cwd !== undefined && { cwd: options.cwd }),
     })
+    if (!hasStreams(child)) return resolve({ code: null, stdout, stderr: NO_MORE_FILES, missing: false })
     running.add(child)
     if (options.inBackground) for (const one of [child, ...child.stdio]) (one as Partial<Socket> | undefined)?.unref?.()
     if (options.extraInput) (child.stdio[3] as Writable).on('error', () => {}).end(options.extraInput)

@@ -106,7 +106,7 @@ input.limitFiles = evaluateFile('files.js')
 input.addJavaScript = evaluateFile('javascript.js')
 
 // Only our code and Pyodide's runs before it has started.
-evaluateFile('boot.js')(input).then(serve, (error) => fail(`Python did not start: ${error?.stack ?? error}`))
+evaluateFile('boot.js')(input).then(serve, (error) => fail(`Python did not start: ${error}`))
 
 function serve(python) {
   if (building) {
