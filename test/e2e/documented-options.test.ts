@@ -1,6 +1,6 @@
 // This file verifies pages that are complete: the settings are those of the program, the options of some commands match
 // --help, and the sections those of `npm run bench`.
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { commandLine } from '../../packages/core/src/cli/program.ts'
