@@ -25,7 +25,6 @@ export interface OpenPage extends ObservedBridge {
 }
 
 interface PageOptions extends ObservedOptions {
-  theme?: 'light' | 'dark'
   width?: number
 }
 
@@ -55,13 +54,13 @@ export async function launch(): Promise<Browser> {
   return browser
 }
 
-export async function openPage({ theme = 'light', width = 1280, ...options }: PageOptions = {}): Promise<OpenPage> {
+export async function openPage({ width, ...options }: PageOptions = {}): Promise<OpenPage> {
   needsBrowser()
   const observed = await openObserved(options)
   const service = await servePage(observed.bridge, 0)
   onTestFinished(() => service.close())
   const browser = await launch()
-  const { page, problems } = await openLink(browser, service.newLink(), { theme, width })
+  const { page, problems } = await openLink(browser, service.newLink(), width)
   return { ...observed, page, service, browser, problems }
 }
 
@@ -73,10 +72,10 @@ export function goTo(page: Page, view: string): Promise<void> {
 export async function openLink(
   browser: Browser,
   link: string,
-  { theme, width }: { theme: 'light' | 'dark'; width: number } = { theme: 'light', width: 1280 },
+  width = 1280,
 ): Promise<{ page: Page; problems: string[] }> {
   const context = await browser.newContext({
-    colorScheme: theme,
+    colorScheme: 'light',
     viewport: { width, height: 860 },
     deviceScaleFactor: 1,
   })
