@@ -9,8 +9,8 @@ import { readArguments } from '@sandbridge/core/serve'
 import { fieldsOf, isRecord, withoutUndefined } from '@sandbridge/core/util/json/json.ts'
 import { fitsGlob, shortName, textName } from '@sandbridge/core/util/text'
 
-/** Most APIs of models refuse longer names, and other signs. */
-const MAX_NAME = 64
+/** Most APIs of models refuse names of more than 64 characters, and other signs. Clients write their own before it. */
+const MAX_NAME = 64 - 'mcp__sandbridge__'.length
 /** Of a name that would be too long or is not free. */
 const HASH = 9
 const OTHER_SIGNS = /[^\w-]/g
@@ -23,6 +23,8 @@ interface NotedCall extends DirectCall {
 interface Connected {
   catalog: Catalog
   upstreams: { readonly definitions: readonly ServerDefinition[] }
+  /** Values are masked: they no longer fit what their schemas say of them. */
+  isMasked?: boolean
 }
 
 export class DirectTools {
@@ -30,6 +32,7 @@ export class DirectTools {
   readonly #connected: (abilities?: readonly Ability[]) => Promise<Connected>
   readonly #onChange: () => void
   #byName: ReadonlyMap<string, CatalogTool> = new Map()
+  #denied: CatalogTool | undefined
   /** The catalog that tells of its changes. */
   #heard: Catalog | undefined
   #isClosed = false
@@ -55,19 +58,26 @@ export class DirectTools {
 
   /** Those that are known now. */
   async known(): Promise<Tool[]> {
-    this.#byName = this.#named(await this.#connected())
-    return [...this.#byName].map(([name, { definition }]) => asTool(name, definition))
+    const connected = await this.#connected()
+    this.#byName = this.#named(connected)
+    return [...this.#byName].map(([name, { definition }]) => asTool(name, definition, connected.isMasked))
   }
 
   async has(name: string, abilities: readonly Ability[]): Promise<boolean> {
     // A client may call what another process listed.
     if (!this.#byName.has(name)) await this.list(abilities)
-    return this.#byName.has(name)
+    return this.#byName.has(name) || (await this.#findDenied(name)) !== undefined
+  }
+
+  /** One that would be listed without a rule: its caller reads that rule, as the code of a cell does. */
+  async #findDenied(name: string): Promise<CatalogTool | undefined> {
+    this.#denied = chosenTools(await this.#connected(), this.#isAll, true).find((tool) => isNamed(tool, name))
+    return this.#denied
   }
 
   /** What a call of a listed tool does. @throws BridgeError PROXY_TOOL_UNKNOWN */
   call(name: string, args: Record<string, unknown>): NotedCall {
-    const found = this.#byName.get(name)
+    const found = this.#byName.get(name) ?? (this.#denied && isNamed(this.#denied, name) ? this.#denied : undefined)
     if (found) return callOf(found, name, args)
     throw noTool(name)
   }
@@ -103,11 +113,12 @@ export class DirectTools {
   }
 }
 
-/** Those that the entries of their servers list by themselves. */
-export function chosenTools({ catalog, upstreams }: Connected, isAll = false): CatalogTool[] {
+/** Those that the entries of their servers list by themselves. @param withDenied also those that a rule hides */
+export function chosenTools({ catalog, upstreams }: Connected, isAll = false, withDenied = false): CatalogTool[] {
   return upstreams.definitions.flatMap(({ name: server, direct = false }) => {
     const patterns = isAll || direct === true ? ['*'] : direct || []
-    return catalog.shownNow(server).filter(({ name }) => patterns.some((pattern) => fitsGlob(pattern, name)))
+    const known = withDenied ? (catalog.of(server).tools ?? []) : catalog.shownNow(server)
+    return known.filter(({ name }) => patterns.some((pattern) => fitsGlob(pattern, name)))
   })
 }
 
@@ -122,7 +133,9 @@ function listId(tools: ReadonlyMap<string, CatalogTool>): string {
 export async function callOfAny(catalog: Catalog, name: string, args: Record<string, unknown>): Promise<NotedCall> {
   const servers = serversFor(catalog, name)
   const tools = (await Promise.all(servers.map((server) => catalog.shownTools(server)))).flat()
-  const [found, ...others] = tools.filter((tool) => [listedName(tool), hashedName(tool)].includes(name))
+  const shown = tools.filter((tool) => isNamed(tool, name))
+  const denied = () => servers.flatMap((server) => catalog.of(server).tools ?? []).filter((tool) => isNamed(tool, name))
+  const [found, ...others] = shown.length > 0 ? shown : denied()
   if (found && others.length === 0) return callOf(found, name, args)
   throw noTool(name)
 }
@@ -149,6 +162,8 @@ function noTool(name: string): BridgeError {
 
 type Named = Pick<CatalogTool, 'server' | 'name'>
 
+const isNamed = (tool: Named, name: string): boolean => [listedName(tool), hashedName(tool)].includes(name)
+
 /** `github__create_issue`, of signs that every client takes. */
 function listedName(tool: Named): string {
   const name = plainName(tool)
@@ -163,14 +178,14 @@ const plainName = ({ server, name }: Named): string => `${server}__${name}`.repl
 
 /**
  * As its server lists it. What asks for more of a client than a call is left out: apps, and tasks. A client refuses a
- * whole list for a schema that is none of an object.
+ * whole list for a schema that is none of an object, and a whole result that does not fit it.
  */
-function asTool(name: string, definition: CatalogTool['definition']): Tool {
+function asTool(name: string, definition: CatalogTool['definition'], isMasked = false): Tool {
   const { title, description, inputSchema, outputSchema, annotations, icons } = definition
   const tool = {
     name,
     inputSchema: { ...(isRecord(inputSchema) && inputSchema), type: 'object' as const },
-    ...(isRecord(outputSchema) && outputSchema['type'] === 'object' && { outputSchema }),
+    ...(!isMasked && isRecord(outputSchema) && outputSchema['type'] === 'object' && { outputSchema }),
     ...withoutUndefined({ title, description, annotations, icons: icons?.filter(isIcon) }),
   }
   // The server's own words, which the catalog has read.

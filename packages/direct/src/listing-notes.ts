@@ -2,7 +2,7 @@
 // time, and which are never called. From the record, which names tools whether or not it holds values.
 import type { OpenTenant } from '@sandbridge/core/bridge'
 import { type CatalogTool, listingTokens } from '@sandbridge/core/calls/catalog'
-import { count } from '@sandbridge/core/util/text'
+import { count, didYouMeanText, fitsGlob, shortName } from '@sandbridge/core/util/text'
 import { recordIn } from '@sandbridge/record/audit/other-files.ts'
 import { readRecord } from '@sandbridge/record/audit/read-record.ts'
 import { textOf } from '@sandbridge/record/audit/record-entry.ts'
@@ -35,7 +35,19 @@ export async function listingNotes(
     return type === 'call' && fields['kind'] === 'tool' && known.has(server) ? [{ cell, server, tool }] : []
   })
   const cost = listed.length === 0 ? [] : [costNote(listed)]
-  return [...cost, ...proposals(calls, listed)]
+  return [...cost, ...unknownNotes(connected), ...proposals(calls, listed)]
+}
+
+/** Names in entries that no tool has. */
+function unknownNotes({ catalog, upstreams }: OpenTenant['set']['connected']): string[] {
+  return upstreams.definitions.flatMap(({ name: server, direct }) => {
+    const names = catalog.of(server).tools?.map(({ name }) => name)
+    const unknown =
+      names && Array.isArray(direct) ? direct.filter((one) => !names.some((name) => fitsGlob(one, name))) : []
+    return unknown.map((one) =>
+      `"direct" of ${server} has '${shortName(one)}', which is no tool of it. ${didYouMeanText(one, names!)}`.trim(),
+    )
+  })
 }
 
 function costNote(listed: readonly CatalogTool[]): string {

@@ -26,9 +26,10 @@ export function offerTools({ settings, tools: own, hasDirect, getConversation }:
   let client: Server | undefined
   const onChange = (): void => void client?.sendToolListChanged().catch(() => {})
   const connected = async (abilities: readonly Ability[] = []) => {
-    const { tenant } = await getConversation()
+    const { bridge, tenant } = await getConversation()
     tenant.clientOffers(abilities)
-    return (await tenant.now()).connected
+    const { catalog, upstreams } = (await tenant.now()).connected
+    return { catalog, upstreams, isMasked: bridge.maskers !== undefined }
   }
   const listed = new DirectTools(mode === 'direct', connected, onChange)
   const search = mode === 'search'
@@ -60,8 +61,9 @@ export function offerTools({ settings, tools: own, hasDirect, getConversation }:
         const { args: read, note } = readArguments(args, { name, ...SEARCH_TOOLS.inputSchema })
         return { ...searchCall(read), note, resultOf: (found) => foundTools(found, catalog) }
       }
-      const { tool, given } = toolNamed(readArguments(args, { name, ...CALL_TOOL.inputSchema }).args)
-      return { ...(await callOfAny(catalog, tool, given)), resultOf: asResult }
+      const { tool, given, note } = toolNamed(args)
+      const call = await callOfAny(catalog, tool, given)
+      return { ...call, note: [note, call.note].filter(Boolean).join(' ') || undefined, resultOf: asResult }
     },
     resources: async () => [],
     read: async () => undefined,

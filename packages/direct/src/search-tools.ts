@@ -3,6 +3,7 @@ import type { CallToolResult } from '@modelcontextprotocol/server'
 import type { DirectCall } from '@sandbridge/core/bridge'
 import { type Catalog, pythonLiteral, type ToolDoc } from '@sandbridge/core/calls/catalog'
 import { BridgeError } from '@sandbridge/core/errors.ts'
+import { readArguments } from '@sandbridge/core/serve'
 import { isRecord } from '@sandbridge/core/util/json/json.ts'
 import { foundName } from './direct-tools.ts'
 
@@ -62,9 +63,12 @@ export function foundTools(reply: unknown, catalog: Catalog): CallToolResult {
 }
 
 /** @throws BridgeError TOOL_ARGUMENTS_INVALID */
-export function toolNamed(args: Record<string, unknown>): { tool: string; given: Record<string, unknown> } {
-  const { name, arguments: given = {} } = args
+export function toolNamed(args: Record<string, unknown>) {
+  const { name: _, arguments: __, ...beside } = args
+  const { args: read, note } = readArguments(args, { name: CALL_TOOL.name, ...CALL_TOOL.inputSchema })
+  // Some models write the arguments beside the name.
+  const { name, arguments: given = beside } = read
   if (typeof name !== 'string') throw new BridgeError('TOOL_ARGUMENTS_INVALID', "'name' must be a text: a tool's name")
   if (!isRecord(given)) throw new BridgeError('TOOL_ARGUMENTS_INVALID', "'arguments' must be an object")
-  return { tool: name, given }
+  return { tool: name, given, note: given === beside ? undefined : note }
 }

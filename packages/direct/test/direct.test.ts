@@ -151,6 +151,16 @@ describe.each(WAYS)('a call $way', ({ mode, call }) => {
     expect(textOf(await call(bridge, 'forge'))).not.toMatch(/^\[sandbridge: The user/m)
   })
 
+  it('that was denied is told which rule denies it, whether or not its tool was listed before', async () => {
+    writePermissions(home, { deny: [{ tool: 'varied__look', reason: 'no looking' }] })
+    if (mode === 'direct') await bridge.client.listTools()
+    const result = await call(bridge, 'look')
+    expect(result).toMatchObject({ isError: true })
+    expect(textOf(result)).toMatch(/no looking/)
+    // A client compares data with the schema of the tool.
+    if (mode !== 'code') expect(result).not.toHaveProperty('structuredContent')
+  })
+
   it('that fails is an error with the words of its server', async () => {
     const result = await call(bridge, 'fail')
     expect(result.isError).toBe(true)
@@ -223,6 +233,9 @@ describe('what is listed', () => {
     writePermissions(home, { deny: ['varied__send'] })
     const bridge = await startBridge({ home })
     expect(await namesOf(bridge)).toEqual(['run_python', 'varied__look'])
+    // An entry names it, so it is no secret.
+    const denied = await bridge.client.callTool({ name: 'varied__send', arguments: { to: 'bob' } })
+    expect(textOf(denied)).toContain('denied by the rule')
     const unlisted = bridge.client.callTool({ name: 'varied__draw', arguments: {} })
     await expect(unlisted).rejects.toThrow(/Unknown tool 'varied__draw'/)
   })
@@ -283,11 +296,12 @@ describe('what is listed', () => {
     expect(all.stderr + code.stderr).toBe('')
   })
 
-  it('costs what `sandbridge servers` says', async () => {
-    const { home } = homeOf({ direct: ['look'] })
+  it('costs what `sandbridge servers` says, and a misspelt name is told', async () => {
+    const { home } = homeOf({ direct: ['look', 'sned'] })
     await runCommand(['index'], bridgeEnv(home))
     const { stdout } = await runCommand(['servers'], bridgeEnv(home))
     expect(stdout).toMatch(/Listed by themselves: 1 tool, about \d+ tokens in each conversation\./)
+    expect(stdout).toMatch(/"direct" of varied has 'sned', which is no tool of it\. Did you mean .?send/)
   })
 
   it('is two tools that find and call all others, where the client wants to search', async () => {
@@ -300,6 +314,48 @@ describe('what is listed', () => {
     expect(textOf(unknown)).toContain("No server has the tool 'varied__nothing'")
   })
 
+  it('has no schema of results where values are masked, since they no longer fit it', async () => {
+    const env = { MCP_BRIDGE_TOOLS: 'direct', MCP_BRIDGE_MASK: 'email' }
+    const bridge = await startBridge({ home: homeOf().home, env })
+    const { tools } = await bridge.client.listTools()
+    expect(tools[0]).toMatchObject({ name: 'varied__look' })
+    expect(tools[0]).not.toHaveProperty('outputSchema')
+    const { structuredContent } = await bridge.client.callTool({ name: 'varied__look', arguments: {} })
+    expect(structuredContent).toEqual({ mail: '[EMAIL_1]' })
+  })
+
+  it('takes the arguments of call_tool as models write them', async () => {
+    const { home, reached } = homeOf()
+    const bridge = await startBridge({ home, env: { MCP_BRIDGE_TOOLS: 'search' } })
+    for (const args of [{ arguments: '{"to":"bob"}' }, { to: 'bob' }, { to: 'bob', arguments: null }])
+      await bridge.client.callTool({ name: 'call_tool', arguments: { name: 'varied__send', ...args } })
+    expect(reached()).toEqual(Array(3).fill(['send', { to: 'bob' }]))
+    const more = { name: 'varied__send', arguments: { to: 'bob' }, reason: 'x' }
+    const noted = await bridge.client.callTool({ name: 'call_tool', arguments: more })
+    expect(textOf(noted)).toContain("'reason' was ignored")
+    const wrong = { name: 'varied__send', argument: { to: 'bob' } }
+    const told = await bridge.client.callTool({ name: 'call_tool', arguments: wrong })
+    expect(textOf(told)).toMatch(/no parameter 'argument'[^]*arguments/)
+  })
+
+  it('shares a session over HTTP, where no client says which is its own: limits and masks hold', async () => {
+    const { home, reached } = homeOf()
+    writePermissions(home, { allow: [{ tool: 'varied__send', perSession: 2 }, { tool: 'varied__look' }] })
+    const bridge = await startHttpBridge({ home, env: { MCP_BRIDGE_MASK: 'email' } })
+    for (const query of ['tools=direct', 'tools=search']) {
+      const { client } = await bridge.connect('modern', { query, clientName: query })
+      const call = (tool: string, args: object) =>
+        query === 'tools=direct'
+          ? client.callTool({ name: `varied__${tool}`, arguments: { ...args } })
+          : client.callTool({ name: 'call_tool', arguments: { name: `varied__${tool}`, arguments: args } })
+      expect(textOf(await call('look', {}))).toContain('[EMAIL_1]')
+      await call('send', { to: '[EMAIL_1]' })
+      expect(reached().at(-1)).toEqual(['send', { to: MAIL }])
+      await call('send', { to: 'bob' })
+      expect(textOf(await call('send', { to: 'carl' }))).toContain('perSession')
+    }
+  })
+
   it('follows the address over HTTP', async () => {
     const bridge = await startHttpBridge({ home: homeOf().home })
     for (const era of ['legacy', 'modern'] as const) {
@@ -307,6 +363,9 @@ describe('what is listed', () => {
         ['tools=direct', 'varied__look'],
         ['codemode=false', 'varied__look'],
         ['tools=search', 'search_tools'],
+        ['tools=%20DIRECT', 'varied__look'],
+        ['tools=', 'run_python'],
+        ['tools=others', 'run_python'],
         ['', 'run_python'],
       ] as const) {
         const { client } = await bridge.connect(era, { query })

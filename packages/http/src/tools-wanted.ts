@@ -6,5 +6,7 @@ export function toolsWanted(url: string): string | undefined {
   const at = url.indexOf('?')
   if (at === -1) return undefined
   const query = new URLSearchParams(url.slice(at))
-  return query.get('tools') ?? (/^(?:false|0|off|no)$/i.test(query.get('codemode') ?? '') ? 'direct' : undefined)
+  return (
+    query.get('tools')?.trim() || (/^(?:false|0|off|no)$/i.test(query.get('codemode') ?? '') ? 'direct' : undefined)
+  )
 }

@@ -30,6 +30,8 @@ export class SessionHandles implements Sessions {
   readonly #options: HandleOptions
   /** By session name: the handle itself, or the name sealed in it. */
   readonly #held = new Map<string, HeldSession>()
+  /** The names of sessions that the calls without code of a program share, by the program. */
+  readonly #shared = new Map<string, string>()
   /** Sessions whose client came back with the handle. The others may be ended to make room. */
   readonly #cameBack = new WeakSet<HeldSession>()
 
@@ -37,8 +39,12 @@ export class SessionHandles implements Sessions {
     this.#options = options
   }
 
-  async use<T>(handle: string | undefined, work: (session: Session, newHandle?: NewHandle) => Promise<T>): Promise<T> {
-    if (handle === undefined) return this.#useNew(work)
+  async use<T>(
+    handle: string | undefined,
+    work: (session: Session, newHandle?: NewHandle) => Promise<T>,
+    program?: string,
+  ): Promise<T> {
+    if (handle === undefined) return program === undefined ? this.#useNew(work) : this.#useShared(program, work)
     const { seal, user } = this.#options
     const content = seal?.open(handle, user, Date.now())
     const name = seal ? content?.session : handle
@@ -78,9 +84,24 @@ export class SessionHandles implements Sessions {
     return held
   }
 
+  /** Limits of a session, masks and flows then hold from call to call, although nothing else tells conversations apart. */
+  #useShared<T>(program: string, work: (session: Session) => Promise<T>): Promise<T> {
+    for (const [other, name] of this.#shared) if (!this.#held.has(name)) this.#shared.delete(other)
+    const known = this.#held.get(this.#shared.get(program) ?? '')
+    const name = this.#newName()
+    const held = known ?? this.#hold(name)
+    if (!known) this.#shared.set(program, name)
+    else this.#cameBack.add(held)
+    return held.use(() => work(held.session))
+  }
+
+  #newName(): string {
+    return this.#options.seal?.newSession() ?? randomBytes(HANDLE_BYTES).toString('base64url')
+  }
+
   async #useNew<T>(work: (session: Session, newHandle: NewHandle) => Promise<T>): Promise<T> {
     const { seal } = this.#options
-    const name = seal?.newSession() ?? randomBytes(HANDLE_BYTES).toString('base64url')
+    const name = this.#newName()
     const held = this.#hold(name)
     const { session } = held
     try {

@@ -53,6 +53,9 @@ const CAPABILITIES_RESOURCE = {
   mimeType: 'text/markdown',
 }
 
+/** Tools in an error about one that is unknown. */
+const MAX_NAMED = 20
+
 interface Lateness {
   afterMs: number
   answer: (run: OpenRun) => CallToolResult | Promise<CallToolResult>
@@ -185,7 +188,7 @@ export function createServer(parts: ServerParts): Server {
     } catch (error) {
       return failureResult(error, parts, quirks)
     }
-    const session = byHandle ? handleIn(args) : ''
+    const session = byHandle ? (offer ? undefined : handleIn(args)) : ''
     const late = latenessOf(context, session, quirks, wantsTask)
     const until = performance.now() + late.afterMs
     const earlier: CallToolResult[] = []
@@ -352,7 +355,7 @@ export function createServer(parts: ServerParts): Server {
 function toolsText(names: string[]): string {
   if (names.length === 0) return 'there are none now'
   if (names.length === 1) return `the only one is ${names[0]}`
-  return `there are ${listText(names)}`
+  return `there are ${listText(names.slice(0, MAX_NAMED), Math.max(0, names.length - MAX_NAMED))}`
 }
 
 const lateAnswers = () => import('./runs/late-answers.ts')

@@ -70,7 +70,10 @@ export async function runOffered(
       return await runPython(parts, { code, timeout: timeoutMs / 1000 }, run, quirks, origin, { note })
     }
     const from = { ...origin, tool }
-    return await inSession(parts, run, quirks, from, { timeoutMs }, async (session, { bridge }, request) => {
+    // A client checks data by the schema of the tool, also that of an error.
+    const own = { ...quirks, withData: false }
+    const about = { timeoutMs, program: origin.client ?? '' }
+    return await inSession(parts, run, own, from, about, async (session, { bridge }, request) => {
       const { result, notes, ownNotes } = await bridge.cells.call(session, call, request, (reply) =>
         call.resultOf(reply),
       )
@@ -80,7 +83,7 @@ export async function runOffered(
       return { ...result, content }
     })
   } catch (error) {
-    return failureResult(error, parts, quirks)
+    return failureResult(error, parts, { ...quirks, withData: false })
   }
 }
 
@@ -152,7 +155,7 @@ async function inSession(
   run: OpenRun,
   quirks: ClientQuirks,
   origin: RunRequest,
-  { handle, timeoutMs }: { handle?: string | undefined; timeoutMs: number },
+  { handle, timeoutMs, program }: { handle?: string | undefined; timeoutMs: number; program?: string },
   work: (
     session: Session,
     conversation: Conversation,
@@ -176,15 +179,14 @@ async function inSession(
       asker: run,
       run: { ...traced, log: runLog, seen: sessions.seen },
     }
-    return await observedRun(bridge.events, traced, () =>
-      sessions.use(handle, (session, findHandle) => {
-        // No client has its handle yet.
-        const leave = () => (session.isLeft = true)
-        if (findHandle && handle === undefined) run.signal.addEventListener('abort', leave, { once: true })
-        run.onShown = (text) => bridge.cells.flows.shown(session, [{ type: 'text', text }])
-        return work(session, conversation, request, findHandle)
-      }),
-    )
+    const inIt = (session: Session, findHandle?: NewHandle) => {
+      // No client has its handle yet.
+      const leave = () => (session.isLeft = true)
+      if (findHandle && handle === undefined) run.signal.addEventListener('abort', leave, { once: true })
+      run.onShown = (text) => bridge.cells.flows.shown(session, [{ type: 'text', text }])
+      return work(session, conversation, request, findHandle)
+    }
+    return await observedRun(bridge.events, traced, () => sessions.use(handle, inIt, program))
   } catch (error) {
     const more = runLog.failure('A cell failed to run', error, user === undefined ? {} : { user })
     const failed = await failureResult(error, { settings }, quirks, more)

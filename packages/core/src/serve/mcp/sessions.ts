@@ -7,11 +7,16 @@ export type NewHandle = () => string | undefined
 export interface Sessions {
   /**
    * Runs `work` in the session that `handle` names; without a handle, in the conversation's own session or a new one.
+   * @param program of a client that is never given a handle: its calls share a session
    * @param work can ask for the new handle that the client must use from now on
    * @throws BridgeError SESSION_UNKNOWN for an unknown handle, SESSION_LIMIT when too many sessions exist, and what
    * `work` throws
    */
-  use<T>(handle: string | undefined, work: (session: Session, newHandle?: NewHandle) => Promise<T>): Promise<T>
+  use<T>(
+    handle: string | undefined,
+    work: (session: Session, newHandle?: NewHandle) => Promise<T>,
+    program?: string,
+  ): Promise<T>
   /** The session of all requests; missing where a client names a session with each call. */
   readonly only?: Session
   /** Sessions whose output the client may read. */
