@@ -329,7 +329,7 @@ describe('what is listed', () => {
     const bridge = await startBridge({ home, env: { MCP_BRIDGE_TOOLS: 'search' } })
     for (const args of [{ arguments: '{"to":"bob"}' }, { to: 'bob' }, { to: 'bob', arguments: null }])
       await bridge.client.callTool({ name: 'call_tool', arguments: { name: 'varied__send', ...args } })
-    expect(reached()).toEqual(Array(3).fill(['send', { to: 'bob' }]))
+    expect(reached()).toEqual(Array.from({ length: 3 }, () => ['send', { to: 'bob' }]))
     const more = { name: 'varied__send', arguments: { to: 'bob' }, reason: 'x' }
     const noted = await bridge.client.callTool({ name: 'call_tool', arguments: more })
     expect(textOf(noted)).toContain("'reason' was ignored")

@@ -194,7 +194,7 @@ it('a log that was edited gives no answer of another call, and none that is no r
   const again = other.begin()
   await expect(enter(again, 'one')).rejects.toThrow('its answer was not kept')
   for (let n = 0; n < 6; n += 1) await expect(enter(again, 'two')).rejects.toThrow('its answer was not kept')
-  for (const one of [journal, other]) await one.log.close(false)
+  await Promise.all([journal, other].map(({ log }) => log.close(false)))
 })
 
 it('a call is held for a day', async () => {
