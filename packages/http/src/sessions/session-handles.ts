@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import { keptForHandle } from '@sandbridge/core/cell/session/kept-for.ts'
 import type { Session } from '@sandbridge/core/cell/session'
-import type { NewHandle, Sessions } from '@sandbridge/core/serve/mcp'
+import type { NewHandle, Sessions, SessionWork } from '@sandbridge/core/serve/mcp'
 import type { HandleContent, HandleSeal } from './sealed-handle.ts'
 import type { HeldSession, SessionRegistry } from './session-registry.ts'
 
@@ -39,11 +39,7 @@ export class SessionHandles implements Sessions {
     this.#options = options
   }
 
-  async use<T>(
-    handle: string | undefined,
-    work: (session: Session, newHandle?: NewHandle) => Promise<T>,
-    program?: string,
-  ): Promise<T> {
+  async use<T>(handle: string | undefined, work: SessionWork<T>, program?: string): Promise<T> {
     if (handle === undefined) return program === undefined ? this.#useNew(work) : this.#useShared(program, work)
     const { seal, user } = this.#options
     const content = seal?.open(handle, user, Date.now())

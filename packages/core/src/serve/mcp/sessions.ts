@@ -4,6 +4,8 @@ import type { Session } from '../../cell/session/session.ts'
 /** Called after the cell, as the handle may contain the session's place. Undefined when the client has the handle. */
 export type NewHandle = () => string | undefined
 
+export type SessionWork<T> = (session: Session, newHandle?: NewHandle) => Promise<T>
+
 export interface Sessions {
   /**
    * Runs `work` in the session that `handle` names; without a handle, in the conversation's own session or a new one.
@@ -12,11 +14,7 @@ export interface Sessions {
    * @throws BridgeError SESSION_UNKNOWN for an unknown handle, SESSION_LIMIT when too many sessions exist, and what
    * `work` throws
    */
-  use<T>(
-    handle: string | undefined,
-    work: (session: Session, newHandle?: NewHandle) => Promise<T>,
-    program?: string,
-  ): Promise<T>
+  use<T>(handle: string | undefined, work: SessionWork<T>, program?: string): Promise<T>
   /** The session of all requests; missing where a client names a session with each call. */
   readonly only?: Session
   /** Sessions whose output the client may read. */
@@ -27,5 +25,10 @@ export interface Sessions {
 
 /** One session for all requests. */
 export function oneSession(session: Session): Sessions {
-  return { only: session, use: (_handle, work) => work(session), readable: () => [session], seen: new Set() }
+  return {
+    only: session,
+    use: (_handle, work) => work(session),
+    readable: () => [session],
+    seen: new Set(),
+  }
 }
