@@ -80,7 +80,7 @@ export class SessionHandles implements Sessions {
     return held
   }
 
-  /** Limits of a session, masks and flows then hold from call to call, although nothing else tells conversations apart. */
+  /** Limits, masks and flows hold from call to call, although nothing tells the conversations of a program apart. */
   #useShared<T>(program: string, work: (session: Session) => Promise<T>): Promise<T> {
     for (const [other, name] of this.#shared) if (!this.#held.has(name)) this.#shared.delete(other)
     const known = this.#held.get(this.#shared.get(program) ?? '')
