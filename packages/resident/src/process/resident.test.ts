@@ -1,4 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs'
+import { spawn } from 'node:child_process'
 import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -17,7 +18,11 @@ let residents = 0
 let exit: MockInstance | undefined
 
 /** A resident that serves nothing. */
-async function startResident(idleMs = 600_000, state = mkdtempSync(path.join(tmpdir(), 'sb-run-'))) {
+async function startResident(
+  idleMs = 600_000,
+  state = mkdtempSync(path.join(tmpdir(), 'sb-run-')),
+  receive = (_line: string): void => {},
+) {
   needsPosix('on Windows a resident listens on no file')
   const place = residentPlace(state, '0123456789abcdef0123')
   makeRunFolder(place)
@@ -30,7 +35,7 @@ async function startResident(idleMs = 600_000, state = mkdtempSync(path.join(tmp
     key: { name: '0123456789abcdef0123', text: HELLO.key },
     place,
     log: SILENT,
-    serve: () => ({ servers: () => [], receive: () => {}, told: () => {}, end: () => Promise.resolve() }),
+    serve: () => ({ servers: () => [], receive, told: () => {}, end: () => Promise.resolve() }),
     refuses: ({ env }) =>
       Promise.resolve(env['CHANGED'] === undefined ? undefined : { reason: 'it is older', isOutdated: true }),
     openCells: () => 0,
@@ -133,4 +138,23 @@ it('makes way for the next one once its settings have changed, as soon as it has
   await oneClient(next.socket)
   await new Promise((resolve) => setTimeout(resolve, 200))
   expect(next.close).not.toHaveBeenCalled()
+})
+
+it('hears others between the messages of a client that sends very many at once', { timeout: 60_000 }, async () => {
+  let [inTurn, most, all] = [0, 0, 0]
+  const { socket } = await startResident(undefined, undefined, () => {
+    const until = performance.now() + 0.02
+    while (performance.now() < until);
+    if (inTurn === 0) setImmediate(() => (inTurn = 0))
+    most = Math.max(most, (inTurn += 1))
+    all += 1
+  })
+  const flood = `
+    const socket = require('node:net').connect(process.argv[1])
+    socket.write(process.argv[2])
+    socket.write('{"jsonrpc":"2.0","id":1,"method":"ping"}\\n'.repeat(50_000))`
+  const client = spawn(process.execPath, ['-e', flood, socket, controlLine({ ...HELLO, ownPaths: [] })])
+  onTestFinished(() => void client.kill())
+  await vi.waitFor(() => expect(all).toBe(50_000), { timeout: 50_000 })
+  expect(most).toBeLessThan(5_000)
 })

@@ -2,6 +2,7 @@
 // says hello, and ends some time after the last one has gone.
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer as createSocketServer, type Server, type Socket } from 'node:net'
+import { letOthers } from '@sandbridge/core/util/async'
 import { createLineSplitter } from '@sandbridge/core/util/bytes'
 import { MAX_PAUSE_MS } from '@sandbridge/core/cell'
 import { MAX_LINE_BYTES } from '@sandbridge/core/serve'
@@ -206,6 +207,7 @@ export class Resident {
       if (helloBytes > MAX_HELLO_BYTES + MAX_LINE_BYTES) socket.destroy()
       else lines.push(chunk)
       if (leavesUnread(socket)) socket.destroy()
+      else letOthers(socket)
     })
     let hasEnded = false
     const over = (): void => {

@@ -13,7 +13,7 @@ import type {
   ReplyFrame,
 } from '../protocol/frames.ts'
 import type { LeftBehind, Sandbox, SandboxExit } from '../../isolation/provider.ts'
-import { withTimeout } from '../../util/async/wait.ts'
+import { letOthers, withTimeout } from '../../util/async/wait.ts'
 import { writeBatched } from '../../util/bytes/write-batched.ts'
 import { type CallServer, OpenCalls, replyError } from './open-calls.ts'
 import { MAX_KEPT_BYTES, MAX_UNREAD_BYTES, ReplyRoom } from './reply-room.ts'
@@ -70,7 +70,10 @@ export class Channel {
       onFrame: (frame, bytes) => this.#receive(frame, bytes),
       onMalformed: (reason) => this.#countMalformed(reason),
     })
-    sandbox.stdout.on('data', (chunk: Buffer) => this.#decoder.push(chunk))
+    sandbox.stdout.on('data', (chunk: Buffer) => {
+      this.#decoder.push(chunk)
+      letOthers(sandbox.stdout)
+    })
     sandbox.stdout.on('error', () => {})
     sandbox.stdin.on('error', () => {})
     void sandbox.exited.then((exit) => {

@@ -7,7 +7,7 @@ import { lineCost } from '../../util/json/line-cost.ts'
 import { createByteTail } from '../../util/bytes/byte-tail.ts'
 import { createLineSplitter, type LineEnds, lineEnds } from '../../util/bytes/line-splitter.ts'
 import { asUtf8 } from '../../util/bytes/decode-text.ts'
-import { isTurnLong, withTimeout } from '../../util/async/wait.ts'
+import { letOthers, withTimeout } from '../../util/async/wait.ts'
 import { BracketState } from '../reading/brackets.ts'
 import { OpenRequests } from '../reading/open-requests.ts'
 import { type Reading, readText } from '../reading/read-text.ts'
@@ -145,11 +145,7 @@ export class StdioTransport implements Transport {
     stdout?.on('data', (chunk: Buffer) => {
       clearTimeout(idle)
       splitter.push(chunk)
-      // Node reads on while there is more: a flood of lines would keep everybody else waiting.
-      if (isTurnLong()) {
-        stdout.pause()
-        setImmediate(() => stdout.resume())
-      }
+      letOthers(stdout)
       // Some servers leave out the end of the line: the message is whole, and nothing follows.
       if (!MESSAGE_ENDS.has(chunk.at(-1))) return
       idle = setTimeout(() => {

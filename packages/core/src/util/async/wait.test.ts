@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { isTurnLong, untilAborted, withTimeout } from './wait.ts'
+import { letOthers, untilAborted, withTimeout } from './wait.ts'
 
 const never = new Promise<never>(() => {})
 
@@ -62,11 +62,16 @@ it('withTimeout returns or throws what it was given for work that takes too long
   await refused
 })
 
-it('a turn of the loop is long after some time, and the next one begins anew', () => {
+it('a stream pauses once a turn of the loop is long, and goes on in the next one', () => {
+  const stream = { pause: vi.fn(), resume: vi.fn() }
   const now = vi.spyOn(performance, 'now').mockReturnValue(0)
-  expect(isTurnLong()).toBe(false)
+  letOthers(stream as never)
+  letOthers(stream as never)
+  expect(stream.pause).not.toHaveBeenCalled()
   now.mockReturnValue(30)
-  expect([isTurnLong(), isTurnLong()]).toEqual([true, true])
+  letOthers(stream as never)
+  expect([stream.pause.mock.calls.length, stream.resume.mock.calls.length]).toEqual([1, 0])
   vi.runAllTimers()
-  expect(isTurnLong()).toBe(false)
+  letOthers(stream as never)
+  expect([stream.pause.mock.calls.length, stream.resume.mock.calls.length]).toEqual([1, 1])
 })

@@ -1,4 +1,5 @@
 // Waits with an end: at an abort, or after a time. The work itself goes on; the caller must stop it.
+import type { Readable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Abortable } from './cancellation.ts'
 
@@ -16,12 +17,15 @@ export function pauses(): () => Promise<void> | undefined {
 
 let turnBegan: number | undefined
 
-/** For work that comes in events: whether those of this turn have taken so long that others should get theirs. */
-export function isTurnLong(): boolean {
-  if (turnBegan !== undefined) return performance.now() - turnBegan > AT_ONCE_MS
-  turnBegan = performance.now()
-  setImmediate(() => (turnBegan = undefined))
-  return false
+/** Node reads on while there is more: called for each chunk, this gives others their turn when it has taken long. */
+export function letOthers(stream: Pick<Readable, 'pause' | 'resume'>): void {
+  if (turnBegan === undefined) {
+    turnBegan = performance.now()
+    setImmediate(() => (turnBegan = undefined))
+  } else if (performance.now() - turnBegan > AT_ONCE_MS) {
+    stream.pause()
+    setImmediate(() => stream.resume())
+  }
 }
 
 /** Resolves with `work`, unless `signal` aborts first. @param reason what to throw; default: the signal's */
