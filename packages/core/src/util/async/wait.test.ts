@@ -1,3 +1,4 @@
+import { PassThrough } from 'node:stream'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { letOthers, untilAborted, withTimeout } from './wait.ts'
 
@@ -63,15 +64,16 @@ it('withTimeout returns or throws what it was given for work that takes too long
 })
 
 it('a stream pauses once a turn of the loop is long, and goes on in the next one', () => {
-  const stream = { pause: vi.fn(), resume: vi.fn() }
+  const stream = new PassThrough()
+  const [pause, resume] = [vi.spyOn(stream, 'pause'), vi.spyOn(stream, 'resume')]
   const now = vi.spyOn(performance, 'now').mockReturnValue(0)
-  letOthers(stream as never)
-  letOthers(stream as never)
-  expect(stream.pause).not.toHaveBeenCalled()
+  letOthers(stream)
+  letOthers(stream)
+  expect(pause).not.toHaveBeenCalled()
   now.mockReturnValue(30)
-  letOthers(stream as never)
-  expect([stream.pause.mock.calls.length, stream.resume.mock.calls.length]).toEqual([1, 0])
+  letOthers(stream)
+  expect([pause.mock.calls.length, resume.mock.calls.length]).toEqual([1, 0])
   vi.runAllTimers()
-  letOthers(stream as never)
-  expect([stream.pause.mock.calls.length, stream.resume.mock.calls.length]).toEqual([1, 1])
+  letOthers(stream)
+  expect([pause.mock.calls.length, resume.mock.calls.length]).toEqual([1, 1])
 })
