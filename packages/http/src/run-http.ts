@@ -1,7 +1,7 @@
 // `sandbridge run --http`: serves many clients over HTTP until a signal stops it.
 import { Bridge } from '@sandbridge/core/bridge/bridge.ts'
 import { OpenTenant } from '@sandbridge/core/bridge'
-import { loadLiveSettings, publicUrlOf, type Settings } from '@sandbridge/core/config/settings'
+import { loadLiveSettings, type Settings } from '@sandbridge/core/config/settings'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import { createLog } from '@sandbridge/core/util'
 import { type HttpFlags, page as pagePart, pageOnDemand } from '@sandbridge/core/parts'
@@ -13,6 +13,7 @@ import { type Address, parseAddress } from './sockets/address.ts'
 import type { TlsFiles } from './sockets/tls-files.ts'
 import { onShutdown } from '@sandbridge/core/util/process'
 import { features } from '@sandbridge/core/cli/package.ts'
+import { type HttpSettings, httpSettings, publicUrlOf } from './settings.ts'
 
 /**
  * @throws BridgeError CONFIG_INVALID for an invalid address, or for one that other machines can reach when no token is
@@ -23,11 +24,12 @@ export async function runHttp({ http, ui, trustedProxy: trustedProxies = [], ...
   const tls = tlsOf(files)
   const page = ui === undefined ? undefined : (await pagePart.for('--ui')).pageBeside(ui)
   const { settings, refresh: refreshSettings } = await loadLiveSettings()
-  checkPublicUrl(address, settings)
-  checkHandleKey(settings)
-  const { token, source } = await tokenFor(address, settings)
+  const own = httpSettings(settings)
+  checkPublicUrl(address, own)
+  checkHandleKey(settings, own)
+  const { token, source } = await tokenFor(address, settings.stateDir, own)
   // A client on another machine could not open this machine's page.
-  const publicUrl = publicUrlOf(settings)
+  const publicUrl = publicUrlOf(own)
   const signInPages = publicUrl === undefined ? undefined : new SignInPages(publicUrl)
   const options = {
     ownPort: address.port,
@@ -51,7 +53,7 @@ export async function runHttp({ http, ui, trustedProxy: trustedProxies = [], ...
   const beside = await Promise.all(features.all.flatMap((feature) => feature.beside?.(owner) ?? []))
   const drain = (): Promise<void> => {
     for (const one of beside) one.stop()
-    return service.drain(settings.drainMs)
+    return service.drain(own.drainMs)
   }
   onShutdown(
     async () => {
@@ -60,9 +62,9 @@ export async function runHttp({ http, ui, trustedProxy: trustedProxies = [], ...
       await service.close(() => bridge.close())
       await Promise.all(beside.map((one) => one.idle()))
     },
-    { watchStdin: false, ...(settings.drainMs > 0 && { drain }) },
+    { watchStdin: false, ...(own.drainMs > 0 && { drain }) },
   )
-  const others = settings.oauthIssuers.length > 0 ? `, or one of ${settings.oauthIssuers.join(' or ')}` : ''
+  const others = own.oauthIssuers.length > 0 ? `, or one of ${own.oauthIssuers.join(' or ')}` : ''
   process.stderr.write(`Serving MCP at ${service.url} to clients with the token in ${source}${others}\n`)
   if (!isLoopback(address.host) && !tls && trustedProxies.length === 0) {
     const remedy = 'Pass --tls-cert and --tls-key, or name the TLS proxy in front with --trusted-proxy.'
@@ -79,7 +81,7 @@ function tlsOf({ tlsCert: cert, tlsKey: key }: Pick<HttpFlags, 'tlsCert' | 'tlsK
 }
 
 /** Access tokens name the server they are for, and `0.0.0.0` is not a server's name. */
-function checkPublicUrl({ host }: Address, settings: Settings): void {
+function checkPublicUrl({ host }: Address, settings: HttpSettings): void {
   if (settings.oauthIssuers.length === 0 || publicUrlOf(settings) !== undefined || isLoopback(host)) return
   throw new BridgeError('CONFIG_INVALID', 'MCP_BRIDGE_OAUTH=issuer is set, and MCP_BRIDGE_PUBLIC_URL is not', {
     hint: 'Set it to the address that clients use, such as https://bridge.example.com/mcp.',
@@ -87,20 +89,24 @@ function checkPublicUrl({ host }: Address, settings: Settings): void {
 }
 
 /** Every replica must be able to read the handles of the others. */
-function checkHandleKey({ session, runtime, handleKey }: Settings): void {
+function checkHandleKey({ session, runtime }: Settings, { handleKey }: HttpSettings): void {
   if (session !== 'durable' || runtime !== 'kubernetes' || handleKey !== undefined) return
   throw new BridgeError('CONFIG_INVALID', 'MCP_BRIDGE_SESSION=durable in Kubernetes needs MCP_BRIDGE_HANDLE_KEY', {
     hint: 'Set it to the same long random text in all replicas: `openssl rand -hex 32` makes one.',
   })
 }
 
-async function tokenFor({ host }: Address, settings: Settings): Promise<{ token: string; source: string }> {
+async function tokenFor(
+  { host }: Address,
+  stateDir: string,
+  settings: HttpSettings,
+): Promise<{ token: string; source: string }> {
   if (settings.httpToken !== undefined) return { token: settings.httpToken, source: 'MCP_BRIDGE_HTTP_TOKEN' }
   if (!isLoopback(host) && settings.oauthIssuers.length === 0) {
     throw new BridgeError('CONFIG_INVALID', `Other machines can reach ${host}, and MCP_BRIDGE_HTTP_TOKEN is not set`, {
       hint: 'Set it to a long random text. Clients send it as a bearer token.',
     })
   }
-  const file = tokenFile(settings.stateDir)
+  const file = tokenFile(stateDir)
   return { token: await keptToken(file), source: file }
 }

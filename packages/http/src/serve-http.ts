@@ -5,7 +5,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beginSignIn } from '@sandbridge/core/bridge'
 import type { Bridge } from '@sandbridge/core/bridge/bridge.ts'
-import { publicUrlOf, type Settings } from '@sandbridge/core/config/settings'
 import type { Log } from '@sandbridge/core/util'
 import { Deliveries, ofResponse, type ServerParts } from '@sandbridge/core/serve/mcp'
 import { ClientGroup, ClientGroups } from './client-groups.ts'
@@ -27,6 +26,7 @@ import { HandleSeal } from './sessions/sealed-handle.ts'
 import type { SignInPages } from './sign-in-pages.ts'
 import { SessionRegistry } from './sessions/session-registry.ts'
 import { TrustedProxies } from './sockets/trusted-proxies.ts'
+import { type HttpSettings, httpSettings, publicUrlOf } from './settings.ts'
 
 const PATH = '/mcp'
 /** How often a draining bridge checks whether its cells have ended. */
@@ -103,9 +103,10 @@ export interface HttpOptions extends Address {
 export async function serveHttp(
   bridge: Bridge,
   { host, port, token, tls, trustedProxies = [], signInPages, offers = [] }: HttpOptions,
-  limits = httpLimits(bridge.settings.httpSessionCount),
+  limits = httpLimits(httpSettings(bridge.settings).httpSessionCount),
 ): Promise<HttpService> {
-  const { settings, log } = bridge
+  const { log } = bridge
+  const settings = httpSettings(bridge.settings)
   const registry = new SessionRegistry({
     open: (kept, user) => bridge.sessions.open(bridge.tenants.of(user), kept),
     keeps: (kept) => bridge.sessions.keeps(kept),
@@ -114,7 +115,8 @@ export async function serveHttp(
     max: settings.httpSessionCount,
     maxOfUser: settings.userSandboxCount,
   })
-  const { handleKey, session, runtime, kubernetesNamespace = '' } = settings
+  const { handleKey } = settings
+  const { session, runtime, kubernetesNamespace = '' } = bridge.settings
   const areShared = session === 'durable' && runtime === 'kubernetes'
   const seal = areShared && handleKey !== undefined ? new HandleSeal(handleKey, kubernetesNamespace) : undefined
   const groups = new ClientGroups((user) => new ClientGroup({ bridge, registry, user, seal, limits, offers }))
@@ -218,7 +220,7 @@ export async function serveHttp(
 
 /** Creates the access token check and the resource metadata; empty when no authorization server is configured. */
 function createOAuth(
-  { oauthIssuers: issuers, oauthAudience, oauthScopes: scopes }: Settings,
+  { oauthIssuers: issuers, oauthAudience, oauthScopes: scopes }: HttpSettings,
   resource: () => string,
   log: Log,
 ): { accessTokens?: AccessTokens; protectedResource?: ProtectedResource } {

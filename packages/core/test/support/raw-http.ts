@@ -8,12 +8,15 @@ import path from 'node:path'
 import { text } from 'node:stream/consumers'
 import { beforeAll, onTestFinished } from 'vitest'
 import { Bridge } from '../../src/bridge/bridge.ts'
-import { readSettings } from '../../src/config/settings/settings.ts'
+import { addSettings, readSettings } from '../../src/config/settings/settings.ts'
 import type { MakeOffer } from '../../src/serve/mcp/offer.ts'
 import { createLog } from '../../src/util/log.ts'
 import { HTTP_LIMITS, serveHttp } from '@sandbridge/http/serve-http.ts'
+import { HTTP_SETTINGS } from '@sandbridge/http/settings.ts'
 
 export const TOKEN = 'a token of these tests'.replaceAll(' ', '-')
+
+addSettings('HTTP', HTTP_SETTINGS)
 
 export const HEADERS = {
   authorization: `Bearer ${TOKEN}`,

@@ -9,9 +9,12 @@ import path from 'node:path'
 import { text } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
 import { Bridge } from '../../../core/src/bridge/bridge.ts'
-import { readSettings } from '../../../core/src/config/settings/settings.ts'
+import { addSettings, readSettings } from '../../../core/src/config/settings/settings.ts'
 import { createLog } from '../../../core/src/util/log.ts'
 import { HTTP_LIMITS, type HttpOptions, serveHttp } from '../../src/serve-http.ts'
+import { HTTP_SETTINGS } from '../../src/settings.ts'
+
+addSettings('HTTP', HTTP_SETTINGS)
 
 export const TOKEN = 'a-token-of-these-tests'
 

@@ -4,7 +4,8 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { readSettings } from '../../../core/src/config/settings/settings.ts'
+import { addSettings, readSettings } from '../../../core/src/config/settings/settings.ts'
+import { HTTP_SETTINGS, httpSettings } from '@sandbridge/http/settings.ts'
 import { USED_FOR_SERVERS, USED_FOR_WARM_POOL, USED_VERBS } from '../../src/describe-cluster.ts'
 import { programPolicyManifest } from '../../src/pod/program-manifest.ts'
 import { Metrics } from '@sandbridge/telemetry/metrics.ts'
@@ -12,6 +13,8 @@ import { prometheusText } from '@sandbridge/telemetry/prometheus.ts'
 import { toolOrSkip } from '../support/cluster-tools.ts'
 import { type Manifest, restrictedViolations } from '../support/fake-cluster/manifest.ts'
 import { BRIDGE_BASE, baseObjects, CHART, grants, parseObjects, type Resource } from '../support/manifests.ts'
+
+addSettings('HTTP', HTTP_SETTINGS)
 
 /** With every option switched on. */
 const EVERYTHING = {
@@ -118,7 +121,7 @@ it('a bridge of the Helm chart with everything switched on has settings that are
     jailImage: 'registry.example.com/node-uv:1',
     serversConfig: ['/etc/sandbridge/mcp-servers.json'],
   })
-  expect(pod.spec.terminationGracePeriodSeconds! * 1000).toBeGreaterThan(settings.drainMs + 5_000)
+  expect(pod.spec.terminationGracePeriodSeconds! * 1000).toBeGreaterThan(httpSettings(settings).drainMs + 5_000)
   // The autoscaler sets the number of replicas.
   expect([spec.replicas, spec.strategy]).toEqual([undefined, { type: 'Recreate' }])
   const volumes = pod.spec.volumes?.map((volume) => (volume.name === 'tmp' ? volume : { ...volume, emptyDir: {} }))

@@ -4,7 +4,8 @@ import { BlockList } from 'node:net'
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { readSettings } from '../../../core/src/config/settings/settings.ts'
+import { addSettings, readSettings } from '../../../core/src/config/settings/settings.ts'
+import { HTTP_SETTINGS, httpSettings } from '@sandbridge/http/settings.ts'
 import { HEALTH_PATHS } from '@sandbridge/http/health.ts'
 import { networkPolicyManifest, podManifest } from '../../src/pod/pod-manifest.ts'
 import { programManifest, programPolicyManifest } from '../../src/pod/program-manifest.ts'
@@ -22,6 +23,8 @@ import {
   SANDBOXES_BASE,
   WARM_POOL_BASE,
 } from '../support/manifests.ts'
+
+addSettings('HTTP', HTTP_SETTINGS)
 
 it('the role in the manifests has exactly the verbs that the bridge uses', () => {
   const used = USED_VERBS.map(({ group, resource, verbs }) => ({ apiGroups: [group], resources: [resource], verbs }))
@@ -78,7 +81,7 @@ it('a bridge in the cluster has settings that are, probes that are answered, and
   const env = Object.fromEntries(container.env.map(({ name, value }) => [name, value ?? 'x'.repeat(32)]))
   const settings = readSettings(env)
   expect(settings.warnings).toEqual([])
-  expect(graceSeconds! * 1000).toBeGreaterThan(settings.drainMs)
+  expect(graceSeconds! * 1000).toBeGreaterThan(httpSettings(settings).drainMs)
   for (const [probe, where] of [
     ['readinessProbe', '/readyz'],
     ['livenessProbe', '/healthz'],

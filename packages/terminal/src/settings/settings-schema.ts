@@ -14,6 +14,7 @@ export function settingsJsonSchema(): object {
     // The text of the variable is read as well.
     const types = form.type === undefined || form.type === 'string' ? form : { ...form, type: [form.type, 'string'] }
     const into = (groups[group] ??= { description: heading, properties: {} })
+    if (!into.description.includes(heading)) into.description += `, ${heading}`
     into.properties[key] = { description, ...types }
   }
   const object = { type: 'object', additionalProperties: false }

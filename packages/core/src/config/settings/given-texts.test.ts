@@ -15,8 +15,7 @@ it.each([
     { MCP_BRIDGE_MASK: 'email, card endpoint=http://h:5002/a=b?c=d' },
     { mask: ['email', 'card'], maskEndpoint: 'http://h:5002/a=b?c=d' },
   ],
-  [{ MCP_BRIDGE_OAUTH: 'issuer=https://a.example,https://b.example scopes=x,y' }, { oauthScopes: ['x', 'y'] }],
-  [{ MCP_BRIDGE_HTTP_LIMITS: 'sessions=64 userCalls=3' }, { httpSessionCount: 64, userCallCount: 3 }],
+  [{ MCP_BRIDGE_HTTP_LIMITS: 'userSeconds=60 userCalls=3' }, { userCellSeconds: 60, userCallCount: 3 }],
   [{ MCP_BRIDGE_KUBERNETES: 'namespace=a namespace=b' }, { kubernetesNamespace: 'b' }],
   [{ MCP_BRIDGE_PACKAGES: 'max=8 numpy' }, { packages: ['max=8', 'numpy'] }],
 ])('settings share a variable: %j', (env, expected) => {

@@ -6,10 +6,21 @@ export { checkSettings, groupOf, keyOf, settingNamed } from './file/check-file.t
 export { type LiveSettings, loadLiveSettings } from './file/live-settings.ts'
 export { loadSettings, readSettingsFile, settingsFile } from './file/load-settings.ts'
 export { givenValues, variableOf } from './given-texts.ts'
-export { publicUrlOf } from './http-and-folders.ts'
 export { isPackageList, listReplacedBy, packagesSource } from './kept-packages.ts'
 export { type MaskKind, PACKAGE_WORD } from './sandbox.ts'
-export { choice, DAY_S, isPlainHttpAddress, parse, seconds, setting, words } from './setting-kinds.ts'
+export {
+  choice,
+  DAY_S,
+  isPlainHttpAddress,
+  optional,
+  parse,
+  pattern,
+  seconds,
+  setting,
+  TOKEN,
+  wholeNumber,
+  words,
+} from './setting-kinds.ts'
 export { unquoted } from '../../util/files/absolute-path.ts'
 export type { SettingContext } from './setting-kinds.ts'
 export { namedSettings, notAllowed, readSettings, settingContext, settingsOf, withoutCredentials } from './settings.ts'

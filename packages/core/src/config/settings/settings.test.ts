@@ -80,16 +80,8 @@ describe('readSettings', () => {
       projects: true,
       mount: undefined,
       packages: [],
-      httpToken: undefined,
-      publicNames: [],
-      oauthIssuers: [],
-      oauthAudience: undefined,
-      oauthScopes: [],
-      httpSessionCount: 16,
-      userSandboxCount: undefined,
       userCellSeconds: undefined,
       userCallCount: undefined,
-      drainMs: 0,
       cacheDir: path.join('/home/ann/.cache/sandbridge'),
       serversConfig: [],
       warnings: [],
@@ -128,7 +120,6 @@ describe('readSettings', () => {
     ['MCP_BRIDGE_TIMEOUT', '1m 30s', { timeoutMs: 90_000 }],
     ['MCP_BRIDGE_MAX_TIMEOUT', '1h30m', { maxTimeoutMs: 5_400_000 }],
     ['MCP_BRIDGE_UPSTREAM_IDLE', '500ms', { upstreamIdleMs: 500 }],
-    ['MCP_BRIDGE_DRAIN', '1 day', { drainMs: 86_400_000 }],
     ...['512m', '512M', '512MB', '512 mb', '0.5g', '0,5 GiB', '524288K', '512Mi', '536870912', '"512m"'].map(
       (text): [string, string, object] => ['MCP_BRIDGE_MEMORY', text, { memoryBytes: 2 ** 29 }],
     ),
@@ -309,7 +300,6 @@ describe('readSettings', () => {
 
   it('the error of an invalid setting repeats no value that may hold a password, and cuts a long one', () => {
     expect(errorOf({ MCP_BRIDGE_STORAGE: 'ftp://ann:hunter2@host' }).message).not.toContain('hunter2')
-    expect(errorOf({ MCP_BRIDGE_HTTP_TOKEN: 'hunter2 hunter3' }).message).not.toContain('hunter2')
     expect(errorOf({ MCP_BRIDGE_POOL: 'x'.repeat(10_000) }).message.length).toBeLessThan(300)
   })
 

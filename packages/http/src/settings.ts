@@ -1,23 +1,18 @@
-// Settings of the record and of metrics, of `run --http`, and of where files are stored.
-import path from 'node:path'
-import { isIPv4, isIPv6 } from 'node:net'
-import { isLoopback } from '../../util/net/loopback.ts'
-import { standardCacheDir } from './state-folder.ts'
+// The settings of `run --http`.
+import { isLoopback } from '@sandbridge/core/util/net'
 import {
-  choice,
   DAY_S,
-  flag,
-  folder,
   isPlainHttpAddress,
   optional,
   pattern,
   seconds,
   setting,
-  text,
+  type Settings,
+  settingsOf,
   TOKEN,
   wholeNumber,
   words,
-} from './setting-kinds.ts'
+} from '@sandbridge/core/config/settings'
 
 const issuers = words(
   'https addresses separated by commas, such as https://login.example.com; http for this machine only',
@@ -47,51 +42,7 @@ function isIssuer(address: string): boolean {
   return protocol === 'https:' || isLoopback(hostname)
 }
 
-function metricsAddress(given: string): { host: string; port: number } | undefined {
-  const [, inBrackets, plain, port] = /^(?:\[([^\]]*)\]|([^:]*)):(\d{1,5})$/.exec(given) ?? []
-  const host = inBrackets ?? plain ?? ''
-  const isHost = inBrackets === undefined ? isIPv4(host) || host === 'localhost' : isIPv6(host)
-  return isHost && Number(port) <= 65_535 ? { host, port: Number(port) } : undefined
-}
-
-const limit = (max: number) => optional(wholeNumber({ standard: 1, min: 1, max }))
-
-export const OBSERVABILITY_SETTINGS = {
-  audit: setting(
-    'observability.audit',
-    'MCP_BRIDGE_AUDIT',
-    'What the audit log holds: nothing (`off`), the shape and hash of arguments (`shape`), arguments without known secrets (`full`), or also code and servers’ responses, for `sandbridge save` (`replay`).',
-    choice(['off', 'shape', 'full', 'replay'], 'shape'),
-  ),
-  auditRequired: setting(
-    'observability.auditRequired',
-    'MCP_BRIDGE_AUDIT=required',
-    'Make no call that cannot be recorded first.',
-    flag(false),
-  ),
-  metrics: setting(
-    'observability.metrics',
-    'MCP_BRIDGE_METRICS',
-    'Where Prometheus can read metrics. Other machines need `MCP_BRIDGE_METRICS_TOKEN`.',
-    text('an address with a port, such as 127.0.0.1:9464, 0.0.0.0:9464 or [::1]:9464', metricsAddress),
-  ),
-  metricsToken: setting(
-    'observability.metricsToken',
-    'MCP_BRIDGE_METRICS_TOKEN',
-    'The bearer token that Prometheus must send.',
-    pattern(...TOKEN),
-    { secret: true },
-  ),
-} as const
-
-export const HTTP_AND_FOLDER_SETTINGS = {
-  stateDir: setting(
-    'http.stateDir',
-    'MCP_BRIDGE_STATE_DIR',
-    'The state folder: server entries and everything that is kept.',
-    folder('~/MCPs', ({ home }) => path.join(home, 'MCPs')),
-    { onlyVariable: 'settings.json is in that folder' },
-  ),
+export const HTTP_SETTINGS = {
   handleKey: setting(
     'http.handleKey',
     'MCP_BRIDGE_HANDLE_KEY',
@@ -155,19 +106,7 @@ export const HTTP_AND_FOLDER_SETTINGS = {
     'http.userSandboxes',
     'MCP_BRIDGE_HTTP_LIMITS=userSessions',
     'The most sessions of one user.',
-    limit(1000),
-  ),
-  userCellSeconds: setting(
-    'http.userCellSeconds',
-    'MCP_BRIDGE_HTTP_LIMITS=userSeconds',
-    'The seconds that cells of one user may run in an hour.',
-    limit(10_000_000),
-  ),
-  userCallCount: setting(
-    'http.userCalls',
-    'MCP_BRIDGE_HTTP_LIMITS=userCalls',
-    'The calls that one user may make in an hour.',
-    limit(100_000_000),
+    optional(wholeNumber({ standard: 1, min: 1, max: 1000 })),
   ),
   drainMs: setting(
     'http.drain',
@@ -175,23 +114,7 @@ export const HTTP_AND_FOLDER_SETTINGS = {
     'How long `run --http` lets cells end after SIGTERM; 0 ends them at once.',
     seconds({ standard: 0, min: 0, max: DAY_S }),
   ),
-  storage: setting(
-    'http.storage',
-    'MCP_BRIDGE_STORAGE',
-    'A PostgreSQL database that keeps what several bridges share, in place of the state folder.',
-    text(
-      'a connection URL such as postgres://sandbridge:PASSWORD@db.example.com/sandbridge',
-      // A server on a Unix socket has no host: postgres://ann:PASSWORD@/sandbridge?host=/run/postgresql
-      (given) =>
-        /^postgres(ql)?:\/\/\S+$/.test(given) && URL.canParse(given.replace('@/', '@socket/')) ? given : undefined,
-    ),
-    { secret: true },
-  ),
-  cacheDir: setting(
-    'http.cacheDir',
-    'MCP_BRIDGE_CACHE_DIR',
-    'The folder for cached data, which can be deleted.',
-    folder('the cache folder of your system', standardCacheDir),
-    { onlyVariable: 'a start needs that folder before it reads settings.json' },
-  ),
 } as const
+
+export const httpSettings = (settings: Settings) => settingsOf(settings, HTTP_SETTINGS)
+export type HttpSettings = ReturnType<typeof httpSettings>
