@@ -34,7 +34,11 @@ const OTHER_JSON = /^application\/(?:[\w.-]+\+json|json-?rpc|jsonrequest)\s*(?:;
 /** Gives a request the headers that the MCP package takes. @param isAccepting it reads responses in both forms */
 export function asPackageTakes(request: IncomingMessage, isAccepting: boolean): void {
   if (isAccepting) setHeader(request, 'accept', JSON_AND_EVENTS)
-  if (OTHER_JSON.test(request.headers['content-type'] ?? '')) setHeader(request, 'content-type', JSON_TYPE)
+  const { rawHeaders, headers } = request
+  const count = rawHeaders.filter((name, at) => at % 2 === 0 && /^content-type$/i.test(name)).length
+  // Node keeps the first of several, and the package reads all of them as one.
+  if (count > 1) setHeader(request, 'content-type', headers['content-type']!)
+  if (OTHER_JSON.test(headers['content-type'] ?? '')) setHeader(request, 'content-type', JSON_TYPE)
 }
 
 function setHeader(request: IncomingMessage, name: 'accept' | 'content-type', value: string): void {

@@ -61,12 +61,16 @@ describe('the messages in a body', () => {
     ['application/json-rpc', 200],
     ['application/vnd.acme.mcp+json; charset=utf-8', 200],
     ['APPLICATION/JSON', 200],
+    [['application/json', 'application/json'], 200],
+    [['text/plain', 'application/json'], 415],
     ['text/plain', 415],
     ['application/x-www-form-urlencoded', 415],
   ])('the bridge answers a body of the type %s with %d', async (type, status) => {
     const { send } = await serve()
     for (const request of [{ body: INITIALIZE, headers: {} }, modern('tools/list')])
-      expect((await send({ ...request, headers: { ...request.headers, 'content-type': type } })).status).toBe(status)
+      expect((await send({ ...request, headers: { ...request.headers, 'content-type': type as string } })).status).toBe(
+        status,
+      )
   })
 
   it.each([

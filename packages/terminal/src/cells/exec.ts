@@ -63,9 +63,10 @@ export async function exec(
       const cell = { ...request, timeLimit }
       const shown = { bar, json: options.json === true, images: options.images ?? '.', endsSession: true, terminal }
       const session = bridge.openSession()
-      if (args.length > 0) {
+      if (file !== undefined && (args.length > 0 || OF_FILES.test(code))) {
         // A cell of its own: the lines of the file keep their numbers.
-        const argv = `import sys\nsys.argv[:] = ${pythonLiteral([file, ...args], Infinity)}\ndel sys`
+        const words = pythonLiteral([file, ...args], Infinity)
+        const argv = `import sys\nsys.argv[:] = ${words}\n__file__ = sys.argv[0]\ndel sys`
         await bridge.cells.run(session, { ...cell, code: argv, run: { client: 'terminal' } })
       }
       terminal.exitCode = await runInTerminal(bridge, session, cell, shown)
@@ -74,6 +75,9 @@ export async function exec(
     true,
   )
 }
+
+/** What tells that code reads how it was started. */
+const OF_FILES = /\b(?:argv|argparse|__file__)\b/
 
 async function readCode(
   file: string | undefined,

@@ -52,6 +52,15 @@ it('a tool list is read from every page, without tools that have no name of thei
   })
 })
 
+it('a list whose pages all have the tools of the first one ends, whatever cursor each has', async () => {
+  let count = 0
+  const { tools, isCircular, skipped } = await readToolList('s', () => {
+    count += 1
+    return Promise.resolve({ tools: [{ name: 'a' }, { name: 'b' }], nextCursor: `page ${count}` })
+  })
+  expect([tools.map(({ name }) => name), isCircular, skipped, count]).toEqual([['a', 'b'], true, [], 2])
+})
+
 it('a tool with an endless definition is left out and named', async () => {
   const properties = Object.fromEntries(Array.from({ length: 40_000 }, (_, at) => [`p${at}`, {}]))
   const endless = { name: 'endless', inputSchema: { type: 'object', properties } }

@@ -54,7 +54,12 @@ export async function readToolList(
   const cursors = new Set<string>()
   for (let page = 0; page < MAX_PAGES; page += 1) {
     const result = await request(cursor)
-    for (const entry of entriesOf(result, 'tools', 'tools/list', server)) {
+    const entries = entriesOf(result, 'tools', 'tools/list', server)
+    const next = nextCursorOf(result, era)
+    // Some proxies lose the cursor: each page is the first one, whatever cursor it brings.
+    const isAgain = entries.length > 0 && entries.every((entry) => tools.has(String(fieldsOf(entry)['name'])))
+    if (isAgain && next !== undefined) return listed({ isCut: false, isCircular: true })
+    for (const entry of entries) {
       const tool = toTool(entry)
       const own = tool ? charsOf(tool) : 0
       const problem = tool ? problemOf(tool, own, tools) : 'it has no name'
@@ -71,7 +76,6 @@ export async function readToolList(
       if (needsTask(entry)) taskTools.add(tool.name)
     }
     if (tools.size > MAX_TOOLS) throw protocolError(server, `it lists more than ${MAX_TOOLS} tools`, LIMITS)
-    const next = nextCursorOf(result, era)
     if (next === undefined) return listed({ isCut: false })
     if (cursors.has(next)) return listed({ isCut: false, isCircular: true })
     cursors.add(next)
