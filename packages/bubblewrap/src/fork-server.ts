@@ -91,7 +91,7 @@ export class ForkServer {
         reject(new Error(why))
       }
       child.once('error', (error) => lose(messageOf(error)))
-      child.once('exit', () => setImmediate(() => lose(this.#stderr.text().trim() || 'it wrote nothing to stderr')))
+      child.once('exit', () => setImmediate(() => lose(this.#stderr.text().trim() || 'no message on stderr')))
     })
     this.up = withTimeout(isUp, ANSWER_MS, () => {
       child.kill('SIGKILL')

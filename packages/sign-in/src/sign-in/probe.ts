@@ -30,7 +30,7 @@ interface Probed {
   challenge: BearerChallenge | undefined
 }
 
-/** @throws any error of a server that cannot be reached */
+/** @throws the connection error if the server cannot be reached */
 export async function probe({ options, fetch, redact, isCertain }: Probe): Promise<Probed> {
   const { server, signal, limitMs, name, store } = options
   if (isCertain) {

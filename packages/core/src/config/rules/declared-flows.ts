@@ -35,7 +35,7 @@ export function flowsOf({ server, tool, args }: ToolCall, facts: FlowFacts): Dec
   })
 }
 
-/** @returns the flows of a call that are not declared; undefined without any */
+/** @returns the call's undeclared flows; undefined if it has none */
 export function undeclared(
   call: ToolCall,
   facts: FlowFacts,
