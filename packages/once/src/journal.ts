@@ -41,6 +41,8 @@ export class Journal {
   readonly log: JournalLog
   /** Meanwhile, what earlier bridges left is being read. */
   reading: Promise<void> | undefined
+  /** Meanwhile, a call that it takes over is in two logs. */
+  taking: Promise<void> | undefined
   /** Of other sessions of its client that are over. What is repeated of them is taken until a result is delivered. */
   over: () => Iterable<Journal> = () => []
   /** The only one of those: its client is told what it does not repeat. */
@@ -165,7 +167,7 @@ export class Journal {
     const isMissing = entry.state === 'answered' && !entry.answer
     const answer = isMissing ? await other.log.answerOf(entry) : entry.answer
     this.take([{ ...entry, answer }], other.#full !== undefined)
-    void this.log.flush().then(() => {
+    this.taking = this.log.flush().then(() => {
       void other.log.add(freed)
       if (other.isEmpty) other.clear({ number: Infinity })
     })

@@ -52,8 +52,8 @@ class SessionJournals implements Journals {
   }
 
   async flush(isLast: boolean): Promise<void> {
-    // What is read has journals, too.
-    await Promise.all([...this.#all].map(({ journal }) => journal.reading))
+    // What is read has journals, too, and what a session takes over is in one log only.
+    await Promise.all([...this.#all].map(({ journal }) => Promise.all([journal.reading, journal.taking])))
     const flushed = [...this.#all].map((kept) => {
       const { log, isEmpty } = kept.journal
       if (!isLast && !(isEmpty && hasEnded(kept))) return log.flush()
