@@ -7,7 +7,7 @@ import path from 'node:path'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { CatalogTool } from '../../core/src/calls/catalog/model/catalog-tool.ts'
-import type { CellJournal } from '../../core/src/calls/once-part.ts'
+import type { CellJournal, JournaledSession } from '../../core/src/calls/once-part.ts'
 import { fileStore } from '../../core/src/keep/files/file-store.ts'
 import { SILENT } from '../../core/src/util/log.ts'
 import { createJournals } from '../src/journals.ts'
@@ -26,6 +26,15 @@ const fault = fc.record({
   point: fc.constantFrom(...POINTS),
   kind: fc.constantFrom(...KINDS),
 })
+
+/** What was written is that of a process that is gone. */
+function asIfKilled(home: string): void {
+  const folder = path.join(home, 'once')
+  for (const name of existsSync(folder) ? readdirSync(folder) : []) {
+    const file = path.join(folder, name)
+    writeFileSync(file, readFileSync(file, 'utf8').replaceAll(`"pid":${process.pid}`, '"pid":4194305'))
+  }
+}
 
 /** A bridge, its server, and a model that looks before it repeats a call whose outcome is unknown. */
 class World {
@@ -97,11 +106,7 @@ class World {
   async #lose(run: string, journal: CellJournal, { kind, point }: { kind: string; point: string }): Promise<void> {
     if (kind === 'bridge') {
       await this.#journals.flush(true)
-      const folder = path.join(this.folder, 'once')
-      for (const name of existsSync(folder) ? readdirSync(folder) : []) {
-        const file = path.join(folder, name)
-        writeFileSync(file, readFileSync(file, 'utf8').replaceAll(`"pid":${process.pid}`, '"pid":4194305'))
-      }
+      asIfKilled(this.folder)
       this.#journals = this.#open()
       this.#session = { isClosed: false, isLeft: false }
       return
@@ -139,4 +144,47 @@ it('a server gets the writes of one clean run, whatever is lost, or the cell is 
   })
   // At the same time: each waits for its files.
   await Promise.all([76, 77, 78, 79].map((seed) => fc.assert(holds, { numRuns: 50, seed })))
+}, 60_000)
+
+it('windows of a client whose bridge was killed make the writes of clean runs, in any order and wherever they were', async () => {
+  const texts = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { minLength: 1, maxLength: 5 })
+  const windows = fc.array(fc.record({ texts, made: fc.nat(5), turn: fc.nat(9) }), { minLength: 2, maxLength: 4 })
+  await fc.assert(
+    fc.asyncProperty(windows, async (all) => {
+      const folder = mkdtempSync(path.join(tmpdir(), 'losses-'))
+      const open = () => createJournals({ store: fileStore(folder), vault: undefined, log: SILENT })
+      const effects: string[] = []
+      let journals = open()
+      // Held, as those of clients are.
+      const sessions: JournaledSession[] = []
+      const run = async (program: string[], at: number) => {
+        const one = { run: `${at}`, owner: OWNER, client: OWNER }
+        const session = { isClosed: false, isLeft: false }
+        sessions.push(session)
+        const cell = journals.begin(session, one)!
+        for (const text of program) {
+          const call = { tool: send, args: { text }, isAgain: false, definition: () => undefined, reading: () => [] }
+          const entered = (await cell.enter(call))!
+          if (entered.answer) continue
+          void entered.sent()
+          effects.push(text)
+          void entered.ended({ content: [] })
+        }
+      }
+      try {
+        await Promise.all(all.map(({ texts: program, made }, at) => run(program.slice(0, made), at)))
+        await journals.flush(true)
+        asIfKilled(folder)
+        journals = open()
+        const back = all.toSorted((one, other) => one.turn - other.turn)
+        for (const [at, { texts: program }] of back.entries()) await run(program, all.length + at)
+        expect(effects.toSorted()).toEqual(all.flatMap((one) => one.texts).toSorted())
+        expect(sessions).toHaveLength(2 * all.length)
+      } finally {
+        await journals.flush(true)
+        rmSync(folder, { recursive: true, force: true })
+      }
+    }),
+    { numRuns: 60, seed: 76 },
+  )
 }, 60_000)
