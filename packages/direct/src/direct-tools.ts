@@ -8,6 +8,7 @@ import { BridgeError } from '@sandbridge/core/errors.ts'
 import { readArguments } from '@sandbridge/core/serve'
 import { fieldsOf, isRecord, withoutUndefined } from '@sandbridge/core/util/json/json.ts'
 import { fitsGlob, shortName, textName } from '@sandbridge/core/util/text'
+import { toldSchema } from './output-schema.ts'
 
 /** Most APIs of models refuse names of more than 64 characters, and other signs. Clients write their own before it. */
 const MAX_NAME = 64 - 'mcp__sandbridge__'.length
@@ -178,15 +179,20 @@ const plainName = ({ server, name }: Named): string => `${server}__${name}`.repl
 
 /**
  * As its server lists it. What asks for more of a client than a call is left out: apps, and tasks. A client refuses a
- * whole list for a schema that is none of an object, and a whole result that does not fit it.
+ * whole list for a schema that is none of an object, and a whole result that does not fit its own.
  */
 function asTool(name: string, definition: CatalogTool['definition'], isMasked = false): Tool {
   const { title, description, inputSchema, outputSchema, annotations, icons } = definition
   const tool = {
     name,
     inputSchema: { ...(isRecord(inputSchema) && inputSchema), type: 'object' as const },
-    ...(!isMasked && isRecord(outputSchema) && outputSchema['type'] === 'object' && { outputSchema }),
-    ...withoutUndefined({ title, description, annotations, icons: icons?.filter(isIcon) }),
+    ...withoutUndefined({
+      title,
+      description,
+      annotations,
+      icons: icons?.filter(isIcon),
+      outputSchema: isMasked ? undefined : toldSchema(outputSchema),
+    }),
   }
   // The server's own words, which the catalog has read.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
