@@ -24,8 +24,9 @@ function reader(client: string, folder: string, application: string, variable: s
       inProject(place, folder, 'settings.json'),
     ],
     entries(document) {
-      const allowed = valueAt(document, 'mcp', 'allowed')
-      const excluded = valueAt(document, 'mcp', 'excluded')
+      // Its first versions had them at the top.
+      const allowed = valueAt(document, 'mcp', 'allowed') ?? document['allowMCPServers']
+      const excluded = valueAt(document, 'mcp', 'excluded') ?? document['excludeMCPServers']
       return entriesOf(
         valueAt(document, 'mcpServers'),
         { braces: true, dollar: 'kept', percent: true },

@@ -5,7 +5,8 @@ import { fileURLToPath } from 'node:url'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseDocument } from '../../../core/src/config/formats/config-document.ts'
-import { toServerBody } from '../../../core/src/config/entries/server-entry.ts'
+import { type ServerBody, toServerBody } from '../../../core/src/config/entries/server-entry.ts'
+import { allowsTool } from '../../../core/src/config/entries/tool-filter.ts'
 import { chosenReaders, SOURCE_NAMES } from '../../../core/src/config/readers/index.ts'
 import { type HostPaths, type NamedEntry, type Reader, TableRefused } from '../../../core/src/config/readers/reader.ts'
 import { linux, windows } from '@sandbridge/core/test/support/host-paths.ts'
@@ -132,6 +133,21 @@ describe('readers', () => {
     )
     expect(entryCount).toBeGreaterThan(100)
   })
+})
+
+it.each<[object, object, string[]]>([
+  [{ 'a*': false }, {}, []],
+  [{ a_x: false, a_y: true }, {}, ['y', 'z', 'x_y']],
+  [{ '*': false, a_x: true }, {}, ['x']],
+  [{ 'a_*': false, '*_y': true }, {}, ['y', 'x_y']],
+  [{}, { 'a_x*': 'deny', bash: 'deny', a_y: 'ask' }, ['y', 'z']],
+  [{ 'a_*': false }, { 'a_*': 'allow' }, ['x', 'y', 'z', 'x_y']],
+  [{ b_x: false, write: false }, { edit: { '*': 'deny' } }, ['x', 'y', 'z', 'x_y']],
+])('tools that opencode switches off for all its agents are off: %j %j', (tools, permission, left) => {
+  const [server] = readerOf('opencode').entries({ mcp: { a: { command: ['x'] } }, tools, permission }, linux) ?? []
+  const { body } = toServerBody(server!.entry!) as { body: ServerBody }
+  const all = ['x', 'y', 'z', 'x_y']
+  expect(all.filter((tool) => allowsTool({ ...body, name: 'a' }, tool))).toEqual(left)
 })
 
 it('a file that opencode inserts is looked for beside its config file', () => {
