@@ -205,14 +205,14 @@ it.each([
 it('a question that is not answered in time denies its call, and the time limit of the cell stands still meanwhile', async () => {
   const { bridge, reached } = await ruledBridge({
     permissions: ask,
-    env: { MCP_BRIDGE_ASK_TIMEOUT: '3' },
+    env: { MCP_BRIDGE_ASK_TIMEOUT: '5' },
     answer: async () => {
-      await new Promise((resolve) => setTimeout(resolve, 4_000))
+      await new Promise((resolve) => setTimeout(resolve, 6_000))
       return ONCE
     },
   })
   const text = await bridge.run(caught('i = 1; await mcp_hub.create_issue(id=i)'), { timeout: 2 })
-  expect(text).toContain('no answer came within 3 s')
+  expect(text).toContain('no answer came within 5 s')
   expect(reached()).toEqual([])
 })
 
