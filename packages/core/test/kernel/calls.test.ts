@@ -69,6 +69,7 @@ describe('a call', () => {
         options,
       ),
     ).toBe('[0, 1, 2]')
+    expect(await kernel.value('mcp_github.x.__name__, mcp_github.x.__qualname__')).toBe("('x', 'mcp_github.x')")
     expect(await kernel.value('t = asyncio.create_task(mcp_github.x(i=7))\n(await t)["i"]', options)).toBe('7')
   })
 
