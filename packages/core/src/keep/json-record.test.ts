@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { needsPosix } from '../../test/support/needs.ts'
 import { JsonRecord } from './json-record.ts'
 
@@ -52,6 +52,22 @@ describe('JsonRecord', () => {
       expect(String(error)).toContain(file)
       expect(readFileSync(file, 'utf8')).toBe(text)
     }
+  })
+
+  it('a JSON record that would take seconds to parse is damaged, and a large one is read', async () => {
+    const large = Array.from({ length: 400_000 }, (_, index) => index)
+    await record().update(() => {})
+    writeFileSync(file, JSON.stringify(large))
+    const parsed = vi.spyOn(JSON, 'parse')
+    onTestFinished(() => parsed.mockRestore())
+    expect(await record().read()).toEqual(large)
+    expect(parsed).toHaveBeenCalledTimes(1)
+    for (const part of ['[', '{"a":']) {
+      writeFileSync(file, part.repeat(2_000_000))
+      await expect(record().read()).rejects.toThrow('The list cannot be read: ')
+      expect(await record('empty').read()).toEqual([])
+    }
+    expect(parsed).toHaveBeenCalledTimes(1)
   })
 
   it('a damaged JSON record starts over where all of it can be found out again', async () => {

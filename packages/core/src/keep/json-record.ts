@@ -3,6 +3,7 @@ import { BridgeError, type ErrorCode } from '../errors.ts'
 import { fileDocument } from './files/file-document.ts'
 import type { Document } from './store.ts'
 import { parseJson } from '../util/json/json.ts'
+import { isTooDeep } from '../util/json/line-cost.ts'
 import { writeFailure } from '../util/files/file-failure.ts'
 
 export interface RecordOptions<T> {
@@ -103,9 +104,7 @@ export class JsonRecord<T> {
     const value = valueIn(text, parse)
     if (value !== undefined) return value
     if (damaged === 'empty' || !damaged.setAside)
-      return this.#damaged(
-        parseJson(withoutMark(text)) === undefined ? 'cannot be read: not valid JSON' : 'cannot be read: damaged',
-      )
+      return this.#damaged(jsonOf(text) === undefined ? 'cannot be read: not valid JSON' : 'cannot be read: damaged')
     damaged.onDamaged?.()
     return empty()
   }
@@ -128,9 +127,13 @@ export class JsonRecord<T> {
 
 /** Undefined for a text that is damaged. */
 function valueIn<T>(text: string, parse: (json: unknown) => T | undefined): T | undefined {
-  const json = parseJson(withoutMark(text))
+  const json = jsonOf(text)
   return json === undefined ? undefined : parse(json)
 }
 
+/** Longer texts of brackets keep the loop for seconds. */
+const MAX_UNCHECKED_CHARS = 1 << 20
+
 /** Some editors begin a file with a byte order mark. */
-const withoutMark = (text: string): string => text.replace(/^\uFEFF/, '')
+const jsonOf = (text: string): unknown =>
+  text.length > MAX_UNCHECKED_CHARS && isTooDeep(Buffer.from(text)) ? undefined : parseJson(text.replace(/^\uFEFF/, ''))
