@@ -1,8 +1,9 @@
 // Versions on disk: <folder>/<name>/<version>/, each written beside the others, then renamed.
 import { randomUUID } from 'node:crypto'
-import { open, readdir, readFile, rename, rm, rmdir } from 'node:fs/promises'
+import { open, readdir, rename, rm, rmdir } from 'node:fs/promises'
 import path from 'node:path'
 import { BridgeError } from '../../errors.ts'
+import { readOrdinary } from '../../util/files/read-ordinary.ts'
 import { readPiece } from '../../util/files/read-piece.ts'
 import { writeFailure } from '../../util/files/file-failure.ts'
 import { mapFew } from '../../util/async/map-few.ts'
@@ -49,7 +50,7 @@ export class VersionedFolders implements Versions {
   async read(name: string, version: number, file: string, piece?: Piece): Promise<Buffer> {
     const whole = path.join(this.#path(name), String(version), file)
     try {
-      return piece ? (await readPiece(whole, () => piece)).data : await readFile(whole)
+      return piece ? (await readPiece(whole, () => piece)).data : await readOrdinary(whole)
     } catch (cause) {
       throw new BridgeError('STATE_NOT_FOUND', `Version ${version} of '${name}' cannot be read`, { cause })
     }

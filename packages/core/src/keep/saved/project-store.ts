@@ -7,6 +7,7 @@ import path from 'node:path'
 import { BridgeError, messageOf } from '../../errors.ts'
 import { withFileLock } from '../../util/files/file-lock.ts'
 import { replaceFile } from '../../util/files/replace-file.ts'
+import { READ_AT_ONCE } from '../../util/files/read-ordinary.ts'
 import { readPiece } from '../../util/files/read-piece.ts'
 import { isPathPart } from '../stored-name.ts'
 import { writeFailure } from '../../util/files/file-failure.ts'
@@ -108,7 +109,7 @@ export class ProjectStore {
   async read(wanted: string, piece: { offset: number; length: number }): Promise<{ data: Buffer; sizeBytes: number }> {
     const file = await this.#place(wanted)
     try {
-      const { data, size } = await readPiece(file, () => piece, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0))
+      const { data, size } = await readPiece(file, () => piece, READ_AT_ONCE | (constants.O_NOFOLLOW ?? 0))
       return { data, sizeBytes: size }
     } catch {
       throw new BridgeError('STATE_NOT_FOUND', `No such file: /projects/${wanted}`)

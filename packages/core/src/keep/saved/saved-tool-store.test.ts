@@ -1,7 +1,9 @@
+import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { needsPosix } from '../../../test/support/needs.ts'
 import { type SavedToolContent, savedToolLine } from './saved-tool.ts'
 import { parseSavedTool, SavedToolStore } from './saved-tool-store.ts'
 import { fileStore } from '../files/file-store.ts'
@@ -39,6 +41,16 @@ describe('SavedToolStore', () => {
   it('a tool that does not load is not saved', async () => {
     await expect(store.save(tool(), () => Promise.reject(new Error('no')))).rejects.toThrow('no')
     expect(await store.list()).toEqual({ tools: [], broken: [] })
+  })
+
+  it('a named pipe in the place of a saved tool keeps nobody waiting', async () => {
+    needsPosix('named pipes')
+    await store.save(tool(), fine)
+    const place = path.join(folder, '.sandbridge/tools/piped/1')
+    mkdirSync(place, { recursive: true })
+    execFileSync('mkfifo', [path.join(place, 'tool.json')])
+    expect((await store.list()).tools.map((one) => one.name)).toEqual(['add'])
+    await expect(store.find('piped')).rejects.toMatchObject({ code: 'STATE_NOT_FOUND' })
   })
 
   it('a damaged saved tool is reported, and the others still work', async () => {

@@ -14,7 +14,7 @@ export class NotOrdinary extends Error {
 }
 
 /** Opens a named pipe without waiting for its other end. */
-const READ_AT_ONCE = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)
+export const READ_AT_ONCE = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)
 
 /** @param accept is told the size first, and may throw @throws what node:fs throws, or NotOrdinary */
 export async function readOrdinary(file: string, accept?: (sizeBytes: number) => void): Promise<Buffer> {

@@ -1,11 +1,12 @@
 // Reads a part of a file.
 import { open } from 'node:fs/promises'
+import { READ_AT_ONCE } from './read-ordinary.ts'
 
 /** @param piece chooses by the size of the file, whose end cuts it off @throws what node:fs throws */
 export async function readPiece(
   file: string,
   piece: (size: number) => { offset: number; length: number },
-  flags?: number,
+  flags = READ_AT_ONCE,
 ): Promise<{ data: Buffer; size: number }> {
   const handle = await open(file, flags)
   try {
