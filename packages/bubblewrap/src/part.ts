@@ -1,13 +1,32 @@
 // What the core uses of bubblewrap.
-import type { BubblewrapOptions } from '@sandbridge/core/parts'
-import type { Candidate, Provider } from '@sandbridge/core/isolation'
+import type { Settings } from '@sandbridge/core/config/settings'
+import type { Candidate, MountedFolder, Provider } from '@sandbridge/core/isolation'
+import type { Log } from '@sandbridge/core/util'
 import { findBubblewraps } from './bubblewrap.ts'
 import { findHostSystem } from './find-system.ts'
 import { RememberedAnswers } from './remembered-answers.ts'
 
-export async function createProvider(options: BubblewrapOptions): Promise<Provider> {
+export async function createProvider(
+  settings: Settings,
+  image: string | undefined,
+  mount: MountedFolder | undefined,
+  log: Log,
+): Promise<Provider> {
+  const { pidsCount, projects, hostPackages, packages, cacheDir, forkServer } = settings
   const { BubblewrapProvider } = await import('./provider.ts')
-  return new BubblewrapProvider(options)
+  return new BubblewrapProvider({
+    pidsCount,
+    image,
+    // The fork server also sets up the isolation. An image does that only on the user's request.
+    forks: forkServer === 'on' || (forkServer === 'auto' && image === undefined),
+    onNotForked: (reason) => log.warning('A sandbox was not forked, but started with its own Python', { reason }),
+    mount,
+    projects,
+    hostPackages,
+    node: settings.languages.includes('javascript'),
+    packages,
+    cacheDir,
+  })
 }
 
 export async function describe(

@@ -26,7 +26,7 @@ import type { ForkServerOptions } from './fork-server.ts'
 import { ForkServers } from './fork-servers.ts'
 import { withNode } from './host-node.ts'
 import { RememberedAnswers } from './remembered-answers.ts'
-import { type BubblewrapOptions, images } from '@sandbridge/core/parts'
+import { images } from '@sandbridge/core/parts'
 import { imageFiles, type SystemFiles } from './system-files.ts'
 
 /** After the system call filter, which is on descriptor 3. */
@@ -50,6 +50,30 @@ interface Start {
   found: Found
   cgroup: Cgroup | undefined
   memoryBytes: number
+}
+
+export interface BubblewrapOptions {
+  pidsCount: number
+  /** The image whose Python runs: a name, a folder or an archive. Missing: this machine's Python. */
+  image?: string | undefined
+  /** A folder that cells can see. */
+  mount?: MountedFolder | undefined
+  /** Give cells a folder `/projects`. */
+  projects?: boolean
+  /** Give cells this machine's Node. Images bring their own. */
+  node?: boolean
+  /** Cells see the packages that are installed for this machine's Python. */
+  hostPackages?: boolean
+  /** Packages that cells can import. */
+  packages?: readonly string[]
+  /** Cache folder, kept between runs. */
+  cacheDir?: string
+  /** Fork sandboxes from a process that has loaded the kernel, if that works here. */
+  forks?: boolean
+  /** Number of sandboxes forked from one process before another replaces it. */
+  forksEach?: number
+  /** Called with the reason when sandboxes are not forked. */
+  onNotForked?: (reason: string) => void
 }
 
 export class BubblewrapProvider implements Provider {

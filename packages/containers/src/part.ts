@@ -1,6 +1,7 @@
 // What the core uses of podman and docker.
-import type { ContainerOptions, EngineName } from '@sandbridge/core/parts'
-import type { Candidate, Provider } from '@sandbridge/core/isolation'
+import type { Settings } from '@sandbridge/core/config/settings'
+import type { EngineName } from '@sandbridge/core/parts'
+import { type Candidate, DEFAULT_IMAGE, type MountedFolder, type Provider } from '@sandbridge/core/isolation'
 import { findImage } from './image.ts'
 import { probeEngine } from './probe-engine.ts'
 
@@ -12,9 +13,20 @@ const IMAGE_WORDS = {
     `the image ${image} was not found and cannot be pulled. Build one with \`sandbridge image build slim\``,
 }
 
-export async function createProvider(name: EngineName, options: ContainerOptions): Promise<Provider> {
+/** How long `auto` waits for an engine that pulls its image, before it takes another sandbox for now. */
+const PULL_PATIENCE_MS = 20_000
+
+export async function createProvider(
+  name: EngineName,
+  settings: Settings,
+  mount: MountedFolder | undefined,
+): Promise<Provider> {
+  const { image = DEFAULT_IMAGE, containerUser: user, pidsCount, cpus, ociRuntime, cacheDir } = settings
+  const { packages, projects, runtime } = settings
+  const pullPatienceMs = runtime === 'auto' ? PULL_PATIENCE_MS : undefined
   const { ContainerProvider } = await import('./provider.ts')
-  return new ContainerProvider(name, options)
+  const limits = { pidsCount, cpus, ociRuntime }
+  return new ContainerProvider(name, { image, user, ...limits, mount, projects, packages, cacheDir, pullPatienceMs })
 }
 
 export async function probe(name: EngineName, image: string | undefined, inBackground = false): Promise<Candidate> {

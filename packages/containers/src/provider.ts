@@ -8,14 +8,21 @@ import { SharedPreparation, StdioProcess } from '@sandbridge/core/isolation'
 import { CompiledKernels } from '@sandbridge/native/compiled-kernel.ts'
 import { checkMemoryLimit, explainEnd, kernelEnvironment, loadNativeKernel } from '@sandbridge/native/native-kernel.ts'
 import { type NativeKernel, whyNoKernel } from '@sandbridge/native/native-kernel.ts'
-import type { Explained, MissingPackage, ProcessEnd, Provider, Sandbox } from '@sandbridge/core/isolation'
+import type {
+  Explained,
+  MissingPackage,
+  MountedFolder,
+  ProcessEnd,
+  Provider,
+  Sandbox,
+} from '@sandbridge/core/isolation'
 import type { SandboxLimits } from '@sandbridge/core/isolation'
 import { runCommand } from '@sandbridge/core/util/process'
 import { EXIT_ENGINE, enginePath, probeEngine, type Engine } from './probe-engine.ts'
 import { CHANNEL_TARGET } from './channel-socket.ts'
 import { ensureImage } from './image.ts'
 import type { Image } from './image.ts'
-import type { ContainerOptions, EngineName } from '@sandbridge/core/parts'
+import type { EngineName } from '@sandbridge/core/parts'
 import { ensurePackageImage } from './package-image.ts'
 import { explainNoContainer } from './no-container.ts'
 import { newContainerName, ownerLabels, removeLeftovers } from './owner.ts'
@@ -38,6 +45,27 @@ interface RunParts {
   memoryBytes: number
   /** Path of the socket for its frames; undefined: frames go through the engine. */
   channelPath: string | undefined
+}
+
+/** Options for all containers of a bridge; docs/configuration.md explains them. */
+export interface ContainerOptions {
+  image: string
+  /** `user` or `user:group` inside the container. */
+  user: string
+  pidsCount: number
+  cpus?: number | undefined
+  ociRuntime?: string | undefined
+  mount?: MountedFolder | undefined
+  /** Give cells a folder `/projects`. */
+  projects?: boolean
+  /** Packages that cells can import, built into a separate image. */
+  packages?: readonly string[]
+  /** Cache folder, kept between runs. */
+  cacheDir?: string
+  /** How long to wait for an image that is being pulled. Missing: until it is here. */
+  pullPatienceMs?: number | undefined
+  /** Let frames bypass an engine on this machine. Default true. */
+  direct?: boolean
 }
 
 export class ContainerProvider implements Provider {

@@ -1,6 +1,7 @@
 // What the core uses of pods.
-import type { ClusterChoice, KeptPod, KubernetesOptions } from '@sandbridge/core/parts'
-import type { Provider } from '@sandbridge/core/isolation'
+import type { Settings } from '@sandbridge/core/config/settings'
+import type { ClusterChoice, KeptPod } from '@sandbridge/core/parts'
+import { DEFAULT_IMAGE, type Provider } from '@sandbridge/core/isolation'
 import type { Cluster } from './cluster.ts'
 import { listKeptPods as list, removeKeptPod as remove } from './kept/kept-pod-list.ts'
 import { openCluster } from './open-cluster.ts'
@@ -11,9 +12,28 @@ export { describeCluster } from './describe-cluster.ts'
 /** Timeout for a cluster that does not answer. */
 const PATIENCE_MS = 3_000
 
-export function createProvider(options: KubernetesOptions, mount: unknown): Provider {
-  refuseForPods({ mount, image: options.image })
-  return new KubernetesProvider(options)
+/** How long a durable pod waits for the next bridge. */
+const KEPT_S = 3600
+
+export function createProvider(settings: Settings, mount: unknown): Provider {
+  const { image = DEFAULT_IMAGE, packages, projects, pidsCount, cpus } = settings
+  refuseForPods({ mount, image })
+  return new KubernetesProvider({
+    image,
+    packages,
+    user: settings.containerUser,
+    pidsCount,
+    cpus,
+    runtimeClass: settings.ociRuntime,
+    projects,
+    context: settings.kubernetesContext,
+    namespace: settings.kubernetesNamespace,
+    warmPool: settings.kubernetesWarmPool,
+    seccompProfile: settings.kubernetesSeccomp,
+    checksNetwork: settings.kubernetesNetwork === 'checked',
+    startTimeoutMs: settings.kubernetesStartMs,
+    keepSeconds: settings.session === 'durable' ? KEPT_S : undefined,
+  })
 }
 
 export async function listKeptPods(choice: ClusterChoice): Promise<KeptPod[]> {

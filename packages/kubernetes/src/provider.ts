@@ -8,7 +8,7 @@ import { checkMemoryLimit, kernelEnvironment, loadNativeKernel } from '@sandbrid
 import { SharedPreparation } from '@sandbridge/core/isolation'
 import type { KeptSession, MissingPackage, Program, Provider, Resumed, Sandbox } from '@sandbridge/core/isolation'
 import type { SandboxLimits, StartedProgram } from '@sandbridge/core/isolation'
-import type { KubernetesOptions } from '@sandbridge/core/parts'
+import type { ClusterChoice } from '@sandbridge/core/parts'
 import { PATIENCE_MS } from './api/api-client.ts'
 import type { Cluster } from './cluster.ts'
 import { KeptPods } from './kept/kept-pods.ts'
@@ -26,8 +26,23 @@ import { takePod } from './warm-pool/warm-pool.ts'
 /** The default of MCP_BRIDGE_CONTAINER_USER. */
 const DEFAULT_USER = '65534'
 
-/** Also what tests replace. */
-export interface PodProviderOptions extends KubernetesOptions {
+/** Options for all pods of a bridge; docs/configuration.md explains them. */
+export interface PodProviderOptions extends ClusterChoice {
+  image: string
+  /** Configured packages, which pods cannot have. */
+  packages?: readonly string[]
+  /** `user` or `user:group`, as numbers. */
+  user: string
+  pidsCount: number
+  cpus?: number | undefined
+  runtimeClass?: string | undefined
+  seccompProfile?: string | undefined
+  projects?: boolean
+  /** Refuse a cluster whose pods have network access. */
+  checksNetwork: boolean
+  startTimeoutMs: number
+  /** Set if pods outlive the bridge: how long each waits for the next one. */
+  keepSeconds?: number | undefined
   /** Targets for the network check, in place of the usual ones: tests reach nothing else. */
   targets?: readonly Target[]
   /** A factor of the time limits of a pod and of requests. */

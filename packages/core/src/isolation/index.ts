@@ -1,5 +1,5 @@
 // What packages use of isolation.
-export { isImagePath } from './image-name.ts'
+export { DEFAULT_IMAGE, isImagePath } from './image-name.ts'
 export { sendInterrupt } from './interrupt.ts'
 export { type BubblewrapPrograms, findBubblewrapPrograms, NOBODY } from './local/find-bubblewrap.ts'
 export {

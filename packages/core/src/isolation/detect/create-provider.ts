@@ -3,18 +3,15 @@ import path from 'node:path'
 import { BridgeError } from '../../errors.ts'
 import type { Settings } from '../../config/settings/settings.ts'
 import type { Log } from '../../util/log.ts'
-import { bubblewrap } from '../bubblewrap-part.ts'
-import { containers } from '../container-part.ts'
-import { DEFAULT_IMAGE, isImagePath } from '../image-name.ts'
+import { bubblewrap } from './bubblewrap-part.ts'
+import { containers } from './container-part.ts'
+import { isImagePath } from '../image-name.ts'
 import { images } from '../images-part.ts'
-import { AS_PODS, kubernetes } from '../kubernetes-part.ts'
+import { AS_PODS, kubernetes } from './kubernetes-part.ts'
 import type { MountedFolder } from '../local/mounted-folder.ts'
 import { pythonPackages } from '../packages-part.ts'
 import type { Provider, ProviderName } from '../provider.ts'
 import type { OuterLayer } from '../pyodide/outer-bubblewrap.ts'
-
-/** How long `auto` waits for an engine that pulls its image, before it takes another sandbox for now. */
-const PULL_PATIENCE_MS = 20_000
 
 /** Makes the provider of this name. It prepares nothing yet. @throws BridgeError CONFIG_INVALID */
 export async function createProvider(
@@ -23,7 +20,7 @@ export async function createProvider(
   mount: MountedFolder | undefined,
   log: Log,
 ): Promise<Provider> {
-  const { packages, projects, forkServer } = settings
+  const { packages } = settings
   if (name === 'pyodide') {
     if (mount) {
       throw new BridgeError('CONFIG_INVALID', 'The embedded sandbox does not support MCP_BRIDGE_MOUNT', {
@@ -46,34 +43,17 @@ export async function createProvider(
       packages: (onProgress) => packageFiles(packages, cacheFolder, settings.pyodideUrl, onProgress),
     })
   }
-  if (name === 'kubernetes') return createKubernetes(settings, mount)
+  if (name === 'kubernetes') return (await kubernetes.for(AS_PODS)).createProvider(settings, mount)
   if (name === 'bubblewrap') {
     const { createProvider: create } = await bubblewrap.for('MCP_BRIDGE_RUNTIME=bubblewrap')
-    const image = await imageInBubblewrap(settings)
-    return create({
-      pidsCount: settings.pidsCount,
-      image,
-      // The fork server also sets up the isolation. An image does that only on the user's request.
-      forks: forkServer === 'on' || (forkServer === 'auto' && image === undefined),
-      onNotForked: (reason) => log.warning('A sandbox was not forked, but started with its own Python', { reason }),
-      mount,
-      projects,
-      hostPackages: settings.hostPackages,
-      node: settings.languages.includes('javascript'),
-      packages,
-      cacheDir: settings.cacheDir,
-    })
+    return create(settings, await imageInBubblewrap(settings), mount, log)
   }
   if (settings.image !== undefined && isImagePath(settings.image)) {
     throw new BridgeError('CONFIG_INVALID', `${name} cannot use a folder or an archive: ${settings.image}`, {
       hint: `Set MCP_BRIDGE_RUNTIME=bubblewrap, or give an archive to \`${name} load\` and set MCP_BRIDGE_IMAGE to the name it says.`,
     })
   }
-  const { createProvider: create } = await containers.for(`MCP_BRIDGE_RUNTIME=${name}`)
-  const { image = DEFAULT_IMAGE, containerUser: user, pidsCount, cpus, ociRuntime, cacheDir } = settings
-  const limits = { pidsCount, cpus, ociRuntime }
-  const pullPatienceMs = settings.runtime === 'auto' ? PULL_PATIENCE_MS : undefined
-  return create(name, { image, user, ...limits, mount, projects, packages, cacheDir, pullPatienceMs })
+  return (await containers.for(`MCP_BRIDGE_RUNTIME=${name}`)).createProvider(name, settings, mount)
 }
 
 /** `auto` gives root no sandbox with WebAssembly as its only wall. A user who names the sandbox has accepted that. */
@@ -89,31 +69,6 @@ function openRoot({ verdict }: OuterLayer): BridgeError {
       hint: 'Run the bridge as another user, fix bubblewrap, or accept it with MCP_BRIDGE_RUNTIME=pyodide.',
     },
   )
-}
-
-/** How long a durable pod waits for the next bridge. */
-const KEPT_S = 3600
-
-async function createKubernetes(settings: Settings, mount: MountedFolder | undefined): Promise<Provider> {
-  const { image = DEFAULT_IMAGE, packages, projects, pidsCount, cpus } = settings
-  const { createProvider: createPods } = await kubernetes.for(AS_PODS)
-  const options = {
-    image,
-    packages,
-    user: settings.containerUser,
-    pidsCount,
-    cpus,
-    runtimeClass: settings.ociRuntime,
-    projects,
-    context: settings.kubernetesContext,
-    namespace: settings.kubernetesNamespace,
-    warmPool: settings.kubernetesWarmPool,
-    seccompProfile: settings.kubernetesSeccomp,
-    checksNetwork: settings.kubernetesNetwork === 'checked',
-    startTimeoutMs: settings.kubernetesStartMs,
-    keepSeconds: settings.session === 'durable' ? KEPT_S : undefined,
-  }
-  return createPods(options, mount)
 }
 
 /** Where the embedded sandbox keeps what it makes of the installed package. */

@@ -1,6 +1,7 @@
 // Pods of a Kubernetes cluster as sandboxes, as far as the core knows them.
-import { Part } from '../util/part.ts'
-import type { Provider } from './provider.ts'
+import type { Settings } from '../../config/settings/settings.ts'
+import { Part } from '../../util/part.ts'
+import type { Provider } from '../provider.ts'
 
 /** The setting that asks for this part. */
 export const AS_PODS = 'MCP_BRIDGE_RUNTIME=kubernetes'
@@ -9,7 +10,7 @@ export const kubernetes = new Part<KubernetesPart>('Kubernetes')
 
 interface KubernetesPart {
   /** @throws BridgeError CONFIG_INVALID for settings that pods do not support */
-  createProvider: (options: KubernetesOptions, mount: unknown) => Provider
+  createProvider: (settings: Settings, mount: unknown) => Provider
   /** Describes in one sentence whether a cluster can be used. Creates nothing there. */
   describeCluster: (cluster: DescribedCluster) => Promise<{ usable: boolean; verdict: string }>
   /** Newest first. @throws BridgeError */
@@ -30,25 +31,6 @@ export interface DescribedCluster extends ClusterChoice {
   hasServers: boolean
   /** True if pods outlive the bridge. */
   isDurable?: boolean
-}
-
-/** Options for all pods of a bridge; docs/configuration.md explains them. */
-export interface KubernetesOptions extends ClusterChoice {
-  image: string
-  /** Configured packages, which pods cannot have. */
-  packages?: readonly string[]
-  /** `user` or `user:group`, as numbers. */
-  user: string
-  pidsCount: number
-  cpus?: number | undefined
-  runtimeClass?: string | undefined
-  seccompProfile?: string | undefined
-  projects?: boolean
-  /** Refuse a cluster whose pods have network access. */
-  checksNetwork: boolean
-  startTimeoutMs: number
-  /** Set if pods outlive the bridge: how long each waits for the next one. */
-  keepSeconds?: number | undefined
 }
 
 /** A pod that belongs to a session. */
