@@ -1,4 +1,5 @@
 // One call of a journal.
+import type { EnteredCall } from '@sandbridge/core/parts'
 import type { ToolResult } from '@sandbridge/core/upstream'
 
 /** A cell. */
@@ -36,4 +37,16 @@ export interface Entry {
   toldTo?: MakerOfCalls | undefined
   /** The cell that made it, or has used its answer; undefined for one of an earlier session. */
   by: MakerOfCalls | undefined
+}
+
+/** What becomes of a call without an answer; undefined: it raises OUTCOME_UNKNOWN. */
+type Decision = 'again' | { result: ToolResult } | undefined
+export type Decide = (call: { server: string; tool: string; args: EnteredCall['args'] }) => Decision | Promise<Decision>
+
+export interface AttemptOptions {
+  decide?: Decide | undefined
+  /** What to do about a call whose outcome is unknown. */
+  hint?: string
+  /** Calls of a server are the same whatever its entry says by now: a user who resumes a run may have mended it. */
+  isAnyEntry?: boolean
 }

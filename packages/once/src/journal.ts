@@ -8,7 +8,7 @@ import { stateAfter } from '@sandbridge/core/observe/runs'
 import type { ToolResult } from '@sandbridge/core/upstream'
 import { sortedJson } from '@sandbridge/core/util/json'
 import { count, shortened } from '@sandbridge/core/util/text'
-import type { Entry, MakerOfCalls } from './entry.ts'
+import type { AttemptOptions, Decide, Entry, MakerOfCalls } from './entry.ts'
 import type { JournalLog } from './journal-log.ts'
 import { type WriteKind, writeKind } from './write-kind.ts'
 
@@ -18,24 +18,9 @@ const MAX_ENTRIES = 3_000
 export const DAY_MS = 24 * 60 * 60_000
 /** A client that sends two calls within this time has not lost the first one. */
 const TOGETHER_MS = 1_000
-/**
- * A client that ends right after it was handed a result has most likely read it, although it sent nothing more. One
- * that comes back this soon with the same call has not.
- */
+/** A client that ends after it was handed a result has read it, unless it comes back this soon with the same call. */
 const HANDED_OVER_MS = 10_000
 const MAX_SHOWN_ARGUMENTS = 400
-
-/** What becomes of a call without an answer; undefined: it raises OUTCOME_UNKNOWN. */
-type Decision = 'again' | { result: ToolResult } | undefined
-export type Decide = (call: { server: string; tool: string; args: EnteredCall['args'] }) => Decision | Promise<Decision>
-
-interface AttemptOptions {
-  decide?: Decide | undefined
-  /** What to do about a call whose outcome is unknown. */
-  hint?: string
-  /** Calls of a server are the same whatever its entry says by now: a user who resumes a run may have mended it. */
-  isAnyEntry?: boolean
-}
 
 export class Journal {
   readonly log: JournalLog
@@ -188,8 +173,7 @@ export class Journal {
     const isDone = ({ by }: Entry) => by === undefined || by.number === number || (by.number < number && !by.isOpen)
     const freed = [...this.entries()].filter(isDone).map((entry) => this.#free(entry))
     // Another call of the client goes on.
-    if (this.#size > 0) for (const entry of freed) void this.log.add(entry)
-    if (this.#size > 0) return
+    if (this.#size > 0) return freed.forEach((entry) => void this.log.add(entry))
     this.#entries.clear()
     this.#full = undefined
     this.log.clear()
@@ -204,9 +188,9 @@ export class Attempt implements CellJournal, MakerOfCalls {
   readonly #beganAt = performance.now()
   readonly #counts = new Map<string, number>()
   readonly #reused: Entry[] = []
-  #isOpen = true
+  isOpen = true
+  isDelivered: boolean | undefined
   #endedAt = 0
-  #isDelivered: boolean | undefined
   /** It failed at a call whose outcome is unknown. */
   #isStopped = false
   #callCount = 0
@@ -218,15 +202,7 @@ export class Attempt implements CellJournal, MakerOfCalls {
   }
 
   get handedOverAt(): number | undefined {
-    return this.#isOpen || this.#isDelivered === false ? undefined : this.#endedAt
-  }
-
-  get isOpen(): boolean {
-    return this.#isOpen
-  }
-
-  get isDelivered(): boolean | undefined {
-    return this.#isDelivered
+    return this.isOpen || this.isDelivered === false ? undefined : this.#endedAt
   }
 
   enter(call: EnteredCall): Promise<JournaledCall> | JournaledCall | undefined {
@@ -283,7 +259,7 @@ export class Attempt implements CellJournal, MakerOfCalls {
   }
 
   isRepeatedBy(beganAt: number): boolean {
-    return this.#isDelivered !== undefined || (!this.#isOpen && beganAt - this.#beganAt > TOGETHER_MS)
+    return this.isDelivered !== undefined || (!this.isOpen && beganAt - this.#beganAt > TOGETHER_MS)
   }
 
   #take(entry: Entry): void {
@@ -342,7 +318,7 @@ export class Attempt implements CellJournal, MakerOfCalls {
   }
 
   ended(isOk: boolean): string | undefined {
-    this.#isOpen = false
+    this.isOpen = false
     this.#endedAt = Date.now()
     if (isOk) this.#isStopped = false
     if (this.#callCount > 0) void this.#journal.log.add({ made: this.#endedAt })
@@ -368,14 +344,14 @@ export class Attempt implements CellJournal, MakerOfCalls {
   }
 
   lost(): void {
-    this.#isDelivered ??= false
+    this.isDelivered ??= false
   }
 
   /** @param isDelivered undefined: its connection ended after the result was handed over */
   delivered(isDelivered: boolean | undefined): void {
-    this.#isOpen = false
+    this.isOpen = false
     if (isDelivered === undefined) return
-    this.#isDelivered = isDelivered
+    this.isDelivered = isDelivered
     if (this.#callCount === 0) return
     if (!isDelivered) void this.#journal.log.add({ lost: true })
     // A cell that was stopped is corrected and sent again: what it has done is still done.

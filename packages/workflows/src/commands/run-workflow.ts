@@ -21,7 +21,7 @@ import {
   countEffects,
 } from '../replay/run-journal.ts'
 import { driftOf } from '../used-tools.ts'
-import type { Decide } from '@sandbridge/once/journal.ts'
+import type { Decide } from '@sandbridge/once/entry.ts'
 import { WORKFLOW_TIMEOUT_MS } from '../schedule/schedules.ts'
 import { asWorkflow, codeFor, functionName, watchedFlows, type Workflow } from '../workflow-cell.ts'
 import { print, printEmpty, printJson, printSummary, printTable, tell } from '@sandbridge/core/cli/terminal'

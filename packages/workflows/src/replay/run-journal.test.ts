@@ -6,7 +6,7 @@ import type { OpenTenant } from '@sandbridge/core/bridge'
 import { CatalogTool } from '../../../core/src/calls/catalog/model/catalog-tool.ts'
 import { fileStore } from '../../../core/src/keep/files/file-store.ts'
 import { SILENT } from '../../../core/src/util/log.ts'
-import type { Decide } from '@sandbridge/once/journal.ts'
+import type { Decide } from '@sandbridge/once/entry.ts'
 import { type EarlierRun, findResumable, newestOf, resultOf, type RunJournal, RunJournals } from './run-journal.ts'
 
 let folder: string
