@@ -47,10 +47,11 @@ export function refusalOf(response: Response, text: string, id: string | number 
 function errorIn(text: string): { id: unknown; error: { code: number; message: string; data?: unknown } } | undefined {
   const value = parseJson(text) ?? parseJson(/^data: ?(.*)$/m.exec(text)?.[1] ?? '')
   if (!isRecord(value) || !isRecord(value['error'])) return undefined
-  const { code, message, data } = value['error']
+  const { code, message, ...more } = value['error']
   if (typeof code !== 'number' || typeof message !== 'string' || (value['jsonrpc'] === undefined && code >= 0))
     return undefined
-  return { id: value['id'], error: { code, message, data } }
+  const isUsual = Object.keys(more).every((key) => key === 'data')
+  return { id: value['id'], error: { code, message, data: isUsual ? more['data'] : more } }
 }
 
 function statusWords(status: number, text: string): string {

@@ -37,6 +37,12 @@ describe('the text of an error', () => {
     },
   )
 
+  it('the text of a JSON-RPC error is also what stands beside its message', async () => {
+    const body = { jsonrpc: '2.0', id: 1, error: { code: -32_602, message: 'no', details: { why: TEXT } } }
+    const failure = await failing(({ response }) => json(response, body, {}, 422))
+    expect(failure['message']).toContain(TEXT)
+  })
+
   const bodies: [string, Record<string, string>, string, string][] = [
     ['plain text', { 'content-type': 'text/plain' }, TEXT, TEXT],
     ['no type', {}, TEXT, TEXT],

@@ -62,7 +62,6 @@ it.each([
   { off: true },
   { paused: true },
   { suspended: true },
-  { on: false },
 ])('a server is off with %j, whatever else says that it is on', (fields) => {
   expect(bodyOf({ ...fields, trust: true })).toEqual(off)
   expect(bodyOf({ enabled: true, disabled: false, ...fields })).toEqual(off)
@@ -111,7 +110,14 @@ it.each([
 })
 
 it('a list of what a client does not ask about grants nothing and is no error', () => {
-  for (const name of ['autoApprove', 'alwaysAllow', 'trust', 'disabledAutoApproveTools', 'tool_timeout_sec']) {
+  for (const name of [
+    'autoApprove',
+    'alwaysAllow',
+    'trust',
+    'disabledAutoApproveTools',
+    'tool_timeout_sec',
+    'rejectUnauthorized',
+  ]) {
     expect(bodyOf({ [name]: ['a'] })).toEqual(bodyOf({}))
     expect(meantRestriction(name)).toBeUndefined()
   }

@@ -75,11 +75,8 @@ const EXCLUDED = 'exclude excluded disabled denied deny disallowed blocked block
 const INCLUDE = [...listsOf(INCLUDED), 'tools', 'toolnames']
 const EXCLUDE = listsOf(EXCLUDED)
 const TOOL_TABLES = ['toolpermissions', 'toolsettings', 'toolconfigs']
-const ON = 'enabled isactive active isenabled enable on'.split(' ')
-const OFF =
-  'disabled isdisabled disable off inactive paused ispaused deactivated suspended archived deleted skip ignore'.split(
-    ' ',
-  )
+const ON = 'enabled isactive active isenabled enable'.split(' ')
+const OFF = 'disabled isdisabled disable off inactive paused ispaused deactivated suspended archived deleted'.split(' ')
 /** Fields that say it in a word. */
 const STATES = ['status', 'state', 'mode']
 const OFF_WORD = /^\s*(?:disabled?|off|inactive|paused|den(?:y|ied)|block(?:ed)?|forbid(?:den)?|false)\s*$/i
@@ -89,7 +86,7 @@ const NO_RESTRICTIONS = ['disabledautoapprovetools', 'disabledreason', 'allowsam
 const LIKE_RESTRICTION = new RegExp(
   [
     '^(?:disabl|disallow|deny|denied|exclud|allow|only|block|restrict|forbid|prohibit|quarantin|paused|readonly)',
-    '^(?:permi[st]|bann|reject|suppress|omit|mute|expos|except|filter|include$|enabled?(?:for|in|on|when)$)',
+    '^(?:permi[st].*|(?:bann|reject|suppress|mut|expos|includ)(?:e|ed)?|omit|except|filters?|enabled?(?:for|in|on|when))$',
     '(?:white|black|allow|deny|block)list',
   ].join('|'),
 )
