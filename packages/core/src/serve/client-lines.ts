@@ -7,6 +7,7 @@ import type { Awaited } from '../upstream/reading/open-requests.ts'
 import { asUtf8 } from '../util/bytes/decode-text.ts'
 import { exactJson } from '../util/json/exact-json.ts'
 import { isRecord } from '../util/json/json.ts'
+import { isTooDeep, MAX_NESTING } from '../util/json/line-cost.ts'
 import { tryParseExact } from '../util/json/parse-exact.ts'
 import { type Refusal, refusal, refusalOfText, requestId } from './client-message.ts'
 
@@ -73,7 +74,11 @@ export class ClientLines {
   }
 
   #take(value: unknown, source: Buffer): void {
-    const { onValue } = this.#options
+    const { onValue, onRefusal } = this.#options
+    if (isTooDeep(source)) {
+      const problem = `it nests lists and objects more than ${MAX_NESTING} deep`
+      return onRefusal(refusal(isRecord(value) ? requestId(value) : null, problem))
+    }
     if (!Array.isArray(value)) {
       if (isRecord(value) && value['method'] === 'initialize') {
         const { params } = value
@@ -90,6 +95,6 @@ export class ClientLines {
         ? 'the batch is empty'
         : `only MCP ${WITH_BATCHES} has batches; send each message on its own line`
     const ids = batch.filter((one) => isRecord(one)).flatMap((one) => requestId(one) ?? [])
-    for (const id of ids.length > 0 ? ids : [null]) this.#options.onRefusal(refusal(id, problem))
+    for (const id of ids.length > 0 ? ids : [null]) onRefusal(refusal(id, problem))
   }
 }
