@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { needsPosix } from '../../test/support/needs.ts'
+import { needsLinks, needsPosix } from '../../test/support/needs.ts'
 import { JsonRecord } from './json-record.ts'
 
 const parse = (json: unknown) => (Array.isArray(json) ? (json as number[]) : undefined)
@@ -82,4 +82,26 @@ describe('JsonRecord', () => {
     await expect(record().update(() => Promise.reject(new Error('no')))).rejects.toThrow()
     expect(await record().read()).toEqual([1])
   })
+})
+
+it.each([
+  ['no document', 'root:x:0:0::/root:/bin/sh\n', 'root:x:0:0::/root:/bin/sh\n'],
+  ['an older document', '{"n": 0}', '{\n  "n": 1\n}\n'],
+])('a record that is a link to %s leaves what is not its own as it is', async (_, before, after) => {
+  needsLinks()
+  const folder = mkdtempSync(path.join(tmpdir(), 'sb-linked-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const target = path.join(folder, 'elsewhere')
+  const document = path.join(folder, 'record.json')
+  writeFileSync(target, before)
+  symlinkSync(target, document)
+  const record = new JsonRecord<{ n: number }>({
+    document,
+    empty: () => ({ n: 0 }),
+    parse: (json) => json as { n: number },
+    damaged: 'empty',
+  })
+  await record.update((value) => void (value.n = 1))
+  expect(readFileSync(target, 'utf8')).toBe(after)
+  expect(await record.read()).toEqual({ n: 1 })
 })

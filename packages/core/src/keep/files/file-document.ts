@@ -20,7 +20,12 @@ export function fileDocument(file: string): Document {
     },
     update: async (change) => {
       await mkdir(path.dirname(file), { recursive: true, mode: 0o700 })
-      await withFileLock(`${file}.lock`, async () => replaceFile(await placeOf(file), await change(read)))
+      await withFileLock(`${file}.lock`, async () => {
+        const text = await change(read)
+        // A link to what is no document is replaced, and not the file of somebody else that it leads to.
+        const isDocument = /^\uFEFF?\s*(?:[{[]|$)/.test((await read().catch(String)) ?? '')
+        return replaceFile(isDocument ? await placeOf(file) : file, text)
+      })
     },
   }
 }
