@@ -53,5 +53,5 @@ export function toldSchema(given: unknown): Record<string, unknown> | undefined 
 function pointed(root: unknown, ref: string): unknown {
   if (ref !== '#' && !ref.startsWith('#/')) return undefined
   const steps = decodeURIComponent(ref).split('/').slice(1)
-  return steps.reduce((at, step) => fieldsOf(at)[step.replaceAll('~1', '/').replaceAll('~0', '~')] as unknown, root)
+  return steps.reduce((at, step) => fieldsOf(at)[step.replaceAll('~1', '/').replaceAll('~0', '~')], root)
 }
