@@ -161,7 +161,7 @@ export class Journal {
   /** @returns what its log says from now on */
   #free(entry: Entry): Entry {
     this.#size -= 1
-    delete this.of(entry.key)[entry.n]
+    Reflect.deleteProperty(this.of(entry.key), entry.n)
     return { ...entry, state: 'free', answer: undefined }
   }
 
