@@ -296,7 +296,7 @@ describe('bad entries', () => {
       'has a field permission that is not known: did you mean permissions?',
     ],
     [{ command: 'x', excludeTool: ['y'] }, 'has a field excludeTool that is not known: did you mean excludeTools?'],
-    [{ command: 'x', denyTools: ['y'] }, 'has a field denyTools that is not known: did you mean excludeTools?'],
+    [{ command: 'x', denyMethods: ['y'] }, 'has a field denyMethods that is not known: did you mean excludeTools?'],
     [{ command: 'x', onlyThese: ['y'] }, 'has a field onlyThese that is not known: did you mean excludeTools?'],
     [{ command: 'x', includTools: ['y'] }, 'has a field includTools that is not known: did you mean includeTools?'],
     [{ command: 'x', sandBox: true }, 'has a field sandBox that is not known: did you mean sandbox?'],

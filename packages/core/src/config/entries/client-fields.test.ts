@@ -132,7 +132,6 @@ it.each([
   'blockList',
   'toolFilter',
   'tool_configuration',
-  'permission',
   'tool-whitelist',
   'quarantined',
 ])('a field %s, which no client has, is taken for a restriction', (name) => {

@@ -86,7 +86,7 @@ const NO_RESTRICTIONS = ['disabledautoapprovetools', 'disabledreason', 'allowsam
 const LIKE_RESTRICTION = new RegExp(
   [
     '^(?:disabl|disallow|deny|denied|exclud|allow|only|block|restrict|forbid|prohibit|quarantin|paused|readonly)',
-    '^(?:permi[st].*|(?:bann|reject|suppress|mut|expos|includ)(?:e|ed)?|omit|except|filters?|enabled?(?:for|in|on|when))$',
+    '^(?:permit.*|(?:bann|reject|suppress|mut|expos|includ)(?:e|ed)?|omit|except|filters?|enabled?(?:for|in|on|when))$',
     '(?:white|black|allow|deny|block)list',
   ].join('|'),
 )
