@@ -22,9 +22,9 @@ interface CallToObserve {
   args: Readonly<Record<string, unknown>>
   isNamed?: CallStarted['isNamed']
   /** Its event id, when it already has one. */
-  id?: string
+  id?: string | undefined
   /** The rule or answer that allowed it. */
-  allowed?: Allowed
+  allowed?: Allowed | undefined
   flow?: CallFlow | undefined
   /** It gets the answer of a call before, and is not made. */
   isReused?: true

@@ -108,17 +108,29 @@ function callTool(params: unknown, context: CellContext, cancellation: Cancellat
       })
       journaled = entered instanceof Promise ? await entered : entered
     }
-    const { answer } = journaled ?? {}
+    const { name: toolName } = found
     const isNamed = namesOf(found.inputSchema)
-    const about = { kind: 'tool', server: serverName, name: found.name, isNamed } as const
+    const answer = journaled?.answer
     if (answer) {
       permissions?.refuseDenied(found, bound)
-      const reused = await observed(context, { ...about, args: bound, isReused: true }, () => Promise.resolve(answer))
-      context.flow?.returned({ server: serverName, name: found.name }, reused)
+      const about = { kind: 'tool', server: serverName, name: toolName, isNamed, args: bound, isReused: true } as const
+      const reused = await observed(context, about, () => Promise.resolve(answer))
+      context.flow?.returned({ server: serverName, name: toolName }, reused)
       return resultForSandbox(found, reused, raw)
     }
-    const admitted = permissions ? await admit(found, bound) : { args: bound }
-    const call = { ...about, ...admitted, args: journaled?.sentArgs(admitted.args) ?? admitted.args }
+    const admitted = permissions && (await admit(found, bound))
+    const allowedArgs = admitted?.args ?? bound
+    // For speed, one literal.
+    const call = {
+      kind: 'tool',
+      server: serverName,
+      name: toolName,
+      isNamed,
+      args: journaled ? journaled.sentArgs(allowedArgs) : allowedArgs,
+      id: admitted?.id,
+      allowed: admitted?.allowed,
+      flow: admitted?.flow,
+    } as const
     context.flow?.sent(serverName, call.args)
     let isSent = false
     const sent = observed(context, call, ({ meta, onProgress: tell }) => {

@@ -89,7 +89,7 @@ export const SERVER_METHODS: Record<ServerMethod, Serve> = {
   list_tools: listTools,
 }
 
-type AdmittedCall = Admitted | Pick<Admitted, 'args'>
+type AdmittedCall = Pick<Admitted, 'args'> & Partial<Admitted>
 
 /** Asks the server for its resources, which counts as a call and is reported as one. */
 export function listedResources(

@@ -41,7 +41,7 @@ const CARRIED = 'sandbridge/source'
 export function carrySource(message: unknown, json: string): void {
   if (!isRecord(message) || !isRecord(message['result'])) return
   const { result } = message
-  delete result[CARRIED]
+  if (CARRIED in result) delete result[CARRIED]
   if (isRecord(result['structuredContent']) && losesByParsing(json)) result[CARRIED] = memberJson(json, 'result')
 }
 
