@@ -207,7 +207,7 @@ export class Resident {
       if (helloBytes > MAX_HELLO_BYTES + MAX_LINE_BYTES) socket.destroy()
       else lines.push(chunk)
       if (leavesUnread(socket)) socket.destroy()
-      else letOthers(socket)
+      else letOthers(socket, chunk)
     })
     let hasEnded = false
     const over = (): void => {

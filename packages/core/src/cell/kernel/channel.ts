@@ -72,7 +72,7 @@ export class Channel {
     })
     sandbox.stdout.on('data', (chunk: Buffer) => {
       this.#decoder.push(chunk)
-      letOthers(sandbox.stdout)
+      letOthers(sandbox.stdout, chunk)
     })
     sandbox.stdout.on('error', () => {})
     sandbox.stdin.on('error', () => {})

@@ -145,7 +145,7 @@ export class StdioTransport implements Transport {
     stdout?.on('data', (chunk: Buffer) => {
       clearTimeout(idle)
       splitter.push(chunk)
-      letOthers(stdout)
+      letOthers(stdout, chunk)
       // Some servers leave out the end of the line: the message is whole, and nothing follows.
       if (!MESSAGE_ENDS.has(chunk.at(-1))) return
       idle = setTimeout(() => {

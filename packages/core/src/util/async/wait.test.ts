@@ -65,15 +65,18 @@ it('withTimeout returns or throws what it was given for work that takes too long
 
 it('a stream pauses once a turn of the loop is long, and goes on in the next one', () => {
   const stream = new PassThrough()
+  const full = Buffer.alloc(64 << 10)
   const [pause, resume] = [vi.spyOn(stream, 'pause'), vi.spyOn(stream, 'resume')]
   const now = vi.spyOn(performance, 'now').mockReturnValue(0)
-  letOthers(stream)
-  letOthers(stream)
+  letOthers(stream, full)
+  letOthers(stream, full)
   expect(pause).not.toHaveBeenCalled()
   now.mockReturnValue(30)
-  letOthers(stream)
+  letOthers(stream, Buffer.alloc(100))
+  expect(pause).not.toHaveBeenCalled()
+  letOthers(stream, full)
   expect([pause.mock.calls.length, resume.mock.calls.length]).toEqual([1, 0])
   vi.runAllTimers()
-  letOthers(stream)
+  letOthers(stream, full)
   expect([pause.mock.calls.length, resume.mock.calls.length]).toEqual([1, 1])
 })

@@ -15,10 +15,13 @@ export function pauses(): () => Promise<void> | undefined {
   }
 }
 
+/** As much as Node reads at a time: there is most likely more. */
+const FULL_CHUNK_BYTES = 64 << 10
 let turnBegan: number | undefined
 
 /** Node reads on while there is more: called for each chunk, this gives others their turn when it has taken long. */
-export function letOthers(stream: Pick<Readable, 'pause' | 'resume'>): void {
+export function letOthers(stream: Pick<Readable, 'pause' | 'resume'>, chunk: Buffer): void {
+  if (chunk.length < FULL_CHUNK_BYTES) return
   if (turnBegan === undefined) {
     turnBegan = performance.now()
     setImmediate(() => (turnBegan = undefined))
