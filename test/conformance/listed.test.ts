@@ -37,10 +37,6 @@ const MORE_NOT_APPLICABLE: Record<string, Record<string, string>> = {
   '2025-11-25': {
     'tools-call-with-logging': 'the log messages of a server are kept for its errors, and none goes to a client',
   },
-  '2026-07-28': {
-    'input-required-result-result-type':
-      'another scenario leaves a question of the same tool open, and a second one could belong to either call',
-  },
 }
 /** What a cell cannot return, a server can. */
 const PASSED = ['tools-call-embedded-resource', 'tools-call-mixed-content']

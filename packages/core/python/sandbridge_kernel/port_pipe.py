@@ -85,9 +85,10 @@ class PipePort:
 
     def is_unheard(self) -> bool:
         """True if something has arrived that the main thread does not take in, and that can only be an interrupt."""
+        # Another thread asks, and a poll object serves one thread at a time.
         if self._bell is not None:
             return bool(select.select((self._bell,), (), (), 0)[0])
-        return not self._channel.is_calling and bool(self._poll.poll(0))
+        return not self._channel.is_calling and bool(select.select((self.fd,), (), (), 0)[0])
 
     def wait(self, seconds: float | None) -> bool:
         """Block until there is input, or for `seconds` (None: forever). Returns True if there is input."""

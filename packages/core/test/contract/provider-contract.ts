@@ -304,7 +304,7 @@ sorted(module for module in modules if module not in sys.modules)`)
           const running = cells.run(code)
           await cells.printed('up')
           cells.kernel.interrupt()
-          expect((await running).status, code).toBe('interrupted')
+          expect(await running, code).toMatchObject({ status: 'interrupted' })
         }
         const left = `[open(f"/proc/{p}/cmdline").read() for p in os.listdir("/proc") if p.isdigit()
         and open(f"/proc/{p}/stat").read().split()[2] != "Z"].count("sleep\\x00900\\x00"), other.poll(), other.kill(), other.wait(5)`
