@@ -1,13 +1,16 @@
 import * as fs from 'node:fs'
 import { expect, it, vi } from 'vitest'
-import { loadNativeKernel, whyNoKernel } from './native-kernel.ts'
+import { whyNoKernel } from './native-kernel.ts'
 
 vi.mock('node:fs', async (importOriginal) => {
   const original = await importOriginal<typeof fs>()
   return { ...original, readdirSync: vi.fn(original.readdirSync) }
 })
 
-it("the kernel's sources are read again where the first read failed, such as for want of a file descriptor", () => {
+it("the kernel's sources are read again where the first read failed, such as for want of a file descriptor", async () => {
+  // Another test of this worker may have read them.
+  vi.resetModules()
+  const { loadNativeKernel } = await import('./native-kernel.ts')
   vi.mocked(fs.readdirSync).mockImplementationOnce(() => {
     throw new Error('EMFILE: too many open files')
   })
