@@ -20,12 +20,7 @@ export function fileDocument(file: string): Document {
     },
     update: async (change) => {
       await mkdir(path.dirname(file), { recursive: true, mode: 0o700 })
-      await withFileLock(`${file}.lock`, async () => {
-        const text = await change(read)
-        // A link to what is no document is replaced, and not the file of somebody else that it leads to.
-        const isDocument = /^\uFEFF?\s*(?:[{[]|$)/.test((await read().catch(String)) ?? '')
-        return replaceFile(isDocument ? await placeOf(file) : file, text)
-      })
+      await withFileLock(`${file}.lock`, async () => replaceFile(await placeOf(file), await change(read)))
     },
   }
 }
@@ -36,8 +31,10 @@ function noneIfMissing(error: unknown): undefined {
 
 /** Where the text is: the file may be a symbolic link to a place that is synced, and stays one. */
 async function placeOf(file: string): Promise<string> {
-  const target = (): Promise<string> => readlink(file).then((to) => path.resolve(path.dirname(file), to))
-  return realpath(file)
-    .catch(target)
-    .catch(() => file)
+  const target = await readlink(file).catch(() => undefined)
+  if (target === undefined) return file
+  const text = await readOrdinary(file).then(String, noneIfMissing).catch(String)
+  // A link to what is no document is replaced, and not the file of somebody else that it leads to.
+  if (!/^\uFEFF?\s*(?:[{[]|$)/.test(text ?? '')) return file
+  return realpath(file).catch(() => path.resolve(path.dirname(file), target))
 }
