@@ -25,5 +25,10 @@ export interface Sessions {
 
 /** One session for all requests. */
 export function oneSession(session: Session): Sessions {
-  return { only: session, use: (_handle, work) => work(session), readable: () => [session], seen: new Set() }
+  return {
+    only: session,
+    use: (_handle, work) => work(session),
+    readable: () => [session],
+    seen: new Set(),
+  }
 }
