@@ -15,7 +15,7 @@ import { artifactMethods } from './methods/artifact-methods.ts'
 import type { CallOptions, ToolResult } from '../upstream/upstream.ts'
 import { capabilitySummary, summarisedServers } from './capability-summary.ts'
 import { checkMethods } from './methods/check-calls.ts'
-import { checkToolCall } from './methods/check-tool-call.ts'
+import { checkToolCall } from './methods/tool-call-params.ts'
 import {
   type CallContext,
   type CellContext,

@@ -11,7 +11,7 @@ import type { CatalogOptions, KnownFacts, ListedTools, SearchOptions } from './c
 import { CatalogSearch } from './catalog-search.ts'
 import type { CatalogTool } from './model/catalog-tool.ts'
 import { type DocOptions, ToolDocs } from './tool-docs.ts'
-import { checkArguments, type SeenCall } from './arguments/check-arguments.ts'
+import { checkArguments, type SeenCall } from './arguments/seen-call.ts'
 import type { Reason } from './search/search-index.ts'
 import { readMeanings } from './search/meanings-part.ts'
 import { type Wordings } from './search/wordings.ts'

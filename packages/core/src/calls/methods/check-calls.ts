@@ -1,7 +1,7 @@
 // Checks the calls in a cell's source before any of it runs: from known tools, and by asking the user.
 import * as z from 'zod'
 import { bindArguments, UNKNOWN } from '../catalog/arguments/bind.ts'
-import { withoutRaw } from '../catalog/arguments/check-arguments.ts'
+import { withoutRaw } from '../catalog/arguments/seen-call.ts'
 import type { CatalogTool } from '../catalog/model/catalog-tool.ts'
 import { boundedList, boundedRecord } from '../../util/json/bounded-schema.ts'
 import { didYouMeanText } from '../../util/text/did-you-mean.ts'

@@ -3,7 +3,7 @@ import { nameWords } from '../../util/text/python-name.ts'
 import { firstOf } from '../../util/text/count.ts'
 import { BridgeError } from '../../errors.ts'
 import type { Catalog } from '../catalog/catalog.ts'
-import { checkToolCall } from '../methods/check-tool-call.ts'
+import { checkToolCall } from '../methods/tool-call-params.ts'
 
 const PARTS = new Set(
   (

@@ -11,7 +11,7 @@ import { spawnFailure } from './spawn-failure.ts'
 import { fieldsOf, mapTexts, parseJson } from '../../util/json/json.ts'
 import { tellingLine } from './telling-line.ts'
 import { ANSWER_LOST, type Circumstances, type Failure } from './circumstances.ts'
-import { causesOf, isInvalidMessage, RpcRefusal, sessionAfter, statusOf } from './http-status.ts'
+import { causesOf, isInvalidMessage, RpcRefusal, sessionAfter, statusOf } from './refusals.ts'
 import type { ProcessExit } from '../stdio/server-process.ts'
 import { MESSAGE_TOO_LONG } from '../stdio/stdio-transport.ts'
 

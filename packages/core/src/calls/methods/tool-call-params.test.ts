@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import * as z from 'zod'
 import { BridgeError } from '../../errors.ts'
 import { boundedList, boundedRecord } from '../../util/json/bounded-schema.ts'
-import { checkToolCall, MAX_ARGUMENTS, MAX_NAME_CHARS } from './check-tool-call.ts'
+import { checkToolCall, MAX_ARGUMENTS, MAX_NAME_CHARS } from './tool-call-params.ts'
 
 const name = z.string().min(1).max(MAX_NAME_CHARS)
 const schema = z.object({

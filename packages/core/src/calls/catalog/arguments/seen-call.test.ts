@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { UNKNOWN } from './bind.ts'
 import { catalogOfferings } from '../model/catalog-offering.ts'
 import { CatalogTool } from '../model/catalog-tool.ts'
-import { checkArguments, type SeenCall } from './check-arguments.ts'
+import { checkArguments, type SeenCall } from './seen-call.ts'
 import { serverMethod } from '../model/server-methods.ts'
 
 const TOOL = new CatalogTool('s', 's', 'send', {

@@ -1,4 +1,4 @@
-// Checks the params of `call_tool` by hand, for speed; a test compares the check with a schema. Pure.
+// The params of a `call_tool` frame, checked by hand, for speed; a test compares the check with a schema. Pure.
 import { BridgeError } from '../../errors.ts'
 import { isRecord } from '../../util/json/json.ts'
 

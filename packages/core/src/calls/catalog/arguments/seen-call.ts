@@ -1,4 +1,4 @@
-// Checks a call in a cell's source before it runs: as a real call, with unknown values allowed.
+// A call found in source code, checked before the cell runs: as a made call (bind.ts), with unknown values allowed.
 import { BridgeError } from '../../../errors.ts'
 import { bindArguments } from './bind.ts'
 import { promptTexts, type CatalogOffering } from '../model/catalog-offering.ts'
