@@ -7,18 +7,16 @@ import type { ApiClient } from './api/api-client.ts'
 import { ApiError, type Asked, clusterError } from './api/api-errors.ts'
 import type { AttachChannel } from './api/attach-channel.ts'
 import { type ClaimedPod, type PatchStep, readClaim } from './kept/pod-claim.ts'
-import { BRIDGE_LABEL, CONTAINER, MANAGED_SELECTOR } from './pod/pod-manifest.ts'
+import { BRIDGE_LABEL, CONTAINER } from './pod/pod-manifest.ts'
 import { type PodState, readPod } from './pod/pod-state.ts'
 import { PodWatcher } from './pod/pod-watcher.ts'
-import { CLAIM_API } from './warm-pool/sandbox-claim.ts'
 
-type Resource = 'pods' | 'secrets' | 'networkpolicies' | 'sandboxclaims'
+type Resource = 'pods' | 'secrets' | 'networkpolicies'
 
 const GROUPS: Record<Resource, string> = {
   pods: '/api/v1',
   secrets: '/api/v1',
   networkpolicies: '/apis/networking.k8s.io/v1',
-  sandboxclaims: `/apis/${CLAIM_API}`,
 }
 
 /** A running pod may not accept attachments yet. */
@@ -33,16 +31,12 @@ export class Cluster {
   readonly namespace: string
   readonly #name: string
 
-  /**
-   * @param name name of the cluster in messages
-   * @param hasWarmPool pods come from a warm pool and have no label of one bridge
-   */
-  constructor(client: ApiClient, name: string, namespace: string, hasWarmPool = false) {
+  /** @param name name of the cluster in messages */
+  constructor(client: ApiClient, name: string, namespace: string) {
     this.client = client
     this.namespace = namespace
     this.#name = name
-    const watched = hasWarmPool ? MANAGED_SELECTOR : `${BRIDGE_LABEL}=${this.bridge}`
-    this.watcher = new PodWatcher(client, this.path('pods'), watched)
+    this.watcher = new PodWatcher(client, this.path('pods'), `${BRIDGE_LABEL}=${this.bridge}`)
   }
 
   path(resource: Resource, name?: string): string {
@@ -100,11 +94,6 @@ export class Cluster {
   async deletePod(name: string, graceSeconds: 0 | 1): Promise<void> {
     const body = { apiVersion: 'v1', kind: 'DeleteOptions', gracePeriodSeconds: graceSeconds }
     await unlessGone(this.client.request({ method: 'DELETE', path: this.path('pods', name), body }))
-  }
-
-  /** Release a pod of a warm pool; the pool's controller deletes it. @throws ApiError, ApiUnreachable */
-  async deleteSandboxClaim(name: string): Promise<void> {
-    await unlessGone(this.client.request({ method: 'DELETE', path: this.path('sandboxclaims', name) }))
   }
 
   /** Connects to the first process of a running pod. @throws ApiError, ApiUnreachable, BridgeError */

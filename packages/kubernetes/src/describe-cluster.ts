@@ -5,7 +5,6 @@ import { fieldsOf } from '@sandbridge/core/util/json/json.ts'
 import type { Asked } from './api/api-errors.ts'
 import type { Cluster } from './cluster.ts'
 import { openCluster } from './open-cluster.ts'
-import { CLAIM_GROUP } from './warm-pool/sandbox-claim.ts'
 
 /**
  * All permissions that the bridge needs in its namespace. docs/kubernetes.md and the role in deploy/ grant exactly
@@ -21,11 +20,6 @@ export const USED_VERBS: readonly { group: string; resource: string; verbs: Aske
 /** Additional permissions if servers run in pods. The bridge reads no Secrets. */
 export const USED_FOR_SERVERS: typeof USED_VERBS = [{ group: '', resource: 'secrets', verbs: ['create'] }]
 
-/** Additional permissions if pods come from a warm pool. packages/kubernetes/deploy/agent-sandbox grants them. */
-export const USED_FOR_WARM_POOL: typeof USED_VERBS = [
-  { group: CLAIM_GROUP, resource: 'sandboxclaims', verbs: ['create', 'get', 'delete'] },
-]
-
 /** Short, because a person waits at a terminal. */
 const PATIENCE_MS = 3_000
 
@@ -38,15 +32,9 @@ export async function describeCluster({
     const { hasServers, ...choice } = chosen
     const { access, cluster } = await openCluster(choice, PATIENCE_MS)
     const version = await askVersion(cluster)
-    const { warmPool } = choice
-    const used = [
-      ...USED_VERBS,
-      ...(hasServers ? USED_FOR_SERVERS : []),
-      ...(warmPool === undefined ? [] : USED_FOR_WARM_POOL),
-    ]
+    const used = [...USED_VERBS, ...(hasServers ? USED_FOR_SERVERS : [])]
     const missing = await missingVerbs(cluster, used, isDurable)
-    const pool = warmPool === undefined ? '' : `, pods of the warm pool ${warmPool}`
-    const where = `${access.name}, ${access.server.host}, Kubernetes ${version}, namespace ${access.namespace}${pool}`
+    const where = `${access.name}, ${access.server.host}, Kubernetes ${version}, namespace ${access.namespace}`
     if (missing.length === 0) return { usable: true, verdict: where }
     return { usable: false, verdict: `${where}; this user may not ${missing.join(', ')}: see docs/kubernetes.md` }
   } catch (error) {

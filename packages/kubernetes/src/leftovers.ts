@@ -13,7 +13,6 @@ const PENDING_FOR_MS = 60 * 60_000
 
 /** Returns the names of the removed pods. @throws ApiError, ApiUnreachable */
 export async function removeLeftovers(cluster: Cluster, now = Date.now()): Promise<string[]> {
-  // Pods of a warm pool belong to no bridge; the pool's controller removes them.
   const ofOthers = `${MANAGED_SELECTOR},${BRIDGE_LABEL},${BRIDGE_LABEL}!=${cluster.bridge}`
   const items = await cluster.listPods(ofOthers)
   const removed: string[] = []

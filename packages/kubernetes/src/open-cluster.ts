@@ -12,10 +12,10 @@ import { type ClusterAccess, findCluster } from './api/kubeconfig.ts'
  * @throws BridgeError CONFIG_INVALID, SANDBOX_ENGINE_MISSING
  */
 export async function openCluster(
-  { context, namespace, warmPool }: ClusterChoice,
+  { context, namespace }: ClusterChoice,
   patienceMs?: number,
 ): Promise<{ access: ClusterAccess; cluster: Cluster }> {
   const access = await findCluster({ env: process.env, home: homedir(), context, namespace })
   const client = new ApiClient(access.server, new CredentialSource(access), patienceMs)
-  return { access, cluster: new Cluster(client, access.name, access.namespace, warmPool !== undefined) }
+  return { access, cluster: new Cluster(client, access.name, access.namespace) }
 }

@@ -28,7 +28,6 @@ export function createProvider(settings: Settings, mount: unknown): Provider {
     projects,
     context: settings.kubernetesContext,
     namespace: settings.kubernetesNamespace,
-    warmPool: settings.kubernetesWarmPool,
     seccompProfile: settings.kubernetesSeccomp,
     checksNetwork: settings.kubernetesNetwork === 'checked',
     startTimeoutMs: settings.kubernetesStartMs,

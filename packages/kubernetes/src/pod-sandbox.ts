@@ -11,7 +11,6 @@ import type { Cluster } from './cluster.ts'
 import { FollowedPod } from './pod/followed-pod.ts'
 import { explainPodEnd } from './pod/pod-end.ts'
 import { NotStarted, untilRunning } from './pod/pod-start.ts'
-import type { PodState } from './pod/pod-state.ts'
 
 /** A node reports a container's exit reason with a delay: after seconds, or later where it starts many pods at once. */
 const CAUSE_MS = 30_000
@@ -40,9 +39,6 @@ export interface PodSandboxOptions {
   onStderr?: ((chunk: Buffer) => void) | undefined
 }
 
-/** Ends the pod. @param graceSeconds 0: do not wait for the node to confirm the end */
-type EndPod = (graceSeconds: 0 | 1) => Promise<void>
-
 export class PodSandbox implements Sandbox {
   readonly id: string
   readonly provider = 'kubernetes'
@@ -54,15 +50,13 @@ export class PodSandbox implements Sandbox {
   readonly attached: Promise<boolean>
   readonly #options: PodSandboxOptions
   readonly #pace: number
-  readonly #endPod: EndPod
   readonly #channel: AttachChannel
   readonly #pod: FollowedPod
   #disposing: Promise<void> | undefined
 
-  private constructor(options: PodSandboxOptions, endPod: EndPod) {
+  private constructor(options: PodSandboxOptions) {
     this.#options = options
     this.#pace = options.pace ?? 1
-    this.#endPod = endPod
     this.id = options.name
     // Includes the wait for the pod, and for its kernel.
     this.startTimeoutMs = options.startTimeoutMs + 30_000
@@ -81,7 +75,7 @@ export class PodSandbox implements Sandbox {
   /** @throws ApiError, ApiUnreachable, BridgeError if the cluster does not accept the pod */
   static async create({ manifest, ...options }: PodSandboxOptions & { manifest: object }): Promise<PodSandbox> {
     const { cluster, name } = options
-    const sandbox = new PodSandbox(options, (graceSeconds) => cluster.deletePod(name, graceSeconds))
+    const sandbox = new PodSandbox(options)
     try {
       await cluster.create('pods', manifest)
       sandbox.#pod.created()
@@ -91,19 +85,8 @@ export class PodSandbox implements Sandbox {
       if (error instanceof ApiUnreachable) void cluster.deletePod(name, 0).catch(() => {})
       throw error
     }
-    return sandbox.#begin()
-  }
-
-  /** A sandbox whose pod already exists. @param state of that pod @param endPod requests its deletion */
-  static adopt({ state, endPod, ...options }: PodSandboxOptions & { state: PodState; endPod: EndPod }): PodSandbox {
-    const sandbox = new PodSandbox(options, endPod)
-    sandbox.#pod.created(state)
-    return sandbox.#begin()
-  }
-
-  #begin(): this {
-    void this.#live().then((exit) => this.#finish(exit))
-    return this
+    void sandbox.#live().then((exit) => sandbox.#finish(exit))
+    return sandbox
   }
 
   interrupt(): void {
@@ -200,13 +183,14 @@ export class PodSandbox implements Sandbox {
   }
 
   async #remove(): Promise<void> {
+    const { cluster } = this.#options
     try {
-      await this.#endPod(1)
+      await cluster.deletePod(this.id, 1)
       const startedAt = performance.now()
       while (!this.#hasEnded() && performance.now() - startedAt < GONE_MS * this.#pace)
         await this.#pod.changedOrAsked(GONE_AGAIN_MS * this.#pace)
       // An unreachable node never confirms it.
-      if (!this.#hasEnded()) await this.#endPod(0)
+      if (!this.#hasEnded()) await cluster.deletePod(this.id, 0)
     } catch {
       // Without a connection, the pod ends itself, and the next bridge removes its object.
     }

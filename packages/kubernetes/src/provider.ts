@@ -19,9 +19,7 @@ import { openCluster } from './open-cluster.ts'
 import { firstClaim } from './kept/pod-claim.ts'
 import { FILE_BYTES, podManifest, type PodOptions } from './pod/pod-manifest.ts'
 import { PodSandbox } from './pod-sandbox.ts'
-import { poolProgram } from './warm-pool/pool-pod.ts'
 import { startProgram } from './start-program.ts'
-import { takePod } from './warm-pool/warm-pool.ts'
 
 /** The default of MCP_BRIDGE_CONTAINER_USER. */
 const DEFAULT_USER = '65534'
@@ -53,10 +51,6 @@ export interface PodProviderOptions extends ClusterChoice {
 const CHECK_MEMORY_BYTES = 128 << 20
 /** A pod that waits for a node does not delay others. The limit leaves room for other users of the API server. */
 const STARTS_AT_ONCE = 16
-/**
- * All pods of a warm pool share one user, and nodes count processes per user. The kubelet's own limit applies instead.
- */
-const NO_PIDS_LIMIT = 1 << 30
 /** A pod ends itself if its bridge does not connect in this time. The bridge connects as soon as it runs. */
 const INPUT_S = 120
 const CLEAN_MS = 15 * 60_000
@@ -93,8 +87,7 @@ export class KubernetesProvider implements Provider {
     const kernel = loadNativeKernel()
     const name = newPodName()
     const { memoryBytes } = limits
-    const { keepSeconds, warmPool } = this.#options
-    const pidsCount = warmPool === undefined ? this.#options.pidsCount : NO_PIDS_LIMIT
+    const { keepSeconds, pidsCount } = this.#options
     const words = {
       id: name,
       ...(keepSeconds !== undefined && { kept: 1 as const }),
@@ -146,9 +139,8 @@ export class KubernetesProvider implements Provider {
   }
 
   #create(cluster: Cluster, { preamble, isDurable = false, ...parts }: PodParts): Promise<Sandbox> {
-    const { image, warmPool, startTimeoutMs, pace } = this.#options
+    const { image, startTimeoutMs, pace } = this.#options
     const { name } = parts
-    if (warmPool !== undefined) return this.#explained(cluster, () => this.#take(cluster, { ...parts, preamble }))
     const kept = this.#kept(cluster)
     const manifest = this.#manifest(cluster, { ...parts, ...(isDurable && { durable: firstClaim(kept.holder) }) })
     return this.#explained(cluster, (): Promise<Sandbox> =>
@@ -156,26 +148,6 @@ export class KubernetesProvider implements Provider {
         ? kept.start({ name, image, manifest, preamble, startTimeoutMs })
         : PodSandbox.create({ cluster, name, image, manifest, preamble, startTimeoutMs, pace }),
     )
-  }
-
-  async #take(cluster: Cluster, { name, pythonArgs, preamble }: PodParts): Promise<Sandbox> {
-    const { warmPool = '', startTimeoutMs, pace } = this.#options
-    const { state, image } = await takePod(cluster, { name, pool: warmPool, timeoutMs: startTimeoutMs })
-    const program = poolProgram(pythonArgs, this.#environment)
-    return PodSandbox.adopt({
-      cluster,
-      name: state.name,
-      image,
-      state,
-      preamble: Buffer.concat([program, preamble]),
-      startTimeoutMs,
-      pace,
-      endPod: () => cluster.deleteSandboxClaim(name),
-    })
-  }
-
-  get #environment(): Record<string, string> {
-    return kernelEnvironment(Math.max(1, Math.ceil(this.#options.cpus ?? 1)))
   }
 
   #manifest(cluster: Cluster, parts: Pick<PodOptions, 'name' | 'memoryBytes'> & Partial<PodOptions>) {
@@ -189,7 +161,7 @@ export class KubernetesProvider implements Provider {
       projects,
       runtimeClass,
       seccompProfile,
-      environment: this.#environment,
+      environment: kernelEnvironment(Math.max(1, Math.ceil(cpus ?? 1))),
       pythonArgs: [],
       ...parts,
     })
@@ -207,8 +179,8 @@ export class KubernetesProvider implements Provider {
   }
 
   async #openCluster(onProgress: (message: string) => void): Promise<Cluster> {
-    const { context, namespace, warmPool, checksNetwork, startTimeoutMs, targets, pace } = this.#options
-    const { access, cluster } = await openCluster({ context, namespace, warmPool }, pace && PATIENCE_MS * pace)
+    const { context, namespace, checksNetwork, startTimeoutMs, targets, pace } = this.#options
+    const { access, cluster } = await openCluster({ context, namespace }, pace && PATIENCE_MS * pace)
     await ensureNetworkPolicy(cluster)
     // Cleans up in the background; failures are ignored.
     void removeLeftovers(cluster).catch(() => {})

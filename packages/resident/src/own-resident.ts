@@ -3,7 +3,6 @@ import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { type ClientContext, processContext, stateFolder } from '@sandbridge/core/config/settings'
 import { readOrdinaryText } from '@sandbridge/core/util/files'
-import { knownIdle } from './known-idle.ts'
 import { type ResidentKey, residentKey } from './resident-key.ts'
 import { residentPlace, type ResidentPlace } from './run-folder.ts'
 import { SAYS_ON_OR_OFF } from './wants-resident.ts'
@@ -13,7 +12,7 @@ export async function ownResident(): Promise<{ context: ClientContext; key: Resi
   const stateDir = stateFolder(context)
   // One in a comment counts, too: it only makes more of PATH count.
   const [runtime] = /"runtime"\s*:\s*"[^"]*kubernetes/i.exec(settingsText(stateDir)) ?? []
-  const key = residentKey(context, await knownIdle(context, stateDir), runtime)
+  const key = residentKey(context, runtime)
   return { context, key, place: residentPlace(stateDir, key.name) }
 }
 

@@ -1,9 +1,5 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
-import { beforeEach, expect, it, onTestFinished } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { needsPosix } from '@sandbridge/core/test/support/needs.ts'
-import { knownIdle } from './known-idle.ts'
 import { residentKey } from './resident-key.ts'
 
 beforeEach(() => needsPosix('its paths are of POSIX'))
@@ -89,7 +85,7 @@ it('a resident looks for programs in no folder that only its first client has', 
 
 it('all of PATH counts where cells run in a cluster, whose sign-in may need any program', () => {
   const of = (search: string, env: Record<string, string>, runtime: string) =>
-    residentKey({ env: { PATH: search, ...env }, cwd: '/a', home: '/b' }, undefined, runtime)
+    residentKey({ env: { PATH: search, ...env }, cwd: '/a', home: '/b' }, runtime)
   const differs = (env: Record<string, string>, runtime: string): boolean =>
     of('/srv/plugins', env, runtime).name !== of('/srv/others', env, runtime).name
   expect(differs({ MCP_BRIDGE_RUNTIME: 'kubernetes' }, '')).toBe(true)
@@ -97,37 +93,4 @@ it('all of PATH counts where cells run in a cluster, whose sign-in may need any 
   expect(of('/srv/plugins', {}, 'kubernetes').path).toContain('/srv/plugins')
   // The variable wins.
   expect(differs({ MCP_BRIDGE_RUNTIME: 'bubblewrap' }, 'kubernetes')).toBe(false)
-})
-
-it('a variable that changes no setting does not count, whatever its spelling', async () => {
-  const home = mkdtempSync(path.join(tmpdir(), 'sb-idle-'))
-  onTestFinished(() => rmSync(home, { recursive: true, force: true }))
-  const stateDir = path.join(home, 'MCPs')
-  mkdirSync(stateDir)
-  const settings = (text: string): void => writeFileSync(path.join(stateDir, 'settings.json'), text)
-  const nameOf = async (env: Record<string, string>): Promise<string> =>
-    residentKey({ env, cwd: '/a', home }, await knownIdle({ env, home }, stateDir)).name
-  const plain = await nameOf({})
-  const [same, other] = [{ MCP_BRIDGE_TIMEOUT: '30.0', MCP_BRIDGE_RUNTIME: 'AUTO' }, { MCP_BRIDGE_TIMEOUT: '5' }]
-  // The second time from what is kept.
-  for (const _ of [1, 2]) expect([await nameOf(same), await nameOf(other)]).toEqual([plain, key(other, '/a', home)])
-  settings('{"cells": {"timeout": 5}}')
-  expect([await nameOf(same), await nameOf(other)]).toEqual([expect.not.stringMatching(plain), plain])
-  // What follows settings.json in a running bridge must win when that changes.
-  settings('{"permissions": {"preset": "readonly"}}')
-  expect(await nameOf({ MCP_BRIDGE_PERMISSIONS: 'readonly' })).not.toBe(plain)
-  // Each is what holds only beside the other.
-  settings('{"cells": {"maxTimeout": 10}}')
-  expect(await nameOf({ MCP_BRIDGE_MAX_TIMEOUT: '20', MCP_BRIDGE_TIMEOUT: '10' })).not.toBe(plain)
-  // It leads elsewhere from another folder, such as the resident's.
-  const relative = { MCP_BRIDGE_STATE_DIR: path.relative('', stateDir) }
-  expect([await nameOf({ MCP_BRIDGE_STATE_DIR: stateDir }), await nameOf(relative)]).toEqual([
-    plain,
-    key(relative, '/a', home),
-  ])
-  // What it says of features, of which a relay knows nothing.
-  settings('{"registries": {"addresses": ["off"]}}')
-  expect(await nameOf(same)).toBe(plain)
-  settings('{')
-  expect(await nameOf(same)).not.toBe(plain)
 })

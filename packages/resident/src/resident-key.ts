@@ -78,26 +78,17 @@ export interface ResidentKey {
   name: string
   /** The folder that relative paths of settings are meant from; missing when there are none. */
   cwd: string | undefined
-  /** Variables that change no setting. The resident starts without them: for its other clients settings.json holds. */
-  idle: ReadonlySet<string>
   /** The PATH of the resident. */
   readonly path: string
 }
 
-/**
- * @param unchanging variables that change no setting
- * @param runtime what settings.json says of it
- */
+/** @param runtime what settings.json says of it */
 export function residentKey(
   { env, cwd, home }: Pick<ClientContext, 'env' | 'cwd' | 'home'>,
-  unchanging: ReadonlySet<string> = new Set(),
   runtime = '',
 ): ResidentKey {
-  // A relative path changes nothing in this folder only.
-  const idle = new Set([...unchanging].filter((name) => !hasRelative(name, env[name] ?? '')))
   const counts = (name: string): boolean =>
     !OWN.has(name) &&
-    !idle.has(name) &&
     (VARIABLES.has(name) || PREFIXES.some((prefix) => name.startsWith(prefix)) || PROXIES.has(name.toLowerCase()))
   const variables = Object.entries(withoutLaunchers(env))
     .filter(([name, value = '']) => counts(name) && value !== '' && !isUsual(name, value, home))
@@ -122,7 +113,6 @@ export function residentKey(
     text,
     name: nameOfKey(text),
     cwd: folder,
-    idle,
     // Only the relay that starts it asks.
     get path() {
       return residentPath(env['PATH'], found)

@@ -20,7 +20,6 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { Bridge } from '../../core/src/bridge/bridge.ts'
 import { readSettings } from '../../core/src/config/settings/settings.ts'
 import { controlLine } from '../src/protocol.ts'
-import { knownIdle } from '../src/known-idle.ts'
 import { residentKey } from '../src/resident-key.ts'
 import { SocketTransport } from '../src/process/socket-transport.ts'
 import { SILENT } from '../../core/src/util/log.ts'
@@ -354,8 +353,7 @@ describe('a command that is hostile', () => {
   const hears = async (house: ResidentHome, ann: RelayClient, said: object[], words: string[]): Promise<string> => {
     const pid = house.residents()[0]!
     const { cwd, env } = house.placeOf('ann')
-    const idle = await knownIdle({ env, home: house.home }, path.join(house.home, 'MCPs'))
-    const key = residentKey({ env, cwd, home: house.home }, idle).text
+    const key = residentKey({ env, cwd, home: house.home }).text
     const name = readdirSync(house.folder).find((one) => one.endsWith('.d'))!
     const socket = connectSocket(path.join(house.folder, name, 's'))
     atEnd(() => void socket.destroy())

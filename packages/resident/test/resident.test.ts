@@ -687,22 +687,6 @@ describe.concurrent('without a setting', () => {
     expect(await ann.exited).toBe(0)
   })
 
-  it('a variable that says what settings.json says splits no resident, and holds when that says otherwise', async () => {
-    const { connect, residents, home } = residentHome({ who: WHO })
-    settingsOf(home, '{ "cells": { "timeout": 5 } }')
-    const [ann, bob] = [await connect('ann'), await connect('bob', { MCP_BRIDGE_TIMEOUT: '5.0' })]
-    expect(await Promise.all([who(ann), who(bob)])).toEqual(['ann', 'bob'])
-    expect(residents()).toHaveLength(1)
-    expect(await who(await connect('control', { MCP_BRIDGE_TIMEOUT: '6' }))).toBe('control')
-    expect(residents()).toHaveLength(2)
-    // The resident that runs still has 5 seconds.
-    settingsOf(home, '{ "cells": { "timeout": 7 } }')
-    const cyd = await connect('cyd', { MCP_BRIDGE_TIMEOUT: '7' })
-    expect(await who(cyd)).toBe('cyd')
-    expect(cyd.said()).toContain('settings have changed since it started')
-    expect(residents()).toHaveLength(2)
-  })
-
   it('each client is told of its own variables that are misspelt', { timeout: 120_000 }, async () => {
     const { connect, residents, placeOf } = residentHome({})
     const own = { MCP_BRIDGE_TIMOUT: '5' }

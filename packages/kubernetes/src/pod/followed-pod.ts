@@ -19,9 +19,8 @@ export class FollowedPod {
     this.#follow = cluster.watcher.follow(name, (pod) => this.#see(pod ?? 'gone'))
   }
 
-  /** Call after the pod was created: from now on, a missing pod counts as gone. @param state if it is already known */
-  created(state?: PodState): void {
-    this.state ??= state
+  /** Call after the pod was created: from now on, a missing pod counts as gone. */
+  created(): void {
     this.#follow.created()
   }
 

@@ -6,7 +6,7 @@ import { expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { addSettings, readSettings } from '../../../core/src/config/settings/settings.ts'
 import { HTTP_SETTINGS, httpSettings } from '@sandbridge/http/settings.ts'
-import { USED_FOR_SERVERS, USED_FOR_WARM_POOL, USED_VERBS } from '../../src/describe-cluster.ts'
+import { USED_FOR_SERVERS, USED_VERBS } from '../../src/describe-cluster.ts'
 import { programPolicyManifest } from '../../src/pod/program-manifest.ts'
 import { Metrics } from '@sandbridge/telemetry/metrics.ts'
 import { prometheusText } from '@sandbridge/telemetry/prometheus.ts'
@@ -20,7 +20,7 @@ addSettings('HTTP', HTTP_SETTINGS)
 const EVERYTHING = {
   metrics: { enabled: true, serviceMonitor: { enabled: true, labels: { release: 'prometheus' } } },
   autoscaling: { enabled: true },
-  sandboxes: { namespace: 'sandbridge-sandboxes', warmPool: 'sandbridge' },
+  sandboxes: { namespace: 'sandbridge-sandboxes' },
   serversInPods: { enabled: true, image: 'registry.example.com/node-uv:1' },
   servers: { time: { command: 'uvx', args: ['mcp-server-time', '--local-timezone="UTC"'] } },
   settings: { MCP_BRIDGE_MEMORY: '256m' },
@@ -84,12 +84,12 @@ it('the Helm chart installs the same objects as the kustomize base of the bridge
   expect(essentials(rendered())).toEqual(base)
 })
 
-it('the role in the Helm chart has exactly the verbs that the bridge uses, with servers in pods and a warm pool or without', () => {
+it('the role in the Helm chart has exactly the verbs that the bridge uses, with servers in pods or without', () => {
   const used = (verbs: typeof USED_VERBS) =>
     grants(verbs.map(({ group, resource, verbs: all }) => ({ apiGroups: [group], resources: [resource], verbs: all })))
   for (const [values, verbs] of [
     [{}, USED_VERBS],
-    [EVERYTHING, [...USED_VERBS, ...USED_FOR_SERVERS, ...USED_FOR_WARM_POOL]],
+    [EVERYTHING, [...USED_VERBS, ...USED_FOR_SERVERS]],
   ] as const) {
     const roles = rendered(values).filter(({ kind }) => kind.endsWith('Role'))
     expect(roles.map(({ rules = [] }) => grants(rules))).toEqual([used(verbs)])
@@ -116,7 +116,6 @@ it('a bridge of the Helm chart with everything switched on has settings that are
   expect(settings).toMatchObject({
     memoryBytes: 256 << 20,
     metrics: { host: '0.0.0.0', port: 9464 },
-    kubernetesWarmPool: 'sandbridge',
     upstreams: 'pods',
     jailImage: 'registry.example.com/node-uv:1',
     serversConfig: ['/etc/sandbridge/mcp-servers.json'],

@@ -14,15 +14,7 @@ import { seccompProfile } from '@sandbridge/containers/seccomp-profile.ts'
 import { USED_VERBS } from '../../src/describe-cluster.ts'
 import { toolOrSkip } from '../support/cluster-tools.ts'
 import { expand, type Manifest, restrictedViolations } from '../support/fake-cluster/manifest.ts'
-import {
-  BRIDGE_BASE,
-  baseObjects,
-  grants,
-  parseObjects,
-  type Resource,
-  SANDBOXES_BASE,
-  WARM_POOL_BASE,
-} from '../support/manifests.ts'
+import { BRIDGE_BASE, baseObjects, grants, parseObjects, type Resource, SANDBOXES_BASE } from '../support/manifests.ts'
 
 addSettings('HTTP', HTTP_SETTINGS)
 
@@ -49,7 +41,6 @@ it('the network policy in the manifests is the one that the bridge makes', () =>
 it.for([
   ['sandboxes', SANDBOXES_BASE],
   ['a bridge', BRIDGE_BASE],
-  ['a warm pool', WARM_POOL_BASE],
 ] as const)('kubectl renders the manifests of %s', ([, folder]) => {
   const { stdout, stderr } = toolOrSkip('kubectl')('kustomize', folder)
   const inOrder = (all: Resource[]) =>

@@ -6,8 +6,6 @@ import { parse, parseAllDocuments } from 'yaml'
 const DEPLOY = path.join(import.meta.dirname, '../../deploy')
 /** What a bridge needs in a cluster, wherever it runs. */
 export const SANDBOXES_BASE = path.join(DEPLOY, 'kubernetes')
-/** What pods of a warm pool need in addition. */
-export const WARM_POOL_BASE = path.join(DEPLOY, 'agent-sandbox')
 /** A bridge inside the cluster. */
 export const BRIDGE_BASE = path.join(DEPLOY, 'kubernetes-bridge')
 export const CHART = path.join(DEPLOY, 'helm/sandbridge')

@@ -39,7 +39,7 @@ async function keepsItsName(isWelcome: boolean, work: string): Promise<boolean> 
   await new Promise((resolve) => child.stdout.once('data', resolve))
   const relay = new Relay({
     context: { env: {}, cwd: stateDir, home: stateDir, ownPaths: [] },
-    key: { name: 'abc', text: '{}', idle: new Set() } as never,
+    key: { name: 'abc', text: '{}' } as never,
     place,
     cacheDir: stateDir,
     input: new PassThrough(),

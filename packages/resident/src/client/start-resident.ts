@@ -40,10 +40,6 @@ function usualOnes(): Record<string, string> {
   return existsSync(path.join(usual['XDG_RUNTIME_DIR']!, 'bus')) ? usual : {}
 }
 
-function withoutIdle(env: ClientContext['env'], { idle }: ResidentKey): ClientContext['env'] {
-  return Object.fromEntries(Object.entries(withoutLaunchers(env)).filter(([name]) => !idle.has(name)))
-}
-
 /**
  * @param onFailed it has ended instead of running, with this exit code; one that another was faster than has not failed
  * @throws what node:fs and node:child_process throw
@@ -59,7 +55,7 @@ export function startResident(
     const child = spawn(process.execPath, [...process.execArgv, ownScript(context.ownPaths[0]), 'resident', key.name], {
       // On Windows, of the drive that has Node: another one may be taken out.
       cwd: key.cwd ?? path.parse(process.execPath).root,
-      env: mergedEnvironment<string | undefined>([usualOnes(), withoutIdle(context.env, key), { PATH: key.path }]),
+      env: mergedEnvironment<string | undefined>([usualOnes(), withoutLaunchers(context.env), { PATH: key.path }]),
       detached: true,
       windowsHide: true,
       stdio: ['pipe', log, log],

@@ -5,7 +5,7 @@ export { type ClientContext, type Environment, processContext, variablesOfPlaces
 export { checkSettings, groupOf, keyOf, settingNamed } from './file/check-file.ts'
 export { type LiveSettings, loadLiveSettings } from './file/live-settings.ts'
 export { loadSettings, readSettingsFile, settingsFile } from './file/load-settings.ts'
-export { givenValues, variableOf } from './given-texts.ts'
+export { givenValues } from './given-texts.ts'
 export { isPackageList, listReplacedBy, packagesSource } from './kept-packages.ts'
 export { type MaskKind, PACKAGE_WORD } from './sandbox.ts'
 export {

@@ -150,12 +150,6 @@ export const SANDBOX_SETTINGS = {
     'How long a pod may take to start.',
     seconds({ standard: 60, min: 5, max: 1800 }),
   ),
-  kubernetesWarmPool: setting(
-    'sandbox.kubernetesWarmPool',
-    'MCP_BRIDGE_KUBERNETES=warmPool',
-    'A SandboxWarmPool of agent-sandbox that pods are taken from.',
-    pattern('the name of a SandboxWarmPool', /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/),
-  ),
   mask: setting(
     'sandbox.mask',
     'MCP_BRIDGE_MASK',

@@ -159,10 +159,6 @@ function contradictions(values: Settings, given: Values): string[] {
   if (values.upstreams === 'pods' && runtime !== 'kubernetes')
     found.push(`MCP_BRIDGE_KUBERNETES=servers=pods needs MCP_BRIDGE_RUNTIME=kubernetes, and it is ${runtime}.`)
   if (session === 'durable' && runtime !== 'kubernetes') found.push(ONLY_PODS)
-  if (session === 'durable' && values.kubernetesWarmPool !== undefined) {
-    const why = 'the pods of a warm pool end with their bridge'
-    found.push(`MCP_BRIDGE_SESSION=durable does not go with MCP_BRIDGE_KUBERNETES=warmPool: ${why}. Unset one.`)
-  }
   return found
 }
 

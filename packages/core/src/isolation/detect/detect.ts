@@ -125,10 +125,10 @@ function refused({ name, verdict }: Candidate, reason: string): Candidate {
 
 /** Asks the cluster without creating anything. */
 async function probeCluster(settings: Partial<Settings>): Promise<Candidate> {
-  const { kubernetesContext: context, kubernetesNamespace: namespace, kubernetesWarmPool: warmPool } = settings
+  const { kubernetesContext: context, kubernetesNamespace: namespace } = settings
   const needs = { hasServers: settings.upstreams === 'pods', isDurable: settings.session === 'durable' }
   const { describeCluster } = await kubernetes.for(AS_PODS)
-  return { name: 'kubernetes', ...(await describeCluster({ context, namespace, warmPool, ...needs })) }
+  return { name: 'kubernetes', ...(await describeCluster({ context, namespace, ...needs })) }
 }
 
 /** What `auto` knows of this machine beside what its engines say. */

@@ -22,8 +22,6 @@ interface KubernetesPart {
 export interface ClusterChoice {
   context?: string | undefined
   namespace?: string | undefined
-  /** A SandboxWarmPool from which to take pods, as its template defines them. Missing: the bridge creates pods. */
-  warmPool?: string | undefined
 }
 
 export interface DescribedCluster extends ClusterChoice {

@@ -27,7 +27,7 @@ export function verbOf(method: string, url: URL): string {
   if (method === 'DELETE') return 'delete'
   if (method === 'PATCH') return 'patch'
   if (url.searchParams.get('watch') === 'true') return 'watch'
-  return /\/(pods|networkpolicies|sandboxclaims)$/.test(url.pathname) ? 'list' : 'get'
+  return /\/(pods|networkpolicies)$/.test(url.pathname) ? 'list' : 'get'
 }
 
 /** Applies a JSON patch of texts; undefined when one of its tests fails. */

@@ -13,7 +13,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { WebSocketServer } from 'ws'
 import { makeCertificate, type Pair } from '@sandbridge/core/test/support/make-certificate.ts'
 import { answerPolicies, applyPatch, readJson, refuseUpgrade, send, status, verbOf } from './answers.ts'
-import { ClaimStore } from './claims.ts'
 import { type Manifest, type PodStatus, restrictedViolations } from './manifest.ts'
 import { type RunningContainer, runContainer } from './node.ts'
 import { type Secret, SecretStore } from './secrets.ts'
@@ -22,8 +21,6 @@ import { PodStore } from './store.ts'
 const TOKEN = 'fake-cluster-token'
 const PODS = /^\/api\/v1\/namespaces\/([^/]+)\/pods(?:\/([^/]+))?(\/attach)?$/
 const SECRETS = /^\/api\/v1\/namespaces\/[^/]+\/secrets$/
-const CLAIMS =
-  /^\/apis\/extensions\.agents\.x-k8s\.io\/v1beta1\/namespaces\/[^/]+\/sandboxclaims(?:\/([^/]+))?(?:\/status)?$/
 const POLICIES = /^\/apis\/networking\.k8s\.io\/v1\/namespaces\/([^/]+)\/networkpolicies(?:\/([^/]+))?$/
 /** A real kubelet reports the end of a container shortly after its output has ended. */
 const STATUS_AFTER_MS = 150
@@ -50,8 +47,6 @@ export class FakeCluster {
   readonly pods = new PodStore()
   readonly secrets = new SecretStore(this.pods)
   readonly policies = new Map<string, { spec?: unknown }>()
-  /** Missing: agent-sandbox is not installed. */
-  claims: ClaimStore | undefined
   /** All requests, as `GET /path`. */
   readonly requests: string[] = []
   /** Verbs that RBAC was asked for, as `verb group/resource`. */
@@ -267,8 +262,6 @@ export class FakeCluster {
     if (url.pathname === '/version') return send(response, 200, { gitVersion: 'v1.99.0-fake' })
     if (url.pathname.endsWith('/selfsubjectaccessreviews')) return this.#review(response, body)
     if (method === 'POST' && SECRETS.test(url.pathname)) return this.secrets.create(response, body as Secret)
-    const claim = this.claims && CLAIMS.exec(url.pathname)
-    if (claim) return this.claims!.answer(response, { method, name: claim[1], body })
     const [, policyNamespace, policy] = POLICIES.exec(url.pathname) ?? []
     if (policyNamespace !== undefined) return answerPolicies(this.policies, response, method, policy, body)
     const [, namespace, name] = PODS.exec(url.pathname) ?? []

@@ -11,11 +11,8 @@ const MAX_TOLD = 20
 /** Longest number or choice that is shown. */
 const MAX_PLAIN = 24
 
-/**
- * @param file is named in problems and places
- * @param knowsAll false before features have added their settings: an unknown name may be one of theirs
- */
-export function checkSettings(text: string, file: string, context: SettingContext, knowsAll = true): FileSettings {
+/** @param file is named in problems and places */
+export function checkSettings(text: string, file: string, context: SettingContext): FileSettings {
   if (text.trim() === '') return { values: new Map(), problems: [], warnings: [] }
   const tree = readJsonTree(text)
   if ('reason' in tree) return invalid([`${file}:${tree.place.line}:${tree.place.column}: ${tree.reason}`])
@@ -32,14 +29,12 @@ export function checkSettings(text: string, file: string, context: SettingContex
     if (group === '$schema') continue
     if (problems.length >= MAX_TOLD) break
     const members = all.filter((one) => one.name.startsWith(`${group}.`))
-    if (members.length === 0 && !knowsAll) continue
-    else if (members.length === 0) problems.push(`${at([group])}: ${unknownGroup(group, all)}`)
+    if (members.length === 0) problems.push(`${at([group])}: ${unknownGroup(group, all)}`)
     else if (!isRecord(values)) problems.push(`${at([group])}: ${group}: is not an object with settings`)
     else {
       for (const [key, value] of Object.entries(values)) {
         if (problems.length >= MAX_TOLD) break
         const known = members.find((one) => one.name === `${group}.${key}`)
-        if (!known && !knowsAll) continue
         const reason = known ? refused(value, known, context) : unknownKey(key, group, all)
         const place = `${at([group, key])}: ${visibleName(`${group}.${key}`)}`
         if (reason !== undefined) problems.push(`${place}: ${reason}`)

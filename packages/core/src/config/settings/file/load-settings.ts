@@ -24,12 +24,11 @@ export function settingsFile(context: SettingContext): string {
   return path.join(parse(stateDir, set, context) ?? stateDir.whenMissing(context), SETTINGS_FILE)
 }
 
-/** Never throws: a file that cannot be used has problems. @param knowsAll see `checkSettings` */
+/** Never throws: a file that cannot be used has problems. */
 export async function readSettingsFile(
   file: string,
   context: SettingContext,
   fileSystem: ConfigFileSystem = nodeFileSystem,
-  knowsAll = true,
 ): Promise<FileSettings> {
   const read = await readFileOrLink(fileSystem, file)
   if ('absent' in read) return { values: new Map(), problems: [], warnings: [] }
@@ -38,7 +37,7 @@ export async function readSettingsFile(
     return { values: new Map(), problems: [`${file} ${reason}`], warnings: [] }
   // The parser is loaded only if there is a file.
   const { checkSettings } = await import('./check-file.ts')
-  const found = checkSettings(read.text, file, context, knowsAll)
+  const found = checkSettings(read.text, file, context)
   return { ...found, warnings: modeWarnings(file, found, context) }
 }
 
