@@ -6,6 +6,9 @@ const of = (a: unknown, more: object = {}) => ({ type: 'object', properties: { a
 it.each([
   ['a type that there is not', of({ type: 'any' })],
   ['a reference to nothing', of({ $ref: '#/definitions/none' })],
+  ['a reference to what every object has', of({ $ref: '#/__proto__' })],
+  ['a reference through a list to none of its items', of({ $ref: '#/anyOf/01' }, { anyOf: [{}, {}] })],
+  ['a reference that cannot be decoded', of({ $ref: '#/$defs/100%' }, { $defs: { '100%': {} } })],
   ['a reference to another place', of({ $ref: 'https://x.example/y.json' })],
   ['an expression that is none', of({ type: 'string', pattern: '^[\\w-.]+$' })],
   ['a field that says itself that it is required', of({ type: 'string', required: true })],
@@ -25,6 +28,8 @@ it.each([
 it.each([
   of({ type: ['string', 'null'], format: 'uint128', 'x-own': { type: 'any' } }),
   of({ $ref: '#/$defs/X~1Y' }, { $defs: { 'X/Y': { anyOf: [{ type: 'string' }, { $ref: '#' }] } } }),
+  of({ $ref: '#/anyOf/1' }, { anyOf: [{}, { type: 'object' }] }),
+  of({ $ref: '#/$defs/__proto__' }, { $defs: JSON.parse('{"__proto__": {"type": "string"}}') as object }),
   of({ type: 'array', items: [{ type: 'string' }] }, { $schema: 'https://json-schema.org/draft/2020-12/schema' }),
   of({ type: 'string', enum: ['a'], pattern: '^a$', nullable: true }, { additionalProperties: false, required: ['a'] }),
 ])('a schema that clients compile is told as it is: %j', (schema) => {

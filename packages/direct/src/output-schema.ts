@@ -1,7 +1,8 @@
 // The schema of a tool's results, as a client can be told it. Many clients compile every schema of a list, and refuse
 // the whole list for one that they cannot: the tools of all servers.
 import * as z from 'zod'
-import { fieldsOf, isRecord } from '@sandbridge/core/util/json/json.ts'
+import { lookUp } from '@sandbridge/core/calls/catalog'
+import { isRecord } from '@sandbridge/core/util/json/json.ts'
 
 const type = z.enum(['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'])
 const schema: z.ZodType = z.lazy(() => z.union([z.boolean(), fields]))
@@ -43,15 +44,10 @@ export function toldSchema(given: unknown): Record<string, unknown> | undefined 
   if (!isRecord(given) || given['type'] !== 'object') return undefined
   try {
     const refs = [...JSON.stringify(given).matchAll(REF)].map(([, ref]) => ref!)
-    return refs.every((ref) => isRecord(pointed(given, ref))) && fields.safeParse(given).success ? given : undefined
+    const isWhole = refs.every((ref) => decodeURI(ref) && isRecord(lookUp(ref, given)))
+    return isWhole && fields.safeParse(given).success ? given : undefined
   } catch {
-    // It is nested too deeply.
+    // It is nested too deeply, or a reference cannot be decoded.
     return undefined
   }
-}
-
-function pointed(root: unknown, ref: string): unknown {
-  if (ref !== '#' && !ref.startsWith('#/')) return undefined
-  const steps = decodeURIComponent(ref).split('/').slice(1)
-  return steps.reduce((at, step) => fieldsOf(at)[step.replaceAll('~1', '/').replaceAll('~0', '~')], root)
 }

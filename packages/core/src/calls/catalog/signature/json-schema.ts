@@ -139,9 +139,8 @@ export function lookUp(reference: string, root: unknown): unknown {
     // A schema with an `$id` is a document of its own, with other targets.
     if (node !== root && isRecord(node) && typeof node['$id'] === 'string') return undefined
     const key = unescapePointer(part)
-    if (Array.isArray(node)) node = node[Number(key)]
-    else if (isRecord(node) && Object.hasOwn(node, key)) node = node[key]
-    else return undefined
+    if (typeof node !== 'object' || node === null || !Object.hasOwn(node, key)) return undefined
+    node = Reflect.get(node, key)
   }
   return node
 }

@@ -34,6 +34,9 @@ it.each([
   [{ $ref: '#/nowhere' }, 'Any'],
   [{ $ref: 'https://example.com/schema' }, 'Any'],
   [{ $ref: '#' }, 'Any'],
+  [{ $ref: '#/__proto__' }, 'Any'],
+  [{ $ref: '#/x/1', x: [{}, { type: 'string' }] }, 'str'],
+  [{ $ref: '#/x/01', x: [{}, { type: 'string' }] }, 'Any'],
 ])('the Python type of %j is as expected', (schema, expected) => {
   expect(type(schema)).toBe(expected)
 })
