@@ -116,6 +116,7 @@ describe('the messages in a body', () => {
     [`${INITIALIZE}${INITIALIZE}`, 1, /Parse error/],
     ['{"jsonrpc":"2.0","id":"x","method":5}', 'x', /a method is a text, not a number: 5/],
     ['{"jsonrpc":"2.0","id":[1],"method":"ping"}', null, /an id is a text or a whole number/],
+    [Buffer.from('{"jsonrpc":"2.0","id":7,"method":"ping","params":{"x":"é"}}', 'latin1'), 7, /not UTF-8/],
     [message('tools/call', { name: 'x', arguments: '{"code": ' }), 1, /`arguments` is an object, not a text: .*code/],
   ])('the bridge says what it cannot read: %s', async (body, id, why) => {
     const { send } = await serve()
@@ -168,6 +169,8 @@ describe('an address', () => {
     const { send } = await serve()
     expect(read((await send({ path: '/mcp/' })).body)).toMatchObject(opened)
     expect((await send({ path: '/mcp/x' })).status).toBe(404)
+    for (const path of ['//mcp', 'http://127.0.0.1/mcp', '/mcp//?a=/b', 'HTTPS://bridge.example.com/mcp?x'])
+      expect((await send({ path })).status, path).toBe(200)
   })
 
   it('the refusal of a name says which setting makes it known', async () => {
@@ -180,6 +183,7 @@ describe('an address', () => {
 
   it('the setting takes several addresses and names', async () => {
     const publicNames = ['https://bridge.example.com/mcp', 'host.docker.internal', 'http://Sandbridge:8080/mcp']
+    publicNames.unshift('chrome-extension://abcdef')
     const { port, status } = await serve({ host: '0.0.0.0', publicNames, trustedProxies: ['127.0.0.1'] })
     const as = (host: string, more: Record<string, string> = {}) =>
       status({ headers: { host: `${host}:${port}`, ...more } })
@@ -193,6 +197,9 @@ describe('an address', () => {
     expect(await as('sandbridge', unencrypted)).toBe(200)
     expect(await as('bridge.example.com', { origin: 'http://sandbridge:8080' })).toBe(200)
     expect(await as('bridge.example.com', { origin: 'http://host.docker.internal' })).toBe(403)
+    expect(await as('sandbridge', { origin: 'chrome-extension://abcdef' })).toBe(200)
+    expect(await as('sandbridge', { origin: 'chrome-extension://ghijkl' })).toBe(403)
+    expect(await as('sandbridge', { origin: 'null' })).toBe(403)
   })
 
   it('a web page of an allowed origin may read responses; its browser asks without a token', async () => {

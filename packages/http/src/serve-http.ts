@@ -133,7 +133,9 @@ export async function serveHttp(
   let isDraining = false
 
   async function answer(request: ServerRequest, response: ServerResponse): Promise<void> {
-    const path = request.url.replace(/\?.*/s, '').replace(/\/$/, '')
+    // A proxy writes the whole address (RFC 9112, section 3.2.2), and many clients one slash too many.
+    request.url = request.url.replace(/^https?:\/\/[^/?]*/i, '')
+    const path = request.url.replace(/\?.*/s, '').replace(/\/+/g, '/').replace(/\/$/, '')
     if (HEALTH_PATHS.includes(path)) {
       if (guard.isAddressed(request, response)) answerHealth(request, response, path)
       return

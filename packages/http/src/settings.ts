@@ -1,5 +1,5 @@
 // The settings of `run --http`.
-import { isLoopback } from '@sandbridge/core/util/net'
+import { isHttpUrl, isLoopback } from '@sandbridge/core/util/net'
 import {
   DAY_S,
   isPlainHttpAddress,
@@ -20,19 +20,20 @@ const issuers = words(
 )
 
 const publicNames = words(
-  'http or https addresses without a user name, a query or a fragment, such as https://bridge.example.com/mcp, and names of hosts, such as host.docker.internal',
+  'http or https addresses without a user name, a query or a fragment, such as https://bridge.example.com/mcp, names of hosts, such as host.docker.internal, and origins of extensions',
   /./,
 )
 
-const HOST_NAME = /^[a-z\d]([a-z\d.-]*[a-z\d])?$/i
+/** Of a host, or of the pages of an app or a browser's extension: `chrome-extension://abc`. */
+const NAME = /^((?!https?:)[a-z][a-z\d+.-]*:\/\/)?[a-z\d]([a-z\d.-]*[a-z\d])?$/i
 
 function isPublicName(given: string): boolean {
-  return given.includes('://') ? isPlainHttpAddress(given) && !given.includes('@') : HOST_NAME.test(given)
+  return NAME.test(given) || (isPlainHttpAddress(given) && !given.includes('@'))
 }
 
 /** The address at which all clients reach the bridge, of those in the setting. */
 export function publicUrlOf({ publicNames: all }: { publicNames: readonly string[] }): string | undefined {
-  return all.find((one) => one.includes('://'))
+  return all.find(isHttpUrl)
 }
 
 /** RFC 8414, section 2. Without TLS, anyone on the network path could publish keys. */

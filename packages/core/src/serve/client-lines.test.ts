@@ -14,6 +14,10 @@ const refused = (id: unknown, code = -32_600, message = /./) =>
 
 /** What a bridge reads from these lines, and what it answers. */
 async function read(...lines: unknown[]) {
+  return readAs('utf8', lines)
+}
+
+async function readAs(encoding: BufferEncoding, lines: unknown[]) {
   const values: unknown[] = []
   const refusals: Refusal[] = []
   const reader = new ClientLines({
@@ -24,7 +28,7 @@ async function read(...lines: unknown[]) {
     onRefusal: (one) => refusals.push(one),
     open,
   })
-  for (const line of lines) reader.push(Buffer.from(typeof line === 'string' ? line : JSON.stringify(line)))
+  for (const line of lines) reader.push(Buffer.from(typeof line === 'string' ? line : JSON.stringify(line), encoding))
   // A message over several lines is waited for.
   if (values.length + refusals.length === 0) await expect.poll(() => values.length + refusals.length).toBeGreaterThan(0)
   return { values, refusals }
@@ -54,6 +58,12 @@ describe('a line of a client', () => {
   ])('the reader answers what it cannot read, and says what that was: %s', async (_what, line, id) => {
     const { refusals } = await read(line)
     expect(refusals).toEqual([refused(id, -32_700, /^Parse error: this is not JSON.*: /)])
+  })
+
+  it('the reader refuses bytes that are no UTF-8, which would become another text', async () => {
+    const line = { ...PING, method: 'é' }
+    expect(await readAs('latin1', [line])).toEqual({ values: [], refusals: [refused(1, -32_700, /not UTF-8: /)] })
+    expect((await read(line)).values).toEqual([line])
   })
 
   it('the reader refuses a message that what reads it could not follow, on one line or on several', async () => {

@@ -1,5 +1,6 @@
 // The lines of a client, over stdio or through its relay: each JSON value in them, batches taken apart, and the answer
 // to what cannot be read. Loads no MCP package, because a relay has none.
+import { isUtf8 } from 'node:buffer'
 import { answeredBy, leadingValues } from '../upstream/reading/read-text.ts'
 import { UnfinishedMessage } from '../upstream/reading/unfinished-message.ts'
 import { unreadable } from '../upstream/reading/lenient-message.ts'
@@ -41,6 +42,7 @@ export class ClientLines {
   push(given: Buffer): void {
     const line = asUtf8(given)
     const text = line.toString()
+    if (!isUtf8(line)) return this.#options.onRefusal(refusalOfText(text, 'not UTF-8'))
     const value = tryParseExact(text)
     if (value !== undefined) {
       this.#endUnfinished()

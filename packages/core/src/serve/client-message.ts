@@ -62,9 +62,9 @@ function shown(value: unknown): string {
   return `${kindOf(value)}: ${quote(exactJson(value))}`
 }
 
-/** @returns what a client is answered that sent a text which is not JSON */
-export function refusalOfText(text: string): Refusal {
-  const message = `Parse error: this is ${whyNot(text)}: ${quote(text)}`
+/** @returns what a client is answered that sent a text which is not JSON, or bytes which are no text */
+export function refusalOfText(text: string, why = whyNot(text)): Refusal {
+  const message = `Parse error: this is ${why}: ${quote(text)}`
   return { jsonrpc: '2.0', id: idIn(text), error: { code: PARSE_ERROR, message } }
 }
 

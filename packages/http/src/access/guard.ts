@@ -3,7 +3,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { hostname } from 'node:os'
 import type { Log } from '@sandbridge/core/util'
-import { isLoopback } from '@sandbridge/core/util/net'
+import { isHttpUrl, isLoopback } from '@sandbridge/core/util/net'
+import { shortName } from '@sandbridge/core/util/text'
 import type { Client, FindClient } from './find-client.ts'
 import { BearerRefusal } from '../oauth/bearer-refusal.ts'
 import { hostOf, isAddress, isLoopbackName, LOOPBACK_NAMES, originHost } from '../requests/origin-headers.ts'
@@ -39,9 +40,10 @@ export interface Guard {
 const ONCE = ['host', 'origin', 'authorization']
 
 export function createGuard({ host, publicNames, proxies, findClient, challenge, log }: GuardOptions): Guard {
-  const urls = publicNames.filter((one) => one.includes('://')).map((one) => new URL(one))
+  const urls = publicNames.filter(isHttpUrl).map((one) => new URL(one))
   const hostsOf = (all: URL[]): string[] => all.map((url) => url.hostname.replace(/[[\]]/g, ''))
-  const origins = new Set(urls.map((url) => url.origin))
+  // Of a browser's extension or an app, an origin is what the setting has: `URL` knows none of them.
+  const origins = new Set([...urls.map((url) => url.origin), ...publicNames.filter((one) => one.includes('://'))])
   const isSecure = urls[0]?.protocol === 'https:'
   /** Listed without https. */
   const plainNames = lowerCase([
@@ -65,7 +67,7 @@ export function createGuard({ host, publicNames, proxies, findClient, challenge,
     if (name === undefined || !isOurs(name)) return refuseAndClose(response, 403, unknownHost(name))
     const { origin } = request.headers
     if (origin !== undefined && !origins.has(origin) && !isLoopbackName(originHost(origin))) {
-      return refuseAndClose(response, 403, 'This Origin is not allowed')
+      return refuseAndClose(response, 403, unknownOrigin(origin))
     }
     return true
   }
@@ -112,6 +114,10 @@ function showsTo(origin: string, { method, headers }: IncomingMessage, response:
 function refuseAndClose(response: ServerResponse, status: number, message: string): false {
   refuse(response, status, message, { close: true })
   return false
+}
+
+function unknownOrigin(origin: string): string {
+  return `The Origin ${shortName(origin)} is not allowed. If you trust its pages, add it to MCP_BRIDGE_PUBLIC_URL`
 }
 
 function unknownHost(name: string | undefined): string {

@@ -1,4 +1,5 @@
 // Reads the body of a request and buffers at most the allowed size.
+import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
@@ -44,13 +45,15 @@ export async function readJsonBody(request: IncomingMessage, maxBytes: number): 
     const what = `more than ${MAX_STRUCTURE} of the characters [ ] { } : , outside of strings`
     throw new BodyError(413, `The request body has ${what}`, -32_000)
   }
-  const text = asUtf8(bytes).toString()
-  const value = tryParseExact(text)
+  const utf8 = asUtf8(bytes)
+  const text = utf8.toString()
+  const isText = isUtf8(utf8)
+  const value = isText ? tryParseExact(text) : undefined
   if (value !== undefined) return value
-  const { texts, rest } = leadingValues(text)
+  const { texts, rest } = leadingValues(isText ? text : '')
   // Control characters in strings, which JSON writes as escapes.
   if (texts.length === 1 && rest === '') return parseExact(texts[0]!)
-  const { error, id } = refusalOfText(text)
+  const { error, id } = refusalOfText(text, isText ? undefined : 'not UTF-8')
   throw new BodyError(400, error.message, error.code, id)
 }
 

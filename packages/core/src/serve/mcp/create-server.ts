@@ -12,7 +12,7 @@ import {
   ProtocolError,
   ProtocolErrorCode,
   type ReadResourceResult,
-  Server,
+  type Server,
   type ServerContext,
 } from '@modelcontextprotocol/server'
 import { messageOf } from '../../errors.ts'
@@ -44,6 +44,7 @@ import { MAX_TASKS, serveTasks, TASKS_EXTENSION } from './runs/task-runs.ts'
 import { OpenRuns } from './runs/open-runs.ts'
 import { sendQuestion } from './send-question.ts'
 import { failureResult, limitsOf, runOffered, runPython, type ServerParts, toolOf } from './run-python.ts'
+import { PlainServer } from './plain-server.ts'
 import { marked, RUN_PYTHON_TOOL, RUN_PYTHON_TOOL_WITH_SESSION, serverInstructions } from './run-python-tool.ts'
 
 const CAPABILITIES_RESOURCE = {
@@ -73,7 +74,7 @@ export function createServer(parts: ServerParts): Server {
   /** What a client is offered in place of code. */
   const instead = offers.find(({ inPlaceOfCode }) => inPlaceOfCode !== undefined)
   const instructions = serverInstructions(parts.behind?.text, instead?.inPlaceOfCode)
-  const server = new Server(
+  const server = new PlainServer(
     {
       name: 'sandbridge',
       version: VERSION,

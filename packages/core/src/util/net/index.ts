@@ -1,3 +1,3 @@
 // What packages use of util/net.
-export { embeddedIpv4, isLoopback, isLoopbackUrl, reachesThisMachine } from './loopback.ts'
+export { isHttpUrl, embeddedIpv4, isLoopback, isLoopbackUrl, reachesThisMachine } from './loopback.ts'
 export { fitsSocketAddress, listenForAnyUser, shortFolder } from './unix-socket.ts'
