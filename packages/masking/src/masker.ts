@@ -3,6 +3,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import type { OtherLanguage } from '@sandbridge/core/config/settings'
+import { floatsOf, keepFloats } from '@sandbridge/core/util/json'
 import { isRecord } from '@sandbridge/core/util/json/json.ts'
 import type { Mask } from '@sandbridge/core/parts'
 import type { Match, Recogniser } from './by-patterns.ts'
@@ -170,9 +171,11 @@ export class Masker {
     if (this.#valueOf.size === 0) return data
     const unmask = (text: string): string => this.#replaced(text, (_, token) => !only || only.has(token))
     if (typeof data === 'string') return unmask(data)
-    if (Array.isArray(data)) return data.map((item) => this.unmaskData(item, only))
+    const inner = (value: unknown): unknown => this.unmaskData(value, only)
+    if (Array.isArray(data)) return keepFloats(data.map(inner), floatsOf(data))
     if (!isRecord(data)) return data
-    return Object.fromEntries(Object.entries(data).map(([key, value]) => [unmask(key), this.unmaskData(value, only)]))
+    const entries = Object.entries(data).map(([key, value]) => [unmask(key), inner(value)])
+    return keepFloats(Object.fromEntries(entries), floatsOf(data))
   }
 
   #replaced(text: string, mayReplace: (value: string, token: string) => boolean): string {

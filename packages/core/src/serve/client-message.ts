@@ -6,7 +6,8 @@ import type { Awaited } from '../upstream/reading/open-requests.ts'
 import { isAbsent, toArguments } from '../upstream/reading/request-params.ts'
 import { quote, whyNot } from '../upstream/reading/read-text.ts'
 import { kindOf, type OnDropped } from '../upstream/reading/words.ts'
-import { exactJson, markBigInts, unmarked } from '../util/json/exact-json.ts'
+import { exactJson, markBigInts } from '../util/json/exact-json.ts'
+import { unmarked } from '../util/json/exact-numbers.ts'
 import { isRecord, parseJson } from '../util/json/json.ts'
 
 const PARSE_ERROR = -32_700

@@ -206,7 +206,7 @@ export function validate(policy: Policy, call: Call): Decision {
   return decided(policy.preset === 'careful' && !hints.readOnlyHint ? 'ask' : 'allow', 'preset')
 }
 
-/** Returns the arguments as the server parses them. JSON has, for example, no negative zero. */
+/** Returns the arguments as the server parses them. JSON has, for example, no missing items. */
 export function asSent<T>(args: T): T {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return parseExact(exactJson(args)) as T

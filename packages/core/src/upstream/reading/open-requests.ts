@@ -13,7 +13,10 @@ export type RequestId = string | number
 export interface Awaited {
   /** The method of an open request; undefined for an id that no open request has. */
   methodOf(id: unknown): string | undefined
-  /** Whether a request may have had this id and this result: a reply with them may be late, or a second one. */
+  /**
+   * Whether a request may have had this id and this result: a reply with them may be late, or a second one.
+   * @param result missing for an error, which is late only where nothing was waited for any more
+   */
   wasAsked(id: unknown, result?: unknown): boolean
   /** The request that any reply must belong to; undefined when there is none, or more than one. */
   only(): RequestId | undefined
@@ -30,6 +33,7 @@ export class OpenRequests implements Awaited {
   /** What the results of requests had to have that are no calls, by id. */
   readonly #fields = new Map<RequestId, string>()
   readonly #texts = new Set<string>()
+  readonly #cancelled = new Set<RequestId>()
   /** A notification was sent after the latest reply. */
   #mayBeNotice = false
 
@@ -54,11 +58,13 @@ export class OpenRequests implements Awaited {
     if ('method' in message) return
     this.#mayBeNotice = false
     this.over(message.id)
+    this.#cancelled.delete(asNumber(message.id) as RequestId)
   }
 
   /** This request is no longer waited for. */
   over(id: unknown): void {
     if (!this.#methods.delete(id as RequestId)) this.#methods.delete(asNumber(id) as RequestId)
+    this.#cancelled.add(asNumber(id) as RequestId)
   }
 
   methodOf(id: unknown): string | undefined {
@@ -70,6 +76,7 @@ export class OpenRequests implements Awaited {
     if (typeof number !== 'number') return this.#texts.has(id as string)
     const range = this.#ranges.get(Math.floor(number / BILLION))
     if (!range || !Number.isInteger(number) || number < range.first || number > range.last) return false
+    if (result === undefined) return this.#cancelled.has(number)
     const field = this.#fields.get(number)
     return field === undefined || !isRecord(result) || field in result
   }

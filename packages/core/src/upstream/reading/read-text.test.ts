@@ -156,6 +156,21 @@ describe('a reply that cannot be read', () => {
     expect(answer(0, { tools: [] })).toMatchObject({ messages: [{ id: 0 }], doubtful: [] })
   })
 
+  it('the reader gives an error of an answered request to the only open one, and none of a cancelled request', () => {
+    const requests = new OpenRequests()
+    const call = { jsonrpc: '2.0', method: 'tools/call' } as const
+    for (const id of [1, 2]) requests.sent({ ...call, id })
+    requests.received({ jsonrpc: '2.0', id: 1, result: {} })
+    requests.sent({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 2 } })
+    requests.sent({ ...call, id: 3 })
+    const failed = (id: number) =>
+      read(JSON.stringify({ ...reply, id, result: undefined, error: { code: 1, message: 'no' } }), requests)
+    expect(failed(1)).toMatchObject({ messages: [], doubtful: [{ id: 3, error: { message: 'no' } }] })
+    expect(failed(2)).toMatchObject({ messages: [{ id: 2 }], doubtful: [] })
+    requests.sent({ ...call, id: 4 })
+    expect(failed(1)).toMatchObject({ messages: [{ id: 1 }], doubtful: [] })
+  })
+
   it('the reader names what is no result', () => {
     expect(read('{"jsonrpc":"2.0","id":5,"result":42}').doubtful).toEqual(
       unreadable('`result` of tools/call is a number: 42'),

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { exactJson, markBigInts, unmarked } from './exact-json.ts'
+import { exactJson, markBigInts } from './exact-json.ts'
+import { unmarked } from './exact-numbers.ts'
 import { parseExact } from './parse-exact.ts'
 
 it.each([
@@ -11,6 +12,7 @@ it.each([
   '[{"10":1,"9":[12345678901234567890123456789012345678901234567890]},"\\\\\\"9007199254740993\\\\"]',
   '{"__proto__":{"polluted":9007199254740993},"1":2,"0":1}',
   '{"9":{},"8":[],"a\\"}":"]"}',
+  '{"a":3.0,"rows":[-0.0,1e+16,2,[3.0,"x"],{"2":1.5E1,"1":"3.0"}],"b":{"toJSON":"mine"}}',
 ])('JSON keeps its integers and the order of its keys when it is read and written: %s', (json) => {
   expect(exactJson(parseExact(json))).toBe(json)
   expect(unmarked(JSON.stringify(markBigInts(parseExact(json))))).toBe(json)
@@ -35,6 +37,15 @@ it('an object with keys in an order of its own can be changed as any other', () 
   object['c'] = 4
   expect(exactJson(object)).toBe('{"b":1,"1":3,"c":4}')
   expect(object).toEqual({ b: 1, 1: 3, c: 4 })
+})
+
+it('a float that is replaced or copied is written as the number that it is now', () => {
+  const row = parseExact('{"a":3.0,"b":[1.0,2.0]}') as { a: unknown; b: number[] }
+  row.a = 4
+  row.b[1] = 7
+  expect(exactJson(row)).toBe('{"a":4,"b":[1.0,7]}')
+  expect(JSON.stringify(row)).toBe('{"a":4,"b":[1,7]}')
+  expect(exactJson({ ...row, b: [...row.b] })).toBe('{"a":4,"b":[1,7]}')
 })
 
 it('code that does not know of BigInts writes their digits, and refuses no value', () => {

@@ -1,5 +1,7 @@
 // Reads JSON without a loss that JavaScript causes: an integer beyond 2^53 is a BigInt where a number would round it,
-// and keys that look like whole numbers keep their place, which JavaScript moves to the front. Pure.
+// keys that look like whole numbers keep their place, which JavaScript moves to the front, and 3.0 is written as 3.0.
+// Pure.
+import { inOrder, keepFloats } from './exact-numbers.ts'
 
 /** What plain parsing may change. A text of many MB is searched in a fraction of the time that parsing takes. */
 const INEXACT = /[:,[]\s*-?\d{16}|^\s*-?\d{16}|"\d+"\s*:/
@@ -14,7 +16,12 @@ const SPACE = /\s*/y
 /** Parses JSON as `JSON.parse` does, with BigInts and in the order of the text. @throws SyntaxError */
 export function parseExact(text: string): unknown {
   const value: unknown = JSON.parse(text)
-  return INEXACT.test(text) ? new Reader(text).value() : value
+  return INEXACT.test(text) || hasWholeFloat(text) ? new Reader(text).value() : value
+}
+
+/** Of the forms that Python and JavaScript write. */
+function hasWholeFloat(text: string): boolean {
+  return (text.includes('.0') || text.includes('e+')) && FLOAT.test(text)
 }
 
 /** Whether Python reads another value from the text than from the JSON of what JavaScript reads from it: `3.0`, too. */
@@ -64,7 +71,18 @@ class Reader {
   }
 
   #object(): Record<string, unknown> {
-    return inOrder(this.#entries(() => this.value()))
+    const floats = new Map<string, string>()
+    return keepFloats(inOrder(this.#entries((key) => this.#item(key, floats))), floats)
+  }
+
+  /** @param floats gets the word of a float that is whole */
+  #item(key: string, floats: Map<string, string>): unknown {
+    this.#next()
+    const from = this.#at
+    const value = this.value()
+    const word = Number.isInteger(value) ? this.#text.slice(from, this.#at) : ''
+    if (word !== '' && !INTEGER.test(word)) floats.set(key, word)
+    return value
   }
 
   #source(): string {
@@ -91,7 +109,7 @@ class Reader {
     } while (depth > 0)
   }
 
-  #entries<T>(read: () => T): Map<string, T> {
+  #entries<T>(read: (key: string) => T): Map<string, T> {
     const entries = new Map<string, T>()
     this.#at += 1
     while (this.#next() !== '}') {
@@ -102,7 +120,7 @@ class Reader {
       const key = this.#string()
       this.#next()
       this.#at += 1
-      entries.set(key, read())
+      entries.set(key, read(key))
     }
     this.#at += 1
     return entries
@@ -110,13 +128,14 @@ class Reader {
 
   #array(): unknown[] {
     const items: unknown[] = []
+    const floats = new Map<string, string>()
     this.#at += 1
     while (this.#next() !== ']') {
       if (this.#text[this.#at] === ',') this.#at += 1
-      items.push(this.value())
+      items.push(this.#item(String(items.length), floats))
     }
     this.#at += 1
-    return items
+    return keepFloats(items, floats)
   }
 
   #string(): string {
@@ -147,17 +166,4 @@ function isEscaped(text: string, at: number): boolean {
   let before = at
   while (text[before - 1] === '\\') before -= 1
   return (at - before) % 2 === 1
-}
-
-/** An object of these entries, which lists its keys in their order. */
-export function inOrder(entries: ReadonlyMap<string, unknown>): Record<string, unknown> {
-  // fromEntries defines own properties, also `__proto__`.
-  const object: Record<string, unknown> = Object.fromEntries(entries)
-  const keys = [...entries.keys()]
-  if (Object.keys(object).every((key, index) => key === keys[index])) return object
-  return new Proxy(object, {
-    ownKeys: (target) => [
-      ...new Set([...keys.filter((key) => Object.hasOwn(target, key)), ...Reflect.ownKeys(target)]),
-    ],
-  })
 }

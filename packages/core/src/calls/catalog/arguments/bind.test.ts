@@ -2,6 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { BridgeError } from '../../../errors.ts'
 import { bindArguments } from './bind.ts'
+import { exactJson } from '../../../util/json/exact-json.ts'
+import { parseExact } from '../../../util/json/parse-exact.ts'
 import { CatalogTool } from '../model/catalog-tool.ts'
 import { violation } from '../signature/violation.ts'
 
@@ -46,6 +48,22 @@ describe('what is sent', () => {
     [[], { title: 't', limit: null }, { title: 't' }],
   ])('the arguments %j %j are bound to the parameters of the schema', (args, kwargs, expected) => {
     expect(bindArguments(tool(issue), args, kwargs)).toEqual(expected)
+  })
+
+  it('a float that is whole stays one, but not where the schema says integer', () => {
+    const type = (name: string): object => ({ type: name })
+    const properties = {
+      ratio: type('number'),
+      page: type('integer'),
+      sizes: { type: 'array', items: type('integer') },
+      box: { properties: { at: { type: 'array', items: type('number') } } },
+      any: {},
+    }
+    const call = '[[1.0],{"page":2.0,"sizes":[3.0],"box":{"at":[-0.0,1e+16]},"any":{"deep":[5.0]},"other":6.0}]'
+    const [args, kwargs] = parseExact(call) as [unknown[], Record<string, unknown>]
+    expect(exactJson(bindArguments(tool({ properties, additionalProperties: true }), args, kwargs))).toBe(
+      '{"ratio":1.0,"page":2,"sizes":[3],"box":{"at":[-0.0,1e+16]},"any":{"deep":[5.0]},"other":6.0}',
+    )
   })
 
   it('a required parameter with a default gets the default when it is missing', () => {

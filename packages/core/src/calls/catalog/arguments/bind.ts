@@ -5,8 +5,10 @@ import { CatalogOffering } from '../model/catalog-offering.ts'
 import type { CatalogTool } from '../model/catalog-tool.ts'
 import { didYouMeanText } from '../../../util/text/did-you-mean.ts'
 import { foldName } from '../../../util/text/python-name.ts'
+import { dropFloats, floatsOf, keepFloats } from '../../../util/json/exact-numbers.ts'
 import { firstOf } from '../../../util/text/count.ts'
-import { ERROR, parametersText, type Parameter, type Signature } from '../signature/signature.ts'
+import { typeText } from '../signature/schema-type.ts'
+import { ERROR, FULL, parametersText, type Parameter, type Signature } from '../signature/signature.ts'
 import { type Budget, isLargeInteger, newBudget, violation } from '../signature/violation.ts'
 
 const MAX_PROBLEMS = 6
@@ -41,6 +43,11 @@ export function bindArguments(
   const budget = newBudget()
   const bound = new Map<string, unknown>()
   const used = new Set<Parameter>()
+  const floats = new Map<string, string>()
+  const noteFloat = (to: string, holder: object, key: string): void => {
+    const word = floatsOf(holder)?.get(key)
+    if (word !== undefined) floats.set(to, word)
+  }
   if (args.length > signature.parameters.length) {
     problems.push(
       `it takes at most ${signature.parameters.length} arguments, but ${args.length} were passed by position`,
@@ -49,6 +56,7 @@ export function bindArguments(
   for (const [index, parameter] of signature.parameters.slice(0, args.length).entries()) {
     used.add(parameter)
     bound.set(parameter.trueName, args[index])
+    noteFloat(parameter.trueName, args, String(index))
   }
   const isAsGiven = exact && !signature.closed
   let find = finders.get(signature)
@@ -64,8 +72,10 @@ export function bindArguments(
       (used.has(found) || Object.hasOwn(kwargs, found.trueName) || isWrong(value, found, signature, budget))
     const parameter = isOther ? undefined : found
     if (parameter === undefined) {
-      if (signature.open || isAsGiven) bound.set(name, value)
-      else {
+      if (signature.open || isAsGiven) {
+        bound.set(name, value)
+        noteFloat(name, kwargs, name)
+      } else {
         unlisted += 1
         problems.push(unknownArgument(name, signature))
       }
@@ -74,6 +84,7 @@ export function bindArguments(
     } else {
       used.add(parameter)
       bound.set(parameter.trueName, value)
+      noteFloat(parameter.trueName, kwargs, name)
     }
   }
   for (const parameter of signature.parameters) {
@@ -87,6 +98,10 @@ export function bindArguments(
     if (value === UNKNOWN) continue
     const wrong = violation(value, parameter.schema, signature.root, parameter.name, budget)
     if (wrong === undefined) {
+      if ((floats.has(parameter.trueName) || typeof value === 'object') && takesIntegers(parameter, signature)) {
+        floats.delete(parameter.trueName)
+        dropFloats(value)
+      }
       const forbids = (other: unknown): boolean => parameter.isCertain && isWrong(other, parameter, signature, budget)
       bound.set(parameter.trueName, withIntegers(value, forbids))
       continue
@@ -103,7 +118,19 @@ export function bindArguments(
   // To send it all the same helps only if nothing else is wrong.
   if (problems.length > 0) throw invalid(tool, problems, !signature.closed && unlisted === problems.length)
   // fromEntries defines own properties, so an argument called `__proto__` is an ordinary argument.
-  return Object.fromEntries(bound)
+  return keepFloats(Object.fromEntries(bound), floats)
+}
+
+const integers = new WeakMap<Parameter, boolean>()
+
+/** Whether its numbers are integers: 3.0 is one, but some servers read only 3. */
+function takesIntegers(parameter: Parameter, { root }: Signature): boolean {
+  const known = integers.get(parameter)
+  if (known !== undefined) return known
+  const type = typeText(parameter.schema, root, FULL.requiredType)
+  const takes = /\bint\b/.test(type) && !/\b(?:float|Any)\b/.test(type)
+  integers.set(parameter, takes)
+  return takes
 }
 
 /** A str of digits that is accepted in place of an integer is sent as that integer. */
