@@ -29,6 +29,8 @@ export function dialRemote(server: RemoteServer, via: 'http' | 'sse', options: R
   let refusal: unknown
   let unauthorized = ''
   let transport: Transport | undefined
+  /** Set once the server has refused to open a stream for its own messages. */
+  let hasNoStream = false
   const onDropped = (what: string): void => transport?.onerror?.(new DroppedError(what))
   const http = createHttpFetch({
     allowLinkLocal: options.allowLinkLocal,
@@ -51,6 +53,7 @@ export function dialRemote(server: RemoteServer, via: 'http' | 'sse', options: R
     const { ok, status, headers } = response
     const isEvents = headers.get('content-type')?.includes('text/event-stream') ?? false
     const sent = ok && status !== 202 ? undefined : sentIn(init)
+    if (init?.method === 'GET') hasNoStream = !isEvents
     // The package takes 202 for the promise of a reply elsewhere, whatever comes with it.
     if (status === 202 && isEvents && sent?.id !== undefined) return new Response(response.body, { headers })
     if (status < 400 && (!ok || isEvents || init?.method !== 'POST')) {
@@ -65,7 +68,7 @@ export function dialRemote(server: RemoteServer, via: 'http' | 'sse', options: R
     // Replies of the older transport belong in its stream.
     if (isSse) for (const message of readText(text, requests, onDropped).messages) answer(message)
     const whole = ok && !isSse ? readBody(response, text, exchangeOf(requests, init, true), onDropped) : undefined
-    if (!whole && (isSse || (status === 202 && sent?.id !== undefined)))
+    if (!whole && (isSse || (status === 202 && sent?.id !== undefined && !hasNoStream)))
       return new Response(null, { status: 202, headers })
     return whole ?? withoutReply(response, text, init)
   }

@@ -11,6 +11,7 @@ import type { Awaited, OnDropped, OpenRequests } from '@sandbridge/core/upstream
 const MAX_WORDS_CHARS = 8_000
 
 const JSON_TYPE = 'application/json'
+const IS_JSON = /^application\/json\s*(?:;|$)/
 const UTF_8 = new TextDecoder()
 
 /** A message that was sent in a request, as far as its response can be about it. */
@@ -82,7 +83,7 @@ export function readBody(response: Response, text: string, open: Awaited, onDrop
   })
   if (found.length === 0) return undefined
   const json = (): Promise<unknown> => Promise.resolve(found.length === 1 ? found[0] : found)
-  if (response.status === 200 && response.headers.get('content-type')?.startsWith(JSON_TYPE))
+  if (response.status === 200 && IS_JSON.test(response.headers.get('content-type') ?? ''))
     return Object.assign(response, { json })
   const headers = new Headers(response.headers)
   headers.set('content-type', JSON_TYPE)

@@ -158,6 +158,7 @@ describe('replies in other forms', () => {
   const forms: [string, Record<string, string>, (reply: object) => string | Buffer][] = [
     ['as plain text', { 'content-type': 'text/plain' }, (reply) => JSON.stringify(reply)],
     ['without a type', {}, (reply) => JSON.stringify(reply)],
+    ['as JSON-RPC', { 'content-type': 'application/json-rpc' }, (reply) => JSON.stringify(reply)],
     ['in UTF-16', JSON_TYPE, (reply) => Buffer.from(JSON.stringify(reply), 'utf16le')],
     [
       'in UTF-16 with a mark',
@@ -219,6 +220,14 @@ describe('replies in other forms', () => {
       response.writeHead(200, EVENTS).end(body.replace('"$ID"', String(id))),
     )
     expect(failure).toMatchObject({ code: 'TOOL_FAILED', message: expect.stringContaining('disk full') })
+  })
+})
+
+it('a call that is accepted without a reply fails at once where the server has no stream for one', async () => {
+  const failure = await failing(({ response }) => response.writeHead(202).end())
+  expect(failure).toMatchObject({
+    code: 'UPSTREAM_PROTOCOL',
+    message: expect.stringContaining('it is empty (HTTP 202)'),
   })
 })
 
