@@ -32,6 +32,8 @@ export function toMessage(value: unknown, open: Awaited, onDropped: OnDropped): 
   // A reply to nothing is a line of a log, unless it says that it is a message.
   if (value.jsonrpc === undefined && open.methodOf(value.id) === undefined)
     if (!hasNoId(value) || open.only() === undefined) return undefined
+  // So is one with more beside the result, unless nothing else can come.
+  if (value.jsonrpc === undefined && !hasError && !open.isExchange && hasMore(value)) return undefined
   const id = hasNoId(value) ? undefined : idOf(value.id)
   const mayBeLate = isNothing(value.jsonrpc) || hasNoId(value) || open.wasAsked(value.id, value.result)
   const mistaken = mayBeLate ? undefined : open.only()
@@ -131,6 +133,10 @@ function toError(
       ...(hasMore ? { data: beside } : !isNothing(data) && { data }),
     },
   }
+}
+
+function hasMore(value: Record<string, unknown>): boolean {
+  return Object.keys(without(IN_REPLIES, value)).length > 0
 }
 
 function without(known: ReadonlySet<string>, value: unknown): Record<string, unknown> {

@@ -214,6 +214,7 @@ describe('a reply that cannot be read', () => {
 describe('other text', () => {
   it.each([
     ['prose', 'Listening on port 5'],
+    ['a line of a log with a result', '{"level":"info","id":5,"result":"ok","msg":"tool ran"}'],
     ['a line of a log in JSON', '{"level":"info","msg":"tool ran","id":5}'],
     ['the request, in a log', 'received {"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"result":1}}'],
     ['the request, cut', '{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"x","result":'],

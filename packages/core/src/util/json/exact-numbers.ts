@@ -1,5 +1,5 @@
-// Numbers that JavaScript would write otherwise than they were read: BigInts, and floats that are whole. `toJSON` writes
-// them, as marked texts of which `unmarked` makes numbers. Pure.
+// Numbers that JavaScript would write otherwise than they were read: BigInts, and floats that are whole. Their `toJSON`
+// writes marked texts, of which `unmarked` makes numbers. Pure.
 
 /** Begins the text that stands for a number. Random, so that nothing that anybody else wrote is taken for one. */
 let mark: string | undefined
