@@ -30,8 +30,8 @@ const BEFORE_MAIN = {
  * @returns {Promise<string[]>} the bundled files, relative to the root
  */
 export async function bundleBridge(folder, plugins = []) {
-  const inputs = await bundle({
-    plugins: [...plugins, RUNTIME_IN_ENTRY],
+  const bridge = {
+    plugins: [...plugins, QUICK_TO_LOAD],
     input: { main: 'packages/sandbridge/src/main.ts' },
     platform: 'node',
     external: ['pyodide'],
@@ -52,8 +52,8 @@ export async function bundleBridge(folder, plugins = []) {
     output: {
       dir: folder,
       chunkFileNames: '[name]-[hash].js',
-      // What every command loads is one file, with all that it uses: each further one takes time. The relay, which
-      // lives longer, is another, because each kilobyte takes time, too.
+      // What every start loads is one file, with all that it uses: each further one takes time. The relay, which lives
+      // longer, is another, because each kilobyte takes time, too.
       codeSplitting: {
         groups: [
           { name: 'main', test: /[\\/]sandbridge[\\/]src[\\/](?:main|first)\.ts$/ },
@@ -64,7 +64,9 @@ export async function bundleBridge(folder, plugins = []) {
       // of libraries is dropped: it would appear unredacted beside our log, such as text of an authorization server.
       minify: { compress: { dropConsole: true }, mangle: false, codegen: { removeWhitespace: true } },
     },
-  })
+  }
+  bridge.output.codeSplitting.groups.push(...(await loadedAtStart(bridge)))
+  const inputs = await bundle(bridge)
   await bundle({
     plugins: [BEFORE_MAIN],
     input: { cli: 'packages/sandbridge/src/cli.ts' },
@@ -78,19 +80,49 @@ export async function bundleBridge(folder, plugins = []) {
   return inputs
 }
 
-/** Puts what rolldown gives all files for their imports into the first one: another file would be loaded for it. */
-const RUNTIME_IN_ENTRY = {
-  name: 'runtime-in-entry',
+/** What every command loads, and what a bridge loads beside it before it answers its client. */
+const STARTS = {
+  command: ['core/src/cli/program.ts', 'sandbridge/src/packages.ts'],
+  bridge: ['core/src/cli/serve/run.ts'],
+}
+
+/** @returns a group for each start. Only a first build shows what of the core's doors it uses. */
+async function loadedAtStart(options) {
+  const files = (await build({ ...withDefaults(options), write: false })).output.filter(({ type }) => type === 'chunk')
+  return Object.entries(STARTS).map(([name, entries]) => {
+    const isFirst = ({ moduleIds }) => entries.some((end) => moduleIds.includes(path.join(root, 'packages', end)))
+    const loaded = new Set(files.filter(isFirst))
+    for (const { imports } of loaded) for (const file of files) if (imports.includes(file.fileName)) loaded.add(file)
+    const modules = new Set([...loaded].flatMap((file) => file.moduleIds))
+    return { name, test: (id) => modules.has(id) }
+  })
+}
+
+/**
+ * Puts what rolldown gives all files for their imports into the first one: another file would be loaded for it. Writes
+ * other characters than ASCII as escapes: with one of them, a file takes twice the memory and longer to load.
+ */
+const QUICK_TO_LOAD = {
+  name: 'quick-to-load',
   generateBundle(_options, files) {
-    const runtime = Object.values(files).find(({ name }) => name === 'rolldown-runtime')
+    const chunks = Object.values(files).filter(({ type }) => type === 'chunk')
+    const runtime = chunks.find(({ name }) => name === 'rolldown-runtime')
     const inline = `(()=>{let exports={};${runtime.code}return exports})()`
-    files['main.js'].code = files['main.js'].code.replace(`require("./${runtime.fileName}")`, () => inline)
+    for (const file of chunks)
+      file.code = file.code
+        .replace(`require("./${runtime.fileName}")`, (found) => (file.isEntry ? inline : found))
+        .replace(/[^\0-\x7F]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
   },
 }
 
 /** @returns {Promise<string[]>} the bundled files, relative to the root */
-export async function bundle({ output, ...options }) {
-  const { output: files } = await build({
+export async function bundle(options) {
+  const { output: files } = await build(withDefaults(options))
+  return files.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : [])).map((id) => path.relative(root, id))
+}
+
+function withDefaults({ output, ...options }) {
+  return {
     ...options,
     cwd: root,
     logLevel: 'warn',
@@ -99,8 +131,7 @@ export async function bundle({ output, ...options }) {
     // Files that are loaded with compiled code that was kept cannot import(): see
     // packages/sandbridge/src/compile-cache.ts.
     output: { ...output, format: 'cjs', dynamicImportInCjs: false },
-  })
-  return files.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : [])).map((id) => path.relative(root, id))
+  }
 }
 
 /** Their ES modules: of their CommonJS form, nothing unused can be left out. */

@@ -42,8 +42,11 @@ export async function behindByConfig(settings: Settings, context: ClientContext)
       import('../config/definitions.ts'),
       import('../calls/servers-behind.ts'),
     ])
-    const { servers } = await new Definitions(settings, context).read()
-    return { text: configuredServers(servers), hasDirect: listsDirectly(servers) }
+    const definitions = new Definitions(settings, context)
+    const { servers } = await definitions.read()
+    const behind = { text: configuredServers(servers), hasDirect: listsDirectly(servers) }
+    keepBehind(settings, context, behind, definitions.places)
+    return behind
   } catch {
     // A mistake in a config file shows in the first cell.
     return undefined
