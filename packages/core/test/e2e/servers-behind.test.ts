@@ -1,5 +1,5 @@
 // What a client is told about the servers behind the bridge, before any server is started.
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { fixtureServer, makeHome } from '../support/bridge-process.ts'
@@ -14,6 +14,8 @@ it('a client over stdio gets the servers’ names at the first start, and those 
   expect(first.client.getInstructions()).toMatch(/^run_python .* Configured: github \(Issues of the team\)\.$/)
   await first.client.listTools()
   await first.client.close()
+  // Read anew at each start, they would make all of a client slower that calls nothing.
+  expect(readdirSync(path.join(home, 'cache/behind'))).toHaveLength(1)
 
   const second = await startBridge({ home })
   expect(second.client.getInstructions()).toMatch(/^run_python .* Configured: github \(Issues of the team\)\.$/)

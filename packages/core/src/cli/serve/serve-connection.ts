@@ -44,16 +44,9 @@ export function serveConnection({ settings, log, context, transport, open }: Cli
     })
     return conversation
   }
-  const behind = async (): Promise<Behind | undefined> => {
-    const kept = readKeptBehind(settings, context)
-    if (kept === undefined) return behindByConfig(settings, context)
-    if (kept.isCurrent) return kept
-    // Only a start after a change of the config files waits until they are read. No start waits for a server.
-    return getConversation().then(
-      ({ tenant }) => tenant.behind(),
-      () => undefined,
-    )
-  }
+  // Only a start after a change of the config files waits until they are read. No start waits for a server.
+  const behind = async (): Promise<Behind | undefined> =>
+    readKeptBehind(settings, context) ?? behindByConfig(settings, context)
   let told: Behind | undefined
   const runs = new OpenRuns()
   const { offers } = features
