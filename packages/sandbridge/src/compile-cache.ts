@@ -40,7 +40,10 @@ export function keepCompiledCode(): void {
   const load = (module: NodeModule, file: string): void => {
     const source = readFileSync(file)
     const cachedData = isUsable ? readCompiled(folder, file, source) : undefined
-    const script = new vm.Script(Module.wrap(source.toString('latin1')), { filename: file, ...(cachedData && { cachedData }) })
+    const script = new vm.Script(Module.wrap(source.toString('latin1')), {
+      filename: file,
+      ...(cachedData && { cachedData }),
+    })
     if (cachedData === undefined || script.cachedDataRejected) {
       unsaved.push({ file, source, script })
       timer.refresh()
