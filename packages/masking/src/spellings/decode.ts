@@ -28,7 +28,7 @@ const SPELLED = new RegExp(
     String.raw`\\[abefnrtv0]|\\[^a-zA-Z0-9\r\n]`,
     // Words of a header of mail.
     String.raw`=\?[\w-]{1,30}\?[BbQq]\?[^?\s]{1,999}\?=(?:\s{1,9}=\?[\w-]{1,30}\?[BbQq]\?[^?\s]{1,999}\?=){0,99}`,
-    String.raw`(?:%[0-9A-Fa-f]{2})+|&(?:#\d{1,7}|#[xX][0-9A-Fa-f]{1,6}|[a-z]{2,4});`,
+    String.raw`(?:%[0-9A-Fa-f]{2})+|&(?:#\d{1,7}|#[xX][0-9A-Fa-f]{1,6}|[a-z]{2,6});`,
   ].join('|'),
   'gu',
 )
@@ -37,7 +37,11 @@ const MAIL_WORD = /\s*=\?[\w-]+\?([BQ])\?(\S+?)\?=/gi
 const LETTER = /[a-z0-9]/i
 const BACKSLASH = '\\'
 const LETTERS: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t' }
-const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: '\u00a0' }
+const ENTITIES: Readonly<Record<string, string>> = Object.fromEntries(
+  'amp& lt< gt> quot" apos\' nbsp\u00a0 commat@ period. plus+ hyphen- dash- lowbar_ colon: sol/'
+    .split(' ')
+    .map((entity) => [entity.slice(0, -1), entity.slice(-1)]),
+)
 /** Python's mark of bytes or of a raw string may stand before a quote; a letter before one is an apostrophe's. */
 const OPENS = /(?:^|[^\p{L}\p{N}_])[bfru]{0,2}$/iu
 

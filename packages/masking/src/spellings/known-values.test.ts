@@ -9,10 +9,12 @@ const MAIL = 'quill.vantrue@zephyr.example'
 const PHONE = '+49 30 7204 4127'
 const IBAN = 'DE89370400440532013000'
 const KEY = 'ghp_0123456789abcdefghij0123456789abcdef'
+const CARD = '4111 1111 1111 1111'
 const PASSWORD = 'Tr4vel81Quartz'
+const QUOTED = String.raw`Qu"4rry&7<x>\é`
 const RECORD = {
-  customer: { mail: MAIL, phone: PHONE, iban: IBAN },
-  login: { password: PASSWORD, key: KEY },
+  customer: { mail: MAIL, phone: PHONE, iban: IBAN, card: CARD },
+  login: { password: PASSWORD, key: KEY, secret: QUOTED },
 }
 
 const SHOWN: [where: string, shown: string, masked: string][] = [
@@ -35,6 +37,16 @@ const SHOWN: [where: string, shown: string, masked: string][] = [
   ['lines of a fixed width', `a: ${PASSWORD} ${MAIL}`.replaceAll(/.{9}/g, '$&\n'), 'a: [SECRET_1] \n[EMAIL_1]'],
   ['lines that sed l cuts', `${IBAN} ${PHONE}`.replaceAll(/.{9}/g, '$&\\\n'), '[IBAN_1] [PHONE_1]'],
   ['a mail', `a=3D${MAIL.replace('@', '=40')} ${KEY.replace('_', '=5F=\n')}`, 'a=3D[EMAIL_1] [SECRET_1]'],
+  ['entities with names', MAIL.replace('@', '&commat;').replace('.', '&period;'), '[EMAIL_1]'],
+  ['lines with an indent', `a\n  ${MAIL.replace('@', '@\n  ')}\n  b`, 'a\n  [EMAIL_1]\n  b'],
+  ['letters apart', `${MAIL.replaceAll(/\B/g, ' ')} ${PASSWORD.replaceAll(/\B/g, '\u200b')}`, '[EMAIL_1] [SECRET_1]'],
+  ['another value right after it', `${MAIL}${CARD}`, '[EMAIL_1][CARD_1]'],
+  ['CSV', `1,"${QUOTED.replaceAll('"', '""')}"`, '1,"[SECRET_1]"'],
+  ['XML', `<v>${QUOTED.replace('&', '&amp;').replace('<', '&lt;').replace('>', '&gt;')}</v>`, '<v>[SECRET_1]</v>'],
+  ['letters apart from their marks', QUOTED.normalize('NFD'), '[SECRET_1]'],
+  ['wide letters', PASSWORD.replaceAll(/./g, (one) => String.fromCharCode(one.charCodeAt(0) + 0xfe_e0)), '[SECRET_1]'],
+  ['a form', `x=${encodeURIComponent(PHONE).replaceAll('%20', '+')}&y=1`, 'x=%2B[PHONE_1]&y=1'],
+  ['a number in other groups', '49_307204_4127 4,930,720,441,27 DE89/3704', '[PHONE_1] [PHONE_2] DE89/3704'],
   ['what follows a number', `${PHONE} (2 sub-exceptions)`, '[PHONE_1] (2 sub-exceptions)'],
   ['JSON in an escape', JSON.stringify(JSON.stringify({ a: `\n${MAIL}` })), String.raw`"{\"a\":\"\\n[EMAIL_1]\"}"`],
 ]
@@ -49,12 +61,23 @@ describe('a value that a server returned', () => {
       one.returned(result)
       expect(one.maskedNow(shown)).toBe(masked)
       for (const [token] of masked.matchAll(/\[[A-Z]+_\d\]/g))
-        expect([MAIL, PHONE, IBAN, KEY, PASSWORD]).toContain(one.unmask(token))
+        expect([MAIL, PHONE, IBAN, KEY, PASSWORD, QUOTED, CARD, ...shown.split(/[ =&]|%2B/)]).toContain(
+          one.unmask(token),
+        )
     }
   })
 
   it('control: without that result, the value is shown, or more than the value is masked', () => {
-    for (const [, shown, masked] of SHOWN.slice(3, 10)) expect(masker().maskedNow(shown)).not.toBe(masked)
+    for (const [, shown, masked] of [...SHOWN.slice(3, 10), ...SHOWN.slice(-11, -2)])
+      expect(masker().maskedNow(shown)).not.toBe(masked)
+  })
+
+  it('is not taken for another one that differs by a sign only', () => {
+    const one = masker()
+    one.returned({ mail: "o'neil@corp.example", phone: PHONE })
+    for (const shown of ['oneil@corp.example', 'ann@x.example.org'])
+      expect(one.unmask(one.maskedNow(shown)!)).toBe(shown)
+    expect(one.maskedNow('149 307204 41279')).toBe('149 307204 41279')
   })
 
   it('is not found in a longer number, address or name, and a plain word is no secret elsewhere', () => {

@@ -7,31 +7,35 @@ import { NO_WORD } from '../secret-recogniser.ts'
 import { findInPieces, PIECE_CHARS } from './in-pieces.ts'
 import { type Found } from './find-values.ts'
 import { quotedText } from './decode.ts'
-import { View } from './view.ts'
+import { type Range, View } from './view.ts'
 
 /** Of the last results: their texts, and the values in them. */
 const MAX_CHARS = 1 << 19
 const MAX_ITEMS = 1 << 16
-const MAX_VALUES = 10_000
+const MAX_FORMS = 30_000
 /** Values are looked up by their beginning, and a text has only some of the beginnings' numbers. */
 const HEAD_CHARS = 5
+const MIN_FORM_CHARS = 8
 const NUMBERS = 1 << 16
 /** A word that stands where secrets do, such as `password: required`, is none elsewhere. */
 const isLikeWord = (text: string): boolean => text.length < 8 || !(NO_WORD.test(text) || /^[A-Z\d]{16}/.test(text))
 const isSecretLabel = (label: string): boolean => label.startsWith('SECRET')
-/** How lines are broken: at spaces, also in a quotation or a table; and at a width, as mail or `sed l` marks it. */
-const BREAKS: readonly [RegExp, (found: string) => string][] = [
-  [/[ \t>|#]*\n[ \t>|#]*/g, () => ' '],
-  [/[=\\]?\r?\n|(?:=[0-9A-F]{2})+/g, quotedText],
-]
+/** Numbers, which every program groups in another way. */
+const isNumberLabel = (label: string): boolean => /^(?:CARD|IBAN|PHONE)/.test(label)
+/** What a program puts between parts of a value, or doubles, or leaves out; and other forms of a letter. */
+const DRESS = /[\s"'`\\|>#]+|[\x80-\u{10FFFF}]/gu
+const GROUPS = /[^0-9A-Za-z]+/g
+/** How mail breaks and spells lines. */
+const MAIL = /[=\\]?\r?\n|(?:=[0-9A-F]{2})+/g
 
 export class KnownValues {
   /** Texts that were not searched yet. */
   #texts: string[] = []
   #chars = 0
   #reading: { pieces: Generator<Found[], void>; chars: number } | undefined
-  readonly #labels = new Map<string, string>()
-  /** How long values with this beginning are, the longest first. */
+  /** What each known value is, by the value and by what remains of it without dress and groups. */
+  readonly #forms = new Map<string, { value: string; label: string }>()
+  /** How long forms with this beginning are, the longest first. */
   readonly #lengths = new Map<string, number[]>()
   readonly #heads = new Uint8Array(NUMBERS)
   readonly #find: (text: string) => Match[]
@@ -85,17 +89,24 @@ export class KnownValues {
   }
 
   #remember(value: string, label: string): void {
-    if (value.length < HEAD_CHARS || this.#labels.has(value)) return
+    if (value.length < HEAD_CHARS || this.has(value)) return
     if (isSecretLabel(label) && isLikeWord(value)) return
-    if (this.#labels.size >= MAX_VALUES) {
-      this.#labels.clear()
+    if (this.#forms.size >= MAX_FORMS) {
+      this.#forms.clear()
       this.#lengths.clear()
       this.#heads.fill(0)
     }
-    this.#labels.set(value, label)
-    this.#heads[headNumber(value, 0)] = 1
-    const head = value.slice(0, HEAD_CHARS)
-    const lengths = new Set(this.#lengths.get(head)).add(value.length)
+    const known = { value, label }
+    this.#addForm(value, known)
+    const forms = [undressed(value).text, ...(isNumberLabel(label) ? [value.replaceAll(GROUPS, '')] : [])]
+    for (const form of forms) if (form.length >= MIN_FORM_CHARS && !this.#forms.has(form)) this.#addForm(form, known)
+  }
+
+  #addForm(form: string, known: { value: string; label: string }): void {
+    this.#forms.set(form, known)
+    this.#heads[headNumber(form, 0)] = 1
+    const head = form.slice(0, HEAD_CHARS)
+    const lengths = new Set(this.#lengths.get(head)).add(form.length)
     this.#lengths.set(
       head,
       [...lengths].toSorted((a, b) => b - a),
@@ -103,61 +114,135 @@ export class KnownValues {
   }
 
   has(value: string): boolean {
-    return this.#labels.has(value)
+    return this.#forms.get(value)?.value === value
   }
 
   /** Adds the known values of a text to what patterns find, which is left out where it only surrounds one. */
   first(text: string, found: readonly Match[]): Match[] {
-    if (this.#labels.size === 0) return [...found]
-    const whole = [...this.#matches(text)]
-    const broken = BREAKS.flatMap(([breaks, by]) => this.#broken(new View(text).replaced(breaks, by)))
-    if (whole.length === 0 && broken.length === 0) return [...found]
-    const taken = new Uint8Array(text.length)
-    for (const { start, end } of whole) taken.fill(1, start, end)
-    const more = broken.filter(
-      ({ start, end }) => !taken.subarray(start, end).some(Boolean) && taken.fill(2, start, end),
-    )
+    if (this.#forms.size === 0) return [...found]
+    const view = new View(text)
+    const places = new Places(text)
+    const own = [...this.#matches(text)]
+    const whole = own.filter((one) => one.isWhole && places.take(one))
     // A longer secret may begin like a shorter one.
-    const others = found.filter(({ start, end, label }) => {
-      const place = taken.subarray(start, end)
-      return !place.includes(2) && (isSecretLabel(label) || !place.includes(1))
-    })
-    return [...whole, ...more, ...others]
+    const isFree = (one: Match): boolean => isSecretLabel(one.label) || places.areFree(one)
+    const others = found.filter(isFree)
+    places.cover(others)
+    const mail = view.replaced(MAIL, quotedText)
+    const spelled = [[undressed(text)], mail ? [undressed(mail.text), mail] : []].flatMap((one) => this.#in(one, text))
+    // Of a number, its groups are a part: what is shown is given back.
+    const grouped = this.#in([view.replaced(GROUPS, () => '') ?? view], text).map((one) => ({
+      ...one,
+      value: undefined,
+    }))
+    const parts = own.filter(({ isWhole }) => !isWhole)
+    const more = [...parts, ...spelled, ...grouped].filter((one) => !places.isCovered(one) && places.take(one))
+    return [...whole, ...more, ...others.filter(isFree)]
   }
 
-  #broken(joined: View | undefined): Match[] {
-    if (!joined) return []
-    return Array.from(this.#matches(joined.text, joined), ({ start, end, label }): Match => {
-      const [first, last] = joined.before([start, end])
-      return { start: first, end: last, label, value: joined.text.slice(start, end) }
+  /** @param views each of the text of the next, the last one of `text` */
+  #in(views: readonly View[], text: string): Match[] {
+    const shown = views[0]?.text ?? text
+    if (shown === text) return []
+    const places = (range: Range): Range[] => views.map((view) => (range = view.before(range)))
+    const isGap: Gap = (at) => places([at, at]).some(([after, until]) => after > until)
+    return Array.from(this.#matches(shown, isGap)).flatMap(({ start, end: to, label, isWhole }) => {
+      if (!isWhole) return []
+      const [first, last] = places([start, to]).at(-1)!
+      const end = last + MARKS.exec(text.slice(last, last + 8))![0].length
+      return [{ start: first, end, label, value: this.#forms.get(shown.slice(start, to))!.value }]
     })
   }
 
-  *#matches(text: string, joined?: View): Generator<Match> {
-    for (let at = 0; at + HEAD_CHARS <= text.length; at += 1) {
-      if (this.#heads[headNumber(text, at)] === 0) continue
+  *#matches(text: string, isGap?: Gap): Generator<Match & { isWhole: boolean }> {
+    let number = headNumber(text, 0)
+    for (let at = 0, read = 0; at + HEAD_CHARS <= text.length; at += 1) {
+      // Of the number at the place before, the first character goes, and a new one comes.
+      for (; read < at; read += 1)
+        number =
+          (Math.imul(number, 31) + text.charCodeAt(read + HEAD_CHARS) - Math.imul(text.charCodeAt(read), LEAVES)) &
+          0xff_ff
+      if (this.#heads[number] === 0) continue
       const lengths = this.#lengths.get(text.slice(at, at + HEAD_CHARS)) ?? []
-      const length = lengths.find((one) => this.#isWhole(text.slice(at, at + one), text, at, joined))
-      if (length === undefined) continue
-      yield { start: at, end: at + length, label: this.#labels.get(text.slice(at, at + length))! }
-      at += length - 1
+      for (const length of lengths) {
+        const form = text.slice(at, at + length)
+        const label = this.#forms.get(form)?.label
+        const isWhole = label !== undefined && (isSecretLabel(label) || isApart(form, text, at, isGap))
+        // Half a number is another number. What follows a name may be another value.
+        if (label === undefined || (!isWhole && DIGIT.test(form.at(-1)!))) continue
+        yield { start: at, end: at + length, label, isWhole }
+        at += length - 1
+        break
+      }
     }
-  }
-
-  /** Numbers go on with digits, and names with letters; what stands before a name may be an escape or padding. */
-  #isWhole(value: string, text: string, at: number, joined?: View): boolean {
-    const label = this.#labels.get(value)
-    if (label === undefined || isSecretLabel(label)) return label !== undefined
-    const end = at + value.length
-    const [afterBreak, beforeBreak] = joined?.before([end, end]) ?? [end, end]
-    if (afterBreak > beforeBreak) return true
-    if (DIGIT.test(value[0]!) && DIGIT.test(text[at - 1] ?? '')) return false
-    return DIGIT.test(value.at(-1)!) ? !DIGIT.test(text[end] ?? '') : !MORE_OF_NAME.test(text.slice(end, end + 2))
   }
 }
 
+/** Which parts of a text known values and patterns take. */
+class Places {
+  readonly #taken: Uint8Array
+  readonly #found: Uint32Array
+
+  constructor(text: string) {
+    this.#taken = new Uint8Array(text.length)
+    this.#found = new Uint32Array(text.length)
+  }
+
+  areFree({ start, end }: Match): boolean {
+    return !this.#taken.subarray(start, end).includes(1)
+  }
+
+  take(one: Match): boolean {
+    if (!this.areFree(one)) return false
+    this.#taken.fill(1, one.start, one.end)
+    return true
+  }
+
+  cover(found: readonly Match[]): void {
+    for (const [at, { start, end, label }] of found.entries())
+      if (!isSecretLabel(label)) this.#found.fill(at + 1, start, end)
+  }
+
+  /** Whether a pattern takes it for one value, or for a part of one. */
+  isCovered({ start, end }: Match): boolean {
+    return this.#found[start]! > 0 && this.#found[start] === this.#found[end - 1]
+  }
+}
+
+/** Whether something was left out here. */
+type Gap = (at: number) => boolean
+
+/** Numbers go on with digits, and names with letters; what stands before a name may be an escape or padding. */
+function isApart(form: string, text: string, at: number, isGap: Gap = () => false): boolean {
+  const end = at + form.length
+  const lead = text.slice(Math.max(0, at - 3), at)
+  // Many write 00 for the plus before a country's code.
+  if (DIGIT.test(form[0]!) && /\d$/.test(lead) && !/^\D?00$/.test(lead) && !isGap(at)) return false
+  const goesOn = DIGIT.test(form.at(-1)!) ? DIGIT.test(text[end] ?? '') : MORE_OF_NAME.test(text.slice(end, end + 2))
+  return !goesOn || isGap(end)
+}
+
 const DIGIT = /\d/
+const MARKS = /^\p{M}*/u
 const MORE_OF_NAME = /^[.-]?[\p{L}\p{N}]/u
+
+function undressed(text: string): View {
+  const view = new View(text)
+  return view.replaced(DRESS, plain) ?? view
+}
+
+/** Of letters that look like another one, that one; each is made once. */
+const plainOf = new Map<string, string>()
+function plain(found: string): string | undefined {
+  if (found.charCodeAt(0) < 0x80) return ''
+  const known = plainOf.get(found)
+  const made = known ?? found.normalize('NFKD').replaceAll(/[\s\p{M}\p{Default_Ignorable_Code_Point}]/gu, '')
+  if (known === undefined && plainOf.size < 1 << 14) plainOf.set(found, made)
+  return made === found ? undefined : made
+}
+
+/** What the first of these characters counts one place later. */
+const LEAVES = 31 ** HEAD_CHARS
 
 function headNumber(text: string, at: number): number {
   let number = 0
