@@ -32,10 +32,7 @@ export interface Distribution {
   baseUrl: string
 }
 
-/**
- * Returns the distribution of the installed `pyodide` package.
- * @param mirror URL of a folder with its files, with a trailing `/`
- */
+/** The distribution of the installed `pyodide` package. @param mirror URL of its files, ending in `/` */
 export async function installedDistribution(mirror?: string): Promise<Distribution> {
   const folder = path.dirname(createRequire(import.meta.url).resolve('pyodide/package.json'))
   const read = (name: string): Promise<string> => readFile(path.join(folder, name), 'utf8')
@@ -67,11 +64,7 @@ export function isInDistribution(requirement: string, lock: LockFile): boolean {
   }
 }
 
-/**
- * Returns the packages of these names, with all their dependencies.
- * @param requirements such as `numpy` or `numpy==2.4.6`
- * @throws BridgeError CONFIG_INVALID that names the requirement and the available packages
- */
+/** The packages of these names with their dependencies. @throws BridgeError CONFIG_INVALID */
 export function resolvePackages(requirements: readonly string[], lock: LockFile): LockedPackage[] {
   const found = new Map<string, LockedPackage>()
   const add = (name: string, wanted: string): void => {
@@ -97,10 +90,7 @@ export function resolvePackages(requirements: readonly string[], lock: LockFile)
   return [...found.values()]
 }
 
-/**
- * Returns the wheels of these packages, from `folder` or else downloaded.
- * @throws BridgeError CONFIG_INVALID for a file that cannot be fetched, or whose hash is wrong
- */
+/** The wheels, from `folder` or downloaded. @throws BridgeError CONFIG_INVALID for a wrong hash */
 export async function fetchWheels(
   packages: readonly LockedPackage[],
   { baseUrl, folder, onProgress }: { baseUrl: string; folder: string; onProgress?: (message: string) => void },

@@ -15,9 +15,7 @@ import { OWN_TERMINAL, reportFailure, type Terminal, visible } from '@sandbridge
 const UNREAD = 1
 
 /**
- * Tells of config files that cannot be read or parsed, and sets the exit code for them.
- *
- * @param changed what the command decides, whatever the settings say
+ * Tells of config files that cannot be read, and sets the exit code for them.
  * @param remembersEngine whether `auto` may take what it took last time, and check that meanwhile
  * @throws BridgeError CONFIG_INVALID naming every invalid setting
  */
@@ -41,10 +39,7 @@ export async function openBridge(
   return opened
 }
 
-/**
- * Runs a command with a bridge that starts no sandbox in advance and may ask in the terminal, and closes the bridge
- * afterwards.
- */
+/** Runs a command with a bridge that starts no sandbox in advance and may ask here, then closes the bridge. */
 export async function withBridge<T>(
   command: (bridge: OpenTenant) => Promise<T>,
   ask: AskInput | undefined = askInTerminal(),

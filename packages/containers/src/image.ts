@@ -44,11 +44,8 @@ const registryOf = (image: string): string => fullImageName(image).split('/')[0]
 const pulls = new Map<string, Promise<CommandResult>>()
 
 /**
- * Returns the image of this name, and pulls it if needed.
- * @param onProgress called with the engine's output during a pull
- * @param patienceMs how long to wait for a pull, which goes on after that
- * @throws BridgeError SANDBOX_IMAGE_MISSING if it is missing and cannot be pulled, or is not a Linux image;
- * SANDBOX_BUSY while it is pulled
+ * Returns the image of this name, and pulls it if needed; after `patienceMs` the pull goes on without us.
+ * @throws BridgeError SANDBOX_IMAGE_MISSING if it cannot be had or is not for Linux, SANDBOX_BUSY while it is pulled
  */
 export async function ensureImage(
   engine: Engine,

@@ -23,11 +23,7 @@ import { folderFor } from './seccomp-file.ts'
 
 const BUILD_TIMEOUT_MS = 30 * 60_000
 
-/**
- * Returns an image with those of the packages that can be had; without any, the base.
- * @param base the image to build on
- * @param memory the folder of remembered failures
- */
+/** An image with those packages that can be had. @param base to build on @param memory of failures */
 export async function ensurePackageImage(
   engine: Engine,
   base: Image,

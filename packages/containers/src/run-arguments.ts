@@ -37,10 +37,7 @@ const TMPFS = 'rw,noexec,nosuid,nodev,mode=1777'
 const WRITABLE = { '/tmp': '64m', '/dev/shm': '64m', '/workspace': '128m' }
 /** Copies of the files that outlive the session, also in memory. */
 const PROJECTS = { '/projects': '64m' }
-/**
- * The docker command copies these variables, passwords included, from the user's configuration into every container
- * unless they are set.
- */
+/** Unless set, docker copies these variables, passwords included, from the user's configuration. */
 const PROXY_VARIABLES = ['HTTP_PROXY', 'HTTPS_PROXY', 'FTP_PROXY', 'NO_PROXY', 'ALL_PROXY']
 
 /** Arguments of the engine's command, starting with `run`. */
@@ -119,10 +116,7 @@ function volumeArguments(options: RunOptions): string[] {
     })
 }
 
-/**
- * Covers devices whose memory belongs to no process, where the engine does not count it: shared mappings of /dev/zero,
- * and terminals.
- */
+/** Covers devices whose memory the engine does not count: mappings of /dev/zero, and terminals. */
 function uncountedDevices({ dialect }: Engine): string[] {
   // Podman would mount its own device over a mount.
   const zero =
@@ -152,10 +146,7 @@ function environmentArguments(environment: Record<string, string>): string[] {
   return Object.entries(environment).flatMap(([name, value]) => ['--env', `${name}=${value}`])
 }
 
-/**
- * Returns the configured user if the engine counts processes. Otherwise RLIMIT_NPROC limits them per user, so each
- * sandbox gets its own user: a fork bomb in one then does not affect the others.
- */
+/** The configured user if the engine counts processes; else one for each sandbox, as RLIMIT_NPROC counts by user. */
 function userOf({ engine, user }: RunOptions): string {
   const numeric = /^\d+(:.+)?$/.exec(user)
   if (engine.enforcesLimits || !numeric) return user

@@ -14,9 +14,8 @@ interface Condition {
 }
 
 /**
- * The profile as JSON. Names no architecture: engines then use the machine's own, and calls of any other kill the
- * process. `countedMemory` tells whether the engine counts all memory of a container. If not, the profile also refuses
- * memory that cannot be counted from inside.
+ * The profile as JSON, for the machine's own architecture alone. Unless the engine counts all memory of a container
+ * (`countedMemory`), it also refuses memory that cannot be counted from inside.
  */
 export function seccompProfile(countedMemory: boolean): string {
   return JSON.stringify({
@@ -30,9 +29,7 @@ export function seccompProfile(countedMemory: boolean): string {
   })
 }
 
-/**
- * A profile that refuses these calls, and ruled ones unless their tests pass; allows all others. See `refusingFilter`.
- */
+/** Refuses these calls, and ruled ones unless their tests pass; allows all others. See `refusingFilter`. */
 export function refusingProfile(refused: readonly Syscall[], rules: readonly RuledSyscall[]): string {
   const refuse = { action: 'SCMP_ACT_ERRNO', errnoRet: EPERM }
   return JSON.stringify({
@@ -82,10 +79,7 @@ function waysToFail(test: ArgumentTest): Condition[] {
   return [condition(test.hasNotAllOf, test.hasNotAllOf)]
 }
 
-/**
- * All 32-bit numbers except these, as prefixes: pairs of a mask and the value under it. An engine's "not equal" would
- * compare the argument's upper half, too, so a value with bits set there would pass.
- */
+/** All 32-bit numbers except these, as masks and values: "not equal" would compare the upper half, too. */
 function allBut(values: readonly number[], depth = 0, prefix = 0): [mask: number, value: number][] {
   const mask = depth === 0 ? 0 : 2 ** 32 - 2 ** (32 - depth)
   if (values.length === 0) return [[mask, prefix]]

@@ -38,10 +38,7 @@ export class DirectTools {
   #heard: Catalog | undefined
   #isClosed = false
 
-  /**
-   * @param isAll every tool is listed, not only those that an entry names
-   * @param onChange called when the list is no longer what it was
-   */
+  /** @param isAll every tool, not only those that an entry names @param onChange of the list */
   constructor(isAll: boolean, connected: (abilities?: readonly Ability[]) => Promise<Connected>, onChange: () => void) {
     this.#isAll = isAll
     this.#connected = connected
@@ -127,10 +124,7 @@ function listId(tools: ReadonlyMap<string, CatalogTool>): string {
   return [...tools].map(([name, { fingerprint }]) => `${name} ${fingerprint}`).join('\n')
 }
 
-/**
- * What a call of any tool does, by the name that a search gave it.
- * @throws BridgeError PROXY_TOOL_UNKNOWN, also for a plain name that several have
- */
+/** A call of any tool, by the name of a search. @throws BridgeError PROXY_TOOL_UNKNOWN, also for a shared name */
 export async function callOfAny(catalog: Catalog, name: string, args: Record<string, unknown>): Promise<NotedCall> {
   const servers = serversFor(catalog, name)
   const tools = (await Promise.all(servers.map((server) => catalog.shownTools(server)))).flat()
@@ -177,10 +171,7 @@ function hashedName(tool: Named): string {
 
 const plainName = ({ server, name }: Named): string => `${server}__${name}`.replaceAll(OTHER_SIGNS, '_')
 
-/**
- * As its server lists it. What asks for more of a client than a call is left out: apps, and tasks. A client refuses a
- * whole list for a schema that is none of an object, and a whole result that does not fit its own.
- */
+/** As its server lists it, without apps and tasks. A client refuses a list for one schema that is no object's. */
 function asTool(name: string, definition: CatalogTool['definition'], isMasked = false): Tool {
   const { title, description, inputSchema, outputSchema, annotations, icons } = definition
   const tool = {

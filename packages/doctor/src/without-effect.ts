@@ -19,10 +19,7 @@ const HEEDED_BY: Readonly<Record<string, readonly ProviderName[]>> = {
   'MCP_BRIDGE_KUBERNETES=start': ['kubernetes'],
 }
 
-/**
- * One sentence per setting.
- * @param setBy where each setting was set, by variable
- */
+/** A sentence for each setting. @param setBy where each was set, by variable */
 export function settingsWithoutEffect(setBy: Readonly<Record<string, string>>, provider: ProviderName): string[] {
   return Object.entries(HEEDED_BY)
     .filter(([variable, providers]) => setBy[variable] !== undefined && !providers.includes(provider))

@@ -1,6 +1,5 @@
-// A text as it is, and in its plain form: without URL encoding, escapes of JSON, Python and HTML, and invisible
-// characters, and with numbers written out. What is in another dress counts as unknown, and that is no server's loss.
-// Pure.
+// A text as it is, and in plain form: without URL encoding, escapes of JSON, Python and HTML, and invisible characters,
+// with numbers written out. What is in another dress counts as unknown. Pure.
 
 /** Forms in forms that are followed. */
 const MAX_DEPTH = 3

@@ -190,10 +190,7 @@ export class Scanner {
   #fields = 0
   #take: ((units: Int32Array, end: number) => void) | undefined
 
-  /**
-   * @param take receives the units in portions, if they need not be kept
-   * @returns the number of words
-   */
+  /** @param take gets the units in portions, if none need be kept @returns the number of words */
   scan(given: string, take?: (units: Int32Array, end: number) => void): number {
     const text = isAscii(given)
       ? given

@@ -180,10 +180,7 @@ export class SessionFlow implements Flow {
     return place
   }
 
-  /**
-   * Text that is not accounted for is of the servers that were called, whatever script or dress it has: no words must
-   * be found again for that.
-   */
+  /** Text not accounted for is of the servers that were called, whatever its dress: no words need be found. */
   shown({ text, hasMedia }: ShownContent): void {
     if ([...this.#returned].every((server) => this.#seen.has(this.#toKeep(server)))) return
     let notices = ''

@@ -16,10 +16,7 @@ export interface InstallSource {
   newOutput: () => string
 }
 
-/**
- * The first word of a line of npm, pnpm, yarn, Bun, uv, pip or pipx. A server's own output is no sign: it may write for
- * ever.
- */
+/** First words of npm, pnpm, yarn, Bun, uv, pip and pipx. A server's own output is no sign. */
 const OUTPUT_OF_MANAGER =
   /^\s*(npm|pnpm|yarn|bun|➤|Progress:|Packages:|Resolv|Download|Updat|Build|Built|Prepar|Install|Collect|Creat|Using|Saved|Obtain|Cloning)/m
 

@@ -27,8 +27,7 @@ interface Pattern {
 }
 
 /**
- * Parses `*`, `example.com`, `*.example.com` (its subdomains) and addresses, each with `:PORT` or for every port.
- * @throws BridgeError CONFIG_INVALID that names the entry
+ * Parses `*`, `example.com`, `*.example.com`, addresses, with or without `:PORT`. @throws BridgeError CONFIG_INVALID
  */
 export function allowedDomains(lists: DomainLists): AllowedDomains {
   const allowed = lists.allowedDomains.map((entry) => parse(entry))

@@ -24,10 +24,7 @@ export async function rootFolders(): Promise<RootFolders> {
   }
 }
 
-/**
- * Ensures that the image of empty folders exists: a few kilobytes, made without a registry.
- * @returns its name, or why it could not be made
- */
+/** Ensures the image of empty folders, made without a registry. @returns its name, or why there is none */
 export async function ensureRootImage(
   { command }: Engine,
   root: RootFolders,
@@ -43,10 +40,7 @@ export async function ensureRootImage(
 
 const BLOCK = 512
 
-/**
- * The image as a tar archive. /tmp and /var have the modes of their later mounts: some engines take the modes from the
- * image.
- */
+/** The image as tar. /tmp and /var have the modes of their later mounts, as some engines take them. */
 function rootArchive({ folders, links }: RootFolders): Buffer {
   const entries = [
     ...folders.map((folder) => header(folder, { mode: 0o755 })),

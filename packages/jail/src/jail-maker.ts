@@ -24,10 +24,8 @@ const PROBE_TIMEOUT_MS = 60_000
 const found = new Map<string, Promise<JailMaker | string>>()
 
 /**
- * Returns what makes a jail, or why nothing does. Tries bubblewrap, then podman and docker. Starts short-lived
- * processes and containers.
- * @param image of the server; it then runs in a container. Images are not pulled.
- * @param names replaced in tests, for machines that a test cannot have
+ * What makes a jail, or why nothing does: bubblewrap, podman, docker. Starts short-lived processes and containers.
+ * @param image of the server, which then runs in a container and is not pulled @param names replaced in tests
  */
 export async function findJailMaker(
   image?: string,
@@ -69,9 +67,7 @@ async function withImage(engine: Engine, image: string): Promise<ContainerJail |
   return `${engine.command} has no image ${image}${state === 'pullable' ? `; run \`${command}\`` : ''}`
 }
 
-/**
- * Checks whether a container can run programs of this machine: it must print the word in a file that the bridge mounts.
- */
+/** Whether a container can run programs of this machine: it prints the word in a file that is mounted. */
 async function withOwnPrograms(engine: Engine): Promise<ContainerJail | string> {
   if (process.platform !== 'linux')
     return `${engine.command} needs an image with programs for Linux: set \`sandbox.image\` or MCP_BRIDGE_JAIL=image`

@@ -26,10 +26,8 @@ const HOME_FOLDERS = /^(?:XDG_\w+|TMPDIR)$/
 const MAX_REFUSALS_TOLD = 20
 
 /**
- * @param definition whose server it is
- * @param server with its placeholders filled in
- * @param context the working directory of a server without a `cwd`, and the variables that it inherits
- * @throws BridgeError UPSTREAM_JAIL_UNAVAILABLE, CONFIG_INVALID; NodeJS.ErrnoException when the command does not exist
+ * @param context folder of a server without `cwd`, and inherited variables
+ * @throws BridgeError UPSTREAM_JAIL_UNAVAILABLE, CONFIG_INVALID; ErrnoException for a missing command
  */
 export async function openJail(
   { name, isPublishers }: Pick<ServerDefinition, 'name' | 'isPublishers'>,
@@ -145,10 +143,7 @@ async function startBubblewrap(
   }
 }
 
-/**
- * The user id that owns the jail's files when the bridge runs as root; undefined for any other user, whose files stay
- * theirs.
- */
+/** Who owns the jail's files when the bridge runs as root; undefined otherwise: they stay the user's. */
 function ownerFor(maker: JailMaker): number | undefined {
   if (process.getuid?.() !== 0) return undefined
   return maker.name === 'bubblewrap' ? UNPRIVILEGED_UID : (maker.container.engine.hostUid ?? UNPRIVILEGED_UID)

@@ -54,11 +54,7 @@ export interface NativeKernel {
 
 let loaded: NativeKernel | undefined
 
-/**
- * Loads the kernel from disk once. Synchronous: the bridge loads its code meanwhile, and each asynchronous read would
- * queue behind that.
- * @throws what node:fs throws, for example if no file descriptor is left; the next call tries again
- */
+/** Loads the kernel once, synchronously, as other reads queue behind the bridge's code. @throws as node:fs */
 export function loadNativeKernel(): NativeKernel {
   loaded ??= load()
   return loaded

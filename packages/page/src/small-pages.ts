@@ -13,9 +13,8 @@ export function openingPage(action: string): string {
 }
 
 /**
- * Forwards to the page, with the key after `#`, which browsers send to no server. An HTTP redirect would not work:
- * after a link on another site, a browser sends no strict cookie along a redirect chain, but it does from a page of the
- * same origin.
+ * Forwards to the page, with the key after `#`, which no server gets. A redirect would not work: along one from another
+ * site, a browser sends no strict cookie.
  */
 export function enteringPage(address: string): string {
   return html('Sandbridge', `<meta http-equiv="refresh" content="0;url=${escaped(address)}">`, '<p>Opening…</p>')

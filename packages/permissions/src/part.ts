@@ -18,9 +18,7 @@ export const gateOf: GatesPart['gateOf'] = (permissions, cell, policy) => new Ce
 const APP = { server: 'sandbridge', tool: 'show_app', annotations: {}, definition: '', isProjects: false }
 
 /**
- * Only rules about flows count. Presets are about what changes something, which an app does not.
- * @param shown the page, with all that it shows
- * @param author the server whose page it is; missing for a page of a cell
+ * Only rules about flows count; presets are about what changes something. @param author its server, if any
  * @throws BridgeError PERMISSION_DENIED where they deny such a call, or ask about it: no client is asked here
  */
 export function refuseApp({ rules, flow: preset }: Policy, shown: string, flow: FlowFacts, author?: string): void {

@@ -36,10 +36,7 @@ const OWN = new Set([
 ])
 /** For packages, images and registries. Servers have those of their own client. */
 const PROXIES = new Set(['http_proxy', 'https_proxy', 'all_proxy', 'no_proxy'])
-/**
- * Variables whose value is a path, begins with one, or has several. Names, because each regular expression costs a
- * tenth of a millisecond when it is first used.
- */
+/** Variables with paths. Names, as each regular expression costs a tenth of a millisecond at first use. */
 const PATHS = new Set(
   (
     'MCP_SERVERS_CONFIG MCP_BRIDGE_STATE_DIR MCP_BRIDGE_CACHE_DIR MCP_BRIDGE_MOUNT TMP TEMP TMPDIR KUBECONFIG ' +
@@ -62,9 +59,7 @@ const ABSOLUTE = /^(?:[/\\~]|[A-Za-z]:[/\\])/
 const HOOK =
   /(?:^|\s)(?:-r|--require|--import|--(?:experimental-)?loader)[\s=](?:"[^"]*(?:\.pnp\.|bootloader)[^"]*"|\S*(?:\.pnp\.|bootloader)\S*)/g
 
-/**
- * What a launcher sets is no setting. The shims of pnpm set NODE_PATH, of which the package, a bundle, has no need.
- */
+/** What a launcher sets is no setting: pnpm's shims set NODE_PATH, which a bundle does not need. */
 export function withoutLaunchers(env: ClientContext['env']): ClientContext['env'] {
   const { NODE_PATH: _, NODE_OPTIONS: options, ...others } = env
   const own = options?.replaceAll(HOOK, '').trim()

@@ -1,6 +1,5 @@
-// The folder where residents are found, and the names in it. A resident listens on NAME.d/s. Who has that folder is the
-// resident: renaming onto a folder that is not empty fails, so that one of several starters wins, and nothing is left
-// to go stale but a socket on which nobody listens.
+// The folder where residents are found. One listens on NAME.d/s, and who has that folder is the resident: renaming onto
+// a folder that is not empty fails, so that one of several starters wins, and nothing goes stale but a socket.
 import fs from 'node:fs'
 import path from 'node:path'
 import { isOnlyOurs, isOwnFolderSync, makePrivateFolderSync } from '@sandbridge/core/util/files'
@@ -114,11 +113,7 @@ export function ownPlace({ folder }: ResidentPlace, name: string): { home: strin
   return { home, socket: socketIn(home) }
 }
 
-/**
- * Takes the name away from one holder, and from no other: it may have become another's meanwhile.
- * @param keep is called with the folder before it is removed
- * @returns whether that holder has lost it
- */
+/** Takes the name away from this holder alone. @param keep gets the folder @returns whether that holder lost it */
 export function displace(home: string, holder: bigint, keep: (folder: string) => void = () => {}): boolean {
   const aside = `${home}.${process.pid}.${Date.now().toString(36)}`
   try {

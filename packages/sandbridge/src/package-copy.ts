@@ -33,9 +33,8 @@ const KEPT_UNUSED_MS = 86_400_000
 const REPAIR_AFTER_MS = 2_000
 
 /**
- * Makes the copy of this installation if there is none yet, and keeps it while this process runs.
- * @returns the folder of its program; undefined: run from the package itself, as from sources, in a copy, and where no
- * copy can be had
+ * Makes the copy of this installation, and keeps it while this process runs. @returns its program's folder, if it has
+ * one
  */
 export function copiedProgram(): string | undefined {
   if (isCopy()) keep(PACKAGE_ROOT)

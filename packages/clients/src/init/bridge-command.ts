@@ -24,11 +24,7 @@ export function isInCache(root: string): boolean {
   return CACHE.test(root) || RUNNERS.some(([folder]) => folder.test(root))
 }
 
-/**
- * @param root the folder of this package
- * @param running the path of the running Node: clients that a desktop starts may have no PATH that has it
- * @throws BridgeError CONFIG_INVALID for a folder that may be deleted at any time
- */
+/** Clients of a desktop may have no PATH with Node. @throws BridgeError CONFIG_INVALID for a fleeting folder */
 export function bridgeCommand(root: string, running: string, find = findPrograms): BridgeCommand {
   const node = stableNode(running, find('node'))
   const runner = RUNNERS.find(([folder]) => folder.test(root))

@@ -1,7 +1,6 @@
 // Where and how this bridge is registered in each client: the user's file, the path of its table of servers, and the
-// form of an entry. The forms, and some whole clients that have no reader here, come from the library add-mcp, which
-// registers servers in other clients' files. For a client with a reader, the path is the reader's, so that what is
-// written is also read.
+// form of an entry. Forms, and clients without a reader here, come from the library add-mcp; paths are the readers'
+// own.
 import { homedir } from 'node:os'
 import { type AgentConfig, agents } from 'add-mcp'
 import { type ConfigFormat, type ConfigObject, valueAt } from '@sandbridge/core/config/formats'
@@ -32,10 +31,7 @@ export interface Target {
   entry: (command: BridgeCommand, table: string[]) => ConfigObject
   /** Keys of the lists of the only servers that the client starts, and of those that it never starts. */
   lists?: { allowed: string[]; excluded: string[] }
-  /**
-   * Shows that the client is on the machine when its file does not exist yet; undefined when other clients share the
-   * folder.
-   */
+  /** Shows that the client is here without its file; undefined where clients share the folder. */
   folder: string | undefined
 }
 

@@ -62,8 +62,7 @@ async function actionFor(all: readonly Done[], now: string): Promise<PlannedUndo
 }
 
 /**
- * Undoes everything that applyInit has done, last change first. An unchanged file is restored byte for byte; in a file
- * that has changed since, only the bridge's changes are undone, and a file that it created is deleted. What cannot be
+ * Undoes all of applyInit, last change first: an unchanged file byte for byte, else only our changes. What cannot be
  * undone stays recorded, with its backup.
  */
 export async function undoInit(

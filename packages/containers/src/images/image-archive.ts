@@ -16,10 +16,7 @@ type Json = Record<string, unknown>
 const MAX_JSON_BYTES = 8 << 20
 const MAX_LAYERS = 1000
 
-/**
- * @returns undefined if the tree is not an image archive
- * @throws ArchiveError if it is incomplete or contains several images
- */
+/** Undefined for no image archive. @throws ArchiveError if it is incomplete or contains several images */
 export function readImageArchive(tree: RootTree): ArchivedImage | undefined {
   // Docker writes both formats, and the older needs no choice of a platform. A system may have an unrelated file of
   // this name.

@@ -1,7 +1,5 @@
-// Writes the content of archives below one folder, and nowhere else. Archives are untrusted: links are resolved with
-// this folder as the root of a system, and anything in the way is removed, not written through. No other process may
-// write in the folder meanwhile. Files that only some users of the image could read stay unreadable: a container's user
-// could not read them either.
+// Writes the content of untrusted archives below one folder, and nowhere else: links are resolved with it as the root,
+// and anything in the way is removed, not written through. Files that only some users could read stay unreadable.
 import {
   chmodSync,
   closeSync,
@@ -36,10 +34,7 @@ export interface Attributes {
 
 export class RootTree {
   readonly #root: string
-  /**
-   * Known folders below the root, with no link in their path: looking each up again for every file would take longer
-   * than writing it.
-   */
+  /** Known folders, with no link in their path: looking each up again would take longer than writing a file. */
   readonly #folders = new Set<string>()
   /** Folders that other users could not enter in the image. */
   readonly #closed = new Set<string>()

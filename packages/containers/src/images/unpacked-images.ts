@@ -39,10 +39,7 @@ export class UnpackedImages {
     return newest?.about && this.#use(newest.name, newest.about)
   }
 
-  /**
-   * Returns the image of this name and id, unpacked if needed.
-   * @param unpack fills an empty folder, and returns the environment
-   */
+  /** The image of this name and id. @param unpack fills an empty folder, and returns the environment */
   async ensure(
     { source, id }: { source: string; id: string },
     unpack: (folder: string) => Promise<string[]>,

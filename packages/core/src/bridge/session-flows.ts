@@ -18,10 +18,7 @@ export class SessionFlows {
     return this.#flows.get(session)
   }
 
-  /**
-   * @param seen the servers whose text its client's models have read, in any session
-   * @throws BridgeError CONFIG_INVALID if this build lacks it: a rule then cannot be kept
-   */
+  /** @param seen servers that its client's models have read @throws BridgeError CONFIG_INVALID without this part */
   async of(session: Session, set: ServerSet, state: UserState, seen: Set<string> | undefined): Promise<SessionFlow> {
     const made = this.#flows.get(session) ?? (await newFlow(set, state, seen))
     // Another cell of the session may have been faster.

@@ -44,10 +44,7 @@ export class Tenants {
     this.#options = options
   }
 
-  /**
-   * Returns a user's tenant, made at its first use; without a name, that of the bridge's owner.
-   * @throws BridgeError PROXY_SERVER_UNAVAILABLE in a resident bridge: rules and servers come from a client alone
-   */
+  /** A user's tenant, or the owner's. @throws BridgeError PROXY_SERVER_UNAVAILABLE in a resident bridge */
   of(user?: string): Tenant {
     const known = this.#byUser.get(user)
     if (known) return known

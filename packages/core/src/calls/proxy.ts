@@ -295,10 +295,7 @@ export const ownMethods: Methods = {
   ...sessionMethods,
 }
 
-/**
- * Returns the function that answers the calls of one cell.
- * @throws BridgeError PROXY_* for an invalid request, UPSTREAM_* or TOOL_FAILED when the call fails
- */
+/** What answers the calls of one cell. @throws BridgeError PROXY_*, UPSTREAM_* or TOOL_FAILED */
 export function serveCalls(
   context: CellContext,
   ofFeatures: Methods = {},

@@ -1,12 +1,8 @@
 // What a package may bring to the core: read this first. A package is a folder of packages/ whose src/package.ts
 // exports one `Package`; packages/sandbridge/src/packages.ts lists all. It names words and types only, and imports its
-// code at first use, because a client must be answered quickly. The core imports no package.
-//
-// - A feature plugs in from above: settings, commands, methods of the runtime, what a client is offered.
-// - A part fills a slot that the core has declared in a file `…-part.ts`, such as src/cell/masking-part.ts: a provider
-// of
-//   sandboxes, a store, a language, a wall around servers, a listener, an observer. The core asks for it by
-//   `Part.for(…)`, and an error says what is missing where nothing fills it.
+// code at first use, because a client must be answered quickly. A feature plugs in from above: settings, commands,
+// methods, offers. A part fills a slot of a file `…-part.ts` (a provider, a store, a language, an observer), which the
+// core asks for by `Part.for(…)`: without it, an error says what is missing. The core imports no package.
 import type { Bridge } from '../bridge/bridge.ts'
 import type { OpenTenant } from '../bridge/open-tenant.ts'
 import type { Methods } from '../calls/methods/method.ts'
@@ -16,10 +12,7 @@ import type { FillPart } from '../util/part.ts'
 import type { Command } from './command.ts'
 import type { Terminal } from './terminal/terminal.ts'
 
-/**
- * Whether a feature does the work of this process, which may load nothing before (see first.ts of sandbridge).
- * @returns what does it, and gets what runs the command here instead
- */
+/** Whether a feature does this process's work, which may load nothing before (first.ts). It gets the command. */
 export type TakeOver = () => ((command: () => Promise<void>) => Promise<void>) | undefined
 
 export interface Package {

@@ -53,8 +53,7 @@ export class PermissionFiles {
   }
 
   /**
-   * Reads the rules in force; undefined when everything is allowed.
-   * @throws BridgeError CONFIG_INVALID with file, line and column of every problem
+   * The rules in force; undefined: all is allowed. @throws BridgeError CONFIG_INVALID with the place of every problem
    */
   async read(found: readonly FoundServer[] = []): Promise<Policy | undefined> {
     const { stateDir, permissions: preset, flow, profile } = this.#settings
@@ -102,8 +101,7 @@ export class PermissionFiles {
 const NO_RULES: RulesOfFile = { rules: [], mask: [], trust: [] }
 
 /**
- * @param skip is told of a named pipe, a folder or the like, which then has no rules: it is not a file that its author
- * could correct, and in a project of someone else it must not stop the bridge. Without `skip` it is an error.
+ * @param skip is told of what is no file, such as a pipe, and has no rules then: in a project it must not stop us.
  * @throws BridgeError CONFIG_INVALID with file, line and column of every problem
  */
 export async function readRulesFile(

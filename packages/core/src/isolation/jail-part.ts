@@ -11,11 +11,8 @@ export const jails = new Part<JailsPart>('jails of servers')
 
 interface JailsPart {
   /**
-   * @param definition whose server it is
-   * @param server with its placeholders filled in
-   * @param context the working directory of a server without a `cwd`, and the variables that it inherits
-   * @throws BridgeError UPSTREAM_JAIL_UNAVAILABLE, CONFIG_INVALID; NodeJS.ErrnoException for a command that does not
-   * exist
+   * @param context folder of a server without `cwd`, and inherited variables
+   * @throws BridgeError UPSTREAM_JAIL_UNAVAILABLE, CONFIG_INVALID; ErrnoException for a missing command
    */
   openJail: (
     definition: Pick<ServerDefinition, 'name' | 'isPublishers'>,
@@ -25,11 +22,7 @@ interface JailsPart {
   ) => Promise<Jail>
   /** Returns what makes a jail, or why nothing does. @param image of the server; it then runs in a container */
   findJailMaker: (image?: string) => Promise<{ name: JailMakerName } | string>
-  /**
-   * What the definition of a server means in a pod.
-   * @param fallback the image of servers whose definition names none
-   * @throws BridgeError UPSTREAM_JAIL_UNAVAILABLE, CONFIG_INVALID
-   */
+  /** A definition in a pod. @param fallback its image @throws BridgeError UPSTREAM_JAIL_UNAVAILABLE, CONFIG_INVALID */
   programInPod: (name: string, server: StdioServer, fallback?: string) => Omit<Program, 'onStderr'>
   /** The user's files and folders that arguments name, without those that no jail opens. */
   userPlacesIn: (

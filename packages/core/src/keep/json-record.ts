@@ -55,12 +55,7 @@ export class JsonRecord<T> {
     return this.#parse(text)
   }
 
-  /**
-   * Reads the record, changes it, and writes it. No other process changes it in between.
-   * @param change may be called again with a new value if the database connection was lost
-   * @returns the written value
-   * @throws BridgeError as `read` does, or if writing fails; the document is then unchanged
-   */
+  /** Changes the record, with no other process in between. @param change may be called again @throws BridgeError */
   async update(change: (value: T) => void | Promise<void>): Promise<T> {
     const { serialize = (value) => value, indent = 2 } = this.#options
     let written: { value: T } | undefined

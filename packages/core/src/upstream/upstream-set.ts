@@ -118,11 +118,7 @@ export class UpstreamSet {
     await this.#use(server, signal, () => Promise.resolve())
   }
 
-  /**
-   * Lists a server's tools, starting it if necessary; answered from memory until the server announces a change.
-   * @param again asks the server in any case: some announce no change
-   * @throws BridgeError UPSTREAM_*
-   */
+  /** From memory until the server announces a change. @param again asks in any case @throws BridgeError UPSTREAM_* */
   async listTools(server: string, signal?: AbortSignal, again?: boolean): Promise<UpstreamTool[]> {
     return this.#find(server, signal).listTools(signal, again)
   }
@@ -155,9 +151,8 @@ export class UpstreamSet {
   }
 
   /**
-   * Resources and templates of a server, requested each time; empty without that capability.
-   * @param onCut called when the server lists too many
-   * @throws BridgeError UPSTREAM_* or TOOL_FAILED
+   * Resources and templates, asked each time. @param onCut the list is too long @throws BridgeError UPSTREAM_*,
+   * TOOL_FAILED
    */
   listResources(server: string, signal?: AbortSignal, onCut?: OnCut): Promise<UpstreamResource[]> {
     return this.#use(server, signal, (connection) => listResources(connection, signal, this.#loggedCut(server, onCut)))
@@ -181,11 +176,7 @@ export class UpstreamSet {
     return this.#use(server, signal, (connection) => getPrompt(connection, prompt, signal, meta))
   }
 
-  /**
-   * Values that the server offers for a text that is being written; none from a server without completions.
-   * @param asked the params of `completion/complete`
-   * @throws BridgeError UPSTREAM_* or TOOL_FAILED
-   */
+  /** What the server offers for a text being written. @param asked of `completion/complete` @throws BridgeError */
   complete(server: string, asked: Record<string, unknown>, signal?: AbortSignal, meta?: Meta): Promise<string[]> {
     return this.#use(server, signal, (connection) => complete(connection, asked, signal, meta))
   }
@@ -315,10 +306,7 @@ interface Occupant {
   lastUsed: number
 }
 
-/**
- * Of `processes`, an idle one that nobody uses, or one of the sets that use more than the newcomer: nobody can have a
- * server ended that another set uses, by starting many of its own.
- */
+/** An idle one that nobody uses, or of a set with more than the newcomer: none can have another's ended. */
 export function whoMakesRoom<One extends Occupant>(
   processes: ReadonlyMap<One, ReadonlySet<object>>,
   newcomers: ReadonlySet<object>,

@@ -1,8 +1,6 @@
-// Converts a cell into scripts whose variables survive it. Pure.
-//
-// Declarations outside of functions and blocks become properties of the global object, which later cells see. Functions
-// form a separate script, so that they exist before anything runs; the rest becomes the body of an async function. Both
-// keep every line in place.
+// Converts a cell into scripts whose variables survive it: outer declarations become properties of the global object.
+// Functions form a script of their own, so that they exist first; the rest becomes the body of an async function. Both
+// keep every line in place. Pure.
 import { type AnyNode, isFunction, namesOf, walk } from './syntax.ts'
 
 export interface Scripts {

@@ -14,9 +14,7 @@ const MIB = 1 << 20
 /** Folders that cells can write to: memory that counts as the pod's. The container runtime gives /dev/shm 64 MiB. */
 const WRITABLE = { tmp: '/tmp', workspace: '/workspace' }
 const SIZES: Readonly<Record<string, string>> = { tmp: '64Mi', workspace: '128Mi', projects: '64Mi' }
-/**
- * Largest file in the pod, as large as its largest folder: without it, the termination log could fill the node's disk.
- */
+/** As large as its largest folder: without it, the termination log could fill the node's disk. */
 export const FILE_BYTES = 128 * MIB
 /** Ends a pod that no bridge removes. */
 const DEADLINE_S = 24 * 60 * 60

@@ -42,10 +42,7 @@ export async function witnesses(logs: Logs): Promise<Witness[]> {
 /** Names of pruned files that a first line has: more are of no use to any file that is left. */
 const MAX_PRUNED = 500
 
-/**
- * Deletes the files that were written longest ago, beyond the limit.
- * @returns their names, and those that were pruned earlier and only named in one of them
- */
+/** Deletes the oldest files beyond the limit. @returns their names, and those that one of them names as pruned */
 export async function pruneRecord(logs: Logs, maxBytes: number): Promise<string[]> {
   // Not by name: the name of a long session's newest file has the time of the session's start.
   const files = (await recordFiles(logs)).toSorted((a, b) => a.changedAt - b.changedAt)

@@ -25,8 +25,7 @@ export async function readRecord(logs: Logs, filter: RecordFilter, limit: number
 }
 
 /**
- * Returns the runs whose id, or whose cell's or call's id, starts with `text`.
- * @throws BridgeError TOOL_ARGUMENTS_INVALID for an invalid id, STATE_NOT_FOUND for one that is not in the record
+ * Runs by the beginning of an id (also a cell's or call's). @throws BridgeError TOOL_ARGUMENTS_INVALID, STATE_NOT_FOUND
  */
 export async function runsNamed(logs: Logs, text: string): Promise<string[]> {
   const id = text.toLowerCase()

@@ -41,10 +41,7 @@ export class RegistryFailure extends BridgeError {
   }
 }
 
-/**
- * Returns every server that changed since `since`; undefined when nothing changed (304).
- * @throws RegistryFailure
- */
+/** Every server that changed since `since`; undefined for none (304). @throws RegistryFailure */
 export async function readPages(
   request: PagesRequest,
 ): Promise<{ listed: ListedServer[]; etag: string | undefined } | undefined> {

@@ -1,6 +1,5 @@
-// The registries in which servers are found. Each is copied to the state folder and searched there, so searches work
-// offline and queries leave no trace at a server. An old copy is updated; after a failure, the registry is not
-// contacted for a while and its copy is used.
+// The registries in which servers are found. Each is copied to the state folder and searched there: offline, and
+// without traces. An old copy is updated; after a failure, the registry is left alone for a while.
 import path from 'node:path'
 import * as z from 'zod'
 import { OFFICIAL_REGISTRY } from '../settings.ts'
@@ -80,8 +79,7 @@ export class Registries {
   }
 
   /**
-   * Returns the servers that match a query, best first; earlier registries win duplicate names.
-   * @throws BridgeError REGISTRY_UNREADABLE without any copy
+   * The matching servers, best first; earlier registries win. @throws BridgeError REGISTRY_UNREADABLE without a copy
    */
   async find(query: string, { limit, ...options }: FindOptions): Promise<Found> {
     const { copies, notes } = await this.#refreshAll(options)
@@ -93,10 +91,7 @@ export class Registries {
     return { servers: best.flatMap(({ one, registry }) => foundServer(one, registry) ?? []), notes }
   }
 
-  /**
-   * Finds a server by its full name, or by the part after the slash if that is unique.
-   * @throws BridgeError REGISTRY_UNREADABLE, SERVER_REFUSED
-   */
+  /** By full name, or what follows the slash if unique. @throws BridgeError REGISTRY_UNREADABLE, SERVER_REFUSED */
   async get(name: string, options: Omit<FindOptions, 'limit'> = {}): Promise<FoundServer> {
     const { copies } = await this.#refreshAll(options)
     const byName = new Map(

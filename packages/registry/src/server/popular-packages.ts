@@ -19,9 +19,7 @@ const POPULAR: Record<string, string> = {
   `,
 }
 
-/**
- * The popular package whose name differs from this one by one letter, by separators, or by the spelling of its scope.
- */
+/** The popular package whose name differs by one letter, by separators, or by its scope's spelling. */
 export function lookalikeOf(registryType: string, identifier: string): string | undefined {
   const known: readonly string[] = POPULAR[registryType]?.match(/\S+/g) ?? []
   if (known.includes(identifier)) return undefined

@@ -123,10 +123,7 @@ class RunningCommand {
     output.once('drain', () => this.#socket.resume())
   }
 
-  /**
-   * Takes nothing from standard input that the command does not read: it may be another's. Nor what has no room yet on
-   * its way there: input may have no end.
-   */
+  /** Takes no input that the command does not read: it may be another's. Nor what has no room yet. */
   #read(): void {
     // Node's standard input stops for good when it is paused and resumed at once.
     setImmediate(() => {

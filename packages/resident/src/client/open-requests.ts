@@ -110,11 +110,7 @@ export class OpenRequests {
     this.#resident.add(id)
   }
 
-  /**
-   * The resident is lost.
-   * @param mayHaveRun whether it may have begun calls that it has not answered
-   * @returns what the client is told: no more questions, then what became of its calls
-   */
+  /** The resident is lost. @param mayHaveRun calls without an answer @returns what the client is told */
   lost(mayHaveRun: boolean): string[] {
     this.#swallowed.clear()
     const told = [...this.#resident].map((id) => {
@@ -132,10 +128,7 @@ export class OpenRequests {
     return told
   }
 
-  /**
-   * What the next resident is sent first: the handshake, what else it must know of the client, and the requests without
-   * an answer. The list of tools makes it prepare a sandbox.
-   */
+  /** What the next resident is sent first: handshake, requests without an answer; a list prepares a sandbox. */
   again(): Buffer[] {
     const known = this.#isInitialized ? [this.#initialize, this.#logLevel, this.#list] : []
     const repeated = known.filter((one) => one !== undefined && !this.#client.has(one.id))

@@ -56,10 +56,7 @@ interface RelayOptions {
   output: Writable
   /** Starts the client's log lines and the reasons of failures. */
   log: (text: string) => void
-  /**
-   * No resident can be had.
-   * @param reason missing: this process is about to say it, as the resident failed at what it does, too
-   */
+  /** No resident can be had. @param reason missing: this process says it, as it fails at the same */
   serveHere: (reason: string | undefined, taken: TakenInput) => void
   exit: (code: number) => void
   /** Replaced in tests. */

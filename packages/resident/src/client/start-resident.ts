@@ -13,10 +13,7 @@ import type { ResidentPlace } from '../run-folder.ts'
 /** A start that takes longer may be tried by another relay, too. */
 const STARTING_MS = 3_000
 
-/**
- * Whether this relay starts the resident. Only saves work when several start at once: which resident wins is decided by
- * the name that it takes.
- */
+/** Whether this relay starts the resident. Only saves work: which one wins is decided by the name. */
 export function mayStart({ starting }: ResidentPlace): boolean {
   try {
     mkdirSync(starting, { mode: 0o700 })

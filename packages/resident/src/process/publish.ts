@@ -28,10 +28,8 @@ const RETRY_MS = 20
 const ACCEPT_MS = 2_000
 
 /**
- * @param admit gets each client's socket
- * @param onDisplaced gets the folder of an earlier resident that has ended without removing it
- * @returns what identifies the published resident; undefined when another one has the name
- * @throws what node:fs and node:net throw
+ * @param admit gets each client's socket @param onDisplaced the folder of an ended resident
+ * @returns what identifies the published resident; undefined when another has the name @throws as node:fs, node:net
  */
 export async function publish(
   server: Server,

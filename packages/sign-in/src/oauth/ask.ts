@@ -16,9 +16,7 @@ const LIMIT_MS = 15_000
 const MAX_CHARS = 1024 * 1024
 const MAX_REDIRECTS = 5
 
-/**
- * @throws AuthorizationError when there is no answer
- */
+/** @throws AuthorizationError when there is no answer */
 export type Ask = (address: string, init?: RequestInit) => Promise<Answer>
 
 interface AskOptions {

@@ -1,6 +1,5 @@
-// Finds the authorization server of an MCP server: what its entry names, the metadata of the protected resource
-// (RFC 9728), or the server's own origin (MCP 2025-03-26); then that server's metadata (RFC 8414, OpenID Connect
-// Discovery). A place without metadata is passed over, and every place that was tried is in the error.
+// Finds the authorization server of an MCP server: of its entry, its metadata (RFC 9728), or its own origin (MCP
+// 2025-03-26); then that server's metadata (RFC 8414, OpenID Connect). The error has every place that was tried.
 import type { SignInClient } from '@sandbridge/core/config/entries'
 import type { Ask } from './ask.ts'
 import { AuthorizationError } from './authorization-error.ts'

@@ -16,10 +16,7 @@ import { requestTokens } from '../oauth/token-requests.ts'
 const MAX_VAIN_TOKENS = 3
 const AT_ONCE_MS = 30_000
 
-/**
- * @throws (from requests) BridgeError UPSTREAM_AUTH_REQUIRED, or UPSTREAM_UNREACHABLE when the authorization server
- * fails
- */
+/** @throws (from requests) BridgeError UPSTREAM_AUTH_REQUIRED, UPSTREAM_UNREACHABLE */
 export function createClientCredentialsAuth(options: ClientCredentialsOptions): ServerAuth {
   const source = new ProgramTokens(options)
   return { through: (fetch) => authorizedFetch(fetch, options.server.url, source) }

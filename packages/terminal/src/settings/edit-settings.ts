@@ -29,10 +29,8 @@ export function findSetting(name: string): NamedSetting {
 }
 
 /**
- * @param text as in the variable; undefined removes the setting
- * @returns the path of the file, and whether it says something else now
- * @throws BridgeError TOOL_ARGUMENTS_INVALID for an invalid value, CONFIG_INVALID if the file cannot be edited,
- * STATE_UNWRITABLE if it cannot be written
+ * @param text as in the variable; undefined removes it @returns the file's path, and whether it has changed
+ * @throws BridgeError TOOL_ARGUMENTS_INVALID, CONFIG_INVALID, STATE_UNWRITABLE
  */
 export async function editSetting(
   setting: NamedSetting,

@@ -110,10 +110,7 @@ export async function readHistory(file: string): Promise<string[]> {
   return text.split('\n').filter(Boolean).slice(-MAX_LINES).toReversed()
 }
 
-/**
- * Writes a file that only the owner can read, because input may contain secrets. If the folder is not writable, only
- * the history is lost.
- */
+/** A file for the owner alone, as input may hold secrets. If it cannot be written, only the history is lost. */
 export async function writeHistory(file: string, lines: readonly string[]): Promise<void> {
   const text = lines
     .slice(0, MAX_LINES)

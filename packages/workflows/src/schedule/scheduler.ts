@@ -120,10 +120,7 @@ interface Ended {
   notDone?: string | undefined
 }
 
-/**
- * @param due the time that `auto` parameters refer to
- * @throws BridgeError when the workflow no longer exists or the parameters no longer fit it
- */
+/** @param due what `auto` parameters refer to @throws BridgeError for a missing workflow, or other parameters */
 async function runUnwatched(
   bridge: OpenTenant,
   { workflow: name, words, zone, sha256, allowed }: Schedule,

@@ -47,8 +47,7 @@ export class Indexing {
   }
 
   /**
-   * Lists all of `records`, regardless of earlier attempts, a few at a time. A server's failure does not reject.
-   * @throws BridgeError CANCELLED
+   * Lists all of `records` again, a few at a time. A server's failure does not reject. @throws BridgeError CANCELLED
    */
   async everyOne(records: readonly ServerRecord[], watch: IndexingWatch): Promise<void> {
     const queue = [...records]
@@ -64,11 +63,7 @@ export class Indexing {
     await Promise.all(Array.from({ length: ALL_AT_ONCE }, work))
   }
 
-  /**
-   * Lists one server now, regardless of earlier attempts.
-   * @param again asks the server, whatever it has said before
-   * @throws what listing it throws, or CANCELLED
-   */
+  /** Lists one server now. @param again asks it in any case @throws what listing throws, or CANCELLED */
   now(record: ServerRecord, signal?: Abortable, again = false): Promise<void> {
     return until(this.#start(record, false, signal, again), signal)
   }

@@ -302,10 +302,7 @@ export class ServerRecord {
     return this.#changed.has(tool)
   }
 
-  /**
-   * Resolves when what the server has listed is compared with what other bridges have pinned, and their users accepted.
-   * @returns undefined if it is, and nothing has changed, as before almost every call
-   */
+  /** Resolves when the list is compared with what others pinned and users accepted; undefined if it is already. */
   settled(): Promise<void> | undefined {
     const { writing } = this.#book
     const reading = this.#changed.size > 0 ? this.#book.reread() : writing

@@ -13,11 +13,7 @@ const MAX_SHOWN = 5
 const MAX_REASON_CHARS = 200
 const MAX_NAME_CHARS = 80
 
-/**
- * @param unsearched servers whose tools are not known
- * @param unloaded servers that the cell did not name although it must
- * @returns undefined when both are empty
- */
+/** @param unsearched their tools are not known @param unloaded the cell did not name them although it must */
 export function unsearchedNote(unsearched: readonly Unsearched[], unloaded: { name: string }[]): string | undefined {
   const sentences = []
   if (unsearched.length > 0) {
@@ -54,10 +50,9 @@ function withReasons(servers: readonly Pick<Unsearched, 'name' | 'reason'>[]): s
 }
 
 /**
- * Those of `unsearched` to tell a session about. It hears of each broken one once, and again only after it has worked
- * in between, or in a search that names it, where it would seem to have no tools; of others every time.
- * @param told by the session
- * @param within all servers of the search
+ * Those of `unsearched` to tell a session about: each broken one once, and again after it has worked in between, or in
+ * a
+ * search that names it; others every time. @param within all servers of the search
  */
 export function unsearchedNews(
   told: Set<string>,

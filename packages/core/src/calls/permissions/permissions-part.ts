@@ -24,11 +24,7 @@ interface GatesPart {
   gateOf: (permissions: Permissions, cell: CellOf, policy: Policy) => CellGate
   /** @param allowed tools of the same server that may be called */
   deniedByRule: (call: Pick<Subject, 'server' | 'tool'>, decision: Decision, allowed: readonly string[]) => BridgeError
-  /**
-   * @param shown the page, with all that it shows
-   * @param author the server whose page it is; missing for a page of a cell
-   * @throws BridgeError PERMISSION_DENIED where rules about flows deny such a call, or ask about it
-   */
+  /** @param shown the page with all it shows @param author its server, if any @throws BridgeError PERMISSION_DENIED */
   refuseApp: (policy: Policy, shown: string, flow: FlowFacts, author?: string) => void
 }
 
@@ -86,25 +82,15 @@ export interface CellGate {
   ready(server: string, call: Cancellable): Promise<void> | undefined
   /** @throws BridgeError PERMISSION_DENIED once the user has stopped the code */
   refuseStopped(): void
-  /**
-   * @param args of one call; missing: only a tool whose every call is denied is refused
-   * @throws BridgeError PERMISSION_DENIED, before anything else about the tool is revealed
-   */
+  /** @param args of one call; missing: refuses a tool that is always denied @throws BridgeError PERMISSION_DENIED */
   refuseDenied(tool: CatalogTool, args?: Arguments): void
-  /**
-   * Returns the arguments to send: exactly those that were judged, and shown if the user was asked.
-   * @throws BridgeError PERMISSION_DENIED, or CANCELLED when the call was cancelled while the user was asked
-   */
+  /** The arguments to send: exactly those judged and shown. @throws BridgeError PERMISSION_DENIED, CANCELLED */
   admit(tool: CatalogTool, given: Arguments, call: Cancellable): Promise<Admitted>
   /**
-   * The same call again, which its server has refused until the user signs in or opens a page: it is neither counted
-   * nor asked about a second time, unless the model has read more meanwhile.
+   * The same call after a sign-in or a page: not counted or asked about again, unless the model has read more.
    * @throws BridgeError PERMISSION_DENIED when the rules deny it by now
    */
   admitAgain(tool: CatalogTool, admitted: Admitted, call: Cancellable): Promise<Admitted>
-  /**
-   * Judges the calls found in a cell before it runs, and asks about all of them at once.
-   * @returns the refusal of each call that will certainly not be made
-   */
+  /** Judges the calls found in a cell, asks about all at once. @returns the refusals that are certain */
   foresee(calls: readonly SeenToolCall[], signal: AbortSignal): Promise<(BridgeError | undefined)[]>
 }

@@ -62,10 +62,7 @@ export class Questions {
     this.#events = events
   }
 
-  /**
-   * Until it is left, questions of the server go to that cell's client. @param work the signal of the call
-   * @returns a function to call when the call has ended; calling it again does nothing
-   */
+  /** Questions of the server go to that cell's client until it is left. @param work the signal of the call */
   enter(
     server: string,
     { asker, session, origin }: { asker: Asker | undefined; session: object; origin?: Origin | undefined },

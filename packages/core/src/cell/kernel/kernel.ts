@@ -41,10 +41,8 @@ export class Kernel {
   }
 
   /**
-   * Wait for the kernel in a started sandbox. On failure, disposes of the sandbox. `log` gets a line for each invalid
-   * frame.
-   * @throws BridgeError SANDBOX_START_FAILED, SANDBOX_START_TIMEOUT, SANDBOX_ENGINE_MISSING, SANDBOX_BUSY or
-   * PROTOCOL_VERSION_MISMATCH
+   * Waits for the kernel of a started sandbox; on failure, disposes of it. `log`: invalid frames.
+   * @throws BridgeError SANDBOX_START_FAILED, _TIMEOUT, _BUSY, _ENGINE_MISSING, PROTOCOL_VERSION_MISMATCH
    */
   static async attach(
     sandbox: Sandbox,

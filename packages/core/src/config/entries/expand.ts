@@ -44,8 +44,7 @@ const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/
 const HEADER_VALUE = /^[\t\r\n ]*[\t\x20-\x7e\x80-\xff]*[\t\r\n ]*$/
 
 /**
- * Returns a definition's transport with every placeholder filled in, for the process or the HTTP client. `envFile` and
- * `inheritEnv` are merged into `env`, and `~/` in command, cwd and file names becomes the home folder.
+ * A definition's transport with every placeholder, `envFile`, `inheritEnv` and `~/` filled in.
  * @throws BridgeError CONFIG_INVALID that names a missing variable, input or file.
  */
 export function expandTransport(definition: ServerDefinition, given: ExpandContext): StdioServer | RemoteServer {

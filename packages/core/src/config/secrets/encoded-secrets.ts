@@ -3,9 +3,8 @@
 export const REPLACEMENT = '[redacted]'
 
 /**
- * Texts that occur in the base64 of any text containing this secret. Base64 encodes groups of three bytes, so there is
- * one form for each position of the secret in a group, without the characters it shares with its neighbours. Both
- * alphabets of RFC 4648.
+ * Texts that occur in the base64 (RFC 4648, both alphabets) of any text with this secret: one for each of its positions
+ * in a group of three, without what it shares with its neighbours.
  */
 export function base64Forms(secret: string): string[] {
   const bytes = Buffer.from(secret)

@@ -22,9 +22,8 @@ import {
 const PATH = /^([/~\\]|[A-Za-z]:[/\\])/
 
 /**
- * A path, a wheel, or a requirement such as `pandas[excel]>=2`. The words are passed to an installer's command line:
- * never an option, and never a URL, a repository or an archive, whose code pip runs on this machine in spite of
- * `--only-binary`.
+ * A path, a wheel or a requirement such as `pandas[excel]>=2`: never an option, URL, repository or archive, whose code
+ * pip runs on this machine in spite of `--only-binary`.
  */
 export const PACKAGE_WORD = new RegExp(
   [

@@ -1,6 +1,5 @@
-// All settings of the bridge: the table of settings, read from environment variables and settings.json into one typed,
-// frozen object. Nothing else in the bridge reads MCP_BRIDGE_* variables. docs/configuration.md documents this table; a
-// test compares both.
+// All settings of the bridge: the table, read from environment variables and settings.json into one typed, frozen
+// object. Nothing else reads MCP_BRIDGE_* variables. A test compares it with docs/configuration.md.
 import { BridgeError } from '../../errors.ts'
 import { NO_HOME } from '../../util/files/own-home.ts'
 import { nearestName } from '../../util/text/did-you-mean.ts'
@@ -106,8 +105,7 @@ export function settingContext(env: Record<string, string | undefined>, machine:
 }
 
 /**
- * Reads all settings. A variable wins over settings.json; a blank one counts as missing. MCP_BRIDGE_TIMEOUT never
- * exceeds MCP_BRIDGE_MAX_TIMEOUT.
+ * A variable wins over settings.json; a blank one is missing. MCP_BRIDGE_TIMEOUT is at most MCP_BRIDGE_MAX_TIMEOUT.
  * @throws BridgeError CONFIG_INVALID that names every setting with an invalid value, the value, and what is allowed.
  */
 export function readSettings(

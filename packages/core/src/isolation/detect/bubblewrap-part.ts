@@ -15,11 +15,7 @@ interface BubblewrapPart {
     mount: MountedFolder | undefined,
     log: Log,
   ) => Promise<Provider>
-  /**
-   * Describes in one sentence whether bubblewrap can be used here.
-   * @param image missing: this machine's Python, which is tried
-   * @param cacheDir folder of remembered answers, which the provider verifies; missing: everything is tried
-   */
+  /** Whether bubblewrap can be used here. @param image missing: this machine's Python @param cacheDir answers */
   describe: (
     image: string | undefined,
     cacheDir: string | undefined,

@@ -34,10 +34,7 @@ const EMBEDDED = 'the embedded sandbox, which needs only Node.js'
 
 type Wanted = Pick<Settings, 'image' | 'runtime' | 'cacheDir'> & Partial<Pick<Settings, 'hostPackages'>>
 
-/**
- * Returns the probes, in the order in which `auto` tries them. A cluster is used only on request.
- * @param isThorough ask engines for the image, which they need, and retry what worked in an earlier start
- */
+/** The probes in the order of `auto`. @param isThorough ask engines for the image, retry what worked earlier */
 function probesFor(settings: Wanted, isThorough: boolean): Probe[] {
   const engine = (name: EngineName) => (inBackground?: boolean) => probeEngine(name, settings, isThorough, inBackground)
   return [
@@ -87,10 +84,7 @@ async function probeBubblewrap(settings: Wanted, isThorough: boolean): Promise<C
   return { name, isReady, ...(await describe(image, isThorough ? undefined : cacheDir, hostPackages)) }
 }
 
-/**
- * Returns every provider with its verdict, in the order of `auto`. Everything it starts ends again.
- * @param tryOut starts a sandbox of a provider that seems usable and is ready for that; missing: none is started
- */
+/** Every provider with its verdict, in that order. @param tryOut starts a sandbox of one that seems usable */
 export function probeProviders(
   settings: Wanted & Partial<Settings>,
   tryOut?: (name: ProviderName) => Promise<unknown>,
@@ -139,11 +133,7 @@ export interface Known {
   failed?: FailedTrials
 }
 
-/**
- * Returns the provider for the settings. A named provider is not checked: `prepare` reports why it does not work.
- * @param onProgress called with progress of the preparation
- * @param probesOfMachine replaced in tests, to simulate other machines
- */
+/** The provider of the settings; a named one is not checked. @param probesOfMachine replaced in tests */
 export async function findProvider(
   settings: Settings,
   log: Log,

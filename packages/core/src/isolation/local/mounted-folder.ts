@@ -11,9 +11,8 @@ export interface MountedFolder {
 }
 
 /**
- * @param own the bridge's own folders: write access there decides which programs the bridge starts, and read access
- * reveals credentials
- * @throws BridgeError CONFIG_INVALID if it is not a folder, contains a folder of the bridge, or is inside one
+ * @param own the bridge's folders, with its programs and credentials: none may be in it, or around it
+ * @throws BridgeError CONFIG_INVALID for such a folder, or none
  */
 export async function resolveMount(
   mount: { path: string; mode: 'ro' | 'rw' },

@@ -42,8 +42,7 @@ const RUNTIME_REWRITES: Rewrite[] = [
 ]
 
 /**
- * Returns the package's JavaScript as one classic script, which sets
- * `globalThis.__sandbridgeGlue = {loadPyodide, createPyodideModule}`.
+ * The package's JavaScript as one script that sets `globalThis.__sandbridgeGlue = {loadPyodide, createPyodideModule}`.
  * @throws BridgeError SANDBOX_START_FAILED if the installed package differs from the version this was written for
  */
 export function makeGlue(sources: PyodideSources): string {

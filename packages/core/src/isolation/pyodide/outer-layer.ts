@@ -8,11 +8,7 @@ import { findPrograms } from '../../util/process/find-program.ts'
 
 const TRY_TIMEOUT_MS = 10_000
 
-/**
- * Returns bubblewrap as the outer layer if it works here, else what is left. Never throws.
- * @param found replaced in tests
- * @param weaker replaced in tests
- */
+/** Bubblewrap as the outer layer if it works here, else what is left. Never throws. Tests replace both. */
 export async function findOuterLayer(
   node: string,
   bundle: string,

@@ -28,10 +28,7 @@ const RETURN = 0x06
 
 type Instruction = readonly [code: number, whenTrue: number, whenFalse: number, value: number]
 
-/**
- * The filter for bubblewrap's --seccomp. Without `countedMemory` (the host counts all memory of the sandbox) it also
- * refuses memory that cannot be counted from inside.
- */
+/** For bubblewrap's --seccomp. Unless the host counts all memory, refuses what cannot be counted inside. */
 export function seccompFilter(arch: FilterArch, countedMemory: boolean): Buffer {
   return assemble([
     ...opening(arch),

@@ -35,10 +35,7 @@ export class RunLog implements Log {
     this.#write('warning', message, fields, own)
   }
 
-  /**
-   * Log, once, a failure that a person may have to investigate.
-   * @returns where the reader finds more about it; undefined if the error itself says everything
-   */
+  /** Logs once a failure to investigate. @returns where to find more; undefined if the error says everything */
   failure(message: string, error: unknown, fields: Fields = {}): string | undefined {
     if (!isUnexpected(error)) return undefined
     const isNew = typeof error !== 'object' || error === null || !this.#told.has(error)

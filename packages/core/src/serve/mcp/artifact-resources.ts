@@ -22,9 +22,8 @@ interface ReadMasker {
 }
 
 /**
- * Returns what masks for the readers of these sessions; undefined when nothing is masked. A client that names a session
- * with each call may use a token in any of them, where it stands for another value. Such a client gets tokens that no
- * session has.
+ * What masks for the readers of these sessions, if anything. One that names a session with each call could use a token
+ * in any of them, so it gets tokens that no session has.
  */
 export function maskerFor({ maskers }: Bridge, sessions: Sessions): ReadMasker | undefined {
   if (!maskers) return undefined
@@ -97,11 +96,7 @@ export const OUTPUT_TEMPLATE = {
 
 const SCHEME = 'sandbridge://output/'
 
-/**
- * Returns the output that a URI names; undefined for other URIs.
- * @param sessions those whose output the reader may see
- * @throws BridgeError OUTPUT_UNKNOWN when the output is no longer kept. Error when it belongs to another session.
- */
+/** The output of a URI, or undefined. @throws BridgeError OUTPUT_UNKNOWN; Error for another session's */
 export function readOutputResource(sessions: Iterable<Session>, uri: string): ReadResourceResult | undefined {
   if (!uri.startsWith(SCHEME)) return undefined
   for (const { outputs } of sessions) {

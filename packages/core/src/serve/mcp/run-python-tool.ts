@@ -30,8 +30,7 @@ const SERVER_INSTRUCTIONS =
   'files, web, databases, repositories, issues, messages, browsers and whatever else they offer.'
 
 /**
- * Searched, beside the tool's name, by clients that defer definitions. The servers are named here and not in the tool's
- * description: clients cache a prompt from its tools on, and the tools would change with the configuration.
+ * Searched by clients that defer definitions. The servers are named here: clients cache a prompt from its tools on.
  * @param behind the configured servers: see `serversBehind`
  * @param text what the server says of itself, where it does not offer code
  */
@@ -75,11 +74,7 @@ interface TimeLimits {
   maxTimeoutMs: number
 }
 
-/**
- * @param byHandle whether the tool has the argument `session`
- * @param tool the tool that is called, and the language it runs
- * @throws BridgeError TOOL_ARGUMENTS_INVALID that names the argument, its value, and what is allowed
- */
+/** @param byHandle it has the argument `session` @throws BridgeError TOOL_ARGUMENTS_INVALID with what is allowed */
 export function parseRunPythonArguments(
   args: unknown,
   limits: TimeLimits,

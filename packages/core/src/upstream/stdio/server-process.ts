@@ -46,11 +46,8 @@ export interface ProcessKeeper {
 }
 
 /**
- * @param context the working directory of a server without a `cwd`, from which a relative one counts, and the variables
- * that it inherits
- * @param launch what to start instead, with the server inside
- * @param keeper missing means that nothing about its end is special
- * @throws NodeJS.ErrnoException when its working directory does not exist or its command line is invalid
+ * @param context folder of a server without `cwd`, and inherited variables @param launch what to start around it
+ * @throws NodeJS.ErrnoException for a missing folder or an invalid command line
  */
 export function spawnServer(
   server: StdioServer,
@@ -148,10 +145,7 @@ function spawnCommand(command: string, args: readonly string[], options: SpawnOp
 /** What cmd.exe takes for the text itself. */
 const forCmd = (text: string): string => text.replaceAll(/[()\][%!^"`<>&|;, *?]/g, '^$&')
 
-/**
- * The line for cmd.exe that starts a script. One such as npx.cmd hands its words on in another line, where a quote in
- * one of them leaves those behind it open: `&` would begin a command. Then all are escaped for both lines.
- */
+/** A script's line for cmd.exe, which hands words on in another: a quote would leave those behind it open. */
 export function scriptLine(file: string, args: readonly string[]): string {
   const isReadTwice = args.some((arg) => arg.includes('"')) || /node_modules[\\/]\.bin[\\/]/.test(file)
   const words = args

@@ -22,10 +22,8 @@ export function isNever(schema: unknown): boolean {
 }
 
 /**
- * Follows the `$ref` of a schema. A reference to another document, to nothing, or in a circle gives `{}`, which allows
- * anything. Keywords beside `$ref` are kept and take precedence (JSON Schema 2020-12, 8.2.3.1: siblings of `$ref`
- * apply).
- * @param budget the steps that are left
+ * Follows `$ref`. One to another document, nothing or itself gives `{}`, which allows anything. Keywords beside it stay
+ * and win (JSON Schema 2020-12, 8.2.3.1). @param budget the steps that are left
  */
 export function resolve(value: unknown, root: unknown, budget = { left: MAX_RESOLVING }): Schema {
   let schema = asSchema(value)
@@ -104,10 +102,7 @@ function flatten(value: unknown, root: unknown, reading: SchemaReading, depth: n
   return result
 }
 
-/**
- * Equal as JSON: the order of keys does not matter.
- * @param budget how many values may still be compared: of more, the rest counts as different
- */
+/** Equal as JSON, in any order of keys. @param budget values to compare: more count as different */
 export function sameJson(a: unknown, b: unknown, budget = { left: Infinity }): boolean {
   if (a === b) return true
   budget.left -= 1

@@ -10,8 +10,7 @@ export interface LiveSettings {
   /** Settings that are live have their value as of the last refresh; all others keep the value of the start. */
   settings: Settings
   /**
-   * Reads settings.json again if it may have changed. Cheap enough for every cell.
-   * @returns one sentence for each changed setting that takes effect at the next start
+   * Reads settings.json again if it may have changed. @returns a sentence for each setting that waits for a start
    * @throws BridgeError CONFIG_INVALID while the file is invalid: as with rules, a mistake must not loosen anything
    */
   refresh: () => Promise<string[]>

@@ -142,10 +142,7 @@ export class TaskRuns {
     return this.#tasks.has(id)
   }
 
-  /**
-   * Waits for the result of a task, and asks the client meanwhile what its cell asks.
-   * @throws ProtocolError for an unknown id or a cancelled task, and when the client no longer waits
-   */
+  /** A task's result; meanwhile asks the client for its cell. @throws ProtocolError: unknown, cancelled, left */
   async resultOf(
     id: string,
     signal: AbortSignal,
@@ -204,11 +201,7 @@ export class TaskRuns {
     onAnswer?.()
   }
 
-  /**
-   * Interrupts the cell; does nothing to one that has ended. The task is cancelled at once and stays so (MCP
-   * 2025-11-25, Tasks, Task Cancellation), although its cell may take a moment.
-   * @throws ProtocolError for an unknown id
-   */
+  /** Interrupts the cell. The task is cancelled at once and stays so (MCP 2025-11-25, Tasks). @throws ProtocolError */
   cancel(id: string): void {
     const task = this.#find(id)
     if (task.result || task.isCancelled) return
