@@ -5,7 +5,7 @@ export const RESIDENT_SETTINGS = {
   resident: setting(
     'resident.mode',
     'MCP_BRIDGE_RESIDENT',
-    '`on`: your clients share one resident bridge. Where `CI` is set, never; on Windows, in Linux sandboxes and filtered containers, only if the variable is set.',
+    '`on`: your clients share one resident bridge. Never where `CI` is set. On Windows, and in Linux containers and sandboxes, only with the variable.',
     choice(['on', 'off'], 'on'),
   ),
   residentIdleMs: setting(

@@ -29,7 +29,7 @@ const feature: Feature = {
     tools: ['sandbridge tools github', 'sandbridge tools github create_issue'],
     artifacts: [
       'sandbridge artifacts',
-      'sandbridge artifacts report.csv > report.csv',
+      'sandbridge artifacts report.csv -o report.csv',
       'sandbridge artifacts --remove report.csv',
     ],
     saved: ['sandbridge saved', 'sandbridge saved open_issues', 'sandbridge saved --remove open_issues'],
@@ -107,6 +107,7 @@ function addCommands(program: Command, here: Terminal): void {
     .description('list the files that cells saved, write one to standard output, or delete one')
     .argument('[name]', 'the artifact to write')
     .argument('[version]', 'a version number (default: the newest)')
+    .option('-o, --output <file>', 'write it into this file')
     .instead('--remove <name>', 'delete all versions of one')
     .json('print JSON, every version')
     .runs(async () => (await import('./lists/artifacts.ts')).artifacts)

@@ -84,7 +84,8 @@ describe('refuses a token', () => {
 
   it.each<[string, Record<string, unknown>, RegExp]>([
     ['that is an ID token', { typ: 'JWT' }, /not of type at\+jwt/],
-    ['without a type', { typ: undefined }, /not of type at\+jwt/],
+    ['without a type', { typ: undefined }, /not of type at\+jwt.*need scopes/],
+    ['that is a logout token', { typ: 'logout+jwt' }, /not of type at\+jwt/],
     ['with a kid that is a path', { kid: '../../../../dev/null' }, /does not have/],
     ['with a kid that is an address', { kid: 'https://evil.example/keys' }, /does not have/],
     ['with a kid that is a name of an object', { kid: '__proto__' }, /does not have/],
@@ -172,4 +173,16 @@ it('an access token needs every scope that is set', async () => {
     })
   }
   expect(await tokens.userOf(await issuer.sign({ scope: 'other read run' }))).toMatch(/#ann$/)
+})
+
+it('where scopes are set, a token of a type that ID tokens have, too, is accepted with its scopes only', async () => {
+  const { issuer, tokens } = await setUp({ scopes: ['run'] })
+  for (const typ of ['JWT', 'jwt', undefined]) {
+    for (const claims of [{ scope: 'read run' }, { scp: 'read run' }, { scp: ['read', 'run'] }])
+      expect(await tokens.userOf(await issuer.sign(claims, { typ }))).toMatch(/#ann$/)
+    for (const claims of [{ nonce: 'n', at_hash: 'h' }, { scp: 'running' }, { scope: '', scp: 'run' }])
+      await expect(tokens.userOf(await issuer.sign(claims, { typ }))).rejects.toMatchObject({ kind: { status: 403 } })
+  }
+  const logout = await issuer.sign({ scope: 'run' }, { typ: 'logout+jwt' })
+  await expect(tokens.userOf(logout)).rejects.toMatchObject({ message: expect.stringMatching(/type at\+jwt$/) })
 })

@@ -1,5 +1,5 @@
-// Checks access tokens that are JWTs (RFC 9068): issued by a configured authorization server, for this bridge, and not
-// expired.
+// Checks access tokens that are JWTs: issued by a configured authorization server, for this bridge, and not expired.
+// Many servers, such as Entra, Auth0 and Keycloak, do not give them the type of RFC 9068.
 import type { errors as JoseErrors, JWTPayload } from 'jose'
 import type { Log } from '@sandbridge/core/util'
 import { BearerRefusal } from './bearer-refusal.ts'
@@ -9,6 +9,9 @@ import { IssuerKeys, type KEY_TIMES } from './issuer-keys.ts'
 const ALGORITHMS = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519'.split(' ')
 /** Allowed clock difference between the bridge and the authorization server. */
 const SKEW_S = 30
+const ACCESS_TOKEN_TYPE = /^(?:application\/)?at\+jwt$/i
+/** Also of ID tokens. */
+const GENERIC_TYPE = /^(?:application\/)?jwt$/i
 const MAX_SUBJECT_LENGTH = 255
 
 interface AccessTokenOptions {
@@ -42,10 +45,9 @@ export class AccessTokens {
     const issuer = issuerOf(jose.decodeJwt, token)
     const keys = this.#keys.get(issuer)
     if (!keys) throw invalid('comes from an authorization server that is not configured here')
-    const { payload } = await jose
+    const { payload, protectedHeader } = await jose
       .jwtVerify(token, keys.find, {
         algorithms: ALGORITHMS,
-        typ: 'at+jwt',
         issuer,
         audience: this.#options.audience(),
         requiredClaims: ['exp', 'sub'],
@@ -54,12 +56,23 @@ export class AccessTokens {
       .catch((error: unknown) => {
         throw error instanceof BearerRefusal ? error : invalid(reasonOf(error, jose.errors))
       })
+    this.#checkType(protectedHeader.typ)
     this.#checkScopes(payload)
     return `${issuer}#${subjectOf(payload)}`
   }
 
-  #checkScopes({ scope }: JWTPayload): void {
-    const granted = new Set(typeof scope === 'string' ? scope.split(' ') : [])
+  /** An ID token has no scopes: where they are required, a token that does not say what it is must be an access token. */
+  #checkType(type: string | undefined): void {
+    if (type !== undefined && ACCESS_TOKEN_TYPE.test(type)) return
+    const needsScopes = this.#options.scopes.length > 0
+    if (needsScopes && (type === undefined || GENERIC_TYPE.test(type))) return
+    throw invalid(`is not of type at+jwt${needsScopes ? '' : '. Other types need scopes in MCP_BRIDGE_OAUTH'}`)
+  }
+
+  /** `scp` is Entra's name, also for a list. */
+  #checkScopes({ scope, scp }: JWTPayload): void {
+    const given = scope ?? (Array.isArray(scp) ? scp.join(' ') : scp)
+    const granted = new Set(typeof given === 'string' ? given.split(' ') : [])
     if (this.#options.scopes.every((one) => granted.has(one))) return
     throw new BearerRefusal('scope', `The access token needs the scope ${this.#options.scopes.join(' ')}`)
   }
@@ -89,7 +102,6 @@ function reasonOf(error: unknown, errors: typeof JoseErrors): string {
     if (error.reason === 'missing') return `has no ${error.claim}`
     if (error.claim === 'aud') return 'is for another server'
     if (error.claim === 'nbf') return 'is not valid yet'
-    if (error.claim === 'typ') return 'is not of type at+jwt'
     return `has a bad ${error.claim}`
   }
   if (error instanceof errors.JOSEAlgNotAllowed) return 'has a signature algorithm that is not allowed'

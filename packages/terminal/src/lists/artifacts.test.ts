@@ -1,11 +1,11 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { ProjectStore } from '../../../core/src/keep/saved/project-store.ts'
 import { artifacts } from './artifacts.ts'
 
-it('lists the files of /projects where no cell has saved an artifact', async () => {
+it('`sandbridge artifacts` lists the files of /projects where no cell has saved an artifact, and writes one into a file', async () => {
   const stateDir = mkdtempSync(path.join(tmpdir(), 'sb-'))
   const written: string[] = []
   const write = vi.spyOn(process.stdout, 'write').mockImplementation((text) => written.push(String(text)) > 0)
@@ -20,4 +20,8 @@ it('lists the files of /projects where no cell has saved an artifact', async () 
   writeFileSync(path.join(folder, 'notes.md'), 'twelve bytes')
   await artifacts(undefined, undefined, {})
   expect(written.join('')).toMatch(/^\/projects, kept in .*:\n\/projects\/notes\.md +12 bytes/)
+  const copy = path.join(stateDir, 'copy.md')
+  await artifacts('/projects/notes.md', undefined, { output: copy })
+  expect(readFileSync(copy, 'utf8')).toBe('twelve bytes')
+  expect(written.join('')).not.toContain('twelve bytes')
 })

@@ -1,4 +1,5 @@
 // `sandbridge artifacts`: what cells have stored, for the owner of this machine. Starts no sandbox.
+import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import { loadSettings } from '@sandbridge/core/config/settings'
@@ -16,6 +17,7 @@ const PROJECTS = '/projects/'
 
 interface ArtifactsOptions {
   json?: boolean
+  output?: string
   remove?: string
 }
 
@@ -26,7 +28,7 @@ export async function artifacts(
 ): Promise<void> {
   if (options.remove !== undefined) await removeArtifact(options.remove, options)
   else if (name === undefined || options.json) await listArtifacts(options, name)
-  else await showArtifact(name, version)
+  else await writeArtifact(name, version, options)
 }
 
 /** @param only the artifact of this name, as JSON */
@@ -47,7 +49,7 @@ async function listArtifacts({ json }: ArtifactsOptions, only: string | undefine
     printTable(rows, { head: ['NAME', 'VERSION', 'SIZE', 'TYPE', 'SAVED'] })
     const bytes = all.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
     const what = `${count(newest.length, 'artifact')} in ${count(all.length, 'version')}, ${count(bytes, 'byte')}`
-    printSummary(`${what}. Get one: sandbridge artifacts ${newest[0]!.name} > FILE`)
+    printSummary(`${what}. Get one: sandbridge artifacts ${newest[0]!.name} -o FILE`)
   }
   if (files.length === 0) return
   print(`/projects, kept in ${projects.folder}:`)
@@ -66,16 +68,13 @@ function shortTime(time: string): string {
   return time.slice(0, 16).replace('T', ' ')
 }
 
-/** Writes the bytes to stdout, so that they can be piped into a file. */
-async function showArtifact(name: string, version: string | undefined): Promise<void> {
-  if (name.startsWith(PROJECTS)) return showProjectFile(name.slice(PROJECTS.length))
-  const { data } = await (await openStore()).read(name, version === undefined ? undefined : parseVersion(version))
-  await new Promise((resolve) => process.stdout.write(data, resolve))
-}
-
-async function showProjectFile(name: string): Promise<void> {
-  const { data } = await (await openProjects()).read(name, { offset: 0, length: PROJECT_LIMITS.fileBytes })
-  await new Promise((resolve) => process.stdout.write(data, resolve))
+/** To stdout, or a file: PowerShell changes bytes that it redirects. */
+async function writeArtifact(name: string, version: string | undefined, { output }: ArtifactsOptions): Promise<void> {
+  const { data } = name.startsWith(PROJECTS)
+    ? await (await openProjects()).read(name.slice(PROJECTS.length), { offset: 0, length: PROJECT_LIMITS.fileBytes })
+    : await (await openStore()).read(name, version === undefined ? undefined : parseVersion(version))
+  if (output !== undefined) await writeFile(output, data)
+  else await new Promise((resolve) => process.stdout.write(data, resolve))
 }
 
 async function removeArtifact(name: string, { json }: ArtifactsOptions): Promise<void> {
