@@ -35,6 +35,8 @@ export function entryText({ name, variable, meaning, defaultText, allowed, onlyV
 function valuesOf(standard, allowed) {
   if (allowed === '1, true, yes, on, 0, false, no, off') return standard === '1' ? 'on' : 'off'
   const choices = allowed.split(', ')
+  // A table on the page has the names of sources.
+  if (choices.length > 10) return standard
   if (choices.includes(standard))
     return [`**${standard}**`, ...choices.filter((choice) => choice !== standard)].join(', ')
   if (/^[a-z]+(?:, [a-z]+)+$/.test(allowed)) return allowed

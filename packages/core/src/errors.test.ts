@@ -9,8 +9,8 @@ const documented = page
   .split(/^### /m)
   .slice(1)
   .map((section) => {
-    const [, code, actor] = /^`([A-Z_]+)`\n\nWho: (\w+)\. Retry: (?:yes|no)\.\n\n\S/.exec(section) ?? []
-    return { code, actor }
+    const [, code, actor] = /^`([A-Z_]+)`\n\n([A-Z]\w+)(?:; retry)?\.\n\n\S/.exec(section) ?? []
+    return { code, actor: actor?.toLowerCase() }
   })
 
 it('docs/errors.md documents every error code, and no other', () => {

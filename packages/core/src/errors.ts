@@ -77,7 +77,7 @@ export const ERROR_CODES = {
   SESSION_LIMIT: { actor: 'operator', hint: 'Wait for a running cell to finish.' },
   MASK_UNAVAILABLE: {
     actor: 'user',
-    hint: 'Start the endpoint of MCP_BRIDGE_MASK=endpoint, or unset that variable and start the bridge again.',
+    hint: 'Start the endpoint of the setting sandbox.maskEndpoint, or remove that setting and start the bridge again.',
   },
   SHUTTING_DOWN: { actor: 'user', hint: 'Retry when the bridge has restarted.' },
   STATE_DAMAGED: {

@@ -34,7 +34,7 @@ export interface Found {
   hasUnknown: boolean
 }
 
-/** Words of a text that the model did not write: how many letters each has, by their keys. */
+/** Letter count of each word of a text that the model did not write, by the word's key. */
 export type Words = Map<number, number>
 
 /** What a text has that the model did not write. */

@@ -104,7 +104,7 @@ export const HTTP_SETTINGS = {
     wholeNumber({ standard: 16, min: 1, max: 1000 }),
   ),
   userSandboxCount: setting(
-    'http.userSandboxes',
+    'http.userSessions',
     'MCP_BRIDGE_HTTP_LIMITS=userSessions',
     'The most sessions of one user.',
     optional(wholeNumber({ standard: 1, min: 1, max: 1000 })),

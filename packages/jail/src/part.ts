@@ -1,4 +1,4 @@
-// What the core uses of jails.
+// Fills `jails` of packages/core/src/isolation/jail-part.ts.
 export { findJailMaker } from './jail-maker.ts'
 export { openJail } from './open-jail.ts'
 export { programInPod } from './server-pod.ts'

@@ -1,3 +1,4 @@
+// This file verifies the check of `sandbridge doctor` of clients' entries that start Sandbridge.
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'

@@ -21,7 +21,7 @@ export class SessionFlows {
   /** @param seen servers that its client's models have read @throws BridgeError CONFIG_INVALID without this part */
   async of(session: Session, set: ServerSet, state: UserState, seen: Set<string> | undefined): Promise<SessionFlow> {
     const made = this.#flows.get(session) ?? (await newFlow(set, state, seen))
-    // Another cell of the session may have been faster.
+    // Another cell may have done this first.
     const known = this.#flows.get(session) ?? made
     this.#flows.set(session, known)
     return known

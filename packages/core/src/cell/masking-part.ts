@@ -28,7 +28,7 @@ export interface Maskers {
   shared(readers: object): CellMasker
 }
 
-/** Masks one text. In data, `key` is the key whose value the text is. */
+/** Masks one text. In data, the text is the value of `key`. */
 export type Mask = (text: string, key?: string) => string
 
 /** Replaces personal data with tokens on its way to the model, and puts it back on the way from the model. */

@@ -1,4 +1,4 @@
-// All commands but those of features. Each is a module that is loaded on use: a client must be answered quickly.
+// The command line with its only own command, `run`; features add theirs, mostly packages/terminal/src/package.ts.
 import { VERSION } from '../util/version.ts'
 import { Command } from './command.ts'
 import { OWN_TERMINAL, type Terminal } from './terminal/terminal.ts'

@@ -1,5 +1,5 @@
 // What a package may bring to the core: read this first. A package is a folder of packages/ whose src/package.ts
-// exports one `Package`; packages/sandbridge/src/packages.ts lists all. It names words and types only, and imports its
+// exports one `Package`; packages/sandbridge/src/packages.ts lists them. It names words and types only, and imports its
 // code at first use, because a client must be answered quickly. A feature plugs in from above: settings, commands,
 // methods, offers. A part fills a slot of a file `…-part.ts` (a provider, a store, a language, an observer), which the
 // core asks for by `Part.for(…)`: without it, an error says what is missing. The core imports no package.

@@ -88,7 +88,7 @@ export class PlacesSeen {
       folder = path.dirname(entry)
     }
     const awaited = this.#awaited.get(folder) ?? { seen: lookSettled(folder), places: [] }
-    // Either a dangling link, whose target may be created elsewhere, or the entry was created a moment ago.
+    // Either a dangling link, whose target may be created elsewhere, or a new entry.
     if (lstatSync(entry, { throwIfNoEntry: false })) return false
     awaited.places.push(place)
     this.#awaited.set(folder, awaited)

@@ -61,7 +61,7 @@ export class AccessTokens {
     return `${issuer}#${subjectOf(payload)}`
   }
 
-  /** An ID token has no scopes: where they are required, a token that does not say what it is must be an access token. */
+  /** An ID token has no scopes: where they are required, a token of a generic type must be an access token. */
   #checkType(type: string | undefined): void {
     if (type !== undefined && ACCESS_TOKEN_TYPE.test(type)) return
     const needsScopes = this.#options.scopes.length > 0

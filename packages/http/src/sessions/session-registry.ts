@@ -62,10 +62,10 @@ export class SessionRegistry {
         own,
         user,
         `You have ${own.length} sessions open, the most for one user`,
-        'MCP_BRIDGE_HTTP_LIMITS=userSessions',
+        'the setting http.userSessions',
       )
     } else if (this.#held.size >= max)
-      makeRoom([...this.#held], user, `${max} sessions are open`, 'MCP_BRIDGE_HTTP_LIMITS=sessions')
+      makeRoom([...this.#held], user, `${max} sessions are open`, 'the setting http.sessions')
     const held: HeldSession = new HeldSession(open(options.kept, user), options, {
       onUse: () => {
         // A use that was under way when the session ended must not bring it back.

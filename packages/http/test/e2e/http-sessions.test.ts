@@ -145,7 +145,7 @@ describe('sessions of older clients', () => {
     const bridge = await startHttpBridge({ env: { MCP_BRIDGE_HTTP_LIMITS: 'sessions=1' } })
     const one = await bridge.connect('legacy')
     await one.run('x = 1')
-    await expect(bridge.connect('legacy')).rejects.toThrow(/MCP_BRIDGE_HTTP_LIMITS=sessions/)
+    await expect(bridge.connect('legacy')).rejects.toThrow(/the setting http\.sessions/)
     const modern = await bridge.connect('modern')
     expect(await modern.call({ code: '1' })).toMatchObject({ structured: { error: { code: 'SESSION_LIMIT' } } })
     expect(await one.run('x')).toBe('1')

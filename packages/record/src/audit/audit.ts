@@ -119,7 +119,7 @@ export class Audit implements Subscriber {
         ? [`. ${error.message}`, 'check the database of MCP_BRIDGE_STORAGE']
         : [` (${code})`, 'make room on the disk of MCP_BRIDGE_STATE_DIR, or to make that folder writable']
       throw new BridgeError('STATE_UNWRITABLE', `The call was not made: it cannot be recorded${reason}`, {
-        hint: `MCP_BRIDGE_AUDIT=required is set. Ask the user to ${remedy}.`,
+        hint: `The setting observability.auditRequired is on. Ask the user to ${remedy}.`,
         cause: error,
       })
     }

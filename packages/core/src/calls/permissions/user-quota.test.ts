@@ -16,7 +16,7 @@ it("a user's quota counts calls, and frees them after an hour", () => {
     expect.objectContaining({
       code: 'QUOTA_EXCEEDED',
       message: 'You have reached a limit for one user: 2 calls per hour. The call was not made',
-      hint: expect.stringMatching(/^Retry in 61 min, after 2026-01-01T13:01Z\. .* MCP_BRIDGE_HTTP_LIMITS=userCalls\.$/),
+      hint: expect.stringMatching(/^Retry in 61 min, after 2026-01-01T13:01Z\. .* the setting http\.userCalls\.$/),
     }),
   )
   vi.advanceTimersByTime(61 * 60_000)

@@ -28,7 +28,7 @@ export class UserQuota {
       throw exceeded(
         `${this.#limits.calls} calls per hour`,
         wait,
-        'MCP_BRIDGE_HTTP_LIMITS=userCalls',
+        'the setting http.userCalls',
         'The call was not made',
       )
     this.#calls.spend(1, now)
@@ -39,7 +39,7 @@ export class UserQuota {
     const wait = this.#cells?.waitMs(performance.now()) ?? 0
     if (wait === 0) return
     const seconds = (this.#limits.cellMs ?? 0) / 1000
-    throw exceeded(`${seconds} s of cells per hour`, wait, 'MCP_BRIDGE_HTTP_LIMITS=userSeconds', 'No code ran')
+    throw exceeded(`${seconds} s of cells per hour`, wait, 'the setting http.userSeconds', 'No code ran')
   }
 
   spendCell(ms: number): void {

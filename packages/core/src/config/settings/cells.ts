@@ -44,7 +44,7 @@ export const CELL_SETTINGS = {
   session: setting(
     'cells.session',
     'MCP_BRIDGE_SESSION',
-    '`shared`: cells share variables and files. `fresh`: each gets its own sandbox. `checkpoint`: variables that can be pickled return after a forced restart. `durable`: the session’s pod outlives the bridge (Kubernetes).',
+    '`shared`: cells share variables and files. `fresh`: each gets its own sandbox. `checkpoint`: variables that can be pickled return when the session needs a new sandbox. `durable`: the session’s pod outlives the bridge (Kubernetes).',
     choice(['shared', 'fresh', 'checkpoint', 'durable'], 'shared'),
   ),
   once: setting(

@@ -50,7 +50,7 @@ export const FOLDER_SETTINGS = {
     { onlyVariable: 'settings.json is in that folder' },
   ),
   userCellSeconds: setting(
-    'http.userCellSeconds',
+    'http.userSeconds',
     'MCP_BRIDGE_HTTP_LIMITS=userSeconds',
     'The seconds that cells of one user may run in an hour.',
     limit(10_000_000),

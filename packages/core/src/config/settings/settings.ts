@@ -1,5 +1,6 @@
 // All settings of the bridge: the table, read from environment variables and settings.json into one typed, frozen
-// object. Nothing else reads MCP_BRIDGE_* variables. A test compares it with docs/configuration.md.
+// object. Other code reads MCP_BRIDGE_* variables only before they are loaded, as the relay does. A test compares the
+// table with docs/configuration.md.
 import { BridgeError } from '../../errors.ts'
 import { NO_HOME } from '../../util/files/own-home.ts'
 import { nearestName } from '../../util/text/did-you-mean.ts'
@@ -67,7 +68,7 @@ export function settingsOf<T extends SettingTable>(
   settings: Settings,
   _table: T,
 ): { readonly [K in keyof T]: Parsed<T[K]> } {
-  // They were read with those of the bridge.
+  // These were read with the bridge's.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return settings as unknown as { readonly [K in keyof T]: Parsed<T[K]> }
 }

@@ -1,4 +1,4 @@
-// Calls that wait for their client to come back with an answer, by request state. A call's run ends with its cell.
+// All open runs of a client: those with a request, those that wait for an answer, those whose result comes later.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { BridgeError } from '../../../errors.ts'
 import { OpenRun } from './open-run.ts'
