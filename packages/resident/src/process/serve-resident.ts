@@ -62,7 +62,7 @@ export async function serveResident(name: string): Promise<void> {
     )
     return opening
   }
-  /** Changed settings that take effect later, for the next cell to tell. */
+  /** Changed settings that need a restart: the next cell's result names them. */
   const untold: string[] = []
   const refresh = async (): Promise<string[]> => {
     const notes = await live.refresh()

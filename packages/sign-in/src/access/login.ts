@@ -76,7 +76,7 @@ function notUsed(name: string, hasCredentials: boolean): BridgeError {
   return new BridgeError('CONFIG_INVALID', `Server '${name}' ${what}`, { hint })
 }
 
-/** Asks for a line. At the end of the input, only the answer at the redirect address is left. */
+/** Asks for a line. When stdin ends, only the redirect can still bring the answer. */
 function linesOf(input: NodeJS.ReadStream): (signal: AbortSignal, problem: string | undefined) => Promise<string> {
   const waiting: ((line: string) => void)[] = []
   const left: string[] = []

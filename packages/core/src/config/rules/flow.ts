@@ -161,7 +161,7 @@ function looksLikeName(text: string): boolean {
   return text.split(/\s+/).length <= MAX_NAME_WORDS
 }
 
-/** Also of several addresses, and with names: `Ann <ann@acme.example>, bob@acme.example`. */
+/** Also for a text with several addresses, and with names: `Ann <ann@acme.example>, bob@acme.example`. */
 function isAddress(text: string): boolean {
   if (ADDRESS.test(text.trim())) return true
   if (text.length > MAX_ADDRESSES_CHARS || !text.includes('@')) return false

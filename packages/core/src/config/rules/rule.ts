@@ -71,7 +71,7 @@ export interface Rule {
   /** As written in its file. */
   text: string
   origin: Origin
-  /** Line in the file; missing for a server's definition. */
+  /** Line in the file; missing for a rule of a server's entry. */
   line?: number
   target: Target
   annotations: Partial<Hints>

@@ -29,7 +29,7 @@ export const OBSERVABILITY_SETTINGS = {
   metrics: setting(
     'observability.metrics',
     'MCP_BRIDGE_METRICS',
-    'Where Prometheus can read metrics. Other machines need `MCP_BRIDGE_METRICS_TOKEN`.',
+    'The address at which Prometheus reads metrics. Other machines need `MCP_BRIDGE_METRICS_TOKEN`.',
     text('an address with a port, such as 127.0.0.1:9464, 0.0.0.0:9464 or [::1]:9464', metricsAddress),
   ),
   metricsToken: setting(

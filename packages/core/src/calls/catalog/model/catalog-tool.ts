@@ -57,7 +57,7 @@ export class CatalogTool {
   }
 }
 
-/** Attributes of a server in Python that are no tools: a tool of such a name could not be called by it. */
+/** Attributes of a server's object in Python that are not tools: they hide a tool of the same name. */
 export const OWN_ATTRIBUTES = [
   '_alias',
   '_description',
