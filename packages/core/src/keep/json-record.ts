@@ -1,5 +1,5 @@
 // A record: one JSON document that several bridges read and change. Validated on read; changes are exclusive.
-import { BridgeError, type ErrorCode } from '../errors.ts'
+import { BridgeError, type ErrorCode, messageOf } from '../errors.ts'
 import { fileDocument } from './files/file-document.ts'
 import type { Document } from './store.ts'
 import { parseJson } from '../util/json/json.ts'
@@ -68,7 +68,7 @@ export class JsonRecord<T> {
       })
     } catch (cause) {
       if (BridgeError.isInstance(cause)) throw cause
-      const reason = writeFailure(cause, (code) => code || 'unknown reason')
+      const reason = writeFailure(cause, (code) => code || messageOf(cause))
       throw this.#refusal(`cannot be written: ${reason}. Nothing was changed`, cause, 'Make it writable, then retry.')
     }
     return written!.value

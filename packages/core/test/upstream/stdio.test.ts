@@ -102,6 +102,11 @@ describe('starting', () => {
       'its working directory does not exist: /no/such/place',
     ],
     [
+      'a directory that is none',
+      { cwd: import.meta.filename },
+      `its working directory may not be entered: ${import.meta.filename}`,
+    ],
+    [
       'a character that no argument can have',
       { args: ['a\0b'] },
       'its definition has a character that is not allowed in a command',

@@ -1,5 +1,6 @@
 // What a client brings: what decides its servers, how they start, and which rules apply. One process may serve clients
 // of several folders, so rooms that serve read it here and never from the process. Lint holds them to that.
+import { lstatSync } from 'node:fs'
 import { homedir } from 'node:os'
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -30,9 +31,17 @@ export function processContext(): ClientContext {
 }
 
 function currentFolder(): string {
+  let folder: string
   try {
-    return process.cwd()
+    folder = process.cwd()
   } catch (cause) {
     throw new Error('The current folder was removed. Change to another folder and try again.', { cause })
+  }
+  try {
+    lstatSync(`${folder}/.`)
+    return folder
+  } catch {
+    // This user may not enter it, as root's after `su`: it is no project, and no server can start in it.
+    return homedir()
   }
 }

@@ -1,5 +1,5 @@
 // Explains why a process could not be started, names its command, and says how to fix it.
-import { BridgeError } from '../../errors.ts'
+import { BridgeError, messageOf } from '../../errors.ts'
 import type { Circumstances } from './circumstances.ts'
 
 const WORDS: Record<string, string> = {
@@ -51,7 +51,7 @@ export function spawnFailure(
     return fail(`the command \`${name}\` ${words}`, `${remedy} the command in ${where}${searched}`)
   }
   if (code === 'ENOTDIR' && cwd !== undefined) {
-    return fail(`its working directory does not exist: ${cwd}`, `Create it, or correct \`cwd\` in ${where}`)
+    return fail(`${messageOf(error)}: ${cwd}`, `Create it, or correct \`cwd\` in ${where}`)
   }
   const other = OTHER_WORDS[code]
   return other === undefined ? undefined : fail(other, `Correct ${where}`)

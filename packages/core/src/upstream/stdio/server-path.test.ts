@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, 
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { needsPosix, needsProgram } from '../../../test/support/needs.ts'
+import { needsPosix, needsProgram, needsRoot } from '../../../test/support/needs.ts'
 import { findPrograms } from '../../util/process/find-program.ts'
 import { serverPath, withServerPath } from './server-path.ts'
 
@@ -50,6 +50,18 @@ it('the PATH of the login shell is added where the client has that of the deskto
   expect(await foldersFor('sh', home, DESKTOP)).toContain(own)
   expect(await foldersFor('tool-of-another-user', home, DESKTOP)).toContain(own)
   expect(readFileSync(path.join(home, 'asked'), 'utf8')).toBe('asked\n')
+})
+
+it('a user without an entry in the list of users, as in many containers, has servers without a login shell', async () => {
+  needsRoot('only root can become a user without an entry')
+  const home = homeWith({ '.volta/bin/npx': '' })
+  chmodSync(home, 0o755)
+  process.seteuid!(54_321)
+  try {
+    expect(await serverPath('sh', { env: { PATH: DESKTOP }, home })).toContain(`${home}/.volta/bin`)
+  } finally {
+    process.seteuid!(0)
+  }
 })
 
 it.each([

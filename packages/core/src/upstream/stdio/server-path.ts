@@ -77,13 +77,22 @@ async function loginPath(
   { env, home }: Context,
   isEnough: (login?: string) => boolean = () => true,
 ): Promise<string | undefined> {
-  const shell = env['SHELL']?.startsWith('/') ? env['SHELL'] : userInfo().shell
+  const shell = env['SHELL']?.startsWith('/') ? env['SHELL'] : ownShell()
   if (!shell) return undefined
   const last = asked.get(`${shell} ${home}`)
   if (last && (isEnough(await last.answer) || Date.now() - last.at < AGAIN_MS)) return last.answer
   const answer = askShell(shell, { ...passedEnvironment(env), HOME: home })
   asked.set(`${shell} ${home}`, { at: Date.now(), answer })
   return answer
+}
+
+/** Missing where the user has no entry in the list of users, as in many containers. */
+function ownShell(): string | null | undefined {
+  try {
+    return userInfo().shell
+  } catch {
+    return undefined
+  }
 }
 
 const MARK = 'sandbridge-path:'

@@ -61,9 +61,10 @@ export function spawnServer(
     extraInput: undefined,
   }
   const folder = path.resolve(cwd, server.cwd ?? '')
-  if (!existsSync(folder)) {
-    // Without this check, Node would report the program as missing.
-    throw Object.assign(new Error('its working directory does not exist'), { code: 'ENOTDIR' })
+  if (!existsSync(`${folder}/.`)) {
+    // Without this check, Node would report the program as missing, or locked.
+    const why = existsSync(folder) ? 'may not be entered' : 'does not exist'
+    throw Object.assign(new Error(`its working directory ${why}`), { code: 'ENOTDIR' })
   }
   const child = spawnCommand(command, args, {
     env,

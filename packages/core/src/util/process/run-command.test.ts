@@ -37,6 +37,12 @@ it('a command that finds no file for its pipes is a result, not the end of the b
   expect(JSON.parse(said.toString())).toMatchObject({ code: null, stderr: 'no more files can be opened' })
 })
 
+it('a command that the system does not start at all is a result: no memory, words that are too long', async () => {
+  const { code, missing, stderr } = await runCommand(process.execPath, ['x'.repeat(3 * 2 ** 20)])
+  expect({ code, missing }).toEqual({ code: null, missing: false })
+  expect(stderr).toMatch(/^spawn E\w+/)
+})
+
 it('a command prints what can be read, whatever the terminal of the bridge wants', async () => {
   vi.stubEnv('FORCE_COLOR', '1')
   vi.stubEnv('COLUMNS', '20')

@@ -57,7 +57,7 @@ export function runCommand(
   } = {},
 ): Promise<CommandResult> {
   const timeoutMs = options.timeoutMs ?? 30_000
-  return new Promise((resolve) => {
+  return new Promise<CommandResult>((resolve) => {
     let stdout = ''
     let stderr = ''
     let timedOut = false
@@ -73,7 +73,7 @@ export function runCommand(
       windowsVerbatimArguments: options.isVerbatim === true,
       ...(options.cwd !== undefined && { cwd: options.cwd }),
     })
-    if (!hasStreams(child)) return resolve({ code: null, stdout, stderr: NO_MORE_FILES, missing: false })
+    if (!hasStreams(child)) throw new Error(NO_MORE_FILES)
     running.add(child)
     if (options.inBackground) for (const one of [child, ...child.stdio]) (one as Partial<Socket> | undefined)?.unref?.()
     if (options.extraInput) (child.stdio[3] as Writable).on('error', () => {}).end(options.extraInput)
@@ -109,7 +109,7 @@ export function runCommand(
     })
     child.on('exit', (code) => (draining = setTimeout(finish, DRAIN_MS, code)))
     child.on('close', (code) => finish(code))
-  })
+  }).catch((error: unknown) => ({ code: null, stdout: '', stderr: messageOf(error), missing: false }))
 }
 
 function plainOutput(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
