@@ -1,5 +1,4 @@
-// Defines how bubblewrap makes a sandbox: whether it can be used on this machine, as which user, and with which
-// options.
+// How bubblewrap makes a sandbox: whether it works on this machine, as which user, and with which options.
 import { arch as machineArch, release } from 'node:os'
 import { type CommandResult, runCommand } from '@sandbridge/core/util/process'
 import { findBubblewrapPrograms, type MountedFolder, NOBODY, seccompFilter } from '@sandbridge/core/isolation'

@@ -1,5 +1,4 @@
-// Manages the fork servers of one provider: one after the other, each started before it is needed. Detects once whether
-// forking does not work here.
+// The fork servers of one provider: one after the other, each started ahead. Detects once that forking fails here.
 import { messageOf } from '@sandbridge/core/errors.ts'
 import type { Sandbox } from '@sandbridge/core/isolation'
 import { type ForkOptions, ForkServer, type ForkServerOptions } from './fork-server.ts'

@@ -1,5 +1,4 @@
-// Finds a Node on this machine for JavaScript cells: the one that runs the bridge, or the first in PATH. Adds one file
-// and its libraries.
+// Finds a Node for JavaScript cells: the bridge's own, or the first in PATH. Adds one file and its libraries.
 import { realpath } from 'node:fs/promises'
 import path from 'node:path'
 import { findPrograms, runCommand } from '@sandbridge/core/util/process'

@@ -1,6 +1,5 @@
-// Sandboxes in bubblewrap with this machine's python3 or that of an unpacked image: no engine, and ready in
-// milliseconds. Linux only. Memory and processes are limited by rlimits and by the sandbox's first process; where the
-// host allows it, also by a cgroup.
+// Sandboxes in bubblewrap with this machine's python3 or an unpacked image's: no engine, ready in milliseconds. Linux
+// only. Memory and processes are limited by rlimits, the first process and, where the host allows it, a cgroup.
 import { existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { randomBytes } from 'node:crypto'

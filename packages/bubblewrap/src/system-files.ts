@@ -1,5 +1,4 @@
-// Selects the read-only files that form a sandbox's system: those of this machine that its Python needs, or those of an
-// image.
+// Selects the read-only files of a sandbox's system: what its Python needs of this machine's, or those of an image.
 import type { Dirent } from 'node:fs'
 import { readdir, readlink } from 'node:fs/promises'
 import type { HostPython } from './host-python.ts'

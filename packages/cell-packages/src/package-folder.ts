@@ -1,5 +1,4 @@
-// The folder in the cache with the packages that cells can import: unpacked wheels, or packages installed by this
-// machine's pip. Written once.
+// The folder in the cache with the packages that cells can import: wheels, or what pip installed. Written once.
 import { randomUUID } from 'node:crypto'
 import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'

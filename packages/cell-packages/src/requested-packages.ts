@@ -1,5 +1,4 @@
-// Parses the configured packages: wheel files on this machine, and requirements for an installer. Reads files; installs
-// nothing.
+// Parses the configured packages: wheel files here, and requirements for an installer. Installs nothing.
 import { createHash } from 'node:crypto'
 import { readFile, readdir, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'

@@ -95,8 +95,7 @@ export async function readLine(
 ): Promise<string | undefined> {
   const { stdin, stderr } = terminal
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
-  // With `terminal`, readline takes over the echo from the system and writes it to `nowhere`. The prompt is written
-  // afterwards, so nothing typed at it shows.
+  // With `terminal`, readline echoes to `nowhere`, not the system. The prompt comes after that: nothing typed shows.
   const lines = createInterface({
     input: stdin,
     output: echo ? stderr : nowhere,

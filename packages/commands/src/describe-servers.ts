@@ -1,5 +1,4 @@
-// Describes definitions for display and logs: enough to recognise a server, without any value that could be secret.
-// Pure.
+// Describes definitions for display and logs: enough to recognise a server, without possible secrets. Pure.
 import type { ServerDefinition, ServerSandbox } from '@sandbridge/core/config/entries'
 
 /** One server in the output of `sandbridge servers --json`. */

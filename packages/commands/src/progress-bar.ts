@@ -1,5 +1,4 @@
-// Shows a cell's progress in a line at the bottom of a terminal. Writes only to a terminal that can erase the line, and
-// makes room for the cell's output.
+// A cell's progress in the last line of a terminal, if that can erase it; makes room for the cell's output.
 import { describeUpstreamProgress } from '@sandbridge/core/cell'
 import { shortNumber, shownText } from '@sandbridge/core/util/text'
 import type { CellListeners } from '@sandbridge/core/cell/session'

@@ -1,5 +1,4 @@
-// Edits YAML. Loaded only when YAML is edited. Changes only the affected lines; if that is impossible, rewrites the
-// whole document. Pure.
+// Edits YAML, loaded only then: the affected lines; if that is impossible, the whole document. Pure.
 import { isMap, isScalar, parseDocument, stringify, type Document, type Pair, type YAMLMap } from 'yaml'
 
 type Ranged = { range?: [number, number, number] | null } | null

@@ -70,8 +70,7 @@ export function runArguments(options: RunOptions): string[] {
     `--pids-limit=${options.pidsCount}`,
     ...(options.cpus === undefined ? [] : [`--cpus=${options.cpus}`]),
     ...(options.ociRuntime === undefined ? [] : [`--runtime=${options.ociRuntime}`]),
-    // None is the working directory: engines would create that first, and its mode would replace this one. The first
-    // process changes to it.
+    // None is the working directory: engines would create it first, with its mode. The first process changes to it.
     ...Object.entries(writable(options)).map(([folder, size]) => `--tmpfs=${folder}:${TMPFS},size=${size}`),
     ...mounts(options).map(mountArgument),
     ...volumeArguments(options),

@@ -1,5 +1,4 @@
-// Our list of system calls in the format of podman and docker. Depending on the version, their defaults allow keyctl,
-// user namespaces, io_uring, netlink and vsock. Pure.
+// Our system calls for podman and docker, whose defaults may allow keyctl, user namespaces, io_uring, vsock. Pure.
 import { ALLOWED_SYSCALLS, ENOSYS, EPERM, FLOCK, MISSING_SYSCALL, RULED_SYSCALLS } from '@sandbridge/core/isolation'
 import type { ArgumentTest, RuledSyscall, Syscall } from '@sandbridge/core/isolation'
 

@@ -165,14 +165,12 @@ def take_channel(path: str) -> int:
 
 def set_limits(memory: int, pids: int) -> bool:
     """Set the limits of every process in the sandbox. Returns whether the host enforces the sandbox's memory limit."""
-    # Reached before the sandbox's own limit, so that a cell that requests too much gets a MemoryError and keeps its
-    # variables.
+    # Below the sandbox's own limit, so that a cell that wants too much gets a MemoryError and keeps its variables.
     lower(resource.RLIMIT_DATA, memory - min(64 << 20, memory // 8))
     lower(resource.RLIMIT_CORE, 0)
     # Pending timers and signals use kernel memory.
     lower(resource.RLIMIT_SIGPENDING, 4096)
-    # Without the cgroup controller, a host ignores its limits (rootless Podman on cgroup v1); in bubblewrap the files
-    # are invisible.
+    # Hosts without the controller ignore limits (rootless Podman, cgroup v1); in bubblewrap the files are invisible.
     if not at_most(pids, "/sys/fs/cgroup/pids.max", "/sys/fs/cgroup/pids/pids.max"):
         lower(resource.RLIMIT_NPROC, pids)
     if at_most(memory, "/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
@@ -180,8 +178,7 @@ def set_limits(memory: int, pids: int) -> bool:
         return True
     # Sockets and pipes hold memory of no process, much of it before it can be counted. Few programs need many.
     lower(resource.RLIMIT_NOFILE, 256)
-    # RLIMIT_DATA does not cover shared memory. Address space is a coarse measure (it includes libraries and stacks),
-    # hence the margin.
+    # RLIMIT_DATA leaves out shared memory. Address space is coarse (libraries, stacks), hence the margin.
     lower(resource.RLIMIT_AS, memory * 2 + (1 << 30))
     return False
 
@@ -228,8 +225,7 @@ def libc() -> "ctypes.CDLL":
 
 def watch(kernel: int, memory: int, memory_enforced: bool, relay: "Relay | None" = None) -> None:
     """Reap until the kernel or the bridge is gone. End the sandbox if it takes more than `memory` bytes that the host does not count."""
-    # Not dumpable: code in the sandbox, although of the same user, can neither trace this process nor write to its
-    # memory.
+    # Not dumpable: code in the sandbox, of the same user, can neither trace this process nor write to its memory.
     libc().prctl(4, 0, 0, 0, 0)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
@@ -327,8 +323,7 @@ def exit_code(status: int) -> int:
     return 1 if code in reserved or code > 128 else code
 
 
-# The cgroup that the sandbox sees may be that of others, too (rootless Podman on cgroup v1): what it counted before is
-# theirs.
+# The visible cgroup may be that of others (rootless Podman, cgroup v1): what it counted before is theirs.
 kills_before = 0
 
 

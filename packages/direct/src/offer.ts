@@ -1,5 +1,4 @@
-// Offers tools of servers to a client by themselves: those that an entry names beside run_python, or all of them, or
-// two tools that find and call all, in its place.
+// Offers tools beside run_python (those that entries name), or in its place all of them, or two that find and call.
 import { type CallToolResult, isSpecType, type Server, type Tool } from '@modelcontextprotocol/server'
 import type { Ability } from '@sandbridge/core/calls'
 import { fromOthers, withHiddenShown } from '@sandbridge/core/cell/render'

@@ -1,5 +1,4 @@
-// Checks that the sandbox holds: cells try to reach the network, to exceed their limits, and to make forbidden system
-// calls.
+// Checks the sandbox: cells try the network, their limits, and forbidden system calls.
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { networkInterfaces } from 'node:os'
@@ -123,8 +122,7 @@ async function tryMemory(tryCell: TryCell, { memoryBytes }: Pick<Settings, 'memo
   return { check: 'memory', level: 'warning', message: `A cell has taken more than ${limit}.`, advice }
 }
 
-// Checks that a native sandbox runs under the system call filter: a cell reads its status, and makes two harmless calls
-// that only the filter refuses.
+// Whether a native sandbox has the filter: a cell's status, and two harmless calls that only the filter refuses.
 export async function tryFilter(tryCell: TryCell): Promise<Finding> {
   const check = 'seccomp'
   const { status, printed, provider } = await tryCell(CODE)

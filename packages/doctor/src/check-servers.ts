@@ -1,5 +1,4 @@
-// Starts every server and lists its tools: reports how long that takes, or why it fails. Without a start, reports those
-// that failed when they were last asked.
+// Starts every server and lists its tools: how long, or why not. Without a start, those that failed last.
 import type { OpenTenant } from '@sandbridge/core/bridge'
 import type { KnownServer } from '@sandbridge/core/calls/catalog'
 import { shellWord } from '@sandbridge/core/config/secrets'

@@ -1,5 +1,4 @@
-// `sandbridge doctor`: which providers work here and why others do not, whether a cell runs in the chosen one, and
-// other problems.
+// `sandbridge doctor`: which providers work here, why others do not, whether a cell runs, and other problems.
 import { writeFile } from 'node:fs/promises'
 import { homedir, release } from 'node:os'
 import type { OpenTenant } from '@sandbridge/core/bridge'

@@ -1,5 +1,4 @@
-// Checks that a sandbox's limits hold: a cell starts more threads than allowed, uses more CPU than allowed, and runs
-// forever.
+// Checks that limits hold: a cell takes more threads and CPU than allowed, and runs forever.
 import { cpus } from 'node:os'
 import type { Settings } from '@sandbridge/core/config/settings'
 import type { ProviderName } from '@sandbridge/core/isolation'

@@ -1,5 +1,4 @@
-// Where the texts of a session came from: an index of hashes of what the model wrote and what servers returned. Holds
-// no text.
+// Where a session's texts came from: hashes of what the model wrote and servers returned. Holds no text.
 import type { Source } from '@sandbridge/core/parts'
 import { INVISIBLE } from '@sandbridge/core/util/text'
 import { Fingerprints, MAX_NUMBER } from './fingerprints.ts'

@@ -1,5 +1,4 @@
-// Who owns the words of a text, by what the model wrote and what servers returned. Larger units decide first, and the
-// model before servers.
+// Who owns the words of a text. Larger units decide first, and the model before servers.
 import type { Fingerprints } from './fingerprints.ts'
 import {
   CHARS,

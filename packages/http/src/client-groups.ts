@@ -65,8 +65,7 @@ export class ClientGroup {
       },
       {
         legacy: 'reject',
-        // Sends headers at once and a keep-alive every 15 s: a cell may take longer than a client waits for the first
-        // byte.
+        // Headers at once, and a keep-alive every 15 s: a cell may take longer than a client waits for a byte.
         responseMode: 'sse',
         onerror,
       },

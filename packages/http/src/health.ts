@@ -1,5 +1,4 @@
-// Answers health checks without a token: whether the process is up, and whether it accepts work. The response says
-// nothing else.
+// Health checks without a token: whether the process is up, and accepts work. Nothing else is said.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { refuse } from './refuse.ts'
 

@@ -1,5 +1,4 @@
-// Recognises a package manager's cache that an interrupted installation has left incomplete, and says how to repair it.
-// Pure.
+// Recognises a package manager's cache that was left incomplete, and says how to repair it. Pure.
 import type { InstallPlace } from './install-place.ts'
 import type { PackageManager } from './package-launch.ts'
 

@@ -1,5 +1,4 @@
-// Tells an installation that goes on from a start that hangs, by its signs: its folders change, other child processes,
-// output of the package manager.
+// Tells an installation from a start that hangs: its folders change, other child processes, known output.
 import { processTree } from '@sandbridge/core/util/process'
 import type { InstallLimits } from '@sandbridge/core/parts'
 import type { WatchedFolder } from './install-place.ts'

@@ -1,5 +1,4 @@
-// The start of a server by a package manager, which may have to install it first: when it may begin, how long it may
-// take, and how it ends.
+// The start of a server that may have to be installed first: when it begins, how long it may take, how it ends.
 import type { ChildProcess } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { passedEnvironment } from '@sandbridge/core/config/entries'

@@ -1,5 +1,4 @@
-// Cleans up for a bridge that was killed: a shell waits for the bridge's end, however it comes about, and then runs a
-// script.
+// Cleans up for a bridge that was killed: a shell waits for its end, and then runs a script.
 import { spawn } from 'node:child_process'
 
 /** @returns a function that ends the shell, after the bridge itself has cleaned up */

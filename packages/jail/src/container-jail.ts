@@ -1,5 +1,4 @@
-// A jail made with a container: no capabilities, the bridge's system call filter, a read-only root, and of this machine
-// only what the view shows.
+// A jail in a container: no capabilities, our filter, a read-only root, and of this machine only the view.
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { BridgeError } from '@sandbridge/core/errors.ts'

@@ -1,5 +1,4 @@
-// Links that a jailed server may have made itself, in a folder that it may write to: what they lead to is its choice,
-// so they open nothing for its next start.
+// Links that a jailed server may have made where it writes: its choice, so they open nothing at its next start.
 import { readlink, realpath } from 'node:fs/promises'
 import path from 'node:path'
 import type { ServerSandbox } from '@sandbridge/core/config/entries'

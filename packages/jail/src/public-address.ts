@@ -1,5 +1,4 @@
-// Decides whether an address is on the public internet. A jailed server reaches no others: not this machine, its
-// network or cloud metadata. Pure.
+// Whether an address is on the public internet: not this machine, its network or cloud metadata. Pure.
 import { BlockList, isIP } from 'node:net'
 import { embeddedIpv4 } from '@sandbridge/core/util/net'
 

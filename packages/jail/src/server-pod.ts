@@ -60,8 +60,7 @@ interface ContainerProgram {
   environment: Record<string, string>
 }
 
-// Parses a definition that runs a container image with docker or podman, as those of OCI packages do: in a pod, the
-// image itself runs.
+// Parses a definition that runs an image with docker or podman: in a pod, the image itself runs.
 
 /** Undefined for another command. A text states what a pod cannot do. */
 export function containerCommand({ command, args, env }: StdioServer): ContainerProgram | string | undefined {

@@ -1,5 +1,4 @@
-// System calls that no MCP server needs and that could be used to leave a jail: name, number on x86_64, number on
-// aarch64.
+// System calls to leave a jail by, and that no server needs: name, number on x86_64, on aarch64.
 import { parseSyscalls, type RuledSyscall, type Syscall } from '@sandbridge/core/isolation'
 
 /** Namespaces, mounts, modules, keyrings that jails share, kernel interfaces with many vulnerabilities. */

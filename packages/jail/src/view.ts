@@ -1,5 +1,4 @@
-// What a jailed server sees of this machine: which folders, whether writable, and what is hidden in them. Reads the
-// disk and changes nothing.
+// What a jailed server sees of this machine: which folders, whether writable, what is hidden. Changes nothing.
 import { readlink, realpath, stat } from 'node:fs/promises'
 import path from 'node:path'
 import type { ServerSandbox, StdioServer } from '@sandbridge/core/config/entries'
@@ -94,8 +93,7 @@ export async function viewFor(request: ViewRequest): Promise<View> {
   const unwritable = await placesOf(denyWrite)
 
   const realHome = await realpath(home).catch(() => home)
-  // A path that merely occurs in a definition does not expose a private place. Servers may be installed in the state
-  // folder.
+  // A path that occurs in a definition opens no private place. Servers may be installed in the state folder.
   const implied = (await mountsOf('read', await withoutLinked(named, allowWrite))).filter(
     ({ source }) => !isInside(source, realHome) && !isIn(secrets, source) && !own.some(({ real }) => real === source),
   )

@@ -1,5 +1,4 @@
-// Loads the files with which a kernel runs cells of other languages. Sent on demand: a sandbox that runs only Python
-// never gets them.
+// Files with which a kernel runs other languages, sent on demand: a sandbox of Python alone never gets them.
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { BridgeError } from '@sandbridge/core/errors.ts'

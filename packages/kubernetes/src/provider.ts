@@ -227,9 +227,8 @@ export function refuseForPods(settings: { mount: unknown; image: string }): void
   }
 }
 
-// Chooses the user of a pod. Nodes that do not count processes per pod count them per user, so each pod gets its own
-// user: a fork bomb in one does not affect others on its node. A configured number is used as it is, since some
-// clusters prescribe one.
+// A pod's user. Nodes that do not count processes per pod count by user: each gets its own, so that a fork bomb affects
+// no other, unless a number is configured, as some clusters prescribe one.
 
 /** @throws BridgeError CONFIG_INVALID for root, and for a name, which a cluster cannot look up in an image */
 function podUser(setting: string): { user: number; group: number } {

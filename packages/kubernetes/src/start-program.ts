@@ -1,5 +1,4 @@
-// Starts a program in a pod: creates the pod, then its Secret, which the container waits for. No Secret can thus
-// outlive its pod.
+// Starts a program in a pod, then creates its Secret, which it waits for: no Secret outlives its pod.
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import type { Program, StartedProgram } from '@sandbridge/core/isolation'
 import type { Cluster } from './cluster.ts'

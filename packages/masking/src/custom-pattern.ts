@@ -1,5 +1,4 @@
-// The user's own patterns. Some JavaScript expressions take exponential time on some texts; only patterns with bounded
-// time are accepted. Pure.
+// The user's patterns, in bounded time only: some JavaScript expressions take exponential time. Pure.
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import type { Recogniser } from './by-patterns.ts'
 

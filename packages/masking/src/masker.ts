@@ -1,5 +1,4 @@
-// Replaces personal data with tokens on its way to the model, and puts it back on the way from the model. One per
-// session. Pure.
+// Puts tokens in place of personal data on its way to the model, and back on the way from it. One a session. Pure.
 import { setImmediate } from 'node:timers/promises'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import type { OtherLanguage } from '@sandbridge/core/config/settings'

@@ -114,8 +114,7 @@ function maskedAsker<Q extends AskedQuestion>(asker: AsksModel<Q>, masker: Maske
     hold: (work) => asker.hold(work),
     async ask(question, signal) {
       if (question.method !== 'sampling/createMessage') return asker.ask(question, signal)
-      // The server gets only values that it sent itself. With all values of the session, it could ask the model to
-      // repeat tokens, and read what other servers returned.
+      // Only values that the server sent itself: else it could have the model repeat tokens of other servers.
       const own = new Set<string>()
       const masked = await masker.masked((mask) => {
         const collecting: Mask = (text, key) => {

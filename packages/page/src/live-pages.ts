@@ -1,5 +1,4 @@
-// Sends events to all open pages as server-sent events. A page that does not read is disconnected; it reconnects and
-// gets a new snapshot.
+// Server-sent events to all open pages. One that does not read is cut off; reconnecting, it gets a snapshot.
 import type { ServerResponse } from 'node:http'
 import type { Bridge } from '@sandbridge/core/bridge/bridge.ts'
 import type { BridgeEvent } from '@sandbridge/core/observe/events'

@@ -1,5 +1,4 @@
-// Shortens an event for pages, whose ledgers take it like any other: large texts are cut, values are text, and what no
-// page shows is left out. Pure.
+// Shortens an event for pages: large texts are cut, values are text, what no page shows is left out. Pure.
 import type { BridgeEvent, CallFlow } from '@sandbridge/core/observe/events'
 import { shownOf } from '@sandbridge/core/observe/runs'
 import { shortened } from '@sandbridge/core/util/text'

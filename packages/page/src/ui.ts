@@ -1,5 +1,4 @@
-// `sandbridge ui`: prints a link to the page of the resident bridge. Where there is none, it serves the page with a
-// bridge of its own until a signal stops it.
+// `sandbridge ui`: a link to the resident's page; without one, serves the page with a bridge of its own.
 import { createInterface } from 'node:readline'
 import { onShutdown } from '@sandbridge/core/util/process'
 import type { Terminal } from '@sandbridge/core/cli/terminal'

@@ -1,6 +1,5 @@
-// What the user has allowed for a limited time: one call with exactly these arguments, calls of one shape in a cell, a
-// tool in a session. A grant names the tool's and the server's definitions, so it does not apply to another server or
-// tool of the same name. Pure.
+// What the user has allowed for a time: one call, calls of one shape in a cell, a tool in a session. It is for one
+// definition of tool and server, not for another of the same name. Pure.
 import { argumentsHash, shapeOf } from './call-text.ts'
 import type { Call } from '@sandbridge/core/config/rules'
 

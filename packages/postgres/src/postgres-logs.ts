@@ -1,5 +1,4 @@
-// Logs as rows, one per line. Each writer has its own log and tracks the position of each line, so that writing lines
-// again changes nothing.
+// Logs as rows, one a line. A writer has its own log and positions: writing lines again changes nothing.
 import { randomUUID } from 'node:crypto'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import type { LogInfo, Logs, LogWriter } from '@sandbridge/core/keep'

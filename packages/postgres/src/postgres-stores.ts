@@ -1,5 +1,4 @@
-// All stores in one PostgreSQL database that any number of bridges can use at once. Loaded only if MCP_BRIDGE_STORAGE
-// is set.
+// All stores in one PostgreSQL database for any number of bridges; loaded only with MCP_BRIDGE_STORAGE.
 import type { Document, Store, Stores } from '@sandbridge/core/keep'
 import { Database, type Connection } from './database.ts'
 import { PostgresLogs } from './postgres-logs.ts'

@@ -1,5 +1,4 @@
-// Versions as rows. Two bridges that add to one name wait for each other, so that each gets its own number and no
-// version is lost.
+// Versions as rows. Bridges that add to one name wait for each other: each gets a number, and none is lost.
 import { randomUUID } from 'node:crypto'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import { checkStoredName, type Piece, refuseOtherCase, type VersionFile, type Versions } from '@sandbridge/core/keep'

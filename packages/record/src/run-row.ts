@@ -1,5 +1,4 @@
-// A run as a row of a list, from the bridge's memory or the record, and how lists are filtered. The page and its server
-// share this. Pure.
+// A run as a row of a list, and how lists are filtered, for page and server. Pure.
 import { firstLine } from './first-line.ts'
 import { oneLine } from '@sandbridge/core/util/text'
 import { wordsOf } from './search-words.ts'

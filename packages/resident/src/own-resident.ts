@@ -37,8 +37,7 @@ export async function isOffInFile({ env, home }: Pick<ClientContext, 'home' | 'e
 function settingsText(stateDir: string): string {
   const file = path.join(stateDir, 'settings.json')
   try {
-    // Far faster than the error of the next line. Tools of Windows write a byte order mark, or UTF-16, which is read as
-    // UTF-8 here: a zero byte is beside each letter.
+    // Far faster than the next line's error. Windows tools write a mark, or UTF-16: read as UTF-8, with zero bytes.
     return existsSync(file) ? readOrdinaryText(file).replaceAll(/^(?:\uFEFF|\uFFFD+)|\0/g, '') : ''
   } catch {
     return ''

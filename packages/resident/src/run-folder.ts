@@ -62,8 +62,7 @@ export function makeRunFolder(place: ResidentPlace): void {
  * such as with Seatbelt on macOS, would leave its walls through a resident that runs outside of them.
  */
 export function isKeptOut({ folder, log }: Pick<ResidentPlace, 'folder' | 'log'>): boolean {
-  // Takes a tenth of the time, and wherever a resident has started there is a log. Never waits for a reader. What a
-  // link leads to may be open to those who are kept out.
+  // Takes a tenth of the time: a resident leaves a log. Never waits for a reader, nor follows a link, maybe open.
   const { O_WRONLY, O_NONBLOCK, O_NOFOLLOW } = fs.constants
   const ofLog = fs.existsSync(log)
     ? isForbidden(() => fs.closeSync(fs.openSync(log, O_WRONLY | O_NONBLOCK | O_NOFOLLOW)))

@@ -1,5 +1,4 @@
-// Counts and measures runs, calls and other events: the histograms of the MCP conventions, and our own metrics. Both
-// exporters read it.
+// Measures runs, calls and other events: the histograms of the MCP conventions, and our own. For both exporters.
 import type { EventOf, Subscriber } from '@sandbridge/core/observe/events'
 import { calledTokens, returnedTokens, type Run, type Told } from '@sandbridge/core/observe/runs'
 import { type Attributes, callAttributes, errorType, runAttributes } from './spans.ts'

@@ -1,5 +1,4 @@
-// Exposes metrics to Prometheus (text format 0.0.4) on a port of its own, never MCP's. An address that other machines
-// can reach requires a token.
+// Metrics for Prometheus (text format 0.0.4) on a port of its own; one that others can reach needs a token.
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { Subscriber } from '@sandbridge/core/observe/events'

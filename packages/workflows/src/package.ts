@@ -1,5 +1,4 @@
-// Workflows: saved functions that run without a model. They are commands, methods of cells, tools and skills of a
-// client, and schedules.
+// Workflows: saved functions that run without a model, as commands, methods, tools, skills and schedules.
 import type { Feature, Package } from '@sandbridge/core/cli/package.ts'
 import { lazyMethods } from '@sandbridge/core/calls/methods'
 import { offerWorkflows } from './offer.ts'

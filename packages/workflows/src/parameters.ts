@@ -1,5 +1,4 @@
-// A workflow's parameters outside Python: parses the words of a command line, and makes the JSON Schema for a client.
-// Pure.
+// A workflow's parameters outside Python: words of a command line, and a client's JSON Schema. Pure.
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import type { WorkflowDetails } from '@sandbridge/core/keep/saved'
 import { didYouMeanText } from '@sandbridge/core/util/text'

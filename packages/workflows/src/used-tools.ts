@@ -1,5 +1,4 @@
-// Describes the tools that a workflow uses, from their servers' definitions: when it is saved, and again before it
-// runs. Calls no tool.
+// The tools of a workflow by their servers' definitions, when it is saved and before it runs. Calls none.
 import { hash } from 'node:crypto'
 import type { Catalog, CatalogTool } from '@sandbridge/core/calls/catalog'
 import { BridgeError } from '@sandbridge/core/errors.ts'

@@ -1,5 +1,4 @@
-// Writes the changes of plan-init.ts, with a backup of every file. Each write renames over the old file, so a crash
-// loses nothing.
+// Writes the changes of plan-init.ts by renaming, with a backup of every file: a crash loses nothing.
 import { randomUUID } from 'node:crypto'
 import { readFile, realpath, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'

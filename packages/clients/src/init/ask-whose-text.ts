@@ -1,5 +1,4 @@
-// Asks whether the user trusts the text of servers that seem to know only their own data. What makes it seem so is
-// said, and never enough without a yes.
+// Asks whether the user trusts the text of servers that seem to know only their own data. Says why; needs a yes.
 import type { OpenTenant } from '@sandbridge/core/bridge'
 import type { ServerDefinition } from '@sandbridge/core/config/entries'
 import { count } from '@sandbridge/core/util/text'

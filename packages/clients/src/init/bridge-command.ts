@@ -1,5 +1,4 @@
-// The command with which clients start this bridge: one that works as long as it is installed, whatever its package
-// manager does with folders.
+// The command with which clients start this bridge, for as long as it is installed by whatever package manager.
 import { existsSync, lstatSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { BridgeError } from '@sandbridge/core/errors.ts'

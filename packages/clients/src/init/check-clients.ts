@@ -1,5 +1,4 @@
-// Finds clients that have this bridge registered beside servers that the bridge also offers: the model then pays for
-// their tools twice.
+// Finds clients that have this bridge beside servers that it offers, too: the model pays for their tools twice.
 import type { OpenTenant } from '@sandbridge/core/bridge'
 import { hostPaths, OWN_SOURCES } from '@sandbridge/core/config'
 import { processContext } from '@sandbridge/core/config/settings'

@@ -1,5 +1,4 @@
-// Registering the bridge in the clients of this machine: `sandbridge init`, and what doctor says of clients. `index`
-// lists the tools of all servers, as init does.
+// `sandbridge init` registers the bridge in clients, `index` lists all tools; what doctor says of clients.
 import type { Command } from '@sandbridge/core/cli'
 import type { Feature } from '@sandbridge/core/cli/package.ts'
 

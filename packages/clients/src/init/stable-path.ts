@@ -1,5 +1,4 @@
-// Finds the path of a file that still leads to it, or to its successor, after the next version of Node or of this
-// package was installed.
+// The path that still leads to a file, or its successor, after the next version of Node or of this package.
 import { existsSync, lstatSync, readdirSync } from 'node:fs'
 import path from 'node:path'
 import { realpathOr } from '@sandbridge/core/util/process'

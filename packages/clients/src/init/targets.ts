@@ -1,6 +1,5 @@
-// Where and how this bridge is registered in each client: the user's file, the path of its table of servers, and the
-// form of an entry. Forms, and clients without a reader here, come from the library add-mcp; paths are the readers'
-// own.
+// Where and how this bridge is registered in each client: the user's file, its table of servers, the form of an entry.
+// Forms, and clients without a reader here, come from the library add-mcp; paths are the readers' own.
 import { homedir } from 'node:os'
 import { type AgentConfig, agents } from 'add-mcp'
 import { type ConfigFormat, type ConfigObject, valueAt } from '@sandbridge/core/config/formats'

@@ -1,5 +1,4 @@
-// Goose: `extensions` of config.yaml. Extensions that are built into Goose are not MCP servers that another program
-// could start.
+// Goose: `extensions` of config.yaml. Those built into Goose are no MCP servers that others could start.
 import type { ConfigObject } from '@sandbridge/core/config/formats'
 import { isRecord, mapTexts } from '@sandbridge/core/util/json/json.ts'
 import type { ServerEntry } from '@sandbridge/core/config/entries'

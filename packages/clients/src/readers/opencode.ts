@@ -1,5 +1,4 @@
-// OpenCode: `mcp` of opencode.json(c), in both forms: {mcp: {name: …, enabled}} and {mcp: {servers: {name: …,
-// disabled}}}.
+// OpenCode: `mcp` of opencode.json(c): {mcp: {name: …, enabled}} or {mcp: {servers: {name: …, disabled}}}.
 import path from 'node:path'
 import { type ConfigObject, valueAt } from '@sandbridge/core/config/formats'
 import { isRecord } from '@sandbridge/core/util/json/json.ts'

@@ -1,5 +1,4 @@
-// Clients whose files have a table of servers and differ only in its place, the supported placeholders and the names of
-// a few fields.
+// Clients whose tables of servers differ only in their place, placeholders and the names of a few fields.
 import { type ConfigObject, valueAt } from '@sandbridge/core/config/formats'
 import { isRecord } from '@sandbridge/core/util/json/json.ts'
 import type { PlaceholderSyntax, ServerEntry } from '@sandbridge/core/config/entries'

@@ -1,5 +1,4 @@
-// Exports the files of an image from a container engine: creates a container that never runs, exports it as an archive,
-// and removes it.
+// Exports an image's files from an engine, as the archive of a container that never runs and is removed.
 import { chmod, writeFile } from 'node:fs/promises'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import { runCommand } from '@sandbridge/core/util/process'

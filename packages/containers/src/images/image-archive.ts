@@ -18,8 +18,7 @@ const MAX_LAYERS = 1000
 
 /** Undefined for no image archive. @throws ArchiveError if it is incomplete or contains several images */
 export function readImageArchive(tree: RootTree): ArchivedImage | undefined {
-  // Docker writes both formats, and the older needs no choice of a platform. A system may have an unrelated file of
-  // this name.
+  // Docker writes both; the older needs no choice of a platform. A system may have a file of this name.
   const images = tree.fileAt('manifest.json') === undefined ? [] : itemsOf(readJson(tree, 'manifest.json'))
   const [image, ...others] = images.map(fieldsOf)
   if (image && Array.isArray(image['Layers'])) {

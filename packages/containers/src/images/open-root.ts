@@ -1,5 +1,4 @@
-// Opens the system that MCP_BRIDGE_IMAGE names: a folder as it is, or the content of an archive or an engine's image,
-// unpacked once.
+// Opens the system that MCP_BRIDGE_IMAGE names: a folder, or the content of an archive or image, unpacked once.
 import { createReadStream } from 'node:fs'
 import { mkdir, realpath, rename, rm, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'

@@ -1,5 +1,4 @@
-// Unpacks one tar archive, compressed or not, into a tree. Supports folders, files and links, which are enough for a
-// read-only system.
+// Unpacks a tar archive into a tree: folders, files and links, enough for a read-only system.
 import { Readable, pipeline } from 'node:stream'
 import * as zlib from 'node:zlib'
 import { createTarDecoder, type ParsedTarEntry } from 'modern-tar'

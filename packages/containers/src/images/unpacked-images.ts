@@ -70,8 +70,7 @@ export class UnpackedImages {
     }
     const unfinished = path.join(this.#folder, `${randomUUID()}${UNFINISHED}`)
     try {
-      // Independent of the umask: a sandbox, and podman, may run as another user. Files that an image hides from others
-      // stay hidden.
+      // Whatever the umask: sandboxes and podman may have other users. Files that an image hides stay hidden.
       for (const folder of [unfinished, path.join(unfinished, ROOT)]) {
         await mkdir(folder)
         await chmod(folder, 0o755)

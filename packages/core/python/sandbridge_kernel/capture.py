@@ -29,9 +29,8 @@ _NAMES = frozenset(
 )
 _LOOK_MS = 50
 _IDLE_LOOK_MS = 1000
-# Most bytes that one drain reads, where other processes exist: one that never stops writing must not keep a cell from
-# ending. In Pyodide nothing writes while this reads, and no thread would send the rest while the cell runs: it would
-# appear in the next cell.
+# Most bytes of one drain: a process that never stops writing must not keep a cell from ending. In Pyodide nothing
+# writes meanwhile, and the rest would only appear in the next cell.
 _DRAIN_BYTES = sys.maxsize if sys.platform == "emscripten" else 1 << 20
 
 

@@ -175,8 +175,7 @@ class Channel:
                 self._elsewhere.add(number)
                 self._port.announce(True)
         else:
-            # The first call of a turn is sent at once, the others in few writes: with five hundred calls, writes are
-            # the largest cost.
+            # A turn's first call is sent at once, others in few writes, the largest cost of five hundred calls.
             self._room -= len(line)
             if self._room > 0:
                 self._outbox.append(line)

@@ -67,8 +67,7 @@ class Interrupts:
         self.check()
 
     def _loop_at_work(self, frame: FrameType | None) -> asyncio.AbstractEventLoop | None:
-        # Down the stack, through code of event loops. A cell's code that was called by a loop may never return to the
-        # loop's select, so do not wait for that.
+        # Down the stack: code that an event loop called may never return to its select, so do not wait for that.
         while frame is not None and frame.f_code.co_filename in self.loop_files:
             if frame.f_code in self.loop_code:
                 return frame.f_locals.get("self")

@@ -46,8 +46,7 @@ class _PipeSelector(selectors.DefaultSelector):
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         timeout = self._guard.before_select(timeout)
-        # A reply ends this wait and is processed here: cheaper than the signal handler, which costs several times as
-        # much.
+        # A reply ends this wait and is processed here: several times cheaper than the signal handler.
         self._channel.waiting = True
         try:
             events = super().select(timeout)
@@ -95,8 +94,7 @@ class _WaitsInPlace(base_events.BaseEventLoop):
             self._process_events(self._selector.select())  # type: ignore[attr-defined]
 
     def _is_idle(self) -> bool:
-        # A task factory of the cell, such as asyncio's eager one, may run this task inside another, which goes on after
-        # it.
+        # A task factory of the cell, such as an eager one, may run this task inside another, which goes on after it.
         return not self._ready and not self._scheduled and self.get_task_factory() is None  # type: ignore[attr-defined]
 
 

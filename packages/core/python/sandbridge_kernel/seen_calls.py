@@ -116,8 +116,7 @@ class Source:
             return guarded
         return not all(self._transparent.get(name) and len(self.bindings[name]) == 1 for name in guarded)
 
-    # ---- one method per kind of node: records it; returns where its children are, or None if they are on the stack
-    # already
+    # ---- one method per kind of node: records it; returns its children, or None if they are on the stack already
 
     def _push(self, nodes: Iterable[ast.AST], where: _Where) -> None:
         self._stack.extend((node, where) for node in reversed(list(nodes)))

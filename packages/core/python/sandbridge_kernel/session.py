@@ -40,8 +40,7 @@ if TYPE_CHECKING:
     from .languages import OtherLanguages
     from .output import Output
 
-# For cancelled work to end: a cell or its tasks, and both after an interrupt. The last one is less than the bridge's
-# grace.
+# For cancelled work to end: a cell, its tasks, both after an interrupt (less than the bridge's grace).
 _GRACE_SECONDS = 0.7
 _INTERRUPT_SECONDS = 1.6
 _WAIT = "await it in the cell that starts it"

@@ -205,8 +205,7 @@ def _block(block: Any, parse: Callable[[str], object]) -> object:
     return block
 
 
-# Most brackets, colons and commas outside of strings, as in a frame: sixty megabytes of brackets would not fit into a
-# sandbox's memory.
+# Most brackets, colons and commas outside of strings, as in a frame: 60 MB of them would not fit into memory.
 _MAX_STRUCTURE = 1 << 20
 
 

@@ -1,5 +1,4 @@
-// Finds the user of a token. Compares every stored hash in constant time, so that the response time reveals nothing
-// about a token.
+// Finds the user of a token. Compares hashes in constant time: how long it takes reveals nothing of a token.
 import { timingSafeEqual } from 'node:crypto'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import type { Log } from '@sandbridge/core/util'

@@ -1,5 +1,4 @@
-// Decides which requests are let in, before any byte of the body is read: the request must name this machine, not come
-// from another site, and carry a token.
+// Lets in, before the body is read, requests to this machine by name, from no other site, with a token.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { hostname } from 'node:os'
 import type { Log } from '@sandbridge/core/util'

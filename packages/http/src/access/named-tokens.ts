@@ -1,5 +1,4 @@
-// Tokens named after a person or a program. The store holds only the SHA-256 hash of each: a token is random, so its
-// hash reveals nothing about it.
+// Tokens named after a person or program. Kept as SHA-256: a token is random, so its hash reveals nothing.
 import { createHash, randomBytes } from 'node:crypto'
 import * as z from 'zod'
 import { BridgeError } from '@sandbridge/core/errors.ts'

@@ -1,5 +1,4 @@
-// Checks access tokens that are JWTs: issued by a configured authorization server, for this bridge, and not expired.
-// Many servers, such as Entra, Auth0 and Keycloak, do not give them the type of RFC 9068.
+// Checks access tokens that are JWTs (RFC 9068): of a configured issuer, for this bridge, not expired.
 import type { errors as JoseErrors, JWTPayload } from 'jose'
 import type { Log } from '@sandbridge/core/util'
 import { BearerRefusal } from './bearer-refusal.ts'

@@ -1,5 +1,4 @@
-// The paths that clients ask for after a 401 to find a sign-in, where this bridge has none: their users see the last
-// answer, so it says what the matter is.
+// Where clients look for a sign-in after a 401; users see the last answer, which says that there is none.
 import type { ServerResponse } from 'node:http'
 
 const OAUTH_PATH = /\/\.well-known(?:\/|$)|\/(?:register|authorize|token|revoke|introspect)$/

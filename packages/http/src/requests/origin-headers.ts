@@ -1,5 +1,4 @@
-// Parses Host and Origin strictly: accepts only one plain form, so that no other parser can see a different host in it.
-// Pure.
+// Parses Host and Origin in one plain form only: no other parser can see a different host in it. Pure.
 import { isIPv4, isIPv6 } from 'node:net'
 
 const LABEL = '[a-z\\d](?:[a-z\\d-]{0,61}[a-z\\d])?'

@@ -1,6 +1,5 @@
-// Session handles that any replica can read. Each holds the session, its pod and an expiry, encrypted and authenticated
-// with a key that all replicas share. User and namespace are authenticated too: a handle of another user or namespace
-// is rejected as forged.
+// Session handles that any replica can read: session, pod and expiry, encrypted with a key that all share. User and
+// namespace are authenticated, too: a handle of another is rejected as forged.
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 
 /** The content of a handle. */

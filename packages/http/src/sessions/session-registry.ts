@@ -1,5 +1,4 @@
-// The sessions of all HTTP clients: limits their number and ends each after a time without use.
-// Its callers decide how a client names its session.
+// The sessions of all HTTP clients, limited in number and idle time. Callers decide how a client names its own.
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import type { KeptFor } from '@sandbridge/core/cell/session/kept-for.ts'
 import type { Session } from '@sandbridge/core/cell/session'

@@ -83,8 +83,7 @@ function listen(server: Server, { host, port }: Address): Promise<void> {
   })
 }
 
-// Maps TLS sockets to raw connections, which limits apply to: both have the same peer address and port, which no other
-// open connection has.
+// Maps TLS sockets to raw connections, which have the limits: both have one peer address and port, as no other has.
 class RawSockets {
   readonly #byPeer = new Map<string, Socket>()
   readonly #under = new WeakMap<Socket, Socket>()

@@ -1,5 +1,4 @@
-// Runs the cells of a session one at a time: parses each, has the kernel check its calls, runs it, and reports the
-// outcome. Independent of the engine.
+// Runs a session's cells one at a time: parses, has the kernel check calls, runs, reports. For every engine.
 import type { Api } from './api.ts'
 import { describeFailure, describeSyntaxError, type Failure, type Sources } from './failure.ts'
 import type { Link, RunMessage } from './link.ts'

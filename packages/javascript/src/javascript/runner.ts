@@ -112,8 +112,7 @@ function openChannel(fd: number, onLine: (line: string) => void): (line: string)
   return (line) => void socket.write(`${line}\n`)
 }
 
-// Writes output directly to the descriptors that the kernel reads. Node's streams would make them non-blocking for
-// every process that shares them.
+// Writes to the kernel's descriptors: Node's streams would make them non-blocking for all who share them.
 
 function useOutput(): void {
   const stdout = streamTo(1)

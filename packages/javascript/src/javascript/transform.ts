@@ -1,6 +1,5 @@
-// Converts a cell into scripts whose variables survive it: outer declarations become properties of the global object.
-// Functions form a script of their own, so that they exist first; the rest becomes the body of an async function. Both
-// keep every line in place. Pure.
+// Converts a cell into scripts whose variables survive it, as properties of the global object: functions in one of
+// their own, so that they exist first, the rest as an async function. Both keep every line in place. Pure.
 import { type AnyNode, isFunction, namesOf, walk } from './syntax.ts'
 
 export interface Scripts {

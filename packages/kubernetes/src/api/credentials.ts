@@ -1,5 +1,4 @@
-// Returns current credentials: rereads files, which may be rotated, and reruns a sign-in program when its credential
-// expires.
+// Current credentials: rereads files, which rotate, and reruns a sign-in program when its own expire.
 import { readFile } from 'node:fs/promises'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import { type ExecCredential, runExecPlugin } from './exec-plugin.ts'

@@ -1,5 +1,4 @@
-// Lists and removes a namespace's pods that outlive bridges, for a person: their owners, and whether a bridge is
-// connected.
+// Lists and removes pods that outlive bridges, for a person: owners, and whether a bridge is connected.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { askRelay } from './relay-link.ts'
 import { attachToRelay } from './attach-to-relay.ts'

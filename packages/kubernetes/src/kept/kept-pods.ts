@@ -128,8 +128,7 @@ export class KeptPods {
       })
       try {
         const hello = await askRelay(connection, HELLO_MS)
-        // A session handle grants the session even if another bridge is connected. Without one, only an unconnected pod
-        // can be resumed.
+        // A handle grants the session even beside another bridge; without one, only an unconnected pod.
         if (hello.isThere && !told) {
           connection.close()
           return `Another bridge (${pod.holder}) has the kept sandbox ${name}, so its variables are not here.`

@@ -1,5 +1,4 @@
-// The latest known state of one pod, and waiting for it to change. The watch reports changes; callers that cannot rely
-// on it also poll.
+// The latest known state of a pod, and its changes, by the watch; callers that cannot rely on it also poll.
 import { withTimeout } from '@sandbridge/core/util/async'
 import type { Cluster } from '../cluster.ts'
 import type { PodState } from './pod-state.ts'

@@ -104,8 +104,7 @@ export function podManifest(options: PodOptions) {
           workingDir: '/',
           env: Object.entries(options.environment).map(([key, value]) => ({ name: key, value: unexpanded(value) })),
           stdin: true,
-          // The end of the bridge's connection closes stdin, and the sandbox ends itself, unless it is to outlive the
-          // bridge.
+          // A lost connection closes stdin, and the sandbox ends itself, unless it is to outlive the bridge.
           stdinOnce: options.durable === undefined,
           tty: false,
           resources: {

@@ -66,8 +66,7 @@ export class PodWatcher {
           pauseMs = FIRST_PAUSE_MS
         }
       } catch {
-        // Callers do not depend on the watch: a starting pod is polled, and a running one is observed through its
-        // channel.
+        // None depends on the watch: a starting pod is polled, a running one is seen through its channel.
       }
       if (signal.aborted) return
       await sleep(pauseMs * (0.75 + Math.random() / 2), undefined, { signal, ref: false }).catch(() => {})

@@ -1,5 +1,4 @@
-// Builds requests in the format of Presidio Analyzer and reads the responses. A response is untrusted: one invalid part
-// makes all of it invalid. Pure.
+// Requests and responses of Presidio Analyzer. One invalid part makes all of a response invalid. Pure.
 import { isRecord } from '@sandbridge/core/util/json/json.ts'
 import type { Match } from '../by-patterns.ts'
 

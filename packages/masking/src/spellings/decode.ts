@@ -1,5 +1,4 @@
-// Reads what programs write in place of a character: escapes in literals of Python, JSON, JavaScript and bash, percent
-// signs of URLs, and entities of HTML. Pure.
+// Reads escapes in literals of Python, JSON, JavaScript and bash, percent signs of URLs, entities of HTML. Pure.
 import { View } from './view.ts'
 
 /** A text on one level of encoding. */

@@ -1,5 +1,4 @@
-// Runs cells that are typed into the page: in the page's own session, or in a conversation's, whose client is told that
-// the user ran a cell.
+// Runs cells typed into the page, in its session or a conversation's, whose client is told of them.
 import type { Bridge } from '@sandbridge/core/bridge/bridge.ts'
 import { type CellResult, TimeLimit } from '@sandbridge/core/cell'
 import { BridgeError } from '@sandbridge/core/errors.ts'

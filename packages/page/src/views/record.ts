@@ -1,5 +1,4 @@
-// The record for the page: what all bridges of this user have recorded, plus what this one has in memory, such as the
-// code.
+// The record for the page: of all bridges of this user, with what this one has in memory, such as the code.
 import * as z from 'zod'
 import { recordIn } from '@sandbridge/record/audit/other-files.ts'
 import { type RunCursor, readRunLines, readRuns } from '@sandbridge/record/audit/read-runs.ts'

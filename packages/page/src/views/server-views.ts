@@ -1,5 +1,4 @@
-// Servers for the page: what is known about them, without secrets, and the tokens that all their tools would cost a
-// model.
+// Servers for the page, without secrets, and the tokens that all their tools would cost a model.
 import type { ServerSet } from '@sandbridge/core/bridge'
 import { listingTokens } from '@sandbridge/core/calls/catalog'
 import { commandLine } from '@sandbridge/core/config/secrets'

@@ -1,5 +1,4 @@
-// Sends requests to the bridge. The key came with the link and stays with this origin; it proves that the page itself
-// sends the request.
+// Requests to the bridge. The link's key stays with this origin, and proves that the page itself sends them.
 const KEY_NAME = 'sandbridge-key'
 
 /**

@@ -1,5 +1,4 @@
-// Converts a cell to a function that can be saved: the cell's code becomes the body, its last expression the return
-// value. Pure.
+// A cell as a function that can be saved: its last expression becomes the return value. Pure.
 import { pythonLanguage } from '@codemirror/lang-python'
 import { isPythonName } from './python-text.ts'
 

@@ -1,5 +1,4 @@
-// The runs of the record that match a filter, newest first. Older ones are loaded on demand, and new ones are added in
-// front.
+// Matching runs of the record, newest first; older ones are loaded on demand, new ones added in front.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Run } from '@sandbridge/core/observe/runs'
 import type { RecordView } from '../../src/views/record.ts'

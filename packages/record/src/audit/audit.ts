@@ -1,5 +1,4 @@
-// Writes the record of what models did: an observer that adds a line for each run, call, question, answer, denial,
-// sign-in and configuration change.
+// Writes the record: an observer that adds a line for each run, call, question, answer, denial, sign-in, change.
 import { BridgeError, messageOf } from '@sandbridge/core/errors.ts'
 import type { EventOf, Subscriber } from '@sandbridge/core/observe/events'
 import type { RecordOptions } from '@sandbridge/core/parts'

@@ -1,5 +1,4 @@
-// Lists and prunes the record's files. A bridge copies the last lines of other bridges' files into its own first line,
-// so that truncation there shows.
+// Lists and prunes the record's files. Each begins with the last lines of others: truncation there shows.
 import type { LogInfo, Logs, Store } from '@sandbridge/core/keep'
 import { itemsOf } from '@sandbridge/core/util/json/json.ts'
 import { readLine } from './chain.ts'

@@ -29,8 +29,7 @@ function common(type: string, { at, id, parent: cell, run, session, client, user
   return { time: isoTime(at), type, id, cell, run, session, client, user }
 }
 
-// Runs and calls are frequent: their fields are one object literal each, with all possible keys. Spreading several
-// objects takes ten times as long.
+// Frequent, so one literal with all possible keys: spreading objects takes ten times as long.
 
 export function runFields(run: Run, at: number, durationMs: number, options: FieldOptions): Fields {
   const { request, number } = run
@@ -177,8 +176,7 @@ function isoTime(ms: number): string {
   return `${secondText}${String(ms - of * 1000).padStart(3, '0')}Z`
 }
 
-// Prepares values for the record: removes the secrets of the server's definition, and values whose key marks them as
-// secret.
+// Values for the record, without secrets of the definition, and those whose key marks them as secret.
 
 /** Returns JSON of the arguments, or its start if it is long. */
 export function redactArguments(args: unknown, redact: Redactor): string {

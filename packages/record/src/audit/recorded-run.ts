@@ -1,5 +1,4 @@
-// Assembles runs from the record's lines: the line of the run itself, and those of its calls, denials and questions.
-// Pure.
+// Assembles runs from the record's lines: the run's own, its calls, denials and questions. Pure.
 import { firstLine } from '../first-line.ts'
 import { wordsOf } from '../search-words.ts'
 import { fieldsOf, itemsOf } from '@sandbridge/core/util/json/json.ts'

@@ -1,5 +1,4 @@
-// Counts the cost of conversations per day: an observer. A conversation is a session in which its client ran a cell,
-// counted once a day.
+// Counts costs per day: an observer. A conversation is a session whose client ran a cell, once a day.
 import type { CostsOptions } from '@sandbridge/core/parts'
 import type { Subscriber } from '@sandbridge/core/observe/events'
 import { calledTokens, returnedTokens, type Run, type Told } from '@sandbridge/core/observe/runs'

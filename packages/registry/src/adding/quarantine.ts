@@ -1,5 +1,4 @@
-// Starts a server that is not added yet, in an empty folder and without anyone to answer its questions, lists its
-// tools, and stops it.
+// Starts a server before it is added, in an empty folder and with no user, lists its tools, and stops it.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'

@@ -1,5 +1,4 @@
-// `sandbridge add`, `remove` and `update`: servers of a registry. Shows what would run, then starts the server once and
-// shows its tools, and only then saves it.
+// `sandbridge add`, `remove`, `update`: shows what would run, starts the server once, shows its tools, then saves it.
 import { processContext } from '@sandbridge/core/config/settings'
 import { readFile } from 'node:fs/promises'
 import type { OpenTenant } from '@sandbridge/core/bridge'

@@ -1,5 +1,4 @@
-// Describes a registry's server briefly: what it does, how it runs, which secrets it needs, whether its publisher is
-// verified. Pure.
+// A registry's server in brief: what it does, how it runs, its secrets, whether its publisher is verified. Pure.
 import { firstSentence } from '@sandbridge/core/util/text'
 import type { FoundServer } from '../directory/registries.ts'
 import type { ServerJson } from './server-json.ts'

@@ -1,6 +1,5 @@
-// One server in a registry's format (`server.json`, schema 2025-12-11), reduced to the used fields and limited in size.
-// The publisher writes all of it: text to show, and parts of a command line that are checked again where they are used.
-// Pure.
+// One server in a registry's format (`server.json`, schema 2025-12-11), reduced and limited in size. Its publisher
+// writes all of it; parts of a command line are checked again where they are used. Pure.
 import * as z from 'zod'
 import { oneLine } from '@sandbridge/core/util/text'
 

@@ -1,5 +1,4 @@
-// Starts a resident, detached from the client that happens to be first: its terminal, its process group, its folder and
-// its open files.
+// Starts a resident, detached from its first client: terminal, process group, folder and open files.
 import { spawn } from 'node:child_process'
 import { closeSync, existsSync, mkdirSync, openSync, statSync, utimesSync } from 'node:fs'
 import path from 'node:path'

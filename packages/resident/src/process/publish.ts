@@ -1,5 +1,4 @@
-// How a resident gets its name: it listens in a folder of its own, then renames that folder. Of several that start at
-// once, one succeeds.
+// How a resident gets its name: it listens in its own folder, and renames that. Of several, one succeeds.
 import fs from 'node:fs'
 import type { Server, Socket } from 'node:net'
 import path from 'node:path'

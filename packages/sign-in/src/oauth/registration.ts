@@ -1,5 +1,4 @@
-// Registers the bridge as a client (RFC 7591): with what the authorization server's metadata ask for, and again with
-// what its refusal asks for.
+// Registers the bridge as a client (RFC 7591), as the metadata ask for, and again as a refusal asks for.
 import type { Ask } from './ask.ts'
 import { AuthorizationError, refusalOf } from './authorization-error.ts'
 import type { AuthorizationServer } from './authorization-server.ts'

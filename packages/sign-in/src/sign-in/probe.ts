@@ -79,8 +79,7 @@ async function outcomeOf(options: LoginOptions, fetch: FetchLike): Promise<'serv
   try {
     return await connect(sdk, first(), options)
   } catch (error) {
-    // The response of a server that supports only the other transport (specification 2025-11-25, transports, backwards
-    // compatibility).
+    // Of a server with only the other transport (specification 2025-11-25, backwards compatibility).
     if (![400, 404, 405, 406, 415].includes(statusOf(error) ?? 0)) throw error
     return await connect(sdk, second(), options).catch((other: unknown) => {
       // The first refusal is more useful than that of a transport the server may not support.

@@ -1,5 +1,4 @@
-// One sign-in in a browser: the client, the page, the response, and the tokens for it (RFC 6749 section 4.1, with PKCE,
-// RFC 7636, and the issuer in the response, RFC 9207).
+// One sign-in in a browser: client, page, response, tokens (RFC 6749 section 4.1, PKCE, issuer of RFC 9207).
 import { createHash, randomBytes } from 'node:crypto'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import { untilAborted } from '@sandbridge/core/util/async'

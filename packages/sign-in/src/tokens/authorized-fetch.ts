@@ -1,5 +1,4 @@
-// `fetch` for requests to an MCP server that authorizes them: with the token that its source has, and again with a new
-// one where only the token was refused.
+// `fetch` with the token of its source, and again with a new one where only the token was refused.
 import type { FetchLike } from '@modelcontextprotocol/client'
 import { isRecord, parseJson } from '@sandbridge/core/util/json/json.ts'
 import { SignInRequired } from '@sandbridge/remote/sign-in-required.ts'

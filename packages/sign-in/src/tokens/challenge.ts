@@ -1,5 +1,4 @@
-// What a refusal asks for: the challenges of WWW-Authenticate, RFC 9110 section 11.6.1, of which bearer tokens matter
-// (RFC 6750 section 3, RFC 9728 section 5.1). Pure.
+// The challenges of WWW-Authenticate (RFC 9110, 11.6.1) for bearer tokens (RFC 6750, 3; RFC 9728, 5.1). Pure.
 
 /** One way to authorize a request. */
 interface Challenge {

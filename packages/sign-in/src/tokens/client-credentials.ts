@@ -39,8 +39,7 @@ class ProgramTokens implements TokenSource {
   }
 
   renewed({ token, challenge, wasAccepted }: Refusal, fetch: FetchLike): Promise<HeldToken> {
-    // All requests that were refused with one token share the request for a new one. A refusal that arrives after it
-    // is about the old token.
+    // Requests refused with one token share a new one. A later refusal is about the old.
     if (!this.#asking && this.#token && token !== undefined && token !== this.#token.value)
       return Promise.resolve(this.#token)
     this.#asking ??= this.#ask(challenge, wasAccepted, fetch).finally(() => (this.#asking = undefined))

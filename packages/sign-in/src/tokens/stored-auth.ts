@@ -1,5 +1,4 @@
-// Authorizes requests with tokens from an earlier login, and refreshes them. It never starts a login, since the bridge
-// may run unattended.
+// Authorizes requests with tokens of an earlier login, refreshed. Starts no login: it may run unattended.
 import type { FetchLike } from '@modelcontextprotocol/client'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import { grantOf, latestGrant } from '@sandbridge/core/upstream/auth'

@@ -1,5 +1,4 @@
-// Runs one cell for a person at a terminal: shows its output as it is printed, then its value, and its images as files
-// or, where supported, in place.
+// Runs a cell for a person: shows its output as it comes, then its value, and images as files or in place.
 import type { OpenTenant, RunCellRequest } from '@sandbridge/core/bridge'
 import { joinParts, renderResult, withParts } from '@sandbridge/core/cell/render'
 import type { MediaBlock, Part, ShownResult } from '@sandbridge/core/cell/render'

@@ -1,5 +1,4 @@
-// Encodes an image as sixels, the format of xterm, foot, mlterm, Windows Terminal and others. Loaded when a terminal
-// has said that it supports them.
+// An image as sixels (xterm, foot, mlterm, Windows Terminal). Loaded when a terminal says that it has them.
 import { PNG } from 'pngjs'
 import { image2sixel } from 'sixel'
 

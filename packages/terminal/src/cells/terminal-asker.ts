@@ -1,5 +1,4 @@
-// Lets cells ask the person at a terminal about calls, with the same choices that clients show. Other forms are for
-// clients only.
+// Lets cells ask the person at a terminal about calls, with clients' choices. Other forms are for clients.
 import type { TimeLimit } from '@sandbridge/core/cell'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import type { Asker, Question } from '@sandbridge/core/calls'

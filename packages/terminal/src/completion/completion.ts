@@ -1,5 +1,4 @@
-// `sandbridge completion SHELL`: prints a script that completes commands and options in a shell, generated from the
-// commands.
+// `sandbridge completion SHELL`: a script that completes commands and options, made from the commands.
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import type { Command } from '@sandbridge/core/cli'
 

@@ -1,5 +1,4 @@
-// `sandbridge servers diff`: shows tools that differ from their server's first listing, and text in descriptions that
-// addresses the model.
+// `sandbridge servers diff`: tools that differ from their first listing, and text that addresses the model.
 import { changesIn, pinnedIn, type Pins, shown } from '@sandbridge/core/calls/catalog'
 import type { UpstreamTool } from '@sandbridge/core/upstream'
 import type { OpenTenant } from '@sandbridge/core/bridge'

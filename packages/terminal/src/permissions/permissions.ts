@@ -1,5 +1,4 @@
-// `sandbridge permissions`: shows the rules in force for each tool and their origin, explains whether a call is
-// allowed, allows tools.
+// `sandbridge permissions`: the rules of each tool and their origin; explains a call; allows tools.
 import type { OpenTenant } from '@sandbridge/core/bridge'
 import { forgetTrust } from '@sandbridge/core/config'
 import { loadSettings } from '@sandbridge/core/config/settings'

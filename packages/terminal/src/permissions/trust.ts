@@ -1,5 +1,4 @@
-// `sandbridge trust`: allows the servers that a project's config files define. Without it, a project could run any
-// command on this machine.
+// `sandbridge trust`: allows a project's servers; without it, any project could run any command here.
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import { placeholdersIn } from '@sandbridge/core/config/entries'
 import type { RemoteServer, ServerDefinition, SignInClient } from '@sandbridge/core/config/entries'

@@ -1,5 +1,4 @@
-// `sandbridge sandboxes`: lists and removes the pods that outlive their bridge, for the owner of the namespace. Starts
-// none.
+// `sandbridge sandboxes`: lists and removes pods that outlive their bridge, for the namespace's owner.
 import { loadSettings } from '@sandbridge/core/config/settings'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import { kubernetes } from '@sandbridge/core/parts'

@@ -1,5 +1,4 @@
-// The JSON Schema of settings.json, for completion and checks in editors. schema/settings.schema.json is generated from
-// it.
+// The JSON Schema of settings.json, for editors; schema/settings.schema.json is generated from it.
 import * as z from 'zod'
 import { namedSettings, settingContext } from '@sandbridge/core/config/settings'
 

@@ -1,5 +1,4 @@
-// `sandbridge export` and `import`: workflows, saved functions and artifacts in one file. Importing shows what it would
-// do, asks, and runs nothing.
+// `sandbridge export`, `import`: what is saved, in one file. Importing shows what it would do, asks, runs nothing.
 import { rm } from 'node:fs/promises'
 import type { OpenTenant } from '@sandbridge/core/bridge'
 import { BridgeError, messageOf } from '@sandbridge/core/errors.ts'

@@ -1,5 +1,4 @@
-// `sandbridge save`: turns recorded runs of a model into a workflow that needs no model. Its code and its replies come
-// from the record.
+// `sandbridge save`: a workflow, which needs no model, from recorded runs: their code and replies.
 import { recordIn } from '@sandbridge/record/audit/other-files.ts'
 import { flowLines } from '@sandbridge/core/config/rules'
 import { DeclaredFlows, flowsOfRecord } from '../declared-flows.ts'

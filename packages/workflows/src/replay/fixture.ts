@@ -1,5 +1,4 @@
-// The recorded responses of a workflow's run, stored as its fixture: the workflow can run against them without calling
-// any tool.
+// The recorded responses of a workflow's run, its fixture: it can run against them without calling tools.
 import * as z from 'zod'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import { type Document, JsonRecord, type Store } from '@sandbridge/core/keep'

@@ -1,6 +1,5 @@
-// When a cron schedule is due. The library reads the fields, as if there were no time zones. A time that a change of
-// the clocks repeats counts once, and one that it leaves out is due when the clock goes on. A schedule of every hour
-// goes by the hours that pass. Pure.
+// When a cron schedule is due. The library reads the fields, without time zones. A time that the clocks repeat counts
+// once; one that they leave out is due when they go on. Hourly schedules go by the hours that pass. Pure.
 import { Cron } from 'croner'
 import { BridgeError, messageOf } from '@sandbridge/core/errors.ts'
 import { changeBetween, momentOf, wallAt } from './wall-clock.ts'
@@ -61,8 +60,7 @@ function nextHourly(moment: number, zone: string, wallAfter: WallAfter): number 
 function read(when: string): Cron {
   try {
     const [, , day = '', , weekday = ''] = when.trim().split(/\s+/)
-    // As in cron since Vixie's: a day that begins with `*`, also with a step, and a weekday must both be right. Two
-    // lists are alternatives.
+    // As in Vixie's cron: a day beginning with `*` and a weekday must both be right; two lists are alternatives.
     const domAndDow = day.startsWith('*') || weekday.startsWith('*')
     return new Cron(when, { timezone: 'UTC', mode: '5-part', domAndDow })
   } catch (error) {

@@ -1,5 +1,4 @@
-// Runs due workflows in a bridge that serves many clients. Reads the stored schedules at intervals, so it notices added
-// schedules and clock changes by itself.
+// Runs due workflows in a bridge of many clients. Reads schedules at intervals: notices new ones, and the clock.
 import type { OpenTenant, RunOrigin } from '@sandbridge/core/bridge'
 import { newId } from '@sandbridge/core/observe/events'
 import { messageOf } from '@sandbridge/core/errors.ts'

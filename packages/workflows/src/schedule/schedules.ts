@@ -1,5 +1,4 @@
-// The schedules of workflows, in one document that several bridges share. A bridge claims a run in it first, so that
-// only one bridge makes the run.
+// Schedules in one document that bridges share. One claims a run in it first, and is the only one to make it.
 import * as z from 'zod'
 import { stillRuns, thisProcess } from '@sandbridge/core/util/process'
 import { JsonRecord, type Store } from '@sandbridge/core/keep'

@@ -1,5 +1,4 @@
-// Reads the entries of a bundle, one at a time. The file comes from a stranger, so an entry that is not a plain file of
-// the bundle refuses it as a whole.
+// Reads a bundle's entries one at a time. It is a stranger's: one that is no plain file refuses it as a whole.
 import { createReadStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'

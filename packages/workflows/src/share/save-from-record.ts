@@ -1,5 +1,4 @@
-// Makes a workflow from recorded code: a cell in the sandbox turns the code into a function and saves it; the recorded
-// replies become its fixture.
+// Makes a workflow: a cell turns recorded code into a function and saves it; the replies are its fixture.
 import * as z from 'zod'
 import type { DeclaredFlow } from '@sandbridge/core/config/rules'
 import type { RecordedCode } from './recorded-code.ts'

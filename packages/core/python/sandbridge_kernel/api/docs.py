@@ -9,8 +9,7 @@ from . import bridge
 if TYPE_CHECKING:
     from inspect import Signature
 
-# Keys of the system that this one re-creates. They are looked up, not stored, so that printed and JSON forms stay
-# short.
+# Keys of the system that this one re-creates: looked up, not stored, so that printed and JSON forms stay short.
 _OTHER_NAMES = {"name": "tool", "alias": "toolAlias", "input_schema": "inputSchema", "output_schema": "outputSchema"}
 _SCHEMAS = ("inputSchema", "outputSchema")
 

@@ -92,8 +92,7 @@ class ServerProxy:
 
 
 class ToolProxy:
-    # `await tool(…)` returns a native value, `await tool.raw(…)` the MCP result unchanged. No docstring here or above:
-    # `__doc__` is the tool's.
+    # `await tool(…)` gives a native value, `tool.raw(…)` the MCP result. No docstring here: `__doc__` is the tool's.
 
     __slots__ = ("_proxy", "__name__", "_path", "_own")
 
@@ -120,8 +119,7 @@ class ToolProxy:
         return self._named(self._call(args, kwargs, True))
 
     async def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any], raw: bool) -> object:
-        # `raw=True` requests the MCP result, unless the tool has a parameter of that name; only then are its docs
-        # needed.
+        # `raw=True` asks for the MCP result, unless a parameter has that name: only then its docs are needed.
         raw = raw or (compat.is_on() and not self._own)
         if "raw" in kwargs and not await self._takes_raw():
             kwargs = dict(kwargs)
@@ -205,8 +203,7 @@ def did_you_mean(name: object, names: Iterable[str]) -> str:
     return f"Did you mean {near[0]}? " if near else ""
 
 
-# Proxies have no public attributes of their own, because every attribute is a tool. The kernel uses these functions
-# instead.
+# Proxies have no public attributes: every one is a tool. The kernel uses these functions instead.
 
 
 def server_name(server: ServerProxy) -> str:

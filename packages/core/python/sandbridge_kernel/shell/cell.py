@@ -29,8 +29,7 @@ _MAX_STATE_BYTES = 16 << 20
 _WHOLE = b"#whole\n"
 _MISSING = re.compile("not found|No such file")  # any command may end with the status of a missing program
 
-# The state may contain lines that bash does not accept, such as its own read-only variables: these fail, and are
-# skipped.
+# Lines of the state that bash does not accept, such as its read-only variables, fail and are skipped.
 _PRELUDE = """\
 [[ ! -e {state} ]] || . {state} 2>/dev/null
 unset __sandbridge_saved

@@ -1,5 +1,4 @@
-// Serves the methods of every server: resources, prompts, and the list of tools. Results have the form of tool results,
-// so that the kernel converts them by the same rules.
+// Methods of every server: resources, prompts, tools. In the form of tool results, for the kernel's same rules.
 import { namesOf } from '../catalog/model/argument-names.ts'
 import { bindArguments } from '../catalog/arguments/bind.ts'
 import { promptTexts } from '../catalog/model/catalog-offering.ts'

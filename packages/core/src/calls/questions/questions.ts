@@ -1,6 +1,5 @@
-// Requests of upstreams during a cell's call — folders, an answer from the user, a completion — go to the client of
-// that cell. A request that no client can answer is declined at once, and the log says why. The bridge never answers
-// one itself.
+// Requests of upstreams during a cell's call — folders, an answer, a completion — go to that cell's client. One that no
+// client can answer is declined at once, and logged. The bridge never answers one itself.
 import { BridgeError } from '../../errors.ts'
 import type { Origin } from '../../observe/events/event.ts'
 import { type EventStream, NO_EVENTS } from '../../observe/events/event-stream.ts'

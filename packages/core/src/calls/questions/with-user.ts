@@ -1,6 +1,5 @@
-// Work on a server that may need its user first: to sign in, or to open a page that the server names. The cell's client
-// is sent the link if it can show one (URL elicitation, MCP 2025-11-25), and the work is retried once. Otherwise the
-// error is passed on unchanged: it says what to do.
+// Work on a server that may need its user first: to sign in, or to open a page. A client that can show links gets it
+// (URL elicitation, MCP 2025-11-25), and the work is retried once. Otherwise the error says what to do.
 import { randomUUID } from 'node:crypto'
 import { BridgeError } from '../../errors.ts'
 import { type Abortable, signalOf } from '../../util/async/cancellation.ts'

@@ -1,5 +1,4 @@
-// The shape of a text that is one JSON value, or the repr of a Python container: `list of 50,000 × {id, name}`. Scans
-// the text once and builds no value. Pure.
+// The shape of a JSON value or a Python container's repr: `list of 50,000 × {id, name}`. One scan, no value. Pure.
 
 const MAX_KEYS = 12
 const MAX_KEY_CHARS = 40

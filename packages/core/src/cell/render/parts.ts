@@ -1,5 +1,4 @@
-// Splits a cell's result into parts of a text and joins them. The full text that is kept and the cut one that is shown
-// come from the same parts, so positions agree. Pure.
+// Splits a cell's result into parts of a text, both the kept and the cut one, so that positions agree. Pure.
 import type { CellError, CellResult } from '../cell-result.ts'
 import type { MimeBundle } from '../protocol/frames.ts'
 import { textOf } from './bundle.ts'

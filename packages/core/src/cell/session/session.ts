@@ -1,5 +1,4 @@
-// Binds one conversation to one kernel and its variables. Runs one cell at a time, and reports in results what happened
-// to the session.
+// Binds a conversation to a kernel and its variables: one cell at a time; results tell what happened to it.
 import { BridgeError } from '../../errors.ts'
 import { type EventStream, NO_EVENTS } from '../../observe/events/event-stream.ts'
 import { newId } from '../../observe/events/new-id.ts'

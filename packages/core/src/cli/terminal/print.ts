@@ -1,5 +1,4 @@
-// What commands write: stdout is theirs, except under `run`. Control sequences and deceptive characters in the text of
-// others are never printed.
+// What commands write: stdout is theirs, except under `run`. Controls in the text of others are never printed.
 import { styleText } from 'node:util'
 import { visible, visibleInline } from '../../util/text/visible.ts'
 

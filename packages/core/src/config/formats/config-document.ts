@@ -21,8 +21,7 @@ export async function parseDocument(
     : { reason: 'holds a list or a single value, not an object' }
 }
 
-// Parsers are loaded on first use, each through a file of ours, because in a bundle an import() of CommonJS has no
-// named exports.
+// Loaded on first use, each through a file of ours: in a bundle, import() of CommonJS has no named exports.
 const parsers: Record<ConfigFormat, (text: string) => Promise<Parsed>> = {
   async jsonc(text) {
     // Parsers take seconds for these.

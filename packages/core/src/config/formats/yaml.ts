@@ -10,8 +10,7 @@ const MAX_CHARS = 2 ** 20
 
 export function parseYaml(text: string): Parsed {
   if (text.length > MAX_CHARS) return { reason: `is too large for YAML: the limit is ${MAX_CHARS} characters` }
-  // Warnings would go to stderr and quote the file. The library compares each key with all others of its map: below,
-  // that takes no longer than parsing does.
+  // Warnings would quote the file on stderr. Each key is compared with all of its map: below, that is fast.
   const yaml = parseDocument(text, { logLevel: 'error', uniqueKeys: false })
   const [first] = yaml.errors
   if (first !== undefined) return { reason: `is not valid YAML: ${first.code}`, offset: first.pos[0] }

@@ -1,9 +1,7 @@
-// Every system call that Python and its numerical libraries need in a sandbox: name, number on x86_64, number on
-// aarch64. All others fail. Both the seccomp profile of podman and docker and bubblewrap's filter use this list.
-// Deliberately omitted, besides what needs privileges: ptrace and process_vm_* (other processes), keyctl, bpf,
-// io_uring, userfaultfd, perf (kernel attack surface), unshare and setns (namespaces), memfd_create (memory outside
-// every limit, and a way around noexec), System V shared memory (the same), execveat, inotify (unread events are kernel
-// memory outside a process's limits). Pure.
+// Every system call that Python and its numerical libraries need: name, number on x86_64, on aarch64, for all engines.
+// All others fail. Omitted, besides what needs privileges: ptrace and process_vm_* (other processes), keyctl, bpf,
+// io_uring, userfaultfd, perf (kernel attack surface), unshare and setns (namespaces), memfd_create and System V shared
+// memory (outside every limit, noexec), execveat, inotify (unread events are kernel memory). Pure.
 
 const TABLE = `
   read:0:63 write:1:64 readv:19:65 writev:20:66 pread64:17:67 pwrite64:18:68 preadv:295:69 pwritev:296:70

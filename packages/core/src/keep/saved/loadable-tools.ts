@@ -1,5 +1,4 @@
-// Which saved tools still load: packages may be removed, helpers deleted. Remembers those that loaded, in a file of
-// hashes, until something they depend on changes.
+// Which saved tools still load. Remembers those that did, in a file of hashes, until what they need changes.
 import { hash } from 'node:crypto'
 import { Turns } from '../../util/async/turns.ts'
 import { BridgeError } from '../../errors.ts'

@@ -1,5 +1,4 @@
-// The single stream of events, in batches after the work that emitted them: a subscriber never delays a call, except a
-// guard (`before`).
+// The stream of events, in batches after the work: no subscriber delays a call, except a guard (`before`).
 import { messageOf } from '../../errors.ts'
 import { Ledger } from '../runs/ledger.ts'
 import type { Told } from '../runs/run.ts'

@@ -1,5 +1,4 @@
-// The one model of runs and calls that all observers read, live: of all events in the bridge, of shortened events with
-// recent runs in its page and in each browser.
+// The one model of runs and calls, of all events in the bridge, and of shortened ones in its page and browsers.
 import type { BridgeEvent, EventOf } from '../events/event.ts'
 import { stateAfter } from './call-state.ts'
 import type { Call, QuestionState, Run, ServerState, SessionState, Told } from './run.ts'

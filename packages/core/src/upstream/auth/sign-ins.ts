@@ -56,8 +56,7 @@ export class SignIns {
   async #signInAuth(name: string, server: RemoteServer, redact: Redactor): Promise<ServerAuth | undefined> {
     const { tokenStore: store, now } = this.#options
     const { url, oauth: credentials } = server
-    // The user's own header is what they want to be sent. Most servers need no sign-in, so a build without OAuth
-    // reaches them.
+    // The user's own header is what they want sent. A build without OAuth reaches most servers, too.
     if (!credentials && !(store && oauth.isHere && mayLogIn(server))) return undefined
     const { createClientCredentialsAuth, createStoredAuth } = await oauth.for(`The entry of ${name}`)
     if (!credentials) return store && createStoredAuth({ name, server, store, redact, now })

@@ -1,5 +1,4 @@
-// Seals the token file (AES-256-GCM) with a key from the keychain, which holds no tokens itself: `security` accepts at
-// most 4 KiB.
+// Seals the token file (AES-256-GCM) with a key of the keychain, where tokens would not fit: 4 KiB in `security`.
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { BridgeError } from '../../errors.ts'
 import type { Log } from '../../util/log.ts'

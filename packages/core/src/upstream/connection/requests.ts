@@ -1,5 +1,4 @@
-// Requests that an upstream may send (folders, an answer, a completion). One without an answerer is not declared as a
-// capability, and is declined.
+// Requests that an upstream may send (folders, an answer, a completion); declared only with an answerer.
 import type { Client, ClientCapabilities } from '@modelcontextprotocol/client'
 import { BridgeError } from '../../errors.ts'
 import { webPage } from './required-pages.ts'

@@ -1,5 +1,4 @@
 // One upstream over its whole life: started on first use, shared, stopped when idle, restarted after it exited.
-// openUpstream connects to it, Connection talks to it.
 import { Turns } from '../../util/async/turns.ts'
 import type { ServerDefinition } from '../../config/entries/server-definition.ts'
 import { BridgeError, type ErrorCode } from '../../errors.ts'

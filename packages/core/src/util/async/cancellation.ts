@@ -1,5 +1,4 @@
-// A cheap AbortController: creating a real one takes longer than the rest of a tool call. It becomes an AbortSignal
-// where an API requires one.
+// A cheap AbortController: a real one costs more than the rest of a tool call, and is made where an API needs it.
 
 /** The common part of AbortSignal and Cancellation. */
 export interface Abortable {

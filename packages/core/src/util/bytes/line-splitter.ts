@@ -1,5 +1,4 @@
-// Splits a byte stream into lines at LF only (U+2028 is ordinary in JSON). Drops a line above the limit as it arrives,
-// and reports its two ends.
+// Splits bytes into lines at LF only (U+2028 is ordinary in JSON). Drops one above the limit, reports its ends.
 
 /** How many bytes of each end of a dropped line are kept. */
 const ENDS_BYTES = 256

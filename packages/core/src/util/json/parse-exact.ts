@@ -1,6 +1,5 @@
-// Reads JSON without a loss that JavaScript causes: an integer beyond 2^53 is a BigInt where a number would round it,
-// keys that look like whole numbers keep their place, which JavaScript moves to the front, and 3.0 is written as 3.0.
-// Pure.
+// Reads JSON without JavaScript's losses: integers beyond 2^53 are BigInts, keys that look like numbers keep their
+// place, and 3.0 is written as 3.0. Pure.
 import { inOrder, keepFloats } from './exact-numbers.ts'
 
 /** What plain parsing may change. A text of many MB is searched in a fraction of the time that parsing takes. */

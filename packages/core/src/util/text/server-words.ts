@@ -1,5 +1,4 @@
-// Cleans server text for people and models: removes terminal controls, the invisible, and reordering. All server text
-// that leaves the bridge passes through here. Pure.
+// Cleans all server text for people and models: no terminal controls, nothing invisible, no reordering. Pure.
 
 /** Control, bidirectional, zero-width, tag and filler characters: used to hide instructions from people. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2028\u2029]/gu

@@ -1,5 +1,4 @@
-// The editor of the notebook. It is in a shadow root, where its styles are constructed style sheets, which the page's
-// policy allows without an exception.
+// The notebook's editor, in a shadow root: its constructed style sheets fit the page's policy.
 import {
   autocompletion,
   type CompletionContext,

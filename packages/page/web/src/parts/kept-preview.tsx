@@ -1,5 +1,4 @@
-// Previews one version of a stored item: a file as text or image, a function with its source, a workflow with its
-// parameters and calls.
+// One version of a stored item: file or image, function with its source, workflow with parameters and calls.
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import type { SavedTool, WorkflowDetails } from '@sandbridge/core/keep/saved'

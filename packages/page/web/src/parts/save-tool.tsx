@@ -1,5 +1,4 @@
-// Saves a cell as a tool: shows the resulting function, and saves it with a cell in the page's own session, as a model
-// would.
+// Saves a cell as a tool: shows the function, and saves it by a cell in the page's session, as a model would.
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Outcome } from '../../../src/views/notebook.ts'

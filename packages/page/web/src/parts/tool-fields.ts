@@ -1,5 +1,4 @@
-// Converts a tool's JSON Schema to form fields, and the input to arguments. Parameters without a suitable field are
-// typed as JSON. Pure.
+// A tool's JSON Schema as form fields, and the input as arguments; others are typed as JSON. Pure.
 
 export interface Field {
   name: string

@@ -1,5 +1,4 @@
-// What every view has: its heading, and what went wrong. What several have: a place without content, a table, a list of
-// facts, a choice.
+// What views have: heading, error, a place without content, a table, a list of facts, a choice.
 import type { ComponentChildren, JSX } from 'preact'
 import { Problem } from './problem.tsx'
 

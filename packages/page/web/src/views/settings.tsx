@@ -1,5 +1,4 @@
-// Settings: each with its value and where it was set. They are changed in a terminal or in the file: settings decide
-// what cells may do, and a page may be left open.
+// Settings with their values and places. Not changed here: they decide what cells may do, and pages stay open.
 import type { JSX } from 'preact'
 import type { DescribedSetting, DescribedSettings } from '@sandbridge/commands/describe-settings.ts'
 import { visibleInline } from '@sandbridge/core/util/text'
