@@ -14,7 +14,7 @@ export interface ValueOrigin {
   isModels: boolean
   /** The origin of a part is unknown. */
   isUnknown: boolean
-  /** The servers that it may then be of, without a sign that it is. */
+  /** The servers that may then have said it, without evidence. */
   guessed: readonly string[]
 }
 

@@ -134,7 +134,7 @@ export const SANDBOX_SETTINGS = {
   kubernetesNetwork: setting(
     'sandbox.kubernetesNetwork',
     'MCP_BRIDGE_KUBERNETES=network',
-    '`checked`: refuse a cluster whose pods reach a network. `unchecked`: do not try.',
+    '`checked`: refuse a cluster whose pods reach a network. `unchecked`: skip that test.',
     choice(['checked', 'unchecked'], 'checked'),
   ),
   kubernetesSeccomp: setting(

@@ -104,7 +104,7 @@ export const PERMISSION_SETTINGS = {
   askTimeoutMs: setting(
     'permissions.askTimeout',
     'MCP_BRIDGE_ASK_TIMEOUT',
-    'How long the user has to answer a question. No answer is a no.',
+    'How long the user has to answer a question. After that, the call is denied.',
     seconds({ standard: 300, min: 5, max: 3600 }),
   ),
 } as const

@@ -66,7 +66,7 @@ function instructionsOf(value: unknown): string | undefined {
 /** The capabilities of either side. */
 export function capabilitiesOf(value: unknown, say: (what: string) => void): Fields {
   if (!isRecord(value)) {
-    // An empty list is an empty object, as PHP writes it; a list of names is what it says.
+    // PHP writes an empty object as an empty list. A list of names means an object with these keys.
     const names = Array.isArray(value) ? textsOf(value) : []
     if (value !== undefined && value !== null && names.length === 0 && !(Array.isArray(value) && value.length === 0))
       say(`\`capabilities\`, which is ${kindOf(value)},`)

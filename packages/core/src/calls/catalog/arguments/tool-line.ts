@@ -53,7 +53,7 @@ export function returnType(
   const promised = isRecord(declared)
     ? typeText(mediaInBox(declared) ?? schemaInBox(declared) ?? declared, declared, limit)
     : undefined
-  // Of a promised text, rows were seen.
+  // Also where the schema promises a text, and rows were seen in it.
   const isSeen = seen !== undefined && (promised === undefined || (promised === 'str' && seen.startsWith('Text')))
   const text = isSeen ? seen : (promised ?? (isText(tool) ? 'str' : undefined))
   return text === 'Any' ? { text: undefined, observed: false } : { text, observed: isSeen }
