@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { callOfAny, foundName } from './direct-tools.ts'
+import { foundTools } from './search-tools.ts'
 
 /** Servers and their tools, one of which is named as if it were of another server. */
 const TOOLS: Record<string, string[]> = { hub: ['get', 'mine__get'], hub__mine: ['get', 'put'] }
@@ -34,6 +35,17 @@ it('two tools whose names look alike are found and called by names of their own'
     [true, params('hub__mine', 'put')],
   ])
   await expect(callOfAny(catalog, 'hub__mine__get', {})).rejects.toThrow(/No server has the tool/)
+})
+
+it('a search without code leaves out what cells have saved', () => {
+  const docs = [
+    { server: 'user_tools', tool: 'saved' },
+    { server: 'hub', tool: 'get' },
+  ]
+  const seenTool = (server: string) => shown(server)[0]
+  const found = JSON.stringify(foundTools(docs, { ...catalog, seenTool } as unknown as typeof catalog))
+  expect(found).toContain('hub__get')
+  expect(found).not.toContain('saved')
 })
 
 it('no name is longer than 64 signs with what a client writes before it, or has other signs', () => {

@@ -54,9 +54,12 @@ export function searchCall({ query: wordings, limit = 5 }: Record<string, unknow
 /** What is found, with the schemas that a call needs. */
 export function foundTools(reply: unknown, catalog: Catalog): CallToolResult {
   const docs = Array.isArray(reply) ? (reply as ToolDoc[]) : []
-  const tools = docs.flatMap(({ server, tool, description, weak }) => {
+  const known = new Set(catalog.servers().map(({ name }) => name))
+  // Only code calls tools that cells have saved.
+  const callable = docs.filter(({ server }) => known.has(server))
+  const tools = callable.map(({ server, tool, description, weak }) => {
     const { inputSchema } = catalog.seenTool(server, tool) ?? {}
-    return [{ name: foundName(catalog, { server, name: tool }), description, ...(weak && { note: weak }), inputSchema }]
+    return { name: foundName(catalog, { server, name: tool }), description, ...(weak && { note: weak }), inputSchema }
   })
   const text = tools.length === 0 ? 'No tool was found.' : tools.map((tool) => JSON.stringify(tool)).join('\n')
   return { content: [{ type: 'text', text }] }

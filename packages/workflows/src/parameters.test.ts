@@ -42,6 +42,7 @@ it.each([
   ["Literal['test', 'real']", { type: 'string', enum: ['test', 'real'] }, ['real'], ['tset', null, 1], 'test or real'],
   ["Literal['a]|b']", { type: 'string', enum: ['a]|b'] }, ['a]|b'], ['a'], 'a]|b'],
   ['list[int | str]', { type: 'array' }, [[], [1]], ['x', {}, null], 'a list'],
+  ['list[int]', { type: 'array', items: { type: 'integer' } }, [[], [1]], ['x', {}, null], 'a list'],
   ['Dict[str, int]', { type: 'object' }, [{}], ['x', [], null], 'an object'],
   ['int | None', { type: ['integer', 'null'] }, [5, null], ['5'], 'a whole number or null'],
   ['Optional[list]', { type: ['array', 'null'] }, [[1], null], ['5'], 'a list or null'],

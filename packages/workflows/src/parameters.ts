@@ -10,6 +10,7 @@ interface PropertySchema {
   [key: string]: NonNullable<Parameter['default']> | null
   type?: string | string[]
   enum?: (string | null)[]
+  items?: PropertySchema
 }
 
 /**
@@ -203,16 +204,18 @@ function valueOf(text: string, { name, type }: Parameter): unknown {
 }
 
 /** Null is also allowed where it is the default, as in `tags: list = None`. */
-function schemaOf({ type, default: whenMissing }: Parameter): PropertySchema {
+function schemaOf({ type, default: whenMissing }: Pick<Parameter, 'type' | 'default'>): PropertySchema {
   const plain = withoutNone(type)
   const isNullable = plain !== type || whenMissing === null
   const choices = literals(plain)
   const kind = kindOf(type)
   if (kind === 'any') return {}
   const name = kind === 'json' ? (/^(dict|Dict|Mapping)/.test(plain) ? 'object' : 'array') : kind
+  const items = schemaOf({ type: /^(?:list|List|Sequence)\[(.*)\]$/.exec(plain)?.[1] ?? '' })
   return {
     type: isNullable ? [name, 'null'] : name,
     ...(choices && { enum: isNullable ? [...choices, null] : choices }),
+    ...(items.type !== undefined && { items }),
   }
 }
 

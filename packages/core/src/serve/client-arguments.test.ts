@@ -27,6 +27,7 @@ describe('a text where the schema has another type', () => {
   it.each([
     [{ week: '3' }, { week: 3 }],
     [{ week: ' -3 ' }, { week: -3 }],
+    [{ week: '+3.0' }, { week: 3 }],
     [{ ratio: '2.5' }, { ratio: 2.5 }],
     [{ ratio: '1e3' }, { ratio: 1000 }],
     [{ flag: 'true' }, { flag: true }],

@@ -89,7 +89,7 @@ const exact = (value: bigint): number | bigint => (Number.isSafeInteger(Number(v
 const BOOLEANS: Record<string, boolean> = { true: true, yes: true, 1: true, false: false, no: false, 0: false }
 
 const READ: Record<string, (text: string, schema: ArgumentSchema) => unknown> = {
-  integer: (text) => (/^[+-]?\d{1,4300}$/.test(text) ? exact(BigInt(text.replace('+', ''))) : undefined),
+  integer: (text) => (/^[+-]?\d{1,4300}(\.0)?$/.test(text) ? exact(BigInt(text.replace(/^\+|\.0$/g, ''))) : undefined),
   number: (text) =>
     READ['integer']!(text, {}) ?? (/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) ? Number(text) : undefined),
   boolean: (text) => BOOLEANS[text.toLowerCase()],
