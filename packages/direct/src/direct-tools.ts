@@ -1,6 +1,5 @@
 // The tools of servers under names that a client can list and call.
 import type { Tool } from '@modelcontextprotocol/server'
-import type { DirectCall } from '@sandbridge/core/bridge'
 import { type Catalog, type CatalogTool, pythonLiteral } from '@sandbridge/core/calls/catalog'
 import type { Ability } from '@sandbridge/core/calls'
 import type { ServerDefinition } from '@sandbridge/core/config/entries'
@@ -17,10 +16,6 @@ const HASH = 9
 const OTHER_SIGNS = /[^\w-]/g
 const MAX_CODE = 10_000
 
-interface NotedCall extends DirectCall {
-  note: string | undefined
-}
-
 interface Connected {
   catalog: Catalog
   upstreams: { readonly definitions: readonly ServerDefinition[] }
@@ -32,8 +27,9 @@ export class DirectTools {
   readonly #isAll: boolean
   readonly #connected: (abilities?: readonly Ability[]) => Promise<Connected>
   readonly #onChange: () => void
+  /** Also those that a rule denies: their callers read that rule, as the code of a cell does. */
   #byName: ReadonlyMap<string, CatalogTool> = new Map()
-  #denied: CatalogTool | undefined
+  #listed = ''
   /** The catalog that tells of its changes. */
   #heard: Catalog | undefined
   #isClosed = false
@@ -47,37 +43,54 @@ export class DirectTools {
 
   /** Resolves when every server has been asked that was never asked. One that fails is left out. */
   async list(abilities: readonly Ability[]): Promise<Tool[]> {
-    const { catalog, upstreams } = await this.#connected(abilities)
-    this.#hear(catalog)
-    const servers = upstreams.definitions.filter(({ direct = false }) => this.#isAll || direct !== false)
-    await Promise.allSettled(servers.map(({ name }) => catalog.shownTools(name)))
+    await this.#ask(abilities)
+    const { catalog } = await this.#connected()
+    this.#heard?.onChange.delete(this.#compare)
+    this.#heard = this.#isClosed ? undefined : catalog
+    this.#heard?.onChange.add(this.#compare)
     return this.known()
   }
 
   /** Those that are known now. */
   async known(): Promise<Tool[]> {
     const connected = await this.#connected()
-    this.#byName = this.#named(connected)
-    return [...this.#byName].map(([name, { definition }]) => asTool(name, definition, connected.isMasked))
+    const shown = chosenTools(connected, this.#isAll)
+    this.#listed = listId(shown)
+    const isShown = new Set(shown)
+    return [...(await this.named())]
+      .filter(([, tool]) => isShown.has(tool))
+      .map(([name, { definition }]) => asTool(name, definition, connected.isMasked))
   }
 
+  /** @throws BridgeError of a server that may have the tool and cannot be asked */
   async has(name: string, abilities: readonly Ability[]): Promise<boolean> {
     // A client may call what another process listed.
-    if (!this.#byName.has(name)) await this.list(abilities)
-    return this.#byName.has(name) || (await this.#findDenied(name)) !== undefined
+    if (this.#find(name)) return true
+    const answers = await this.#ask(abilities, name)
+    await this.named()
+    const failed = answers.find((one) => one.status === 'rejected')
+    if (failed && !this.#find(name)) throw failed.reason
+    return this.#find(name) !== undefined
   }
-
-  /** One that would be listed without a rule: its caller reads that rule, as the code of a cell does. */
-  async #findDenied(name: string): Promise<CatalogTool | undefined> {
-    this.#denied = chosenTools(await this.#connected(), this.#isAll, true).find((tool) => isNamed(tool, name))
-    return this.#denied
-  }
-
-  /** What a call of a listed tool does. @throws BridgeError PROXY_TOOL_UNKNOWN */
-  call(name: string, args: Record<string, unknown>): NotedCall {
-    const found = this.#byName.get(name) ?? (this.#denied && isNamed(this.#denied, name) ? this.#denied : undefined)
+  /** What a call of one of these tools does. @throws BridgeError PROXY_TOOL_UNKNOWN */
+  call(name: string, args: Record<string, unknown>) {
+    const found = this.#find(name)
     if (found) return callOf(found, name, args)
-    throw noTool(name)
+    throw new BridgeError('PROXY_TOOL_UNKNOWN', `No server has the tool '${shortName(name)}'`, {
+      hint: 'Search again: the tools of servers change.',
+    })
+  }
+
+  /** What is known now, by the names of calls. */
+  async named(): Promise<ReadonlyMap<string, CatalogTool>> {
+    const all = chosenTools(await this.#connected(), this.#isAll, true)
+    const counts = new Map<string, number>()
+    for (const tool of all) counts.set(listedName(tool), (counts.get(listedName(tool)) ?? 0) + 1)
+    // Of two with the same signs, none has the plain name: it would change its meaning when the other one goes.
+    this.#byName = new Map(
+      all.map((tool) => [counts.get(listedName(tool)) === 1 ? listedName(tool) : hashedName(tool), tool]),
+    )
+    return this.#byName
   }
 
   /** Its client is gone: catalogs outlive it. */
@@ -86,28 +99,25 @@ export class DirectTools {
     this.#heard?.onChange.delete(this.#compare)
   }
 
-  #hear(catalog: Catalog): void {
-    if (this.#isClosed) return
-    this.#heard?.onChange.delete(this.#compare)
-    this.#heard = catalog
-    catalog.onChange.add(this.#compare)
+  #find(name: string): CatalogTool | undefined {
+    return this.#byName.get(name) ?? [...this.#byName.values()].find((tool) => hashedName(tool) === name)
+  }
+
+  /** Asks servers that were never asked. @param name only those that may have a tool of this name */
+  async #ask(abilities: readonly Ability[], name = '') {
+    const { catalog, upstreams } = await this.#connected(abilities)
+    const chosen = upstreams.definitions.filter(({ direct = false }) => this.#isAll || direct !== false)
+    const asked = chosen.filter((one) => name === '' || name.startsWith(startOf(one.name)))
+    return Promise.allSettled(asked.map((one) => catalog.shownTools(one.name)))
   }
 
   readonly #compare = (): void => {
     void this.#connected().then(
       (connected) => {
-        if (listId(this.#named(connected)) !== listId(this.#byName)) this.#onChange()
+        if (listId(chosenTools(connected, this.#isAll)) !== this.#listed) this.#onChange()
       },
       () => {},
     )
-  }
-
-  #named(connected: Connected): Map<string, CatalogTool> {
-    const all = chosenTools(connected, this.#isAll)
-    const counts = new Map<string, number>()
-    for (const tool of all) counts.set(listedName(tool), (counts.get(listedName(tool)) ?? 0) + 1)
-    // Of two with the same signs, none has the plain name: it would change its meaning when the other one goes.
-    return new Map(all.map((tool) => [counts.get(listedName(tool)) === 1 ? listedName(tool) : hashedName(tool), tool]))
   }
 }
 
@@ -120,44 +130,11 @@ export function chosenTools({ catalog, upstreams }: Connected, isAll = false, wi
   })
 }
 
-function listId(tools: ReadonlyMap<string, CatalogTool>): string {
-  return [...tools].map(([name, { fingerprint }]) => `${name} ${fingerprint}`).join('\n')
-}
-
-/** A call of any tool, by the name of a search. @throws BridgeError PROXY_TOOL_UNKNOWN, also for a shared name */
-export async function callOfAny(catalog: Catalog, name: string, args: Record<string, unknown>): Promise<NotedCall> {
-  const servers = serversFor(catalog, name)
-  const tools = (await Promise.all(servers.map((server) => catalog.shownTools(server)))).flat()
-  const shown = tools.filter((tool) => isNamed(tool, name))
-  const denied = () => servers.flatMap((server) => catalog.of(server).tools ?? []).filter((tool) => isNamed(tool, name))
-  const [found, ...others] = shown.length > 0 ? shown : denied()
-  if (found && others.length === 0) return callOf(found, name, args)
-  throw noTool(name)
-}
-
-/** The name of a tool by which `callOfAny` finds no other. */
-export function foundName(catalog: Pick<Catalog, 'servers' | 'shownNow'>, tool: Named): string {
-  const name = listedName(tool)
-  const known = serversFor(catalog, name).flatMap((server) => catalog.shownNow(server))
-  return known.filter((one) => listedName(one) === name).length > 1 ? hashedName(tool) : name
-}
-
-/** Those that may have a tool of this name. */
-const serversFor = (catalog: Pick<Catalog, 'servers'>, name: string): string[] =>
-  catalog
-    .servers()
-    .map((server) => server.name)
-    .filter((server) => name.startsWith(plainName({ server, name: '' }).slice(0, MAX_NAME - HASH)))
-
-function noTool(name: string): BridgeError {
-  return new BridgeError('PROXY_TOOL_UNKNOWN', `No server has the tool '${shortName(name)}'`, {
-    hint: 'Search again: the tools of servers change.',
-  })
+function listId(tools: readonly CatalogTool[]): string {
+  return tools.map(({ server, name, fingerprint }) => `${server} ${name} ${fingerprint}`).join('\n')
 }
 
 type Named = Pick<CatalogTool, 'server' | 'name'>
-
-const isNamed = (tool: Named, name: string): boolean => [listedName(tool), hashedName(tool)].includes(name)
 
 /** `github__create_issue`, of signs that every client takes. */
 function listedName(tool: Named): string {
@@ -168,6 +145,9 @@ function listedName(tool: Named): string {
 function hashedName(tool: Named): string {
   return `${plainName(tool).slice(0, MAX_NAME - HASH)}_${textName(`${tool.server}\n${tool.name}`).slice(0, HASH - 1)}`
 }
+
+/** Of the names of all its tools. */
+const startOf = (server: string): string => plainName({ server, name: '' }).slice(0, MAX_NAME - HASH)
 
 const plainName = ({ server, name }: Named): string => `${server}__${name}`.replaceAll(OTHER_SIGNS, '_')
 
@@ -193,7 +173,7 @@ function asTool(name: string, definition: CatalogTool['definition'], isMasked = 
 const isIcon = (icon: unknown): boolean => isRecord(icon) && typeof icon['src'] === 'string'
 
 /** With the Python of a cell that makes the same call. */
-function callOf(tool: CatalogTool, name: string, given: Record<string, unknown>): NotedCall {
+function callOf(tool: CatalogTool, name: string, given: Record<string, unknown>) {
   const { parameters, closed } = tool.signature
   const properties = Object.fromEntries(parameters.map(({ trueName, schema }) => [trueName, fieldsOf(schema)]))
   const required = parameters.filter((one) => one.required).map(({ trueName }) => trueName)

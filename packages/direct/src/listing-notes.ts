@@ -2,7 +2,7 @@
 // time, and which are never called. From the record, which names tools whether or not it holds values.
 import type { OpenTenant } from '@sandbridge/core/bridge'
 import { type CatalogTool, listingTokens } from '@sandbridge/core/calls/catalog'
-import { count, didYouMeanText, fitsGlob, shortName } from '@sandbridge/core/util/text'
+import { count, didYouMeanText, fitsGlob, listText, shortName } from '@sandbridge/core/util/text'
 import { recordIn } from '@sandbridge/record/audit/other-files.ts'
 import { readRecord } from '@sandbridge/record/audit/read-record.ts'
 import { textOf } from '@sandbridge/record/audit/record-entry.ts'
@@ -60,35 +60,26 @@ export function proposals(
   calls: readonly RecordedCall[],
   listed: readonly Pick<CatalogTool, 'server' | 'name'>[],
 ): string[] {
-  const ofCell = new Map<string, RecordedCall[]>()
-  for (const call of calls) ofCell.set(call.cell, [...(ofCell.get(call.cell) ?? []), call])
+  const perCell = new Map<string, RecordedCall[]>()
+  for (const call of calls) perCell.set(call.cell, [...(perCell.get(call.cell) ?? []), call])
   const uses = new Map<string, { server: string; tool: string; cells: number; alone: number }>()
-  for (const made of ofCell.values()) {
-    for (const { server, tool } of new Map(made.map((call) => [idOf(call), call])).values()) {
-      const use = uses.get(idOf({ server, tool })) ?? { server, tool, cells: 0, alone: 0 }
-      uses.set(idOf(use), { ...use, cells: use.cells + 1, alone: use.alone + (made.length === 1 ? 1 : 0) })
+  for (const made of perCell.values()) {
+    for (const [id, { server, tool }] of new Map(made.map((call) => [`${call.server}.${call.tool}`, call]))) {
+      const { cells, alone } = uses.get(id) ?? { cells: 0, alone: 0 }
+      uses.set(id, { server, tool, cells: cells + 1, alone: alone + Number(made.length === 1) })
     }
   }
-  const isListed = new Set(listed.map(({ server, name }) => idOf({ server, tool: name })))
-  const alone = [...uses.values()]
-    .filter((use) => use.cells >= MIN_CELLS && use.alone > use.cells / 2 && !isListed.has(idOf(use)))
-    .toSorted((a, b) => b.alone - a.alone)
+  const names = listed.map(({ server, name }) => `${server}.${name}`)
+  const proposed = [...uses]
+    .filter(([id, { cells, alone }]) => cells >= MIN_CELLS && alone > cells / 2 && !names.includes(id))
+    .toSorted(([, a], [, b]) => b.alone - a.alone)
     .slice(0, MAX_NAMED)
-  const unused =
-    ofCell.size < MIN_CELLS ? [] : listed.filter(({ server, name }) => !uses.has(idOf({ server, tool: name })))
-  return [
-    ...alone.map(
-      ({ server, tool, alone: times, cells }) =>
-        `${server}.${tool} was called alone in ${times} of ${cells} cells: "direct": ["${tool}"] in the entry of ${server} saves a cell each time.`,
-    ),
-    ...(unused.length === 0
-      ? []
-      : [
-          `Listed, and not called for ${DAYS} days: ${unused.slice(0, MAX_NAMED).map(nameOf).join(', ')}${more(unused.length)}.`,
-        ]),
-  ]
+    .map(
+      ([id, { server, tool, cells, alone }]) =>
+        `${id} was called alone in ${alone} of ${cells} cells: "direct": ["${tool}"] in the entry of ${server} saves a cell each time.`,
+    )
+  const unused = perCell.size < MIN_CELLS ? [] : names.filter((id) => !uses.has(id))
+  if (unused.length === 0) return proposed
+  const named = listText(unused.slice(0, MAX_NAMED), Math.max(0, unused.length - MAX_NAMED))
+  return [...proposed, `Listed, and not called for ${DAYS} days: ${named}.`]
 }
-
-const idOf = ({ server, tool }: Omit<RecordedCall, 'cell'>): string => `${server}\n${tool}`
-const nameOf = ({ server, name }: Pick<CatalogTool, 'server' | 'name'>): string => `${server}.${name}`
-const more = (length: number): string => (length > MAX_NAMED ? ` and ${length - MAX_NAMED} more` : '')

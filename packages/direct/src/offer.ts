@@ -8,7 +8,7 @@ import { readArguments } from '@sandbridge/core/serve'
 import { fieldsOf, isRecord, itemsOf } from '@sandbridge/core/util/json/json.ts'
 import { exactMember } from '@sandbridge/core/util/json/source-json.ts'
 import { withTimeout } from '@sandbridge/core/util/async'
-import { callOfAny, DirectTools } from './direct-tools.ts'
+import { DirectTools } from './direct-tools.ts'
 import { CALL_TOOL, foundTools, SEARCH_TOOLS, searchCall, toolNamed } from './search-tools.ts'
 import { DIRECT_SETTINGS } from './settings.ts'
 
@@ -30,7 +30,7 @@ export function offerTools({ settings, tools: own, hasDirect, getConversation }:
     const { catalog, upstreams } = (await tenant.now()).connected
     return { catalog, upstreams, isMasked: bridge.maskers !== undefined }
   }
-  const listed = new DirectTools(mode === 'direct', connected, onChange)
+  const listed = new DirectTools(mode !== 'code', connected, onChange)
   const search = mode === 'search'
   let waitMs = LIST_WAIT_MS
   return {
@@ -54,18 +54,15 @@ export function offerTools({ settings, tools: own, hasDirect, getConversation }:
     has: async (name, abilities) =>
       search ? name === SEARCH_TOOLS.name || name === CALL_TOOL.name : listed.has(name, abilities),
     async callOf(name, args, abilities) {
-      if (!search) return { ...listed.call(name, args), resultOf: asResult }
-      const { catalog } = await connected(abilities)
       if (name === SEARCH_TOOLS.name) {
         const { args: read, note } = readArguments(args, { name, ...SEARCH_TOOLS.inputSchema })
-        return { ...searchCall(read), note, resultOf: (found) => foundTools(found, catalog) }
+        return { ...searchCall(read), note, resultOf: async (found) => foundTools(found, await listed.named()) }
       }
-      const { tool, given, note } = toolNamed(args)
-      const call = await callOfAny(catalog, tool, given)
+      const { tool, given, note } = search ? toolNamed(args) : { tool: name, given: args }
+      await listed.has(tool, abilities)
+      const call = listed.call(tool, given)
       return { ...call, note: [note, call.note].filter(Boolean).join(' ') || undefined, resultOf: asResult }
     },
-    resources: async () => [],
-    read: async () => undefined,
   }
 }
 

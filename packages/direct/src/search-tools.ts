@@ -1,11 +1,10 @@
 // Two tools for clients and models without code: one finds the tools of all servers, one calls them.
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import type { DirectCall } from '@sandbridge/core/bridge'
-import { type Catalog, pythonLiteral, type ToolDoc } from '@sandbridge/core/calls/catalog'
+import { type CatalogTool, pythonLiteral, type ToolDoc } from '@sandbridge/core/calls/catalog'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import { readArguments } from '@sandbridge/core/serve'
 import { isRecord } from '@sandbridge/core/util/json/json.ts'
-import { foundName } from './direct-tools.ts'
 
 const MAX_FOUND = 20
 
@@ -51,16 +50,14 @@ export function searchCall({ query: wordings, limit = 5 }: Record<string, unknow
   }
 }
 
-/** What is found, with the schemas that a call needs. */
-export function foundTools(reply: unknown, catalog: Catalog): CallToolResult {
+/** What is found, with the schemas that a call needs. Only code calls what cells have saved. */
+export function foundTools(reply: unknown, named: ReadonlyMap<string, CatalogTool>): CallToolResult {
   const docs = Array.isArray(reply) ? (reply as ToolDoc[]) : []
-  const known = new Set(catalog.servers().map(({ name }) => name))
-  // Only code calls tools that cells have saved.
-  const callable = docs.filter(({ server }) => known.has(server))
-  const tools = callable.map(({ server, tool, description, weak }) => {
-    const { inputSchema } = catalog.seenTool(server, tool) ?? {}
-    return { name: foundName(catalog, { server, name: tool }), description, ...(weak && { note: weak }), inputSchema }
-  })
+  const tools = docs.flatMap(({ server, tool, description, weak }) =>
+    [...named]
+      .filter(([, one]) => one.server === server && one.name === tool)
+      .map(([name, { inputSchema }]) => ({ name, description, ...(weak && { note: weak }), inputSchema })),
+  )
   const text = tools.length === 0 ? 'No tool was found.' : tools.map((tool) => JSON.stringify(tool)).join('\n')
   return { content: [{ type: 'text', text }] }
 }

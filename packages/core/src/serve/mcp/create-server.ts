@@ -303,7 +303,7 @@ export function createServer(parts: ServerParts): Server {
     const listed = await listArtifactResources(artifacts, maskerFor(bridge, sessions))
     const names = artifacts.map(({ name }) => name)
     await bridge.cells.read({ tenant, seen: sessions.seen }, 'artifacts', { names })
-    const offered = await Promise.all(offers.map((offer) => offer.resources()))
+    const offered = await Promise.all(offers.map((offer) => offer.resources?.() ?? []))
     return { resources: [CAPABILITIES_RESOURCE, ...offered.flat(), ...listed] }
   })
 
@@ -334,7 +334,7 @@ export function createServer(parts: ServerParts): Server {
     const { uri } = request.params
     if (uri === VIEWER_URI && showsApps(capabilitiesOf(context))) return readViewer()
     for (const offer of offers) {
-      const found = await offer.read(uri)
+      const found = await offer.read?.(uri)
       if (found) return found
     }
     const kept = await readKept(uri)

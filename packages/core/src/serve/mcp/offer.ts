@@ -33,9 +33,9 @@ export interface Offer {
   has(tool: string, abilities: readonly Ability[]): boolean | Promise<boolean>
   /** The cell that a call of one of its tools runs, or a call that it is by itself. @throws BridgeError */
   callOf(tool: string, args: Record<string, unknown>, abilities: readonly Ability[]): Promise<OfferedCell | OfferedCall>
-  resources(): Promise<Resource[]>
+  resources?(): Promise<Resource[]>
   /** @returns undefined for a resource that is not one of its own */
-  read(uri: string): Promise<ReadResourceResult | undefined>
+  read?(uri: string): Promise<ReadResourceResult | undefined>
 }
 
 /** A call without code, and how its reply becomes a result. */
