@@ -43,9 +43,8 @@ _BEGINNINGS = (
 )
 
 
-def media_type(block: dict[str, Any], base64: str, otherwise: str = "application/octet-stream") -> str:
+def media_type(said: str, base64: str, otherwise: str = "application/octet-stream") -> str:
     """The type that the server says, or that the bytes show where it says none."""
-    said = str(block.get("mimeType") or "")
     if said not in ("", "application/octet-stream", "image", "image/*"):
         return said
     try:
@@ -53,6 +52,15 @@ def media_type(block: dict[str, Any], base64: str, otherwise: str = "application
     except ValueError:
         return said or otherwise
     return next((kind for begins, kind in _BEGINNINGS if match(begins, head, DOTALL)), said or otherwise)
+
+
+_URL = pattern(r"data:([^;,]*)[^,]{0,99};base64,")
+
+
+def split_url(data: str) -> tuple[str, str]:
+    """The type and the base64 of a data URL, which some servers write in place of base64."""
+    found = _URL.match(data)
+    return (found[1], data[found.end() :]) if found else ("", data)
 
 
 _BASE64 = pattern(r"[A-Za-z0-9+/]*={0,2}")

@@ -7,7 +7,7 @@ from json import JSONDecodeError, JSONDecoder, loads as _loads
 from re import DOTALL, compile as pattern
 from typing import Any, TypeVar
 
-from .media import Media, decoded, media_type
+from .media import Media, decoded, media_type, split_url
 from .unparsed import tell
 
 _Item = TypeVar("_Item")
@@ -189,17 +189,19 @@ def _block(block: Any, parse: Callable[[str], object]) -> object:
     if kind == "text" and isinstance(block.get("text"), str):
         return parse(block["text"])
     if kind in ("image", "audio") and isinstance(block.get("data"), str):
-        return Media(block["data"], media_type(block, block["data"]))
+        url_type, data = split_url(block["data"])
+        return Media(data, media_type(str(block.get("mimeType") or url_type), data))
     if kind == "resource" and isinstance(block.get("resource"), dict):
         resource = block["resource"]
         if isinstance(resource.get("text"), str):
             return resource["text"]
         if isinstance(resource.get("blob"), str):
-            mime = media_type(resource, resource["blob"], "")
+            url_type, data = split_url(resource["blob"])
+            mime = media_type(str(resource.get("mimeType") or url_type), data, "")
             if mime.startswith(("image/", "audio/")):
-                return Media(resource["blob"], mime)
+                return Media(data, mime)
             try:
-                return decoded(resource["blob"])
+                return decoded(data)
             except ValueError:
                 return block  # no base64
     return block

@@ -81,6 +81,13 @@ it('texts, links and files beside structured content are told of, unless it has 
   ])
   expect(notesOf({ result: [image] }, image)).toEqual([])
   expect(notesOf({ result: hello.text }, hello)).toEqual([])
+  expect(notesOf({ result: 5 }, hello, image)).toEqual([
+    's.t returned text that its data does not repeat, which only raw=True has.',
+    's.t returned images or sounds beside its data, which only raw=True has.',
+  ])
+  expect(notesOf({ result: 'done' }, image)).toEqual([
+    's.t returned images or sounds beside its data: `.media` of the value in Python, or raw=True.',
+  ])
   expect(leftOutNotes(tool, given({ content: [link] }))).toEqual([])
 })
 

@@ -73,13 +73,20 @@ export function leftOutNotes(tool: CatalogTool, { content, structuredContent, te
   const isMore = (text: unknown): boolean => typeof text === 'string' && !json.includes(JSON.stringify(text))
   const links = blocks.filter((block) => !isMedia(block) && isMore(resourceOf(block)['uri'])).length
   const beside = [
-    ...(Array.isArray(texts) ? ['text that its data does not repeat: `.texts` of the value, or raw=True.'] : []),
+    ...(Array.isArray(texts) ? [`text that its data does not repeat${where('texts', structuredContent)}`] : []),
     ...(blocks.some((block) => isMedia(block) && isMore(resourceOf(block)['data'] ?? resourceOf(block)['blob']))
-      ? ['images or sounds beside its data: `.media` of the value, or raw=True.']
+      ? [`images or sounds beside its data${where('media', structuredContent)}`]
       : []),
     ...(links > 0 ? [`links or files beside its data, which only raw=True has (${links}).`] : []),
   ]
   return beside.map((what) => `${shownName(tool)} returned ${what}`)
+}
+
+/** What has room for it: a number has none, and a text of JavaScript. */
+function where(attribute: string, data: unknown): string {
+  const value = inBox(data)?.[1] ?? data
+  if (typeof value !== 'object' && typeof value !== 'string') return ', which only raw=True has.'
+  return `: \`.${attribute}\` of the value${typeof value === 'string' ? ' in Python' : ''}, or raw=True.`
 }
 
 /** The embedded resource of a block, or the block itself. */

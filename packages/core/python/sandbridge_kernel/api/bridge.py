@@ -127,8 +127,8 @@ def _with_plain_keys(value: Any) -> Any:
         return value
     found: dict[Any, Any] = {}
     for key, item in value.items():
-        name = key if isinstance(key, (str, int, float, type(None))) else plain(key)
-        if isinstance(name, (list, dict)):
+        name = key if isinstance(key, (str, int, float, tuple, type(None))) else plain(key)
+        if isinstance(name, (list, dict, tuple)):
             raise TypeError(f"a {type(key).__name__} cannot be a key. Use str(key), or a list of records")
         if name in found:
             raise ValueError(f"two keys are both {name!r}")

@@ -10,6 +10,7 @@ const WORDS: Record<string, string> = {
 
 const OTHER_WORDS: Record<string, string> = {
   ENOTDIR: 'its working directory does not exist',
+  E2BIG: 'its arguments and environment variables are too long',
   EMFILE: 'this machine is out of file descriptors',
   ENFILE: 'this machine is out of file descriptors',
   EAGAIN: 'this machine is out of processes',

@@ -32,8 +32,9 @@ export function toMessage(value: unknown, open: Awaited, onDropped: OnDropped): 
   // A reply to nothing is a line of a log, unless it says that it is a message.
   if (value.jsonrpc === undefined && open.methodOf(value.id) === undefined)
     if (!hasNoId(value) || open.only() === undefined) return undefined
-  // So is one with more beside the result, unless nothing else can come.
-  if (value.jsonrpc === undefined && !hasError && !open.isExchange && hasMore(value)) return undefined
+  // So is one with more beside a text or number, unless nothing else can come.
+  if (value.jsonrpc === undefined && !hasError && !isRecord(value.result) && !open.isExchange && hasMore(value))
+    return undefined
   const id = hasNoId(value) ? undefined : idOf(value.id)
   const mayBeLate = isNothing(value.jsonrpc) || hasNoId(value) || open.wasAsked(value.id, value.result)
   const mistaken = mayBeLate ? undefined : open.only()

@@ -71,8 +71,8 @@ class Plain(unittest.TestCase):
             {str(uuid.UUID(int=1)): 1, "2026-01-01T00:00:00": {"2026-01-02": [2]}, "3": 4},
         )
         self.assertEqual(bridge._with_plain_keys({Scalar(1): 2}), {1: 2})
-        for key, why in (((1, 2), "tuple has no form"), (frozenset([1]), "str\\(key\\)")):
-            with self.assertRaisesRegex(TypeError, why):
+        for key in ((1, 2), frozenset([1])):
+            with self.assertRaisesRegex(TypeError, "str\\(key\\)"):
                 bridge._with_plain_keys([{key: 1}])
         with self.assertRaisesRegex(ValueError, "two keys are both '2026-01-01T00:00:00'"):
             bridge._with_plain_keys({DAY: 1, "2026-01-01T00:00:00": 2})

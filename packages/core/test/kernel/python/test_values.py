@@ -26,6 +26,13 @@ class Native(unittest.TestCase):
                 self.assertEqual(native({"content": [{**block, **said}]}).mime_type, kind)
             self.assertEqual(native({"content": [{**block, "mimeType": "image/x"}]}).mime_type, "image/x")
 
+    def test_a_data_url_in_place_of_base64_is_read(self):
+        for head, kind in (("data:image/gif;base64,", "image/gif"), ("data:;base64,", "image/png")):
+            url = head + base64.b64encode(b"\x89PNG\r\n\x1a\n").decode()
+            for block in ({"type": "image", "data": url}, {"type": "resource", "resource": {"uri": "x:y", "blob": url}}):
+                image = native({"content": [block]})
+                self.assertEqual((image.mime_type, image.data), (kind, b"\x89PNG\r\n\x1a\n"))
+
     def test_a_record_stays_one_when_it_is_copied_or_joined(self):
         record = Record(a=1)
         for made in (record.copy(), record | {"b": 2}, {"b": 2} | record):

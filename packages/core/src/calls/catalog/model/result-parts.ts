@@ -10,7 +10,7 @@ export interface TextBlock {
 
 /** The content blocks. Some servers send a text or a single block where the specification has a list. */
 export function blocksOf(content: unknown): unknown[] {
-  if (typeof content === 'string') return [{ type: 'text', text: content }]
+  if (['string', 'number', 'boolean'].includes(typeof content)) return [{ type: 'text', text: String(content) }]
   if (isRecord(content)) return [content]
   return Array.isArray(content) ? content : []
 }
