@@ -244,7 +244,7 @@ function serversOf(
 ): { servers: Map<string, ServerBody>; switchedOff: Map<string, ServerBody> } {
   const table = valueAt(document, ...target.table(document))
   const [servers, switchedOff] = [new Map<string, ServerBody>(), new Map<string, ServerBody>()]
-  const entries = target.reader?.entries(document, { ...place, cwd: '' }, file) ?? entriesOf(table, {}, withoutList)
+  const entries = target.reader?.entries(document, { ...place, cwd: '' }, file) ?? entriesOf(table, {})
   for (const { name, entry } of entries ?? []) {
     if (entry === undefined || !isRecord(table) || !Object.hasOwn(table, name)) continue
     const isOff = entry.disabled === true || entry.enabled === false
@@ -252,12 +252,6 @@ function serversOf(
     if ('body' in made) (isOff ? switchedOff : servers).set(name, made.body)
   }
   return { servers, switchedOff }
-}
-
-/** Splits a command that a client stores as one list of program and arguments. */
-function withoutList(raw: ConfigObject): ConfigObject {
-  const { command } = raw
-  return Array.isArray(command) ? { ...raw, command: command[0] as unknown, args: command.slice(1) } : raw
 }
 
 const destinationClient = (client: string): string => `mcps:${client}`

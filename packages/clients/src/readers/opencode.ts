@@ -88,14 +88,9 @@ function restricted({ includeTools, excludeTools }: ServerEntry, server: string,
   }
 }
 
-/** `command` is the program and its arguments in one list. */
 function toEntry(raw: ConfigObject): ServerEntry {
-  const { command } = raw
-  const words: unknown[] = Array.isArray(command) ? command : [command]
   return {
     ...raw,
-    command: words[0],
-    args: Array.isArray(command) ? words.slice(1) : raw['args'],
     startTimeoutMs: raw['timeout'],
     oauth: withCallback(raw['oauth'], (port = '19876') => `http://127.0.0.1:${port}/mcp/oauth/callback`),
   }

@@ -273,7 +273,7 @@ describe('bad entries', () => {
     [{}, 'has neither a command nor a url'],
     [{ command: 'x', url: 'https://h' }, 'has both a command and a url, and no type'],
     [{ command: '' }, 'has no command'],
-    [{ command: ['x'] }, 'has a command that is not text'],
+    [{ command: [['x']] }, 'has a command that is not text'],
     [{ command: 'x\0' }, 'has a command with a NUL character in it'],
     [{ command: 'x', args: 'y' }, 'has invalid args: expected a list'],
     [{ command: 'x', args: [{}] }, 'has a non-text value in an item of args'],

@@ -15,6 +15,7 @@ it.each([
   ['exclude_tools', 'exclude'],
   ['disabled-tools', 'exclude'],
   ['AllowedTools', 'include'],
+  ['tools.exclude', 'exclude'],
 ])('a list %s of any client restricts the server', (name, kind) => {
   expect(bodyOf({ [name]: ['a'] })).toMatchObject({ body: { tools: { [kind]: ['a'] } } })
   expect(bodyOf({ [name]: 'a' })).toHaveProperty('reason')
@@ -179,4 +180,11 @@ it('a server with other fields of those names, or with empty ones, is kept', () 
     { authProviderType: 'dynamic_discovery' },
   ])
     expect(bodyOf({ command: undefined, url: 'https://h/mcp', ...fields })).toHaveProperty('body')
+})
+
+it('a command may be one list of the program and its arguments', () => {
+  expect(bodyOf({ command: ['x', 'a'], args: ['b'] })).toMatchObject({
+    body: { transport: { command: 'x', args: ['a', 'b'] } },
+  })
+  expect(bodyOf({ command: [] })).toHaveProperty('reason')
 })

@@ -37,9 +37,9 @@ export interface ServerEntry {
 
 type Fields = Record<string, unknown>
 
-/** Names are compared without case, `_` and `-`. With an `_` in front, people comment a field out. */
+/** Names are compared without case, `_`, `-` and `.`. With an `_` in front, people comment a field out. */
 function plain(name: string): string {
-  return name.toLowerCase().replaceAll(/(?<=.)[_-]/g, '')
+  return name.toLowerCase().replaceAll(/(?<=.)[_.-]/g, '')
 }
 
 /** By our name. The first that an entry has counts, ours last. */
@@ -133,6 +133,11 @@ export function withOwnNames(raw: Fields): ServerEntry & Fields {
   for (const [own, names] of Object.entries(NAMES)) {
     const [given] = valuesOf([...names, plain(own)])
     if (given !== undefined && !(own === 'inheritEnv' && isRecord(given))) entry[own] = given
+  }
+  // opencode has one list of both.
+  if (Array.isArray(entry['command'])) {
+    const [command, ...words] = entry['command'] as unknown[]
+    Object.assign(entry, { command, args: [...words, ...(Array.isArray(raw['args']) ? raw['args'] : [])] })
   }
   for (const [own, names] of Object.entries(TABLES)) {
     const tables = [...valuesOf(own === 'env' ? ['envvars'] : []).filter(isRecord), ...valuesOf([...names, own])].map(

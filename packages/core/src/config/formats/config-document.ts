@@ -28,12 +28,15 @@ const parsers: Record<ConfigFormat, (text: string) => Promise<Parsed>> = {
     const { tooCostly } = lineCost(Buffer.from(text))
     if (tooCostly?.includes('nested')) return { reason: 'is nested too deeply' }
     if (tooCostly !== undefined) return { reason: `has ${tooCostly}` }
-    const value = parseJson(text)
+    const value = INEXACT.test(text) ? undefined : parseJson(text)
     return value === undefined ? (await import('./jsonc.ts')).parseJsonc(text) : { value }
   },
   toml: async (text) => (await import('./toml.ts')).parseToml(text),
   yaml: async (text) => (await import('./yaml.ts')).parseYaml(text),
 }
+
+/** Numbers that are written in another way than JavaScript writes them. */
+const INEXACT = /[:,[]\s*-?(?:\d{16}|\d+(?:\.\d*0\b|(?:\.\d+)?[eE]))/
 
 function placeOf(text: string, offset: number | undefined): string {
   if (offset === undefined) return ''

@@ -1,12 +1,35 @@
 // Parses JSON with comments and trailing commas. The parser is loaded only for a text that is not plain JSON. Pure.
-import { parse, type ParseError } from 'jsonc-parser'
+import { parse, type ParseError, visit } from 'jsonc-parser'
 import { jsonProblem } from '../../util/json/json-error.ts'
 import type { Parsed } from './parsed.ts'
+
+/** Where a number stands for the text that it is written as, such as a version or a long id. */
+const TEXTS = /^(?:args|env|envs|environment|environment_?variables|headers|http_?headers)$/i
 
 export function parseJsonc(text: string): Parsed {
   const errors: ParseError[] = []
   const value: unknown = parse(text, errors, { allowTrailingComma: true })
   const [first] = errors
-  if (first === undefined) return { value }
-  return { reason: jsonProblem(first), offset: first.offset }
+  if (first !== undefined) return { reason: jsonProblem(first), offset: first.offset }
+  visit(text, {
+    onLiteralValue(read, offset, length, _line, _column, pathTo) {
+      const written = text.slice(offset, offset + length)
+      if (typeof read !== 'number' || String(read) === written) return
+      const path = pathTo()
+      const [key] = path.splice(-1)
+      const holder = valueAt(value, path)
+      // Another value may stand there where a key occurs twice.
+      if (path.some((name) => TEXTS.test(String(name))) && holder?.[key!] === read) holder[key!] = written
+    },
+  })
+  return { value }
+}
+
+type Holder = Record<string | number, unknown>
+
+function valueAt(root: unknown, path: readonly (string | number)[]): Holder | undefined {
+  return path.reduce<unknown>(
+    (at, name) => (typeof at === 'object' ? (at as Holder | null)?.[name] : undefined),
+    root,
+  ) as Holder | undefined
 }
