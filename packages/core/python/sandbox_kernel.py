@@ -82,5 +82,4 @@ def run_kernel(bell: int) -> None:
     """Become the kernel. Never returns."""
     from sandbridge_kernel.serve import serve_pipes
 
-    sys.argv = ["sandbridge"]
     serve_pipes(bell if bell > 2 else None)

@@ -5,6 +5,7 @@ import __future__
 
 import ast
 import linecache
+import sys
 from typing import TYPE_CHECKING
 
 from .caught_hints import advised
@@ -22,6 +23,7 @@ class Compiler:
 
     def __init__(self) -> None:
         self._flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+        self.is_silent = False  # a semicolon hides the value of the cell that was compiled last, as in IPython
 
     def parses(self, source: str) -> bool:
         try:
@@ -41,9 +43,14 @@ class Compiler:
             if isinstance(node, ast.ImportFrom) and node.module == "__future__":
                 for alias in node.names:
                     self._flags |= _FUTURES.get(alias.name, 0)
-        last, statements = None, list(tree.body)
-        if tree.body and isinstance(end := tree.body[-1], ast.Expr) and not _is_silent(end, lines):
-            last = ast.Expression(tree.body.pop().value)
+        last, statements, self.is_silent = None, list(tree.body), False
+        if tree.body and isinstance(end := tree.body[-1], ast.Expr):
+            self.is_silent = _is_silent(end, lines)
+            last = ast.Expression(end.value)
+            tree.body.pop()
+        shell = sys.modules.get("IPython.core.interactiveshell")
+        if shell and shell.InteractiveShell.ast_node_interactivity == "all":
+            _show_all(tree.body)
         # Compile both before either runs: a syntax error in the last line must not leave a cell half done.
         with advised(tree, source):
             body = compile(tree, filename, "exec", self._flags, True) if tree.body else None
@@ -55,6 +62,13 @@ def _is_silent(end: ast.Expr, lines: list[str]) -> bool:
     """A value before a semicolon is not shown, as in IPython."""
     after = lines[(end.end_lineno or 1) - 1].encode()[end.end_col_offset :]
     return after.lstrip().startswith(b";")
+
+
+def _show_all(nodes: list[ast.stmt]) -> None:
+    for node in nodes:
+        if isinstance(node, ast.Expr):
+            shown = ast.Call(ast.Name("__sandbridge_shown__", ast.Load()), [node.value], [])
+            node.value = ast.fix_missing_locations(ast.copy_location(shown, node))
 
 
 def is_async(code: CodeType | None) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from base64 import b64encode
 from typing import TYPE_CHECKING
 
@@ -54,7 +55,7 @@ def _own_bundle(value: object) -> dict[Any, Any]:
     if isinstance(value, type):
         return {}
     method = getattr(type(value), "_repr_mimebundle_", None)
-    if method is not None and isinstance(data := _data(method, value), dict):
+    if method is not None and isinstance(data := _data(method, value, include=None, exclude=None), dict):
         return data
     return {
         mime: _data(method, value)
@@ -63,11 +64,12 @@ def _own_bundle(value: object) -> dict[Any, Any]:
     }
 
 
-def _data(method: Callable[[Any], Any], value: object) -> Any:
-    """Returns the result of a rich repr; None if it fails, since the plain repr follows."""
+def _data(method: Callable[..., Any], value: object, **options: object) -> Any:
+    """Returns the result of a rich repr; None if it fails, which is told: the plain repr follows."""
     try:
-        data = method(value)
-    except Exception:
+        data = method(value, **options)
+    except Exception as error:
+        print(f"{method.__qualname__} failed: {type(error).__name__}: {error}", file=sys.stderr)
         return None
     return data[0] if isinstance(data, tuple) else data  # Jupyter allows (data, metadata)
 
@@ -109,9 +111,14 @@ class Display:
     def __init__(self, channel: Channel, output: Output) -> None:
         self._channel, self._output = channel, output
         self.with_json = False  # set for each cell
+        self.captured: list[dict[str, Any]] | None = None  # what is not to be shown now
 
     def show(self, data: dict[str, Any], display_id: str | None = None) -> None:
+        if self.captured is not None:
+            self.captured.append(data)
+            return
         self._output.flush()
+        self._output.has_shown = True
         if self._channel.detached:  # a forked child has no frames
             self._output.stdout.write(f"{data.get('text/plain') or '<a picture of a forked process>'}\n")
             return

@@ -71,6 +71,7 @@ def found_for(error: BaseException) -> dict[str, str]:
             _of_notebooks,
             _lost_name,
             _module,
+            _newer_syntax,
             _keyboard,
             _time_zones,
             _memory,
@@ -175,10 +176,31 @@ def _of_notebooks(error: BaseException) -> _Advice:
         if name in _SHELL_WORDS:
             return {"hint": f"Begin a command of a shell with `!`: `!{name}`; a folder is changed with `%cd`."}
         if re.fullmatch(r"In|Out|_{2,3}|_i?\d+", name):
-            return {"hint": "Of earlier values `_` is kept, the last one; runtime.output(3) is what cell 3 showed."}
+            return {
+                "hint": "The last values are kept, as `_`, `__` and `Out[3]`; runtime.output(3) is what cell 3 showed."
+            }
         return {"hint": f"In Python it is {_SAID[name]}; json.loads(text) reads JSON."} if name in _SAID else None
     hint = _ELSEWHERE.get(name.partition(".")[0]) if type(error) in (ImportError, ModuleNotFoundError) else None
     return {"hint": hint} if hint else None
+
+
+# What an older Python cannot read, in what it says about it and the line.
+_NEWER = (
+    ((3, 12), r"""\Af-string.*\n.*\bf(["']).*\{[^}]*\1[^}]*\}""", "the quotes of an f-string do not stand inside {}"),
+    ((3, 12), r"\Af-string.*(backslash|'#')", "no backslash and no # stand inside {} of an f-string"),
+    ((3, 12), r"\n\s*type \w+.*=", "it is written without `type`"),
+    ((3, 12), r"\n\s*(?:async )?(?:def|class) \w+\[", "type parameters are made with typing.TypeVar"),
+    ((3, 14), r"""\n.*\b(?:rt|tr?)["']""", "there are f-strings and no t-strings"),
+)
+
+
+def _newer_syntax(error: BaseException) -> _Advice:
+    if not isinstance(error, SyntaxError):
+        return None
+    said = f"{error.msg}\n{error.text or ''}"
+    told = (what for since, pattern, what in _NEWER if sys.version_info < since and re.search(pattern, said))
+    version = ".".join(map(str, sys.version_info[:2]))
+    return next(({"hint": f"This is Python {version}: {what}."} for what in told), None)
 
 
 def _lost_name(error: BaseException) -> _Advice:

@@ -6,6 +6,7 @@ import builtins
 import os
 import sys
 from importlib.machinery import ModuleSpec
+from io import StringIO
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,10 @@ if TYPE_CHECKING:
     class Shows(Protocol):
         """What display.py offers."""
 
+        captured: list[dict[str, Any]] | None
+
         def display(self, value: object, data: dict[str, Any] | None, display_id: str | None) -> None: ...
+        def show_figures(self) -> bool: ...
         def clear(self, wait: bool) -> None: ...
 
 
@@ -31,6 +35,7 @@ def install(display: Shows) -> None:
     global _display
     _display = display
     builtins.display = _FUNCTIONS["display"]  # type: ignore[attr-defined]
+    builtins.__sandbridge_shown__ = _shown  # type: ignore[attr-defined]
     sys.meta_path.append(_Finder())
     after_import("IPython.core.display_functions", lambda module: vars(module).update(_FUNCTIONS))
 
@@ -59,6 +64,12 @@ def display(
     for value in objs:
         _display.display(value, dict(value) if raw else None, display_id or None)
     return DisplayHandle(display_id) if display_id else None
+
+
+def _shown(value: object) -> None:
+    """A value of a cell that shows all."""
+    if value is not None:
+        display(value)
 
 
 def update_display(obj: Any, *, display_id: str, **options: Any) -> None:
@@ -90,6 +101,59 @@ _FUNCTIONS: dict[str, Any] = {
     "clear_output": clear_output,
     "publish_display_data": publish_display_data,
 }
+
+
+# ---- capture
+
+
+class RichOutput:
+    def __init__(self, data: dict[str, Any]) -> None:
+        self.data = data
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
+        return self.data
+
+
+class CapturedIO:
+    """What would have been printed and displayed."""
+
+    def __init__(self) -> None:
+        self.streams = StringIO(), StringIO()
+        self.shown: list[dict[str, Any]] = []
+
+    stdout = property(lambda self: self.streams[0].getvalue())
+    stderr = property(lambda self: self.streams[1].getvalue())
+    outputs = property(lambda self: [RichOutput(data) for data in self.shown])
+
+    def show(self) -> None:
+        print(self.stdout, end="")
+        print(self.stderr, end="", file=sys.stderr)
+        display(*self.outputs)
+
+    __call__ = show
+
+    def __str__(self) -> str:
+        return str(self.stdout)
+
+
+class capture_output:
+    """As that of IPython.utils.capture, and for `%%capture`, until `stop`."""
+
+    def __init__(self, stdout: bool = True, stderr: bool = True, display: bool = True) -> None:
+        self._kinds = stdout, stderr, display
+
+    def __enter__(self) -> CapturedIO:
+        now = self._before = sys.stdout, sys.stderr, _display.captured
+        made = CapturedIO()
+        parts = (
+            new if is_wanted else old for is_wanted, new, old in zip(self._kinds, (*made.streams, made.shown), now)
+        )
+        sys.stdout, sys.stderr, _display.captured = parts  # type: ignore[assignment]
+        return made
+
+    def __exit__(self, *_: object) -> None:
+        _display.show_figures()
+        sys.stdout, sys.stderr, _display.captured = self._before
 
 
 # ---- classes
@@ -271,39 +335,45 @@ def get_ipython() -> None:
     """There is no shell of IPython."""
 
 
-_EMPTY = ("IPython.core", "IPython.lib")
+class InteractiveShell:
+    """Of the shell, cells have the one option that notebooks set: "all" shows the value of each expression."""
+
+    ast_node_interactivity = "last_expr"
+
+
+_PACKAGES = ("IPython", "IPython.core", "IPython.lib", "IPython.utils")
+_MODULES: dict[str, tuple[str, ...] | None] = {
+    **dict.fromkeys(_PACKAGES, ()),
+    "IPython": ("get_ipython", "display"),
+    "IPython.core.getipython": ("get_ipython",),
+    "IPython.core.interactiveshell": ("InteractiveShell",),
+    "IPython.utils.capture": ("capture_output", "CapturedIO"),
+    "IPython.utils.io": ("capture_output", "CapturedIO"),
+    **dict.fromkeys(("IPython.display", "IPython.core.display", "IPython.lib.display"), None),
+}
 
 
 class _Finder:
     """Stands after all others: finds IPython only where it is not installed."""
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
-        if name not in (
-            "IPython",
-            "IPython.display",
-            "IPython.core",
-            "IPython.core.display",
-            "IPython.core.getipython",
-            "IPython.lib",
-            "IPython.lib.display",
-        ):
+        if name not in _MODULES:
             return None
-        return ModuleSpec(name, self, origin="built into cells", is_package=name in ("IPython", *_EMPTY))  # type: ignore[arg-type]
+        return ModuleSpec(name, self, origin="built into cells", is_package=name in _PACKAGES)  # type: ignore[arg-type]
 
     def create_module(self, spec: ModuleSpec) -> None:
         return None
 
     def exec_module(self, module: ModuleType) -> None:
-        module.__dict__.update(_contents(module.__name__))
+        names = _MODULES[module.__name__]
+        if names is None:
+            module.__dict__.update(_of_display())
+            return
+        found = {**globals(), "version_info": (9, 0, 0), "__version__": "9.0.0"}
+        module.__dict__.update({name: found[name] for name in (*names, "version_info", "__version__")})
 
 
-def _contents(name: str) -> dict[str, Any]:
-    if name == "IPython":
-        return {"get_ipython": get_ipython, "display": display, "version_info": (9, 0, 0), "__version__": "9.0.0"}
-    if name.endswith(".getipython"):
-        return {"get_ipython": get_ipython}
-    if name in _EMPTY:
-        return {}
+def _of_display() -> dict[str, Any]:
     shown = (DisplayHandle, DisplayObject, IFrame, FileLink)
     classes = {name: kind for name, kind in globals().items() if isinstance(kind, type) and issubclass(kind, shown)}
     showing = {

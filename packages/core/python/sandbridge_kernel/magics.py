@@ -22,7 +22,14 @@ _NEEDLESS = {
     "load_ext": "cells have no extensions",
     "reload_ext": "cells have no extensions",
     "autoreload": "use importlib.reload(module)",
-    "capture": "the output is shown",
+}
+_LINES = {
+    "cd": f"{NAME}.cd({{}})",
+    "pwd": "__import__('os').getcwd()",
+    **dict.fromkeys(("env", "set_env"), f"{NAME}.env({{}})"),
+    "who": f"print(*{NAME}.who({{}}))",
+    "who_ls": f"{NAME}.who({{}})",
+    "whos": f"{NAME}.whos({{}})",
 }
 _SHELL_MAGICS = frozenset(("system", "sx", "!"))
 _SCRIPTS = frozenset(("script", "bash", "sh", "python", "python3", "perl", "ruby"))
@@ -42,6 +49,7 @@ class Magic(NamedTuple):
     source: str
     note: str = ""
     takes_rest: bool = False  # it stands for the lines after it, too
+    at_end: str = ""  # a line after the last one
 
 
 def translated(line: str, rest: Sequence[str], is_first: bool, is_last: bool) -> Magic | str | None:
@@ -53,7 +61,7 @@ def translated(line: str, rest: Sequence[str], is_first: bool, is_last: bool) ->
         if command or name in _SHELL_MAGICS:
             return _shell("", command or words, f"{target.rstrip()} = ")
         made = _magic("", False, name, words, rest, is_last)
-        is_value = isinstance(made, Magic) and (name == "pwd" or (name == "env" and "=" not in words))
+        is_value = isinstance(made, Magic) and (name in ("pwd", "who_ls") or (name == "env" and "=" not in words))
         return Magic(f"{target} = {made.source}") if is_value else _not_here(f"%{name}")  # type: ignore[union-attr]
     if found := _SHELL.match(line):
         return _shell(found[1], found[2].strip())
@@ -91,17 +99,12 @@ def _magic(indent: str, is_cell: bool, name: str, words: str, rest: Sequence[str
         return Magic(f"{NAME}.write({path!r}, {body!r}, {words.startswith('-a')})", takes_rest=True)
     if is_cell and name.lower() in _SHOWN:
         return Magic(f"{NAME}.show({name.lower()!r}, {body!r})", takes_rest=True)
-    if not is_cell and name in ("cd", "pwd"):
-        move = (
-            f"__import__('os').chdir(__import__('os').path.expanduser({words!r})); " if name == "cd" and words else ""
-        )
-        return Magic(f"{indent}{move}__import__('os').getcwd()")
-    if not is_cell and name in ("env", "set_env") and (found := re.match(r"(\w+)[= ]\s*(.*)$", words)):
-        return Magic(f"{indent}__import__('os').environ[{found[1]!r}] = {found[2]!r}")
-    if not is_cell and name == "env" and re.fullmatch(r"\w*", words):
-        return Magic(
-            f"{indent}" + (f"__import__('os').environ[{words!r}]" if words else "dict(__import__('os').environ)")
-        )
+    if is_cell and name == "capture":
+        target = next((word for word in words.split() if word.isidentifier()), "_")
+        kinds = ", ".join(str(f"--no-{kind}" not in words) for kind in ("stdout", "stderr", "display"))
+        return Magic(f"{NAME}.capture({target!r}, {kinds})", at_end=f"{NAME}.stop()")
+    if not is_cell and (made := _LINES.get(name)):
+        return Magic(indent + made.format(repr(words)))
     if not is_cell and name == "run" and (found := re.match(r"(-i\s+)?(\S+\.py)\b(.*)$", words)):
         return Magic(f"{indent}{NAME}.run({found[2]!r}, {found[3].split()!r}, {bool(found[1])})")
     if not is_cell and (name in _SHELL_NAMES or name in _SHELL_MAGICS):

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import time
+from io import StringIO
 from typing import TYPE_CHECKING
+
+from . import ipython
+from .tables import outline
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -17,7 +22,9 @@ _MAX_LOOPS = 10**8
 _LONG_SECONDS = 0.2
 _UNITS = ((1, "s"), (1e-3, "ms"), (1e-6, "μs"), (1e-9, "ns"))
 
+_TOLD_CHARS = 80
 _started: tuple[float, float, float] | None = None
+_capturing: ipython.capture_output | None = None
 
 
 def start() -> None:
@@ -37,8 +44,11 @@ def _used() -> tuple[float, float]:
 
 
 def stop() -> None:
-    """Print the time since `start`, if it was called."""
-    global _started
+    """Print the time since `start`, if it was called, and end `capture`."""
+    global _started, _capturing
+    if _capturing is not None:
+        _capturing.__exit__()
+        _capturing = None
     if _started is None:
         return
     wall, (user, system) = time.perf_counter() - _started[2], _used()
@@ -47,6 +57,40 @@ def stop() -> None:
     print(
         f"CPU times: user {_span(user)}, sys: {_span(system)}, total: {_span(user + system)}\nWall time: {_span(wall)}"
     )
+
+
+def capture(target: str, *kinds: bool) -> None:
+    """`%%capture`: until `stop`, or the end of the cell."""
+    global _capturing
+    _capturing = ipython.capture_output(*kinds)
+    sys._getframe(1).f_globals[target] = _capturing.__enter__()  # noqa: SLF001
+
+
+def who(kinds: str, frame: FrameType | None = None) -> list[str]:
+    """`%who_ls`: the names that cells have made, of these kinds."""
+    names = (frame or sys._getframe(1)).f_globals  # noqa: SLF001
+    return sorted(
+        name
+        for name, value in names.items()
+        if not name.startswith(("_", "mcp"))
+        and name not in ("runtime", "LOADED_MCP_SERVERS")
+        and (not kinds or type(value).__name__ in kinds.split())
+        and not type(value).__module__.startswith(f"{__package__}.api")
+    )
+
+
+def whos(kinds: str) -> None:
+    """`%whos`."""
+    frame = sys._getframe(1)  # noqa: SLF001
+    rows = [("Variable", "Type", "Data/Info")]
+    for name in who(kinds, frame):
+        value = frame.f_globals[name]
+        told = outline(value) or (
+            f"n={len(value)}" if isinstance(value, (dict, list, set, tuple)) else str(value).replace("\n", "\\n")
+        )
+        rows.append((name, type(value).__name__, told if len(told) <= _TOLD_CHARS else f"{told[:_TOLD_CHARS]}…"))
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    print("\n".join(f"{name:{widths[0]}}   {kind:{widths[1]}}   {told}" for name, kind, told in rows))
 
 
 def timeit(statement: str, setup: str = "pass", number: int = 0, repeat: int = 7) -> None:
@@ -77,10 +121,14 @@ def shell(command: str, captured: bool = False) -> list[str] | None:
     if not which("python"):
         command = f'python() {{ {quote(sys.executable)} "$@"; }}\n{command}'
     bash = which("bash")
+    kept: dict[str, int] = {}
+    if captured or isinstance(sys.stdout, StringIO):  # both in order, as on a terminal
+        kept = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    done = subprocess.run(command, shell=True, executable=bash, text=True, **kept)  # type: ignore[call-overload]
     if captured:
-        done = subprocess.run(command, shell=True, executable=bash, stdout=subprocess.PIPE, text=True)
         return Lines(done.stdout.splitlines())
-    _tell(subprocess.run(command, shell=True, executable=bash).returncode)
+    print(done.stdout or "", end="")
+    _tell(done.returncode)
     return None
 
 
@@ -121,6 +169,24 @@ def run(path: str, words: list[str], with_names: bool) -> None:
     names.update({name: value for name, value in made.items() if not name.startswith("__")})
 
 
+def env(words: str) -> dict[str, str] | str | None:
+    """`%env`: all variables, the value of one, or a new value."""
+    words = _expanded(words, sys._getframe(1))  # noqa: SLF001
+    if found := re.match(r"(\w+)[= ]\s*(.*)$", words):
+        os.environ[found[1]] = found[2]
+        print(f"env: {found[1]}={found[2]}")
+        return None
+    return os.environ[words] if words else dict(os.environ)
+
+
+def cd(path: str) -> None:
+    """`%cd`; `-` is the folder before."""
+    left, path = os.getcwd(), _expanded(path.strip("\"'"), sys._getframe(1))  # noqa: SLF001
+    os.chdir(os.environ.get("OLDPWD", left) if path == "-" else os.path.expanduser(path or "~"))
+    os.environ["OLDPWD"] = left
+    print(os.getcwd())
+
+
 def write(path: str, text: str, adds: bool) -> None:
     """`%%writefile`."""
     with open(path, "a" if adds else "w", encoding="utf-8") as file:
@@ -130,8 +196,6 @@ def write(path: str, text: str, adds: bool) -> None:
 
 def show(kind: str, text: str) -> None:
     """`%%html` and its like."""
-    from . import ipython
-
     ipython.display(getattr(ipython, "SVG" if kind == "svg" else "HTML" if kind == "html" else kind.capitalize())(text))
 
 
@@ -152,6 +216,6 @@ def _expanded(command: str, frame: FrameType) -> str:
 
 def _span(seconds: float) -> str:
     for size, unit in _UNITS:
-        if seconds >= size:
+        if seconds >= size * 0.9995:  # what is written as 1,000 is one of the next unit
             return f"{seconds / size:.3g} {unit}"
     return f"{seconds / 1e-9:.3g} ns"

@@ -44,6 +44,7 @@ class Output:
         self.parts: deque[tuple[Stream, str]] = deque()  # (stream, text)
         self.chars = 0
         self.due = 0.0
+        self.has_shown = False  # this cell has shown something
         self.stderr_end = ""  # the end of what this cell wrote to stderr
         self.before_batch: Callable[[], None] | None = None  # set by capture.py
         # A cell writes to the descriptors by other ways: what is printed next has to follow that.
@@ -135,6 +136,7 @@ class Output:
             return
         if stream == "stderr":
             self.stderr_end = (self.stderr_end + text[-_END_CHARS:])[-_END_CHARS:]
+        self.has_shown = True
         for start in range(0, len(text), _FRAME_CHARS):
             piece = text[start : start + _FRAME_CHARS]
             self._channel.send({"type": "output", "cell": self._channel.cell, "stream": stream, "text": piece})

@@ -18,6 +18,7 @@ _FIRST_PROMPT = re.compile(r"\s*(?:>>> |In \[\d*\]: )")
 _CODE = re.compile(r"\s*(?:\w+ *=[^=]|(?:import|from|def|class|for|while|if|with|return|print|await|async)\b)")
 _ESCAPES = {"\\n": "\n", "\\t": "\t", "\\r": "", '\\"': '"', "\\'": "'", "\\\\": "\\"}
 _ESCAPED = re.compile(r"\\[ntr\"'\\]")
+_COMMAND = re.compile(r"[ \t]*(?:\w+ *= *)?[%!]")
 _MAX_CHARS = 1 << 20
 _STRING = re.compile(r"(?i:\b[rbfut]{1,2})?(\"\"\"|'''|\"|')")
 
@@ -108,12 +109,19 @@ def _translated_lines(text: str) -> Reading | str | None:
     if not re.search(r"^[ \t]*(?:[%!?]|\w+ *= *[%!]|[a-z3-]+[ \t]+[^\s=(])|\?[ \t]*$", text, re.M):
         return None
     outside = _code_mask(text)
-    lines, notes, at = [], [], 0
+    lines, notes, at, joined, at_end = [], [], 0, 0, []
     source = text.split("\n")
     for index, line in enumerate(source):
         begins = outside[at] if at < len(outside) else True
         at += len(line) + 1
-        rest = source[index + 1 :]
+        if joined:
+            joined -= 1
+            lines.append("")
+            continue
+        while begins and line.endswith("\\") and _COMMAND.match(line) and index + joined + 1 < len(source):
+            joined += 1
+            line = line[:-1] + source[index + joined]
+        rest = source[index + joined + 1 :]
         is_last = not any(one.strip() and not one.lstrip().startswith("#") for one in rest)
         is_first = not any(one.strip() for one in source[:index])
         made = translated(line, rest, is_first, is_last) if begins else None
@@ -124,9 +132,10 @@ def _translated_lines(text: str) -> Reading | str | None:
             continue
         lines.append(made.source)
         notes += [made.note] if made.note else []
+        at_end += [made.at_end] if made.at_end else []
         if made.takes_rest:
             break
-    return Reading("\n".join(lines), list(dict.fromkeys(notes)))
+    return Reading("\n".join(lines + at_end), list(dict.fromkeys(notes)))
 
 
 def _code_mask(text: str, escaped_newlines: bool = False) -> list[bool]:

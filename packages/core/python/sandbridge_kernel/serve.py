@@ -141,6 +141,10 @@ def serve_cells(
     install.install_modules()
     json.loads = like(json.loads, values.loads)
     signals.guard(interrupts)
+    sys.argv = ["sandbridge"]
+    if "" not in sys.path:
+        sys.path.append("")  # modules that a cell writes; after all others, whose names they may have
+    sys.dont_write_bytecode = True  # of one that is written twice in a second, it would be that of the first
     session = Session(channel, output, interrupts, new_loop)
     kept_modules.keep()
     ready(channel)

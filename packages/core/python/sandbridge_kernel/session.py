@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 _GRACE_SECONDS = 0.7
 _INTERRUPT_SECONDS = 1.6
 _WAIT = "await it in the cell that starts it"
+_KEPT_VALUES = 5
 _SHOWN_CHARS = 1 << 20  # of a text that does not fit into a frame
 
 
@@ -75,6 +76,8 @@ class Session:
         # Tasks that do not stop when cancelled: awaited and reported once.
         self._stubborn: set[asyncio.Task[Any]] = set()
         self._others: OtherLanguages | None = None
+        self._has_told = False  # what a semicolon does
+        self._values: dict[int, object] = {}  # of the last cells, by number
         self._read_notes: list[str] = []  # how the cell was read, if not as it stands
         self._ends = math.inf  # when an interrupted cell has to be over
         interrupts.loop_code, interrupts.loop_files = LOOP_CODE, LOOP_FILES
@@ -85,6 +88,8 @@ class Session:
         self._display.with_json = with_json
         self._output.take_over()
         self._output.stderr_end = ""
+        self._output.has_shown = False
+        self._display.captured = None
         self._output.due = 0.0  # its first line is sent at once: it may compute for long after it
         self._ensure_loop()
         self._ends = math.inf
@@ -146,10 +151,16 @@ class Session:
                 kept_modules.restore()
                 if notebook := sys.modules.get(f"{__package__}.notebook"):
                     notebook.stop()
-            if value is not None:
-                builtins._ = value  # type: ignore[attr-defined]
+            is_hidden = value is not None and self._compiler.is_silent
+            if is_hidden:
+                value = None
+            elif value is not None:
+                self._remember(number, value)
             # In the cell's context, where numpy keeps how it prints.
             shown = self._context.run(self._display.value, value)
+            if is_hidden and not self._has_told and not self._output.has_shown and not self._output.parts:
+                self._has_told = True
+                self._read_notes.append("The value of the last line is not shown, because `;` stands after it.")
             return {"status": "ok"} if shown is None else {"status": "ok", "value": shown}
         except SystemExit as error:
             return {"status": "ok"} if error.code in (None, 0) else _failure("error", error)
@@ -157,6 +168,14 @@ class Session:
             return _failure("interrupted", error)
         except BaseException as error:
             return _failure("error", error)
+
+    def _remember(self, number: int, value: object) -> None:
+        """As `_`, `__`, `___`, `_3` and `Out[3]`, of the last cells only: values may be large."""
+        names = vars(builtins)
+        names.update(___=names.get("__"), __=names.get("_"), _=value, Out=self._values)
+        self._values[number] = names[f"_{number}"] = value
+        if len(self._values) > _KEPT_VALUES:
+            del names[f"_{(oldest := next(iter(self._values)))}"], self._values[oldest]
 
     def _compiled(
         self, source: str, filename: str

@@ -31,6 +31,9 @@ def table(value: Any) -> dict[str, Any] | None:
         with sys.modules["polars"].Config(**options, **plain):
             text = "\n".join(line.rstrip() for line in str(value).split("\n"))
         cut = _cut(value.shape, options["tbl_rows"], options["tbl_cols"])
+    elif type(value).__module__ == "pandas.io.formats.style" and hasattr(value, "to_string"):
+        # A Styler. As HTML it is mostly its style.
+        return {"text/plain": value.to_string(delimiter="\t", max_rows=_ROWS, max_columns=_COLUMNS).rstrip("\n")}
     else:
         return None
     if hides_shape and not cut:

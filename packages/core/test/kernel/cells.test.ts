@@ -9,8 +9,17 @@ describe('a value', () => {
     const kernel = await startKernel()
     expect(await kernel.run('x = 20\nx + 22')).toMatchObject({ status: 'ok', value: plain('42') })
     expect(await kernel.run('_ + 1')).toMatchObject({ value: plain('43') })
+    expect(await kernel.value('_, __, Out[1], _2')).toBe('(43, 42, 42, 43)')
+    for (let more = 0; more < 5; more += 1) await kernel.value(`object()`)
+    expect(await kernel.value('_ is ___, list(Out), "_2" in dir(__builtins__)')).toBe('(False, [4, 5, 6, 7, 8], False)')
     expect((await kernel.run('None')).value).toBeUndefined()
     expect((await kernel.run('y = 3')).value).toBeUndefined()
+    const [first, second, shows] = [await kernel.run('8;'), await kernel.run('8;'), await kernel.run('print(1); 8;')]
+    expect([first.notes, second.notes, shows.notes]).toEqual([
+      [expect.stringMatching(/not shown.*`;`/)],
+      undefined,
+      undefined,
+    ])
     for (const code of ['7;', '("é", 7) ; # quiet', 'await __import__("asyncio").sleep(0, 7);', 'x = ";"\n(x,\n 1);'])
       expect(await kernel.run(code), code).not.toHaveProperty('value')
     expect(await kernel.value('"7;" # ;')).toBe("'7;'")
@@ -284,6 +293,14 @@ print('parent' if pid else 'child')`
     ),
   ).toBe('[1, 2]')
   expect(await kernel.value('2')).toBe('2')
+})
+
+it('a cell imports the module that it or an earlier one has written', async () => {
+  const kernel = await startKernel()
+  expect(await kernel.value('open("made_here.py", "w").write("V = 1")\nimport made_here\nmade_here.V')).toBe('1')
+  const again = 'open("made_here.py", "w").write("V = 2")\nimport importlib\nimportlib.reload(made_here).V'
+  expect(await kernel.value(again)).toBe('2')
+  expect(await kernel.value('import os\nos.unlink("made_here.py")\n__import__("sys").argv')).toBe("['sandbridge']")
 })
 
 it('a cell that takes modules out of Python, or uses their names, leaves the next one as it was', async () => {

@@ -81,7 +81,9 @@ class Rich:
     def _repr_json_(self): return {'a': 1}, {'meta': 'data'}
     def _repr_html_(self): raise RuntimeError('no HTML today')
 Rich()`
-    expect((await kernel.run(rich)).value).toEqual({
+    const found = await kernel.run(rich)
+    expect(found.stderr).toBe('Rich._repr_html_ failed: RuntimeError: no HTML today\n')
+    expect(found.value).toEqual({
       'text/plain': 'plain',
       'text/markdown': '**rich**',
       'image/png': 'iVBORw==',
@@ -89,7 +91,7 @@ Rich()`
     })
     const bundle = `
 class Bundle:
-    def _repr_mimebundle_(self, include=None, exclude=None): return {'text/plain': 'b', 'image/png': 'AAAA'}, {}
+    def _repr_mimebundle_(self, include, exclude, **_): return {'text/plain': 'b', 'image/png': 'AAAA'}, {}
 display(Bundle(), 7)
 type('Answers', (), {'__getattr__': lambda self, name: lambda *a: 'x'})`
     const outcome = await kernel.run(bundle)
@@ -302,6 +304,17 @@ def Config(**given):
       expect(failed.error!.values).toBe('frame = <DataFrame 1000 × 3: a, b, c>')
     })
   }
+})
+
+it('a styled data frame is shown as its text, not as the HTML of its style', async () => {
+  const kernel = await startKernel()
+  const code = `
+class Styler:
+    def _repr_html_(self): return '<style>'
+    def to_string(self, delimiter, max_rows, max_columns): return f'{max_rows}{delimiter}{max_columns}\\n'
+Styler.__module__ = 'pandas.io.formats.style'
+Styler()`
+  expect((await kernel.run(code)).value).toEqual({ 'text/plain': '60\t30' })
 })
 
 it('a data frame of pandas is shown as the options of the cell say, within our own limits', async () => {

@@ -131,9 +131,24 @@ it('a hint names the alternative to a missing module, a program or a home folder
 })
 
 it.each([
+  ["f-string: expecting '}'", 'print(f"{", ".join(a)}")', /Python 3\.9: .*quotes of an f-string/],
+  ["f-string: unmatched '['", "f'{a['b']}'", /quotes of an f-string/],
+  ["f-string: expecting '}'", "f'{a'", /^$/],
+  ['f-string expression part cannot include a backslash', `f"{'\\n'.join(a)}"`, /no backslash/],
+  ['invalid syntax', 'type Number = int', /without `type`/],
+  ['expected "("', 'def first[T](a: T): ...', /TypeVar/],
+  ['invalid syntax', 'x = t"{a}"', /no t-strings/],
+  ['invalid syntax', 'x = = 1', /^$/],
+])('a hint says what an older Python cannot read: %s, %s', async (message, line, hint) => {
+  const place = JSON.stringify([message, ['x.py', 1, 1, line]])
+  const code = `import sys, json\nsys.version_info = (3, 9, 1)\nraise SyntaxError(*json.loads(${JSON.stringify(place)}))`
+  expect((await (await startKernel()).run(code)).error!.hint ?? '').toMatch(hint)
+})
+
+it.each([
   ['ls', /`!ls`/],
-  ['Out[3]', /`_` is kept.*runtime\.output\(3\)/],
-  ['__', /`_` is kept/],
+  ['Out[3]', /as `_`.*runtime\.output\(3\)/],
+  ['__', /as `_`/],
   ['{"a": null}', /In Python it is None/],
   ['from google.colab import drive', /^google\.colab is only in Colab/],
   ['from mcp import ClientSession', /not the SDK/],

@@ -139,7 +139,14 @@ describe('a cell in another dress', () => {
     ['%run /tmp/sandbridge-run.py\nmade', /^6$/],
     ['seen = 7\n%run -i /tmp/sandbridge-run.py one two\nmade, told', /^\(6, \['one', 'two', 7\]\)$/],
     ['import os\n%cd /tmp\nos.getcwd()', /\/tmp/],
-    ['%env SB_X=1\nimport os\nos.environ["SB_X"]', /^'1'$/],
+    ['%env SB_X={name}\nimport os\nos.environ["SB_X"]', /^env: SB_X=py\n'py'$/],
+    ['x = %env LANG\nx', /^'C.UTF-8'$/],
+    ['import os\n%cd /\n%cd {os.sep}tmp\n%cd -\nos.getcwd()', /^\/\n\/.*tmp\n\/\n'\/'$/],
+    ['one = two = "a"\n%who str', /^name one two\n$/],
+    ['one = [1]\n%whos', /^Variable   Type   Data\/Info\nname       str    py\none        list   n=1\n$/],
+    ['%who_ls', /^\['name'\]$/],
+    ['!echo one \\\n  two\nprint(3)', /^one two\n3\n$/],
+    ['lines = !echo a; echo b >&2\nlines', /^\['a', 'b'\]$/],
     ['%env LANG', /^'C.UTF-8'$/],
     ['%env', /'LANG': 'C.UTF-8'/],
     ['len?', /built-in function len/],
@@ -153,7 +160,7 @@ describe('a cell in another dress', () => {
     ['x = %sx echo a\nx', /^\['a'\]$/],
     ['import os\np = %pwd\np == os.getcwd()', /^True$/],
     ['%xmode Plain\n%colors NoColor\n1', /^1$/],
-    ['x = 1\ncd /\n!pwd', /^\/\n$/],
+    ['x = 1\ncd /\n!pwd', /^\/\n\/\n$/],
     ['!echo a\nhead = [3]\ntail = [1]\nhead + tail', /^a\n\[3, 1\]$/],
   ])('a command of IPython does in a cell what it means: %j', async (code, shows) => {
     const kernel = await startKernel()
@@ -178,7 +185,7 @@ describe('a cell in another dress', () => {
     ['!pip list | head', /^runtime\.packages\(\) lists/],
     ['%pip show numpy', /^runtime\.packages\(\) lists/],
     ['t = %timeit -o 1', /%timeit is a command of IPython/],
-    ['%who', /%who is a command of IPython/],
+    ['%store x', /%store is a command of IPython/],
     ['x = 1\n%%time', /first line/],
     [`Here it is:\n${fence}python\n1\n${fence}`, /out of its fence/],
     [`${fence}bash\nls -l\n${fence}`, /fence says bash/],
@@ -204,6 +211,36 @@ describe('a cell in another dress', () => {
     const kernel = await startKernel()
     expect((await kernel.run('%%time\n1 / 0')).stdout).toMatch(/^CPU times/)
     expect((await kernel.run('%time 1')).stdout.match(/CPU times/g)).toHaveLength(1)
+  })
+
+  it('a cell captures what it would have shown, and a later one reads it', async () => {
+    const kernel = await startKernel()
+    const code = '%%capture made\nimport sys\nprint("a")\n!echo b\nprint("e", file=sys.stderr)\ndisplay(5)'
+    expect(await kernel.run(code)).toMatchObject({ status: 'ok', stdout: '', stderr: '' })
+    expect(await kernel.value('made.stdout, made.stderr, [one.data for one in made.outputs]')).toBe(
+      "('a\\nb\\n', 'e\\n', [{'text/plain': '5'}])",
+    )
+    const again = await kernel.run('made.show()')
+    expect([again.stdout, again.stderr, shown(again.frames).length]).toEqual(['a\nb\n', 'e\n', 1])
+    await kernel.run('%%capture\nprint("lost")\n1 / 0')
+    expect((await kernel.run('print("seen")')).stdout).toBe('seen\n')
+    const part =
+      'from IPython.utils.capture import capture_output\nwith capture_output() as made: print(1)\nmade.stdout'
+    expect(await kernel.value(part)).toBe("'1\\n'")
+  })
+
+  it('a cell shows all its values after the option of notebooks for that', async () => {
+    const kernel = await startKernel()
+    const start =
+      'from IPython.core.interactiveshell import InteractiveShell\nInteractiveShell.ast_node_interactivity = '
+    await kernel.run(`${start}"all"`)
+    const { frames, value } = await kernel.run('1\nNone\nawait __import__("asyncio").sleep(0, 2)\n3')
+    expect([shown(frames).map((one) => (one as { data?: unknown }).data), value]).toEqual([
+      [{ 'text/plain': '1' }, { 'text/plain': '2' }],
+      { 'text/plain': '3' },
+    ])
+    await kernel.run(`${start}"last_expr"`)
+    expect(shown((await kernel.run('1\n3')).frames)).toEqual([])
   })
 
   it('code that parses is never read in another way', async () => {
