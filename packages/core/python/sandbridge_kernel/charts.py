@@ -45,6 +45,10 @@ def install() -> None:
         after_import(name, change)
 
 
+def is_chart(value: Any) -> bool:
+    return any(is_a(value, *kind) for kind in _KINDS.items())
+
+
 def chart(value: Any) -> dict[str, Any] | None:
     """Returns the MIME bundle of a chart; None for any other value. Raises what the library says of an invalid chart."""
     if is_a(value, *_ALTAIR):

@@ -64,6 +64,21 @@ def _own_bundle(value: object) -> dict[Any, Any]:
     }
 
 
+def _shows_itself(value: object) -> bool:
+    """`_ipython_display_`, which displays in place of all reprs."""
+    method = getattr(type(value), "_ipython_display_", None)
+    if method is None or isinstance(value, type) or charts.is_chart(value):
+        return False
+    try:
+        method(value)
+    except NotImplementedError:
+        return False
+    except Exception as error:
+        print(f"{method.__qualname__} failed: {type(error).__name__}: {error}", file=sys.stderr)
+        return False
+    return True
+
+
 def _data(method: Callable[..., Any], value: object, **options: object) -> Any:
     """Returns the result of a rich repr; None if it fails, which is told: the plain repr follows."""
     try:
@@ -135,6 +150,8 @@ class Display:
 
     def display(self, value: object, data: dict[str, Any] | None, display_id: str | None) -> None:
         """Show a value, or the bundle `data` of one."""
+        if data is None and _shows_itself(value):
+            return
         self.show(bundle(value, self.with_json) if data is None else data, display_id)
         if data is None:
             self.show_media(value)
@@ -167,7 +184,7 @@ class Display:
     def value(self, value: object) -> dict[str, Any] | None:
         """Returns the bundle of a cell's last value; None if there is nothing to show."""
         # First the bundle, so that a figure that is the value itself is not shown twice.
-        is_told = value is None or figures.was_shown(value)
+        is_told = value is None or figures.was_shown(value) or _shows_itself(value)
         data = None if is_told or figures.is_artist(value) else bundle(value, self.with_json)
         self.show_media(value)
         if not self.show_figures() and data is None and not is_told:

@@ -2,7 +2,6 @@
 
 from binascii import a2b_base64
 from re import DOTALL, compile as pattern, match
-from typing import Any
 
 
 class Media:

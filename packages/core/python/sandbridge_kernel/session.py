@@ -140,6 +140,7 @@ class Session:
             body, last, statements, read = self._compiled(source, f"Cell {number}")
             self._read_notes = read
             self._static_check.check(statements, (body, last), f"Cell {number}")
+            self.namespace.pop("__warningregistry__", None)  # each cell is warned anew
             try:
                 if cell.is_async(body) or cell.is_async(last):
                     value, interrupted = self._await(cell.run_async(body, last, self.namespace))
@@ -253,7 +254,9 @@ class Session:
         tasks = asyncio.all_tasks(self._loop) - self._stubborn
         if not tasks:
             return []
-        for task in tasks:
+        # Generators that were left before their end: their `finally` runs.
+        closing = {task for task in tasks if type(task.get_coro()).__name__ == "async_generator_athrow"}
+        for task in tasks - closing:
             # What a later cell reads that awaits it.
             task.cancel(f"{_task_name(task)} was cancelled when the cell ended that had started it: {_WAIT}")
         pending = tasks
@@ -265,7 +268,9 @@ class Session:
         for task in tasks - pending:
             if not task.cancelled():
                 task.exception()  # retrieved, so that asyncio does not report it
-        names = sorted(_task_name(task) for task in tasks)
+        names = sorted(_task_name(task) for task in tasks if task not in closing)
+        if not names:
+            return []
         shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
         verb = "background task was" if len(tasks) == 1 else "background tasks were"
         notes = [f"{len(tasks)} {verb} cancelled when the cell ended: {shown}; {_WAIT}"]

@@ -295,6 +295,20 @@ print('parent' if pid else 'child')`
   expect(await kernel.value('2')).toBe('2')
 })
 
+it('a cell is warned of what an earlier one was warned of, once', async () => {
+  const kernel = await startKernel()
+  await kernel.run('import warnings\ndef old(): warnings.warn("old")')
+  for (const code of ['old(); old()', 'old()'])
+    expect((await kernel.run(code)).stderr.match(/UserWarning: old/g), code).toHaveLength(1)
+})
+
+it('an async generator that a cell leaves before its end runs its last part, unmentioned', async () => {
+  const kernel = await startKernel()
+  const code = 'async def two():\n  try: yield 1; yield 2\n  finally: print("closed")\nasync for x in two(): break'
+  const { stdout, notes } = await kernel.run(code)
+  expect([stdout, notes]).toEqual(['closed\n', undefined])
+})
+
 it('a cell imports the module that it or an earlier one has written', async () => {
   const kernel = await startKernel()
   expect(await kernel.value('open("made_here.py", "w").write("V = 1")\nimport made_here\nmade_here.V')).toBe('1')

@@ -97,6 +97,20 @@ type('Answers', (), {'__getattr__': lambda self, name: lambda *a: 'x'})`
     const outcome = await kernel.run(bundle)
     expect(displays(outcome.frames)).toEqual([{ 'text/plain': 'b', 'image/png': 'AAAA' }, { 'text/plain': '7' }])
     expect(Object.keys(outcome.value!)).toEqual(['text/plain'])
+    const itself = `
+class Itself:
+    def __init__(self, fails=False): self.fails = fails
+    def __repr__(self): return 'plain'
+    def _ipython_display_(self): print('itself', 1 / (not self.fails))
+display(Itself()); display(Itself(True))
+Itself()`
+    const own = await kernel.run(itself)
+    expect([own.stdout, own.stderr, own.value, displays(own.frames)]).toEqual([
+      'itself 1.0\nitself 1.0\n',
+      'Itself._ipython_display_ failed: ZeroDivisionError: division by zero\n',
+      undefined,
+      [{ 'text/plain': 'plain' }],
+    ])
   })
 
   it('a long container is wrapped into lines, at any depth, and remains valid Python', async () => {
