@@ -1,4 +1,6 @@
-// The start of a server as one in a jail, or an error: one that must be jailed never runs without.
+// Converts the start of a server to a start inside a jail, or fails: a server that must be jailed never runs without.
+// A maker is what makes the jail (bubblewrap, podman, docker); the view, what the server sees of the file system. A
+// publisher's entry (from a registry) opens nothing, nor does a planted link, which the jailed server may have made.
 import { chmod, chown, rm } from 'node:fs/promises'
 import path from 'node:path'
 import type { ClientContext, Environment } from '@sandbridge/core/config/settings'

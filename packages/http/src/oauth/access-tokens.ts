@@ -1,4 +1,5 @@
-// Checks access tokens that are JWTs (RFC 9068): of a configured issuer, for this bridge, not expired.
+// Checks access tokens that are JWTs: issued by a configured authorization server, for this bridge, and not expired.
+// Many servers, such as Entra, Auth0 and Keycloak, do not give them the type of RFC 9068.
 import type { errors as JoseErrors, JWTPayload } from 'jose'
 import type { Log } from '@sandbridge/core/util'
 import { BearerRefusal } from './bearer-refusal.ts'
