@@ -15,8 +15,7 @@ interface PropertySchema {
 
 /**
  * Parses `--week 47`, `--week=47`, `--dry` and `--no-dry`. `auto` takes `week` (ISO 8601), `day`, `month`, `year` or
- * `date`
- * from the time in `zone`; the year beside `--week auto` is that of the week, unless there is a month.
+ * `date` from the time in `zone`; the year beside `--week auto` is that of the week, unless there is a month.
  * @throws BridgeError TOOL_ARGUMENTS_INVALID that names the parameter and the allowed values
  */
 export function parseArguments(

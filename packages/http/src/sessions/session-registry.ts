@@ -82,9 +82,9 @@ export class SessionRegistry {
 }
 
 /**
- * Ends sessions without variables first, then those that their holder calls expendable, and no others. Of other
- * users, it is one who has most: more than the user who asks, and for a session with variables so many more that no
- * fewer are left.
+ * Ends sessions without variables first, then those that their holder calls expendable, and no others. Of other users,
+ * it is one who has most: more than the user who asks, and for a session with variables so many more that no fewer are
+ * left.
  * @param all least recently used first
  */
 function makeRoom(all: readonly HeldSession[], asking: string | undefined, problem: string, setting: string): void {

@@ -51,8 +51,7 @@ function withReasons(servers: readonly Pick<Unsearched, 'name' | 'reason'>[]): s
 
 /**
  * Those of `unsearched` to tell a session about: each broken one once, and again after it has worked in between, or in
- * a
- * search that names it; others every time. @param within all servers of the search
+ * a search that names it; others every time. @param within all servers of the search
  */
 export function unsearchedNews(
   told: Set<string>,

@@ -73,8 +73,7 @@ export interface FoundProgram {
 
 /**
  * Every program is started by what this returns. Windows looks in the working folder first, maybe somebody else's:
- * there
- * a name becomes a full path, or one in the system's folder, at which the start says that it is missing.
+ * there a name becomes a full path, or one in the system's folder, at which the start says that it is missing.
  * @param env the whole environment of the program @param extensions of what can be started on Windows
  */
 export function foundProgram(
