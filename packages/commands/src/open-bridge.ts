@@ -14,11 +14,7 @@ import { OWN_TERMINAL, reportFailure, type Terminal, visible } from '@sandbridge
 /** The exit code of a command that did its work without the servers of an invalid file. */
 const UNREAD = 1
 
-/**
- * Tells of config files that cannot be read, and sets the exit code for them.
- * @param remembersEngine whether `auto` may take what it took last time, and check that meanwhile
- * @throws BridgeError CONFIG_INVALID naming every invalid setting
- */
+/** Tells of unreadable config files, sets the exit code. @throws BridgeError CONFIG_INVALID with every setting */
 export async function openBridge(
   changed: Partial<Settings>,
   ask?: AskInput,

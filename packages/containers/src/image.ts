@@ -114,10 +114,7 @@ export async function inspectImage(command: EngineName, name: string): Promise<I
   return { id: inspected.Id, volumes: Object.keys(Volumes ?? {}), environment: Env ?? [] }
 }
 
-/**
- * Adds the registry to a name without one. Podman would ask on the terminal which one is meant, and there is no
- * terminal here. Docker's rule applies: the first part is a registry if it contains a dot or a port, or is localhost.
- */
+/** Adds the registry, for which podman would ask. By Docker's rule a first part with a dot or a port is one. */
 export function fullImageName(name: string): string {
   const [first = '', ...rest] = name.split('/')
   if (rest.length > 0 && (/[.:]/.test(first) || first === 'localhost')) return name

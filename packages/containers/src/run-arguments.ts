@@ -99,9 +99,8 @@ function mountArgument({ source, target, mode }: MountedFolder): string {
 }
 
 /**
- * Replaces each volume that the image declares, which would be a writable folder on the host's disk, with an empty
- * folder, unless a mount of ours is there. If a mount of ours is below it, it cannot be read-only, or the engine could
- * not create the mount point; it then belongs to root, which cells never run as.
+ * Replaces each volume of the image, a writable folder on the host's disk, with an empty folder, unless a mount of ours
+ * is there. With one below, it cannot be read-only; it then belongs to root, which cells never run as.
  */
 function volumeArguments(options: RunOptions): string[] {
   const { imageVolumes } = options

@@ -12,10 +12,7 @@ interface Condition {
   op: 'SCMP_CMP_MASKED_EQ'
 }
 
-/**
- * The profile as JSON, for the machine's own architecture alone. Unless the engine counts all memory of a container
- * (`countedMemory`), it also refuses memory that cannot be counted from inside.
- */
+/** For the machine's own architecture. Unless the engine counts all memory, refuses what cannot be counted. */
 export function seccompProfile(countedMemory: boolean): string {
   return JSON.stringify({
     defaultAction: 'SCMP_ACT_ERRNO',

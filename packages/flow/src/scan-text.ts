@@ -110,10 +110,7 @@ function classOfOther(code: number): number {
   return found
 }
 
-/**
- * Hashes are polynomials of the letters at a secret point, modulo a prime. Modulo a power of two, there are pairs of
- * texts that have the same hash at every point (Thue-Morse), and a server could prepare them.
- */
+/** Polynomials at a secret point modulo a prime: modulo a power of two, texts can be made to collide. */
 const MODULUS = 2 ** 31 - 1
 /** A hash times a point is a whole number that a double holds. */
 const MAX_POINT = 2 ** 21

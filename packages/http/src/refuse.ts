@@ -15,11 +15,7 @@ interface RefuseOptions {
   close?: boolean
 }
 
-/**
- * Sends the whole response at once, but ends it only when the request has arrived. Closing a connection while its
- * client sends resets it, and the client would report the reset instead of the response. Further request data is
- * discarded.
- */
+/** Sends the response at once, ends it when the request is here: closing earlier would reset the connection. */
 export function refuse(
   response: ServerResponse,
   status: number,

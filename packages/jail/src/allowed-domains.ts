@@ -26,9 +26,7 @@ interface Pattern {
   port: number | undefined
 }
 
-/**
- * Parses `*`, `example.com`, `*.example.com`, addresses, with or without `:PORT`. @throws BridgeError CONFIG_INVALID
- */
+/** Parses `*`, `example.com`, `*.example.com`, addresses, with `:PORT` or not. @throws BridgeError CONFIG_INVALID */
 export function allowedDomains(lists: DomainLists): AllowedDomains {
   const allowed = lists.allowedDomains.map((entry) => parse(entry))
   const denied = (lists.deniedDomains ?? []).map((entry) => parse(entry))

@@ -26,10 +26,7 @@ import { type JailStart, refuseTooMuch, viewFor } from './view.ts'
 const HOME_FOLDERS = /^(?:XDG_\w+|TMPDIR)$/
 const MAX_REFUSALS_TOLD = 20
 
-/**
- * @param context folder of a server without `cwd`, and inherited variables
- * @throws BridgeError UPSTREAM_JAIL_UNAVAILABLE, CONFIG_INVALID; ErrnoException for a missing command
- */
+/** @param context folder, variables @throws BridgeError UPSTREAM_JAIL_UNAVAILABLE, CONFIG_INVALID; ErrnoException */
 export async function openJail(
   { name, isPublishers }: Pick<ServerDefinition, 'name' | 'isPublishers'>,
   server: StdioServer & { sandbox: ServerSandbox },

@@ -89,11 +89,7 @@ function load(): NativeKernel {
 
 let forkServer: string | undefined
 
-/**
- * Returns the arguments of python3 for a fork server with `slotCount` slots. They do not contain the kernel's code,
- * which is read while that Python starts. Loaded once, like the kernel: another version may be installed meanwhile.
- * @throws what node:fs throws
- */
+/** Arguments of python3 for a fork server, without the kernel's code. Loaded once. @throws as node:fs */
 export function forkServerArguments({ id, slotCount }: { id: string; slotCount: number }): string[] {
   forkServer ??= programOf([...INIT_FILES, FORK_SERVER_FILE], 'serve()')
   return ['-I', '-B', '-c', forkServer, `id=${id} slots=${slotCount}`]

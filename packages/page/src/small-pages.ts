@@ -12,10 +12,7 @@ export function openingPage(action: string): string {
   return html('Sandbridge', '', `${form}<script>${SUBMIT}</script>`)
 }
 
-/**
- * Forwards to the page, with the key after `#`, which no server gets. A redirect would not work: along one from another
- * site, a browser sends no strict cookie.
- */
+/** Forwards with the key after `#`, which no server gets. A redirect from another site sends no strict cookie. */
 export function enteringPage(address: string): string {
   return html('Sandbridge', `<meta http-equiv="refresh" content="0;url=${escaped(address)}">`, '<p>Opening…</p>')
 }

@@ -326,9 +326,8 @@ export class CellPermissions implements CellGate {
   }
 
   /**
-   * The server whose text an answer can trust: the only one that the model has read, and the only reason of the
-   * question. Where that text also says where something goes, no answer for good is offered at this very moment. With
-   * several users, only whoever runs the bridge trusts a server.
+   * The server whose text an answer can trust: the only one that the model has read, and the only reason. Not for good
+   * while that text says where something goes; of several users, only whoever runs the bridge trusts.
    */
   #trustOffered(group: readonly Asked[]): TrustedText | undefined {
     if (this.#cell.origin.user !== undefined) return undefined

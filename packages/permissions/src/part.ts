@@ -17,10 +17,7 @@ export const gateOf: GatesPart['gateOf'] = (permissions, cell, policy) => new Ce
 /** How rules name it. */
 const APP = { server: 'sandbridge', tool: 'show_app', annotations: {}, definition: '', isProjects: false }
 
-/**
- * Only rules about flows count; presets are about what changes something. @param author its server, if any
- * @throws BridgeError PERMISSION_DENIED where they deny such a call, or ask about it: no client is asked here
- */
+/** Only rules about flows count: presets are about changes. @throws BridgeError PERMISSION_DENIED; asks nobody */
 export function refuseApp({ rules, flow: preset }: Policy, shown: string, flow: FlowFacts, author?: string): void {
   const aboutFlows = rules.filter(({ condition }) => condition?.usesFlow === true)
   // The name counts as a destination.

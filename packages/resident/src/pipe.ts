@@ -27,9 +27,7 @@ export function dialPipe(socket: Socket, file: string, onOpen: () => void): void
   })
 }
 
-/**
- * Writes the file of a pipe for a listening server. @param admit proved sockets @returns its name @throws as node:fs
- */
+/** Writes a pipe's file for a server. @param admit proved sockets @returns its name @throws as node:fs */
 export function makePipe(server: Server, file: string, admit: (socket: Socket) => void): string {
   const name = `\\\\.\\pipe\\sandbridge-${randomBytes(16).toString('hex')}`
   const secret = randomBytes(SECRET_BYTES)

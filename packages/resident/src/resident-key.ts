@@ -120,10 +120,7 @@ export function nameOfKey(text: string): string {
   return textName(text).slice(0, 20)
 }
 
-/**
- * Whether this is what holds without the variable. Many clients start servers with HOME, PATH and a few others only, as
- * MCP's own packages do.
- */
+/** Whether this holds without the variable: many clients start servers with HOME, PATH and few others. */
 function isUsual(name: string, value: string, home: string): boolean {
   switch (name) {
     case 'TMPDIR':
@@ -148,20 +145,14 @@ export function usualVariables(): Record<string, string> {
   return { XDG_RUNTIME_DIR: runtime, DBUS_SESSION_BUS_ADDRESS: `unix:path=${runtime}/bus` }
 }
 
-/**
- * The folders that PATH leads to for each engine, and for the Python of bubblewrap. A desktop and a shell have another
- * PATH, which mostly leads to the same ones.
- */
+/** Where PATH leads to for each engine, and bubblewrap's Python. A desktop and a shell differ in PATH only. */
 function programs(search: string | undefined): string[][] {
   const engines = ENGINES.map((name) => [...findPlaces(name, search).keys()])
   // Only bubblewrap runs cells with a Python of this machine, whose packages they see.
   return engines.at(-1)!.length === 0 ? engines : [...engines, [...findPlaces('python3', search).keys()]]
 }
 
-/**
- * Of its first client's PATH, only the folders that count. In any other, that client could put what the resident then
- * runs for all of them, now or later.
- */
+/** Of the first client's PATH, only what counts: elsewhere it could put what the resident runs for all. */
 function residentPath(search: string | undefined, counts: string[][] | undefined): string {
   if (!counts) return withUsualFolders(search)
   const folders = (search ?? '').split(path.delimiter).filter((folder) => path.isAbsolute(folder))
@@ -169,10 +160,7 @@ function residentPath(search: string | undefined, counts: string[][] | undefined
   return withUsualFolders(found.join(path.delimiter))
 }
 
-/**
- * What confines this process on Linux: one in a sandbox does not share with those outside. On Windows, whether it has
- * the rights of an administrator, who alone may list this folder: the same user has them in some windows only.
- */
+/** What confines this process on Linux; on Windows, whether it may list what only administrators may. */
 function walls(): unknown {
   if (process.platform === 'win32') {
     try {

@@ -57,10 +57,7 @@ export function makeRunFolder(place: ResidentPlace): void {
   if (isKeptOut(place)) throw new Error(`this process may not write to ${folder}`)
 }
 
-/**
- * Whether the system keeps this process from writing to the user's own folder. One that it confines to other folders,
- * such as with Seatbelt on macOS, would leave its walls through a resident that runs outside of them.
- */
+/** Whether this process is kept from the user's folder: by a resident it would leave its walls (Seatbelt). */
 export function isKeptOut({ folder, log }: Pick<ResidentPlace, 'folder' | 'log'>): boolean {
   // Takes a tenth of the time: a resident leaves a log. Never waits for a reader, nor follows a link, maybe open.
   const { O_WRONLY, O_NONBLOCK, O_NOFOLLOW } = fs.constants

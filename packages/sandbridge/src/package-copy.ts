@@ -32,10 +32,7 @@ const KEPT_UNUSED_MS = 86_400_000
 /** The client has been answered by then. */
 const REPAIR_AFTER_MS = 2_000
 
-/**
- * Makes the copy of this installation, and keeps it while this process runs. @returns its program's folder, if it has
- * one
- */
+/** Makes and keeps a copy of this installation while this process runs. @returns its program's folder, if any */
 export function copiedProgram(): string | undefined {
   if (isCopy()) keep(PACKAGE_ROOT)
   else if (import.meta.dirname === path.join(PACKAGE_ROOT, 'dist') && !isReadOnly()) {

@@ -61,10 +61,7 @@ async function actionFor(all: readonly Done[], now: string): Promise<PlannedUndo
   return text === undefined ? 'delete' : 'restore'
 }
 
-/**
- * Undoes all of applyInit, last change first: an unchanged file byte for byte, else only our changes. What cannot be
- * undone stays recorded, with its backup.
- */
+/** Undoes applyInit, last change first, and only our changes in changed files. The rest stays recorded. */
 export async function undoInit(
   place: HostPaths,
 ): Promise<{ restored: string[]; deleted: string[]; skipped: SkippedEntry[] }> {

@@ -20,9 +20,8 @@ export function withoutDoubles(found: readonly FoundServer[]): ServerDefinition[
 }
 
 /**
- * Assigns unique names in order of precedence: the first keeps its name, then `name@client`, `name@client-2`. An equal
- * definition of the same name is a duplicate. A name is also taken when it only resembles a more trusted server's, in
- * Python or to a person: `github` beside the user's `GitHub`.
+ * Unique names in order of precedence: `name`, `name@client`, `name@client-2`. An equal definition of the same name is
+ * a duplicate. A name that resembles a more trusted server's is taken, too.
  */
 export function placeDefinitions(found: readonly ServerDefinition[]): FoundServer[] {
   const byConfiguredName = new Map<string, FoundServer[]>()

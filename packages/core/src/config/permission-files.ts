@@ -52,9 +52,7 @@ export class PermissionFiles {
     this.#warn = warn
   }
 
-  /**
-   * The rules in force; undefined: all is allowed. @throws BridgeError CONFIG_INVALID with the place of every problem
-   */
+  /** The rules in force; undefined: all is allowed. @throws BridgeError CONFIG_INVALID with every problem */
   async read(found: readonly FoundServer[] = []): Promise<Policy | undefined> {
     const { stateDir, permissions: preset, flow, profile } = this.#settings
     this.#isRead = false
@@ -100,10 +98,7 @@ export class PermissionFiles {
 
 const NO_RULES: RulesOfFile = { rules: [], mask: [], trust: [] }
 
-/**
- * @param skip is told of what is no file, such as a pipe, and has no rules then: in a project it must not stop us.
- * @throws BridgeError CONFIG_INVALID with file, line and column of every problem
- */
+/** @param skip is told of what is no file, such as a pipe, which has no rules. @throws BridgeError CONFIG_INVALID */
 export async function readRulesFile(
   files: ConfigFileSystem,
   origin: Origin,

@@ -10,10 +10,7 @@ import type { Program, StartedProgram } from './provider.ts'
 export const jails = new Part<JailsPart>('jails of servers')
 
 interface JailsPart {
-  /**
-   * @param context folder of a server without `cwd`, and inherited variables
-   * @throws BridgeError UPSTREAM_JAIL_UNAVAILABLE, CONFIG_INVALID; ErrnoException for a missing command
-   */
+  /** @param context folder, variables @throws BridgeError UPSTREAM_JAIL_UNAVAILABLE, CONFIG_INVALID; ErrnoException */
   openJail: (
     definition: Pick<ServerDefinition, 'name' | 'isPublishers'>,
     server: StdioServer & { sandbox: ServerSandbox },

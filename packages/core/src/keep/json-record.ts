@@ -18,9 +18,8 @@ export interface RecordOptions<T> {
   /** Spaces for each level; none for what only bridges read. */
   indent?: number
   /**
-   * How to treat a damaged document. `empty`, for data that can be found out again, treats it as missing. Otherwise an
-   * error names the record and says what to do, and the document stays unchanged; with `setAside`, its text counts as
-   * missing, and a change keeps a copy of it.
+   * A damaged document: `empty` treats it as missing; otherwise an error says what to do, and it stays unchanged. With
+   * `setAside`, it counts as missing, and a change keeps a copy.
    */
   damaged: 'empty' | { record: string; hint: string; code?: ErrorCode; onDamaged?: () => void; setAside?: SetAside }
 }

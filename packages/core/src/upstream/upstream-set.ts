@@ -151,8 +151,7 @@ export class UpstreamSet {
   }
 
   /**
-   * Resources and templates, asked each time. @param onCut the list is too long @throws BridgeError UPSTREAM_*,
-   * TOOL_FAILED
+   * Resources and templates, asked each time. @param onCut of a long list @throws BridgeError UPSTREAM_*, TOOL_FAILED
    */
   listResources(server: string, signal?: AbortSignal, onCut?: OnCut): Promise<UpstreamResource[]> {
     return this.#use(server, signal, (connection) => listResources(connection, signal, this.#loggedCut(server, onCut)))

@@ -18,10 +18,7 @@ const SIZES: Readonly<Record<string, string>> = { tmp: '64Mi', workspace: '128Mi
 export const FILE_BYTES = 128 * MIB
 /** Ends a pod that no bridge removes. */
 const DEADLINE_S = 24 * 60 * 60
-/**
- * How long a pod outlives an unreachable node. An ordinary pod, lost with its connection, need not wait the usual five
- * minutes: the bridge has noticed sooner. A pod that outlives bridges is usable again when its node is back.
- */
+/** How long it outlives an unreachable node: not at all, unless it outlives bridges, and its node comes back. */
 const LOST_NODE_S = { ordinary: 20, durable: 300 }
 const LOST_NODE_TAINTS = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable']
 /** All data of the channel is also written to the node's container log. */

@@ -24,9 +24,7 @@ export async function readRecord(logs: Logs, filter: RecordFilter, limit: number
   return found
 }
 
-/**
- * Runs by the beginning of an id (also a cell's or call's). @throws BridgeError TOOL_ARGUMENTS_INVALID, STATE_NOT_FOUND
- */
+/** Runs by the beginning of an id. @throws BridgeError TOOL_ARGUMENTS_INVALID, STATE_NOT_FOUND */
 export async function runsNamed(logs: Logs, text: string): Promise<string[]> {
   const id = text.toLowerCase()
   if (!/^[0-9a-f]{4,16}$/.test(id)) {

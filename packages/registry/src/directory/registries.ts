@@ -78,9 +78,7 @@ export class Registries {
     })
   }
 
-  /**
-   * The matching servers, best first; earlier registries win. @throws BridgeError REGISTRY_UNREADABLE without a copy
-   */
+  /** Matching servers, best first; earlier registries win. @throws BridgeError REGISTRY_UNREADABLE without a copy */
   async find(query: string, { limit, ...options }: FindOptions): Promise<Found> {
     const { copies, notes } = await this.#refreshAll(options)
     const ranked = new Map<string, { one: CopiedServer; registry: string; score: number }>()

@@ -73,9 +73,8 @@ export class OpenRequests {
   }
 
   /**
-   * Forgets a request that its client has cancelled: no later resident makes it, and its end is not told. A resident
-   * that is connected may still answer it, which the client ignores. A handshake cannot be cancelled. The answer to a
-   * request that the client was told is still expected: a second one must not reach the client.
+   * Forgets a cancelled request: no later resident makes it. Not a handshake, nor one whose answer the client was told:
+   * a second one must not reach it.
    */
   #cancelled(params: unknown): void {
     if (!isRecord(params) || params['requestId'] === undefined) return

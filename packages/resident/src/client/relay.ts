@@ -202,11 +202,7 @@ export class Relay {
     }, this.#pingMs).unref()
   }
 
-  /**
-   * The resident accepts connections and says nothing. Unless it works, it loses its name, so no client comes to it any
-   * more. It is not killed: its process id may be another's by now. It ends when it finds its name gone.
-   * @returns whether it stays
-   */
+  /** The resident says nothing. Unless it works, it loses its name, finds that, and ends. @returns whether it stays */
   async #displace(socket: Socket, holder: bigint | undefined, since: number): Promise<boolean> {
     const { home } = this.#options.place
     const { bytesRead } = socket

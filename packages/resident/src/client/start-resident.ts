@@ -36,10 +36,7 @@ function usualOnes(): Record<string, string> {
   return existsSync(path.join(usual['XDG_RUNTIME_DIR']!, 'bus')) ? usual : {}
 }
 
-/**
- * @param onFailed it has ended instead of running, with this exit code; one that another was faster than has not failed
- * @throws what node:fs and node:child_process throw
- */
+/** @param onFailed it ended, not because another was faster @throws as node:fs and node:child_process */
 export function startResident(
   { context, key, place }: { context: ClientContext; key: ResidentKey; place: ResidentPlace },
   onFailed: (code: number | undefined) => void,

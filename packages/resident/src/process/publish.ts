@@ -69,10 +69,8 @@ export async function publish(
 const STARTED_MS = 60_000
 
 /**
- * Removes the folders of residents that were killed, also while they started: no client with the same settings may ever
- * come. Whoever lives listens there; a process id says less, because another process may have it by now. On another
- * machine that has the same home folder, whoever lives cannot be heard from here.
- * @param keep gets each before it is removed
+ * Removes the folders of killed residents, also of starting ones: no client like theirs may ever come. Whoever lives
+ * listens there; a process id may be another's, and another machine cannot be heard. @param keep gets each before
  */
 export async function removeKilled({ folder }: ResidentPlace, keep: (home: string) => void): Promise<void> {
   for (const name of unpublishedHomes(folder)) {

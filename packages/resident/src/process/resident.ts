@@ -299,10 +299,7 @@ export class Resident {
     return open
   }
 
-  /**
-   * Waits for the cells that run, and for those behind them in their sessions. Each has its own time limit, which a
-   * question to the user pauses. So one is stuck once none has ended for as long as that.
-   */
+  /** Waits for all cells. Each has a limit, which questions pause: one is stuck once none ended for so long. */
   async #cellsEnd(): Promise<void> {
     let fewest = Infinity
     let until = 0

@@ -69,10 +69,7 @@ function redirectOf(from: URL, { status, headers }: Response, method: string): U
   return to.origin === from.origin && (method === 'GET' || status >= 307) ? to : undefined
 }
 
-/**
- * Addresses that the MCP server names. Its own origin and what the user's entry names may be anywhere.
- * @throws AuthorizationError
- */
+/** Addresses that the MCP server names; its own and the entry's may be anywhere. @throws AuthorizationError */
 export function assertMayName(url: URL, { url: own, signIn, oauth }: AskOptions['server']): void {
   const { issuer, authServerMetadataUrl, authorizationUrl, tokenUrl }: SignInClient = signIn ?? oauth ?? {}
   const named = [own, issuer, authServerMetadataUrl, authorizationUrl, tokenUrl]

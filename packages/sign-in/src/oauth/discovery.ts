@@ -173,11 +173,7 @@ function covers(resource: string, { origin, pathname }: URL): boolean {
   return its.origin === origin && withSlash(pathname).startsWith(withSlash(its.pathname))
 }
 
-/**
- * RFC 8414 section 3.1, and OpenID Connect Discovery 1.0 section 4, in the order of MCP; then with the path in front,
- * and at last without it, as some MCP servers name themselves in place of their authorization server. Its issuer is
- * checked at all of them.
- */
+/** RFC 8414, 3.1, OpenID Connect Discovery, 4, in MCP's order; then other paths that servers name. All checked. */
 function placesOf(address: string): string[] {
   const { origin, pathname } = new URL(address)
   const path = pathname.replace(/\/$/, '')

@@ -28,10 +28,7 @@ export function findSetting(name: string): NamedSetting {
   )
 }
 
-/**
- * @param text as in the variable; undefined removes it @returns the file's path, and whether it has changed
- * @throws BridgeError TOOL_ARGUMENTS_INVALID, CONFIG_INVALID, STATE_UNWRITABLE
- */
+/** @param text undefined removes it @returns the file, and whether it has changed @throws BridgeError */
 export async function editSetting(
   setting: NamedSetting,
   text: string | undefined,

@@ -38,10 +38,7 @@ const DEFAULT_LIMIT = 5
 const MAX_LIMIT = 100
 /** How many tools of each wording are fused, when there are several. */
 const FUSED = 50
-/**
- * A tool that fits less than half as well as the best is not shown, unless that is a guess: a model reads each line in
- * every later turn. Recall at 5 falls by at most 0.01, an answer by a third (section `catalog` of the bench).
- */
+/** A tool that fits half as well as the best is left out, unless that is a guess (bench `catalog`). */
 const NEAR = 0.5
 /** Who asks for more tools than this wants to see what there is. */
 const BROAD = 5

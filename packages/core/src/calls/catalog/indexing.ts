@@ -46,9 +46,7 @@ export class Indexing {
     this.#log = log
   }
 
-  /**
-   * Lists all of `records` again, a few at a time. A server's failure does not reject. @throws BridgeError CANCELLED
-   */
+  /** Lists all of `records` again, a few at a time; failures do not reject. @throws BridgeError CANCELLED */
   async everyOne(records: readonly ServerRecord[], watch: IndexingWatch): Promise<void> {
     const queue = [...records]
     const work = async (): Promise<void> => {
@@ -69,8 +67,7 @@ export class Indexing {
   }
 
   /**
-   * Lists all of `records` that were never listed or have changed, except recent failures. Waits for them for `waitMs`,
-   * and longer while no tool of any is known. A server's failure does not reject: the record holds the reason.
+   * Lists what is new or changed of `records`. Waits `waitMs`, longer while no tool of any is known.
    * @throws BridgeError CANCELLED
    */
   async inBackground(records: readonly ServerRecord[], waitMs: number, signal?: AbortSignal): Promise<void> {

@@ -49,10 +49,7 @@ function withReasons(servers: readonly Pick<Unsearched, 'name' | 'reason'>[]): s
   return firstOf(servers.map(described), MAX_SHOWN)
 }
 
-/**
- * Those of `unsearched` to tell a session about: each broken one once, and again after it has worked in between, or in
- * a search that names it; others every time. @param within all servers of the search
- */
+/** Those of `unsearched` to tell a session: broken ones once, again if they worked, or a search names them. */
 export function unsearchedNews(
   told: Set<string>,
   within: readonly string[],

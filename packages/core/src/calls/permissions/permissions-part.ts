@@ -86,10 +86,7 @@ export interface CellGate {
   refuseDenied(tool: CatalogTool, args?: Arguments): void
   /** The arguments to send: exactly those judged and shown. @throws BridgeError PERMISSION_DENIED, CANCELLED */
   admit(tool: CatalogTool, given: Arguments, call: Cancellable): Promise<Admitted>
-  /**
-   * The same call after a sign-in or a page: not counted or asked about again, unless the model has read more.
-   * @throws BridgeError PERMISSION_DENIED when the rules deny it by now
-   */
+  /** The same call after a sign-in: not counted or asked again, unless the model read more. @throws BridgeError */
   admitAgain(tool: CatalogTool, admitted: Admitted, call: Cancellable): Promise<Admitted>
   /** Judges the calls found in a cell, asks about all at once. @returns the refusals that are certain */
   foresee(calls: readonly SeenToolCall[], signal: AbortSignal): Promise<(BridgeError | undefined)[]>

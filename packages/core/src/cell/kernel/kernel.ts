@@ -40,10 +40,7 @@ export class Kernel {
     this.cellCount = channel.sandbox.durable?.left?.number ?? 0
   }
 
-  /**
-   * Waits for the kernel of a started sandbox; on failure, disposes of it. `log`: invalid frames.
-   * @throws BridgeError SANDBOX_START_FAILED, _TIMEOUT, _BUSY, _ENGINE_MISSING, PROTOCOL_VERSION_MISMATCH
-   */
+  /** Waits for the kernel, or disposes of its sandbox. @throws BridgeError SANDBOX_*, PROTOCOL_VERSION_MISMATCH */
   static async attach(
     sandbox: Sandbox,
     readyTimeoutMs = sandbox.startTimeoutMs ?? READY_TIMEOUT_MS,

@@ -43,10 +43,7 @@ interface FillContext extends ExpandContext {
 const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/
 const HEADER_VALUE = /^[\t\r\n ]*[\t\x20-\x7e\x80-\xff]*[\t\r\n ]*$/
 
-/**
- * A definition's transport with every placeholder, `envFile`, `inheritEnv` and `~/` filled in.
- * @throws BridgeError CONFIG_INVALID that names a missing variable, input or file.
- */
+/** A transport without placeholders, with `envFile` and `inheritEnv`. @throws BridgeError CONFIG_INVALID */
 export function expandTransport(definition: ServerDefinition, given: ExpandContext): StdioServer | RemoteServer {
   const { transport } = definition
   const secrets = new Set<string>()

@@ -54,10 +54,7 @@ function isOff(entry: ServerEntry): boolean {
 
 const RESTRICTING = 'permissions includeTools excludeTools sandbox sandboxEnabled disabled enabled shared'.split(' ')
 
-/**
- * The reason to skip an entry with an unknown field that was meant to restrict the server: ignored, it would leave all
- * allowed. Others are ignored, and so is `_disabled`. @param isOwn misspelt names count as well
- */
+/** Why to skip an entry: an unknown field was meant to restrict it. @param isOwn misspelt names count, too */
 export function whyUnrestricted(entry: ServerEntry, isOwn: boolean): { reason: string; field?: string } | undefined {
   if (isOwn && isGiven(entry.shared) && typeof entry.shared !== 'boolean')
     return { reason: 'has a field shared that is neither true nor false', field: 'shared' }

@@ -2,10 +2,7 @@
 
 export const REPLACEMENT = '[redacted]'
 
-/**
- * Texts that occur in the base64 (RFC 4648, both alphabets) of any text with this secret: one for each of its positions
- * in a group of three, without what it shares with its neighbours.
- */
+/** What occurs in the base64 of any text with this secret, for each of its positions in a group of three. */
 export function base64Forms(secret: string): string[] {
   const bytes = Buffer.from(secret)
   return [0, 1, 2].flatMap((before) => {

@@ -105,10 +105,7 @@ export function settingContext(env: Record<string, string | undefined>, machine:
   }
 }
 
-/**
- * A variable wins over settings.json; a blank one is missing. MCP_BRIDGE_TIMEOUT is at most MCP_BRIDGE_MAX_TIMEOUT.
- * @throws BridgeError CONFIG_INVALID that names every setting with an invalid value, the value, and what is allowed.
- */
+/** A variable wins over settings.json; a blank one is missing. @throws BridgeError CONFIG_INVALID with each problem */
 export function readSettings(
   variables: Record<string, string | undefined>,
   machine: Machine = {},

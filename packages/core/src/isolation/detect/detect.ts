@@ -216,9 +216,8 @@ function needsEngine({ image, ociRuntime, cpus }: Settings): boolean {
 }
 
 /**
- * Returns the first running and usable provider: rootless engines and bubblewrap before a rootful engine. Otherwise one
- * that must be started first, but only if nothing else isolates as well.
- * @param prefersEngine a rootful engine before bubblewrap
+ * The first usable one that runs: rootless engines and bubblewrap before a rootful engine (`prefersEngine`: after). One
+ * that must be started only if nothing else isolates as well.
  */
 export async function firstUsable(probes: readonly Promise<Candidate>[], prefersEngine = false): Promise<Choice> {
   const passedOver: PassedOver[] = []

@@ -10,10 +10,7 @@ export interface MountedFolder {
   mode: 'ro' | 'rw'
 }
 
-/**
- * @param own the bridge's folders, with its programs and credentials: none may be in it, or around it
- * @throws BridgeError CONFIG_INVALID for such a folder, or none
- */
+/** @throws BridgeError CONFIG_INVALID for no folder, or one with, in or around the bridge's `own` */
 export async function resolveMount(
   mount: { path: string; mode: 'ro' | 'rw' },
   own: readonly string[],

@@ -21,10 +21,7 @@ interface ReadMasker {
   meanings(text: string): readonly string[]
 }
 
-/**
- * What masks for the readers of these sessions, if anything. One that names a session with each call could use a token
- * in any of them, so it gets tokens that no session has.
- */
+/** What masks for the readers of these sessions. One that names sessions gets tokens that none has. */
 export function maskerFor({ maskers }: Bridge, sessions: Sessions): ReadMasker | undefined {
   if (!maskers) return undefined
   const { only } = sessions

@@ -30,9 +30,8 @@ const SERVER_INSTRUCTIONS =
   'files, web, databases, repositories, issues, messages, browsers and whatever else they offer.'
 
 /**
- * Searched by clients that defer definitions. The servers are named here: clients cache a prompt from its tools on.
- * @param behind the configured servers: see `serversBehind`
- * @param text what the server says of itself, where it does not offer code
+ * Searched by clients that defer definitions. Servers are named here, as clients cache prompts from tools on.
+ * @param behind see `serversBehind` @param text of the server itself, where it offers no code
  */
 export function serverInstructions(behind = '', text = SERVER_INSTRUCTIONS): string {
   return [text, behind].filter(Boolean).join(' ')
@@ -49,11 +48,7 @@ export const RUN_PYTHON_TOOL_WITH_SESSION = {
   },
 }
 
-/**
- * Adds the annotations: under `readonly` no call changes anything outside the sandbox, unless a host folder is mounted
- * writable. A tool without annotations counts as destructive (MCP 2025-11-25, Tools, ToolAnnotations), which is correct
- * in all other cases.
- */
+/** Under `readonly` no call changes what is outside, unless a folder is writable. Without: destructive (MCP). */
 export function marked<T extends object>(tool: T, { permissions, mount }: Pick<Settings, 'permissions' | 'mount'>): T {
   const isReadOnly = permissions === 'readonly' && mount?.mode !== 'rw'
   return isReadOnly ? { ...tool, annotations: { readOnlyHint: true } } : tool

@@ -8,10 +8,8 @@ export type SessionWork<T> = (session: Session, newHandle?: NewHandle) => Promis
 
 export interface Sessions {
   /**
-   * Runs `work` in the session of `handle`, else in the conversation's own or a new one.
-   * @param program of a client that is never given a handle: its calls share a session
-   * @param work can ask for the new handle
-   * @throws BridgeError SESSION_UNKNOWN, SESSION_LIMIT, and what `work` throws
+   * Runs `work`, which may ask for a new handle, in the session of `handle`, else in the conversation's or a new one.
+   * @param program its calls share a session @throws BridgeError SESSION_UNKNOWN, SESSION_LIMIT, as `work`
    */
   use<T>(handle: string | undefined, work: SessionWork<T>, program?: string): Promise<T>
   /** The session of all requests; missing where a client names a session with each call. */

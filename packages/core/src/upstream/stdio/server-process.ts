@@ -45,10 +45,7 @@ export interface ProcessKeeper {
   end(child: ChildProcess): Promise<void>
 }
 
-/**
- * @param context folder of a server without `cwd`, and inherited variables @param launch what to start around it
- * @throws NodeJS.ErrnoException for a missing folder or an invalid command line
- */
+/** @param context folder and variables @param launch what to start around it @throws NodeJS.ErrnoException */
 export function spawnServer(
   server: StdioServer,
   { cwd, env: inherited }: Pick<ClientContext, 'cwd' | 'env'>,

@@ -38,10 +38,7 @@ export function isInProfile(folder: string, profile: string): boolean {
   }
 }
 
-/**
- * Creates a folder and its parents. Node's `recursive` reports a misleading ENOENT on a read-only disk, and never
- * returns in /proc. @throws what node:fs throws
- */
+/** Creates a folder and its parents; Node's `recursive` reports a wrong ENOENT, and never returns in /proc. */
 export async function makeFolder(folder: string, mode: number): Promise<void> {
   const make = () =>
     promises.mkdir(folder, { mode }).then(

@@ -21,10 +21,7 @@ function usualFolders(platform = process.platform): string[] {
   return [...folders, '~/.local/bin'].map((folder) => folder.replace(/^~/, homedir()))
 }
 
-/**
- * Full paths of all programs of this name: in PATH order, then usual folders; on Windows `.exe` only. Synchronous: the
- * first cell waits, and asynchronous access would queue behind the bridge's code.
- */
+/** Full paths of all programs of this name, in PATH order, then usual folders; on Windows `.exe`. Synchronous. */
 export function findPrograms(name: string, platform = process.platform): string[] {
   return [...findPlaces(name, process.env['PATH'], platform).values()]
 }

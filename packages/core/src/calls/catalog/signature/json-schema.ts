@@ -21,10 +21,7 @@ export function isNever(schema: unknown): boolean {
   return schema === false || (isRecord(schema) && isRecord(schema['not']) && Object.keys(schema['not']).length === 0)
 }
 
-/**
- * Follows `$ref`. One to another document, nothing or itself gives `{}`, which allows anything. Keywords beside it stay
- * and win (JSON Schema 2020-12, 8.2.3.1). @param budget the steps that are left
- */
+/** Follows `$ref`; `{}` where none can be. Keywords beside it win (2020-12, 8.2.3.1). @param budget of steps */
 export function resolve(value: unknown, root: unknown, budget = { left: MAX_RESOLVING }): Schema {
   let schema = asSchema(value)
   for (let steps = 0; typeof schema['$ref'] === 'string'; steps += 1) {

@@ -29,10 +29,7 @@ export interface Parameter {
 /** The parameters of a tool: required ones first, otherwise in schema order. Positional arguments use this order. */
 export interface Signature {
   parameters: Parameter[]
-  /**
-   * Whether a call may pass other arguments by keyword: only where the schema says so, or names none. Without
-   * `additionalProperties` they are allowed, but most servers ignore them: a misspelt keyword would seem to work.
-   */
+  /** Whether other keywords may be passed: where the schema says so, or names none. Most servers ignore them. */
   open: boolean
   /** Whether the schema certainly forbids others, also in a call that is sent as it is. */
   closed: boolean

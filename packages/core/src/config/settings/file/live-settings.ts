@@ -9,10 +9,7 @@ import { readSettingsFile, settingsFile } from './load-settings.ts'
 export interface LiveSettings {
   /** Settings that are live have their value as of the last refresh; all others keep the value of the start. */
   settings: Settings
-  /**
-   * Reads settings.json again if it may have changed. @returns a sentence for each setting that waits for a start
-   * @throws BridgeError CONFIG_INVALID while the file is invalid: as with rules, a mistake must not loosen anything
-   */
+  /** Reads settings.json if it may have changed. @returns what waits for a start @throws BridgeError CONFIG_INVALID */
   refresh: () => Promise<string[]>
 }
 
