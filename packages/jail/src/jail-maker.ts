@@ -70,7 +70,7 @@ async function withImage(engine: Engine, image: string): Promise<ContainerJail |
 /** Whether a container can run programs of this machine: it prints the word in a file that is mounted. */
 async function withOwnPrograms(engine: Engine): Promise<ContainerJail | string> {
   if (process.platform !== 'linux')
-    return `${engine.command} needs an image with programs for Linux: set \`sandbox.image\` or MCP_BRIDGE_JAIL=image`
+    return `${engine.command} needs an image with programs for Linux: set \`sandbox.image\` or the setting servers.jailImage`
   const root = await rootFolders()
   const made = await ensureRootImage(engine, root)
   if ('reason' in made) return made.reason

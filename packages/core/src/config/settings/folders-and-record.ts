@@ -49,6 +49,17 @@ export const FOLDER_SETTINGS = {
     folder('~/MCPs', ({ home }) => path.join(home, 'MCPs')),
     { onlyVariable: 'settings.json is in that folder' },
   ),
+  cacheDir: setting(
+    'http.cacheDir',
+    'MCP_BRIDGE_CACHE_DIR',
+    'The folder for cached data, which can be deleted.',
+    folder('the cache folder of your system', standardCacheDir),
+    { onlyVariable: 'a start needs that folder before it reads settings.json' },
+  ),
+} as const
+
+/** Of bridges that serve several users. */
+export const USER_SETTINGS = {
   userCellSeconds: setting(
     'http.userSeconds',
     'MCP_BRIDGE_HTTP_LIMITS=userSeconds',
@@ -72,12 +83,5 @@ export const FOLDER_SETTINGS = {
         /^postgres(ql)?:\/\/\S+$/.test(given) && URL.canParse(given.replace('@/', '@socket/')) ? given : undefined,
     ),
     { secret: true },
-  ),
-  cacheDir: setting(
-    'http.cacheDir',
-    'MCP_BRIDGE_CACHE_DIR',
-    'The folder for cached data, which can be deleted.',
-    folder('the cache folder of your system', standardCacheDir),
-    { onlyVariable: 'a start needs that folder before it reads settings.json' },
   ),
 } as const

@@ -37,7 +37,7 @@ export const SERVER_SETTINGS = {
   upstreams: setting(
     'servers.upstreams',
     'MCP_BRIDGE_KUBERNETES=servers',
-    'Where stdio servers run: `local` (child processes) or `pods` (one pod each, with the image of the entry, else `MCP_BRIDGE_JAIL=image`).',
+    'Where stdio servers run: `local` (child processes) or `pods` (one pod each, with the image of the entry, else that of `servers.jailImage`).',
     choice(['local', 'pods'], 'local'),
   ),
   allowSelfServer: setting(

@@ -10,7 +10,7 @@ import { DEFAULT_MEMORY_BYTES } from '../../util/default-memory.ts'
 import { isLoopback } from '../../util/net/loopback.ts'
 import { CELL_SETTINGS, OUTPUT_SETTINGS } from './cells.ts'
 import { type FileSettings, givenValues, type Values, variableOf } from './given-texts.ts'
-import { FOLDER_SETTINGS, OBSERVABILITY_SETTINGS } from './folders-and-record.ts'
+import { FOLDER_SETTINGS, OBSERVABILITY_SETTINGS, USER_SETTINGS } from './folders-and-record.ts'
 import { SANDBOX_SETTINGS } from './sandbox.ts'
 import { PERMISSION_SETTINGS, SERVER_SETTINGS, SIGN_IN_SETTINGS } from './servers.ts'
 import { parse, type Setting, type SettingContext } from './setting-kinds.ts'
@@ -26,7 +26,8 @@ export const SETTING_GROUPS = {
   Permissions: PERMISSION_SETTINGS,
   'Sign-in': SIGN_IN_SETTINGS,
   Observability: OBSERVABILITY_SETTINGS,
-  'Folders and users': FOLDER_SETTINGS,
+  Folders: FOLDER_SETTINGS,
+  HTTP: USER_SETTINGS,
 } as const
 
 /** All settings, by their name in {@link Settings}. */
@@ -39,6 +40,7 @@ export const SETTINGS = {
   ...SIGN_IN_SETTINGS,
   ...OBSERVABILITY_SETTINGS,
   ...FOLDER_SETTINGS,
+  ...USER_SETTINGS,
 } as const
 
 export type SettingTable = Readonly<Record<string, Setting<unknown>>>
