@@ -20,7 +20,10 @@ const ISOLATION = [
 ].flatMap((words) => words.split(' '))
 /** Engines also mount /proc/sys read-only: some kernels let the owner of a namespace write settings there. */
 const NO_FURTHER = '--disable-userns --ro-bind /proc/sys /proc/sys'.split(' ')
-/** Only the needed devices: the memory of terminals, and of mappings of /dev/zero, is not counted. */
+/**
+ * Only the devices that are needed: terminals use kernel memory that is not counted, and so does a shared mapping of
+ * /dev/zero.
+ */
 const DEVICES = [
   '--perms 0755 --size 65536 --tmpfs /dev',
   ...['null', 'full', 'random', 'urandom'].map((name) => `--dev-bind /dev/${name} /dev/${name}`),
@@ -80,7 +83,11 @@ export function writableFolders(projects: boolean): [path: string, mebibytes: nu
   ]
 }
 
-/** The arguments of bwrap up to the command. `seccomp`: a filter on descriptor 3; `forks`: for a fork server. */
+/**
+ * Returns the arguments of bwrap up to the command. With `seccomp`, the filter comes on descriptor 3. With `forks`,
+ * they are for a process that forks sandboxes (packages/core/python/sandbox_fork_server.py): it can create namespaces,
+ * and has mount points for each sandbox's own /proc and writable folders.
+ */
 export function bubblewrapArguments(
   { binds }: SystemFiles,
   {

@@ -1,5 +1,6 @@
 // Control groups for sandboxes, where the host lets this user create them: cgroup v2 counts everything against its
-// memory and process limits (Linux, Documentation/admin-guide/cgroup-v2.rst, "Delegation").
+// memory and process limits (Linux, Documentation/admin-guide/cgroup-v2.rst, "Delegation"). Without them, only the
+// sandbox's own limits apply.
 import { access, constants, mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -16,7 +17,10 @@ const NAME = /^sandbridge-(\d+)-/
 const REMOVE_TRIES = 50
 const REMOVE_AGAIN_MS = 20
 
-/** The folder for new cgroups, without those of killed bridges; undefined if this user can write to none. */
+/**
+ * Finds the folder for new cgroups: the nearest one above this process that its user can write to and that contains no
+ * process. Removes empty cgroups that a killed bridge left there. @returns undefined if there is no such folder
+ */
 export async function findCgroupParent(
   root = '/sys/fs/cgroup',
   membershipFile = '/proc/self/cgroup',

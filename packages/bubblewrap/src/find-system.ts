@@ -33,7 +33,10 @@ export interface BubblewrapProbe {
   remarks?: string[]
 }
 
-/** What the kernel and cells need. Some Pythons lack half of the library, as Debian's python3-minimal does. */
+/**
+ * What the kernel imports, and cells expect of any Python: some are built without a library, or lack half of the
+ * standard library, as Debian's python3-minimal does.
+ */
 const NEEDED =
   'ctypes asyncio json resource select socket subprocess fcntl zlib array binascii math struct unicodedata ' +
   'ast inspect threading signal selectors tempfile hashlib random datetime decimal csv pickle importlib.metadata'
@@ -46,7 +49,11 @@ for name in "${NEEDED}".split():
     except Exception as error: lacks.append(str(getattr(error, "name", None) or name))
 print('{"version": "%d.%d", "platform": "%s", "lacks": "%s"}' % (sys.version_info[:2] + (getattr(sys.implementation, "_multiarch", ""), " ".join(lacks))))`
 
-/** Probes bubblewrap with the Pythons of this machine, or takes remembered `answers`. Changes nothing. */
+/**
+ * Probe bubblewrap with the Pythons of this machine. Starts a few short processes; changes nothing.
+ * @param answers remembered answers of earlier starts; missing: try everything
+ * @param hostPackages whether cells see the packages of this machine's Python
+ */
 export async function findHostSystem(answers?: RememberedAnswers, hostPackages = false): Promise<BubblewrapProbe> {
   const bubblewraps = findBubblewraps()
   if (typeof bubblewraps === 'string') return { verdict: bubblewraps }

@@ -1,5 +1,6 @@
 // Controls one process that forks sandboxes (packages/core/python/sandbox_fork_server.py). It forks a limited number,
-// as they share random values (addresses, string hash seed), and exits after the last. If it exits early, all end.
+// so that few sandboxes share its random values (addresses, string hash seed). It exits after its last sandbox; if it
+// exits early, all its sandboxes end.
 import { type ChildProcess, spawn } from 'node:child_process'
 import type { Socket } from 'node:net'
 import { createInterface } from 'node:readline'
@@ -211,7 +212,11 @@ function endOf(code: number): ForkedEnd {
 
 // Finds a sandbox's process id on this machine. The fork server knows only the id in its own namespace.
 
-/** Finds the process of a PID namespace. @param root bubblewrap's id @param innerPid its id in there */
+/**
+ * Finds the first process of a PID namespace.
+ * @param root process id of bubblewrap, whose child forks sandboxes
+ * @param innerPid id of the process in the namespace of that child
+ */
 async function findForked(root: number, innerPid: number): Promise<number | undefined> {
   for (const server of await childrenOf(root)) {
     for (const pid of await childrenOf(server)) {

@@ -25,7 +25,10 @@ export class ForkServers {
     if (this.#reason === undefined) this.#current ??= new ForkServer(begin())
   }
 
-  /** Whether the started fork server is ready. Gives up one that failed, so that the next can start. */
+  /**
+   * Resolves with whether the started fork server is ready. Gives up one that failed, so that the next can be started
+   * with other options.
+   */
   async isUp(): Promise<boolean> {
     try {
       await this.#current?.up
@@ -36,7 +39,10 @@ export class ForkServers {
     }
   }
 
-  /** Forks a sandbox; undefined if that fails. @param begin the options for a new fork server */
+  /**
+   * Fork a sandbox. Resolves with undefined if that fails.
+   * @param begin returns the options for a new fork server
+   */
   async fork(begin: () => ForkServerOptions, options: ForkOptions): Promise<Sandbox | undefined> {
     if (this.#reason !== undefined) return undefined
     try {

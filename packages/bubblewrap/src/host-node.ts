@@ -8,7 +8,10 @@ import type { SystemFiles } from './system-files.ts'
 const FOLDER = '/opt/node/bin'
 const PRESENT = /^\/(usr|lib|lib32|lib64|libx32|bin)\//
 
-/** Adds a Node that works in a sandbox of this system; returns the system unchanged if none does. */
+/**
+ * Adds a Node to the system; returns the system unchanged if none works.
+ * @param works tells whether a program runs in a sandbox of this system
+ */
 export async function withNode(
   system: SystemFiles,
   works: (system: SystemFiles, program: string) => Promise<boolean>,

@@ -65,7 +65,11 @@ interface Answer {
   libraries: string[]
 }
 
-/** Every usable python3 in PATH order. @param asUser command that becomes the sandbox's user, if another */
+/**
+ * Returns every usable python3, in PATH order.
+ * @param asUser command that becomes the sandbox's user; empty if that is the current user
+ * @param answers remembered answers of earlier starts; missing: ask every Python
+ */
 export async function findHostPythons(asUser: readonly string[], answers?: RememberedAnswers): Promise<HostPythons> {
   const candidates = findPrograms('python3')
   if (candidates.length === 0) return { pythons: [], reasons: ['python3 is not installed'] }
@@ -99,7 +103,10 @@ export async function findHostPythons(asUser: readonly string[], answers?: Remem
   return { pythons, reasons }
 }
 
-/** A virtual environment needs its links in PATH; any other Python is started by its file. */
+/**
+ * Links in PATH exist in the sandbox only inside its folders. A virtual environment needs its links; any other Python
+ * is started by its file.
+ */
 function asSeenInside({ executable, real, hops, isVirtual, ...answer }: Answer, folders: string[]): HostPython {
   const packages = answer.packages.filter((place) => isThere(place, folders))
   if (!isVirtual) return { executable: real, folders, packages, links: [] }
@@ -107,7 +114,10 @@ function asSeenInside({ executable, real, hops, isVirtual, ...answer }: Answer, 
   return { executable, folders, packages, links: outside.map((hop) => [hop, real]) }
 }
 
-/** Folders of libraries outside the system and the Python: of Nix's store, of Homebrew, else the file's. */
+/**
+ * Returns the folders of libraries that lie neither in a system's own nor in those of the Python: an entry of Nix's
+ * store; what Homebrew has installed, since its libraries are found through links; else the folder of the file.
+ */
 export function libraryTrees(libraries: readonly string[], folders: readonly string[]): string[] {
   const known = ['/usr', '/lib', '/lib32', '/lib64', '/libx32', ...folders]
   const trees = libraries

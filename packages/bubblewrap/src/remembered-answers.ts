@@ -1,5 +1,6 @@
-// Remembers what programs of this machine reported, so that the first cell waits for one process, not several. An
-// answer holds while the program's file is unchanged. Scripts are always asked: their answer may depend on anything.
+// Remembers between starts what programs of this machine reported, so that the first cell waits for one process instead
+// of several in sequence. An answer is valid while the program's file is unchanged. Scripts are always asked, since
+// their answer may depend on anything.
 import { closeSync, openSync, readFileSync, readSync, realpathSync, statSync } from 'node:fs'
 import path from 'node:path'
 import type { CommandResult } from '@sandbridge/core/util/process'
@@ -16,7 +17,9 @@ interface Entry {
   stdout: string
 }
 
-/** Synchronous: an asynchronous read would queue behind the bridge's code, which loads meanwhile. */
+/**
+ * Reads synchronously: the bridge loads its code meanwhile, and each asynchronous disk access would queue behind that.
+ */
 export class RememberedAnswers {
   readonly #folder: string
   #entries: Map<string, Entry> | undefined
@@ -25,7 +28,12 @@ export class RememberedAnswers {
     this.#folder = path.join(cacheDir, 'programs')
   }
 
-  /** The program's output, from memory or by `run`. @param question all that the answer depends on */
+  /**
+   * Returns the program's output, from memory or by running it.
+   * @param question identifies the question, with everything besides the program that the answer depends on
+   * @param run runs the program
+   * @param mayKeep tells whether the output will be the same next time
+   */
   async ask(
     question: string,
     program: string,

@@ -13,7 +13,10 @@ export interface SystemFiles {
   environment: Readonly<Record<string, string>>
 }
 
-/** The part of this machine's system that this Python needs. @param hostPackages cells see its packages */
+/**
+ * Returns the part of this machine's system that this Python needs.
+ * @param hostPackages whether cells see the packages that are installed for it, and what those do at Python's start
+ */
 export function hostFiles({ executable, folders, packages, links }: HostPython, hostPackages: boolean): SystemFiles {
   const binds = [
     '--ro-bind',
@@ -35,7 +38,10 @@ const OWN_PLACES = ['/proc', '/dev', '/sys', '/run', '/tmp', '/workspace', '/pro
 /** PATH that engines set if the image sets none. */
 const IMAGE_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
-/** The system of an image. @param targets mount points of this machine's folders, in place of the image's */
+/**
+ * Returns the system of an image.
+ * @param targets mount points of this machine's folders; they replace what the image has there
+ */
 export async function imageFiles(
   image: { id: string; folder: string; environment: readonly string[] },
   targets: readonly string[],
@@ -48,7 +54,11 @@ export async function imageFiles(
   return { id: image.id, binds, python: 'python3', environment: { PATH: IMAGE_PATH, ...Object.fromEntries(entries) } }
 }
 
-/** Entry by entry: the root is the sandbox's own. bwrap would follow a link out of it, so links are made anew. */
+/**
+ * Mounts entry by entry: the root itself belongs to the sandbox, which creates mount points in it. bwrap would follow a
+ * link to a file of this machine, so links are created anew to resolve inside the sandbox. No link is created on the
+ * path to a mount point of ours.
+ */
 async function bindsOf(root: string, folder: string, own: readonly string[]): Promise<string[]> {
   const entries = await readdir(`${root}${folder}`, { withFileTypes: true })
   const parts = await Promise.all(entries.map((entry) => bindsOfEntry(root, folder, entry, own)))

@@ -32,7 +32,10 @@ export interface Distribution {
   baseUrl: string
 }
 
-/** The distribution of the installed `pyodide` package. @param mirror URL of its files, ending in `/` */
+/**
+ * Returns the distribution of the installed `pyodide` package.
+ * @param mirror URL of a folder with its files, with a trailing `/`
+ */
 export async function installedDistribution(mirror?: string): Promise<Distribution> {
   const folder = path.dirname(createRequire(import.meta.url).resolve('pyodide/package.json'))
   const read = (name: string): Promise<string> => readFile(path.join(folder, name), 'utf8')
@@ -64,7 +67,11 @@ export function isInDistribution(requirement: string, lock: LockFile): boolean {
   }
 }
 
-/** The packages of these names with their dependencies. @throws BridgeError CONFIG_INVALID */
+/**
+ * Returns the packages of these names, with all their dependencies.
+ * @param requirements such as `numpy` or `numpy==2.4.6`
+ * @throws BridgeError CONFIG_INVALID that names the requirement and the available packages
+ */
 export function resolvePackages(requirements: readonly string[], lock: LockFile): LockedPackage[] {
   const found = new Map<string, LockedPackage>()
   const add = (name: string, wanted: string): void => {
@@ -90,7 +97,10 @@ export function resolvePackages(requirements: readonly string[], lock: LockFile)
   return [...found.values()]
 }
 
-/** The wheels, from `folder` or downloaded. @throws BridgeError CONFIG_INVALID for a wrong hash */
+/**
+ * Returns the wheels of these packages, from `folder` or else downloaded.
+ * @throws BridgeError CONFIG_INVALID for a file that cannot be fetched, or whose hash is wrong
+ */
 export async function fetchWheels(
   packages: readonly LockedPackage[],
   { baseUrl, folder, onProgress }: { baseUrl: string; folder: string; onProgress?: (message: string) => void },

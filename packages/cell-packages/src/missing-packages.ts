@@ -35,9 +35,11 @@ const PREFIX = 'missing-'
 const MAX_REASON_CHARS = 300
 
 /**
- * Calls `attempt` with all packages, then without those that it fails for. Never rejects: a failure's reason is why a
- * package is missing. @param memory folder of failures @param kind what they depend on besides the words, such as the
- * image
+ * Calls `attempt` with all packages, then without those that it fails for. Never rejects: the reason of a failure is
+ * why a package is missing.
+ * @param words the packages, each wheel by itself
+ * @param memory the folder of remembered failures; missing: they are not remembered
+ * @param kind what the failures depend on besides the words, such as the image
  */
 export async function installAvailable<T>(
   words: readonly string[],

@@ -27,7 +27,10 @@ interface Sources {
   onProgress: (message: string) => void
 }
 
-/** The files of those packages that can be had. @param from Pyodide's distribution, or its mirror */
+/**
+ * Returns the files of those packages that can be had.
+ * @param from what Pyodide distributes, or the mirror of the installed one; missing: that from its usual place
+ */
 export async function packageFiles(
   words: readonly string[],
   cacheFolder: string,

@@ -34,7 +34,11 @@ export interface Installer {
   target?: { version: string; isMusl: boolean }
 }
 
-/** The folder with those packages that can be had. @param installer for all but pure Python wheels */
+/**
+ * Returns the folder with those of the packages that can be had; without a folder, none can.
+ * @param installer finds packages that are not given as pure Python wheels
+ * @param onProgress called when the folder must be created
+ */
 export async function ensurePackageFolder(
   words: readonly string[],
   cacheDir: string,

@@ -30,7 +30,11 @@ interface Wanted {
   target?: readonly string[]
 }
 
-/** Runs `pip install` or `download`. @throws InstallError with pip's reason, and all that it does not find */
+/**
+ * Runs `pip install` or `pip download`.
+ * @param python the Python whose pip it is, and for which wheels are chosen unless `target` names another one
+ * @throws InstallError with pip's reason, and with everything that it does not find
+ */
 export async function runPip(
   python: string | undefined,
   command: readonly string[],

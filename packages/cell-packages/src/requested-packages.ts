@@ -24,7 +24,10 @@ export interface RequestedPackages {
   key: string
 }
 
-/** Replaces each folder of wheels by their paths, so that each word is one package. */
+/**
+ * Replaces each folder by the paths of its wheels, so that each word is one package. A word that ends in `.whl` or
+ * starts like a path is a file or a folder of wheels; any other is a requirement.
+ */
 export async function findWheels(words: readonly string[]): Promise<{ wheels: string[]; missing: MissingPackage[] }> {
   const found: string[] = []
   const missing: MissingPackage[] = []
@@ -36,7 +39,11 @@ export async function findWheels(words: readonly string[]): Promise<{ wheels: st
   return { wheels: [...new Set(found)], missing }
 }
 
-/** Reads the words of `findWheels`. @throws BridgeError CONFIG_INVALID for an unreadable file */
+/**
+ * Read the requested packages.
+ * @param words from `findWheels`
+ * @throws BridgeError CONFIG_INVALID for an unreadable file
+ */
 export async function readRequestedPackages(words: readonly string[]): Promise<RequestedPackages> {
   const files = words.filter((word) => isPath(word)).toSorted()
   const wheels = await Promise.all(
@@ -53,7 +60,11 @@ export function needsNoInstaller({ wheels, requirements }: RequestedPackages): b
   return requirements.length === 0 && wheels.every(({ fileName }) => isPureWheel(fileName))
 }
 
-/** The files of all wheels that fit, for one folder. @throws BridgeError CONFIG_INVALID naming the wheel */
+/**
+ * Returns the files of all wheels, for one folder.
+ * @param fits tells whether a wheel of this name is for the Python in question
+ * @throws BridgeError CONFIG_INVALID that names the wheel and its problem
+ */
 export async function unpackWheels(
   wheels: readonly Wheel[],
   fits: (fileName: string) => boolean,

@@ -1,5 +1,6 @@
 // Has pip choose packages of an index for Python in WebAssembly. pip also sees Pyodide's distribution, as wheels that
-// hold only metadata, so that it can choose numpy from there. pip checks the hashes of the index.
+// hold only metadata, so that it can choose numpy from there for a package that needs it. pip checks the hashes of the
+// index.
 import { hash } from 'node:crypto'
 import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
@@ -17,7 +18,11 @@ interface Wanted {
   wheels: readonly Wheel[]
 }
 
-/** All that the requirements need besides the given wheels; files of the index go to `folder`. @throws InstallError */
+/**
+ * Returns everything that the requirements need besides the given wheels: of the distribution, and of the index, whose
+ * files are then in `folder`.
+ * @throws InstallError with pip's reason. Without an index, only packages that the distribution lacks are to blame.
+ */
 export async function resolveWithPip(
   { requirements, wheels }: Wanted,
   lock: LockFile,

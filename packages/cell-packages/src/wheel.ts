@@ -37,7 +37,11 @@ export async function unpackWheel(archive: Buffer): Promise<PackageFile[]> {
   return files
 }
 
-/** Refuses a wheel that needs a package by its address: pip would run its code on this machine. @throws Error */
+/**
+ * Refuses a wheel that needs a package by its address: pip would run the code of what is there on this machine.
+ * (Dependency specifiers: https://packaging.python.org/specifications/dependency-specifiers/)
+ * @throws Error that names the wheel's line
+ */
 export async function refuseAddresses(archive: Buffer): Promise<void> {
   for await (const { name, data } of zipEntries(archive, MAX_UNPACKED_BYTES)) {
     if (!/^[^/]+\.dist-info\/METADATA$/.test(name)) continue
@@ -53,7 +57,9 @@ function installedPath(name: string): string | undefined {
   return kind === 'purelib' || kind === 'platlib' ? path : undefined
 }
 
-/** Path → SHA-256 in URL-safe base64, from lines like `pkg/a.py,sha256=…,12`. A comma in a path is quoted. */
+/**
+ * Returns path → SHA-256 in URL-safe base64, from lines such as `pkg/a.py,sha256=…,12`. A path with a comma is quoted.
+ */
 function parseRecord(text: string): Map<string, string> {
   const lines = text.matchAll(/^(?:"((?:[^"]|"")*)"|([^,\r\n]*)),sha256=([\w-]+)=*,/gm)
   return new Map([...lines].map(([, quoted, plain, digest]) => [quoted?.replaceAll('""', '"') ?? plain!, digest!]))

@@ -23,7 +23,10 @@ export function askInTerminal(terminal = OWN_TERMINAL): AskInput | undefined {
   }
 }
 
-/** A person may think longer than a cell may run: pauses the limit, hides the bar, queues other questions. */
+/**
+ * A person may take longer to answer than a cell may run: pauses the time limit, hides the bar, and queues other
+ * questions.
+ */
 export async function whileAsking<T>(
   { bar, timeLimit }: { bar: ProgressBar; timeLimit?: TimeLimit | undefined },
   ask: () => Promise<T>,

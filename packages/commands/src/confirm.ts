@@ -3,7 +3,10 @@ import { createInterface } from 'node:readline/promises'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import { visible } from '@sandbridge/core/cli/terminal'
 
-/** @param otherwise of an empty answer @throws BridgeError TOOL_ARGUMENTS_INVALID without a terminal, CANCELLED */
+/**
+ * @param otherwise what an empty answer means
+ * @throws BridgeError TOOL_ARGUMENTS_INVALID without a terminal to ask in, CANCELLED after Ctrl-C or Ctrl-D
+ */
 export async function confirm(question: string, otherwise = false): Promise<boolean> {
   if (!process.stdin.isTTY) {
     throw new BridgeError('TOOL_ARGUMENTS_INVALID', 'No terminal to ask in', {

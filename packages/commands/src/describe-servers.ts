@@ -42,7 +42,10 @@ export function describeServers(definitions: readonly ServerDefinition[]): Serve
   }))
 }
 
-/** The base name of a command, unless it could be a secret; of a whole command line, its first word. */
+/**
+ * The base name of a command, unless it could be a secret in the wrong field. If a whole command line was entered
+ * there, only its first word is used.
+ */
 function programName(command: string): string {
   const windowsProgram = /^[A-Za-z]:\\[^=]*\\([^\\/\s=]+\.(?:exe|cmd|bat))$/i.exec(command)?.[1]
   const first = command.trim().split(/\s/)[0] ?? ''

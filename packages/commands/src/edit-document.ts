@@ -1,5 +1,6 @@
-// Changes single values in the text of a config file and keeps the rest, including comments. Every result is parsed
-// again: if it has other than the expected values, the text stays unchanged and a reason is returned. Pure.
+// Changes single values in the text of a config file and keeps the rest, including comments. Pure.
+// Every result is parsed again: if it does not contain exactly the expected values, the text stays unchanged and a
+// reason is returned.
 import { isDeepStrictEqual } from 'node:util'
 import { type ConfigFormat, type ConfigObject, parseDocument, valueAt } from '@sandbridge/core/config/formats'
 import { isRecord } from '@sandbridge/core/util/json/json.ts'
@@ -49,7 +50,10 @@ async function editYaml(text: string, edits: readonly Edit[]): Promise<string> {
   return edits.reduce((edited, { path, value }) => editYamlText(edited, path, value), text)
 }
 
-/** Edits TOML by whole tables, as every client writes it: removes one by its lines, appends at the end. */
+/**
+ * Edits TOML by whole tables, the form that every client writes: removes a table by its lines, and appends a table at
+ * the end.
+ */
 async function editToml(text: string, edits: readonly Edit[]): Promise<string> {
   const { stringifyToml } = await import('@sandbridge/core/config/formats/toml.ts')
   let edited = text
@@ -88,7 +92,10 @@ function headerKeys(header: string): string[] {
   )
 }
 
-/** A null on the way becomes an object; no other value does. Undefined when there is nothing to remove. */
+/**
+ * A null on the way becomes an object; no other value does, as it may be something that its owner needs. Undefined when
+ * there is nothing to remove.
+ */
 function possibleEdit(document: ConfigObject, edit: Edit): Edit | { reason: string } | undefined {
   const { path, value } = edit
   const isObject = (depth: number): boolean => isRecord(valueAt(document, ...path.slice(0, depth)))

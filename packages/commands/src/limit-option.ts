@@ -3,7 +3,10 @@ import { BridgeError } from '@sandbridge/core/errors.ts'
 
 const MAX_LIMIT = 100
 
-/** @throws BridgeError TOOL_ARGUMENTS_INVALID unless the typed text is a whole number from 1 to 100 */
+/**
+ * @param text as typed; undefined without the option
+ * @throws BridgeError TOOL_ARGUMENTS_INVALID unless it is a whole number from 1 to 100
+ */
 export function limitOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   const limit = Number(text)

@@ -14,7 +14,13 @@ import { OWN_TERMINAL, reportFailure, type Terminal, visible } from '@sandbridge
 /** The exit code of a command that did its work without the servers of an invalid file. */
 const UNREAD = 1
 
-/** Tells of unreadable config files, sets the exit code. @throws BridgeError CONFIG_INVALID with every setting */
+/**
+ * Tells of config files that cannot be read or parsed, and sets the exit code for them.
+ *
+ * @param changed what the command decides, whatever the settings say
+ * @param remembersEngine whether `auto` may take what it took last time, and check that meanwhile
+ * @throws BridgeError CONFIG_INVALID naming every invalid setting
+ */
 export async function openBridge(
   changed: Partial<Settings>,
   ask?: AskInput,
@@ -35,7 +41,10 @@ export async function openBridge(
   return opened
 }
 
-/** Runs a command with a bridge that starts no sandbox in advance and may ask here, then closes the bridge. */
+/**
+ * Runs a command with a bridge that starts no sandbox in advance and may ask in the terminal, and closes the bridge
+ * afterwards.
+ */
 export async function withBridge<T>(
   command: (bridge: OpenTenant) => Promise<T>,
   ask: AskInput | undefined = askInTerminal(),

@@ -3,7 +3,9 @@ import { loadSettings, type Settings } from '@sandbridge/core/config/settings'
 import { openStores } from '@sandbridge/core/keep/open-stores.ts'
 import type { Store } from '@sandbridge/core/keep'
 
-/** @throws BridgeError CONFIG_INVALID, STATE_UNWRITABLE when the database cannot be used */
+/**
+ * @throws BridgeError CONFIG_INVALID naming every invalid variable, STATE_UNWRITABLE when the database cannot be used
+ */
 export async function ownStore(settings?: Settings): Promise<Store> {
   return (await openStores(settings ?? (await loadSettings()))).of(undefined)
 }

@@ -11,7 +11,11 @@ const VARIANTS = ['slim', 'data', 'node']
 
 const BUILD_TIMEOUT_MS = 60 * 60_000
 
-/** Builds and tags an image. @throws BridgeError SANDBOX_ENGINE_MISSING, SANDBOX_IMAGE_MISSING */
+/**
+ * Build an image and tag it.
+ * @returns the engine that holds it, and the name for MCP_BRIDGE_IMAGE
+ * @throws BridgeError TOOL_ARGUMENTS_INVALID, SANDBOX_ENGINE_MISSING, SANDBOX_IMAGE_MISSING if the build fails
+ */
 export async function buildImage(
   variant: string,
   options: BuildOptions = {},

@@ -1,5 +1,6 @@
-// A Unix socket for the frames of one sandbox, which the engine's command then need not relay. Only this user, or the
-// engine's, can enter its folder. The first connection is the sandbox's, since no cell has run; others are refused.
+// A Unix socket for the frames of one sandbox, so that the engine's command need not relay them. It is in a folder that
+// only this user, or the engine's, can enter. The first connection is the sandbox, since no cell has run before; later
+// connections are refused.
 import { chown, rm } from 'node:fs/promises'
 import { createServer, type Socket } from 'node:net'
 import path from 'node:path'
@@ -17,7 +18,10 @@ export interface ChannelSocket {
   close: () => void
 }
 
-/** @param engineUid the engine's user, if another @throws what node:net and node:fs throw */
+/**
+ * @param engineUid the engine's user, if it is another one
+ * @throws what node:net and node:fs throw if the socket cannot be created
+ */
 export async function openChannelSocket(engineUid?: number): Promise<ChannelSocket> {
   const folder = await makeTemporaryFolder()
   const removeFolder = () => rm(folder, { recursive: true, force: true }).catch(() => {})

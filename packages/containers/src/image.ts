@@ -44,8 +44,11 @@ const registryOf = (image: string): string => fullImageName(image).split('/')[0]
 const pulls = new Map<string, Promise<CommandResult>>()
 
 /**
- * Returns the image of this name, and pulls it if needed; after `patienceMs` the pull goes on without us.
- * @throws BridgeError SANDBOX_IMAGE_MISSING if it cannot be had or is not for Linux, SANDBOX_BUSY while it is pulled
+ * Returns the image of this name, and pulls it if needed.
+ * @param onProgress called with the engine's output during a pull
+ * @param patienceMs how long to wait for a pull, which goes on after that
+ * @throws BridgeError SANDBOX_IMAGE_MISSING if it is missing and cannot be pulled, or is not a Linux image;
+ * SANDBOX_BUSY while it is pulled
  */
 export async function ensureImage(
   engine: Engine,
@@ -114,7 +117,10 @@ export async function inspectImage(command: EngineName, name: string): Promise<I
   return { id: inspected.Id, volumes: Object.keys(Volumes ?? {}), environment: Env ?? [] }
 }
 
-/** Adds the registry, for which podman would ask. By Docker's rule a first part with a dot or a port is one. */
+/**
+ * Adds the registry to a name without one. Podman would ask on the terminal which one is meant, and there is no
+ * terminal here. Docker's rule applies: the first part is a registry if it contains a dot or a port, or is localhost.
+ */
 export function fullImageName(name: string): string {
   const [first = '', ...rest] = name.split('/')
   if (rest.length > 0 && (/[.:]/.test(first) || first === 'localhost')) return name

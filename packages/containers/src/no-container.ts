@@ -27,7 +27,10 @@ const REMEDIES: readonly [says: RegExp, remedy: string][] = [
 /** The program that the image should have was looked for in a container, and is not there. */
 const NO_PYTHON = /python3[^\n]*(not found|no such file)|(executable file|stat) [^\n]*python3/i
 
-/** @param command the engine @param stderr what its `run` wrote */
+/**
+ * @param command the engine
+ * @param stderr what its `run` wrote
+ */
 export function explainNoContainer(command: string, image: string, stderr: string): string {
   if (NO_PYTHON.test(stderr)) return `Image ${image} has no working python3. ${stderr}`
   const remedy = REMEDIES.find(([says]) => says.test(stderr))?.[1]

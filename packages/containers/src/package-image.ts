@@ -23,7 +23,11 @@ import { folderFor } from './seccomp-file.ts'
 
 const BUILD_TIMEOUT_MS = 30 * 60_000
 
-/** An image with those packages that can be had. @param base to build on @param memory of failures */
+/**
+ * Returns an image with those of the packages that can be had; without any, the base.
+ * @param base the image to build on
+ * @param memory the folder of remembered failures
+ */
 export async function ensurePackageImage(
   engine: Engine,
   base: Image,

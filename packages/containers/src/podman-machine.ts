@@ -13,7 +13,10 @@ interface Machine {
 
 const START_TIMEOUT_MS = 180_000
 
-/** Starts the default machine, or the only one. @throws BridgeError SANDBOX_ENGINE_MISSING */
+/**
+ * Start the user's default machine, or their only one.
+ * @throws BridgeError SANDBOX_ENGINE_MISSING if there is none, or it does not start
+ */
 export async function startPodmanMachine(
   onProgress: (message: string) => void = () => {},
   run: RunCommand = runCommand,

@@ -40,7 +40,10 @@ export const EXIT_ENGINE = 125
 const PROBE_TIMEOUT_MS = 15_000
 const MAX_LINE_CHARS = 300
 
-/** @param run replaced in tests @param inBackground the bridge's exit does not wait for it */
+/**
+ * Probe an engine. Tests replace `run` to simulate other machines.
+ * @param inBackground the bridge's exit does not wait for it
+ */
 export async function probeEngine(
   command: EngineName,
   run: RunCommand = (name, args) => runCommand(name, args, { timeoutMs: PROBE_TIMEOUT_MS, inBackground }),
@@ -169,7 +172,9 @@ function text(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** A path for the engine: Podman on Windows reads the profile inside its machine, with drives below /mnt. */
+/**
+ * Converts a path for the engine: Podman on Windows reads the profile inside its machine, where drives are below /mnt.
+ */
 export function enginePath(file: string, engine: Engine, platform: NodeJS.Platform = process.platform): string {
   const drive = /^([A-Za-z]):[\\/](.*)$/s.exec(file)
   if (platform !== 'win32' || engine.dialect !== 'podman' || !drive) return file

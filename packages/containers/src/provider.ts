@@ -1,5 +1,6 @@
-// Sandboxes as containers of podman or docker: the stdio of the engine's `run --interactive` is the channel. If the
-// engine runs on this machine, frames use a socket instead, and the command only starts and ends the sandbox.
+// Sandboxes as containers of podman or docker: runs the engine's command with --interactive, and uses its stdin and
+// stdout as the channel. If the engine runs on this machine, frames use a socket instead, and the command only starts
+// and ends the sandbox.
 import { availableParallelism } from 'node:os'
 import path from 'node:path'
 import { BridgeError } from '@sandbridge/core/errors.ts'
@@ -91,7 +92,10 @@ export class ContainerProvider implements Provider {
     }
   }
 
-  /** Starts a stopped machine, finds the image, cleans up. @throws BridgeError SANDBOX_*_MISSING */
+  /**
+   * Start a stopped Podman machine, find or pull the image, and remove what ended bridges left behind.
+   * @throws BridgeError SANDBOX_ENGINE_MISSING, SANDBOX_IMAGE_MISSING
+   */
   async prepare(onProgress?: (message: string) => void): Promise<void> {
     await this.#prepared.get(onProgress)
   }

@@ -37,7 +37,10 @@ const TMPFS = 'rw,noexec,nosuid,nodev,mode=1777'
 const WRITABLE = { '/tmp': '64m', '/dev/shm': '64m', '/workspace': '128m' }
 /** Copies of the files that outlive the session, also in memory. */
 const PROJECTS = { '/projects': '64m' }
-/** Unless set, docker copies these variables, passwords included, from the user's configuration. */
+/**
+ * The docker command copies these variables, passwords included, from the user's configuration into every container
+ * unless they are set.
+ */
 const PROXY_VARIABLES = ['HTTP_PROXY', 'HTTPS_PROXY', 'FTP_PROXY', 'NO_PROXY', 'ALL_PROXY']
 
 /** Arguments of the engine's command, starting with `run`. */
@@ -99,8 +102,9 @@ function mountArgument({ source, target, mode }: MountedFolder): string {
 }
 
 /**
- * Replaces each volume of the image, a writable folder on the host's disk, with an empty folder, unless a mount of ours
- * is there. With one below, it cannot be read-only; it then belongs to root, which cells never run as.
+ * Replaces each volume that the image declares, which would be a writable folder on the host's disk, with an empty
+ * folder, unless a mount of ours is there. If a mount of ours is below it, it cannot be read-only, or the engine could
+ * not create the mount point; it then belongs to root, which cells never run as.
  */
 function volumeArguments(options: RunOptions): string[] {
   const { imageVolumes } = options
@@ -114,7 +118,10 @@ function volumeArguments(options: RunOptions): string[] {
     })
 }
 
-/** Covers devices whose memory the engine does not count: mappings of /dev/zero, and terminals. */
+/**
+ * Covers devices whose memory belongs to no process, where the engine does not count it: shared mappings of /dev/zero,
+ * and terminals.
+ */
 function uncountedDevices({ dialect }: Engine): string[] {
   // Podman would mount its own device over a mount.
   const zero =
@@ -144,7 +151,10 @@ function environmentArguments(environment: Record<string, string>): string[] {
   return Object.entries(environment).flatMap(([name, value]) => ['--env', `${name}=${value}`])
 }
 
-/** The configured user if the engine counts processes; else one for each sandbox, as RLIMIT_NPROC counts by user. */
+/**
+ * Returns the configured user if the engine counts processes. Otherwise RLIMIT_NPROC limits them per user, so each
+ * sandbox gets its own user: a fork bomb in one then does not affect the others.
+ */
 function userOf({ engine, user }: RunOptions): string {
   const numeric = /^\d+(:.+)?$/.exec(user)
   if (engine.enforcesLimits || !numeric) return user

@@ -11,7 +11,11 @@ import { seccompProfile } from './seccomp-profile.ts'
 
 const files = new Map<string, string>()
 
-/** The path of the profile; writes the file if it is missing. @throws BridgeError CONFIG_INVALID */
+/**
+ * Returns the path of the profile for engines that count a container's memory, or for those that do not. Writes the
+ * file if it is missing, also after a cleanup tool removed it.
+ * @throws BridgeError CONFIG_INVALID if there is no temporary folder
+ */
 export function seccompProfileFile(countedMemory: boolean, command: EngineName = 'podman'): string {
   const name = countedMemory ? 'seccomp.json' : 'seccomp-uncounted.json'
   return profileFile(name, () => seccompProfile(countedMemory), command)
@@ -20,7 +24,11 @@ export function seccompProfileFile(countedMemory: boolean, command: EngineName =
 /** Where an engine reads what the bridge writes for it. */
 export const folderFor = (command: EngineName): string => visibleFolder(findPrograms(command)[0])
 
-/** A folder that the engine's program sees, links resolved: one of snap, or a machine on macOS, has its own /tmp. */
+/**
+ * A folder that the engine's program sees, with all links resolved: one of snap has a /tmp of its own, and so has the
+ * virtual machine of an engine on macOS, which sees the home folder.
+ * @param program its path
+ */
 export function visibleFolder(program = '', home = homedir(), platform = process.platform): string {
   const common = path.join(home, 'snap', path.basename(program), 'common')
   if (program.startsWith('/snap/') && existsSync(common)) return common

@@ -12,7 +12,11 @@ interface Condition {
   op: 'SCMP_CMP_MASKED_EQ'
 }
 
-/** For the machine's own architecture. Unless the engine counts all memory, refuses what cannot be counted. */
+/**
+ * The profile as JSON. Names no architecture: engines then use the machine's own, and calls of any other kill the
+ * process. `countedMemory` tells whether the engine counts all memory of a container. If not, the profile also refuses
+ * memory that cannot be counted from inside.
+ */
 export function seccompProfile(countedMemory: boolean): string {
   return JSON.stringify({
     defaultAction: 'SCMP_ACT_ERRNO',
@@ -25,7 +29,9 @@ export function seccompProfile(countedMemory: boolean): string {
   })
 }
 
-/** Refuses these calls, and ruled ones unless their tests pass; allows all others. See `refusingFilter`. */
+/**
+ * A profile that refuses these calls, and ruled ones unless their tests pass; allows all others. See `refusingFilter`.
+ */
 export function refusingProfile(refused: readonly Syscall[], rules: readonly RuledSyscall[]): string {
   const refuse = { action: 'SCMP_ACT_ERRNO', errnoRet: EPERM }
   return JSON.stringify({
@@ -75,7 +81,10 @@ function waysToFail(test: ArgumentTest): Condition[] {
   return [condition(test.hasNotAllOf, test.hasNotAllOf)]
 }
 
-/** All 32-bit numbers except these, as masks and values: "not equal" would compare the upper half, too. */
+/**
+ * All 32-bit numbers except these, as prefixes: pairs of a mask and the value under it. An engine's "not equal" would
+ * compare the argument's upper half, too, so a value with bits set there would pass.
+ */
 function allBut(values: readonly number[], depth = 0, prefix = 0): [mask: number, value: number][] {
   const mask = depth === 0 ? 0 : 2 ** 32 - 2 ** (32 - depth)
   if (values.length === 0) return [[mask, prefix]]

@@ -34,7 +34,10 @@ export class DirectTools {
   #heard: Catalog | undefined
   #isClosed = false
 
-  /** @param isAll every tool, not only those that an entry names @param onChange of the list */
+  /**
+   * @param isAll every tool is listed, not only those that an entry names
+   * @param onChange called when the list is no longer what it was
+   */
   constructor(isAll: boolean, connected: (abilities?: readonly Ability[]) => Promise<Connected>, onChange: () => void) {
     this.#isAll = isAll
     this.#connected = connected
@@ -151,7 +154,10 @@ const startOf = (server: string): string => plainName({ server, name: '' }).slic
 
 const plainName = ({ server, name }: Named): string => `${server}__${name}`.replaceAll(OTHER_SIGNS, '_')
 
-/** As its server lists it, without apps and tasks. A client refuses a list for one schema that is no object's. */
+/**
+ * As its server lists it. What asks for more of a client than a call is left out: apps, and tasks. A client refuses a
+ * whole list for a schema that is none of an object, and a whole result that does not fit its own.
+ */
 function asTool(name: string, definition: CatalogTool['definition'], isMasked = false): Tool {
   const { title, description, inputSchema, outputSchema, annotations, icons } = definition
   const tool = {

@@ -29,7 +29,11 @@ const MODE_FILTER = '2'
 const TIMEOUT_MS = 30_000
 const MIB = 1 << 20
 
-/** @param session one for all checks; that of memory destroys it @param quiet when other checks are done */
+/**
+ * @param session the session to test, one for all checks, because a start takes longer than a check. The memory check
+ * at the end destroys it
+ * @param quiet resolves when other checks are done: CPU shares are measured after that
+ */
 export async function checkSandbox(bridge: OpenTenant, session: Session, quiet: Promise<unknown>): Promise<Finding[]> {
   const tryCell = tryCellIn(session, bridge)
   const { settings } = bridge

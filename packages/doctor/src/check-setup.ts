@@ -15,7 +15,10 @@ export function checkRules({ rules }: Pick<OpenTenant, 'rules'>): Finding[] {
   return stopping.map(({ message }) => ({ check: 'permissions', level: 'warning', message, advice }))
 }
 
-/** Clients' files often have no servers. The user's own, and one that a setting names, are for servers. */
+/**
+ * Clients' files without servers are common. The user's own files, and one that a setting names, exist only for
+ * servers.
+ */
 export function checkSources({ discovered, settings }: Pick<OpenTenant, 'discovered' | 'settings'>): Finding[] {
   const withEntries = new Set(discovered.skipped.map(({ file }) => file))
   const empty = discovered.files.filter(({ file, serverCount }) => serverCount === 0 && !withEntries.has(file))

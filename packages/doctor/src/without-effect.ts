@@ -19,7 +19,10 @@ const HEEDED_BY: Readonly<Record<string, readonly ProviderName[]>> = {
   'MCP_BRIDGE_KUBERNETES=start': ['kubernetes'],
 }
 
-/** A sentence for each setting. @param setBy where each was set, by variable */
+/**
+ * One sentence per setting.
+ * @param setBy where each setting was set, by variable
+ */
 export function settingsWithoutEffect(setBy: Readonly<Record<string, string>>, provider: ProviderName): string[] {
   return Object.entries(HEEDED_BY)
     .filter(([variable, providers]) => setBy[variable] !== undefined && !providers.includes(provider))

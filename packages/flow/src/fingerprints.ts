@@ -18,7 +18,10 @@ export class Fingerprints {
   /** Newest first. */
   #generations: Generation[] = [newGeneration(FIRST_SLOTS)]
 
-  /** @param maxSlots of a third (8 bytes each), a power of two @param merge the number of one added twice */
+  /**
+   * @param maxSlots of a third; a power of two. A slot takes 8 bytes
+   * @param merge returns the number of a fingerprint that is added again with another one
+   */
   constructor(maxSlots: number, merge: (a: number, b: number) => number) {
     this.#maxSlots = maxSlots
     this.#merge = merge

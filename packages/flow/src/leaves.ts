@@ -1,6 +1,9 @@
 // The texts in a value: strings, numbers, and names of entries. Pure.
 
-/** @param tell gets each until it returns false; `isBytes`: binary data in base64 */
+/**
+ * @param tell receives each; the rest is left out once it returns false
+ * @param tell.isBytes binary data in base64
+ */
 export function eachText(value: unknown, tell: (text: string, isBytes: boolean) => boolean | void): void {
   if (typeof value === 'string') {
     tell(value, false)
@@ -24,7 +27,10 @@ export function eachText(value: unknown, tell: (text: string, isBytes: boolean) 
   }
 }
 
-/** A result's content without the protocol's words, which are no server's: each result with text has them. */
+/**
+ * The content of a tool's result without the words of the protocol. They are no server's: each result with a text has
+ * them.
+ */
 export function contentOf(result: unknown): unknown {
   if (typeof result !== 'object' || result === null || !('content' in result)) return result
   if (!Array.isArray(result.content)) return result

@@ -3,7 +3,10 @@
 const STRING_START = /(?:[rRbBuUfFtT]{0,3})('''|"""|'|"|`)/y
 const NUMBER = /\d[\d_]*/y
 
-/** Texts and numbers that Python or JavaScript has as literals, with the code in an f-string's braces. */
+/**
+ * The texts and numbers that Python or JavaScript code has as literals. What stands in the braces of an f-string
+ * is code, but is not told apart: names of variables are no values of anybody.
+ */
 export function literalsOf(code: string): string[] {
   const found: string[] = []
   for (let at = 0; at < code.length;) {

@@ -1,5 +1,6 @@
-// A text as it is, and in plain form: without URL encoding, escapes of JSON, Python and HTML, and invisible characters,
-// with numbers written out. What is in another dress counts as unknown. Pure.
+// A text as it is, and in its plain form: without URL encoding, escapes of JSON, Python and HTML, and invisible
+// characters, and with numbers written out. What is in another dress counts as unknown, and that is no server's loss.
+// Pure.
 
 /** Forms in forms that are followed. */
 const MAX_DEPTH = 3

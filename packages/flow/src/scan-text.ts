@@ -110,7 +110,10 @@ function classOfOther(code: number): number {
   return found
 }
 
-/** Polynomials at a secret point modulo a prime: modulo a power of two, texts can be made to collide. */
+/**
+ * Hashes are polynomials of the letters at a secret point, modulo a prime. Modulo a power of two, there are pairs of
+ * texts that have the same hash at every point (Thue-Morse), and a server could prepare them.
+ */
 const MODULUS = 2 ** 31 - 1
 /** A hash times a point is a whole number that a double holds. */
 const MAX_POINT = 2 ** 21
@@ -187,7 +190,10 @@ export class Scanner {
   #fields = 0
   #take: ((units: Int32Array, end: number) => void) | undefined
 
-  /** @param take gets the units in portions, if none need be kept @returns the number of words */
+  /**
+   * @param take receives the units in portions, if they need not be kept
+   * @returns the number of words
+   */
   scan(given: string, take?: (units: Int32Array, end: number) => void): number {
     const text = isAscii(given)
       ? given

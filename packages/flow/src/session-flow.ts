@@ -180,7 +180,10 @@ export class SessionFlow implements Flow {
     return place
   }
 
-  /** Text not accounted for is of the servers that were called, whatever its dress: no words need be found. */
+  /**
+   * Text that is not accounted for is of the servers that were called, whatever script or dress it has: no words must
+   * be found again for that.
+   */
   shown({ text, hasMedia }: ShownContent): void {
     if ([...this.#returned].every((server) => this.#seen.has(this.#toKeep(server)))) return
     let notices = ''

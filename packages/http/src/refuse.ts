@@ -15,7 +15,11 @@ interface RefuseOptions {
   close?: boolean
 }
 
-/** Sends the response at once, ends it when the request is here: closing earlier would reset the connection. */
+/**
+ * Sends the whole response at once, but ends it only when the request has arrived. Closing a connection while its
+ * client sends resets it, and the client would report the reset instead of the response. Further request data is
+ * discarded.
+ */
 export function refuse(
   response: ServerResponse,
   status: number,

@@ -15,7 +15,10 @@ import { onShutdown } from '@sandbridge/core/util/process'
 import { features } from '@sandbridge/core/cli/package.ts'
 import { type HttpSettings, httpSettings, publicUrlOf } from './settings.ts'
 
-/** @throws BridgeError CONFIG_INVALID for an address, or one that others can reach without a token */
+/**
+ * @throws BridgeError CONFIG_INVALID for an invalid address, or for one that other machines can reach when no token is
+ * set
+ */
 export async function runHttp({ http, ui, trustedProxy: trustedProxies = [], ...files }: HttpFlags): Promise<void> {
   const address = parseAddress(http)
   const tls = tlsOf(files)

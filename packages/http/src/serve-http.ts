@@ -45,7 +45,10 @@ export const HTTP_LIMITS = {
   /** Connections that have not sent the token yet, and how long each may take. */
   strangers: 64,
   strangerMs: 10_000,
-  /** So many may connect at once: each has this long to send the token, before it is one of `strangers`. */
+  /**
+   * This many may connect at the same moment: each has this long to send the token before it counts as one of
+   * `strangers`.
+   */
   newcomers: 512,
   newcomerMs: 2_000,
   /** For the complete request to arrive. */
@@ -58,7 +61,10 @@ export const HTTP_LIMITS = {
   lostMs: 30_000,
 }
 
-/** Per session: its stream, a cell, one more request. Twice as many, as a user with all sessions gets half. */
+/**
+ * Per session: its stream, a cell and one more request, each on a connection that the client may not share. Twice as
+ * many, because one user, who may have all sessions, gets half of them.
+ */
 const OF_A_SESSION = { openRequests: 6, connections: 8, newcomers: 1 }
 
 /** Raises the limits to fit this many sessions. */
@@ -76,7 +82,10 @@ export interface HttpService {
   url: string
   /** Accepts no new session, and waits until no cell runs and no call is being answered, at most `maxMs`. */
   drain(maxMs: number): Promise<void>
-  /** Stops listening and aborts open requests. @param settle ends what they wait for, so that they are answered */
+  /**
+   * Stops listening and aborts open requests.
+   * @param settle ends what open requests wait for, so that they are answered before their connections end
+   */
   close(settle?: () => Promise<void>): Promise<void>
 }
 

@@ -10,7 +10,11 @@ const UV_BROKEN = /ModuleNotFoundError|ImportError|failed to (read|parse|open|de
 const NPX_FOLDER = /_npx[\\/]([\da-f]{16})\b/
 const UV_CACHE = /[\\/](archive|environments|builds|wheels|sdists)-v\d+[\\/]/
 
-/** Undefined for another reason. @param stderrTail of the exited server @returns a sentence, and a remedy */
+/**
+ * Undefined when the start failed for another reason.
+ * @param stderrTail of a server that has exited
+ * @returns a sentence, and what the user is to do
+ */
 export function brokenCache(
   manager: PackageManager,
   { cache, own }: Pick<InstallPlace, 'cache' | 'own'>,

@@ -1,5 +1,6 @@
-// Lets a package manager finish outside of the bridge: killed while it writes, it leaves half a package, and then the
-// server starts nowhere on this machine. A process of its own waits for it, also when the bridge ends.
+// Lets a package manager finish outside of the bridge. Killed while it writes, it leaves a lock or half a package in
+// its cache, and then the server starts nowhere on this machine. So a process of its own waits for it: also when the
+// bridge ends meanwhile, which has seconds to do so.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { foundProgram, untrackGroup } from '@sandbridge/core/util/process'
 import type { WatchedFolder } from './install-place.ts'
@@ -13,7 +14,10 @@ export interface FinishLimits {
 /** On Windows, where a shell that a manager is started by ends with the bridge: how long after the last change. */
 const QUIET_MS = 5000
 
-/** CommonJS for `node -e`: process group, limits, folders, taskkill. Reads the output, so that no write fails. */
+/**
+ * CommonJS for `node -e`. Arguments: the process group, its limits, the watched folders, and taskkill on Windows. It
+ * reads the group's output, so that no write fails.
+ */
 const SOURCE = `
 const { execFile } = require('node:child_process')
 const { lstatSync, readdirSync } = require('node:fs')

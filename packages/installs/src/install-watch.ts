@@ -15,7 +15,10 @@ export interface InstallSource {
   newOutput: () => string
 }
 
-/** First words of npm, pnpm, yarn, Bun, uv, pip and pipx. A server's own output is no sign. */
+/**
+ * The first word of a line of npm, pnpm, yarn, Bun, uv, pip or pipx. A server's own output is no sign: it may write for
+ * ever.
+ */
 const OUTPUT_OF_MANAGER =
   /^\s*(npm|pnpm|yarn|bun|➤|Progress:|Packages:|Resolv|Download|Updat|Build|Built|Prepar|Install|Collect|Creat|Using|Saved|Obtain|Cloning)/m
 

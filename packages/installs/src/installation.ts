@@ -17,7 +17,10 @@ const KILL_AFTER_MS = 60_000
 const KEPT_OUTPUT = 4096
 const LOOK_MS = 500
 
-/** One installation at a time into each cache: package managers that fill one wait for locks, or break it. */
+/**
+ * Lets one server at a time be installed into each cache: package managers that fill one together wait for each other's
+ * locks, or break it.
+ */
 class InstallQueue {
   readonly #last = new Map<string, Promise<void>>()
 
@@ -97,7 +100,10 @@ class PackageInstallation implements Installation {
     this.#watch = watch
   }
 
-  /** A package manager that may write is left to finish. In a jail it cannot: all ends with the bridge. */
+  /**
+   * A package manager that may be writing is left to finish by itself. In a jail it cannot: its network and its process
+   * end with the bridge.
+   */
   async end(child: ChildProcess): Promise<void> {
     const { isFirst, jailHome } = this.#options
     const mayWrite = !this.#hasAnswered && (isFirst || this.#watch?.hasGrown === true) && jailHome === undefined

@@ -26,7 +26,10 @@ interface Pattern {
   port: number | undefined
 }
 
-/** Parses `*`, `example.com`, `*.example.com`, addresses, with `:PORT` or not. @throws BridgeError CONFIG_INVALID */
+/**
+ * Parses `*`, `example.com`, `*.example.com` (its subdomains) and addresses, each with `:PORT` or for every port.
+ * @throws BridgeError CONFIG_INVALID that names the entry
+ */
 export function allowedDomains(lists: DomainLists): AllowedDomains {
   const allowed = lists.allowedDomains.map((entry) => parse(entry))
   const denied = (lists.deniedDomains ?? []).map((entry) => parse(entry))

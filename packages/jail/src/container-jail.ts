@@ -36,15 +36,23 @@ export interface ContainerOptions {
 
 /** Like bubblewrap's: in memory, without a size limit of its own. */
 const TMPFS = 'rw,exec,nosuid,nodev,mode=1777'
-/** Variables that the engine's command itself reads: a server's values must not reach it. No secrets. */
+/**
+ * Variables that the engine's command itself reads: a server's values for them must not reach it. They are not secrets.
+ */
 const ENGINE_VARIABLES =
   /^(?:PATH|HOME|TMPDIR|LD_\w+|XDG_\w+|DBUS_\w+|GODEBUG|_?CONTAINERS?_\w+|DOCKER_(?:HOST|CONTEXT|CONFIG|CERT_PATH|TLS\w*|API_VERSION))$/
 /** Names that an engine accepts; with a trailing star, an engine would pass all variables with that prefix. */
 const VARIABLE = /^[A-Za-z_][\w.-]*$/
-/** Unless set, docker copies these, passwords included, from the user's configuration. */
+/**
+ * Variables that the docker command copies, including passwords, from the user's configuration into every container
+ * unless they are set.
+ */
 const PROXY_VARIABLES = ['HTTP_PROXY', 'HTTPS_PROXY', 'FTP_PROXY', 'NO_PROXY', 'ALL_PROXY']
 
-/** Arguments from `run` on. @throws BridgeError CONFIG_INVALID for a path that no engine can mount */
+/**
+ * Arguments of the engine's command, starting with `run`.
+ * @throws BridgeError CONFIG_INVALID for a path that no engine can mount
+ */
 export function containerArguments(
   jail: ContainerJail,
   options: ContainerOptions,

@@ -1,5 +1,6 @@
 // The only way out of a jail with a filtered network: an HTTP proxy on a Unix socket that connects only to allowed
-// hosts. It dials the addresses that it has resolved and checked, so that DNS cannot change in between.
+// hosts. It resolves names itself and dials the addresses that it has checked, so that DNS cannot be changed in
+// between.
 import { lookup as systemLookup, type LookupAddress, type LookupAllOptions } from 'node:dns'
 import { createServer, request as httpRequest, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { connect, isIP, type LookupFunction, type Socket } from 'node:net'

@@ -3,7 +3,10 @@ import { constants } from 'node:fs'
 import { access, open, realpath, stat } from 'node:fs/promises'
 import path from 'node:path'
 
-/** A command's full path, as the system finds it. @throws NodeJS.ErrnoException ENOENT, EACCES */
+/**
+ * The full path of a command, found like the operating system does.
+ * @throws NodeJS.ErrnoException ENOENT, EACCES
+ */
 export async function findCommand(command: string, cwd: string, searchPath: string): Promise<string> {
   if (command.includes('/')) {
     const file = path.resolve(cwd, command)
@@ -18,7 +21,10 @@ export async function findCommand(command: string, cwd: string, searchPath: stri
   throw Object.assign(new Error('the command was not found'), { code: 'ENOENT' })
 }
 
-/** Folders that a program needs: its own, its link target's, and those of the interpreter in its first line. */
+/**
+ * Folders that must be readable for a program: its own, that of its link target, and those of the interpreter in its
+ * first line.
+ */
 export async function foldersOfProgram(file: string, searchPath: string): Promise<string[]> {
   const real = await realpath(file)
   const interpreter = await interpreterOf(real, searchPath)

@@ -1,6 +1,7 @@
 // What a jailed server must not change or create in the folders that it may write to: what other programs run or obey,
-// and `denyWrite`. A mount needs something to lie on, so a missing place is made: an empty folder with a marker for
-// each jail that needs it, which git does not see and `rmdir` removes only while it is empty.
+// and `denyWrite`. A mount guards a place, and a mount needs something to lie on. So a missing place is made: as an
+// empty folder, which git does not see and which `rmdir` removes only while nobody has put anything into it. It holds a
+// marker for each jail that needs it.
 import { randomBytes } from 'node:crypto'
 import { lstat, mkdir, readdir, realpath, rename, rm, rmdir } from 'node:fs/promises'
 import path from 'node:path'
@@ -41,7 +42,10 @@ export interface MadePlaces {
   remove(): Promise<void>
 }
 
-/** @throws BridgeError CONFIG_INVALID for a link, which no mount guards; what node:fs throws on a full disk */
+/**
+ * @throws BridgeError CONFIG_INVALID for a place that is a symbolic link, which no mount guards; what node:fs throws on
+ * a full disk
+ */
 export async function makeGuardedPlaces({ allowWrite = [] }: Lists): Promise<MadePlaces> {
   const folders: string[] = []
   const remove = async (): Promise<void> => {
@@ -76,7 +80,10 @@ async function makePlace(writable: string, place: string): Promise<string[]> {
   return made
 }
 
-/** Creates a folder, or joins the jails that need it. @returns what to remove; undefined if none can be made */
+/**
+ * Creates a folder, or joins the jails that need one that was created.
+ * @returns what to remove; undefined when nothing can be created there
+ */
 async function joinPlace(folder: string): Promise<string[] | undefined> {
   const unique = randomBytes(4).toString('hex')
   const marker = `${MARKER}${hostId()}-${process.pid}-${unique}`

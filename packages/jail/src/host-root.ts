@@ -24,7 +24,10 @@ export async function rootFolders(): Promise<RootFolders> {
   }
 }
 
-/** Ensures the image of empty folders, made without a registry. @returns its name, or why there is none */
+/**
+ * Ensures that the image of empty folders exists: a few kilobytes, made without a registry.
+ * @returns its name, or why it could not be made
+ */
 export async function ensureRootImage(
   { command }: Engine,
   root: RootFolders,
@@ -40,7 +43,10 @@ export async function ensureRootImage(
 
 const BLOCK = 512
 
-/** The image as tar. /tmp and /var have the modes of their later mounts, as some engines take them. */
+/**
+ * The image as a tar archive. /tmp and /var have the modes of their later mounts: some engines take the modes from the
+ * image.
+ */
 function rootArchive({ folders, links }: RootFolders): Buffer {
   const entries = [
     ...folders.map((folder) => header(folder, { mode: 0o755 })),

@@ -24,8 +24,10 @@ const PROBE_TIMEOUT_MS = 60_000
 const found = new Map<string, Promise<JailMaker | string>>()
 
 /**
- * What makes a jail, or why nothing does: bubblewrap, podman, docker. Starts short-lived processes and containers.
- * @param image of the server, which then runs in a container and is not pulled @param names replaced in tests
+ * Returns what makes a jail, or why nothing does. Tries bubblewrap, then podman and docker. Starts short-lived
+ * processes and containers.
+ * @param image of the server; it then runs in a container. Images are not pulled.
+ * @param names replaced in tests, for machines that a test cannot have
  */
 export async function findJailMaker(
   image?: string,
@@ -67,7 +69,9 @@ async function withImage(engine: Engine, image: string): Promise<ContainerJail |
   return `${engine.command} has no image ${image}${state === 'pullable' ? `; run \`${command}\`` : ''}`
 }
 
-/** Whether a container can run programs of this machine: it prints the word in a file that is mounted. */
+/**
+ * Checks whether a container can run programs of this machine: it must print the word in a file that the bridge mounts.
+ */
 async function withOwnPrograms(engine: Engine): Promise<ContainerJail | string> {
   if (process.platform !== 'linux')
     return `${engine.command} needs an image with programs for Linux: set \`sandbox.image\` or the setting servers.jailImage`

@@ -1,9 +1,13 @@
-// The launcher inside a jail with a filtered network: listens at the address in HTTP_PROXY, forwards connections to the
-// proxy's socket, and starts the server with its own stdio. It uses the bridge's Node. Pure.
+// The launcher inside a jail with a filtered network: listens at the address in HTTP_PROXY, forwards every connection
+// to the proxy's socket, and starts the server with its own stdin, stdout and stderr. It uses Node, which exists
+// because the bridge runs on it. Pure.
 
 const PORT = 3128
 
-/** CommonJS for `node -e`, as the jail may hide the bridge's files: the socket, the command, its arguments. */
+/**
+ * CommonJS for `node -e`, because the jail may hide the bridge's files. Arguments: the socket, the command and its
+ * arguments.
+ */
 const SOURCE = `
 const net = require('node:net')
 const { spawn } = require('node:child_process')
@@ -28,7 +32,10 @@ export function behindRelay(node: string, socketPath: string, command: readonly 
   return [node, '-e', SOURCE, '--', socketPath, ...command]
 }
 
-/** Variables that direct programs to the relay. @param hasLocal loopback goes through it, too */
+/**
+ * Variables that direct programs to the relay.
+ * @param hasLocal loopback goes through it, too, instead of staying in the jail
+ */
 export function proxyVariables(hasLocal: boolean): Record<string, string> {
   const relay = `127.0.0.1:${PORT}`
   const url = `http://${relay}`

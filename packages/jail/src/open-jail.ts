@@ -26,7 +26,12 @@ import { type JailStart, refuseTooMuch, viewFor } from './view.ts'
 const HOME_FOLDERS = /^(?:XDG_\w+|TMPDIR)$/
 const MAX_REFUSALS_TOLD = 20
 
-/** @param context folder, variables @throws BridgeError UPSTREAM_JAIL_UNAVAILABLE, CONFIG_INVALID; ErrnoException */
+/**
+ * @param definition whose server it is
+ * @param server with its placeholders filled in
+ * @param context the working directory of a server without a `cwd`, and the variables that it inherits
+ * @throws BridgeError UPSTREAM_JAIL_UNAVAILABLE, CONFIG_INVALID; NodeJS.ErrnoException when the command does not exist
+ */
 export async function openJail(
   { name, isPublishers }: Pick<ServerDefinition, 'name' | 'isPublishers'>,
   server: StdioServer & { sandbox: ServerSandbox },
@@ -141,7 +146,10 @@ async function startBubblewrap(
   }
 }
 
-/** Who owns the jail's files when the bridge runs as root; undefined otherwise: they stay the user's. */
+/**
+ * The user id that owns the jail's files when the bridge runs as root; undefined for any other user, whose files stay
+ * theirs.
+ */
 function ownerFor(maker: JailMaker): number | undefined {
   if (process.getuid?.() !== 0) return undefined
   return maker.name === 'bubblewrap' ? UNPRIVILEGED_UID : (maker.container.engine.hostUid ?? UNPRIVILEGED_UID)

@@ -10,7 +10,10 @@ type Filesystem = NonNullable<ServerSandbox['filesystem']>
 /** As many as Linux follows. */
 const MAX_LINKS = 40
 
-/** What a definition opens and denies. @throws BridgeError CONFIG_INVALID for a denied place behind such a link */
+/**
+ * What a definition opens and denies, without what the server has opened for itself.
+ * @throws BridgeError CONFIG_INVALID for a denied place behind such a link: the server can replace it
+ */
 export async function withoutPlanted(filesystem: Filesystem): Promise<Filesystem> {
   const { allowRead = [], allowWrite = [], denyRead = [], denyWrite = [] } = filesystem
   const writable = await realFolders(allowWrite)

@@ -26,12 +26,18 @@ export const PROGRAM_PLACES: readonly string[] = words(
   'miniconda3 anaconda3 miniforge3 go/bin .local/bin bin .local/lib .dotnet .nix-profile .local/state/nix',
 )
 
-/** What programs obey unasked in a project: git, editors, agents, direnv. Read-only, and cannot be created. */
+/**
+ * Files and folders of a project that programs obey, most of them without asking: git, editors, agents, direnv. In a
+ * folder that a jailed server may write to, they stay read-only, and it cannot create them.
+ */
 export const OBEYED_PLACES: readonly string[] = [
   ...new Set([...words('.git .envrc .husky .devcontainer .idea'), ...READERS.flatMap(({ closed }) => closed.project)]),
 ]
 
-/** The same where they exist: programs fail at a folder in place of a missing one, or obey no new one. */
+/**
+ * The same where they exist. Programs that find a folder in place of a missing one of these fail, or nothing obeys a
+ * new one.
+ */
 export const OBEYED_IF_THERE: readonly string[] = words(
   '.sandbridge opencode.json opencode.jsonc crush.json .crush.json librechat.yaml',
   '.bashrc .zshrc .profile .bash_profile .zprofile .gitconfig .gitmodules',

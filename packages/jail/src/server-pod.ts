@@ -10,7 +10,11 @@ const NO_MEANING = new Set(['-i', '--interactive', '-i=true', '--interactive=tru
 /** Valid as a key of a Secret and as a variable of a container. */
 const VARIABLE = /^[-._a-zA-Z][-._a-zA-Z0-9]*$/
 
-/** @param fallback its image where it names none @throws BridgeError UPSTREAM_JAIL_UNAVAILABLE, CONFIG_INVALID */
+/**
+ * @param server with its placeholders filled in
+ * @param fallback the image of servers whose definition names none
+ * @throws BridgeError UPSTREAM_JAIL_UNAVAILABLE, CONFIG_INVALID
+ */
 export function programInPod(name: string, server: StdioServer, fallback?: string): Omit<Program, 'onStderr'> {
   const { sandbox = {}, cwd: folder, env } = server
   if ([sandbox.filesystem?.allowRead, sandbox.filesystem?.allowWrite].some((paths) => paths && paths.length > 0))

@@ -1,7 +1,10 @@
 // System calls to leave a jail by, and that no server needs: name, number on x86_64, on aarch64.
 import { parseSyscalls, type RuledSyscall, type Syscall } from '@sandbridge/core/isolation'
 
-/** Namespaces, mounts, modules, keyrings that jails share, kernel interfaces with many vulnerabilities. */
+/**
+ * Namespaces and mounts, modules, keyrings that all jails of a user share, and kernel interfaces with a history of
+ * vulnerabilities.
+ */
 export const REFUSED_SYSCALLS: readonly Syscall[] = parseSyscalls(`
   mount:165:40 umount2:166:39 pivot_root:155:41 chroot:161:51 unshare:272:97 setns:308:268 open_tree:428:428
   move_mount:429:429 fsopen:430:430 fsconfig:431:431 fsmount:432:432 fspick:433:433 mount_setattr:442:442

@@ -10,7 +10,10 @@ import type { Jail } from '@sandbridge/core/parts'
 import type { JailStart } from './view.ts'
 
 const REMOVE_TIMEOUT_MS = 15_000
-/** Arguments: a folder to delete, what removes the container. Retried: it can be removed only once it exists. */
+/**
+ * Arguments: a folder to delete, and the command that removes the container. Retried later: a container can only be
+ * removed once it exists. The engine would keep a container alive whose server does not exit when stdin closes.
+ */
 const SCRIPT = `
 folder=$1; shift
 "$@"; rm -rf -- "$folder"; sleep 3; "$@"; sleep 10; "$@"
@@ -46,7 +49,10 @@ export async function startContainer(
   }
 }
 
-/** The writable mount points; empty without /proc. A read-only mount of an engine does not change those inside. */
+/**
+ * The writable mount points of this machine; empty without /proc. An engine that mounts a folder read-only does not
+ * change mounts inside it.
+ */
 async function writableMountPoints(): Promise<string[]> {
   const table = await readFile('/proc/self/mountinfo', 'utf8').catch(() => '')
   return table

@@ -135,7 +135,10 @@ export async function refuseTooMuch({ sandbox, home, stateDir, hidden }: ViewReq
   }
 }
 
-/** The user's places that arguments name, without what no jail opens: keys, the whole home folder. */
+/**
+ * The user's files and folders that arguments name, without those that no jail opens, such as keys and the whole home
+ * folder.
+ */
 export async function userPlacesIn(
   args: readonly string[],
   request: Pick<ViewRequest, 'cwd' | 'home' | 'stateDir' | 'hidden'>,
@@ -200,7 +203,10 @@ async function linksFrom(place: string): Promise<Set<string>> {
   return places
 }
 
-/** What is mounted at a link's real place shows through the link. Bubblewrap would follow it out of the jail. */
+/**
+ * A link in a folder that is shown leads to what is mounted at its real place. Bubblewrap cannot mount over it, as it
+ * would follow the link outside of the jail.
+ */
 function withoutShownLinks(mounts: readonly Mount[], inImage: boolean): Mount[] {
   const isShown = (file: string): boolean =>
     (!inImage && !HIDDEN_ROOTS.has(file.split('/')[1]!)) ||
@@ -208,7 +214,10 @@ function withoutShownLinks(mounts: readonly Mount[], inImage: boolean): Mount[] 
   return mounts.filter(({ source, target }) => source === target || !isShown(target))
 }
 
-/** Mounts each guarded place over itself, and the folders up to the writable one: none can be renamed. */
+/**
+ * Mounts each guarded place over itself, wherever the server may write. What is mounted over cannot be renamed or
+ * removed, so the folders between it and the writable one are mounted over themselves, too.
+ */
 async function guardsOf(places: readonly string[], written: readonly Mount[]): Promise<Mount[]> {
   const real = (await placesOf(places)).map((place) => place.real)
   return real.flatMap((place) =>
@@ -241,7 +250,10 @@ async function placesOf(named: readonly string[]): Promise<ResolvedPath[]> {
   return places
 }
 
-/** Hides each place in every shown folder with it. @param home undefined when the root is not shown */
+/**
+ * Hides each place in every shown folder that contains it. In the home folder, only opened folders are shown.
+ * @param home undefined when the machine's root is not shown
+ */
 function hidesOf(places: readonly ResolvedPath[], opened: readonly Mount[], home: string | undefined): Mount[] {
   return places.flatMap(({ real, isFolder }) => {
     const [, first = ''] = real.split('/')

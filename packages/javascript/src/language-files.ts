@@ -9,7 +9,10 @@ const FILES = {
   javascript: { programs: ['runner.cjs', 'types.cjs'], embedded: ['quickjs.cjs', 'types.cjs', 'quickjs.wasm'] },
 } as const
 
-/** Contents by name: text, or base64. @throws BridgeError CONFIG_INVALID if they were not built */
+/**
+ * Returns contents by name: text, or base64 for binary files.
+ * @throws BridgeError CONFIG_INVALID if they were not built
+ */
 export async function languageFiles(
   language: keyof typeof FILES,
   sandbox: 'programs' | 'embedded' = 'programs',

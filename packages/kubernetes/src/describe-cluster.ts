@@ -6,7 +6,10 @@ import type { Asked } from './api/api-errors.ts'
 import type { Cluster } from './cluster.ts'
 import { openCluster } from './open-cluster.ts'
 
-/** What the bridge may do in its namespace; docs/kubernetes.md and the role in deploy/ grant just this. */
+/**
+ * All permissions that the bridge needs in its namespace. docs/kubernetes.md and the role in deploy/ grant exactly
+ * these.
+ */
 export const USED_VERBS: readonly { group: string; resource: string; verbs: Asked['verb'][] }[] = [
   { group: '', resource: 'pods', verbs: ['create', 'get', 'list', 'watch', 'delete', 'patch'] },
   // A WebSocket begins as a GET. Since Kubernetes 1.35 it also needs the right to create.

@@ -25,7 +25,9 @@ const CONNECT_S = 2
 const ANSWER_MS = 15_000
 const MAX_ANSWER_CHARS = 65_536
 
-/** The pod's program: a line of JSON in, one out. A refused connection proves nothing: firewalls refuse, too. */
+/**
+ * The pod's program: reads one line of JSON and writes one. A refused connection proves nothing: firewalls refuse, too.
+ */
 export const CHECK_PROGRAM = `
 import json, os, socket, sys, threading
 targets = json.loads(sys.stdin.readline())
@@ -56,7 +58,10 @@ export async function networkTargets(server: URL): Promise<Target[]> {
   return [...addresses.map(({ address }) => ({ what: 'the API server', host: address, port })), ...ELSEWHERE]
 }
 
-/** Ends `sandbox`, which runs {@link CHECK_PROGRAM}. @throws BridgeError if it reached a target, or says nothing */
+/**
+ * @param sandbox a pod that runs {@link CHECK_PROGRAM}; this function ends it
+ * @throws BridgeError if it reached a target, or gave no answer
+ */
 export async function checkNetwork(sandbox: Sandbox, targets: readonly Target[], startMs: number): Promise<void> {
   try {
     sandbox.stdin.write(`${JSON.stringify(targets.map(({ what, host, port }) => [what, host, port]))}\n`)

@@ -6,7 +6,11 @@ import { Cluster } from './cluster.ts'
 import { CredentialSource } from './api/credentials.ts'
 import { type ClusterAccess, findCluster } from './api/kubeconfig.ts'
 
-/** Sends no request yet. @param patienceMs of retries @throws BridgeError CONFIG_INVALID, SANDBOX_ENGINE_MISSING */
+/**
+ * Sends no request yet.
+ * @param patienceMs how long requests are retried
+ * @throws BridgeError CONFIG_INVALID, SANDBOX_ENGINE_MISSING
+ */
 export async function openCluster(
   { context, namespace }: ClusterChoice,
   patienceMs?: number,

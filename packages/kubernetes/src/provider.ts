@@ -72,7 +72,10 @@ export class KubernetesProvider implements Provider {
     this.missingPackages = (options.packages ?? []).map((word) => ({ word, name: word, reason: NOT_IN_PODS }))
   }
 
-  /** Finds the cluster, isolates its pods, verifies that, cleans up. @throws BridgeError CONFIG_INVALID, SANDBOX_* */
+  /**
+   * Find the cluster, cut its pods off from the network, verify that, and remove what ended bridges left behind.
+   * @throws BridgeError CONFIG_INVALID, SANDBOX_ENGINE_MISSING, SANDBOX_BUSY, SANDBOX_START_FAILED
+   */
   async prepare(onProgress?: (message: string) => void): Promise<void> {
     await this.#cluster.get(onProgress)
   }

@@ -1,5 +1,6 @@
-// The words of a search that may be kept. A model wrote it, and it may contain a value: an address, a name, a token.
-// Kept are stems of common words and of words of the found tool, sorted, so that the sentence is lost. Pure.
+// The words of a search that may be kept. A search is what a model wrote, and may contain a value: an address, a name,
+// a token. Kept are the stems of common words and of words of the tool that was found, sorted, so that the sentence is
+// lost. Pure.
 import { isSecretName } from '@sandbridge/core/config/secrets'
 import { isStopWord, stem } from '@sandbridge/core/calls/catalog/search'
 
@@ -16,7 +17,10 @@ const BEFORE_SECRETS =
 const BEFORE_NAMES = /^(?:to|from|for|by|with|of|named|called|cc|mr|mrs|ms|dr|user|customer|client|contact|patient)$/i
 const AFTER_NAMES = /^(?:a|an|the|this|that|my|our|all|any|each|and|or|in|on|at|about|as|into|via|using)$/i
 
-/** @param isKnown it may be kept @param isOwn it is the tool's, and may be kept in place of a name */
+/**
+ * @param isKnown whether a word may be kept
+ * @param isOwn whether it is one of the tool, which may be kept in the place of a name, too
+ */
 export function wordingOf(text: string, isKnown: (word: string) => boolean = () => true, isOwn = isKnown): string[] {
   const found = new Set<string>()
   const parts = text.slice(0, MAX_CHARS).replace(QUOTED, withoutQuoted).trim().split(/\s+/)

@@ -6,7 +6,10 @@ const MAX_PART_CHARS = 70
 /** How far back a bracket around a value is looked for, in its line. */
 const MAX_BEFORE_CHARS = 200
 
-/** How many characters are a value's own: not the next part of a query, nor brackets opened before it. */
+/**
+ * Returns how many characters of a value are its own. The next part of a query is not, and brackets and punctuation at
+ * the end are not where the brackets were opened before the value: a password may end in a bracket, too.
+ */
 export function bareLength(value: string, text: string, start: number): number {
   const query = text.slice(start, start + value.length + MAX_PART_CHARS).search(NEXT_PART)
   const part = query >= 0 && query < value.length ? value.slice(0, query) : value

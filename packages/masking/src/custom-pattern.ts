@@ -17,8 +17,10 @@ const MOST = 64
 const MAX_WAYS = 256
 
 /**
- * A pattern as a recogniser, with bounded work at each position: no references or look-arounds, and groups repeat a
- * fixed number of times. @throws BridgeError CONFIG_INVALID that names the pattern
+ * Turns a pattern into a recogniser. Allows literals, classes, groups, alternatives and quantifiers on single
+ * characters. A group can only be repeated a fixed number of times; back-references, named groups and look-arounds are
+ * refused. This bounds the work at each position of a text.
+ * @throws BridgeError CONFIG_INVALID that names the pattern
  */
 export function customRecogniser({ name, pattern }: CustomPattern): Recogniser {
   const refuse = (why: string): BridgeError =>

@@ -10,7 +10,10 @@ const SIGNS = new Set(".!#$%&'*+/=?^`{|}~-")
 // oxlint-disable-next-line no-control-regex
 export const URL_PASSWORD = /:\/\/[^\s\0-\x1F:/"<>]{0,64}:([^\s\0-\x1F/"<>]{3,200})(?=@)/g
 
-/** Searches outwards from every @: from the name on, a long word would be scanned once for each letter. */
+/**
+ * Searches outwards from every @. A pattern that starts at the name would scan a long word once
+ * for each of its letters.
+ */
 export const email: Recogniser = {
   label: 'EMAIL',
   find(text) {
@@ -52,7 +55,10 @@ const RETURN_NAME = /^(?:srs[01]|(?:ms)?prvs\d?|.*\+.+)$/i
 const RETURN_WORDS = /-(?!(?:e?mail|user(?:name)?|login|account|sender|recipient|contact|address|from|to|b?cc)$)[^-]+$/i
 const DOMAIN_ONLY = /^[\p{L}\p{M}\p{N}-]+(?:\.[\p{L}\p{M}\p{N}-]+)+$/u
 
-/** Where a local part begins, without a path or `to=` before it: such signs (RFC 5322) only in other addresses. */
+/**
+ * Returns where a local part begins: not with a path, a cell of a table or a name such as `to=` before it. Many signs
+ * may stand in an address (RFC 5322, section 3.2.3), but these only do where another address is inside.
+ */
 function localPartFrom(text: string, start: number, at: number): number {
   const local = text.slice(start, at)
   let own = BEFORE_LOCAL.exec(local)?.[0].length ?? 0
@@ -67,7 +73,10 @@ function localPartFrom(text: string, start: number, at: number): number {
   return own < local.length ? start + own : start
 }
 
-/** Where the quotes before an @ open, or the @ if they are no address's: a letter or digit begins and ends it. */
+/**
+ * Returns where the quotes before an @ open, or the position of the @ if they belong to no address. Between strings of
+ * JSON or of code stand signs or spaces, so a letter or digit begins and ends the name.
+ */
 function quotedFrom(text: string, at: number, from: number): number {
   const close = at - 1
   if (text[close] !== '"' || close < 1 || !isLetter(text[close - 1]!)) return at

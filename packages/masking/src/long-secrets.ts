@@ -33,7 +33,10 @@ export function privateKeys(text: string): Place[] {
   return places
 }
 
-/** Parts of 10 characters or more, the end perhaps cut off. `{10,}` would need a stack as long as the text. */
+/**
+ * Parts have 10 characters or more; the end may be cut off behind a readable second part. For `{10,}`, the engine of
+ * expressions would need a stack as long as the text.
+ */
 const WEB_TOKEN = /eyJ[\w-]{10}[\w-]*\.(?:[\w-]{10}[\w-]*\.[\w-]{10}[\w-]*|eyJ[\w-]{10}[\w-]*(?:\.[\w-]+)?)/y
 const WORD = /[\w-]*/y
 

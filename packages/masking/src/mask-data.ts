@@ -3,7 +3,10 @@ import { hasSecretPart, isSecret } from '@sandbridge/core/config/secrets'
 import type { Mask } from '@sandbridge/core/parts'
 import { isRecord } from '@sandbridge/core/util/json/json.ts'
 
-/** Masks every string, keys included; a matching number becomes a token. @param key may mark a value */
+/**
+ * Masks every string in the data, keys included; a number that matches becomes a token.
+ * @param key the key whose value the data is: it can mark a value that nothing else marks
+ */
 export function maskData(data: unknown, mask: Mask, key?: string): unknown {
   if (typeof data === 'string') return mask(data, key)
   if (typeof data === 'number' || typeof data === 'bigint') {
@@ -19,7 +22,10 @@ export function maskData(data: unknown, mask: Mask, key?: string): unknown {
   )
 }
 
-/** Which key tells what a value is: its own, or `{"tokens": {"ci": …}}`, `{"secret": {"value": …}}`, a `name`. */
+/**
+ * Returns which key tells what a value of a record is. This is its own, unless the key of the record or a name beside
+ * the value tells more: `{"tokens": {"ci": …}}`, `{"secret": {"value": …}}`, `{"name": "DB_PASSWORD", "value": …}`.
+ */
 export function keysOf(data: Record<string, unknown>, above: string | undefined): (name: string) => string {
   const outer = above !== undefined && hasSecretPart(above) ? above : undefined
   const beside = Object.entries(data).find(([name, value]) => /^(?:name|key)$/i.test(name) && typeof value === 'string')

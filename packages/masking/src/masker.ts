@@ -50,8 +50,10 @@ export class Masker {
   }
 
   /**
-   * Runs `work` with a function that masks, again until every text was searched: long ones between two rounds, names in
-   * what earlier rounds have made. @throws BridgeError MASK_UNAVAILABLE
+   * Runs `work` with a function that replaces every match with a token; equal values get equal tokens. Repeats the work
+   * until every text was searched: long texts are searched in pieces between two rounds, and names in what the earlier
+   * rounds have made.
+   * @throws BridgeError MASK_UNAVAILABLE when names cannot be searched for
    */
   async masked<T>(work: (mask: Mask) => T, signal?: AbortSignal): Promise<T> {
     await inTurns(() => this.#known.learn() > 0)
@@ -160,7 +162,10 @@ export class Masker {
     return this.#replaced(code, (value) => plain.test(value))
   }
 
-  /** The same for data; the same object without tokens. @param only the tokens to replace; missing for all */
+  /**
+   * The same for data; returns the same object if there are no tokens.
+   * @param only the tokens to replace; missing for all
+   */
   unmaskData(data: unknown, only?: ReadonlySet<string>): unknown {
     if (this.#valueOf.size === 0) return data
     const unmask = (text: string): string => this.#replaced(text, (_, token) => !only || only.has(token))

@@ -107,7 +107,10 @@ function maskedListeners(listeners: CellListeners, masker: Masker): CellListener
   }
 }
 
-/** Masks a server's request to the model, and puts values back into its reply; not requests to the user. */
+/**
+ * Masks a server's request to the client's model, and puts the values back into its reply. Requests to the user are not
+ * masked.
+ */
 function maskedAsker<Q extends AskedQuestion>(asker: AsksModel<Q>, masker: Masker): AsksModel<Q> {
   return {
     canAnswer: (question) => asker.canAnswer(question),

@@ -1,5 +1,6 @@
-// Recognises personal data by kind: finds candidates in a text, then verifies them. Every pattern is bounded and starts
-// at something rare: linear also in a hostile text. Pure.
+// Recognises personal data by kind: finds candidates in a text, then verifies them. Pure.
+// Every pattern is bounded and starts at something rare, so that the time taken is linear in the text, even in a
+// hostile one.
 import { isIPv4, isIPv6 } from 'node:net'
 import type { MaskKind } from '@sandbridge/core/config/settings'
 import { byPatterns, type Match, readingNumbers, type Recogniser } from './by-patterns.ts'

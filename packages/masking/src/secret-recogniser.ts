@@ -24,7 +24,10 @@ function isSecretValue(name: string, value: string): boolean {
 /** Names of types and variables in code, and counts, are as short as this but have no letters beside digits. */
 const SHORT_SECRET = /^(?=.*\d)(?=.*[A-Za-z])[\w!@#$%^&*?+~-]{6,7}$/
 
-/** Looks at the value only: a name may be in another's, as in `--set=password=…`. It ends at its quotes. */
+/**
+ * Looks at the value but does not take it: a name may be in another's value, as in `--set=password=…`. A value ends at
+ * the quotes that it began with.
+ */
 const VALUE = [
   String.raw`(?=(?<value>(?<=>)[^\s<>"']+(?=<\/)`,
   String.raw`|(?<=")(?:[^\s"\\]|\\\S){6,200}(?=")`,

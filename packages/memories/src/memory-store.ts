@@ -58,7 +58,9 @@ export class MemoryStore {
   }
 
   /**
-   * Saves a value, JSON as Python writes it, in place of an earlier one.
+   * Save a value, in place of any earlier value of the key.
+   * @param value JSON as Python writes it; only Python reads it
+   * @param madeOf the revision that the value was made of; undefined: whatever is there is replaced
    * @returns undefined, and nothing is saved, if the memory has another revision than `madeOf`
    * @throws BridgeError STATE_REFUSED for a bad key or a full quota; STATE_UNWRITABLE
    */

@@ -54,7 +54,11 @@ export interface NativeKernel {
 
 let loaded: NativeKernel | undefined
 
-/** Loads the kernel once, synchronously, as other reads queue behind the bridge's code. @throws as node:fs */
+/**
+ * Loads the kernel from disk once. Synchronous: the bridge loads its code meanwhile, and each asynchronous read would
+ * queue behind that.
+ * @throws what node:fs throws, for example if no file descriptor is left; the next call tries again
+ */
 export function loadNativeKernel(): NativeKernel {
   loaded ??= load()
   return loaded
@@ -89,7 +93,11 @@ function load(): NativeKernel {
 
 let forkServer: string | undefined
 
-/** Arguments of python3 for a fork server, without the kernel's code. Loaded once. @throws as node:fs */
+/**
+ * Returns the arguments of python3 for a fork server with `slotCount` slots. They do not contain the kernel's code,
+ * which is read while that Python starts. Loaded once, like the kernel: another version may be installed meanwhile.
+ * @throws what node:fs throws
+ */
 export function forkServerArguments({ id, slotCount }: { id: string; slotCount: number }): string[] {
   forkServer ??= programOf([...INIT_FILES, FORK_SERVER_FILE], 'serve()')
   return ['-I', '-B', '-c', forkServer, `id=${id} slots=${slotCount}`]

@@ -65,7 +65,10 @@ export class JournalLog {
   #isWarned = false
   #isClosed = false
 
-  /** @param head its first line @param isSynced each line is on the disk before its call, or the call fails */
+  /**
+   * @param head its first line
+   * @param isSynced each line is on the disk before its call is made, and a failure to write it fails the call
+   */
   constructor(place: LogPlace, head: object, isSynced = false) {
     this.name = place.name
     this.#place = place

@@ -1,6 +1,7 @@
-// Controls access to the page: only for the browser that opened a one-time link. It gets a cookie, which browsers send
-// to every port of this machine, also other users', and a key, which stays with the page's origin. Both are required
-// and end with the bridge, at whose port another user's program may listen later.
+// Controls access to the page: only for the browser that opened a one-time link. It gets a cookie, and a key for the
+// page's own script. Browsers send the cookie to every port of this machine, including other users' ports; the key
+// stays with the page's origin. Both are required, and both end with the bridge: an open page goes on asking at its
+// port, where another user's program may listen by then.
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 

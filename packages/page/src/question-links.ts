@@ -34,7 +34,10 @@ export class QuestionLinks {
     return keep(this.#links, { question })
   }
 
-  /** @param action the form's URL @param owners values of the browser's cookies */
+  /**
+   * @param action the URL that the form is sent to
+   * @param owners values of the browser's cookies
+   */
   open(word: string, action: string, owners: readonly string[]): Reply {
     const link = this.#links.get(word)
     if (!link || (link.owner !== undefined && !owners.includes(link.owner))) return used()

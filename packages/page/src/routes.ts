@@ -116,7 +116,10 @@ export function createRoutes(bridge: Bridge, ledger: Ledger): Routes {
   ])
 }
 
-/** @returns the address to open; an event tells the outcome @throws BridgeError as `Bridge.beginSignIn` does */
+/**
+ * @returns the address to open; the outcome is reported by an event.
+ * @throws BridgeError as `Bridge.beginSignIn` does
+ */
 async function signInTo(bridge: Bridge, name: string): Promise<{ url: string }> {
   const page = await beginSignIn((await bridge.page.servers()).connected, name)
   const url = bridge.signInPage?.linkTo({ server: name, user: undefined, page }) ?? page.href

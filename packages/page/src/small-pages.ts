@@ -12,7 +12,11 @@ export function openingPage(action: string): string {
   return html('Sandbridge', '', `${form}<script>${SUBMIT}</script>`)
 }
 
-/** Forwards with the key after `#`, which no server gets. A redirect from another site sends no strict cookie. */
+/**
+ * Forwards to the page, with the key after `#`, which browsers send to no server. An HTTP redirect would not work:
+ * after a link on another site, a browser sends no strict cookie along a redirect chain, but it does from a page of the
+ * same origin.
+ */
 export function enteringPage(address: string): string {
   return html('Sandbridge', `<meta http-equiv="refresh" content="0;url=${escaped(address)}">`, '<p>Opening…</p>')
 }

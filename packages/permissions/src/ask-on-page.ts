@@ -1,5 +1,6 @@
 // Questions about calls when the client cannot ask: tells the user about the page where they can answer. Links go to
-// the user's own log, and to a client that shows links; never to the sandbox, a result or an error.
+// the user's own log, and to a client that shows links to its user; never to the sandbox, a result or an
+// error.
 import { randomUUID } from 'node:crypto'
 import type { KeptQuestion } from '@sandbridge/core/calls/permissions'
 import type { KeptQuestions } from './kept-questions.ts'
@@ -13,7 +14,10 @@ export function canShowLinks(asker: Asker): boolean {
   return asker.canAnswer(linkTo('', ''))
 }
 
-/** Has the client show a link, and waits for the answer on the page; undefined when none comes in time. */
+/**
+ * Asks the client to show its user a link, and waits for the answer on the page.
+ * @returns undefined when no answer comes in time
+ */
 export async function askByLink(
   asker: Asker,
   { question, link, questions }: { question: KeptQuestion; link: string; questions: KeptQuestions },
@@ -40,7 +44,10 @@ interface Held {
   hold: Asker['hold']
 }
 
-/** Waits for the answer to a question that the page shows in its cell; undefined when none comes in time. */
+/**
+ * Waits for the answer to a question that the page shows in the cell that asks.
+ * @returns undefined when no answer comes in time
+ */
 export async function askInCell(
   held: Held,
   { timeoutMs, signal }: { timeoutMs: number; signal: AbortSignal },

@@ -92,7 +92,10 @@ async function givenAnswer(text: string, group: readonly Asked[], asking: Asking
   return isAnswer(answer, { trusts }) ? answer : 'no'
 }
 
-/** For a client that cannot ask: an answer given meanwhile in a terminal or on the page, or asks by a link. */
+/**
+ * For a client that cannot ask: returns the answer that the user gave since an earlier run in a terminal or on the
+ * page, or asks by a link.
+ */
 async function keptAnswer(
   text: string,
   group: readonly Asked[],

@@ -43,7 +43,9 @@ interface SeenAsked extends Asked {
   isExact: boolean
 }
 
-/** Calls made at once arrive one by one: one question when none has arrived for this long. */
+/**
+ * Calls made at once arrive one by one: gather until none has arrived for this long, so that they become one question.
+ */
 const GATHER_MS = 100
 const MAX_GATHERINGS = 10
 /** Of the tools that an error names. */
@@ -75,7 +77,10 @@ export class CellPermissions implements CellGate {
     return (this.#policy = this.#permissions.policyOf(this.#cell.userRules) ?? this.#policy)
   }
 
-  /** Refreshes the tools, which rules apply to, unless the preset is open; undefined if nothing is to wait for. */
+  /**
+   * Rules are applied to the known tools, so refresh them from the server, unless the preset is open.
+   * @returns undefined if there is nothing to wait for
+   */
   ready(server: string, call: Cancellable): Promise<void> | undefined {
     const { preset, judgesFlow } = this.#policyNow
     return preset !== 'open' || judgesFlow ? this.#permissions.options.catalog.compared(server, call) : undefined
@@ -86,14 +91,20 @@ export class CellPermissions implements CellGate {
     if (this.#isStopped) throw new BridgeError('PERMISSION_DENIED', 'The user has stopped this code', { hint: STOPPED })
   }
 
-  /** @param args of one call; missing: refuses a tool that is always denied @throws BridgeError PERMISSION_DENIED */
+  /**
+   * @param args of one call; missing: only a tool whose every call is denied is refused
+   * @throws BridgeError PERMISSION_DENIED, before anything else about the tool is revealed
+   */
   refuseDenied(tool: CatalogTool, args?: Arguments): void {
     const subject = this.#permissions.subject(tool)
     const isDenied = args ? this.#judge(subject, args).verdict === 'deny' : this.#policyNow.isDenied(subject)
     if (isDenied) throw this.#deny(tool, args ?? {})
   }
 
-  /** The arguments to send: exactly those judged and shown. @throws BridgeError PERMISSION_DENIED, CANCELLED */
+  /**
+   * Returns the arguments to send: exactly those that were judged, and shown if the user was asked.
+   * @throws BridgeError PERMISSION_DENIED, or CANCELLED when the call was cancelled while the user was asked
+   */
   async admit(tool: CatalogTool, given: Arguments, call: Cancellable): Promise<Admitted> {
     const args = asSent(given)
     const subject = this.#permissions.subject(tool)
@@ -131,14 +142,21 @@ export class CellPermissions implements CellGate {
     return { args: sent, allowed: { decision: 'ask', ...allowed }, id, flow }
   }
 
-  /** The same call after a sign-in or a page: see `Gate`. @throws BridgeError PERMISSION_DENIED */
+  /**
+   * The same call again, which its server has refused until the user signs in or opens a page: it is neither counted
+   * nor asked about a second time, unless the model has read more meanwhile.
+   * @throws BridgeError PERMISSION_DENIED when the rules deny it by now
+   */
   async admitAgain(tool: CatalogTool, { args, allowed, flow }: Admitted, call: Cancellable): Promise<Admitted> {
     this.refuseDenied(tool, args)
     const hasReadMore = this.#cell.flow?.seen.some((server) => flow?.seen.includes(server) !== true)
     return hasReadMore ? this.admit(tool, args, call) : { args, allowed, flow }
   }
 
-  /** Judges the calls found in a cell, asks about all at once. @returns the refusals that are certain */
+  /**
+   * Judges the calls found in a cell before it runs, and asks about all of them at once.
+   * @returns the refusal of each call that will certainly not be made
+   */
   async foresee(calls: readonly SeenToolCall[], signal: AbortSignal): Promise<(BridgeError | undefined)[]> {
     const asked: SeenAsked[] = []
     const outcomes = calls.map(({ tool, args, isMade }, index) => {
@@ -231,7 +249,10 @@ export class CellPermissions implements CellGate {
     if (refusal) throw refusal
   }
 
-  /** One question for the calls seen in a cell, if one has all its arguments. @returns the refusals */
+  /**
+   * Asks one question for the calls seen in a cell before it runs, if at least one has all its arguments.
+   * @returns the refusal of each call, if any
+   */
   async #approveSeen(seen: readonly SeenAsked[], signal: AbortSignal): Promise<(BridgeError | undefined)[]> {
     const open = seen.filter((one) => !this.#isAllowedForLong(one))
     if (!open.some(({ isExact }) => isExact)) return seen.map(() => undefined)
@@ -326,8 +347,9 @@ export class CellPermissions implements CellGate {
   }
 
   /**
-   * The server whose text an answer can trust: the only one that the model has read, and the only reason. Not for good
-   * while that text says where something goes; of several users, only whoever runs the bridge trusts.
+   * The server whose text an answer can trust: the only one that the model has read, and the only reason of the
+   * question. Where that text also says where something goes, no answer for good is offered at this very moment. With
+   * several users, only whoever runs the bridge trusts a server.
    */
   #trustOffered(group: readonly Asked[]): TrustedText | undefined {
     if (this.#cell.origin.user !== undefined) return undefined

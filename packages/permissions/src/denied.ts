@@ -9,7 +9,10 @@ type Name = Pick<Subject, 'server' | 'tool'>
 
 const MAX_FLOW_CHARS = 2_000
 
-/** @param allowed tools of the server that may be called @param workflow that made the call */
+/**
+ * @param allowed tools of the same server that may be called
+ * @param workflow the workflow that made the call
+ */
 export function deniedByRule(
   call: Name,
   { rule, by, flow }: Decision,

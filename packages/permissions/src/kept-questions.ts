@@ -1,5 +1,6 @@
 // Questions about calls for clients that cannot ask: kept in a private folder until `sandbridge approve` or the page
-// answers. An answer is valid once, in time, for the bridge and session that asked, and the text that was shown.
+// answers them. An answer is valid once, before the timeout, for the bridge and session that asked, and for the text
+// that was shown.
 import { hash, randomUUID } from 'node:crypto'
 import { readdir, rm } from 'node:fs/promises'
 import path from 'node:path'
@@ -35,7 +36,10 @@ export class KeptQuestions {
     return hash('sha256', `${secret}\n${calls}`).slice(0, 16)
   }
 
-  /** The answer to a kept question, which is deleted; undefined while there is none, or if it came too late. */
+  /**
+   * Returns the answer to a kept question and deletes the question; undefined while there is no answer, or if it came
+   * too late.
+   */
   async take(id: string): Promise<string | undefined> {
     const asked = this.#asked.get(id)
     if (asked === undefined) return undefined

@@ -17,7 +17,11 @@ export interface LimitReached {
   waitMs?: number
 }
 
-/** Counts a call, unless a limit is reached. @param hours of a person's sessions @param now in ms */
+/**
+ * Counts a call, unless a rule's limit is reached.
+ * @param hours of all sessions, clients and commands of a person
+ * @param now milliseconds since 1970
+ */
 export function takeCall(
   rules: readonly Rule[],
   { cell, session, hours }: { cell: Counts; session: Counts; hours: Hours },

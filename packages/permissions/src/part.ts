@@ -17,7 +17,12 @@ export const gateOf: GatesPart['gateOf'] = (permissions, cell, policy) => new Ce
 /** How rules name it. */
 const APP = { server: 'sandbridge', tool: 'show_app', annotations: {}, definition: '', isProjects: false }
 
-/** Only rules about flows count: presets are about changes. @throws BridgeError PERMISSION_DENIED; asks nobody */
+/**
+ * Only rules about flows count. Presets are about what changes something, which an app does not.
+ * @param shown the page, with all that it shows
+ * @param author the server whose page it is; missing for a page of a cell
+ * @throws BridgeError PERMISSION_DENIED where they deny such a call, or ask about it: no client is asked here
+ */
 export function refuseApp({ rules, flow: preset }: Policy, shown: string, flow: FlowFacts, author?: string): void {
   const aboutFlows = rules.filter(({ condition }) => condition?.usesFlow === true)
   // The name counts as a destination.

@@ -14,7 +14,10 @@ export interface ShownCall {
 /** Longest text for a client's form; further calls become another question. */
 export const MAX_ASKED_CHARS = 20_000
 
-/** @returns the text, and how many calls it shows: what fits, at least the first, whose text may be longer */
+/**
+ * @returns the text, and how many of the calls it shows: as many as fit, and at least the first one, whose text may be
+ * longer
+ */
 export function callsText(calls: readonly ShownCall[], about: 'calls' | 'cell'): { text: string; shownCount: number } {
   const [first] = calls as [ShownCall]
   const name = nameOf(first)
@@ -50,7 +53,10 @@ export function trustText(server: string): string {
 
 const OPENINGS = { cell: 'Before it runs: the code wants', calls: 'The code that is running wants' }
 
-/** What a question is about, whenever asked: before the cell runs, or in it, as tools may not be known at first. */
+/**
+ * What a question is about, whenever it was asked: the same code may ask before it runs or while it does, since the
+ * tools of its servers may not be known at first.
+ */
 export function withoutOpening(text: string): string {
   const opening = Object.values(OPENINGS).find((one) => text.startsWith(one))
   return opening === undefined ? text : text.slice(opening.length)

@@ -46,7 +46,9 @@ export class SetState {
     return known
   }
 
-  /** Counts a call, unless a limit is reached. Waits only where a rule limits calls per hour. */
+  /**
+   * Counts a call that is about to be made, unless a limit is reached. Waits only where a rule limits calls per hour.
+   */
   count(
     rules: readonly Rule[],
     cell: Counts,

@@ -55,7 +55,10 @@ export class Database {
     this.#secrets = passwordsIn(url)
   }
 
-  /** Runs work with a connection, again if it is lost. @throws BridgeError STATE_UNWRITABLE */
+  /**
+   * Runs work with a connection, and repeats it if the connection is lost.
+   * @throws BridgeError STATE_UNWRITABLE if the server stays away, or refuses
+   */
   run<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
     return this.#persistently(async () => {
       const client = await this.#connect()
@@ -95,7 +98,10 @@ export class Database {
     return made
   }
 
-  /** Runs work alone under a lock, never twice: if the server goes away, the lock is lost. */
+  /**
+   * Runs work that excludes other work with the same lock. The work may take long and use the database, and is never
+   * repeated: if the server goes away meanwhile, the lock is lost.
+   */
   async exclusively<T>(lock: string, work: () => Promise<T>): Promise<T> {
     const { Client: NewClient } = (await import('pg')).default
     // Not from the pool: with all its connections used for locks, none would be left for the work.

@@ -5,7 +5,10 @@ import { MIGRATIONS } from './migrations.ts'
 
 type Queried = Pick<ClientBase, 'query'>
 
-/** @throws BridgeError STATE_UNWRITABLE for newer or unknown tables, and what the driver throws */
+/**
+ * @throws BridgeError STATE_UNWRITABLE if a newer version has changed the tables or an unknown one made them, and what
+ * the driver throws
+ */
 export async function migrate(connection: Queried, migrations: readonly string[] = MIGRATIONS): Promise<void> {
   // Changes nothing if the tables are current: a database user without the right to create tables can still use them.
   if ((await numberOf(connection)) === migrations.length) return

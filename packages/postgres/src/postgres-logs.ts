@@ -69,7 +69,10 @@ export class PostgresLogs extends OwnedRows implements Logs {
 function writerOf(database: Database, id: string): LogWriter {
   let written = { bytes: 0, lineCount: 0 }
   return {
-    /** All lines in one statement; again at the same positions if the reply was lost. */
+    /**
+     * Writes all lines in one statement. Lines of an earlier attempt whose reply was lost are written again at the same
+     * positions.
+     */
     append: async (lines) => {
       const bytes = written.bytes + lines.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0)
       const lineCount = written.lineCount + lines.length

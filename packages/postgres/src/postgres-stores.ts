@@ -5,7 +5,11 @@ import { PostgresLogs } from './postgres-logs.ts'
 import { PostgresVersions } from './postgres-versions.ts'
 import { randomUUID } from 'node:crypto'
 
-/** Connects; creates the tables. @param ownerOf the column for a user's rows @throws BridgeError STATE_UNWRITABLE */
+/**
+ * Connects, and creates the tables the first time.
+ * @param ownerOf returns the owner column for a user's rows
+ * @throws BridgeError STATE_UNWRITABLE
+ */
 export async function openPostgres(url: string, ownerOf: (user: string | undefined) => string): Promise<Stores> {
   const database = new Database(url)
   await database.run((connection) => connection.query('SELECT 1'))

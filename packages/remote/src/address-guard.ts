@@ -16,7 +16,10 @@ refused.addAddress('168.63.129.16', 'ipv4') // the platform's own endpoint on Az
 /** Code of the error that is thrown instead of connecting. */
 export const ADDRESS_REFUSED = 'ERR_UPSTREAM_ADDRESS_REFUSED'
 
-/** Checks a host that may be an address. @throws an error with code ADDRESS_REFUSED */
+/**
+ * Checks a host that may itself be an address, for which no name is resolved.
+ * @throws an error with code ADDRESS_REFUSED
+ */
 export function assertHostAllowed(host: string): void {
   const address = host.replace(/^\[|\]$/g, '')
   if (isIP(address) && isRefused(address)) throw refusal()

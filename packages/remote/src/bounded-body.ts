@@ -25,7 +25,10 @@ export async function* atMost(source: AsyncIterable<Buffer>, maxBytes = MAX_BODY
   }
 }
 
-/** The same lines, cut only after their LF. @throws BodyRefusedError for an event too long or expensive */
+/**
+ * Yields the same lines, each ended by LF, cut only after line ends.
+ * @throws BodyRefusedError for an event that is too long or too expensive to parse
+ */
 export async function* wholeLines(source: AsyncIterable<Buffer>, maxBytes = MAX_BODY_BYTES): AsyncGenerator<Buffer> {
   const events = new EventBounds(maxBytes)
   let pieces: Buffer[] = []
@@ -45,7 +48,10 @@ export async function* wholeLines(source: AsyncIterable<Buffer>, maxBytes = MAX_
 const LF = 0x0a
 const CR = 0x0d
 
-/** Lines may end with CR or CR LF (server-sent events). The event parser holds back a CR at a chunk's end. */
+/**
+ * Lines may also end with CR alone or CR LF (WHATWG HTML, server-sent events). The event parser keeps a CR at the end
+ * of a chunk until the next one arrives, and with it an event that is complete.
+ */
 async function* endedByLf(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let isAfterCr = false
   for await (const chunk of source) {

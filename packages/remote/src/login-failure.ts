@@ -85,7 +85,10 @@ function isListOfScopes(scope: string): boolean {
   )
 }
 
-/** A scope is a server's text: shown only if it can be no sentence or command. A login knows it anyway. */
+/**
+ * A scope is text from the server: it is shown only if it cannot be a sentence or a command. A login knows it in any
+ * case.
+ */
 function scopeNeeded(about: Circumstances, scope: string): BridgeError {
   const { server, credentials } = about
   const shown = isListOfScopes(scope) ? scope : undefined

@@ -5,7 +5,10 @@ import { isLoopback } from '@sandbridge/core/util/net'
 
 type Environment = Record<string, string | undefined>
 
-/** Undefined: a direct connection, as always for loopback. @throws Error for a proxy other than http or https */
+/**
+ * Undefined means a direct connection. Loopback never uses a proxy.
+ * @throws Error for a proxy that is neither http nor https.
+ */
 export function proxyFor(url: URL, env: Environment): URL | undefined {
   if (isLoopback(url.hostname) || url.hostname.endsWith('.localhost') || isExempt(url, setting(env, 'no_proxy') ?? ''))
     return undefined

@@ -35,7 +35,10 @@ export function isNotification(init: RequestInit | undefined): boolean {
   return sent?.method !== undefined && sent.id === undefined
 }
 
-/** A response's text in its charset, else UTF-8; without a body, what stands in place of the status's words. */
+/**
+ * The text of a response: UTF-8, else in the charset that it names. Without a body, some servers have a sentence in
+ * place of the standard words for the status.
+ */
 export async function textOf(response: Response): Promise<string> {
   const bytes = await response.arrayBuffer()
   const { status, statusText, headers } = response
@@ -51,7 +54,10 @@ export async function textOf(response: Response): Promise<string> {
   }
 }
 
-/** What is open in a response, parsed only where something is odd. @param isBody no stream with late replies */
+/**
+ * What is open in the response to a request. The body is parsed only where something in the response is odd.
+ * @param isBody the response is no stream, which may have late replies to other requests
+ */
 export function exchangeOf(open: OpenRequests, init: RequestInit | undefined, isBody: boolean): Awaited {
   let sent: Sent | undefined
   const only = (): string | number | undefined => (sent ??= sentIn(init))?.id
@@ -64,7 +70,10 @@ export function exchangeOf(open: OpenRequests, init: RequestInit | undefined, is
   }
 }
 
-/** The messages of a response that is no event stream, from its `text`; undefined when it has none. */
+/**
+ * The messages of a response that is no event stream, for the client package; undefined when it has none.
+ * @param text the body of the response
+ */
 export function readBody(response: Response, text: string, open: Awaited, onDropped: OnDropped): Response | undefined {
   // The data of events that are not called a stream.
   const events = /^\s*[{[]/.test(text) ? [] : [...text.matchAll(/^data: ?(.*)$/gm)].map(([, data]) => data!)

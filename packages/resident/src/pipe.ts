@@ -1,6 +1,7 @@
-// A resident's named pipe on Windows. Any user may list and open pipes, or take a free name, so its name is random, its
-// file holds a secret, and each side proves that it knows it. A program that may impersonate its callers only needs
-// them to connect, so a relay does not connect to the name that a killed resident has left.
+// A resident's named pipe on Windows. Any user may list pipes and open them, and may take a name that is free. So the
+// name is a random one, its file holds a secret beside it, and each side proves that it knows the secret. A program
+// that may impersonate its callers, such as a web server, only needs them to connect: so a relay does not connect to
+// the name that a killed resident has left.
 import { randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import type { Server, Socket } from 'node:net'
@@ -27,7 +28,12 @@ export function dialPipe(socket: Socket, file: string, onOpen: () => void): void
   })
 }
 
-/** Writes a pipe's file for a server. @param admit proved sockets @returns its name @throws as node:fs */
+/**
+ * Writes the file of a new pipe, for a server that listens on it.
+ * @param admit gets the sockets that have proved themselves
+ * @returns the name of the pipe. Windows lets no second process listen on it
+ * @throws what node:fs throws
+ */
 export function makePipe(server: Server, file: string, admit: (socket: Socket) => void): string {
   const name = `\\\\.\\pipe\\sandbridge-${randomBytes(16).toString('hex')}`
   const secret = randomBytes(SECRET_BYTES)

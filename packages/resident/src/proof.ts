@@ -9,7 +9,10 @@ const PROOF_MS = 5_000
 
 type Role = 'relay' | 'resident'
 
-/** Sends a nonce first, destroys a socket without a proof in time. @param onProved reads what follows */
+/**
+ * Sends a nonce first. A socket whose other side does not prove itself in time is destroyed.
+ * @param onProved listens to the socket: what follows the proof is read after it
+ */
 export function proveAsRelay(socket: Socket, secret: Buffer, onProved: () => void): void {
   const steps = beginProof(socket)
   const asked = randomBytes(PROOF_BYTES)

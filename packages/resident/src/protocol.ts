@@ -1,5 +1,6 @@
-// What relay and resident say to each other beside MCP. A line that begins with the byte 0x01 is theirs; others are MCP
-// and pass unchanged. The relay does not wait for the welcome: what follows a refused hello is dropped.
+// What relay and resident say to each other beside MCP. A line that begins with the byte 0x01 is theirs; every other
+// line is MCP and passes unchanged, as a whole. The relay speaks first, and does not wait for the welcome: nothing that
+// follows a refused hello is looked at.
 import { type EndSignal, environmentOf } from '@sandbridge/core/util/process'
 import type { ClientContext } from '@sandbridge/core/config/settings'
 import { lineOf } from '@sandbridge/core/serve'

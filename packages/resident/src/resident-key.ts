@@ -36,7 +36,10 @@ const OWN = new Set([
 ])
 /** For packages, images and registries. Servers have those of their own client. */
 const PROXIES = new Set(['http_proxy', 'https_proxy', 'all_proxy', 'no_proxy'])
-/** Variables with paths. Names, as each regular expression costs a tenth of a millisecond at first use. */
+/**
+ * Variables whose value is a path, begins with one, or has several. Names, because each regular expression costs a
+ * tenth of a millisecond when it is first used.
+ */
 const PATHS = new Set(
   (
     'MCP_SERVERS_CONFIG MCP_BRIDGE_STATE_DIR MCP_BRIDGE_CACHE_DIR MCP_BRIDGE_MOUNT TMP TEMP TMPDIR KUBECONFIG ' +
@@ -59,7 +62,9 @@ const ABSOLUTE = /^(?:[/\\~]|[A-Za-z]:[/\\])/
 const HOOK =
   /(?:^|\s)(?:-r|--require|--import|--(?:experimental-)?loader)[\s=](?:"[^"]*(?:\.pnp\.|bootloader)[^"]*"|\S*(?:\.pnp\.|bootloader)\S*)/g
 
-/** What a launcher sets is no setting: pnpm's shims set NODE_PATH, which a bundle does not need. */
+/**
+ * What a launcher sets is no setting. The shims of pnpm set NODE_PATH, of which the package, a bundle, has no need.
+ */
 export function withoutLaunchers(env: ClientContext['env']): ClientContext['env'] {
   const { NODE_PATH: _, NODE_OPTIONS: options, ...others } = env
   const own = options?.replaceAll(HOOK, '').trim()
@@ -120,7 +125,10 @@ export function nameOfKey(text: string): string {
   return textName(text).slice(0, 20)
 }
 
-/** Whether this holds without the variable: many clients start servers with HOME, PATH and few others. */
+/**
+ * Whether this is what holds without the variable. Many clients start servers with HOME, PATH and a few others only, as
+ * MCP's own packages do.
+ */
 function isUsual(name: string, value: string, home: string): boolean {
   switch (name) {
     case 'TMPDIR':
@@ -145,14 +153,20 @@ export function usualVariables(): Record<string, string> {
   return { XDG_RUNTIME_DIR: runtime, DBUS_SESSION_BUS_ADDRESS: `unix:path=${runtime}/bus` }
 }
 
-/** Where PATH leads to for each engine, and bubblewrap's Python. A desktop and a shell differ in PATH only. */
+/**
+ * The folders that PATH leads to for each engine, and for the Python of bubblewrap. A desktop and a shell have another
+ * PATH, which mostly leads to the same ones.
+ */
 function programs(search: string | undefined): string[][] {
   const engines = ENGINES.map((name) => [...findPlaces(name, search).keys()])
   // Only bubblewrap runs cells with a Python of this machine, whose packages they see.
   return engines.at(-1)!.length === 0 ? engines : [...engines, [...findPlaces('python3', search).keys()]]
 }
 
-/** Of the first client's PATH, only what counts: elsewhere it could put what the resident runs for all. */
+/**
+ * Of its first client's PATH, only the folders that count. In any other, that client could put what the resident then
+ * runs for all of them, now or later.
+ */
 function residentPath(search: string | undefined, counts: string[][] | undefined): string {
   if (!counts) return withUsualFolders(search)
   const folders = (search ?? '').split(path.delimiter).filter((folder) => path.isAbsolute(folder))
@@ -160,7 +174,10 @@ function residentPath(search: string | undefined, counts: string[][] | undefined
   return withUsualFolders(found.join(path.delimiter))
 }
 
-/** What confines this process on Linux; on Windows, whether it may list what only administrators may. */
+/**
+ * What confines this process on Linux: one in a sandbox does not share with those outside. On Windows, whether it has
+ * the rights of an administrator, who alone may list this folder: the same user has them in some windows only.
+ */
 function walls(): unknown {
   if (process.platform === 'win32') {
     try {

@@ -1,5 +1,6 @@
-// The folder where residents are found. One listens on NAME.d/s, and who has that folder is the resident: renaming onto
-// a folder that is not empty fails, so that one of several starters wins, and nothing goes stale but a socket.
+// The folder where residents are found, and the names in it. A resident listens on NAME.d/s. Who has that folder is the
+// resident: renaming onto a folder that is not empty fails, so that one of several starters wins, and nothing is left
+// to go stale but a socket on which nobody listens.
 import fs from 'node:fs'
 import path from 'node:path'
 import { isOnlyOurs, isOwnFolderSync, makePrivateFolderSync } from '@sandbridge/core/util/files'
@@ -57,7 +58,10 @@ export function makeRunFolder(place: ResidentPlace): void {
   if (isKeptOut(place)) throw new Error(`this process may not write to ${folder}`)
 }
 
-/** Whether this process is kept from the user's folder: by a resident it would leave its walls (Seatbelt). */
+/**
+ * Whether the system keeps this process from writing to the user's own folder. One that it confines to other folders,
+ * such as with Seatbelt on macOS, would leave its walls through a resident that runs outside of them.
+ */
 export function isKeptOut({ folder, log }: Pick<ResidentPlace, 'folder' | 'log'>): boolean {
   // Takes a tenth of the time: a resident leaves a log. Never waits for a reader, nor follows a link, maybe open.
   const { O_WRONLY, O_NONBLOCK, O_NOFOLLOW } = fs.constants
@@ -109,7 +113,11 @@ export function ownPlace({ folder }: ResidentPlace, name: string): { home: strin
   return { home, socket: socketIn(home) }
 }
 
-/** Takes the name away from this holder alone. @param keep gets the folder @returns whether that holder lost it */
+/**
+ * Takes the name away from one holder, and from no other: it may have become another's meanwhile.
+ * @param keep is called with the folder before it is removed
+ * @returns whether that holder has lost it
+ */
 export function displace(home: string, holder: bigint, keep: (folder: string) => void = () => {}): boolean {
   const aside = `${home}.${process.pid}.${Date.now().toString(36)}`
   try {

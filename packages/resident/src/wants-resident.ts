@@ -46,7 +46,10 @@ export function whyNoResident(): string | undefined {
   return 'this is a sandbox or a container, and MCP_BRIDGE_RESIDENT is not set to on'
 }
 
-/** Whether this is a sandbox or container of Linux, where a resident could serve only its first client. */
+/**
+ * Whether this process runs in a sandbox or a container of Linux: with filtered system calls, or as a user of a
+ * namespace. A resident there could serve only its first client, and would end with it.
+ */
 function isConfined(): boolean {
   if (process.platform !== 'linux') return false
   try {

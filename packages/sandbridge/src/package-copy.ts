@@ -32,7 +32,11 @@ const KEPT_UNUSED_MS = 86_400_000
 /** The client has been answered by then. */
 const REPAIR_AFTER_MS = 2_000
 
-/** Makes and keeps a copy of this installation while this process runs. @returns its program's folder, if any */
+/**
+ * Makes the copy of this installation if there is none yet, and keeps it while this process runs.
+ * @returns the folder of its program; undefined: run from the package itself, as from sources, in a copy, and where no
+ * copy can be had
+ */
 export function copiedProgram(): string | undefined {
   if (isCopy()) keep(PACKAGE_ROOT)
   else if (import.meta.dirname === path.join(PACKAGE_ROOT, 'dist') && !isReadOnly()) {

@@ -1,5 +1,6 @@
-// Reads OpenTelemetry's standard variables as far as the bridge needs them to decide what it collects. The exporters
-// read the others: headers, timeouts, compression, certificates. Pure.
+// Reads OpenTelemetry's standard variables
+// (https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/) as far as the bridge needs them
+// to decide what it collects. The exporters read the others: headers, timeouts, compression, certificates. Pure.
 
 type Env = Record<string, string | undefined>
 

@@ -32,7 +32,10 @@ function linesOf({ name, unit, description, histogram, gauge, sum = [] }: Metric
   return [...head, ...points]
 }
 
-/** As OpenTelemetry's collector: `mcp_client_operation_duration_seconds`, `sandbridge_call_denied_total`. */
+/**
+ * Returns the name that OpenTelemetry's collector uses: `mcp_client_operation_duration_seconds`,
+ * `sandbridge_call_denied_total`.
+ */
 function prometheusName(name: string, unit: string, kind: 'histogram' | 'gauge' | 'counter'): string {
   const plain = name.replaceAll('.', '_')
   if (kind === 'counter') return `${plain}_total`

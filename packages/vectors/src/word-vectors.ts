@@ -41,7 +41,9 @@ export class WordVectors {
     }
   }
 
-  /** The row of a word, its singular or plural, or another form; undefined for an unknown word. */
+  /**
+   * The row of a word, otherwise of its singular or plural, otherwise of another form; undefined for an unknown word.
+   */
   row(word: string): number | undefined {
     const row = this.#rows.get(word)
     if (row !== undefined || word.length < 4 || word.charCodeAt(0) <= DIGIT_NINE) return row

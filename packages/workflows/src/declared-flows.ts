@@ -45,7 +45,11 @@ export class DeclaredFlows {
     })
   }
 
-  /** `flows`: missing before a recorded run; `hasChanged`: of another wording. @throws BridgeError STATE_DAMAGED */
+  /**
+   * @property flows missing before a run of this wording was recorded
+   * @property hasChanged whether that was a run of another wording
+   * @throws BridgeError STATE_DAMAGED
+   */
   async read(): Promise<{ flows: DeclaredFlow[] | undefined; hasChanged: boolean }> {
     const { sha256, flows } = await this.#record.read()
     if (sha256 === this.sha256) return { flows, hasChanged: false }

@@ -96,7 +96,10 @@ export class ExposedWorkflows {
     return (await this.skills()).find((skill) => skill.uri === uri)
   }
 
-  /** A saved tool has no arguments here, but its signature in the text. @throws BridgeError MASK_UNAVAILABLE */
+  /**
+   * A saved tool that is no workflow has no arguments here: the text of its prompt has its signature.
+   * @throws BridgeError MASK_UNAVAILABLE
+   */
   async prompts(): Promise<ExposedPrompt[]> {
     const found = await Promise.all(this.#names.map(async (name) => ({ name, tool: await this.#shown(name) })))
     return found.flatMap(({ name, tool }) => {
@@ -112,7 +115,10 @@ export class ExposedWorkflows {
     })
   }
 
-  /** A prompt's text with these arguments; undefined for an unknown one. @throws BridgeError MASK_UNAVAILABLE */
+  /**
+   * The text of a prompt with these arguments; undefined for an unknown prompt.
+   * @throws BridgeError MASK_UNAVAILABLE
+   */
   async prompt(name: string, args: Record<string, string>): Promise<string | undefined> {
     const tool = await this.#shown(name)
     if (!tool) return undefined
@@ -121,7 +127,10 @@ export class ExposedWorkflows {
     return `Run this with run_python, and show its result: ${savedToolCall(tool)}${values}`
   }
 
-  /** The cell of a workflow with these arguments; undefined if unknown. @throws BridgeError TOOL_ARGUMENTS_INVALID */
+  /**
+   * The cell that runs a workflow with a client's arguments; undefined for an unknown workflow.
+   * @throws BridgeError TOOL_ARGUMENTS_INVALID
+   */
   async cell(name: string, args: unknown): Promise<OfferedCell | undefined> {
     const tool = await this.#saved(name)
     if (!tool?.workflow) return undefined
@@ -132,7 +141,11 @@ export class ExposedWorkflows {
     return { code: codeFor(workflow, read), note }
   }
 
-  /** Everything offered is masked here, also values put into code for a token. @throws BridgeError MASK_UNAVAILABLE */
+  /**
+   * Everything that is offered comes from here, so that none of it can show a value which the bridge put into code in
+   * place of a token.
+   * @throws BridgeError MASK_UNAVAILABLE
+   */
   async #shown(name: string): Promise<ShownTool | undefined> {
     const tool = await this.#saved(name)
     if (!tool) return undefined
@@ -162,7 +175,10 @@ function shownTool({ name, signature, description, isAsync, ...tool }: SavedTool
   }
 }
 
-/** Leaves out a default with a masked value: a client could pass its token on. The default still applies. */
+/**
+ * Leaves out a default that holds a masked value: a client could pass its token on. A call without the argument still
+ * uses the default.
+ */
 function shownParameter({ name, type, required, default: value }: Parameter, mask: Mask): Parameter {
   const shown = { name, type: mask(type), required }
   if (value === undefined) return shown

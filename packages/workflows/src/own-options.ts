@@ -19,7 +19,10 @@ export function ownOptions(command: Command, program: Command): OwnOptions {
   return { all: new Set([...longNames(options), '--help']), typed: new Set(longNames(typed)) }
 }
 
-/** Arguments by name; says where one belongs that the command took. @throws BridgeError TOOL_ARGUMENTS_INVALID */
+/**
+ * The arguments by name. Says where a parameter belongs that the command took for its own option.
+ * @throws BridgeError TOOL_ARGUMENTS_INVALID
+ */
 export function parseTyped(
   words: readonly string[],
   parameters: WorkflowDetails['parameters'],

@@ -14,8 +14,10 @@ interface PropertySchema {
 }
 
 /**
- * Parses `--week 47`, `--week=47`, `--dry` and `--no-dry`. `auto` takes `week` (ISO 8601), `day`, `month`, `year` or
- * `date` from the time in `zone`; the year beside `--week auto` is that of the week, unless there is a month.
+ * Parses `--week 47`, `--week=47`, `--dry` and `--no-dry` into arguments by name. `auto` takes the value from the
+ * current time, for parameters with these names: `week` (ISO 8601), `day`, `month`, `year`, `date`. The year
+ * beside `--week auto` is that of the week, unless there is a month, too.
+ * @param zone of these values; missing: that of this process
  * @throws BridgeError TOOL_ARGUMENTS_INVALID that names the parameter and the allowed values
  */
 export function parseArguments(
@@ -77,7 +79,11 @@ export function inputSchemaOf(parameters: readonly Parameter[]): {
   }
 }
 
-/** Checks that none is missing, and types. @param title of the workflow @throws BridgeError TOOL_ARGUMENTS_INVALID */
+/**
+ * Checks arguments that `readArguments` has read: none is missing, and each has its type.
+ * @param title of the workflow
+ * @throws BridgeError TOOL_ARGUMENTS_INVALID that names the parameter and what it takes
+ */
 export function checkArguments(
   given: Readonly<Record<string, unknown>>,
   parameters: readonly Parameter[],

@@ -21,7 +21,10 @@ export function asWorkflow(tool: SavedTool): Workflow {
   })
 }
 
-/** A Python expression after `import json as _json`: the value is in a string literal, so none of it is code. */
+/**
+ * A Python expression for a value, after `json` was imported as `_json`. The value is inside a string literal, so none
+ * of it is code.
+ */
 export function loadedJson(value: unknown): string {
   return loadedText(JSON.stringify(value))
 }

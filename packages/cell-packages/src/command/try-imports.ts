@@ -23,7 +23,10 @@ const outcome = z.object({
   memoryBytes: z.number().nullable(),
 })
 
-/** Sizes are of the packages' records, modules of their files: `scikit-learn` is imported as `sklearn`. */
+/**
+ * The sizes are those of the packages' own records. A module is found by the files of its package: `scikit-learn` is
+ * imported as `sklearn`.
+ */
 const CODE = `
 def _report(words):
     import importlib, importlib.metadata, json, re, time

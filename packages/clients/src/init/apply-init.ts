@@ -9,8 +9,10 @@ import { folderOf, hashOf, HINT, putFile, recordOf, textOf, type UndoEdit, whyUn
 import type { PlannedChange } from './plan-init.ts'
 
 /**
- * Writes planned changes. A file that has changed since planning, or cannot be written, is skipped.
- * @throws BridgeError CONFIG_INVALID without a backup or record: moved servers must not leave their clients
+ * Writes planned changes. A file that has changed since planning is skipped, and so is one that cannot be written.
+ * @returns the files that were written and those that were skipped
+ * @throws BridgeError CONFIG_INVALID when a backup, the record or a file in the state folder cannot be written: servers
+ *   that move there must not leave their clients
  */
 export async function applyInit(
   changes: readonly PlannedChange[],

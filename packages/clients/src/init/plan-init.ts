@@ -19,7 +19,10 @@ import { lineDiff } from './line-diff.ts'
 import type { BridgeCommand, Target } from './targets.ts'
 import { BRIDGE_NAME, movedServersFile, targetsOf } from './targets.ts'
 
-/** A file before (undefined: none) and after. Both may hold secrets: show `diff`. */
+/**
+ * One file before and after. `before` is undefined when the file does not exist. Both texts may hold secrets: show
+ * `diff`.
+ */
 export interface PlannedChange {
   client: string
   file: string
@@ -62,7 +65,10 @@ export interface PlanInitOptions {
   move: boolean
   /** Clients whose servers the bridge will not read: they are not moved. */
   leftOut?: readonly string[]
-  /** The bridge's name for a server, kept by a moved one; the client's may differ. */
+  /**
+   * The bridge's name for a server, which may differ from that in the client's file. A moved server keeps the
+   * bridge's name.
+   */
   nameOf?: (client: string, file: string, name: string) => string
   /** The folder of this package: entries that start another one are changed. */
   root?: string
@@ -75,7 +81,11 @@ export interface PlanInitOptions {
   fileSystem?: ConfigFileSystem
 }
 
-/** Plans registering in the clients that have their file or folder. @throws BridgeError TOOL_ARGUMENTS_INVALID */
+/**
+ * Plans the changes that register the bridge in the clients on this machine. A client counts as present when its file,
+ * or the folder of its file, exists.
+ * @throws BridgeError TOOL_ARGUMENTS_INVALID for an unknown client
+ */
 export async function planInit(options: PlanInitOptions): Promise<InitPlan> {
   const plan: InitPlan = { changes: [], skipped: [], registered: [], replaced: [], absent: [], beside: [] }
   const targets = targetsOf(options.place)

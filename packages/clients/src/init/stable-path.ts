@@ -3,7 +3,10 @@ import { existsSync, lstatSync, readdirSync } from 'node:fs'
 import path from 'node:path'
 import { realpathOr } from '@sandbridge/core/util/process'
 
-/** Folders of one version: of version managers, Homebrew's Cellar, Nix, snap, pnpm; fnm's link of one shell. */
+/**
+ * Folders of one version: of nvm, fnm, asdf, mise, nodenv, Volta, Homebrew's Cellar, Nix, or an unpacked archive; a
+ * revision of snap; what pnpm names by version and content; a link of fnm that exists only as long as a shell.
+ */
 const OF_ONE =
   /[/\\](?:[^/\\]*\d+\.\d+\.\d+[^/\\]*|snap[/\\][^/\\]+[/\\]\d+|\.pnpm|global[/\\]v\d+[/\\][^/\\]+|store[/\\]v\d+|fnm_multishells)[/\\]/
 
@@ -23,7 +26,12 @@ export function isOfOneVersion(file: string): boolean {
   return OF_ONE.test(file)
 }
 
-/** A path without a version that starts the running Node, or lets its manager choose; else the Node's own. */
+/**
+ * A path that starts the running Node, or lets its version manager choose one, and that does not name a version; the
+ * path of the Node itself where there is none.
+ * @param running the path of the running Node
+ * @param onPath the paths of all Nodes on the PATH, in its order
+ */
 export function stableNode(running: string, onPath: readonly string[]): string {
   if (!isOfOneVersion(running)) return running
   // On Windows, `running` is the path of a link; elsewhere, of the file.

@@ -30,7 +30,10 @@ export interface Target {
   entry: (command: BridgeCommand, table: string[]) => ConfigObject
   /** Keys of the lists of the only servers that the client starts, and of those that it never starts. */
   lists?: { allowed: string[]; excluded: string[] }
-  /** Shows that the client is here without its file; undefined where clients share the folder. */
+  /**
+   * Shows that the client is on the machine when its file does not exist yet; undefined when other clients share the
+   * folder.
+   */
   folder: string | undefined
 }
 

@@ -61,7 +61,11 @@ async function actionFor(all: readonly Done[], now: string): Promise<PlannedUndo
   return text === undefined ? 'delete' : 'restore'
 }
 
-/** Undoes applyInit, last change first, and only our changes in changed files. The rest stays recorded. */
+/**
+ * Undoes everything that applyInit has done, last change first. An unchanged file is restored byte for byte; in a file
+ * that has changed since, only the bridge's changes are undone, and a file that it created is deleted. What cannot be
+ * undone stays recorded, with its backup.
+ */
 export async function undoInit(
   place: HostPaths,
 ): Promise<{ restored: string[]; deleted: string[]; skipped: SkippedEntry[] }> {

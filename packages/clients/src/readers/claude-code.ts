@@ -1,5 +1,6 @@
-// Claude Code: ~/.claude.json with its user scope (mcpServers) and local scope (projects[folder].mcpServers, without
-// its disabledMcpServers), a project's .mcp.json, and the locations of older versions.
+// Claude Code: ~/.claude.json with its user scope (mcpServers) and local scope (projects[folder].mcpServers), of which
+// the user has switched some off in a folder (projects[folder].disabledMcpServers), a project's .mcp.json, and the
+// locations of older versions.
 import { type ConfigObject, valueAt } from '@sandbridge/core/config/formats'
 import { comparable } from '@sandbridge/core/util/files'
 import { isRecord } from '@sandbridge/core/util/json/json.ts'

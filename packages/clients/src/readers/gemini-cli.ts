@@ -8,7 +8,11 @@ import { withCallback } from './places.ts'
 export const geminiCli = reader('gemini-cli', '.gemini', 'GeminiCli', 'GEMINI_CLI_SYSTEM_SETTINGS_PATH')
 export const qwenCode = reader('qwen-code', '.qwen', 'QwenCode', 'QWEN_CODE_SYSTEM_SETTINGS_PATH')
 
-/** @param folder in home and project @param application folder for all users of macOS @param variable likewise */
+/**
+ * @param folder in the home folder and in a project
+ * @param application its folder for all users of macOS
+ * @param variable names the file for all users
+ */
 function reader(client: string, folder: string, application: string, variable: string): Reader {
   return {
     client,

@@ -37,7 +37,10 @@ function serverUrl(raw: ConfigObject & ServerEntry): ServerEntry {
   return { ...raw, command: raw.url === undefined ? raw.command : undefined }
 }
 
-/** Windows gives a packaged application a folder in place of %APPDATA%. @param family the package's name */
+/**
+ * Windows gives an application that it installs as a package a folder of its own in place of %APPDATA%.
+ * @param family the package's name with the hash of its publisher, the same on all machines
+ */
 function ofWindowsPackage(place: HostPaths, family: string, ...parts: string[]): ConfigLocation[] {
   if (place.platform !== 'win32') return []
   const local = place.env['LOCALAPPDATA'] || join(place, place.home, 'AppData', 'Local')

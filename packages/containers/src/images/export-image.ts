@@ -36,7 +36,11 @@ export async function pullEngineImage(name: string, onProgress: (message: string
   })
 }
 
-/** Writes the image as tar to a file, as podman cannot write to every pipe. @throws BridgeError SANDBOX_START_FAILED */
+/**
+ * Write the files of the image as a tar archive: to a file, since podman cannot write to every kind of pipe.
+ * @param file a path that other users must not know
+ * @throws BridgeError SANDBOX_START_FAILED if the engine fails
+ */
 export async function exportImage({ engine, image }: EngineImage, file: string): Promise<void> {
   void removeLeftovers({ command: engine }).catch(() => {})
   const name = newContainerName()

@@ -16,7 +16,10 @@ type Json = Record<string, unknown>
 const MAX_JSON_BYTES = 8 << 20
 const MAX_LAYERS = 1000
 
-/** Undefined for no image archive. @throws ArchiveError if it is incomplete or contains several images */
+/**
+ * @returns undefined if the tree is not an image archive
+ * @throws ArchiveError if it is incomplete or contains several images
+ */
 export function readImageArchive(tree: RootTree): ArchivedImage | undefined {
   // Docker writes both; the older needs no choice of a platform. A system may have a file of this name.
   const images = tree.fileAt('manifest.json') === undefined ? [] : itemsOf(readJson(tree, 'manifest.json'))

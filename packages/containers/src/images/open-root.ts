@@ -19,7 +19,12 @@ type OnProgress = (message: string) => void
 /** Large reads: an image has hundreds of megabytes. */
 const PIECE_BYTES = 1 << 20
 
-/** @throws BridgeError CONFIG_INVALID, SANDBOX_IMAGE_MISSING, SANDBOX_ENGINE_MISSING, SANDBOX_START_FAILED */
+/**
+ * @param onProgress called when an image is pulled or unpacked
+ * @throws BridgeError CONFIG_INVALID for an unusable path, SANDBOX_IMAGE_MISSING or SANDBOX_ENGINE_MISSING for a name
+ * that no engine has or can
+ *   pull, SANDBOX_START_FAILED if the image cannot be unpacked
+ */
 export async function openRoot(
   image: string,
   cacheDir: string,

@@ -1,5 +1,7 @@
-// Writes the content of untrusted archives below one folder, and nowhere else: links are resolved with it as the root,
-// and anything in the way is removed, not written through. Files that only some users could read stay unreadable.
+// Writes the content of archives below one folder, and nowhere else. Archives are untrusted: links are resolved with
+// this folder as the root of a system, and anything in the way is removed, not written through. No other process may
+// write in the folder meanwhile. Files that only some users of the image could read stay unreadable: a container's user
+// could not read them either.
 import {
   chmodSync,
   closeSync,
@@ -34,7 +36,10 @@ export interface Attributes {
 
 export class RootTree {
   readonly #root: string
-  /** Known folders, with no link in their path: looking each up again would take longer than writing a file. */
+  /**
+   * Known folders below the root, with no link in their path: looking each up again for every file would take longer
+   * than writing it.
+   */
   readonly #folders = new Set<string>()
   /** Folders that other users could not enter in the image. */
   readonly #closed = new Set<string>()

@@ -19,7 +19,10 @@ export function newAllowance(): Allowance {
 const WHITEOUT = '.wh.'
 const OPAQUE = '.wh..wh..opq'
 
-/** @param options.isLayer it may remove entries of the tree @throws ArchiveError, what node:fs throws */
+/**
+ * @param options.isLayer the archive lies on top of the tree and may remove entries
+ * @throws ArchiveError for an archive that is damaged or too large, or reaches outside; what node:fs throws
+ */
 export async function unpackTar(
   source: Readable,
   tree: RootTree,

@@ -39,7 +39,10 @@ export class UnpackedImages {
     return newest?.about && this.#use(newest.name, newest.about)
   }
 
-  /** The image of this name and id. @param unpack fills an empty folder, and returns the environment */
+  /**
+   * Returns the image of this name and id, unpacked if needed.
+   * @param unpack fills an empty folder, and returns the environment
+   */
   async ensure(
     { source, id }: { source: string; id: string },
     unpack: (folder: string) => Promise<string[]>,

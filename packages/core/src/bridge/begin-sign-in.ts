@@ -3,7 +3,11 @@ import { BridgeError } from '../errors.ts'
 import { SIGN_IN_MS } from '../upstream/auth/own-credentials.ts'
 import type { ConnectedServers } from './connect-servers.ts'
 
-/** Resolves with the authorization server's page; an event tells the end. @throws BridgeError as `signIn` */
+/**
+ * Resolves once the page is known. An event reports how the sign-in ended.
+ * @returns the page of the authorization server
+ * @throws BridgeError when the server needs no sign-in, or what `signIn` throws before it has a page
+ */
 export function beginSignIn({ upstreams, catalog }: ConnectedServers, server: string): Promise<URL> {
   const notNeeded = () =>
     new BridgeError('TOOL_ARGUMENTS_INVALID', `Server '${server}' needs no sign-in, or has one`, { hint: '' })

@@ -143,7 +143,11 @@ export class Bridge {
     return this.events.ledger.state
   }
 
-  /** A client with servers and rules of its own, read at first use. @param log what concerns it alone */
+  /**
+   * A client that has servers and rules of its own, for as long as it is connected. They are read at their first use.
+   * @param log what concerns the client alone, such as mistakes in its config files
+   * @param more see `TenantOptions`
+   */
   connect(context: ClientContext, log: Log, more?: OfClient): Tenant {
     return this.tenants.connect(context, log, more)
   }

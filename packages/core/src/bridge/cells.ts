@@ -81,7 +81,10 @@ export class Cells {
     return interrupt !== undefined
   }
 
-  /** @throws BridgeError PROXY_SERVER_UNAVAILABLE for an unknown name in `servers`, and what Session.run throws */
+  /**
+   * Run one cell in a session.
+   * @throws BridgeError PROXY_SERVER_UNAVAILABLE for an unknown name in `servers`, and what Session.run throws
+   */
   async run(session: Session, request: RunCellRequest): Promise<ShownResult> {
     const { servers, forPerson = false } = request
     const cell = await this.#open(session, request)
@@ -130,7 +133,8 @@ export class Cells {
   }
 
   /**
-   * Makes a call for the client itself, without code or sandbox; all treat it as the call of a cell.
+   * Makes a call that a cell could make, for the client itself: without code, a kernel or a sandbox. Rules, questions,
+   * masking and observers treat it as the call of a cell.
    * @param shown makes what the client gets: masked after that, since a change can complete a value
    * @throws BridgeError as the call does, and what `run` throws before its cell runs
    */
@@ -188,7 +192,11 @@ export class Cells {
     return app
   }
 
-  /** A client reads what sessions kept. @param app a page shown as an app @throws BridgeError PERMISSION_DENIED */
+  /**
+   * A client reads what sessions kept, and may show it to its model.
+   * @param app the page, where it is shown to the user as an app
+   * @throws BridgeError PERMISSION_DENIED if flow rules refuse the app
+   */
   async read(
     { tenant, seen }: { tenant: Tenant; seen: Set<string> },
     place: string,

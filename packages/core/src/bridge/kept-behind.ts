@@ -50,7 +50,11 @@ export async function behindByConfig(settings: Settings, context: ClientContext)
   }
 }
 
-/** Never throws: without it, the next start names no servers. @returns what must stay unchanged for it to hold */
+/**
+ * Never throws: without it, the next start does not name the servers.
+ * @param places see `Definitions.places`
+ * @returns those places and the kept text's own: while they are unchanged, the text is what a start reads
+ */
 export function keepBehind(
   settings: Settings,
   context: ClientContext,

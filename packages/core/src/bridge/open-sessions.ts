@@ -31,7 +31,10 @@ export class OpenSessions {
     this.#texts = new KeptTexts({ folder, log })
   }
 
-  /** @param tenant whose servers, rules and state it has @param kept who gets a durable sandbox back */
+  /**
+   * @param tenant whose session it is: its cells run with this tenant's servers, rules and state
+   * @param kept names the owner of the session, who gets a durable sandbox back; missing for one that no client has
+   */
   open(tenant: Tenant, kept?: KeptFor): Session {
     const { pool, log, events, settings } = this.#options
     const { session: mode, memoryBytes, maxTimeoutMs, outputTokenCount } = settings

@@ -25,7 +25,10 @@ export class OpenTenant {
   readonly #close: () => Promise<void>
   readonly #sessions = new Set<Session>()
 
-  /** @param close ends the bridge; missing: only the tenant ends @throws BridgeError CONFIG_INVALID */
+  /**
+   * @param close ends the bridge; missing where it serves others, too: only the tenant then ends
+   * @throws BridgeError CONFIG_INVALID while the rules of the tenant contain a mistake
+   */
   static async of(bridge: Bridge, tenant: Tenant, close?: () => Promise<void>): Promise<OpenTenant> {
     try {
       return new OpenTenant(bridge, tenant, await tenant.now(), close ?? (() => tenant.close()))

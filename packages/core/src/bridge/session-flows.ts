@@ -18,7 +18,10 @@ export class SessionFlows {
     return this.#flows.get(session)
   }
 
-  /** @param seen servers that its client's models have read @throws BridgeError CONFIG_INVALID without this part */
+  /**
+   * @param seen the servers whose text its client's models have read, in any session
+   * @throws BridgeError CONFIG_INVALID if this build lacks it: a rule then cannot be kept
+   */
   async of(session: Session, set: ServerSet, state: UserState, seen: Set<string> | undefined): Promise<SessionFlow> {
     const made = this.#flows.get(session) ?? (await newFlow(set, state, seen))
     // Another cell may have done this first.

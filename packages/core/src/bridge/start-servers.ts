@@ -3,7 +3,11 @@ import type { ConnectedServers } from './connect-servers.ts'
 import type { OtherLanguage } from '../config/settings/cells.ts'
 import type { VisibleServer } from '../cell/protocol/frames.ts'
 
-/** Starts those that do not run. @param enter leads early requests to the cell's client @returns what ends the wait */
+/**
+ * Starts those that do not run. A failure shows when the cell calls the server.
+ * @param enter requests that a server sends as soon as it runs go to the client of the cell, until it is left again
+ * @returns a controller that ends the wait for them; undefined when no server is started
+ */
 export function startServers(
   named: readonly { name: string }[],
   { catalog, upstreams }: Pick<ConnectedServers, 'catalog' | 'upstreams'>,

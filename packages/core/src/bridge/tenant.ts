@@ -87,7 +87,11 @@ export class Tenant {
     this.#options.parent?.clientOffers(abilities)
   }
 
-  /** The servers of the current files. @param alone a set of its own @throws BridgeError CONFIG_INVALID */
+  /**
+   * Returns the servers according to the current config files.
+   * @param alone a set of its own, even if it has nothing of its own yet
+   * @throws BridgeError CONFIG_INVALID while the rules contain a mistake: no code of the tenant runs
+   */
   async now(alone = false): Promise<ServerSet> {
     const parent = await this.#options.parent?.now()
     if (this.opened === undefined) {

@@ -44,7 +44,10 @@ export class Tenants {
     this.#options = options
   }
 
-  /** A user's tenant, or the owner's. @throws BridgeError PROXY_SERVER_UNAVAILABLE in a resident bridge */
+  /**
+   * Returns a user's tenant, made at its first use; without a name, that of the bridge's owner.
+   * @throws BridgeError PROXY_SERVER_UNAVAILABLE in a resident bridge: rules and servers come from a client alone
+   */
   of(user?: string): Tenant {
     const known = this.#byUser.get(user)
     if (known) return known

@@ -44,8 +44,10 @@ export interface SessionFlow extends FlowFacts {
   /** The cell keeps this beyond its session. @param names what it calls it, and notes about it */
   keeps(content: Content, ...names: readonly string[]): Promise<void>
   /**
-   * The cell reads what sessions kept. @param place its holder, for an unknown origin
-   * @param how.sha256 of the whole @param how.isCode its literals are the model's, unless servers had a part in it
+   * The cell reads what sessions kept.
+   * @param place what holds it, which stands for an unknown origin
+   * @param how.sha256 of the whole, of which `content` is a piece
+   * @param how.isCode its literals are the model's, unless servers had a part in it
    */
   opens(place: string, contents: readonly Content[], how?: { sha256?: string; isCode?: boolean }): Promise<void>
   /** The cell reads names of what sessions keep, or notes about it. One that is not listed says nothing. */

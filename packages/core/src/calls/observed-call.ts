@@ -44,7 +44,10 @@ interface Observed {
   onProgress?: (progress: { done: number; total?: number; message?: string }) => void
 }
 
-/** Makes a call, and emits its events. @throws as `work`, QUOTA_EXCEEDED, or an observer that must see all */
+/**
+ * Makes a call, and emits its events when anything subscribes.
+ * @throws what `work` throws, QUOTA_EXCEEDED, or the BridgeError of an observer that must see every call and cannot
+ */
 export function observed<T>({ events, origin, quota }: Observers, call: CallToObserve, work: Work<T>): Promise<T> {
   if (!call.isReused) quota?.takeCall()
   if (!events.active) return work(withMeta(traceMeta(origin.trace, '')))

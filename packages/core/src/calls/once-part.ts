@@ -24,7 +24,10 @@ export interface JournalsOptions {
 export interface Journals {
   /** A client's cell begins. Undefined when the user has switched it off. */
   begin(session: JournaledSession, cell: CellToJournal): CellJournal | undefined
-  /** The client has a run's result. @param isDelivered undefined: its connection ended after it was sent */
+  /**
+   * The client has the result of a run, or has lost it.
+   * @param isDelivered undefined: its connection ended after the result was handed over
+   */
   delivered(run: string, isDelivered: boolean | undefined): void
   /** Writes entries that are not on disk yet. Never rejects. @param isLast the bridge ends */
   flush(isLast: boolean): Promise<void>

@@ -295,7 +295,10 @@ export const ownMethods: Methods = {
   ...sessionMethods,
 }
 
-/** What answers the calls of one cell. @throws BridgeError PROXY_*, UPSTREAM_* or TOOL_FAILED */
+/**
+ * Returns the function that answers the calls of one cell.
+ * @throws BridgeError PROXY_* for an invalid request, UPSTREAM_* or TOOL_FAILED when the call fails
+ */
 export function serveCalls(
   context: CellContext,
   ofFeatures: Methods = {},

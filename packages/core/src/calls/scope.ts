@@ -60,7 +60,10 @@ export class Scope {
 /** Why a server is missing for a cell that did not name it. */
 export const ONLY_NAMED = 'a cell gets only the servers that its call names'
 
-/** @param requested undefined: all, or none when loading is explicit @throws BridgeError PROXY_SERVER_UNAVAILABLE */
+/**
+ * @param requested names or aliases from the `servers` argument; undefined means all, or none when loading is explicit
+ * @throws BridgeError PROXY_SERVER_UNAVAILABLE for a name that is not configured
+ */
 export function scopeFor(catalog: Catalog, requested: string[] | undefined, load: 'lazy' | 'explicit'): Scope {
   const entries = catalog.servers()
   const all = entries.map(({ name, alias, description }) => visible(name, alias, description))

@@ -24,9 +24,10 @@ const MAX_MESSAGE_CHARS = 4_000
 const MAX_NAME_CHARS = 200
 
 /**
- * The result as the reply carries it. Unless `raw`, text that repeats `structuredContent` is left out: it is for old
- * clients (2025-06-18, Tools, Structured Content). `isWhole`: structured content is no box, although it looks like one;
- * `isText`: the value is promised to be a text; `isTyped`: its type is promised.
+ * The result as the reply carries it. Text blocks that repeat `structuredContent` are left out unless `raw`: the
+ * specification has servers repeat the structured value as text for old clients (2025-06-18, Tools, Structured
+ * Content), and large results would cross the pipe twice. `isWhole` says that structured content is no box, although it
+ * looks like one; `isText`, that the value is promised to be a text; `isTyped`, that its type is promised.
  * @throws BridgeError TOOL_FAILED when the tool itself says that it failed
  */
 export function resultForSandbox(

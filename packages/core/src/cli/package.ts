@@ -12,7 +12,10 @@ import type { FillPart } from '../util/part.ts'
 import type { Command } from './command.ts'
 import type { Terminal } from './terminal/terminal.ts'
 
-/** Whether a feature does this process's work, which may load nothing before (first.ts). It gets the command. */
+/**
+ * Whether a feature does the work of this process, which may load nothing before (see first.ts of sandbridge).
+ * @returns what does it, and gets what runs the command here instead
+ */
 export type TakeOver = () => ((command: () => Promise<void>) => Promise<void>) | undefined
 
 export interface Package {

@@ -39,7 +39,10 @@ export async function readFileText(fileSystem: ConfigFileSystem, file: string): 
   }
 }
 
-/** As `readFileText`, but a broken link gives a reason: what it led to, such as a disk, may hold rules. */
+/**
+ * As `readFileText`, but a broken symbolic link, also of a folder above, gives a reason: what it led to, such as an
+ * unmounted disk, may hold rules or be overwritten.
+ */
 export async function readFileOrLink(fileSystem: ConfigFileSystem, file: string): Promise<FileText> {
   const read = await readFileText(fileSystem, file)
   const link = 'absent' in read ? brokenLinkOf(file) : undefined

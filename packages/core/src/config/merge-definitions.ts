@@ -20,8 +20,10 @@ export function withoutDoubles(found: readonly FoundServer[]): ServerDefinition[
 }
 
 /**
- * Unique names in order of precedence: `name`, `name@client`, `name@client-2`. An equal definition of the same name is
- * a duplicate. A name that resembles a more trusted server's is taken, too.
+ * Assigns unique names to definitions in order of precedence. The first keeps its name, the second becomes
+ * `name@client`, and a third from the same client `name@client-2`. A definition equal to an earlier one with the same
+ * configured name is a duplicate. A name is also taken when it only resembles a more trusted server's, in Python or to
+ * a person: `github` beside the user's `GitHub`.
  */
 export function placeDefinitions(found: readonly ServerDefinition[]): FoundServer[] {
   const byConfiguredName = new Map<string, FoundServer[]>()

@@ -52,7 +52,10 @@ export class PermissionFiles {
     this.#warn = warn
   }
 
-  /** The rules in force; undefined: all is allowed. @throws BridgeError CONFIG_INVALID with every problem */
+  /**
+   * Reads the rules in force; undefined when everything is allowed.
+   * @throws BridgeError CONFIG_INVALID with file, line and column of every problem
+   */
   async read(found: readonly FoundServer[] = []): Promise<Policy | undefined> {
     const { stateDir, permissions: preset, flow, profile } = this.#settings
     this.#isRead = false
@@ -98,7 +101,11 @@ export class PermissionFiles {
 
 const NO_RULES: RulesOfFile = { rules: [], mask: [], trust: [] }
 
-/** @param skip is told of what is no file, such as a pipe, which has no rules. @throws BridgeError CONFIG_INVALID */
+/**
+ * @param skip is told of a named pipe, a folder or the like, which then has no rules: it is not a file that its author
+ * could correct, and in a project of someone else it must not stop the bridge. Without `skip` it is an error.
+ * @throws BridgeError CONFIG_INVALID with file, line and column of every problem
+ */
 export async function readRulesFile(
   files: ConfigFileSystem,
   origin: Origin,

@@ -52,7 +52,10 @@ export class PlacesSeen {
     return Object.fromEntries([...this.#seen, ...missing.map((place) => [place, NOT_THERE] as const)])
   }
 
-  /** Notes each place before it is read, so that no change is missed; does not read what is not there. */
+  /**
+   * The same file system, but each place is noted before it is read, so that no change is missed. What is not there is
+   * not read: there are about a hundred possible places, and each read would wait for a thread.
+   */
   noting(fileSystem: ConfigFileSystem): ConfigFileSystem {
     return {
       readFile: (file) => (this.note(file) ? fileSystem.readFile(file) : Promise.reject(ABSENT)),

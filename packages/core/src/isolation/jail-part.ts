@@ -10,7 +10,13 @@ import type { Program, StartedProgram } from './provider.ts'
 export const jails = new Part<JailsPart>('jails of servers')
 
 interface JailsPart {
-  /** @param context folder, variables @throws BridgeError UPSTREAM_JAIL_UNAVAILABLE, CONFIG_INVALID; ErrnoException */
+  /**
+   * @param definition whose server it is
+   * @param server with its placeholders filled in
+   * @param context the working directory of a server without a `cwd`, and the variables that it inherits
+   * @throws BridgeError UPSTREAM_JAIL_UNAVAILABLE, CONFIG_INVALID; NodeJS.ErrnoException for a command that does not
+   * exist
+   */
   openJail: (
     definition: Pick<ServerDefinition, 'name' | 'isPublishers'>,
     server: StdioServer & { sandbox: ServerSandbox },
@@ -19,7 +25,11 @@ interface JailsPart {
   ) => Promise<Jail>
   /** Returns what makes a jail, or why nothing does. @param image of the server; it then runs in a container */
   findJailMaker: (image?: string) => Promise<{ name: JailMakerName } | string>
-  /** A definition in a pod. @param fallback its image @throws BridgeError UPSTREAM_JAIL_UNAVAILABLE, CONFIG_INVALID */
+  /**
+   * What the definition of a server means in a pod.
+   * @param fallback the image of servers whose definition names none
+   * @throws BridgeError UPSTREAM_JAIL_UNAVAILABLE, CONFIG_INVALID
+   */
   programInPod: (name: string, server: StdioServer, fallback?: string) => Omit<Program, 'onStderr'>
   /** The user's files and folders that arguments name, without those that no jail opens. */
   userPlacesIn: (

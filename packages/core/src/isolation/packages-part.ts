@@ -6,7 +6,11 @@ import type { MissingPackage } from './provider.ts'
 export const pythonPackages = new Part<PackagesPart>('the installation of packages')
 
 interface PackagesPart {
-  /** The files of those packages that the embedded sandbox can have. @param mirror URL of a folder, ending in `/` */
+  /**
+   * Returns the files of those packages that the embedded sandbox can have.
+   * @param words wheel files, folders of them, and requirements
+   * @param mirror URL of a folder with the files of Pyodide's distribution, with a trailing `/`
+   */
   packageFiles: (
     words: readonly string[],
     cacheFolder: string,

@@ -1,5 +1,6 @@
 // The interface for isolation: a started sandbox is a duplex byte stream plus exited, interrupt() and dispose().
-// Providers never import each other, and do not interpret the bytes; the kernel does.
+// Each provider's folder implements it, and providers never import each other. They do not interpret the bytes; the
+// kernel does.
 import type { Readable, Writable } from 'node:stream'
 import type { ProcessUsage } from '../util/process/process-tree-usage.ts'
 

@@ -18,8 +18,9 @@ export interface RecordOptions<T> {
   /** Spaces for each level; none for what only bridges read. */
   indent?: number
   /**
-   * A damaged document: `empty` treats it as missing; otherwise an error says what to do, and it stays unchanged. With
-   * `setAside`, it counts as missing, and a change keeps a copy.
+   * How to treat a damaged document. `empty`, for data that can be found out again, treats it as missing. Otherwise an
+   * error names the record and says what to do, and the document stays unchanged; with `setAside`, its text counts as
+   * missing, and a change keeps a copy of it.
    */
   damaged: 'empty' | { record: string; hint: string; code?: ErrorCode; onDamaged?: () => void; setAside?: SetAside }
 }
@@ -54,7 +55,12 @@ export class JsonRecord<T> {
     return this.#parse(text)
   }
 
-  /** Changes the record, with no other process in between. @param change may be called again @throws BridgeError */
+  /**
+   * Reads the record, changes it, and writes it. No other process changes it in between.
+   * @param change may be called again with a new value if the database connection was lost
+   * @returns the written value
+   * @throws BridgeError as `read` does, or if writing fails; the document is then unchanged
+   */
   async update(change: (value: T) => void | Promise<void>): Promise<T> {
     const { serialize = (value) => value, indent = 2 } = this.#options
     let written: { value: T } | undefined

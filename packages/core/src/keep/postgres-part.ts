@@ -5,6 +5,10 @@ import type { Stores } from './store.ts'
 export const postgres = new Part<PostgresPart>('PostgreSQL')
 
 interface PostgresPart {
-  /** Connects; creates the tables. @param ownerOf the column for a user's rows @throws BridgeError STATE_UNWRITABLE */
+  /**
+   * Connects, and creates the tables the first time.
+   * @param ownerOf returns the owner column for a user's rows
+   * @throws BridgeError STATE_UNWRITABLE
+   */
   openPostgres: (url: string, ownerOf: (user: string | undefined) => string) => Promise<Stores>
 }

@@ -8,7 +8,10 @@ export interface Document {
   read(): Promise<string | undefined>
   /** `read` for callers that cannot wait. Missing where it takes a request. @throws as `read` does */
   readNow?(): string | undefined
-  /** Replaces the text alone. @param change may be called again @throws what `change` throws, and as `read` does */
+  /**
+   * Replaces the text, with no other process in between. @param change may be called again after a lost connection
+   * @throws what `change` throws, and as `read` does; the text is then unchanged
+   */
   update(change: (read: () => Promise<string | undefined>) => Promise<string>): Promise<void>
 }
 
@@ -23,13 +26,20 @@ export interface VersionFile {
   data: Buffer
 }
 
-/** Named items in versions, each with files. A version appears whole, and never changes; many bridges write. */
+/**
+ * Named items in versions, each with a few files. A version appears whole or not at all and never changes; any number
+ * of bridges may write at once. Does not interpret the files.
+ */
 export interface Versions {
   /** All names with their versions: names sorted, versions oldest first. */
   all(): Promise<Map<string, number[]>>
   /** The versions of a name, oldest first; none of an unknown one. @throws BridgeError STATE_REFUSED if invalid */
   versions(name: string): Promise<number[]>
-  /** Adds the next version. @returns its number @throws BridgeError STATE_REFUSED for a name, STATE_UNWRITABLE */
+  /**
+   * Adds the next version.
+   * @returns its number
+   * @throws BridgeError STATE_REFUSED for a name that is invalid or differs from another only in case, STATE_UNWRITABLE
+   */
   add(name: string, files: Record<string, Uint8Array | string>): Promise<number>
   /** @throws BridgeError STATE_NOT_FOUND if it does not exist or cannot be read */
   read(name: string, version: number, file: string, piece?: Piece): Promise<Buffer>
@@ -50,7 +60,11 @@ export interface LogInfo {
 
 /** Adds lines to a log. Each log has one writer. */
 export interface LogWriter {
-  /** Adds all lines or none. @returns the log's bytes; undefined if it was removed @throws as node:fs, BridgeError */
+  /**
+   * Adds all lines or none.
+   * @returns the size of the log in bytes; undefined if the log was removed meanwhile, and nothing was added
+   * @throws what node:fs throws, or BridgeError
+   */
   append(lines: readonly string[]): Promise<number | undefined>
   close(): Promise<void>
 }

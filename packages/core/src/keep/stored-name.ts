@@ -7,7 +7,11 @@ const MAX_NAME_BYTES = 200
 /** Device names, with any extension: https://learn.microsoft.com/windows/win32/fileio/naming-a-file */
 const WINDOWS_DEVICE = /^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)(\.|$)/i
 
-/** The name in NFC. @param what noun for the message: `an artifact` @throws BridgeError STATE_REFUSED */
+/**
+ * Returns the name in NFC, so that two names that look alike are the same.
+ * @param what noun for the message: `an artifact`
+ * @throws BridgeError STATE_REFUSED that says what is wrong with the name
+ */
 export function checkStoredName(name: string, what: string): string {
   const normal = name.normalize('NFC')
   const problem = problemOf(normal)

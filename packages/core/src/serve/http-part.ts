@@ -5,7 +5,10 @@ import { Part } from '../util/part.ts'
 export const http = new Part<HttpPart>('HTTP')
 
 export interface HttpPart {
-  /** Serves clients until a signal. @throws BridgeError CONFIG_INVALID for an address, or an open one without token */
+  /**
+   * Serves clients until a signal stops it.
+   * @throws BridgeError CONFIG_INVALID for an invalid address, or one that other machines can reach without a token
+   */
   runHttp: (flags: HttpFlags) => Promise<void>
   namedTokens: (store: Store) => NamedTokens
 }
@@ -21,7 +24,10 @@ export interface HttpFlags {
 /** Tokens named after a person or a program. */
 export interface NamedTokens {
   list(): Promise<Record<string, NamedToken>>
-  /** @returns the token, which cannot be read again @throws BridgeError CONFIG_INVALID for a name, or a taken one */
+  /**
+   * @returns the token, which cannot be read again
+   * @throws BridgeError CONFIG_INVALID for an invalid name and for a name that already has a token
+   */
   create(name: string, expires?: Date): Promise<string>
   /** @throws BridgeError CONFIG_INVALID when no token has this name */
   revoke(name: string): Promise<void>

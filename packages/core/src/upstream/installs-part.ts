@@ -7,7 +7,11 @@ import type { ProcessKeeper } from './stdio/server-process.ts'
 export const installs = new Part<InstallsPart>('the installation of servers')
 
 interface InstallsPart {
-  /** Waits for other installations into the same cache; undefined: installs nothing. @throws the signal's reason */
+  /**
+   * Waits until no other server is installed into the same cache, when this one may have to be.
+   * @returns undefined for a command that installs nothing
+   * @throws the reason of the signal
+   */
   beginInstallation: (
     command: string,
     args: readonly string[],

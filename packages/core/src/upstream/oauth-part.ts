@@ -12,7 +12,11 @@ import type { TokenStore } from './auth/token-store.ts'
 export const oauth = new Part<OAuthPart>('OAuth')
 
 interface OAuthPart {
-  /** Signs in in the user's browser. @throws BridgeError UPSTREAM_AUTH_REQUIRED, UPSTREAM_UNREACHABLE, CANCELLED */
+  /**
+   * Signs in to a server in the user's browser.
+   * @throws BridgeError UPSTREAM_AUTH_REQUIRED when the login failed, UPSTREAM_UNREACHABLE when the server could not be
+   * reached, CANCELLED
+   */
   login: (options: LoginOptions) => Promise<LoginOutcome>
   /** Authorizes requests with the tokens of such a login. */
   createStoredAuth: (options: StoredAuthOptions) => ServerAuth
@@ -49,7 +53,10 @@ export interface Callback {
   close(): void
 }
 
-/** @param registered redirect address of the entry @param port without one, for this machine */
+/**
+ * @param registered the redirect address that the entry of the server names
+ * @param port to use when no address is registered and the port is on this machine
+ */
 type OpenCallback = (registered: string | undefined, port: number) => Promise<Callback>
 
 /** The page where users of other machines sign in with their own browsers. */
@@ -82,7 +89,10 @@ export interface LoginOptions {
   showPage: (url: URL) => void | Promise<void>
   /** Where to wait for the response; missing means a port of this machine. */
   openCallback?: OpenCallback | undefined
-  /** A line pasted by a user whose browser is elsewhere. @param problem of the line before */
+  /**
+   * For a browser on another machine: a line as pasted by the user. Missing when the user cannot paste one.
+   * @param problem what was wrong with the line before; undefined the first time
+   */
   pasted?: (signal: AbortSignal, problem: string | undefined) => Promise<string>
   /** Scopes beyond those of the stored login: the server named them when it refused a call. */
   scope?: string

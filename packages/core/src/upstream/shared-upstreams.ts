@@ -47,7 +47,11 @@ export class SharedUpstreams {
     this.#own.delete(upstream)
   }
 
-  /** Uses the upstream of this key from now on. @param create makes it; `tell` reports to all sets that use it */
+  /**
+   * Use the upstream of this key from now on.
+   * @param set whose use it is
+   * @param create makes it when there is none; `tell` passes on what it reports to all sets that use it
+   */
   enter(
     key: string,
     set: object,

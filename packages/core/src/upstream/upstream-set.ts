@@ -118,7 +118,11 @@ export class UpstreamSet {
     await this.#use(server, signal, () => Promise.resolve())
   }
 
-  /** From memory until the server announces a change. @param again asks in any case @throws BridgeError UPSTREAM_* */
+  /**
+   * Lists a server's tools, starting it if necessary; answered from memory until the server announces a change.
+   * @param again asks the server in any case: some announce no change
+   * @throws BridgeError UPSTREAM_*
+   */
   async listTools(server: string, signal?: AbortSignal, again?: boolean): Promise<UpstreamTool[]> {
     return this.#find(server, signal).listTools(signal, again)
   }
@@ -151,7 +155,9 @@ export class UpstreamSet {
   }
 
   /**
-   * Resources and templates, asked each time. @param onCut of a long list @throws BridgeError UPSTREAM_*, TOOL_FAILED
+   * Resources and templates of a server, requested each time; empty without that capability.
+   * @param onCut called when the server lists too many
+   * @throws BridgeError UPSTREAM_* or TOOL_FAILED
    */
   listResources(server: string, signal?: AbortSignal, onCut?: OnCut): Promise<UpstreamResource[]> {
     return this.#use(server, signal, (connection) => listResources(connection, signal, this.#loggedCut(server, onCut)))
@@ -175,7 +181,11 @@ export class UpstreamSet {
     return this.#use(server, signal, (connection) => getPrompt(connection, prompt, signal, meta))
   }
 
-  /** What the server offers for a text being written. @param asked of `completion/complete` @throws BridgeError */
+  /**
+   * Values that the server offers for a text that is being written; none from a server without completions.
+   * @param asked the params of `completion/complete`
+   * @throws BridgeError UPSTREAM_* or TOOL_FAILED
+   */
   complete(server: string, asked: Record<string, unknown>, signal?: AbortSignal, meta?: Meta): Promise<string[]> {
     return this.#use(server, signal, (connection) => complete(connection, asked, signal, meta))
   }
@@ -305,7 +315,10 @@ interface Occupant {
   lastUsed: number
 }
 
-/** An idle one that nobody uses, or of a set with more than the newcomer: none can have another's ended. */
+/**
+ * Of `processes`, an idle one that nobody uses, or one of the sets that use more than the newcomer: nobody can have a
+ * server ended that another set uses, by starting many of its own.
+ */
 export function whoMakesRoom<One extends Occupant>(
   processes: ReadonlyMap<One, ReadonlySet<object>>,
   newcomers: ReadonlySet<object>,

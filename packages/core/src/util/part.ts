@@ -23,7 +23,11 @@ export class Part<T> {
     return this.#load !== undefined
   }
 
-  /** Loads it at its first use. @param asker setting or command @throws BridgeError CONFIG_INVALID if it is missing */
+  /**
+   * Loads it at its first use.
+   * @param asker the setting or command that needs it
+   * @throws BridgeError CONFIG_INVALID if this build lacks it
+   */
   async for(asker: string): Promise<T> {
     if (this.#load) return this.#load()
     throw new BridgeError('CONFIG_INVALID', `${asker} needs ${this.#name}, which is not in this build`, {

@@ -11,7 +11,10 @@ export interface Client {
   user?: string
 }
 
-/** Undefined for an unknown or revoked token. @throws BearerRefusal, also while tokens cannot be checked */
+/**
+ * Resolves to undefined for an unknown, expired or revoked token.
+ * @throws BearerRefusal for an access token that is not accepted, and while tokens cannot be checked
+ */
 export type FindClient = (token: string) => Promise<Client | undefined>
 
 interface Options {
@@ -30,7 +33,9 @@ export function createFindClient({ token, named, accessTokens, log }: Options): 
   const own = hashOf(token)
   let isUnreadable = false
 
-  /** Undefined while the store cannot be reached. Read each time: a revoked token is never accepted again. */
+  /**
+   * Undefined while the store cannot be reached. Reads it each time, so that a revoked token is never accepted again.
+   */
   async function list(): Promise<Awaited<ReturnType<NamedTokens['list']>> | undefined> {
     try {
       const all = await named.list()

@@ -93,7 +93,10 @@ export function createGuard({ host, publicNames, proxies, findClient, challenge,
   return { isAddressed, letIn }
 }
 
-/** Lets pages of an allowed origin read responses (CORS). @returns whether that was all, and is answered */
+/**
+ * Lets web pages of an allowed origin read responses (Fetch standard, CORS). A browser asks first, without a token.
+ * @returns whether that was all, and is answered
+ */
 function showsTo(origin: string, { method, headers }: IncomingMessage, response: ServerResponse): boolean {
   response.setHeader('access-control-allow-origin', origin)
   response.setHeader('access-control-expose-headers', 'mcp-session-id, www-authenticate, retry-after')

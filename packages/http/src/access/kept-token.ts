@@ -9,7 +9,10 @@ export function tokenFile(stateDir: string): string {
   return path.join(stateDir, '.sandbridge', 'http-token')
 }
 
-/** The token in the file, made if missing. @throws BridgeError CONFIG_INVALID when others can read it */
+/**
+ * Returns the token in the file; creates a missing file.
+ * @throws BridgeError CONFIG_INVALID when others can read the file or it holds no token
+ */
 export async function keptToken(file: string): Promise<string> {
   const kept = (await read(file)) ?? (await make(file))
   if (/^[\x21-\x7e]{16,}$/.test(kept)) return kept

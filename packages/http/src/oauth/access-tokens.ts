@@ -39,7 +39,10 @@ export class AccessTokens {
     for (const keys of this.#keys.values()) void keys.lookUp()
   }
 
-  /** The issuer and its subject, which no other issuer can produce. @throws BearerRefusal */
+  /**
+   * Returns the issuer and its subject for the user. No other issuer can produce the same value.
+   * @throws BearerRefusal for a token that is not accepted or cannot be checked now
+   */
   async userOf(token: string): Promise<string> {
     const jose = await import('jose')
     const issuer = issuerOf(jose.decodeJwt, token)

@@ -41,7 +41,11 @@ export class IssuerKeys {
     this.#times = times
   }
 
-  /** Finds a token's key. @throws BearerRefusal 503 while the server cannot be reached, JWKSNoMatchingKey */
+  /**
+   * Finds the key that a token names.
+   * @throws BearerRefusal 503 when the key is unknown and the authorization server cannot be reached, JWKSNoMatchingKey
+   * when it has no such key
+   */
   readonly find: JWTVerifyGetKey = async (header, token) => {
     const { errors } = await import('jose')
     if (this.#keys) {
@@ -134,7 +138,10 @@ async function findKeySet(issuer: string, signal: AbortSignal): Promise<string> 
 /** Far above the size of a key set with certificates. */
 const MAX_BYTES = 512 * 1024
 
-/** @param address https, or http on this machine @throws Error that describes another response */
+/**
+ * @param address https, or http on this machine
+ * @throws Error that describes the response it got instead
+ */
 async function fetchJson(address: string, signal: AbortSignal): Promise<unknown> {
   if (!isAuthorizationAddress(address)) throw new Error('it names an address that is neither https nor on this machine')
   const response = await fetch(address, { signal, redirect: 'error', headers: { accept: 'application/json' } })
@@ -151,7 +158,10 @@ async function fetchJson(address: string, signal: AbortSignal): Promise<unknown>
   }
 }
 
-/** Whether keys may be read from here: https or this machine, so that no other host can answer in its place. */
+/**
+ * Whether keys and metadata may be read from this address: https or this machine, so that no other host can answer in
+ * its place.
+ */
 function isAuthorizationAddress(text: string): boolean {
   if (!URL.canParse(text)) return false
   const { protocol, hostname, username, password } = new URL(text)

@@ -50,7 +50,11 @@ export class Connections {
     if (this.#strangers.size > newcomers) this.#dropOldest()
   }
 
-  /** It has sent the token. @param user as in `Shares`; missing for a proxy @returns false when too many are open */
+  /**
+   * The connection has sent the token.
+   * @param user as in `Shares`; missing for a proxy, which sends requests of many
+   * @returns false when too many such connections are open
+   */
   admit(socket: Socket, user?: object): boolean {
     if (this.#known.has(socket)) return true
     // The `close` event, which frees its place, may have come already.

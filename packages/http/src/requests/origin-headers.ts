@@ -6,7 +6,10 @@ const AUTHORITY = new RegExp(`^(?:\\[([\\da-f:.]+)\\]|(${LABEL}(?:\\.${LABEL})*)
 
 export const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '::1']
 
-/** The lower-case host of `HOST`, `HOST:PORT` or `[IPV6]:PORT` (without brackets); else undefined. */
+/**
+ * The lower-case host of `HOST`, `HOST:PORT` or `[IPV6]:PORT`, an IPv6 address without brackets; undefined for anything
+ * else.
+ */
 export function hostOf(authority: string): string | undefined {
   const [, v6, name, port = '0'] = AUTHORITY.exec(authority) ?? []
   if (Number(port) > 65_535) return undefined
@@ -14,7 +17,10 @@ export function hostOf(authority: string): string | undefined {
   return name?.toLowerCase()
 }
 
-/** The host of a web origin (RFC 6454, section 6.2); undefined for `null` and what browsers do not send. */
+/**
+ * The host of a web origin (RFC 6454, section 6.2); undefined for `null`, for other schemes and for anything browsers
+ * do not send.
+ */
 export function originHost(origin: string): string | undefined {
   const [, authority] = /^https?:\/\/([^/]+)$/.exec(origin) ?? []
   return authority === undefined ? undefined : hostOf(authority)

@@ -33,7 +33,10 @@ export const ENCODINGS = Object.keys(DECODERS).join(', ')
 /** A cell of code is one string. What has a hundred thousand parts keeps other clients waiting for seconds. */
 const MAX_STRUCTURE = 100_000
 
-/** @throws BodyError 413 for more bytes or members than a request has; 400 for invalid JSON or an aborted body */
+/**
+ * @throws BodyError 413 for more than `maxBytes`, or more lists, objects and members than a request has; 400 for
+ * invalid JSON or a body that the sender aborted
+ */
 export async function readJsonBody(request: IncomingMessage, maxBytes: number): Promise<unknown> {
   const bytes = await readBytes(request, maxBytes)
   const { structure, tooCostly } = lineCost(bytes)

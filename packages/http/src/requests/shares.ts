@@ -11,7 +11,11 @@ export class Shares {
     this.#max = max
   }
 
-  /** Takes a place for `user`; without one, refused only if all are taken. @returns false when it is refused */
+  /**
+   * Takes a place.
+   * @param user any object that stands for the user; without one, the place is refused only if all are taken
+   * @returns false when it is refused
+   */
   take(user?: object): boolean {
     const own = this.#ofUser(user)
     if (this.#taken + own >= this.#max) return false

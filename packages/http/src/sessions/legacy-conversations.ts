@@ -14,7 +14,10 @@ import { refuse } from '../refuse.ts'
 import type { HeldSession, SessionRegistry } from './session-registry.ts'
 import { toolsWanted } from '../tools-wanted.ts'
 
-/** Longer than a kernel's idle time: most clients cannot start over, and without a kernel it costs nothing. */
+/**
+ * Longer than a kernel's idle time: most clients cannot start over, and a conversation without its kernel costs almost
+ * nothing.
+ */
 const IDLE_MS = 60 * 60_000
 /** Prefix of all conversation ids of this process, so that ids of another replica can be recognised. */
 const REPLICA = randomBytes(4).toString('hex')
@@ -31,9 +34,15 @@ interface Conversation {
 interface LegacyOptions extends Pick<ServerParts, 'settings' | 'log' | 'user' | 'offers'> {
   bridge: Bridge
   registry: SessionRegistry
-  /** Its client closed the stream: it has ended without DELETE, or, with variables, may have lost its network. */
+  /**
+   * How long to keep a session after its client closed the stream: the client has most likely ended without a DELETE.
+   * A session with variables is kept longer, in case the client's network was interrupted.
+   */
   vanishedMs: { withVariables: number; without: number }
-  /** How long a cell goes on without an open request: the client's network may have been interrupted. */
+  /**
+   * How long the cell of a client goes on while no request of the client is open: its network may have been
+   * interrupted.
+   */
   lostMs: number
 }
 

@@ -109,7 +109,10 @@ export class SessionHandles implements Sessions {
     }
   }
 
-  /** A handle for the session's place; undefined without a sandbox, or when the client knows the place. */
+  /**
+   * A handle for the session's current place; undefined while it has no sandbox, or when the client already knows the
+   * place.
+   */
   #sealed(session: string, { sandbox }: Session, known?: Place): string | undefined {
     const { seal, user } = this.#options
     const place = sandbox?.durable?.place

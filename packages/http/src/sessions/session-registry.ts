@@ -82,8 +82,10 @@ export class SessionRegistry {
 }
 
 /**
- * Ends sessions without variables first, then expendable ones, no others: of the user with most, who has more than the
- * asking one, and for variables so many more that no fewer are left. @param all least recently used first
+ * Ends sessions without variables first, then those that their holder calls expendable, and no others. Of other
+ * users, it is one who has most: more than the user who asks, and for a session with variables so many more that no
+ * fewer are left.
+ * @param all least recently used first
  */
 function makeRoom(all: readonly HeldSession[], asking: string | undefined, problem: string, setting: string): void {
   const idle = all.filter((held) => !held.isBusy)

@@ -7,7 +7,10 @@ export interface Address {
   port: number
 }
 
-/** Parses `PORT`, `HOST:PORT` or `[IPV6]:PORT`, by default on loopback. @throws BridgeError CONFIG_INVALID */
+/**
+ * Parses `PORT`, `HOST:PORT` or `[IPV6]:PORT`. Without a host, only this machine can connect.
+ * @throws BridgeError CONFIG_INVALID
+ */
 export function parseAddress(text: string): Address {
   const [, v6, name, digits] = /^(?:(?:\[([\da-f:.]+)\]|([\w.-]+)):)?(\d{1,5})$/i.exec(text) ?? []
   const port = Number(digits)

@@ -22,7 +22,11 @@ interface ListenerOptions extends Address {
 export interface Listener {
   /** Scheme, host and port; no path. */
   origin: string
-  /** Its client has sent its token. @param user of the token @returns false when too many are open */
+  /**
+   * The client of this request's socket has sent its token.
+   * @param user stands for the user of the token
+   * @returns false when too many such connections are open
+   */
   admit(socket: Socket, user: object): boolean
   stop(): void
   /** Ends the open connections. */
@@ -83,7 +87,9 @@ function listen(server: Server, { host, port }: Address): Promise<void> {
   })
 }
 
-// Maps TLS sockets to raw connections, which have the limits: both have one peer address and port, as no other has.
+// Maps each TLS socket to its raw connection. Limits apply to the raw one, which exists before the handshake; requests
+// have only the TLS one. Node does not link the two, but both have the same peer address and port, which no other open
+// connection has.
 class RawSockets {
   readonly #byPeer = new Map<string, Socket>()
   readonly #under = new WeakMap<Socket, Socket>()

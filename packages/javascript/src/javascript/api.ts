@@ -40,7 +40,10 @@ export class Api {
     Object.assign(globalThis, this.#own)
   }
 
-  /** Replaces the servers' variables. A short name in use keeps its value; `mcp_<alias>` is always set. */
+  /**
+   * Create variables for these servers and remove the earlier ones. A short name in use keeps its value; `mcp_<alias>`
+   * is always set.
+   */
   setServers(servers: readonly VisibleServer[]): void {
     const scope = globalThis as Record<string, unknown>
     for (const [name, value] of this.#made) if (scope[name] === value) delete scope[name]
@@ -75,7 +78,9 @@ export class Api {
     return this.#link.ask({ type: 'runtime', name, args: data, binary })
   }
 
-  /** Whether a global name is unset, or still what was set here and not by a cell. */
+  /**
+   * True if a global name still has the value set here, or is unset. An earlier cell may have assigned another value.
+   */
   isOurs = (name: string): boolean => {
     const value = this.#made.get(name) ?? this.#own[name]
     return value === undefined ? !(name in globalThis) : (globalThis as Record<string, unknown>)[name] === value

@@ -138,7 +138,10 @@ function withBeside(value: unknown, beside: Record<string, unknown>): unknown {
   return value
 }
 
-/** Undefined for the rest of a line cut by an interrupt. @throws InternalError out of memory */
+/**
+ * Undefined for the rest of a line whose start was lost in an interrupt.
+ * @throws InternalError out of memory
+ */
 function parsed(line: string): Told | ReplyMessage | undefined {
   try {
     return parseExact(line) as Told | ReplyMessage
@@ -148,7 +151,10 @@ function parsed(line: string): Told | ReplyMessage | undefined {
   }
 }
 
-/** Converts values with one obvious JSON form. @throws TypeError for what would be sent as something else */
+/**
+ * Converts values with one obvious JSON form that JSON.stringify does not support.
+ * @throws TypeError for what it would send as something else
+ */
 function plain(this: Record<string, unknown>, key: string, value: unknown): unknown {
   if (typeof value === 'number') checkNumber(key, value)
   if (value instanceof Map) return inOrder(new Map([...value].map(([name, one]) => [String(name), one])))

@@ -1,7 +1,10 @@
 // Images, audio and bytes in results of calls.
 import util from 'node:util'
 
-/** An image or sound with its bytes in `data`, displayed as a cell's last value or by `display`. */
+/**
+ * An image or audio clip with its bytes in `data`. Displayed as such when it is a cell's last value or passed to
+ * `display`.
+ */
 export class Media {
   readonly mimeType: string
   readonly data: Buffer

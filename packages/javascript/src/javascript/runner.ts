@@ -1,5 +1,6 @@
-// Runs a session's JavaScript cells in Node: `node runner.cjs CHANNEL BELL`, two inherited sockets. Trusted no more
-// than the cells that it runs: they can change everything here.
+// Runs a session's JavaScript cells in Node: `node runner.cjs CHANNEL BELL`, two inherited sockets. The kernel starts
+// it in the sandbox and forwards its requests. Trusted no more than the cells that it runs: they can change everything
+// here.
 import { createRequire } from 'node:module'
 import vm from 'node:vm'
 import { Api } from './api.ts'
@@ -30,7 +31,10 @@ new net.Socket({ fd: Number(workerData) }).on('data', () => {
 parentPort.postMessage(0)
 `
 
-/** Resolves when code can be stopped, by a byte at `fd`: a first cell may be interrupted before that. */
+/**
+ * Resolves when it can stop code: a first cell may be interrupted before this thread has had a processor.
+ * @param fd terminates the running code at each byte received
+ */
 function startBreaker(fd: number): Promise<unknown> {
   const worker = new Worker(PROGRAM, { eval: true, workerData: fd, stderr: true })
   worker.unref()

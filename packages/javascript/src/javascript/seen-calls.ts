@@ -51,7 +51,10 @@ interface Where {
   thrown: boolean
 }
 
-/** @param servers their variables @param isOurs whether a global name has the API's value, or none */
+/**
+ * @param servers names of the server variables
+ * @param isOurs tells whether a global name has the API's value, or none
+ */
 export function seenCalls(
   program: AnyNode,
   servers: ReadonlySet<string>,

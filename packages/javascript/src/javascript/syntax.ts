@@ -6,7 +6,10 @@ export type AnyNode = Node & Record<string, any>
 
 const FUNCTIONS = new Set(['FunctionDeclaration', 'FunctionExpression', 'ArrowFunctionExpression'])
 
-/** Parses a cell as a module, with `await` and `return` outside of functions. @throws SyntaxError */
+/**
+ * Parses a cell as a module, with `import`, `await` and also `return` allowed outside of functions.
+ * @throws SyntaxError
+ */
 export function parseCell(source: string): Program {
   return parse(source, {
     ecmaVersion: 'latest',

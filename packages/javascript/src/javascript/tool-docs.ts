@@ -59,7 +59,10 @@ class ServerTools extends ToolDocs {
   }
 }
 
-/** @param isFull with all fields, not only the line's @param areAll of one server */
+/**
+ * @param isFull keep all fields, not only those of the line
+ * @param areAll of one server
+ */
 export function toDocs(found: object[], isFull: boolean, areAll = false): ToolDocs {
   return (areAll ? ServerTools : ToolDocs).from(found as ToolDoc[], (doc) => {
     const shown: Record<string, unknown> = { ...doc, line: lineOf(doc) }

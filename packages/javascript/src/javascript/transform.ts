@@ -1,5 +1,8 @@
-// Converts a cell into scripts whose variables survive it, as properties of the global object: functions in one of
-// their own, so that they exist first, the rest as an async function. Both keep every line in place. Pure.
+// Converts a cell into scripts whose variables survive it. Pure.
+//
+// Declarations outside of functions and blocks become properties of the global object, which later cells see. Functions
+// form a separate script, so that they exist before anything runs; the rest becomes the body of an async function. Both
+// keep every line in place.
 import { type AnyNode, isFunction, namesOf, walk } from './syntax.ts'
 
 export interface Scripts {

@@ -1,5 +1,6 @@
-// Sends requests to one cluster's API server: JSON over HTTPS, with current credentials. Retries where that is safe.
-// Uses Node's https client, because fetch does not accept a certificate authority.
+// Sends requests to one cluster's API server: JSON over HTTPS, with current credentials. Retries where that is safe and
+// the server is overloaded or briefly unavailable. Uses Node's https client, because fetch does not accept a
+// certificate authority.
 import type { IncomingMessage } from 'node:http'
 import { Agent, request as httpsRequest } from 'node:https'
 import type { Readable } from 'node:stream'
@@ -63,7 +64,11 @@ export class ApiClient {
     }
   }
 
-  /** Reads a watch until the server ends it, or says nothing for `silentMs`. @throws ApiError, ApiUnreachable */
+  /**
+   * Reads the events of a watch until the server ends it.
+   * @param silentMs ends a watch after this time without an event or a bookmark
+   * @throws ApiError, ApiUnreachable
+   */
   async watch(
     request: ApiRequest,
     onEvent: (event: unknown) => void,
@@ -173,7 +178,10 @@ async function readBody(response: IncomingMessage): Promise<string> {
   return body.toString()
 }
 
-/** Reads JSON lines until the stream ends. @throws ApiUnreachable if it breaks or a line is too long */
+/**
+ * Reads JSON lines, as a watch sends them, until the stream ends.
+ * @throws ApiUnreachable if it breaks or a line is too long
+ */
 async function eachJsonLine(stream: Readable, onValue: (value: unknown) => void): Promise<void> {
   const lines = createLineSplitter({
     maxBytes: MAX_LINE_BYTES,

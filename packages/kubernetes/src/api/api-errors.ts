@@ -87,7 +87,10 @@ function explain(error: unknown, cluster: string, { verb, resource, namespace }:
 
 const SEE_DOCS = 'docs/kubernetes.md describes the pods that the bridge makes.'
 
-/** Pod Security and webhooks refuse so, too. Newer clusters say only this of a right to `pods/attach`. */
+/**
+ * Pod Security and webhooks refuse with the same status. Newer clusters report a missing right to create `pods/attach`
+ * with only this short text.
+ */
 function isMissingRight({ status, message }: ApiError): boolean {
   return status === 403 && /User ".*" cannot \w+ resource|is forbidden: *$/.test(message)
 }

@@ -1,5 +1,6 @@
 // The stdio of a pod's first process over one WebSocket to `pods/attach`: protocols v5 and v4 of channel.k8s.io, where
-// the first byte names the stream. Bounded in both directions.
+// the first byte of a message names its stream. Bounded in both directions: reads no faster than its reader, and sends
+// no faster than the cluster accepts.
 import { Readable, Writable } from 'node:stream'
 import type { IncomingMessage } from 'node:http'
 import { WebSocket } from 'ws'

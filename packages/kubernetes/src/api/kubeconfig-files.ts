@@ -22,7 +22,10 @@ export interface Merged {
   contexts: Entries
 }
 
-/** The first file that sets a value wins; missing ones are skipped. @throws BridgeError CONFIG_INVALID */
+/**
+ * The first file that sets a value wins; files that do not exist are skipped.
+ * @throws BridgeError CONFIG_INVALID
+ */
 export async function mergeFiles(files: readonly string[]): Promise<Merged> {
   const merged: Merged = {
     files: [],

@@ -64,7 +64,10 @@ export async function findCluster(options: FindOptions): Promise<ClusterAccess> 
   return fromContext(merged, options)
 }
 
-/** The bridge's own cluster; undefined outside of one, and in a pod without a service account. */
+/**
+ * The cluster that the bridge itself runs in. Returns undefined outside a cluster, and in a pod without a service
+ * account.
+ */
 async function findServiceAccount(options: FindOptions): Promise<ClusterAccess | undefined> {
   const { env, namespace, serviceAccount: folder = SERVICE_ACCOUNT } = options
   const host = env['KUBERNETES_SERVICE_HOST']

@@ -43,7 +43,10 @@ export async function removeKeptPod(
   return 'removed'
 }
 
-/** Resolves when the pod has ended, or its node did not confirm that. @throws ApiError, ApiUnreachable */
+/**
+ * Resolves when the pod has ended, or after its deletion without the node's confirmation.
+ * @throws ApiError, ApiUnreachable
+ */
 export async function endPod(cluster: Cluster, name: string): Promise<void> {
   await cluster.deletePod(name, 1)
   for (const startedAt = performance.now(); performance.now() - startedAt < GONE_MS;) {

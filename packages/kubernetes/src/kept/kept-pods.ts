@@ -1,5 +1,6 @@
-// Pods that outlive their bridge: bridges attach to them one after the other. Annotations (pod-claim.ts) say whose it
-// is, and its first process, which follows the highest generation and never leaves one that runs a cell.
+// Pods that outlive their bridge: bridges attach to them one after the other. A pod's annotations (pod-claim.ts) say
+// which bridge has it, and so does its first process, which follows the bridge with the highest generation and never
+// leaves one that runs a cell.
 import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BridgeError, messageOf } from '@sandbridge/core/errors.ts'
@@ -90,7 +91,10 @@ export class KeptPods {
     return (await this.#find(session)).length > 0
   }
 
-  /** Resumes a pod that was kept for this session, or is not used. @throws BridgeError SANDBOX_BUSY during a cell */
+  /**
+   * Resume a pod that an earlier bridge kept for this session, or that another bridge has but does not use now.
+   * @throws BridgeError SANDBOX_BUSY while another bridge runs a cell in it
+   */
   async resume(session: KeptSession): Promise<Resumed> {
     const notes: string[] = []
     for (const pod of await this.#find(session)) {

@@ -25,7 +25,10 @@ export interface NumberedLinesOptions {
   onHello: (hello: Hello) => boolean
   /** The sandbox has received all lines up to `number`. @param isMissing it requests the lines after that */
   onGot: (number: number, isMissing: boolean) => void
-  /** Acknowledges all up to `frame`: soon, now, or to be confirmed. @returns the line that it will confirm */
+  /**
+   * Acknowledge all frames up to `frame`: soon, now, or with an immediate confirmation.
+   * @returns the number of the line that it will confirm
+   */
   acknowledge: (frame: number, how: 'soon' | 'now' | 'confirmed') => number
   onFault: (reason: string) => void
 }
@@ -132,7 +135,10 @@ export class NumberedLines {
     this.#flow()
   }
 
-  /** Limits memory when a sandbox sends too fast. Before the hello, reads all: nothing is known of the lines. */
+  /**
+   * Limits memory when a sandbox sends faster than it is read. Before the hello, reads everything, since nothing is
+   * known about the lines.
+   */
   #flow(): void {
     if (!this.#hasMet || (this.#isWanted && this.#waitingBytes < MAX_WAITING_BYTES)) this.#source?.resume()
     // While frames wait, keep reading: confirmations arrive over the same connection.

@@ -20,7 +20,10 @@ const KILLED = 137
 /** The kubelet also reports this while a container's Secret does not exist yet. */
 const WITHOUT_SECRET = 'CreateContainerConfigError'
 
-/** Why the pod will not start; undefined while it may. @param hasSecret its Secret is created after it */
+/**
+ * Returns why the pod will not start; undefined while it still may.
+ * @param hasSecret its Secret is created after it
+ */
 export function startFailure({ waiting }: PodState, image: string, hasSecret = false): string | undefined {
   const what = waiting && START_FAILURES.get(waiting.reason)
   if (hasSecret && waiting?.reason === WITHOUT_SECRET) return undefined

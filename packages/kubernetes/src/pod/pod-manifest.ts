@@ -14,11 +14,16 @@ const MIB = 1 << 20
 /** Folders that cells can write to: memory that counts as the pod's. The container runtime gives /dev/shm 64 MiB. */
 const WRITABLE = { tmp: '/tmp', workspace: '/workspace' }
 const SIZES: Readonly<Record<string, string>> = { tmp: '64Mi', workspace: '128Mi', projects: '64Mi' }
-/** As large as its largest folder: without it, the termination log could fill the node's disk. */
+/**
+ * Largest file in the pod, as large as its largest folder: without it, the termination log could fill the node's disk.
+ */
 export const FILE_BYTES = 128 * MIB
 /** Ends a pod that no bridge removes. */
 const DEADLINE_S = 24 * 60 * 60
-/** How long it outlives an unreachable node: not at all, unless it outlives bridges, and its node comes back. */
+/**
+ * How long a pod outlives an unreachable node. An ordinary pod, lost with its connection, need not wait the usual five
+ * minutes: the bridge has noticed sooner. A pod that outlives bridges is usable again when its node is back.
+ */
 const LOST_NODE_S = { ordinary: 20, durable: 300 }
 const LOST_NODE_TAINTS = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable']
 /** All data of the channel is also written to the node's container log. */

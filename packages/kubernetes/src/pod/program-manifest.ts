@@ -72,7 +72,10 @@ export function secretManifest(name: string, uid: string, { args, environment }:
   }
 }
 
-/** Beside the policy that denies everything: policies add up. Lists addresses, not names. */
+/**
+ * Added to the policy that denies everything to all pods of the bridge: policies are additive. Lists addresses, not
+ * names.
+ */
 export function programPolicyManifest() {
   const anywhere = [
     { ipBlock: { cidr: '0.0.0.0/0', except: PRIVATE_V4 } },

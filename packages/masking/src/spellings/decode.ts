@@ -10,7 +10,10 @@ export interface Level {
   literals: number[]
 }
 
-/** What is read. `outside`: a backslash outside of literals is an escape, not a path's; `escapes`: in one. */
+/**
+ * What is read. Outside of literals, a backslash before a letter may be one of a path or of an account; `outside` takes
+ * it for an escape, and leaves literals alone. `escapes` reads a content of a literal.
+ */
 type Reading = 'usual' | 'outside' | 'escapes'
 
 const CODED = /\\|%[0-9A-F]{2}|&[#a-z]|["'](?: \+)?\n|=\?/i

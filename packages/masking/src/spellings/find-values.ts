@@ -21,7 +21,10 @@ const MAX_LEVELS = 5
 const MAY_BE_ESCAPE = /\\[abefnrtv0xu]/i
 const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}]+/gu
 
-/** @param find values as they are @param isKnown a server returned it; missing for a server's own text */
+/**
+ * @param find finds values in a text as it is
+ * @param isKnown whether a server returned this value; missing for a text of a server, which is what it says
+ */
 export function findValues(
   text: string,
   find: (text: string) => Match[],

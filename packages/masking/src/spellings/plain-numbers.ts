@@ -1,13 +1,19 @@
 // Other spaces, hyphens and digits than those of ASCII, which a person reads as the same. Pure.
 import { asciiDigit } from '@sandbridge/core/util/text'
 
-/** The blocks with such characters: an expression with \p is several times slower, and every output is searched. */
+/**
+ * The blocks that have such characters. An expression with \p takes several times as long, and every output is
+ * searched.
+ */
 const BLOCKS = /[\xA0\u0580-\u2015\u202F-\u205F\u2E17-\u30A0\uA620-\uABFF\uFE31-\uFF19]+/g
 
 /** What is read in place of each UTF-16 unit, as they are met; 0 for unknown. */
 const plainOf = new Uint16Array(0x1_00_00)
 
-/** Spaces, hyphens and digits of ASCII in place of others, at their positions; not for digits of two units. */
+/**
+ * Returns the text with spaces, hyphens and digits of ASCII in place of others. Each character keeps its position, so
+ * digits of two UTF-16 units stay as they are.
+ */
 export function plainNumbers(text: string): string {
   let plain = ''
   let from = 0

@@ -13,7 +13,11 @@ export class View {
     this.#edits = edits
   }
 
-  /** @param expression has no groups @param replace undefined leaves a match @returns undefined if nothing changed */
+  /**
+   * @param expression has no groups
+   * @param replace receives what was found, where, and where its replacement begins; undefined leaves it as it is
+   * @returns undefined if nothing was replaced
+   */
   replaced(
     expression: RegExp,
     replace: (found: string, index: number, at: number) => string | undefined,

@@ -33,7 +33,10 @@ export class Notebook {
     return own
   }
 
-  /** Events tell of the cell. @throws BridgeError TOOL_ARGUMENTS_INVALID for an ended session, as Cells.run */
+  /**
+   * The cell itself is reported by events.
+   * @throws BridgeError TOOL_ARGUMENTS_INVALID for an ended session, and what Cells.run throws
+   */
   async run(code: string, session?: string): Promise<Outcome> {
     const place = this.#find(session)
     const { cell, status, notes, error } = await this.#run(place, code, {

@@ -1,7 +1,10 @@
 // Requests to the bridge. The link's key stays with this origin, and proves that the page itself sends them.
 const KEY_NAME = 'sandbridge-key'
 
-/** Takes the link's key from the URL. Any page can make one up, so a refused one replaces none. */
+/**
+ * Takes the key from the URL that the link opened, and removes it there. Any page can open such a URL, with a key that
+ * it made up, so a key that the bridge refuses does not replace the one that is there.
+ */
 export async function takeKey(): Promise<void> {
   const [, key, view = 'now'] = /^#key=([\w-]+)(?:&at=(ask))?$/.exec(location.hash) ?? []
   if (key === undefined) return

@@ -39,7 +39,10 @@ class Store {
     return [...this.state.runs.values()].toSorted((a, b) => b.at - a.at || b.number - a.number)
   }
 
-  /** Follows the bridge. One tab reads the events for all: a browser has six connections to one address. */
+  /**
+   * Follows the bridge as long as the page is open. One tab reads the events for all others: a browser has six
+   * connections to one address.
+   */
   follow(): void {
     this.#tabs.onmessage = ({ data }: MessageEvent<Told>) => {
       if ('isNew' in data) this.#reading?.abort()

@@ -11,7 +11,10 @@ interface AuditOptions extends RecordOptions {
   limits?: RecordLimits
 }
 
-/** Lines are written in batches: a write costs more than a call. A killed bridge loses this much. */
+/**
+ * Lines are written in batches: a write per call costs more than the call. A killed bridge loses this much, and any
+ * undelivered events.
+ */
 const WRITE_AFTER_MS = 25
 /** This many lines are written without further delay; there is room for ten times as many. */
 const WRITE_AT_LINES = 1_000

@@ -13,7 +13,10 @@ export interface Link {
   prev: string
 }
 
-/** @param fields JSON without `n`, `prev` and `hash` @returns the line without its LF, and its hash */
+/**
+ * @param fields JSON of a non-empty object without `n`, `prev` and `hash`
+ * @returns the line without its LF, and its hash
+ */
 export function linkLine(fields: string, { n, prev }: Link): { line: string; hash: string } {
   const body = `{"n":${n},${fields.slice(1, -1)},"prev":"${prev}"}`
   const hash = digest('sha256', body)

@@ -8,7 +8,10 @@ const MAX_KEYS = 30
 /** Most values counted for a size; beyond that, the size is a lower bound. */
 const MAX_VALUES = 100_000
 
-/** `{owner: string, labels: [string × 3], …: number}`: keys that a definition has, and types; no values. */
+/**
+ * Returns a shape such as `{owner: string, labels: [string × 3], …: number}`: keys and types, no values. A key that the
+ * definition of what is called does not have may be anything, also a secret.
+ */
 export function shapeOf(value: unknown, isNamed: (key: string) => boolean): string {
   const shape = shapeAt(value, isNamed, 0)
   return shape.length <= MAX_SHAPE_CHARS ? shape : `${shape.slice(0, MAX_SHAPE_CHARS)}…`

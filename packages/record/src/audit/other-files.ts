@@ -41,7 +41,10 @@ export async function witnesses(logs: Logs): Promise<Witness[]> {
 /** Names of pruned files that a first line has: more are of no use to any file that is left. */
 const MAX_PRUNED = 500
 
-/** Deletes the oldest files beyond the limit. @returns their names, and those that one of them names as pruned */
+/**
+ * Deletes the files that were written longest ago, beyond the limit.
+ * @returns their names, and those that were pruned earlier and only named in one of them
+ */
 export async function pruneRecord(logs: Logs, maxBytes: number): Promise<string[]> {
   // Not by name: the name of a long session's newest file has the time of the session's start.
   const files = (await recordFiles(logs)).toSorted((a, b) => a.changedAt - b.changedAt)

@@ -24,7 +24,10 @@ export async function readRecord(logs: Logs, filter: RecordFilter, limit: number
   return found
 }
 
-/** Runs by the beginning of an id. @throws BridgeError TOOL_ARGUMENTS_INVALID, STATE_NOT_FOUND */
+/**
+ * Returns the runs whose id, or whose cell's or call's id, starts with `text`.
+ * @throws BridgeError TOOL_ARGUMENTS_INVALID for an invalid id, STATE_NOT_FOUND for one that is not in the record
+ */
 export async function runsNamed(logs: Logs, text: string): Promise<string[]> {
   const id = text.toLowerCase()
   if (!/^[0-9a-f]{4,16}$/.test(id)) {

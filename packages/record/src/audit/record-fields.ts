@@ -166,7 +166,10 @@ function codeOf({ code, servers }: Run, { redact }: FieldOptions): string | unde
   return servers.reduce((text, server) => redact(server, text), code)
 }
 
-/** `new Date(ms).toISOString()`, ten times as fast within the same second. @param ms whole, since 1970 */
+/**
+ * Like `new Date(ms).toISOString()`, but ten times as fast for a time in the same second as the one before.
+ * @param ms whole milliseconds since 1970
+ */
 function isoTime(ms: number): string {
   const of = Math.floor(ms / 1000)
   if (of !== second) {

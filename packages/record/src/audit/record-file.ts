@@ -1,5 +1,6 @@
-// Writes one bridge's record files, which need no lock: append-only, a new one when one is full. A line joins the chain
-// when it is written; lines that a full disk rejects are written later, or counted as lost.
+// Writes one bridge's record files: append-only, with a new file when one is full. Each bridge has its own files, so
+// they need no lock. A line joins the chain when it is written; lines that a full disk rejects are written later, or
+// counted as lost.
 import { randomBytes } from 'node:crypto'
 import { hostId } from '@sandbridge/core/util/process'
 import { shortened } from '@sandbridge/core/util/text'
@@ -78,7 +79,10 @@ export class RecordFile {
     this.#lost += 1
   }
 
-  /** Resolves when all lines so far are written. @throws as node:fs, BridgeError; the next flush has them */
+  /**
+   * Resolves when all lines added so far are written.
+   * @throws what node:fs throws, or BridgeError; the lines are then kept for the next flush
+   */
   async flush(): Promise<void> {
     // Lines added during a write go with the next one.
     await this.#writing?.catch(() => {})

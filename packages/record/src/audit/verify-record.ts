@@ -1,5 +1,6 @@
-// Checks the record's hashes. Detects lines that were changed, removed or moved, and a truncated end; not all lines
-// rewritten from some point on, if no later bridge saw the old ones.
+// Checks the record's hashes. Detects lines that were changed, removed or moved, and a truncated end. Cannot detect
+// that someone with the user's permissions rewrote all lines from some point on, including hashes, if no later bridge
+// saw the old ones.
 import { hostId, isRunning } from '@sandbridge/core/util/process'
 import type { Logs } from '@sandbridge/core/keep'
 import { NO_LINE, type ReadLine, readLine } from './chain.ts'

@@ -32,7 +32,10 @@ export async function addServer(
 /** The default jail of a registry's server: it may reach the public internet and write to its own home folder. */
 const JAIL = { network: { allowedDomains: ['*'] } }
 
-/** Jails an addition, unless it is a container; it stays so when saved. @param sandbox of an earlier version */
+/**
+ * Puts an addition in a jail, unless it is a container itself. It stays jailed when it is saved.
+ * @param sandbox the one of an earlier version
+ */
 export function inJail(addition: Addition, sandbox: ServerSandbox = JAIL): Addition {
   const { entry, kind } = addition
   return 'command' in entry && kind !== 'oci' ? { ...addition, entry: { ...entry, sandbox } } : addition

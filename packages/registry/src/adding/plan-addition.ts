@@ -85,14 +85,19 @@ export function planAddition(found: FoundServer, options: PlanOptions): Addition
   }
 }
 
-/** The package to unpack before planning; undefined where a package runner or a URL is used. */
+/**
+ * The package that must be downloaded and unpacked before planning; undefined when a package runner or a URL is used.
+ */
 export function mcpbOf({ server }: FoundServer, as: string | undefined): Package | undefined {
   if (as !== undefined && as !== 'mcpb') return undefined
   if (as === undefined && (localPackage(server, as) || server.remotes.length > 0)) return undefined
   return server.packages.find(({ registryType, transport }) => registryType === 'mcpb' && transport.type === 'stdio')
 }
 
-/** The name among the user's servers. @throws BridgeError SERVER_REFUSED for one that cannot be kept */
+/**
+ * The name among the user's servers.
+ * @throws BridgeError SERVER_REFUSED for one under which it could not be kept or read again
+ */
 export function additionName(server: ServerJson, given: string | undefined): string {
   const name = given ?? shortNameOf(server)
   if (name !== '__proto__' && isServerName(name)) return name

@@ -65,7 +65,10 @@ export function definitionOf({ name, entry, inputs }: Addition): ServerDefinitio
   return { name, ...made.body, isPublishers: true, source: { client: 'registry', file: '' } }
 }
 
-/** Changes of a server's tools: `+ create_issue`, `- …`, or `~` for a description or schema. */
+/**
+ * Changes between two lists of a server's tools, such as `+ create_issue`: new, removed (`-`), or changed description
+ * or schema (`~`).
+ */
 export function toolChanges(
   before: Readonly<Record<string, string>>,
   after: Readonly<Record<string, string>>,

@@ -21,7 +21,10 @@ type Context = Pick<
   'refreshServers' | 'client' | 'jail' | 'asker' | 'session' | 'signal' | 'scope' | 'catalog' | 'facts' | 'origin'
 > & { registries: Registries; settings: Settings; log: Log }
 
-/** The server, ready to use. @throws BridgeError SERVER_REFUSED by the user or without one, or its start's error */
+/**
+ * Returns the server, ready to use.
+ * @throws BridgeError SERVER_REFUSED when the user declines or cannot be asked, or the error of its start
+ */
 export async function requestServer(name: string, context: Context): Promise<VisibleServer> {
   const { registries, settings, log, client, jail, asker, session, signal, origin } = context
   // A new server is shared by all users, and its command runs as the owner of the bridge.

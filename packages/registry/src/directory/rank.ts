@@ -48,7 +48,9 @@ export function rank(
   return ranked.toSorted((a, b) => b.score - a.score || length(a.found) - length(b.found)).slice(0, limit)
 }
 
-/** How well a text matches a word: 1 as a word or its plural, 0.6 as a start, 0.2 inside one, else 0. */
+/**
+ * How well a text matches a word: 1 as a word (or its plural), 0.6 as the start of one, 0.2 inside one, otherwise 0.
+ */
 function places(text: string, word: string): number {
   let best = 0
   for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + 1)) {

@@ -41,7 +41,10 @@ export class RegistryFailure extends BridgeError {
   }
 }
 
-/** Every server that changed since `since`; undefined for none (304). @throws RegistryFailure */
+/**
+ * Returns every server that changed since `since`; undefined when nothing changed (304).
+ * @throws RegistryFailure
+ */
 export async function readPages(
   request: PagesRequest,
 ): Promise<{ listed: ListedServer[]; etag: string | undefined } | undefined> {

@@ -1,5 +1,6 @@
-// The registries in which servers are found. Each is copied to the state folder and searched there: offline, and
-// without traces. An old copy is updated; after a failure, the registry is left alone for a while.
+// The registries in which servers are found. Each is copied to the state folder and searched there, so searches work
+// offline and queries leave no trace at a server. An old copy is updated; after a failure, the registry is not
+// contacted for a while and its copy is used.
 import path from 'node:path'
 import * as z from 'zod'
 import { OFFICIAL_REGISTRY } from '../settings.ts'
@@ -78,7 +79,10 @@ export class Registries {
     })
   }
 
-  /** Matching servers, best first; earlier registries win. @throws BridgeError REGISTRY_UNREADABLE without a copy */
+  /**
+   * Returns the servers that match a query, best first; earlier registries win duplicate names.
+   * @throws BridgeError REGISTRY_UNREADABLE without any copy
+   */
   async find(query: string, { limit, ...options }: FindOptions): Promise<Found> {
     const { copies, notes } = await this.#refreshAll(options)
     const ranked = new Map<string, { one: CopiedServer; registry: string; score: number }>()
@@ -89,7 +93,10 @@ export class Registries {
     return { servers: best.flatMap(({ one, registry }) => foundServer(one, registry) ?? []), notes }
   }
 
-  /** By full name, or what follows the slash if unique. @throws BridgeError REGISTRY_UNREADABLE, SERVER_REFUSED */
+  /**
+   * Finds a server by its full name, or by the part after the slash if that is unique.
+   * @throws BridgeError REGISTRY_UNREADABLE, SERVER_REFUSED
+   */
   async get(name: string, options: Omit<FindOptions, 'limit'> = {}): Promise<FoundServer> {
     const { copies } = await this.#refreshAll(options)
     const byName = new Map(

@@ -1,5 +1,6 @@
-// Converts the manifest of an MCPB file (MANIFEST.md of modelcontextprotocol/mcpb, to 0.4) to an entry. Only the file's
-// own code may run: its command is in it, or an interpreter that the format names. Pure.
+// Converts the manifest of an MCPB file (MANIFEST.md of modelcontextprotocol/mcpb, to 0.4) to an entry of `mcpServers`.
+// Only the file's own code may run: its command must be in the file, or be one of the interpreters that the format
+// names. Pure.
 import path from 'node:path'
 import * as z from 'zod'
 import { oneLine } from '@sandbridge/core/util/text'

@@ -80,7 +80,10 @@ async function unpack(file: Buffer, folder: string): Promise<McpbManifest> {
   return manifest
 }
 
-/** Follows redirects, as the hash verifies the content: to https (or from loopback), never to link-local. */
+/**
+ * Follows redirects, because the hash verifies the content: to https only, unless the first address is on loopback, and
+ * never to a link-local address.
+ */
 async function download(address: string, env: Record<string, string | undefined>): Promise<Buffer> {
   const http = createHttpFetch({ allowLinkLocal: false, files: true, env })
   const signal = AbortSignal.timeout(DOWNLOAD_TIMEOUT_MS)

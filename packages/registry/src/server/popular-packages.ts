@@ -19,7 +19,9 @@ const POPULAR: Record<string, string> = {
   `,
 }
 
-/** The popular package whose name differs by one letter, by separators, or by its scope's spelling. */
+/**
+ * The popular package whose name differs from this one by one letter, by separators, or by the spelling of its scope.
+ */
 export function lookalikeOf(registryType: string, identifier: string): string | undefined {
   const known: readonly string[] = POPULAR[registryType]?.match(/\S+/g) ?? []
   if (known.includes(identifier)) return undefined

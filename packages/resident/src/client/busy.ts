@@ -4,7 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 const LOOK_MS = 1_000
 
-/** Whether a process works; false on Windows, and for none. @param link to the process id */
+/**
+ * Whether a process works. False where that cannot be told: on Windows, and of a process that is not there.
+ * @param link to the process id
+ */
 export async function isBusy(link: string): Promise<boolean> {
   const pid = pidOf(link)
   const before = pid && (await timeOf(pid))

@@ -123,7 +123,10 @@ class RunningCommand {
     output.once('drain', () => this.#socket.resume())
   }
 
-  /** Takes no input that the command does not read: it may be another's. Nor what has no room yet. */
+  /**
+   * Takes nothing from standard input that the command does not read: it may be another's. Nor what has no room yet on
+   * its way there: input may have no end.
+   */
   #read(): void {
     // Node's standard input stops for good when it is paused and resumed at once.
     setImmediate(() => {

@@ -1,5 +1,6 @@
-// What a relay answers before its resident does: an earlier resident's answers to the same first questions of the
-// client in the folder, while no file has changed that they depend on.
+// What a relay answers before its resident does: the answers of an earlier resident to the same first questions of the
+// same client in the same folder, while no file has changed that they depend on. They hold names of servers and
+// definitions of our tools, as every client reads them.
 import path from 'node:path'
 import { areUnchanged } from '@sandbridge/core/config'
 import { type ClientContext, variablesOfPlaces } from '@sandbridge/core/config/settings'

@@ -73,8 +73,9 @@ export class OpenRequests {
   }
 
   /**
-   * Forgets a cancelled request: no later resident makes it. Not a handshake, nor one whose answer the client was told:
-   * a second one must not reach it.
+   * Forgets a request that its client has cancelled: no later resident makes it, and its end is not told. A resident
+   * that is connected may still answer it, which the client ignores. A handshake cannot be cancelled. The answer to a
+   * request that the client was told is still expected: a second one must not reach the client.
    */
   #cancelled(params: unknown): void {
     if (!isRecord(params) || params['requestId'] === undefined) return
@@ -109,7 +110,11 @@ export class OpenRequests {
     this.#resident.add(id)
   }
 
-  /** The resident is lost. @param mayHaveRun calls without an answer @returns what the client is told */
+  /**
+   * The resident is lost.
+   * @param mayHaveRun whether it may have begun calls that it has not answered
+   * @returns what the client is told: no more questions, then what became of its calls
+   */
   lost(mayHaveRun: boolean): string[] {
     this.#swallowed.clear()
     const told = [...this.#resident].map((id) => {
@@ -127,7 +132,10 @@ export class OpenRequests {
     return told
   }
 
-  /** What the next resident is sent first: handshake, requests without an answer; a list prepares a sandbox. */
+  /**
+   * What the next resident is sent first: the handshake, what else it must know of the client, and the requests without
+   * an answer. The list of tools makes it prepare a sandbox.
+   */
   again(): Buffer[] {
     const known = this.#isInitialized ? [this.#initialize, this.#logLevel, this.#list] : []
     const repeated = known.filter((one) => one !== undefined && !this.#client.has(one.id))

@@ -56,7 +56,10 @@ interface RelayOptions {
   output: Writable
   /** Starts the client's log lines and the reasons of failures. */
   log: (text: string) => void
-  /** No resident can be had. @param reason missing: this process says it, as it fails at the same */
+  /**
+   * No resident can be had.
+   * @param reason missing: this process is about to say it, as the resident failed at what it does, too
+   */
   serveHere: (reason: string | undefined, taken: TakenInput) => void
   exit: (code: number) => void
   /** Replaced in tests. */
@@ -202,7 +205,11 @@ export class Relay {
     }, this.#pingMs).unref()
   }
 
-  /** The resident says nothing. Unless it works, it loses its name, finds that, and ends. @returns whether it stays */
+  /**
+   * The resident accepts connections and says nothing. Unless it works, it loses its name, so no client comes to it any
+   * more. It is not killed: its process id may be another's by now. It ends when it finds its name gone.
+   * @returns whether it stays
+   */
   async #displace(socket: Socket, holder: bigint | undefined, since: number): Promise<boolean> {
     const { home } = this.#options.place
     const { bytesRead } = socket

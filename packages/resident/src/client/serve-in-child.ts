@@ -8,7 +8,10 @@ import { SAYS_ON_OR_OFF } from '../wants-resident.ts'
 
 const MAX_LINE_BYTES = 2 ** 29
 
-/** For input that has ended, which cannot be read again, and clients that were told answers: no second ones. */
+/**
+ * For input that has ended, which cannot be read again in this process, and for clients that have been told answers,
+ * which they must not get twice.
+ */
 export function serveInChild({ read, isOver, told }: TakenInput): void {
   const { MCP_BRIDGE_RESIDENT = '' } = process.env
   const child = spawn(process.execPath, [...process.execArgv, ownScript(), ...process.argv.slice(2)], {

@@ -12,7 +12,10 @@ import type { ResidentPlace } from '../run-folder.ts'
 /** A start that takes longer may be tried by another relay, too. */
 const STARTING_MS = 3_000
 
-/** Whether this relay starts the resident. Only saves work: which one wins is decided by the name. */
+/**
+ * Whether this relay starts the resident. Only saves work when several start at once: which resident wins is decided by
+ * the name that it takes.
+ */
 export function mayStart({ starting }: ResidentPlace): boolean {
   try {
     mkdirSync(starting, { mode: 0o700 })
@@ -36,7 +39,10 @@ function usualOnes(): Record<string, string> {
   return existsSync(path.join(usual['XDG_RUNTIME_DIR']!, 'bus')) ? usual : {}
 }
 
-/** @param onFailed it ended, not because another was faster @throws as node:fs and node:child_process */
+/**
+ * @param onFailed it has ended instead of running, with this exit code; one that another was faster than has not failed
+ * @throws what node:fs and node:child_process throw
+ */
 export function startResident(
   { context, key, place }: { context: ClientContext; key: ResidentKey; place: ResidentPlace },
   onFailed: (code: number | undefined) => void,

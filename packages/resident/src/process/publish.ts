@@ -27,8 +27,10 @@ const RETRY_MS = 20
 const ACCEPT_MS = 2_000
 
 /**
- * @param admit gets each client's socket @param onDisplaced the folder of an ended resident
- * @returns what identifies the published resident; undefined when another has the name @throws as node:fs, node:net
+ * @param admit gets each client's socket
+ * @param onDisplaced gets the folder of an earlier resident that has ended without removing it
+ * @returns what identifies the published resident; undefined when another one has the name
+ * @throws what node:fs and node:net throw
  */
 export async function publish(
   server: Server,
@@ -69,8 +71,10 @@ export async function publish(
 const STARTED_MS = 60_000
 
 /**
- * Removes the folders of killed residents, also of starting ones: no client like theirs may ever come. Whoever lives
- * listens there; a process id may be another's, and another machine cannot be heard. @param keep gets each before
+ * Removes the folders of residents that were killed, also while they started: no client with the same settings may ever
+ * come. Whoever lives listens there; a process id says less, because another process may have it by now. On another
+ * machine that has the same home folder, whoever lives cannot be heard from here.
+ * @param keep gets each before it is removed
  */
 export async function removeKilled({ folder }: ResidentPlace, keep: (home: string) => void): Promise<void> {
   for (const name of unpublishedHomes(folder)) {

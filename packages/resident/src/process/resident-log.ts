@@ -7,7 +7,10 @@ const MAX_BYTES = 4 * 2 ** 20
 const LOOK_EVERY = 200
 const KEPT_MS = 30 * 86_400_000
 
-/** Starts a new file when this one is full, or is none, such as a named pipe. @throws what node:fs throws */
+/**
+ * Starts a new file when this one is full, or is none: nobody may ever read from a named pipe.
+ * @throws what node:fs throws
+ */
 export function keepLogSmall(log: string, maxBytes = MAX_BYTES): void {
   const found = lstatSync(log, { throwIfNoEntry: false })
   if (found && (!found.isFile() || found.size > maxBytes)) renameSync(log, `${log}.1`)

@@ -45,7 +45,10 @@ export interface ServedClient {
   receive(line: string): void
   /** Another line of a command. */
   told(said: Record<string, unknown>): void
-  /** Begins no more calls; missing for a command. @returns how many calls, cells and unfetched results are open */
+  /**
+   * From now on begins no call of the client. Missing for a command, which ends with the resident.
+   * @returns how many of its calls and cells are open, and how many results of its tasks it has not fetched
+   */
   drain?(): number
   /** The client has disconnected. Resolves when everything of it has ended. */
   end(): Promise<void>
@@ -60,7 +63,10 @@ interface ResidentOptions {
   key: Pick<ResidentKey, 'name' | 'text'>
   place: ResidentPlace
   log: Log
-  /** Begins to serve a client. @param tell its relay something */
+  /**
+   * Begins to serve a client.
+   * @param tell says something to the client's relay
+   */
   serve: (hello: Hello, socket: Socket, tell: (said: FromResident) => void) => ServedClient
   /** Why a client cannot be served here: then its relay serves it, and reports the reason as without a resident. */
   refuses: (hello: Hello) => Promise<Refusal | undefined>
@@ -299,7 +305,10 @@ export class Resident {
     return open
   }
 
-  /** Waits for all cells. Each has a limit, which questions pause: one is stuck once none ended for so long. */
+  /**
+   * Waits for the cells that run, and for those behind them in their sessions. Each has its own time limit, which a
+   * question to the user pauses. So one is stuck once none has ended for as long as that.
+   */
   async #cellsEnd(): Promise<void> {
     let fewest = Infinity
     let until = 0
@@ -312,7 +321,10 @@ export class Resident {
     }
   }
 
-  /** Takes no clients and begins no calls, waits for cells, ends the process. A second call does not wait. */
+  /**
+   * Takes no new clients and begins no more calls of those it has, waits for the cells that have begun, and ends the
+   * process. A second call does not wait.
+   */
   async end(reason: string): Promise<void> {
     const { place, log, close } = this.#options
     const wasEnding = this.#isEnding

@@ -31,7 +31,10 @@ import { serveConnection } from '@sandbridge/core/cli'
 const FAILED = 70
 const OUTDATED = 'settings have changed since it started. `sandbridge stop` ends it, and the next client starts one'
 
-/** Its key is on stdin: others could read it in the command line. @param name of the key */
+/**
+ * Its relays' key is on its standard input: others could read it in its command line.
+ * @param name of the key
+ */
 export async function serveResident(name: string): Promise<void> {
   const key = { name, text: readFileSync(0, 'utf8') }
   // The relay was killed meanwhile.
@@ -126,7 +129,10 @@ function settingsReader(): (env: Hello['env']) => Promise<Settings> {
   }
 }
 
-/** Whether the client would have these settings: settings.json, or the packages, may have changed since. */
+/**
+ * Whether the settings here equal those that the client would have in a bridge of its own. settings.json, or the list
+ * of packages, may have changed since this process started.
+ */
 function agree(settings: Settings, theirs: Settings): boolean {
   const at = (from: Settings, { property }: NamedSetting): unknown => from[property as keyof Settings]
   return namedSettings().every(

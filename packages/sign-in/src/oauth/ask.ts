@@ -16,7 +16,9 @@ const LIMIT_MS = 15_000
 const MAX_CHARS = 1024 * 1024
 const MAX_REDIRECTS = 5
 
-/** @throws AuthorizationError when there is no answer */
+/**
+ * @throws AuthorizationError when there is no answer
+ */
 export type Ask = (address: string, init?: RequestInit) => Promise<Answer>
 
 interface AskOptions {
@@ -69,7 +71,10 @@ function redirectOf(from: URL, { status, headers }: Response, method: string): U
   return to.origin === from.origin && (method === 'GET' || status >= 307) ? to : undefined
 }
 
-/** Addresses that the MCP server names; its own and the entry's may be anywhere. @throws AuthorizationError */
+/**
+ * Addresses that the MCP server names. Its own origin and what the user's entry names may be anywhere.
+ * @throws AuthorizationError
+ */
 export function assertMayName(url: URL, { url: own, signIn, oauth }: AskOptions['server']): void {
   const { issuer, authServerMetadataUrl, authorizationUrl, tokenUrl }: SignInClient = signIn ?? oauth ?? {}
   const named = [own, issuer, authServerMetadataUrl, authorizationUrl, tokenUrl]

@@ -53,7 +53,9 @@ const REASONS = new Set(Object.values(STATUS_CODES).map((reason) => reason?.toLo
 /** Codes that are about the grant or the client, with whatever status. */
 const REFUSED = new Set(['invalid_grant', 'invalid_token', 'invalid_client', 'unauthorized_client', 'token_expired'])
 
-/** What an answer without a result means. @param what such as `the token request` */
+/**
+ * What an answer without a result means. @param what of the answer, such as `the token request`
+ */
 export function refusalOf(answer: Answer, what: string): AuthorizationError {
   const { status, fields, sentence } = answer
   const inFields = fields && errorIn(fields)
@@ -82,7 +84,10 @@ function inWords({ code, description }: SaidError): string {
   return description === undefined || description === code ? code : `${code}: ${description}`
 }
 
-/** The error of a failed sign-in or refresh. @param again what to do, if the failure does not say it */
+/**
+ * The error for a sign-in that failed, or that could not be refreshed.
+ * @param again what to do where the failure does not say it
+ */
 export function authorizationFailure(name: string, error: unknown, redact: Redactor, again: string): BridgeError {
   if (BridgeError.isInstance(error)) return error
   const text = oneLine(redactStart(redact, messageOf(error), SHOWN_CHARS), SHOWN_CHARS)

@@ -84,7 +84,10 @@ export function serverIn(fields: Fields, { place, expected, trusted }: Expectati
   }
 }
 
-/** Behind a proxy that ends TLS, many take their own address for http. @param reached one of the host, with https */
+/**
+ * A server behind a proxy that ends TLS often takes its own address for one with http.
+ * @param reached an address of the same host that was reached with https
+ */
 export function withHttps(address: string, reached: string): string {
   if (!URL.canParse(address)) return address
   const [url, known] = [new URL(address), new URL(reached)]
@@ -106,7 +109,10 @@ export function sameIssuer(one: string, other: string | undefined): boolean {
   return other !== undefined && plain(one) === plain(other)
 }
 
-/** Whether it is this issuer, exactly (RFC 9207, 2.4), or by a template like `{tenantid}` of the user's entry. */
+/**
+ * Whether the issuer in a response is this one: exactly (RFC 9207 section 2.4), or for an issuer with a template such
+ * as `{tenantid}`, which only the user's own entry can name, with anything in place of it.
+ */
 export function isIssuer(named: string, issuer: string): boolean {
   if (!/\{\w+\}/.test(issuer)) return named === issuer
   const parts = issuer.replace(/\/+$/, '').split(/\{\w+\}/)

@@ -16,8 +16,9 @@ interface Asked {
 }
 
 /**
- * Undefined where there is none yet. @throws BridgeError UPSTREAM_AUTH_REQUIRED when the MCP server names another
- * authorization server than the entry's client: it could be its own, to obtain the secret
+ * Undefined where there is none yet.
+ * @throws BridgeError UPSTREAM_AUTH_REQUIRED when the MCP server names another authorization server than that of the
+ * entry's client: it could be its own, to obtain the secret
  */
 export function clientOf({ name, server, issuer, elsewhere, grant }: Asked): OAuthClient | undefined {
   const { clientId, clientSecret } = server.signIn ?? {}

@@ -1,5 +1,6 @@
-// Finds the authorization server of an MCP server: of its entry, its metadata (RFC 9728), or its own origin (MCP
-// 2025-03-26); then that server's metadata (RFC 8414, OpenID Connect). The error has every place that was tried.
+// Finds the authorization server of an MCP server: what its entry names, the metadata of the protected resource
+// (RFC 9728), or the server's own origin (MCP 2025-03-26); then that server's metadata (RFC 8414, OpenID Connect
+// Discovery). A place without metadata is passed over, and every place that was tried is in the error.
 import type { SignInClient } from '@sandbridge/core/config/entries'
 import type { Ask } from './ask.ts'
 import { AuthorizationError } from './authorization-error.ts'
@@ -173,7 +174,11 @@ function covers(resource: string, { origin, pathname }: URL): boolean {
   return its.origin === origin && withSlash(pathname).startsWith(withSlash(its.pathname))
 }
 
-/** RFC 8414, 3.1, OpenID Connect Discovery, 4, in MCP's order; then other paths that servers name. All checked. */
+/**
+ * RFC 8414 section 3.1, and OpenID Connect Discovery 1.0 section 4, in the order of MCP; then with the path in front,
+ * and at last without it, as some MCP servers name themselves in place of their authorization server. Its issuer is
+ * checked at all of them.
+ */
 function placesOf(address: string): string[] {
   const { origin, pathname } = new URL(address)
   const path = pathname.replace(/\/$/, '')

@@ -112,7 +112,10 @@ async function post(
   return last!
 }
 
-/** RFC 6749, 2.3.1: form-encoded in Basic. Some servers compare them as they are, or take a form only. */
+/**
+ * RFC 6749 section 2.3.1: in Basic authentication both are form-encoded. Some authorization servers compare them as
+ * they are, and some that do not say what they support take a secret in the form only.
+ */
 function waysOf(client: OAuthClient, supported: readonly string[] | undefined): Authenticate[] {
   const { client_id: id, client_secret: secret, token_endpoint_auth_method: own } = client
   const named: Authenticate = (form) => form.set('client_id', id)

@@ -11,7 +11,11 @@ const MAX_SHOWN_CHARS = 300
 /** The port that the client is registered with is in use. */
 export class PortTakenError extends Error {}
 
-/** @param registered redirect address here @param port to try without one @throws PortTakenError */
+/**
+ * @param registered a redirect address of this machine; used as it is, with any port if it has none
+ * @param port to use when no address is registered; if it is in use, another one is taken
+ * @throws PortTakenError
+ */
 export async function openCallback(registered: string | undefined, port: number): Promise<Callback> {
   const address = registered !== undefined && isLoopbackUrl(registered) ? new URL(registered) : undefined
   const path = address?.pathname ?? '/callback'

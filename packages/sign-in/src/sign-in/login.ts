@@ -1,5 +1,6 @@
-// Logs in to a remote server that requires OAuth: finds its authorization server, opens the browser, waits for the
-// response on a loopback port, and stores the tokens for all bridges of this user.
+// Logs in to a remote server that requires OAuth: finds its authorization server, opens the user's browser, waits for
+// the response on a loopback port, and stores the tokens for all bridges of this user. The only part of src/upstream
+// that needs a user.
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import { createRedactor } from '@sandbridge/core/config/secrets'
 import { grantOf, latestGrant, type SignInEntry } from '@sandbridge/core/upstream/auth'
@@ -16,7 +17,10 @@ import { scopeUnion } from '../oauth/scopes.ts'
 import { SignInPage } from './sign-in-page.ts'
 import { keepTokens } from '../tokens/stored-auth.ts'
 
-/** @throws BridgeError UPSTREAM_AUTH_REQUIRED, UPSTREAM_UNREACHABLE, CANCELLED */
+/**
+ * @throws BridgeError UPSTREAM_AUTH_REQUIRED when the login failed, UPSTREAM_UNREACHABLE when the server could not be
+ * reached, CANCELLED
+ */
 export async function login(options: LoginOptions): Promise<LoginOutcome> {
   const { server, store, name, signal, limitMs } = options
   const http = createHttpFetch({ allowLinkLocal: options.allowLinkLocal ?? false, env: options.env })
@@ -102,7 +106,10 @@ function hintFor(name: string, error: unknown, { url, port }: Callback): string 
   return `Run \`sandbridge login ${name}\` again. If it fails in the same way, contact the operator of the server.`
 }
 
-/** @throws BridgeError UPSTREAM_AUTH_REQUIRED when the registered port is in use, CONFIG_INVALID */
+/**
+ * @throws BridgeError UPSTREAM_AUTH_REQUIRED when the port that the client is registered with is in use, CONFIG_INVALID
+ * for a redirect address elsewhere
+ */
 async function listen({ name, server, store, openCallback: open = openCallback }: LoginOptions): Promise<Callback> {
   const grant = latestGrant(await store.read({ name, url: server.url }))
   const { redirectUri } = server.signIn ?? {}

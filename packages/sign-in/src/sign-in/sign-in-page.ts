@@ -83,7 +83,10 @@ export class SignInPage {
     return this.#registered
   }
 
-  /** @throws AuthorizationError for anything but a web page: a browser can also open programs */
+  /**
+   * @throws AuthorizationError for anything but a web page: the address comes from the server, and a browser can also
+   * open programs.
+   */
   #page(client: OAuthClient, redirectUri: string, scope: string | undefined): URL {
     const { options, discovered } = this.#signIn
     const { server, resource } = discovered

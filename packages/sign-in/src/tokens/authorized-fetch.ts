@@ -25,7 +25,10 @@ export interface Refusal {
 export interface TokenSource {
   /** The token for the next request, which is renewed before it expires. Undefined without a sign-in. */
   current(fetch: FetchLike): Promise<HeldToken | undefined>
-  /** A new token after a refusal, perhaps of an old one. @throws SignInRequired; BridgeError */
+  /**
+   * A new token after a refusal. A refusal that comes late may be about an old one.
+   * @throws SignInRequired where only the user can help; BridgeError
+   */
   renewed(refusal: Refusal, fetch: FetchLike): Promise<HeldToken>
   /** The server wants further permissions. Never rejects. */
   lacksScope(scope: string, challenge: BearerChallenge): Promise<void>

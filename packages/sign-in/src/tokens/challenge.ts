@@ -56,7 +56,10 @@ export function challengesIn(header: string): Challenge[] {
   return found
 }
 
-/** Undefined where no bearer token is asked for. @param base the request, for a relative address of metadata */
+/**
+ * Undefined for a response that asks for no bearer token.
+ * @param base the address of the request, for a relative address of metadata
+ */
 export function bearerChallenge(response: Response, base: string): BearerChallenge | undefined {
   const all = challengesIn(response.headers.get('www-authenticate') ?? '')
   const ours = all.filter(({ scheme }) => scheme === 'bearer' || scheme === 'dpop')

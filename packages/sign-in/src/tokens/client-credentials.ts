@@ -16,7 +16,10 @@ import { requestTokens } from '../oauth/token-requests.ts'
 const MAX_VAIN_TOKENS = 3
 const AT_ONCE_MS = 30_000
 
-/** @throws (from requests) BridgeError UPSTREAM_AUTH_REQUIRED, UPSTREAM_UNREACHABLE */
+/**
+ * @throws (from requests) BridgeError UPSTREAM_AUTH_REQUIRED, or UPSTREAM_UNREACHABLE when the authorization server
+ * fails
+ */
 export function createClientCredentialsAuth(options: ClientCredentialsOptions): ServerAuth {
   const source = new ProgramTokens(options)
   return { through: (fetch) => authorizedFetch(fetch, options.server.url, source) }

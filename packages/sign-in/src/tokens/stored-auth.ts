@@ -32,7 +32,10 @@ const LOCKED = 'it is sealed with another key than that of MCP_BRIDGE_SIGN_IN_KE
 /** Longest scope that an authorization server is likely to accept in a URL. */
 const MAX_SCOPE_CHARS = 1000
 
-/** @throws (from requests) SignInRequired, BridgeError UPSTREAM_AUTH_REQUIRED, UPSTREAM_UNREACHABLE */
+/**
+ * @throws (from requests) SignInRequired when a login is needed, or BridgeError: UPSTREAM_AUTH_REQUIRED, or
+ * UPSTREAM_UNREACHABLE when the authorization server fails, which a login would not help
+ */
 export function createStoredAuth(options: StoredAuthOptions): ServerAuth {
   const source = new StoredTokens(options)
   return { through: (fetch) => authorizedFetch(fetch, options.server.url, source) }
@@ -108,7 +111,10 @@ export class StoredTokens implements TokenSource {
     return { grant, issuer: grants.latest, token: grant && tokenOf(grant) }
   }
 
-  /** Requests share one refresh. @param isNeeded asked under the lock: another process may have done it */
+  /**
+   * All requests that need a new token share one refresh.
+   * @param isNeeded asked again under the lock: another process may have refreshed the token meanwhile
+   */
   #refresh(fetch: FetchLike, isNeeded: (token: HeldToken) => boolean): Promise<void> {
     const refresh = async (): Promise<void> => {
       const { grant, issuer, token } = await this.#held()

@@ -6,7 +6,10 @@ const KITTY_CHUNK = 4096
 
 type Environment = Record<string, string | undefined>
 
-/** Undefined when the terminal cannot show this image, in valid base64. @param hasSixels asks the terminal */
+/**
+ * Undefined when the terminal cannot show images, or not of this format. `data` is valid base64.
+ * @param hasSixels asks the terminal
+ */
 export async function inlineImage(
   { data, mimeType }: { data: string; mimeType: string },
   env: Environment,

@@ -1,5 +1,6 @@
-// Shows what a cell prints while it runs. A pipe gets exactly that. On a terminal, text appears by lines and as it
-// finally reads: it controls nothing, looks like no notice of ours, and waits while a question waits.
+// Shows what a cell prints while it runs. A pipe gets exactly that. On a terminal, text appears line by line and as it
+// finally reads: nothing in it controls the terminal, goes back over what is shown, looks like a notice of the bridge,
+// or appears while a question waits for its answer.
 import { fromOthers, noticeLine } from '@sandbridge/core/cell/render'
 import { TerminalText } from '@sandbridge/core/util/text'
 import type { ProgressBar } from '@sandbridge/commands/progress-bar.ts'
@@ -36,7 +37,10 @@ export class LiveOutput {
     if (this.#heldChars <= MAX_HELD_CHARS) this.#held.push([stream, lines])
   }
 
-  /** The cell has ended: shows unfinished lines. @param whole shown if nothing was heard, as with masking */
+  /**
+   * Shows unfinished lines. Call when the cell has ended.
+   * @param whole all that it printed, shown if nothing was heard meanwhile: masked output comes only with the result
+   */
   end(whole?: Record<Stream, string>): void {
     if (whole && !this.#hasHeard) for (const stream of ['stderr', 'stdout'] as const) this.write(stream, whole[stream])
     this.#showHeld()

@@ -6,7 +6,11 @@ import type { MediaBlock } from '@sandbridge/core/cell/render'
 
 const MAX_NUMBER = 100_000
 
-/** @param folder relative to `cwd` @returns their paths, relative if it is @throws BridgeError */
+/**
+ * @param folder relative to `cwd`
+ * @returns their paths, in order, relative if the folder is
+ * @throws BridgeError when the folder cannot be written to
+ */
 export async function saveMedia(blocks: readonly MediaBlock[], folder: string, cwd: string): Promise<string[]> {
   const saved: string[] = []
   const whole = path.resolve(cwd, folder)

@@ -23,7 +23,10 @@ export function sixelImage(data: string): string | undefined {
   }
 }
 
-/** Transparent pixels become white, as charts expect. Not a Buffer: the encoder needs slices to be copies. */
+/**
+ * Charts are drawn for a white background, so transparent pixels become white. Not a Buffer, because the encoder
+ * expects slices to be copies.
+ */
 function onWhite(pixels: Uint8Array): Uint8Array {
   const drawn = new Uint8Array(pixels.length)
   for (let at = 0; at < pixels.length; at += 4) {

@@ -1,7 +1,9 @@
 // Asks a terminal for its capabilities.
 import type { Terminal } from '@sandbridge/core/cli/terminal'
 
-/** The "primary device attributes", with a 4 for sixels. See the control sequences of xterm. */
+/**
+ * The response to "primary device attributes", with a 4 if sixels are supported. See the control sequences of xterm.
+ */
 // oxlint-disable-next-line no-control-regex
 const ANSWER = /\x1b\[\?([\d;]+)c/
 const QUESTION = '\x1b[c'

@@ -1,5 +1,6 @@
-// What could stand in a text that a cell is passing to `get_prompt` or `read_resource`: names, URIs and values of the
-// server. The text so far is sent to it, so the rules for such a call decide first.
+// What could stand in a text that a cell is passing to `get_prompt` or `read_resource`: names and URIs that the server
+// lists, and values that it completes itself. What is written so far is sent to the server, as a call would send it, so
+// the rules for such a call decide first.
 import * as z from 'zod'
 import { isPlainlySeen } from '@sandbridge/core/util/text'
 import { type CatalogTool, serverMethod } from '@sandbridge/core/calls/catalog'
@@ -104,7 +105,10 @@ async function completed(
   return values
 }
 
-/** The variable of a URI template in which a URI ends so far; nameless in literal text. Only `{id}` and the like. */
+/**
+ * The variable of a URI template in which a URI that is being written ends; without a name where the template has
+ * literal text next. Only simple variables are understood, such as `{id}`.
+ */
 function openVariable(
   template: string,
   written: string,

@@ -28,7 +28,9 @@ export async function saved(
   else await listSaved(options, terminal)
 }
 
-/** Exit code 1 when one is broken. Starts a sandbox when it is not known whether some load. */
+/**
+ * Sets the exit code to 1 when one of them is broken. Starts a sandbox when it is not known whether some of them load.
+ */
 async function listSaved({ json }: SavedOptions, terminal: Terminal): Promise<void> {
   const { printEmpty, printJson, printSummary, printTable } = terminal
   const { tools, broken } = await withServers(terminal, (bridge) => bridge.own.loadableTools.list())

@@ -79,7 +79,10 @@ function fieldsOf(before: unknown, after: unknown): [string, string | undefined,
 // Finds text in a tool's description that is hidden from people, or that addresses the model instead of describing the
 // tool. The result is only a remark for the user: an attacker can always find words that are not listed here.
 
-/** A phrase for each kind of suspicious text. @param hasHidden invisible characters were removed */
+/**
+ * Returns a short phrase for each kind of suspicious text.
+ * @param hasHidden whether invisible characters were removed from the text
+ */
 function suspiciousWords(text: string, hasHidden: boolean): string[] {
   const looked = text.slice(0, MAX_CHARS)
   const said = TO_THE_MODEL.map((pattern) => pattern.exec(looked)?.[0]).find((found) => found !== undefined)

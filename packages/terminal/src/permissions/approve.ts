@@ -7,7 +7,10 @@ import type { KeptQuestion } from '@sandbridge/core/calls/permissions'
 import type { Terminal } from '@sandbridge/core/cli/terminal'
 import { hasTerminal, pickOne } from '@sandbridge/commands/ask-in-terminal.ts'
 
-/** @throws BridgeError STATE_NOT_FOUND for an unknown id, TOOL_ARGUMENTS_INVALID for an answer or no terminal */
+/**
+ * @throws BridgeError STATE_NOT_FOUND for an unknown id, or TOOL_ARGUMENTS_INVALID for an unknown answer, or without a
+ * terminal to ask in
+ */
 export async function approve(
   id: string | undefined,
   options: { answer?: string; json?: boolean },

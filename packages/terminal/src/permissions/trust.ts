@@ -57,7 +57,10 @@ function printTrusted(files: readonly string[], { json }: TrustOptions): void {
   printSummary('Stop trusting one: sandbridge trust --remove FILE')
 }
 
-/** What decides what is run or reached, placeholders as written; of variables and headers only names. */
+/**
+ * Everything that decides what is run or reached, as written, with placeholders not filled in. For variables and
+ * headers, only names.
+ */
 function linesOf({ name, transport }: ServerDefinition): string[] {
   const own = `${wholeWord(name)}: ${wholeCommandLine(transport)}`
   if (transport.type !== 'stdio') return [own, ...remoteLines(transport)]
@@ -88,7 +91,10 @@ function remoteLines({ url, headers, headersHelper, oauth, signIn }: RemoteServe
   ]
 }
 
-/** Values filled in from the user's machine, and where they go: a header's name tells no other service's key. */
+/**
+ * Shows values that are filled in from the user's machine, and where they go: a header's name does not reveal that it
+ * carries another service's key.
+ */
 function filledIn(verb: string, values: Record<string, string>, kind: string, address?: string): string[] {
   return Object.entries(values).flatMap(([name, text]) => {
     const written = placeholdersIn(text).map((one) => one.written.split(':-')[0]!)

@@ -28,7 +28,12 @@ export function findSetting(name: string): NamedSetting {
   )
 }
 
-/** @param text undefined removes it @returns the file, and whether it has changed @throws BridgeError */
+/**
+ * @param text as in the variable; undefined removes the setting
+ * @returns the path of the file, and whether it says something else now
+ * @throws BridgeError TOOL_ARGUMENTS_INVALID for an invalid value, CONFIG_INVALID if the file cannot be edited,
+ * STATE_UNWRITABLE if it cannot be written
+ */
 export async function editSetting(
   setting: NamedSetting,
   text: string | undefined,

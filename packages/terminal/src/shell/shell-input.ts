@@ -110,7 +110,10 @@ export async function readHistory(file: string): Promise<string[]> {
   return text.split('\n').filter(Boolean).slice(-MAX_LINES).toReversed()
 }
 
-/** A file for the owner alone, as input may hold secrets. If it cannot be written, only the history is lost. */
+/**
+ * Writes a file that only the owner can read, because input may contain secrets. If the folder is not writable, only
+ * the history is lost.
+ */
 export async function writeHistory(file: string, lines: readonly string[]): Promise<void> {
   const text = lines
     .slice(0, MAX_LINES)

@@ -109,7 +109,10 @@ function askWithin(shown: Shown): AskInput | undefined {
 // What a shell asks its session's Python beside running cells: whether a statement is complete, and what could complete
 // it. These run aside from the cells and leave no names behind: everything is imported inside an expression.
 
-/** By Python's rule a block goes on until an empty line. Invalid Python is finished: running it shows the error. */
+/**
+ * Uses Python's rule for interactive prompts: a block continues until an empty line. Invalid Python counts as finished:
+ * running it shows the error.
+ */
 async function isUnfinished(bridge: OpenTenant, session: Session, code: string, bar: ProgressBar): Promise<boolean> {
   const compiler = `(lambda c: (setattr(c.compiler, 'flags', c.compiler.flags | ${TOP_LEVEL_AWAIT}), c)[1])(__import__('codeop').CommandCompiler())`
   const request = {

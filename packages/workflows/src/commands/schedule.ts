@@ -128,7 +128,9 @@ function local(time: Date, zone: string): string {
   return `${time.toLocaleString('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'short' })} ${zone}`
 }
 
-/** @throws BridgeError TOOL_ARGUMENTS_INVALID for a tool that the workflow does not name, or a name of two */
+/**
+ * @throws BridgeError TOOL_ARGUMENTS_INVALID for a tool that the workflow does not name, and a name that two tools have
+ */
 function allowedOf({ workflow }: Workflow, tools: string[]): string[] {
   const used = workflow.uses.map(({ server, tool }) => `${server}__${tool}`)
   const unknown = tools.find((tool) => !used.includes(tool))

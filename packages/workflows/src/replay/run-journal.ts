@@ -71,7 +71,10 @@ export class RunJournals {
     })
   }
 
-  /** Goes on with a failed run's journal. @throws BridgeError STATE_REFUSED when another process has it */
+  /**
+   * Goes on with the journal of a failed run.
+   * @throws BridgeError STATE_REFUSED when another process resumes it or has ended it
+   */
   resume({ name, startedAt }: EarlierRun, timeoutMs: number, decide?: Decide): Promise<RunJournal> {
     return this.#alone(async () => {
       const run = await this.#read(name)
@@ -124,7 +127,10 @@ export class RunJournal {
     return this.#journal.log.close(false)
   }
 
-  /** The run failed, and can be resumed. Never rejects. @returns how many calls with an effect were answered, or not */
+  /**
+   * The run failed, and can be resumed from now on. Never rejects.
+   * @returns how many calls with an effect were answered, and how many were not
+   */
   async fail(): Promise<{ answered: number; unanswered: number }> {
     // On a full disk, the run counts as failed once this process has ended.
     void this.#journal.log.add({ failed: true })
@@ -161,7 +167,10 @@ export function failedWith(runs: readonly EarlierRun[], args: Record<string, unk
   return runs.find((run) => run.owner === undefined && hasArguments(run, args))
 }
 
-/** The run to resume: its arguments identify its calls, so it must match. @throws BridgeError STATE_REFUSED */
+/**
+ * Finds the run to resume. It must match the new one, because its calls are identified by their arguments.
+ * @throws BridgeError STATE_REFUSED
+ */
 export function findResumable(runs: readonly EarlierRun[], version: number, args: Record<string, unknown>): EarlierRun {
   const found = failedWith(runs, args)
   const running = runs.find((run) => hasArguments(run, args))

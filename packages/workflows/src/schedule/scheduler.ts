@@ -119,7 +119,10 @@ interface Ended {
   notDone?: string | undefined
 }
 
-/** @param due what `auto` parameters refer to @throws BridgeError for a missing workflow, or other parameters */
+/**
+ * @param due the time that `auto` parameters refer to
+ * @throws BridgeError when the workflow no longer exists or the parameters no longer fit it
+ */
 async function runUnwatched(
   bridge: OpenTenant,
   { workflow: name, words, zone, sha256, allowed }: Schedule,

@@ -5,7 +5,10 @@ import { JsonRecord, type Store } from '@sandbridge/core/keep'
 import { isRecord } from '@sandbridge/core/util/json/json.ts'
 import { MAX_TIMES, timesBetween } from './cron-times.ts'
 
-/** How much later a due run may start: the machine slept, the run before went on, or its bridge died. */
+/**
+ * A due run may start this much later: the machine was busy or asleep, the run before had not ended, or the bridge that
+ * claimed it died.
+ */
 const GRACE_MS = 2 * 60_000
 const MAX_KEPT_RUNS = 20
 const MAX_STRETCHES = 20
@@ -20,7 +23,10 @@ const run = z.object({
   due: z.string(),
   startedAt: z.string().optional(),
   endedAt: z.string().optional(),
-  /** Missing while it runs or waits. `missed`: no bridge served; `skipped`: another run was in its place. */
+  /**
+   * Missing while it runs or waits. `missed`: no bridge was serving. `skipped`: another run was made in its place or
+   * had not ended.
+   */
   outcome: z.enum(['ok', 'failed', 'missed', 'skipped']).optional(),
   message: z.string().optional(),
   /** The due time of the run whose end it waits for. */
@@ -42,7 +48,10 @@ const schedule = z.object({
   /** Times up to this one have been handled. */
   considered: z.string(),
   runs: z.array(run),
-  /** Due times that all had a run or an outcome. A break, or a clock that is set, begins a new stretch. */
+  /**
+   * Due times from one to another that all have had a run or an outcome, also those that `runs` no longer has. A break
+   * or a clock that is set begins a new stretch.
+   */
   handled: z.array(z.object({ from: z.string(), to: z.string() })),
 })
 
@@ -203,7 +212,10 @@ function dueTimes({ when, zone, considered, runs, handled }: Schedule, now: Date
   return { times: found.filter((time) => !isDone(time)), isCut: found.length === MAX_TIMES }
 }
 
-/** Marks the times up to now as handled: the newest begins or waits, every other one gets its outcome. */
+/**
+ * Changes the schedule: marks its times up to now as handled, begins the newest one or lets it wait, and gives every
+ * other one its outcome.
+ */
 function take(id: string, one: Schedule, now: Date, ownAge: OwnAge): Due[] {
   const isLate = (due: string): boolean => now.getTime() - Date.parse(due) > GRACE_MS
   const { times, isCut } = dueTimes(one, now)
@@ -263,7 +275,10 @@ function missedMessage(count: number, isCut: boolean): string {
   return count === 1 ? why : `${why} ${earlier}`
 }
 
-/** The run in progress; not one whose bridge died, or that is too old. Time asleep does not count. */
+/**
+ * The run in progress. A run whose bridge has died has ended, and one that is older than any run gets. The age of a run
+ * of this bridge leaves out the time in which the machine slept, as its time limit does.
+ */
 function unfinished({ runs }: Schedule, now: Date, ownAge: OwnAge): ScheduledRun | undefined {
   for (const one of runs) {
     const { by, due, outcome, startedAt = '' } = one

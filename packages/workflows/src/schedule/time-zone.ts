@@ -15,7 +15,10 @@ export function namedZone(given: string): string {
   throw new BridgeError('TOOL_ARGUMENTS_INVALID', `There is no time zone '${given.slice(0, 80)}'`, { hint })
 }
 
-/** Node cannot name a zone set by a file, as TZ=:/etc/localtime or NixOS. @returns the zone, or UTC and why */
+/**
+ * Node has no name for the zone of a machine whose clock is set by a file, as with TZ=:/etc/localtime or on NixOS.
+ * @returns the zone, or UTC and why
+ */
 export function machineZone(env = process.env): { zone: string; note?: string } {
   const own = knownZone(Intl.DateTimeFormat().resolvedOptions().timeZone)
   if (own !== undefined) return { zone: own }

@@ -1,5 +1,6 @@
-// A bundle: workflows, saved functions and artifacts in one tar file, with checksums and the names of the servers they
-// need. It holds no secrets or data about this machine, and the same contents give the same file.
+// A bundle: workflows, saved functions and artifacts in one tar file, with a manifest of checksums and the names of the
+// servers they need. It holds no secrets, recorded replies or data about this machine, and the same contents give the
+// same file.
 import { hash } from 'node:crypto'
 import { open } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
@@ -32,7 +33,10 @@ export interface BundleContents {
   artifacts: string[]
 }
 
-/** A bundle's contents, with imported functions; without names, everything. @throws BridgeError STATE_NOT_FOUND */
+/**
+ * The contents of a bundle for these names, plus the functions that they import. No names means everything.
+ * @throws BridgeError STATE_NOT_FOUND
+ */
 export async function chooseContents(
   names: readonly string[],
   savedTools: SavedToolStore,

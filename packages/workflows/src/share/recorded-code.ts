@@ -31,7 +31,11 @@ export interface RecordedCode {
 const OTHER_LANGUAGE = /^run_(bash|javascript)$/
 const MAX_CHARS = 64 << 20
 
-/** @param ids prefixes of ids of runs, cells or calls @throws BridgeError TOOL_ARGUMENTS_INVALID, STATE_NOT_FOUND */
+/**
+ * @param ids prefixes of ids of runs, cells or calls
+ * @throws BridgeError TOOL_ARGUMENTS_INVALID for an invalid id, STATE_NOT_FOUND for a run that is not in the record, or
+ * not with its code
+ */
 export async function recordedCode(logs: Logs, ids: readonly string[]): Promise<RecordedCode> {
   const runs: string[] = []
   for (const id of ids) runs.push(await runNamed(logs, id))

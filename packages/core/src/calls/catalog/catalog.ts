@@ -125,7 +125,10 @@ export class Catalog {
     return this.#records.resolve(nameOrAlias)
   }
 
-  /** From memory or disk, else asked of the server. @throws BridgeError PROXY_SERVER_UNAVAILABLE, as `listTools` */
+  /**
+   * Returns the tools of a server: from memory or disk, otherwise by asking the server.
+   * @throws BridgeError PROXY_SERVER_UNAVAILABLE for an unknown name, and what `listTools` throws
+   */
   async tools(server: string, signal?: AbortSignal): Promise<CatalogTool[]> {
     const record = this.#records.of(server)
     if (record.tools === undefined || (record.isOld && record.mayRetry)) {
@@ -167,7 +170,10 @@ export class Catalog {
     return record.isOld ? undefined : record.named(toolOrAlias)
   }
 
-  /** By true or Python name, in any case; asks the server first. @throws BridgeError PROXY_TOOL_UNKNOWN */
+  /**
+   * Finds a tool by its true or Python name, in any case. The server is asked before a tool is unknown.
+   * @throws BridgeError PROXY_TOOL_UNKNOWN with similar tools (`data.suggestions`), and what `listTools` throws
+   */
   async findTool(server: string, toolOrAlias: string, signal?: AbortSignal): Promise<CatalogTool> {
     const listedBefore = this.#records.of(server).fetchedAt
     await this.tools(server, signal)
@@ -181,7 +187,10 @@ export class Catalog {
     return found
   }
 
-  /** Refuses only after a look at the newest list. @throws BridgeError as `bindArguments` and `findTool` do */
+  /**
+   * Binds the arguments of a call to be sent. A refusal is checked against a list of tools that was read just now.
+   * @throws BridgeError as `bindArguments` and `findTool` do
+   */
   async bindCall(
     tool: CatalogTool,
     args: readonly unknown[],
@@ -201,7 +210,10 @@ export class Catalog {
     }
   }
 
-  /** The error of a call in a cell's source that is certainly wrong, by the server's newest list; else undefined. */
+  /**
+   * Returns PROXY_TOOL_UNKNOWN or PROXY_ARGUMENTS_INVALID for a call in a cell's source that is certainly wrong.
+   * Undefined when nothing is wrong or too little is known. Before it says that something is wrong, it asks the server.
+   */
   async checkCall(server: string, call: SeenCall): Promise<BridgeError | undefined> {
     const record = this.#records.of(server)
     if (record.tools === undefined || !record.isTrustworthy) return undefined
@@ -241,7 +253,10 @@ export class Catalog {
     return docs
   }
 
-  /** The tools that fit a need, best first; unlisted servers are first listed for a few seconds. */
+  /**
+   * Returns the tools that fit a need best, best first; at least one when any are known. Servers that were never listed
+   * are listed first, for a few seconds.
+   */
   async search(query: Wordings, options: SearchOptions = {}, signal?: AbortSignal): Promise<ToolDoc[]> {
     return (await this.#find(query, options, signal)).docs
   }
@@ -263,7 +278,10 @@ export class Catalog {
     return { docs: tools.map((tool) => this.#docs.doc(tool, options, weak)), reasons }
   }
 
-  /** Lists servers now, whatever is known. @throws BridgeError CANCELLED, PROXY_SERVER_UNAVAILABLE */
+  /**
+   * Lists servers now, whatever is known of them and however they failed before. Failures are in `servers()`.
+   * @throws BridgeError CANCELLED when the catalog is closed, PROXY_SERVER_UNAVAILABLE for an unknown name
+   */
   async index(
     servers: readonly string[],
     { onStart, onEnd }: { onStart?: (server: string) => void; onEnd?: (entry: KnownServer) => void } = {},
@@ -336,7 +354,10 @@ export class Catalog {
     await Promise.all(definitions.map((one) => toolbookOf(store, definitionKey(one), log).ready()))
   }
 
-  /** Reads the tools, and compares them with their pins; undefined if nothing is left to do, as almost always. */
+  /**
+   * Reads the tools of a server, and compares them with what they are pinned to: rules are applied to them.
+   * @returns undefined if nothing is left to do, as before almost every call
+   */
   compared(server: string, call: { readonly signal: AbortSignal }): Promise<void> | undefined {
     const record = this.#records.of(server)
     if (record.isFresh) return record.settled()

@@ -46,7 +46,10 @@ export class Indexing {
     this.#log = log
   }
 
-  /** Lists all of `records` again, a few at a time; failures do not reject. @throws BridgeError CANCELLED */
+  /**
+   * Lists all of `records`, regardless of earlier attempts, a few at a time. A server's failure does not reject.
+   * @throws BridgeError CANCELLED
+   */
   async everyOne(records: readonly ServerRecord[], watch: IndexingWatch): Promise<void> {
     const queue = [...records]
     const work = async (): Promise<void> => {
@@ -61,13 +64,18 @@ export class Indexing {
     await Promise.all(Array.from({ length: ALL_AT_ONCE }, work))
   }
 
-  /** Lists one server now. @param again asks it in any case @throws what listing throws, or CANCELLED */
+  /**
+   * Lists one server now, regardless of earlier attempts.
+   * @param again asks the server, whatever it has said before
+   * @throws what listing it throws, or CANCELLED
+   */
   now(record: ServerRecord, signal?: Abortable, again = false): Promise<void> {
     return until(this.#start(record, false, signal, again), signal)
   }
 
   /**
-   * Lists what is new or changed of `records`. Waits `waitMs`, longer while no tool of any is known.
+   * Lists all of `records` that were never listed or have changed, except recent failures. Waits for them for `waitMs`,
+   * and longer while no tool of any is known. A server's failure does not reject: the record holds the reason.
    * @throws BridgeError CANCELLED
    */
   async inBackground(records: readonly ServerRecord[], waitMs: number, signal?: AbortSignal): Promise<void> {

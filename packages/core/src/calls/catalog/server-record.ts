@@ -302,7 +302,10 @@ export class ServerRecord {
     return this.#changed.has(tool)
   }
 
-  /** Resolves when the list is compared with what others pinned and users accepted; undefined if it is already. */
+  /**
+   * Resolves when what the server has listed is compared with what other bridges have pinned, and their users accepted.
+   * @returns undefined if it is, and nothing has changed, as before almost every call
+   */
   settled(): Promise<void> | undefined {
     const { writing } = this.#book
     const reading = this.#changed.size > 0 ? this.#book.reread() : writing

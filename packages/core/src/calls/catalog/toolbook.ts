@@ -1,5 +1,6 @@
 // The book of one server: listings for each kind of client, pins, learned types, how it was reached, why it failed
-// last. All share the document, whose name is the hash of the server's definition: a changed one has a new book.
+// last. Tenants and processes share the document. Its name is the hash of the server's definition, which it does not
+// hold: a changed command, environment or URL has a new book.
 import * as z from 'zod'
 import { LiveRecord } from '../../keep/live-record.ts'
 import type { Store } from '../../keep/store.ts'

@@ -34,7 +34,11 @@ interface ProxyOptions {
   jail: UpstreamJail
   catalog: Catalog
   upstreams: Upstreams
-  /** Signs this cell's user in. @returns whether it counts for this cell or from the next @throws BridgeError */
+  /**
+   * Signs this cell's user in to a server; never another user.
+   * @returns whether the sign-in counts for calls of this cell or only from the next cell on
+   * @throws BridgeError as signing in does
+   */
   signIn: (server: string, options: SignInOptions) => Promise<'now' | 'next-cell'>
   signInPage: SignInPage | undefined
   questions: Questions

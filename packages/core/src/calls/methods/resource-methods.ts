@@ -76,7 +76,10 @@ const listTools: Serve = async (method, args, kwargs, raw, context) => {
   return { tools: (await catalog.shownTools(method.server, signal)).map(({ definition }) => definition) }
 }
 
-/** The methods of every server. @throws BridgeError PROXY_ARGUMENTS_INVALID, UPSTREAM_*, TOOL_FAILED */
+/**
+ * The methods of every server. @param raw return the server's response unchanged
+ * @throws BridgeError PROXY_ARGUMENTS_INVALID before anything is sent; UPSTREAM_* or TOOL_FAILED when the request fails
+ */
 export const SERVER_METHODS: Record<ServerMethod, Serve> = {
   resources,
   read_resource: readResource,

@@ -13,7 +13,11 @@ const MAX_SHOWN = 5
 const MAX_REASON_CHARS = 200
 const MAX_NAME_CHARS = 80
 
-/** @param unsearched their tools are not known @param unloaded the cell did not name them although it must */
+/**
+ * @param unsearched servers whose tools are not known
+ * @param unloaded servers that the cell did not name although it must
+ * @returns undefined when both are empty
+ */
 export function unsearchedNote(unsearched: readonly Unsearched[], unloaded: { name: string }[]): string | undefined {
   const sentences = []
   if (unsearched.length > 0) {
@@ -49,7 +53,12 @@ function withReasons(servers: readonly Pick<Unsearched, 'name' | 'reason'>[]): s
   return firstOf(servers.map(described), MAX_SHOWN)
 }
 
-/** Those of `unsearched` to tell a session: broken ones once, again if they worked, or a search names them. */
+/**
+ * Those of `unsearched` to tell a session about. It hears of each broken one once, and again only after it has worked
+ * in between, or in a search that names it, where it would seem to have no tools; of others every time.
+ * @param told by the session
+ * @param within all servers of the search
+ */
 export function unsearchedNews(
   told: Set<string>,
   within: readonly string[],

@@ -24,7 +24,11 @@ interface GatesPart {
   gateOf: (permissions: Permissions, cell: CellOf, policy: Policy) => CellGate
   /** @param allowed tools of the same server that may be called */
   deniedByRule: (call: Pick<Subject, 'server' | 'tool'>, decision: Decision, allowed: readonly string[]) => BridgeError
-  /** @param shown the page with all it shows @param author its server, if any @throws BridgeError PERMISSION_DENIED */
+  /**
+   * @param shown the page, with all that it shows
+   * @param author the server whose page it is; missing for a page of a cell
+   * @throws BridgeError PERMISSION_DENIED where rules about flows deny such a call, or ask about it
+   */
   refuseApp: (policy: Policy, shown: string, flow: FlowFacts, author?: string) => void
 }
 
@@ -82,12 +86,25 @@ export interface CellGate {
   ready(server: string, call: Cancellable): Promise<void> | undefined
   /** @throws BridgeError PERMISSION_DENIED once the user has stopped the code */
   refuseStopped(): void
-  /** @param args of one call; missing: refuses a tool that is always denied @throws BridgeError PERMISSION_DENIED */
+  /**
+   * @param args of one call; missing: only a tool whose every call is denied is refused
+   * @throws BridgeError PERMISSION_DENIED, before anything else about the tool is revealed
+   */
   refuseDenied(tool: CatalogTool, args?: Arguments): void
-  /** The arguments to send: exactly those judged and shown. @throws BridgeError PERMISSION_DENIED, CANCELLED */
+  /**
+   * Returns the arguments to send: exactly those that were judged, and shown if the user was asked.
+   * @throws BridgeError PERMISSION_DENIED, or CANCELLED when the call was cancelled while the user was asked
+   */
   admit(tool: CatalogTool, given: Arguments, call: Cancellable): Promise<Admitted>
-  /** The same call after a sign-in: not counted or asked again, unless the model read more. @throws BridgeError */
+  /**
+   * The same call again, which its server has refused until the user signs in or opens a page: it is neither counted
+   * nor asked about a second time, unless the model has read more meanwhile.
+   * @throws BridgeError PERMISSION_DENIED when the rules deny it by now
+   */
   admitAgain(tool: CatalogTool, admitted: Admitted, call: Cancellable): Promise<Admitted>
-  /** Judges the calls found in a cell, asks about all at once. @returns the refusals that are certain */
+  /**
+   * Judges the calls found in a cell before it runs, and asks about all of them at once.
+   * @returns the refusal of each call that will certainly not be made
+   */
   foresee(calls: readonly SeenToolCall[], signal: AbortSignal): Promise<(BridgeError | undefined)[]>
 }

@@ -56,7 +56,10 @@ export class Permissions {
     return (user && this.#stricter.get(user)?.policy) ?? this.shared
   }
 
-  /** The shared rules plus those of the user's own folder. @throws BridgeError CONFIG_INVALID */
+  /**
+   * Reads the rules of the user's own folder, if they have changed.
+   * @returns the shared rules plus those @throws BridgeError CONFIG_INVALID while the latter are invalid
+   */
   async readPolicyOf(user: UserRules | undefined): Promise<Policy | undefined> {
     const rules = await user?.read()
     const shared = this.shared
@@ -126,7 +129,10 @@ export class Permissions {
     return policy?.standing(this.subject(tool)) ?? 'allowed'
   }
 
-  /** Allows a tool as it is for good, before rules that ask. @param flow only calls with no other flow */
+  /**
+   * Allows a tool in its current form permanently. The rule takes precedence over rules that ask.
+   * @param flow allow only calls with no other flow than this one
+   */
   async allowAlways(tool: CatalogTool, flow?: FlowReason): Promise<void> {
     const { catalog, settings } = this.options
     const { server, tool: name, definition, isChanged } = this.subject(tool)
@@ -147,7 +153,10 @@ export class Permissions {
     return this.#isTrusted(this.#ownServer(server))
   }
 
-  /** The answer that trusts a server's text: not for a project's, nor one that says it returns others' text. */
+  /**
+   * The answer that trusts the text of a server. There is none for a project's server, nor for what is no server, nor
+   * for one that says itself that it returns text of others.
+   */
   trustOf(server: string): TrustedText | undefined {
     const own = this.#ownServer(server)
     if (own === undefined) return undefined

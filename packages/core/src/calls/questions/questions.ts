@@ -61,7 +61,10 @@ export class Questions {
     this.#events = events
   }
 
-  /** Questions of the server go to that cell's client until it is left. @param work the signal of the call */
+  /**
+   * Until it is left, questions of the server go to that cell's client. @param work the signal of the call
+   * @returns a function to call when the call has ended; calling it again does nothing
+   */
   enter(
     server: string,
     { asker, session, origin }: { asker: Asker | undefined; session: object; origin?: Origin | undefined },

@@ -40,7 +40,12 @@ export class Kernel {
     this.cellCount = channel.sandbox.durable?.left?.number ?? 0
   }
 
-  /** Waits for the kernel, or disposes of its sandbox. @throws BridgeError SANDBOX_*, PROTOCOL_VERSION_MISMATCH */
+  /**
+   * Wait for the kernel in a started sandbox. On failure, disposes of the sandbox. `log` gets a line for each invalid
+   * frame.
+   * @throws BridgeError SANDBOX_START_FAILED, SANDBOX_START_TIMEOUT, SANDBOX_ENGINE_MISSING, SANDBOX_BUSY or
+   * PROTOCOL_VERSION_MISMATCH
+   */
   static async attach(
     sandbox: Sandbox,
     readyTimeoutMs = sandbox.startTimeoutMs ?? READY_TIMEOUT_MS,

@@ -15,7 +15,11 @@ const BYTES_PER_STRUCTURE = 64
 /** Most UTF-8 bytes per UTF-16 code unit. */
 const BYTES_PER_CHARACTER = 3
 
-/** A string, or a Buffer if its bytes were checked. @throws BridgeError FRAME_TOO_LARGE, also for too many lists */
+/**
+ * Encodes a frame as a line: a string, or a Buffer if its bytes had to be checked.
+ * @throws BridgeError FRAME_TOO_LARGE if it is too long, or has more lists and objects than the sandbox's Python should
+ * create
+ */
 export function encodeFrame(frame: BridgeFrame, maxBytes = MAX_FRAME_BYTES): string | Buffer {
   if (frame.type === 'reply' && 'value' in frame) {
     const source = sourceOf(frame.value)

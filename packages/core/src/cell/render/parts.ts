@@ -73,7 +73,10 @@ export function joinParts(parts: Part[]): string {
     .reduce((text, part) => (text === '' ? part : `${text}\n${part}`), '')
 }
 
-/** Cuts the parts to `tokens` together: equal shares; what short parts leave goes to long ones. */
+/**
+ * Cuts the parts to at most `tokens` together. Each part has the same share; what short parts leave goes to long ones.
+ * @param gapLine makes the line that replaces `joinParts(parts).slice(start, end)`
+ */
 export function cutParts(parts: Part[], tokens: number, gapLine: GapLine): Part[] {
   const texts = parts.map(partText)
   if (surelyFit(texts, tokens - texts.length)) return parts

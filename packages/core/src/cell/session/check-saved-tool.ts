@@ -29,7 +29,10 @@ export async function checkSavedTool(
   }
 }
 
-/** Each tool's problem, undefined if it loads; missing when the time is up. @throws BridgeError as KernelPool.take */
+/**
+ * The problem of each tool by name; undefined if it loads. Those left over when the time is up are missing.
+ * @throws BridgeError as KernelPool.take does
+ */
 export async function findProblems(
   pool: KernelPool,
   store: SavedToolStore,

@@ -102,7 +102,10 @@ export class KernelPool {
     return () => this.#listeners.delete(listener)
   }
 
-  /** An unused kernel: waiting, starting, or new. @throws BridgeError SANDBOX_*, CANCELLED, SHUTTING_DOWN */
+  /**
+   * Take a kernel that no session has used: a waiting one, one that is starting, or else a new one.
+   * @throws BridgeError SANDBOX_* when none can be started, CANCELLED, SHUTTING_DOWN
+   */
   async take(options?: QueueOptions): Promise<Kernel> {
     if (this.#closed) throw shuttingDown()
     const askedAt = performance.now()

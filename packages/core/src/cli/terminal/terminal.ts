@@ -19,7 +19,11 @@ export type TerminalOutput = Writable & { isTTY?: boolean; columns?: number; row
 interface ResidentHere {
   /** It with the servers of this terminal's folder. */
   open(ask: AskInput | undefined): Promise<OpenTenant>
-  /** Its page, with the servers of this terminal's folder. @throws BridgeError CONFIG_INVALID for the port */
+  /**
+   * Its page, which shows the servers of this terminal's folder from now on.
+   * @param port missing means any
+   * @throws BridgeError CONFIG_INVALID when it cannot be listened on
+   */
   page(port: number | undefined): Promise<AnswerPage>
   /** What it does now. */
   now(): Promise<ResidentNow>

@@ -43,7 +43,11 @@ interface FillContext extends ExpandContext {
 const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/
 const HEADER_VALUE = /^[\t\r\n ]*[\t\x20-\x7e\x80-\xff]*[\t\r\n ]*$/
 
-/** A transport without placeholders, with `envFile` and `inheritEnv`. @throws BridgeError CONFIG_INVALID */
+/**
+ * Returns a definition's transport with every placeholder filled in, for the process or the HTTP client. `envFile` and
+ * `inheritEnv` are merged into `env`, and `~/` in command, cwd and file names becomes the home folder.
+ * @throws BridgeError CONFIG_INVALID that names a missing variable, input or file.
+ */
 export function expandTransport(definition: ServerDefinition, given: ExpandContext): StdioServer | RemoteServer {
   const { transport } = definition
   const secrets = new Set<string>()

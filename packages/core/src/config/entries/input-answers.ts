@@ -17,7 +17,11 @@ export class InputAnswers {
     this.#ask = ask
   }
 
-  /** Asks for missing inputs, if a user can be asked. @returns the known answers @throws BridgeError CONFIG_INVALID */
+  /**
+   * Asks for the missing inputs of a definition, if a user can be asked.
+   * @returns a function with the known answers
+   * @throws BridgeError CONFIG_INVALID for a missing input that cannot be asked for
+   */
   async forServer(
     definition: ServerDefinition,
     env: Record<string, string | undefined>,

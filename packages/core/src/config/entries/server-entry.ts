@@ -54,7 +54,12 @@ function isOff(entry: ServerEntry): boolean {
 
 const RESTRICTING = 'permissions includeTools excludeTools sandbox sandboxEnabled disabled enabled shared'.split(' ')
 
-/** Why to skip an entry: an unknown field was meant to restrict it. @param isOwn misspelt names count, too */
+/**
+ * The reason to skip an entry that has a field which was meant to restrict the server, and is not known: ignored, it
+ * would leave everything allowed. Other unknown fields are ignored, and so is a name such as `_disabled`, with which
+ * people comment a field out.
+ * @param isOwn it is in a file of the bridge, where misspelt names count as well
+ */
 export function whyUnrestricted(entry: ServerEntry, isOwn: boolean): { reason: string; field?: string } | undefined {
   if (isOwn && isGiven(entry.shared) && typeof entry.shared !== 'boolean')
     return { reason: 'has a field shared that is neither true nor false', field: 'shared' }

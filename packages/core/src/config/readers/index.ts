@@ -13,7 +13,10 @@ export const SOURCE_NAMES: readonly string[] = [
   ...AFTER.map(({ client }) => client),
 ]
 
-/** Readers by names, `all`, or `-name` to leave one out. @throws BridgeError CONFIG_INVALID without clients' readers */
+/**
+ * Selects readers by a list of names: the named ones, or all with `all` or with only `-name`s, without every `-name`.
+ * @throws BridgeError CONFIG_INVALID if it names a client, and this build reads no files of clients
+ */
 export async function chosenReaders(sources: readonly string[]): Promise<Reader[]> {
   const named = sources.filter((source) => !source.startsWith('-'))
   const all = named.length === 0 || named.includes('all')

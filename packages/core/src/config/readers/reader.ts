@@ -44,7 +44,11 @@ export interface Reader {
   locations(place: HostPaths): ConfigLocation[]
   /** Closed to jailed servers: places with secrets of the client or its servers, and places that the client obeys. */
   closed: { home: readonly string[]; project: readonly string[] }
-  /** The servers of one file under our names of fields; undefined without a table. @throws TableRefused */
+  /**
+   * The servers of one file, in its order, under our names of fields; undefined when it has no table of servers.
+   * @param file its path, where relative paths in it matter
+   * @throws TableRefused when something else is in its place
+   */
   entries(document: ConfigObject, place: HostPaths, file?: string): NamedEntry[] | undefined
   /** The file exists only for servers, so a missing table is reported. */
   dedicated?: boolean
@@ -60,7 +64,12 @@ const MAX_SERVERS = 2_000
 
 export const TABLE_EXAMPLE = '{"NAME": {"command": "…"}}'
 
-/** A table's entries: placeholders by `syntax`, our names, then `map`. @param described of all @throws TableRefused */
+/**
+ * The entries of a table of servers: placeholders are translated from `syntax`, fields get our names, and `map` changes
+ * what is special in a client.
+ * @param described the file's own description, for servers without one
+ * @throws TableRefused
+ */
 export function entriesOf(
   table: unknown,
   syntax: PlaceholderSyntax,

@@ -62,7 +62,10 @@ export function flowText({ values, seen }: FlowReason, withValues = true): strin
   return [...from, ...read].join('; ')
 }
 
-/** What a call passes on: its values, and names that no code or documentation has; others are the model's. */
+/**
+ * What a call passes on: the values of its arguments, and names that are in no code or documentation. Others are the
+ * model's, also where a server returned such a word, as in `subject: Hello`.
+ */
 export function passedOn(args: Readonly<Record<string, unknown>>, facts: FlowFacts): unknown[] {
   return Object.entries(args).map(([name, value]) => (facts.isKnownWord(name) ? value : { [name]: value }))
 }

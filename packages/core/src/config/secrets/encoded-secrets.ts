@@ -2,7 +2,11 @@
 
 export const REPLACEMENT = '[redacted]'
 
-/** What occurs in the base64 of any text with this secret, for each of its positions in a group of three. */
+/**
+ * Texts that occur in the base64 of any text containing this secret. Base64 encodes groups of three bytes, so there is
+ * one form for each position of the secret in a group, without the characters it shares with its neighbours. Both
+ * alphabets of RFC 4648.
+ */
 export function base64Forms(secret: string): string[] {
   const bytes = Buffer.from(secret)
   return [0, 1, 2].flatMap((before) => {

@@ -1,5 +1,6 @@
-// Removes a server's secrets by value (variables, headers, secret arguments, credentials in its URL) from all that it
-// wrote before an error or log line has it. Commands, paths and plain URLs stay, for diagnosis.
+// Removes a server's secrets by value (variables, headers, secret arguments, credentials in its URL). Commands, paths
+// and plain URLs stay, for diagnosis. Apply it to everything an upstream wrote before it enters an error or a log line.
+// Secrets that neither the configuration nor the bridge holds are not found.
 import type { RemoteServer, StdioServer } from '../entries/server-definition.ts'
 import type { Environment } from '../settings/client-context.ts'
 import { passedEnvironment } from '../entries/passed-variables.ts'
@@ -19,7 +20,10 @@ const MIN_LINE_LENGTH = 16
 /** Cleans a server's text and removes its secrets. */
 export type Redactor = (text: string) => string
 
-/** @param env variables that it inherits: a proxy's address may have a password @param held more secrets */
+/**
+ * @param env the variables that a local server inherits: a proxy's address may contain a password
+ * @param held further secrets, which may become more
+ */
 export function createRedactor(
   transport: StdioServer | RemoteServer,
   env: Environment = {},

@@ -21,7 +21,11 @@ import {
 /** An absolute path; anything else that starts like a path is not the name of an image. */
 const PATH = /^([/~\\]|[A-Za-z]:[/\\])/
 
-/** A path, wheel or requirement; no option, URL, repository or archive, whose code pip would run here. */
+/**
+ * A path, a wheel, or a requirement such as `pandas[excel]>=2`. The words are passed to an installer's command line:
+ * never an option, and never a URL, a repository or an archive, whose code pip runs on this machine in spite of
+ * `--only-binary`.
+ */
 export const PACKAGE_WORD = new RegExp(
   [
     String.raw`^(?:(?:~?[/\\]|\.{1,2}[/\\]|[A-Za-z]:[/\\])\S*`,

@@ -107,7 +107,11 @@ export function settingContext(env: Record<string, string | undefined>, machine:
   }
 }
 
-/** A variable wins over settings.json; a blank one is missing. @throws BridgeError CONFIG_INVALID with each problem */
+/**
+ * Reads all settings. A variable wins over settings.json; a blank one counts as missing. MCP_BRIDGE_TIMEOUT never
+ * exceeds MCP_BRIDGE_MAX_TIMEOUT.
+ * @throws BridgeError CONFIG_INVALID that names every setting with an invalid value, the value, and what is allowed.
+ */
 export function readSettings(
   variables: Record<string, string | undefined>,
   machine: Machine = {},

@@ -15,7 +15,11 @@ interface BubblewrapPart {
     mount: MountedFolder | undefined,
     log: Log,
   ) => Promise<Provider>
-  /** Whether bubblewrap can be used here. @param image missing: this machine's Python @param cacheDir answers */
+  /**
+   * Describes in one sentence whether bubblewrap can be used here.
+   * @param image missing: this machine's Python, which is tried
+   * @param cacheDir folder of remembered answers, which the provider verifies; missing: everything is tried
+   */
   describe: (
     image: string | undefined,
     cacheDir: string | undefined,

@@ -10,7 +10,11 @@ export type EngineName = 'podman' | 'docker'
 
 interface ContainerPart {
   createProvider: (name: EngineName, settings: Settings, mount: MountedFolder | undefined) => Promise<Provider>
-  /** Asks the engine, starts nothing. @param image missing: any @param inBackground the exit does not wait */
+  /**
+   * Asks the engine, and starts nothing.
+   * @param image asks registries for it; missing: any image will do
+   * @param inBackground the bridge's exit does not wait for it
+   */
   probe: (name: EngineName, image: string | undefined, inBackground?: boolean) => Promise<Candidate>
   /** Builds an image of this package. @returns its engine, and the name for MCP_BRIDGE_IMAGE @throws BridgeError */
   buildImage: (variant: string, options: BuildOptions) => Promise<{ engine: EngineName; image: string }>

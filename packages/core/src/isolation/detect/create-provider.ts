@@ -74,7 +74,10 @@ function openRoot({ verdict }: OuterLayer): BridgeError {
 /** Where the embedded sandbox keeps what it makes of the installed package. */
 export const pyodideFolder = ({ cacheDir }: Pick<Settings, 'cacheDir'>): string => path.join(cacheDir, 'pyodide')
 
-/** The image for bubblewrap, if any. `auto` uses a named one only once unpacked: no engine is usable then. */
+/**
+ * Returns the image for bubblewrap; undefined: this machine's Python. `auto` uses a named image only if it is already
+ * unpacked, since it reaches bubblewrap when no engine is usable.
+ */
 export async function imageInBubblewrap({
   image,
   runtime,

@@ -34,7 +34,10 @@ const EMBEDDED = 'the embedded sandbox, which needs only Node.js'
 
 type Wanted = Pick<Settings, 'image' | 'runtime' | 'cacheDir'> & Partial<Pick<Settings, 'hostPackages'>>
 
-/** The probes in the order of `auto`. @param isThorough ask engines for the image, retry what worked earlier */
+/**
+ * Returns the probes, in the order in which `auto` tries them. A cluster is used only on request.
+ * @param isThorough ask engines for the image, which they need, and retry what worked in an earlier start
+ */
 function probesFor(settings: Wanted, isThorough: boolean): Probe[] {
   const engine = (name: EngineName) => (inBackground?: boolean) => probeEngine(name, settings, isThorough, inBackground)
   return [
@@ -84,7 +87,10 @@ async function probeBubblewrap(settings: Wanted, isThorough: boolean): Promise<C
   return { name, isReady, ...(await describe(image, isThorough ? undefined : cacheDir, hostPackages)) }
 }
 
-/** Every provider with its verdict, in that order. @param tryOut starts a sandbox of one that seems usable */
+/**
+ * Returns every provider with its verdict, in the order of `auto`. Everything it starts ends again.
+ * @param tryOut starts a sandbox of a provider that seems usable and is ready for that; missing: none is started
+ */
 export function probeProviders(
   settings: Wanted & Partial<Settings>,
   tryOut?: (name: ProviderName) => Promise<unknown>,
@@ -133,7 +139,11 @@ export interface Known {
   failed?: FailedTrials
 }
 
-/** The provider of the settings; a named one is not checked. @param probesOfMachine replaced in tests */
+/**
+ * Returns the provider for the settings. A named provider is not checked: `prepare` reports why it does not work.
+ * @param onProgress called with progress of the preparation
+ * @param probesOfMachine replaced in tests, to simulate other machines
+ */
 export async function findProvider(
   settings: Settings,
   log: Log,
@@ -216,8 +226,9 @@ function needsEngine({ image, ociRuntime, cpus }: Settings): boolean {
 }
 
 /**
- * The first usable one that runs: rootless engines and bubblewrap before a rootful engine (`prefersEngine`: after). One
- * that must be started only if nothing else isolates as well.
+ * Returns the first running and usable provider: rootless engines and bubblewrap before a rootful engine. Otherwise one
+ * that must be started first, but only if nothing else isolates as well.
+ * @param prefersEngine a rootful engine before bubblewrap
  */
 export async function firstUsable(probes: readonly Promise<Candidate>[], prefersEngine = false): Promise<Choice> {
   const passedOver: PassedOver[] = []

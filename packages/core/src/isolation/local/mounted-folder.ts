@@ -10,7 +10,11 @@ export interface MountedFolder {
   mode: 'ro' | 'rw'
 }
 
-/** @throws BridgeError CONFIG_INVALID for no folder, or one with, in or around the bridge's `own` */
+/**
+ * @param own the bridge's own folders: write access there decides which programs the bridge starts, and read access
+ * reveals credentials
+ * @throws BridgeError CONFIG_INVALID if it is not a folder, contains a folder of the bridge, or is inside one
+ */
 export async function resolveMount(
   mount: { path: string; mode: 'ro' | 'rw' },
   own: readonly string[],

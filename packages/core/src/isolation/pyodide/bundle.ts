@@ -72,9 +72,10 @@ type Placed = Pick<BundleOptions, 'cacheFolder' | 'readableByAll'>
 type Manifest = Record<string, { bytes: number; crc32: number }>
 
 /**
- * The folder of a verified bundle, made if it is missing or damaged. Each process builds in its own folder, and the
- * first renames it. Without a writable cache, it is in a temporary folder of this user alone.
- * @throws BridgeError SANDBOX_START_FAILED
+ * Returns the folder of a complete, verified bundle; makes it first if it is missing or damaged. Safe for concurrent
+ * processes: each builds in its own folder, and the first to finish renames it. Where the cache folder cannot be
+ * written, the bundle is in a folder for temporary files that only this user can change.
+ * @throws BridgeError SANDBOX_START_FAILED if neither can be written, or Python does not start
  */
 export async function ensureBundle(options: BundleOptions): Promise<string> {
   const place = await enterable(options)

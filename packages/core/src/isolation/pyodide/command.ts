@@ -24,8 +24,10 @@ const SMALLEST_HEAP_BYTES = 64 * MIB
 export const SMALLEST_MEMORY_BYTES = FIXED_BYTES + SMALLEST_HEAP_BYTES
 
 /**
- * Divides memory: besides a fixed part, three quarters for Python, for a result of 50 MB; a tenth for files, as a
- * growing one is copied; the rest is slack. @throws BridgeError CONFIG_INVALID if it is too little
+ * Divide a sandbox's memory. Of what remains without the fixed part, three quarters are Python's heap (then
+ * MemoryError), by default enough to read a 50 MB tool result; a tenth is for files (then ENOSPC): a growing file is
+ * copied and briefly takes twice its size. The rest is slack.
+ * @throws BridgeError CONFIG_INVALID if it is too little for Python to start
  */
 export function planMemory(memoryBytes: number): MemoryPlan {
   if (!(memoryBytes >= SMALLEST_MEMORY_BYTES)) {

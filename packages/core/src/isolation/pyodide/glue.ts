@@ -41,7 +41,11 @@ const RUNTIME_REWRITES: Rewrite[] = [
   { find: 'return Module.HEAP8.set(t),l}', put: 'return globalThis.__sandbridgeRestore(Module,t),l}', count: 1 },
 ]
 
-/** The package's JavaScript as one script. @throws BridgeError SANDBOX_START_FAILED for another version of it */
+/**
+ * Returns the package's JavaScript as one classic script, which sets
+ * `globalThis.__sandbridgeGlue = {loadPyodide, createPyodideModule}`.
+ * @throws BridgeError SANDBOX_START_FAILED if the installed package differs from the version this was written for
+ */
 export function makeGlue(sources: PyodideSources): string {
   const refuse = (what: string): never => {
     throw new BridgeError(

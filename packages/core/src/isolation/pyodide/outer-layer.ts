@@ -8,7 +8,11 @@ import { findPrograms } from '../../util/process/find-program.ts'
 
 const TRY_TIMEOUT_MS = 10_000
 
-/** Bubblewrap as the outer layer if it works here, else what is left. Never throws. Tests replace both. */
+/**
+ * Returns bubblewrap as the outer layer if it works here, else what is left. Never throws.
+ * @param found replaced in tests
+ * @param weaker replaced in tests
+ */
 export async function findOuterLayer(
   node: string,
   bundle: string,

@@ -41,7 +41,10 @@ export async function readBuilt(process: Sandbox): Promise<Built> {
   }
 }
 
-/** Removes long runs of zeros. boot.js reads: own part; heap's length, count, offsets and lengths; pieces. */
+/**
+ * Removes long runs of zeros from a Pyodide snapshot. Format: its own part; then, in 32-bit words, the length of the
+ * heap, the number of pieces, and the offset and length of each; then the pieces. boot.js puts them in place.
+ */
 export function withoutZeros(snapshot: Uint8Array): Uint8Array {
   const ownBytes = new DataView(snapshot.buffer, snapshot.byteOffset).getUint32(OWN_BYTES_AT * 4, true)
   const heap = snapshot.subarray(ownBytes)

@@ -60,7 +60,11 @@ export function explainEnd(end: ProcessEnd): Explained {
   return { reason, detail, ...(reason === 'exited' && { signal: null }) }
 }
 
-/** Why a sandbox process ended by itself. A native crash counts as out of memory: Node crashes when it gets none. */
+/**
+ * Returns why a sandbox process ended by itself. A native crash counts as out of memory: a WebAssembly program that
+ * corrupts its heap ends in a JavaScript error, while Node may crash without a message when the system refuses it
+ * memory.
+ */
 export function reasonOf({ code, signal, stderr, spoke }: ProcessEnd): SandboxExit['reason'] {
   if (OUT_OF_MEMORY.test(stderr)) return 'out-of-memory'
   if (stderr.includes('sandbridge: Python crashed: recursion too deep')) return 'stack-overflow'

@@ -28,7 +28,10 @@ const RETURN = 0x06
 
 type Instruction = readonly [code: number, whenTrue: number, whenFalse: number, value: number]
 
-/** For bubblewrap's --seccomp. Unless the host counts all memory, refuses what cannot be counted inside. */
+/**
+ * The filter for bubblewrap's --seccomp. Without `countedMemory` (the host counts all memory of the sandbox) it also
+ * refuses memory that cannot be counted from inside.
+ */
 export function seccompFilter(arch: FilterArch, countedMemory: boolean): Buffer {
   return assemble([
     ...opening(arch),

@@ -53,7 +53,10 @@ export class ArtifactStore {
     this.#limits = limits
   }
 
-  /** Saves a version, unless its bytes are the newest's. @throws BridgeError STATE_REFUSED, STATE_UNWRITABLE */
+  /**
+   * Save a version. Returns the newest version if it has the same bytes.
+   * @throws BridgeError STATE_REFUSED for a bad name or a full quota, STATE_UNWRITABLE
+   */
   save(name: string, data: Uint8Array): Promise<Artifact> {
     return this.#turns.run(undefined, () => this.#save(checkStoredName(name, 'an artifact'), data))
   }
@@ -85,7 +88,10 @@ export class ArtifactStore {
     throw new BridgeError('STATE_NOT_FOUND', `Unknown ${wanted}`, { hint })
   }
 
-  /** A version and its bytes, or a piece of them. @throws BridgeError as `find`; STATE_DAMAGED for other bytes */
+  /**
+   * A version and its bytes, or a piece of them. All bytes are checked when reading begins.
+   * @throws BridgeError as `find` does; STATE_DAMAGED if the bytes are not those that were saved
+   */
   async read(name: string, version?: number, piece?: Piece): Promise<{ artifact: Artifact; data: Buffer }> {
     const artifact = await this.find(name, version)
     const read = (part?: Piece) => this.#versions.read(artifact.name, artifact.version, DATA, part)

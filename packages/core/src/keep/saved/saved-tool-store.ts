@@ -32,7 +32,11 @@ export class SavedToolStore {
     this.#versions = store.versions('tools', 'a saved tool')
   }
 
-  /** Saves a version that `check` loads, unless it is the newest. @throws BridgeError STATE_*, as `check` */
+  /**
+   * Save a version after `check` verifies that it loads. Returns the newest version if it is the same.
+   * @throws BridgeError STATE_REFUSED for a quota, or a function in place of a workflow or the reverse;
+   * STATE_UNWRITABLE, and what `check` throws
+   */
   save(content: SavedToolContent, check: () => Promise<void>): Promise<SavedTool> {
     return this.#turns.run(undefined, () => this.#save(content, check))
   }

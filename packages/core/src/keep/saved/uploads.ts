@@ -20,7 +20,11 @@ export class Uploads {
     this.#maxBytes = maxBytes
   }
 
-  /** Adds a piece to an upload, or begins one. @returns its number @throws BridgeError STATE_REFUSED */
+  /**
+   * Add a piece to an upload, or begin one.
+   * @returns the number of the upload
+   * @throws BridgeError STATE_REFUSED if it becomes too large, or too many are open
+   */
   add(upload: number | undefined, data: Buffer): number {
     const number = upload ?? this.#begin()
     const open = this.#find(number)
@@ -45,7 +49,10 @@ export class Uploads {
     return number
   }
 
-  /** Passes an upload's data to `save`; its bytes count until then. @throws BridgeError STATE_NOT_FOUND, as `save` */
+  /**
+   * Close an upload and pass its data to `save`. Its bytes count until they are saved.
+   * @throws BridgeError STATE_NOT_FOUND, and what `save` throws
+   */
   take<T>(upload: number, save: (data: Buffer) => Promise<T>): Promise<T> {
     return this.takeAll([upload], ([data]) => save(data!))
   }

@@ -35,7 +35,10 @@ export class RunLog implements Log {
     this.#write('warning', message, fields, own)
   }
 
-  /** Logs once a failure to investigate. @returns where to find more; undefined if the error says everything */
+  /**
+   * Log, once, a failure that a person may have to investigate.
+   * @returns where the reader finds more about it; undefined if the error itself says everything
+   */
   failure(message: string, error: unknown, fields: Fields = {}): string | undefined {
     if (!isUnexpected(error)) return undefined
     const isNew = typeof error !== 'object' || error === null || !this.#told.has(error)

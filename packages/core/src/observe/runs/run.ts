@@ -13,7 +13,10 @@ import type {
 import type { TraceContext } from '../events/trace-context.ts'
 import type { Shown } from './shown.ts'
 
-/** `unknown`: its server never answered; `unsent`: refused before it; `sent`: no answer yet. */
+/**
+ * `sent`: its server has not answered yet. `unknown`: it never answered, so the call may or may not have taken effect.
+ * `unsent`: a rule, the user or the bridge refused it before it reached the server.
+ */
 export type CallState = 'sent' | 'answered' | 'unknown' | 'unsent'
 
 /** A request of a run to a server. */

@@ -21,7 +21,11 @@ interface ReadMasker {
   meanings(text: string): readonly string[]
 }
 
-/** What masks for the readers of these sessions. One that names sessions gets tokens that none has. */
+/**
+ * Returns what masks for the readers of these sessions; undefined when nothing is masked. A client that names a session
+ * with each call may use a token in any of them, where it stands for another value. Such a client gets tokens that no
+ * session has.
+ */
 export function maskerFor({ maskers }: Bridge, sessions: Sessions): ReadMasker | undefined {
   if (!maskers) return undefined
   const { only } = sessions
@@ -93,7 +97,11 @@ export const OUTPUT_TEMPLATE = {
 
 const SCHEME = 'sandbridge://output/'
 
-/** The output of a URI, or undefined. @throws BridgeError OUTPUT_UNKNOWN; Error for another session's */
+/**
+ * Returns the output that a URI names; undefined for other URIs.
+ * @param sessions those whose output the reader may see
+ * @throws BridgeError OUTPUT_UNKNOWN when the output is no longer kept. Error when it belongs to another session.
+ */
 export function readOutputResource(sessions: Iterable<Session>, uri: string): ReadResourceResult | undefined {
   if (!uri.startsWith(SCHEME)) return undefined
   for (const { outputs } of sessions) {

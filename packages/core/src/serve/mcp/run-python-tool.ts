@@ -30,8 +30,10 @@ const SERVER_INSTRUCTIONS =
   'files, web, databases, repositories, issues, messages, browsers and whatever else they offer.'
 
 /**
- * Searched by clients that defer definitions. Servers are named here, as clients cache prompts from tools on.
- * @param behind see `serversBehind` @param text of the server itself, where it offers no code
+ * Searched, beside the tool's name, by clients that defer definitions. The servers are named here and not in the tool's
+ * description: clients cache a prompt from its tools on, and the tools would change with the configuration.
+ * @param behind the configured servers: see `serversBehind`
+ * @param text what the server says of itself, where it does not offer code
  */
 export function serverInstructions(behind = '', text = SERVER_INSTRUCTIONS): string {
   return [text, behind].filter(Boolean).join(' ')
@@ -48,7 +50,11 @@ export const RUN_PYTHON_TOOL_WITH_SESSION = {
   },
 }
 
-/** Under `readonly` no call changes what is outside, unless a folder is writable. Without: destructive (MCP). */
+/**
+ * Adds the annotations: under `readonly` no call changes anything outside the sandbox, unless a host folder is mounted
+ * writable. A tool without annotations counts as destructive (MCP 2025-11-25, Tools, ToolAnnotations), which is correct
+ * in all other cases.
+ */
 export function marked<T extends object>(tool: T, { permissions, mount }: Pick<Settings, 'permissions' | 'mount'>): T {
   const isReadOnly = permissions === 'readonly' && mount?.mode !== 'rw'
   return isReadOnly ? { ...tool, annotations: { readOnlyHint: true } } : tool
@@ -69,7 +75,11 @@ interface TimeLimits {
   maxTimeoutMs: number
 }
 
-/** @param byHandle it has the argument `session` @throws BridgeError TOOL_ARGUMENTS_INVALID with what is allowed */
+/**
+ * @param byHandle whether the tool has the argument `session`
+ * @param tool the tool that is called, and the language it runs
+ * @throws BridgeError TOOL_ARGUMENTS_INVALID that names the argument, its value, and what is allowed
+ */
 export function parseRunPythonArguments(
   args: unknown,
   limits: TimeLimits,

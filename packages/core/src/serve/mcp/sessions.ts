@@ -8,8 +8,11 @@ export type SessionWork<T> = (session: Session, newHandle?: NewHandle) => Promis
 
 export interface Sessions {
   /**
-   * Runs `work`, which may ask for a new handle, in the session of `handle`, else in the conversation's or a new one.
-   * @param program its calls share a session @throws BridgeError SESSION_UNKNOWN, SESSION_LIMIT, as `work`
+   * Runs `work` in the session that `handle` names; without a handle, in the conversation's own session or a new one.
+   * @param program of a client that is never given a handle: its calls share a session
+   * @param work can ask for the new handle that the client must use from now on
+   * @throws BridgeError SESSION_UNKNOWN for an unknown handle, SESSION_LIMIT when too many sessions exist, and what
+   * `work` throws
    */
   use<T>(handle: string | undefined, work: SessionWork<T>, program?: string): Promise<T>
   /** The session of all requests; missing where a client names a session with each call. */

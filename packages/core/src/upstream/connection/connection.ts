@@ -92,7 +92,10 @@ export class Connection {
     return typeof error === 'object' && error !== null ? this.#failures.get(error) : undefined
   }
 
-  /** Whether the server lost the session, and certainly did not act. If unclear, another request finds out. */
+  /**
+   * Whether the server no longer knows the session, after such a failure, and whether it certainly did not act on the
+   * request. Where the failure leaves that open, another request finds out: it fails alike. Never rejects.
+   */
   async sessionAfter({ session, cause }: Failure): Promise<{ isLost: boolean; mayRepeat: boolean }> {
     const isNamed = namesSession(cause)
     const status = statusOf(cause)

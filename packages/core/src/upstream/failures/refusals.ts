@@ -77,7 +77,10 @@ const SESSION_CODES = new Set([-32_000, -32_001, -32_600])
 /** Of a server, or of what stands in front of it, that takes no requests now, or none from this user. */
 const NOT_OF_SESSIONS = new Set([401, 429, 502, 503, 504])
 
-/** Whether the session is unknown: 404 (2025-11-25, transports) and 410 say so; otherwise one more request tells. */
+/**
+ * Whether the server no longer knows the session: 404 says so (specification 2025-11-25, transports, session
+ * management), and 410. Many servers answer otherwise: then one more request must find out.
+ */
 export function sessionAfter(error: unknown): 'lost' | 'in doubt' | undefined {
   const status = statusOf(error)
   if (status !== undefined && NOT_OF_SESSIONS.has(status)) return namesSession(error) ? 'in doubt' : undefined

@@ -22,7 +22,10 @@ export interface CircuitOptions {
 export class Circuit {
   readonly #options: CircuitOptions
   #failures = 0
-  /** Changes with every counted failure; results of earlier uses are ignored: forty that fail together are one. */
+  /**
+   * Changes with every counted failure. Results of uses that began in an earlier generation are ignored: forty calls
+   * that fail together are one failure, and a late response to an earlier call does not prove that the server is back.
+   */
   generation = 0
   /** 0 when there was no pause since the last success. */
   #closedUntil = 0

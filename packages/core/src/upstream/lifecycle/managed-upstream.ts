@@ -176,8 +176,11 @@ export class ManagedUpstream {
   }
 
   /**
-   * Runs work on a live connection, once more when the server lost the session; the circuit learns from the result.
-   * @param call the tool call: has the definition's time limit, tells of an installation @throws BridgeError
+   * Runs work on a live connection, starting the server if necessary. Retries once on a new connection when the server
+   * no longer knows the session. The result decides whether the circuit lets the next use through.
+   * @param call the tool call that the work makes: it has the time limit of the definition, and its progress tells of
+   * an installation
+   * @throws BridgeError
    */
   async use<T>(signal: Abortable | undefined, work: Work<T>, call?: ToolUse): Promise<T> {
     while (this.#circuit.halfOpenProbe) await this.#orCancelled(this.#circuit.halfOpenProbe, signal)

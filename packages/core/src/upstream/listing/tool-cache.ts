@@ -66,7 +66,11 @@ export class ToolCache {
     return this.#connection === connection ? this.#list : undefined
   }
 
-  /** Callers share one listing, which none can cancel. @param again asks in any case @throws BridgeError */
+  /**
+   * Callers share one listing, which none of them can cancel.
+   * @param again asks the server, also if it has announced no change
+   * @throws BridgeError
+   */
   list(connection: Connection, again = false): Promise<ToolList> {
     if (this.#connection !== connection) {
       this.reset()

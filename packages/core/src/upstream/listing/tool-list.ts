@@ -31,7 +31,10 @@ export interface ToolList {
   isCircular?: true
 }
 
-/** @param request one page's result, unchanged @throws BridgeError UPSTREAM_PROTOCOL: no list, or endless pages */
+/**
+ * Reads the list with `request`, which fetches one page and returns the server's result unchanged.
+ * @throws BridgeError UPSTREAM_PROTOCOL when the response is not a list, or the pages do not end.
+ */
 export async function readToolList(
   server: string,
   request: (cursor: string | undefined) => Promise<LooseResult>,
@@ -105,7 +108,10 @@ function problemOf(tool: UpstreamTool, chars: number, others: ReadonlyMap<string
   return isNestedDeeperThan(MAX_LEVELS, tool) ? `its schema is nested deeper than ${MAX_LEVELS} levels` : undefined
 }
 
-/** Where the list goes on. An empty text is a cursor from 2026-07-28 on, the end before. A number stays one. */
+/**
+ * Where the list goes on. From revision 2026-07-28 on, an empty text is a cursor; servers before it mean the end. A
+ * number goes back as it came.
+ */
 export function nextCursorOf({ nextCursor }: LooseResult, era: 'legacy' | 'modern'): string | undefined {
   if (typeof nextCursor === 'number' && nextCursor > 0) return nextCursor as unknown as string
   return typeof nextCursor === 'string' && (nextCursor !== '' || era === 'modern') ? nextCursor : undefined

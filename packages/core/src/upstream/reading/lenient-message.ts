@@ -19,7 +19,10 @@ const METHOD_NOT_FOUND = -32_601
 /** Methods whose result says only that the request was done. */
 const EMPTY = new Set(['ping', 'logging/setLevel', 'resources/subscribe', 'resources/unsubscribe', 'tasks/cancel'])
 
-/** The message that a value certainly is, unchanged where possible. @param open requests that it may answer */
+/**
+ * The message that a value certainly is: the value itself where it needs no change; undefined where it is none.
+ * @param open the requests that it may answer
+ */
 export function toMessage(value: unknown, open: Awaited, onDropped: OnDropped): JSONRPCMessage | undefined {
   if (!isRecord(value)) return undefined
   const isReply = !(isNothing(value.result) && isNothing(value.error)) && open.methodOf(value.id) !== undefined

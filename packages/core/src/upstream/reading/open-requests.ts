@@ -13,7 +13,10 @@ export type RequestId = string | number
 export interface Awaited {
   /** The method of an open request; undefined for an id that no open request has. */
   methodOf(id: unknown): string | undefined
-  /** Whether a request may have had this id and result: late, or twice. @param result missing for an error */
+  /**
+   * Whether a request may have had this id and this result: a reply with them may be late, or a second one.
+   * @param result missing for an error, which is late only where nothing was waited for any more
+   */
   wasAsked(id: unknown, result?: unknown): boolean
   /** The request that any reply must belong to; undefined when there is none, or more than one. */
   only(): RequestId | undefined

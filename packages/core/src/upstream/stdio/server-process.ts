@@ -45,7 +45,13 @@ export interface ProcessKeeper {
   end(child: ChildProcess): Promise<void>
 }
 
-/** @param context folder and variables @param launch what to start around it @throws NodeJS.ErrnoException */
+/**
+ * @param context the working directory of a server without a `cwd`, from which a relative one counts, and the variables
+ * that it inherits
+ * @param launch what to start instead, with the server inside
+ * @param keeper missing means that nothing about its end is special
+ * @throws NodeJS.ErrnoException when its working directory does not exist or its command line is invalid
+ */
 export function spawnServer(
   server: StdioServer,
   { cwd, env: inherited }: Pick<ClientContext, 'cwd' | 'env'>,
@@ -143,7 +149,10 @@ function spawnCommand(command: string, args: readonly string[], options: SpawnOp
 /** What cmd.exe takes for the text itself. */
 const forCmd = (text: string): string => text.replaceAll(/[()\][%!^"`<>&|;, *?]/g, '^$&')
 
-/** A script's line for cmd.exe, which hands words on in another: a quote would leave those behind it open. */
+/**
+ * The line for cmd.exe that starts a script. One such as npx.cmd hands its words on in another line, where a quote in
+ * one of them leaves those behind it open: `&` would begin a command. Then all are escaped for both lines.
+ */
 export function scriptLine(file: string, args: readonly string[]): string {
   const isReadTwice = args.some((arg) => arg.includes('"')) || /node_modules[\\/]\.bin[\\/]/.test(file)
   const words = args

@@ -7,7 +7,11 @@ export function encodingOf([first, second]: Uint8Array): 'utf-8' | 'utf-16le' | 
   return 'utf-8'
 }
 
-/** The text without its mark. @param fatal false: U+FFFD for what is no text @throws TypeError */
+/**
+ * The text without its mark.
+ * @param fatal false puts U+FFFD in place of what is no text
+ * @throws TypeError if it is not text in its encoding
+ */
 export function decodeText(bytes: Uint8Array, fatal = true): string {
   return new TextDecoder(encodingOf(bytes), { fatal }).decode(bytes)
 }

@@ -20,7 +20,12 @@ export function isSafeName(name: string): boolean {
   return name.split('/').every((part) => part !== '' && part !== '.' && part !== '..')
 }
 
-/** All files of an archive, given as bytes or a path, one at a time. @param maxBytes unpacked @throws Error */
+/**
+ * Returns all files of an archive, without folders, one at a time.
+ * @param archive its bytes, or the path of its file
+ * @param maxBytes limit for their total unpacked size
+ * @throws Error that says what is wrong with the archive
+ */
 export async function* zipEntries(archive: Buffer | string, maxBytes: number): AsyncGenerator<ZipEntry> {
   const opened = typeof archive === 'string' ? openPromise(archive, OPTIONS) : fromBufferPromise(archive, OPTIONS)
   const zip = await opened.catch(rethrow('it is not a zip archive'))

@@ -17,7 +17,12 @@ const LOOKS = (2 * REFRESH_MS) / RETRY_MS
 /** Its owner writes its name right after it has created the file. */
 const NAMELESS_STALE_MS = 500
 
-/** Runs work with the lock. @param patienceMs for another owner @throws as work and node:fs, or an Error after it */
+/**
+ * Runs work while holding the lock.
+ * @param patienceMs how long to wait for another owner
+ * @param looks replaced in tests
+ * @throws what the work throws, what node:fs throws if the file cannot be created, or an Error after `patienceMs`
+ */
 export async function withFileLock<T>(
   lock: string,
   work: () => Promise<T>,
@@ -38,7 +43,11 @@ export async function withFileLock<T>(
   }
 }
 
-/** Takes the lock unless another process has it. @returns what releases it @throws what node:fs throws */
+/**
+ * Takes the lock unless another process has it.
+ * @returns a function that releases it
+ * @throws what node:fs throws if the file cannot be created
+ */
 async function tryFileLock(lock: string, looks: number): Promise<(() => Promise<void>) | undefined> {
   const owner = `${hostId()} ${process.pid} ${randomUUID()}`
   await mkdir(dirname(lock), { recursive: true, mode: 0o700 })

@@ -17,7 +17,11 @@ export function readKeptText(file: string): string | undefined {
   }
 }
 
-/** Writes nothing that is there, nor behind a link. Keeps the newest hundred of the folder. @throws as node:fs */
+/**
+ * Makes the folder if it is missing. Writes nothing that is there already, and nothing behind a link. Of more than a
+ * hundred texts in the folder, removes those that were written first.
+ * @throws what node:fs throws
+ */
 export function keepText(file: string, text: string): void {
   const folder = path.dirname(file)
   makePrivateFolderSync(folder)

@@ -38,7 +38,12 @@ export function isInProfile(folder: string, profile: string): boolean {
   }
 }
 
-/** Creates a folder and its parents; Node's `recursive` reports a wrong ENOENT, and never returns in /proc. */
+/**
+ * Creates a folder and its parents. Node's `recursive` reports a misleading ENOENT on a read-only disk, and never
+ * returns in /proc, where a folder cannot be created though its parent exists.
+ *
+ * @throws what node:fs throws
+ */
 export async function makeFolder(folder: string, mode: number): Promise<void> {
   const make = () =>
     promises.mkdir(folder, { mode }).then(
@@ -76,7 +81,11 @@ function makeFolderSync(folder: string, mode: number): void {
   if (failure && failure.code !== 'EEXIST') throw failure
 }
 
-/** Makes the folder. @param isReadableByAll for root's sandboxes @returns its real path, if it is ours alone */
+/**
+ * Makes the folder if it is missing.
+ * @param isReadableByAll others can read it, as the user of root's sandboxes must
+ * @returns its path with all links resolved; undefined if it cannot be made or is not this user's alone
+ */
 export function ownTemporaryFolder(name: string, isReadableByAll = false): string | undefined {
   // On Windows, each user has their own temporary folder.
   const folder = path.join(tmpdir(), `sandbridge-${name}-${process.getuid?.() ?? userInfo().username}`)

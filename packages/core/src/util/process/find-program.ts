@@ -21,7 +21,12 @@ function usualFolders(platform = process.platform): string[] {
   return [...folders, '~/.local/bin'].map((folder) => folder.replace(/^~/, homedir()))
 }
 
-/** Full paths of all programs of this name, in PATH order, then usual folders; on Windows `.exe`. Synchronous. */
+/**
+ * Returns the full paths of all programs of this name, first in PATH order and then in the usual folders. On Windows,
+ * only `.exe` files: scripts need a shell.
+ * Synchronous: the first cell waits for the result while the bridge loads its code, and each asynchronous disk access
+ * would queue behind that.
+ */
 export function findPrograms(name: string, platform = process.platform): string[] {
   return [...findPlaces(name, process.env['PATH'], platform).values()]
 }
@@ -69,9 +74,11 @@ export interface FoundProgram {
 }
 
 /**
- * Every program is started by what this returns. Windows looks in the working folder first, maybe somebody else's:
- * there a name becomes a full path, or one in the system's folder, at which the start says that it is missing.
- * @param env the whole environment of the program @param extensions of what can be started on Windows
+ * Every program is started by what this returns. Windows looks for a name in the working folder first, which may be a
+ * project of somebody else: there, a name becomes a full path, and what is started does not look there either. A
+ * program that is nowhere becomes a path in the system's folder, at which the start says that it is missing.
+ * @param env the whole environment of the program
+ * @param extensions of what can be started on Windows
  */
 export function foundProgram(
   command: string,

@@ -18,7 +18,10 @@ interface ShutdownOptions {
   drain?: () => Promise<void>
 }
 
-/** Calls `end` at the first event, then exits with `exitCode` or 128 + the signal. @returns to do so otherwise */
+/**
+ * Calls `end` once, at the first event, then exits: with `exitCode` if stdin closed, else 128 + the signal's number.
+ * @returns what shuts down for another reason, with the given exit code
+ */
 export function onShutdown(
   end: () => Promise<void>,
   { watchStdin = true, exitCode = () => 0, signals = ['SIGINT', 'SIGTERM', 'SIGHUP'], drain }: ShutdownOptions = {},

@@ -3,7 +3,10 @@ import { nameWords, byCodeUnit, foldName } from './python-name.ts'
 
 const MAX_LENGTH = 80
 
-/** Up to `limit` names close to `wrong`, best first: a typo or two, another case, or most words in common. */
+/**
+ * Returns up to `limit` of the `names` close to `wrong`, best first.
+ * Close means: one or two typos, another case or separator, or most words in common.
+ */
 export function didYouMean(wrong: string, names: Iterable<string>, limit = 3): string[] {
   const start = wrong.slice(0, MAX_LENGTH)
   const wanted = foldName(start)

@@ -20,7 +20,11 @@ export function isPlainIdentifier(text: string): boolean {
   return /^[A-Za-z_][A-Za-z0-9_]*$/.test(text) && !KEYWORDS.has(text)
 }
 
-/** An identifier for `name`: `_` for invalid characters, before a digit, behind a keyword; NFKC as Python does. */
+/**
+ * Returns a Python identifier for `name`: invalid characters become `_`, a leading digit is preceded by `_`, a keyword
+ * is followed by `_`. Letters of other scripts stay, in NFKC form, to which Python itself normalises identifiers.
+ * @param fallback the identifier if nothing of the name is left
+ */
 export function pythonName(name: string, fallback: string): string {
   if (/^[A-Za-z]\w{0,127}$/.test(name) && !KEYWORDS.has(name)) return name
   const normal = name.slice(0, MAX_LENGTH).normalize('NFKC')
@@ -35,7 +39,11 @@ export function pythonName(name: string, fallback: string): string {
   return KEYWORDS.has(result) ? `${result}_` : result
 }
 
-/** Identifiers by original name: one that is an identifier stays; others that clash are numbered in their order. */
+/**
+ * Returns identifiers for all names of a namespace, as original name → identifier. A name that is already an identifier
+ * keeps it; other names that map to the same one are numbered `_2`, `_3` … in the order of their original names.
+ * @param taken identifiers in use; the new ones are added
+ */
 export function pythonNames(
   names: Iterable<string>,
   fallback: string,

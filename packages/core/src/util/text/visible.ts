@@ -1,6 +1,9 @@
 // Makes text from others safe for a terminal: nothing in it controls the terminal or displays as something else. Pure.
 
-/** What is not seen: controls, direction marks, zero-width and filler characters, more than four marks a letter. */
+/**
+ * What is not seen: terminal controls (C0, C1), direction marks, zero-width and filler characters, the empty Braille
+ * pattern, and combining marks after the fourth on one letter, which no script needs and which cover other lines.
+ */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|(?<=\p{M}{4})\p{M}/gu
 
 /** What a name or a value can hold without a reader noticing. */

@@ -85,7 +85,10 @@ export class TokenTrie {
   readonly #nodes = new Uint16Array(1 << SIZE_BITS)
   readonly #endsToken = new Uint8Array(1 << 16)
 
-  /** @param tokens separated by DEL @param step 1: they begin at a position, -1: they end there */
+  /**
+   * @param tokens separated by DEL
+   * @param step 1 for tokens that begin at a position, -1 for tokens that end there
+   */
   constructor(tokens: string, step: 1 | -1) {
     this.#step = step
     let count = 0

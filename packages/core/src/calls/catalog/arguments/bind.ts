@@ -26,7 +26,11 @@ export interface BindOptions {
   exact?: boolean
 }
 
-/** The arguments to send. `None` for what cannot be null is left out. @throws BridgeError PROXY_ARGUMENTS_INVALID */
+/**
+ * Returns the arguments to send, under their true names; `None` for an optional parameter that cannot be null is left
+ * out.
+ * @throws BridgeError PROXY_ARGUMENTS_INVALID with every problem (`data.problems`) and the tool's signature
+ */
 export function bindArguments(
   tool: CatalogTool,
   args: readonly unknown[],
@@ -224,7 +228,11 @@ function listed(tool: CatalogTool, problems: readonly string[]): string {
 /** Per cell. Further errors are always reported in full. */
 const MAX_REMEMBERED = 200
 
-/** Returns what `bind` does. @param seen errors of the cell: the same one has no signature again */
+/**
+ * Returns what `bind` returns.
+ * @param seen the errors that the cell has seen
+ * @throws what it throws, without the signature when the cell has seen the same error
+ */
 export async function shortened<T>(seen: Set<string>, tool: CatalogTool, bind: () => Promise<T>): Promise<T> {
   try {
     return await bind()

@@ -51,7 +51,10 @@ const WHOLE_DEFAULT = 2_000
 /** Longest description with `full`, in characters. */
 const WHOLE_LIMIT = 16_000
 
-/** @param observed the learned schema, used where the server gives none @param asks about each call */
+/**
+ * @param observed the schema learned from real results, if any; used only where the server gives none
+ * @param asks whether the user is asked about each call
+ */
 export function toolDoc(tool: CatalogTool, detail: Detail, observed?: unknown, asks = false): ToolDoc {
   const { definition } = tool
   const doc: ToolDoc = {

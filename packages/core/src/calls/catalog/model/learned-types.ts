@@ -8,7 +8,10 @@ import { fieldsOf, isRecord, parseJson } from '../../../util/json/json.ts'
 import { nameWords } from '../../../util/text/python-name.ts'
 import { parsePythonLiteral } from '../../../util/text/python-value.ts'
 
-/** A schema of `type` (a list), `properties`, `required`, `additionalProperties` and `items`. `Text` has rows. */
+/**
+ * A JSON Schema made of `type` (always a list), `properties` with `required`, `additionalProperties` (a map's values)
+ * and `items`. The type `Text` is a text with rows, of which `items` is one.
+ */
 export interface Shape {
   type: string[]
   properties?: Record<string, Shape>

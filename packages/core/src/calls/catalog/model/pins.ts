@@ -1,5 +1,6 @@
-// What the tools of a server are pinned to: their form when first listed, also for clients that can be asked more. A
-// tool that is described differently later counts as changed until the user accepts it. Pure.
+// What the tools of a server are pinned to: their form when first listed. A tool described differently later may do
+// something else: it counts as changed until the user accepts it. What a server first lists for clients that can be
+// asked more is pinned too. Pure.
 import { hash } from 'node:crypto'
 import { sortedJson } from '../../../util/json/json.ts'
 import type { UpstreamTool } from '../../../upstream/upstream.ts'

@@ -15,7 +15,10 @@ export function blocksOf(content: unknown): unknown[] {
   return Array.isArray(content) ? content : []
 }
 
-/** Structured content, if any; not a null, nor an empty object beside content that no schema promised. */
+/**
+ * The structured content; undefined when there is none. Some servers send an unset field as null, or as an empty object
+ * beside the content that is their result: a tool without an output schema has promised no object.
+ */
 export function structuredOf({ content, structuredContent }: ToolResult, hasOutputSchema: boolean): unknown {
   if (structuredContent === null) return undefined
   if (hasOutputSchema || !isRecord(structuredContent) || Object.keys(structuredContent).length > 0)
@@ -37,7 +40,10 @@ export function schemaInBox(outputSchema: unknown): unknown {
   return inBox(Object.fromEntries(propertiesOf(flattened(outputSchema, outputSchema))))?.[1]
 }
 
-/** The schema of a box of content blocks that are images or sounds only; the kernel makes media of them. */
+/**
+ * The schema of a box that promises content blocks that are images or sounds, and no texts: the kernel makes media of
+ * them. Undefined for any other.
+ */
 export function mediaInBox(outputSchema: unknown): Schema | undefined {
   const { items } = flattened(schemaInBox(outputSchema), outputSchema)
   const item = flattened(items, outputSchema)

@@ -12,7 +12,10 @@ const K = 2
 /** What is left of the say of a ranking once its first place is taken. A lower place takes less. */
 const ANSWERED = 0.25
 
-/** The best of all rankings, each once. Wordings of one need agree; needs share: one answered has less say. */
+/**
+ * Returns the best `limit` items of all rankings, best first, each once. Wordings of one need agree on its tools.
+ * Different needs share the places, because an item that is taken lessens the say of the rankings that it answers.
+ */
 export function fuse<T>(rankings: readonly Ranking<T>[], limit: number): T[] {
   const says = rankings.map(({ say }) => say)
   const votes = new Map<T, number[]>()

@@ -1,5 +1,6 @@
-// Judges whether the best tools of a search fit its query at all: a search finds the nearest even where none fits. The
-// floor comes from labelled queries; the benchmark `catalog` measures it. Pure.
+// Judges whether the best tools of a search fit its query at all: a search finds the nearest tools even where none
+// fits. The floor was found on labelled queries over catalogs with and without the tool they ask for; the benchmark
+// `catalog` measures it. Pure.
 import type { Concept } from './query-concepts.ts'
 import { stems } from './tokenize.ts'
 import { count } from '../../../util/text/count.ts'
@@ -40,12 +41,19 @@ export function weightInFit({ own }: Concept, rarity: number): number {
   return COMMON.has(own) ? rarity * COMMON_WEIGHT : rarity
 }
 
-/** How well a tool fits a query, whatever other tools there are. @param share of the query's weight it matches */
+/**
+ * How well a tool fits a query. Unlike its rank, it hardly depends on how many other tools there are.
+ * @param share the share of the query's weight that the tool's words match
+ * @param likeness similarity in meaning, from 0 to 1
+ */
 export function fitOf(share: number, likeness: number): number {
   return share + MEANING * likeness
 }
 
-/** Whether no hit of a query fits it; one that cannot be judged does. @param isOneOfSeveral must fit better */
+/**
+ * Whether none of the hits of a query fits it. A hit that cannot be judged fits.
+ * @param isOneOfSeveral whether it is one of several wordings, for which a tool must fit better
+ */
 export function isWeak(hits: readonly Judged[], isOneOfSeveral: boolean): boolean {
   const floor = isOneOfSeveral ? FLOOR_OF_SEVERAL : FLOOR
   return hits.every(({ fit = Infinity }) => fit < floor)

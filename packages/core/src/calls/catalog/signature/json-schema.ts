@@ -21,7 +21,12 @@ export function isNever(schema: unknown): boolean {
   return schema === false || (isRecord(schema) && isRecord(schema['not']) && Object.keys(schema['not']).length === 0)
 }
 
-/** Follows `$ref`; `{}` where none can be. Keywords beside it win (2020-12, 8.2.3.1). @param budget of steps */
+/**
+ * Follows the `$ref` of a schema. A reference to another document, to nothing, or in a circle gives `{}`, which allows
+ * anything. Keywords beside `$ref` are kept and take precedence (JSON Schema 2020-12, 8.2.3.1: siblings of `$ref`
+ * apply).
+ * @param budget the steps that are left
+ */
 export function resolve(value: unknown, root: unknown, budget = { left: MAX_RESOLVING }): Schema {
   let schema = asSchema(value)
   for (let steps = 0; typeof schema['$ref'] === 'string'; steps += 1) {
@@ -99,7 +104,10 @@ function flatten(value: unknown, root: unknown, reading: SchemaReading, depth: n
   return result
 }
 
-/** Equal as JSON, in any order of keys. @param budget values to compare: more count as different */
+/**
+ * Equal as JSON: the order of keys does not matter.
+ * @param budget how many values may still be compared: of more, the rest counts as different
+ */
 export function sameJson(a: unknown, b: unknown, budget = { left: Infinity }): boolean {
   if (a === b) return true
   budget.left -= 1

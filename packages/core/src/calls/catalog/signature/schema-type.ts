@@ -42,7 +42,11 @@ interface Rendering {
   nesting: number
 }
 
-/** The Python type of what `schema` allows. @param root of its `$ref`s @param limit longest text, if possible */
+/**
+ * The Python type of the values that `schema` allows.
+ * @param root the document that `$ref`s point into
+ * @param limit longest text in characters, if possible; a bare `dict` is never too long
+ */
 export function typeText(schema: unknown, root: unknown, limit: number): string {
   const reading = readingOf(root)
   const given = asSchema(schema)

@@ -29,7 +29,11 @@ export interface Parameter {
 /** The parameters of a tool: required ones first, otherwise in schema order. Positional arguments use this order. */
 export interface Signature {
   parameters: Parameter[]
-  /** Whether other keywords may be passed: where the schema says so, or names none. Most servers ignore them. */
+  /**
+   * Whether a call may pass other arguments by keyword. A schema without `additionalProperties` allows them, but its
+   * server often ignores them: a misspelt keyword would seem to work. Therefore only a schema is open that says so, or
+   * that names no argument at all.
+   */
   open: boolean
   /** Whether the schema certainly forbids others, also in a call that is sent as it is. */
   closed: boolean
@@ -115,8 +119,9 @@ function isAllowedDefault(detail: Schema, schema: unknown, root: unknown): boole
 }
 
 /**
- * `*, owner: str, body: str = None`. `**more` stands for optional parameters that do not fit, and for an open schema.
- * Parameters with few values come first among the optional: they often decide what the tool does.
+ * `*, owner: str, body: str = None`: the text between the parentheses. `**more` stands for optional parameters that do
+ * not fit, and for an open schema. Parameters with few values come before other optional ones: they often decide what
+ * the tool does. An optional parameter without a default is shown with `None`, which a call may pass to omit it.
  * @param first names that are shown before the other optional ones
  */
 export function parametersText(signature: Signature, limits: SignatureLimits, first: readonly string[] = []): string {

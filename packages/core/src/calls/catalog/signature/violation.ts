@@ -1,5 +1,6 @@
-// Finds what is certainly wrong with a value by its JSON Schema: type, enum, const, a missing or unknown key, at any
-// depth. All else, and what takes too long, is left to the server. Pure.
+// Finds what is certainly wrong with a value according to its JSON Schema: type, enum, const, a missing or unknown key,
+// at any depth. Everything else (ranges, formats, patterns, `not`, conditions) is left to the server. Unknown cases,
+// and what takes too long, are allowed. Pure.
 import {
   asSchema,
   flattened,
@@ -35,7 +36,10 @@ export interface Budget {
 
 export const newBudget = (): Budget => ({ left: MAX_STEPS })
 
-/** What `schema` certainly forbids about `value`, as a message. @param path the value's name in it */
+/**
+ * The first thing about `value` that `schema` certainly forbids, as a message; undefined if nothing is certain.
+ * @param path the name of the value in the message: a parameter's Python name
+ */
 export function violation(
   value: unknown,
   schema: unknown,

@@ -9,7 +9,11 @@ import { readSettingsFile, settingsFile } from './load-settings.ts'
 export interface LiveSettings {
   /** Settings that are live have their value as of the last refresh; all others keep the value of the start. */
   settings: Settings
-  /** Reads settings.json if it may have changed. @returns what waits for a start @throws BridgeError CONFIG_INVALID */
+  /**
+   * Reads settings.json again if it may have changed. Cheap enough for every cell.
+   * @returns one sentence for each changed setting that takes effect at the next start
+   * @throws BridgeError CONFIG_INVALID while the file is invalid: as with rules, a mistake must not loosen anything
+   */
   refresh: () => Promise<string[]>
 }
 

@@ -142,7 +142,10 @@ export class TaskRuns {
     return this.#tasks.has(id)
   }
 
-  /** A task's result; meanwhile asks the client for its cell. @throws ProtocolError: unknown, cancelled, left */
+  /**
+   * Waits for the result of a task, and asks the client meanwhile what its cell asks.
+   * @throws ProtocolError for an unknown id or a cancelled task, and when the client no longer waits
+   */
   async resultOf(
     id: string,
     signal: AbortSignal,
@@ -201,7 +204,11 @@ export class TaskRuns {
     onAnswer?.()
   }
 
-  /** Interrupts the cell. The task is cancelled at once and stays so (MCP 2025-11-25, Tasks). @throws ProtocolError */
+  /**
+   * Interrupts the cell; does nothing to one that has ended. The task is cancelled at once and stays so (MCP
+   * 2025-11-25, Tasks, Task Cancellation), although its cell may take a moment.
+   * @throws ProtocolError for an unknown id
+   */
   cancel(id: string): void {
     const task = this.#find(id)
     if (task.result || task.isCancelled) return

@@ -12,7 +12,10 @@ const MAX_POLL_MS = 30_000
 
 type Request = (method: string, params: Record<string, unknown>, signal?: AbortSignal) => Promise<LooseResult>
 
-/** @throws BridgeError, or what `request` throws. An aborted `signal` cancels the task at the server. */
+/**
+ * @param params of the `tools/call`
+ * @throws BridgeError, or what `request` throws. When `signal` is aborted the task is cancelled at the server.
+ */
 export async function runAsTask(
   request: Request,
   server: string,

@@ -26,7 +26,12 @@ export function isTaskHandle(result: LooseResult): boolean {
   return result['resultType'] === 'task'
 }
 
-/** @returns the tool's result @throws Error with a JSON-RPC code, BridgeError UPSTREAM_PROTOCOL, or as `request` */
+/**
+ * @param handle the server's response to the call
+ * @returns the tool's result
+ * @throws Error with a JSON-RPC code when the task failed or was cancelled, BridgeError UPSTREAM_PROTOCOL, or what
+ * `request` throws. Cancels the task at the server when it stops waiting before the task has ended.
+ */
 export async function awaitTask(handle: LooseResult, options: TaskOptions): Promise<LooseResult> {
   const { taskId } = handle
   if (typeof taskId !== 'string') throw invalidResponse(options.server, 'the response has no task id')
