@@ -183,6 +183,19 @@ it.each([...Object.entries(DRESSES), ['in numbers of a table', '| 12 | 40 |\n| 7
   },
 )
 
+it('a text in truths is read, and a few of them are not', () => {
+  const truths = codesOf(ORDER).map((code) => code.toString(2).replaceAll('0', 'False, ').replaceAll('1', 'True, '))
+  for (const [text, seen] of [
+    [truths.join(''), ['mail']],
+    [truths.slice(0, 4).join(''), []],
+  ] as const) {
+    const flow = start()
+    flow.returned({ server: 'mail', name: 'get' }, text)
+    flow.shown({ text, hasMedia: false })
+    expect(flow.seen).toEqual(seen)
+  }
+})
+
 const timesFrom = (month: number, step: number, between: string) =>
   Array.from({ length: 20 }, (_, at) => new Date(Date.UTC(2026, month - 1, 3 + 3 * step * at, 9 + at, 7 * (at % 8))))
     .map((date) => date.toISOString().replace('T', between))

@@ -8,8 +8,8 @@ const UNSEEN =
   /\\u(?:00ad|034f|061c|115f|1160|17b[45]|180[b-f]|20[06][0-9a-f]|202[a-e]|3164|fe0[0-9a-f]|feff|ffa0|db4[0-3])/g
 const MORSE = /(?:[.-]{1,6}[ /]+){11,}/g
 
-/** A date, a time, or both are one number. */
-const NUMBER = /\d+(?:(?:[-+:]|(?<=-\d\d) (?=\d\d:))\d\d(?!\d))*(?:\.\d+)?/g
+/** A date, a time, or both are one number; a truth is 1, and what is not true 0. */
+const NUMBER = /\b(?:true|false)\b|\d+(?:(?:[-+:]|(?<=-\d\d) (?=\d\d:))\d\d(?!\d))*(?:\.\d+)?/gi
 /** Sorted numbers, such as counts, only grow or only fall; codes of letters do both. */
 const MAX_TURNING_DIGITS = 16
 const MAX_DIGITS = 24
@@ -24,7 +24,7 @@ export function spellsText(text: string): boolean {
 function turningDigits(text: string): number {
   let [falling, rising, long, before] = [0, 0, 0, NaN]
   for (const { 0: number } of text.matchAll(NUMBER)) {
-    const digits = number.replaceAll(/[^\d.]/g, '')
+    const digits = /^[tf]/i.test(number) ? String(Number(number.length === 4)) : number.replaceAll(/[^\d.]/g, '')
     const value = Number(digits)
     if (digits.length > MAX_DIGITS) long += digits.length
     else if (value < before) falling += digits.length
