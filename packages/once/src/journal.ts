@@ -6,7 +6,7 @@ import { BridgeError } from '@sandbridge/core/errors.ts'
 import { definitionKey } from '@sandbridge/core/calls/catalog'
 import { stateAfter } from '@sandbridge/core/observe/runs'
 import type { ToolResult } from '@sandbridge/core/upstream'
-import { sortedJson } from '@sandbridge/core/util/json'
+import { argumentsHash } from '@sandbridge/core/util/json'
 import { count, shortened } from '@sandbridge/core/util/text'
 import type { AttemptOptions, Decide, Entry, MakerOfCalls } from './entry.ts'
 import type { JournalLog } from './journal-log.ts'
@@ -214,7 +214,7 @@ export class Attempt implements CellJournal, MakerOfCalls {
       throw new BridgeError('CANCELLED', 'The client has lost this cell, and has sent another one')
     const { server, name: tool } = call.tool
     const of = definition && !this.#options.isAnyEntry ? definitionKey(definition) : undefined
-    const key = hash('sha256', sortedJson([server, of, tool, call.args]), 'base64url')
+    const key = hash('sha256', JSON.stringify([server, of, tool, argumentsHash(call.args)]), 'base64url')
     const { reading } = this.#journal
     return reading ? reading.then(() => this.#enter(call, kind, key)) : this.#enter(call, kind, key)
   }

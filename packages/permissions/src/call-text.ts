@@ -1,8 +1,6 @@
 // Shows a call to the person who decides about it: every argument as a whole, those that say where it goes first, and
 // no text that displays as something else than it is. It contains no text of the server. Pure.
-import { hash } from 'node:crypto'
 import type { Call } from '@sandbridge/core/config/rules'
-import { sortedJson } from '@sandbridge/core/util/json'
 import { withVisibleBlanks } from '@sandbridge/core/util/text'
 
 /** Longest text that any place shows. Lines are made up to this length: a longer question is not asked. */
@@ -49,11 +47,6 @@ export function hasLongName(value: unknown): boolean {
 /** Calls of one tool with the same argument names have the same shape. */
 export function shapeOf({ args }: Pick<Call, 'args'>): string {
   return JSON.stringify(Object.keys(args).toSorted())
-}
-
-/** Identifies a call that is made again, by all its arguments. */
-export function argumentsHash(args: Readonly<Record<string, unknown>>): string {
-  return hash('sha256', sortedJson(args))
 }
 
 /** @returns the characters that are left */

@@ -1,6 +1,7 @@
 // What the user has allowed for a time: one call, calls of one shape in a cell, a tool in a session. It is for one
 // definition of tool and server, not for another of the same name. Pure.
-import { argumentsHash, shapeOf } from './call-text.ts'
+import { argumentsHash } from '@sandbridge/core/util/json'
+import { shapeOf } from './call-text.ts'
 import type { Call } from '@sandbridge/core/config/rules'
 
 /** A call that may need a grant, with the key of its tool. */

@@ -1,6 +1,7 @@
 // Serves the calls of cells: the only place that decides what the sandbox may ask for. Methods: docs/protocol.md.
 import { namesOf } from './catalog/model/argument-names.ts'
 import * as z from 'zod'
+import { hashInTurns } from '../util/json/arguments-hash.ts'
 import { bindArguments, shortened } from './catalog/arguments/bind.ts'
 import type { Wordings } from './catalog/search/wordings.ts'
 import type { ToolDoc } from './catalog/arguments/tool-doc.ts'
@@ -98,6 +99,8 @@ function callTool(params: unknown, context: CellContext, cancellation: Cancellat
       const { signal } = cancellation
       bound = await shortened(context.seenErrors, found, () => catalog.bindCall(found, args, kwargs, { exact }, signal))
     }
+    const hashing = hashInTurns(bound)
+    if (hashing) await hashing
     if (context.journal && !journaled) {
       const entered = context.journal.enter({
         tool: found,

@@ -1,7 +1,4 @@
 // Describes arguments and results without repeating them: their shape, hash and size. Pure.
-import { hash } from 'node:crypto'
-import { sortedJson } from '@sandbridge/core/util/json'
-
 const MAX_SHAPE_CHARS = 500
 const MAX_DEPTH = 4
 const MAX_KEYS = 30
@@ -30,11 +27,6 @@ function shapeAt(value: unknown, isNamed: (key: string) => boolean, depth: numbe
     return `${isNamed(key) ? key.slice(0, 60) : '…'}: ${inner}`
   })
   return `{${[...shown, ...(keys.length > MAX_KEYS ? ['…'] : [])].join(', ')}}`
-}
-
-/** SHA-256 of the value as JSON with sorted keys, so that the order of arguments does not matter. */
-export function hashOf(value: unknown): string {
-  return hash('sha256', sortedJson(value))
 }
 
 /** The approximate size of the value as JSON, in bytes. */

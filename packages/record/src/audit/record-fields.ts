@@ -4,7 +4,8 @@ import { hash } from 'node:crypto'
 import type { BridgeEvent, CallFlow, EventOf } from '@sandbridge/core/observe/events'
 import type { RecordOptions } from '@sandbridge/core/parts'
 import type { Call, Run } from '@sandbridge/core/observe/runs'
-import { hashOf, shapeOf, sizeOf } from './describe-value.ts'
+import { argumentsHash } from '@sandbridge/core/util/json'
+import { shapeOf, sizeOf } from './describe-value.ts'
 import { isSecret, type Redactor } from '@sandbridge/core/config/secrets'
 import { shortened, shortName } from '@sandbridge/core/util/text'
 
@@ -96,7 +97,7 @@ export function callFields(
       : full
         ? argumentsOf(call, replay, redact)
         : shapeOf(args, call.isNamed ?? (() => false)),
-    argsHash: isDenied ? undefined : hashOf(args),
+    argsHash: isDenied ? undefined : argumentsHash(args),
     result: replay ? keepWhole(result, (text) => redact(server, text)) : undefined,
     decision: isDenied ? 'deny' : allowed?.decision,
     rule: allowed?.rule,

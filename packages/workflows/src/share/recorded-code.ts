@@ -4,8 +4,8 @@ import { hash } from 'node:crypto'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import { shortId } from '@sandbridge/core/observe/events'
 import type { Logs } from '@sandbridge/core/keep'
+import { argumentsHash } from '@sandbridge/core/util/json'
 import { isRecord, parseJson } from '@sandbridge/core/util/json/json.ts'
-import { hashOf } from '@sandbridge/record/audit/describe-value.ts'
 import { recordFiles } from '@sandbridge/record/audit/other-files.ts'
 import { runsNamed } from '@sandbridge/record/audit/read-record.ts'
 import { entryOf, type RecordEntry, runOf, textOf } from '@sandbridge/record/audit/record-entry.ts'
@@ -114,7 +114,7 @@ function codeOf(run: string, entry: RecordEntry | undefined): string {
 function callOf({ fields }: RecordEntry): RecordedCall | undefined {
   const args = parseJson(textOf(fields, 'args'))
   const result = parseJson(textOf(fields, 'result'))
-  const isWhole = isRecord(args) && hashOf(args) === textOf(fields, 'argsHash')
+  const isWhole = isRecord(args) && argumentsHash(args) === textOf(fields, 'argsHash')
   const tool = textOf(fields, 'kind') === 'tool' ? textOf(fields, 'name') : ''
   return isWhole && isRecord(result) && tool !== ''
     ? { server: textOf(fields, 'server'), tool, args, result }

@@ -1,4 +1,5 @@
 // What packages use of util/json.
+export { argumentsHash, hashInTurns } from './arguments-hash.ts'
 export { boundedList, boundedRecord } from './bounded-schema.ts'
 export { exactJson, markBigInts } from './exact-json.ts'
 export { floatsOf, inOrder, keepFloats, unmarked, unmarkedBytes } from './exact-numbers.ts'
