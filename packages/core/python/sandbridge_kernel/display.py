@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import builtins
 import json
 import sys
 from base64 import b64encode
+from functools import wraps
 from typing import TYPE_CHECKING
 
-from . import charts, figures, ipython, pictures
+from . import charts, figures, ipython, media, pictures
 from .tables import records, table
 from .values import media_in
 from .wrapping import wrapped
@@ -197,3 +199,16 @@ class Display:
         figures.install(self.show)
         pictures.install(self.show)
         charts.install()
+        media.at_first.append(self._show_printed)
+
+    def _show_printed(self) -> None:
+        """Make `print` show the images in what it prints."""
+        plain = builtins.print
+
+        @wraps(plain)
+        def printing(*values: object, file: Any = None, **how: Any) -> None:
+            plain(*values, file=file, **how)
+            if file is None or file is sys.stdout:
+                self.show_media(values)
+
+        builtins.print = printing

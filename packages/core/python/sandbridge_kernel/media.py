@@ -1,13 +1,23 @@
 """Images and sounds in results of tools, and the base64 that they are in."""
 
+from __future__ import annotations
+
 from binascii import a2b_base64
 from re import DOTALL, compile as pattern, match
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+at_first: list[Callable[[], None]] = []  # called when the first one is made: most sessions have none
 
 
 class Media:
-    """An image or a sound: `.data` (bytes), `.mime_type`. Shown as itself when it is a cell's last value or passed to `display`."""
+    """An image or a sound: `.data` (bytes), `.mime_type`. Shown as itself when it is a cell's last value, printed or passed to `display`."""
 
     def __init__(self, base64: str, mime_type: str) -> None:
+        while at_first:
+            at_first.pop()()
         self._base64 = base64
         self.mime_type = mime_type
 

@@ -60,6 +60,20 @@ async function withoutPillow(): Promise<Driver> {
   return kernel
 }
 
+it('what is printed shows its images beside its text, and only there', async () => {
+  const kernel = await startKernel()
+  const code = `import sys
+a = await mcp_github.shot()
+print("one", a, end="!")
+print([a, {"b": a}])
+print(a, file=sys.stderr)
+print(1, [2])
+f"{a}"`
+  const { frames, stdout } = await called(kernel, { content: [image(png(1, 1))] }, code)
+  expect(displays(frames)).toEqual(Array.from({ length: 3 }, () => ({ 'image/png': png(1, 1) })))
+  expect(stdout).toMatch(/^one <image\/png, \d+ bytes>!\[<image.*\n1 \[2\]\n$/)
+})
+
 describe('a large image', () => {
   const NOTE =
     'An image (image/png) is not shown: it has 20,000 × 20,000 pixels, at most 8,000 a side can be; make it smaller.'
