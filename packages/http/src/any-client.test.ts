@@ -168,7 +168,11 @@ describe('an address', () => {
   it('the path may end in a slash', async () => {
     const { send } = await serve()
     expect(read((await send({ path: '/mcp/' })).body)).toMatchObject(opened)
-    expect((await send({ path: '/mcp/x' })).status).toBe(404)
+    for (const path of ['/mcp/x', '/tools/mcp'])
+      expect(await send({ path })).toMatchObject({
+        status: 404,
+        body: expect.stringContaining(`at ${path}: the path is`),
+      })
     for (const path of ['//mcp', 'http://127.0.0.1/mcp', '/mcp//?a=/b', 'HTTPS://bridge.example.com/mcp?x'])
       expect((await send({ path })).status, path).toBe(200)
   })

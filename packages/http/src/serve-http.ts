@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { beginSignIn } from '@sandbridge/core/bridge'
 import type { Bridge } from '@sandbridge/core/bridge/bridge.ts'
 import type { Log } from '@sandbridge/core/util'
+import { shortName } from '@sandbridge/core/util/text'
 import { Deliveries, ofResponse, type ServerParts } from '@sandbridge/core/serve/mcp'
 import { ClientGroup, ClientGroups } from './client-groups.ts'
 import { createFindClient } from './access/find-client.ts'
@@ -153,7 +154,8 @@ export async function serveHttp(
       if (guard.isAddressed(request, response)) answerOAuthPath(response, settings.oauthIssuers)
       return
     }
-    if (path !== PATH) return refuse(response, 404, `The address ends in ${PATH}`)
+    if (path !== PATH)
+      return refuse(response, 404, `Nothing is at ${shortName(path) || '/'}: the path is ${PATH}, also behind a proxy`)
     const client = await guard.letIn(request, response)
     if (!client) return
     const group = groups.of(client)

@@ -19,6 +19,15 @@ it.each([
   )
 })
 
+it.each([
+  ['0 0 32 * *', 32],
+  ['0 0 0 * *', 0],
+  ['0 0 1 13 *', 13],
+  ['0 0 * * 8', 8],
+])('a number that is wrong is quoted as written: %s', (when, number) => {
+  expect(() => nextTime(when, 'UTC', NOW)).toThrow(new RegExp(`Invalid value for \\w+: ${number}$`))
+})
+
 it('a schedule is in the zone of its user, and one that never comes is refused', () => {
   expect(nextTime('0 8 * * mon', 'Europe/Berlin', NOW).toISOString()).toBe('2026-11-30T07:00:00.000Z')
   expect(() => nextTime('0 0 30 2 *', 'UTC', NOW)).toThrow('never comes')

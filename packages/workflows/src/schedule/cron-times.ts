@@ -66,6 +66,8 @@ function read(when: string): Cron {
   } catch (error) {
     const why = messageOf(error)
       .replace(/^CronPattern: /, '')
+      // The library counts days and months from 0.
+      .replace(/(for (?:day|month): )(-?\d+)/, (_, what: string, number: string) => `${what}${Number(number) + 1}`)
       .slice(0, 200)
     throw new BridgeError('TOOL_ARGUMENTS_INVALID', `'${when.slice(0, 80)}' is not a time for a schedule: ${why}`, {
       hint: 'For example: "0 8 * * 1" for Mondays at eight.',
