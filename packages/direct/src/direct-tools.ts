@@ -1,6 +1,6 @@
 // The tools of servers under names that a client can list and call.
 import type { Tool } from '@modelcontextprotocol/server'
-import { type Catalog, type CatalogTool, pythonLiteral } from '@sandbridge/core/calls/catalog'
+import { type Catalog, type CatalogTool, flattened, pythonLiteral } from '@sandbridge/core/calls/catalog'
 import type { Ability } from '@sandbridge/core/calls'
 import type { ServerDefinition } from '@sandbridge/core/config/entries'
 import { BridgeError } from '@sandbridge/core/errors.ts'
@@ -183,7 +183,8 @@ function callOf(tool: CatalogTool, name: string, given: Record<string, unknown>)
   const { parameters, closed } = tool.signature
   const properties = Object.fromEntries(parameters.map(({ trueName, schema }) => [trueName, fieldsOf(schema)]))
   const required = parameters.filter((one) => one.required).map(({ trueName }) => trueName)
-  const { args, note } = readArguments(given, { name, properties, required, isOpen: !closed })
+  const resolve = (schema: unknown) => flattened(schema, tool.inputSchema)
+  const { args, note } = readArguments(given, { name, properties, required, isOpen: !closed, resolve })
   const named = Object.keys(args).length === 0 ? '' : `**${pythonLiteral(args, MAX_CODE) ?? '{…}'}`
   return {
     method: 'call_tool',

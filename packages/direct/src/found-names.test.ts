@@ -6,7 +6,13 @@ import { foundTools } from './search-tools.ts'
 function toolsOf(tools: Record<string, string[]>): DirectTools {
   const shownNow = (server: string) => {
     if (tools[server]!.length === 0) throw new Error(`${server} is down`)
-    return tools[server]!.map((name) => ({ server, name, alias: name, signature: { parameters: [] }, inputSchema: {} }))
+    return tools[server]!.map((name) => ({
+      server,
+      name,
+      alias: name,
+      signature: { parameters: [{ trueName: 'ref', schema: { $ref: '#/$defs/R' }, required: false }] },
+      inputSchema: { $defs: { R: { type: 'object', properties: { k: { type: 'integer' } } } } },
+    }))
   }
   const catalog = {
     of: (server: string) => ({ tools: tools[server]!.length === 0 ? undefined : shownNow(server) }),
@@ -56,6 +62,12 @@ it('a call keeps its name when the tool that looked alike is gone', async () => 
   all.hub__mine = ['put']
   expect(await foundName(tools, 'hub', 'mine__get')).toBe('hub__mine__get')
   expect(tools.call(found, {}).params).toMatchObject({ server: 'hub', tool: 'mine__get' })
+})
+
+it('an argument that its client encoded twice is read by the schema that a reference leads to', async () => {
+  const tools = toolsOf({ hub: ['get'] })
+  await tools.named()
+  expect(tools.call('hub__get', { ref: '{"k": "1"}' }).params).toMatchObject({ kwargs: { ref: { k: 1 } } })
 })
 
 it('only servers that may have a tool are asked for it, and one that fails says why', async () => {

@@ -2,7 +2,7 @@
 // package takes only the one header that names both, so each request gets it, and the response the form that is read.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { unmarked, unmarkedBytes } from '@sandbridge/core/util/json'
-import { isRecord, parseJson } from '@sandbridge/core/util/json/json.ts'
+import { fieldsOf, isRecord, parseJson } from '@sandbridge/core/util/json/json.ts'
 
 const JSON_TYPE = 'application/json'
 const EVENTS = 'text/event-stream'
@@ -32,7 +32,9 @@ export function acceptedForm(accept: string | undefined): 'events' | 'json' | un
 const OTHER_JSON = /^application\/(?:[\w.-]+\+json|json-?rpc|jsonrequest)\s*(?:;|$)/i
 
 /** Gives a request the headers that the MCP package takes. @param isAccepting it reads responses in both forms */
-export function asPackageTakes(request: IncomingMessage, isAccepting: boolean): void {
+export function asPackageTakes(request: IncomingMessage, isAccepting: boolean, message: unknown): void {
+  // A handshake agrees on the version. The package refuses one whose header has another.
+  if (fieldsOf(message)['method'] === 'initialize') setHeader(request, 'mcp-protocol-version')
   if (isAccepting) setHeader(request, 'accept', JSON_AND_EVENTS)
   const { rawHeaders, headers } = request
   const count = rawHeaders.filter((name, at) => at % 2 === 0 && /^content-type$/i.test(name)).length
@@ -41,11 +43,11 @@ export function asPackageTakes(request: IncomingMessage, isAccepting: boolean): 
   if (OTHER_JSON.test(headers['content-type'] ?? '')) setHeader(request, 'content-type', JSON_TYPE)
 }
 
-function setHeader(request: IncomingMessage, name: 'accept' | 'content-type', value: string): void {
+function setHeader(request: IncomingMessage, name: string, value?: string): void {
   request.headers[name] = value
   const { rawHeaders } = request
   const kept = rawHeaders.filter((_, at) => rawHeaders[at - (at % 2)]!.toLowerCase() !== name)
-  request.rawHeaders = [...kept, name, value]
+  request.rawHeaders = value === undefined ? kept : [...kept, name, value]
 }
 
 /** Writes the responses of a stream of events as JSON when the stream ends; all other content as it is. */

@@ -106,6 +106,15 @@ describe('the messages in a body', () => {
     },
   )
 
+  it.each(['2099-01-01', '2026-07-28', 'latest'])(
+    'a handshake is answered whatever its header says: %s',
+    async (version) => {
+      const { send } = await serve()
+      const body = INITIALIZE.replace('2025-11-25', version)
+      expect(read((await send({ headers: { 'mcp-protocol-version': version }, body })).body)).toMatchObject(opened)
+    },
+  )
+
   it('an id that is a fraction is refused by its id', async () => {
     const { send } = await serve()
     expect((await send({ body: '{"jsonrpc":"2.0","id":1.5,"method":"ping"}' })).body).toContain('"id":1.5')

@@ -81,9 +81,9 @@ export class ClientGroup {
     const form = acceptedForm(request.headers.accept)
     if (!form) return refuse(response, 406, NOT_ACCEPTABLE)
     const isPost = request.method === 'POST'
-    asPackageTakes(request, form === 'events' || isPost)
     const { messages, refusal } = isPost ? readClientBody(body, this.#onDropped) : {}
     if (refusal) return refuse(response, 400, refusal.error.message, { code: refusal.error.code, id: refusal.id })
+    asPackageTakes(request, form === 'events' || isPost, messages)
     const read = form === 'json' ? withoutQuestions(messages) : messages
     if (form === 'json') answerAsJson(response)
     else writeBigNumbers(response)

@@ -18,6 +18,10 @@ const TOOL = {
     both: { anyOf: [{ type: 'integer' }, { type: 'null' }] },
     unclear: { anyOf: [{ type: 'integer' }, {}] },
     any: {},
+    deep: {
+      type: 'object',
+      properties: { n: { type: 'integer' }, list: { items: { type: 'object' }, type: 'array' } },
+    },
   },
   required: ['title'],
 }
@@ -38,6 +42,8 @@ describe('a text where the schema has another type', () => {
     [{ counts: ['1', 2] }, { counts: [1, 2] }],
     [{ counts: '["1"]' }, { counts: [1] }],
     [{ opts: '{"k": 1}' }, { opts: { k: 1 } }],
+    [{ deep: { n: '4', list: '[{"k": 1}]', x: '5' } }, { deep: { n: 4, list: [{ k: 1 }], x: '5' } }],
+    [{ deep: '{"n": "4", "list": ["{}", "x"]}' }, { deep: { n: 4, list: [{}, 'x'] } }],
     [{ maybe: 'null' }, { maybe: null }],
     [{ maybe: '4' }, { maybe: 4 }],
     [{ both: '4' }, { both: 4 }],
@@ -63,6 +69,7 @@ describe('a text where the schema has another type', () => {
     { any: '[1]' },
     { unclear: '4' },
     { week: [3] },
+    { deep: { n: null, list: '' } },
   ])('stays as it is where it has none, or more than one: %j', (given) => {
     expect(read(given)).toEqual({ args: given })
   })
@@ -77,7 +84,7 @@ it('null is missing for an optional argument, and stays for the check of a requi
 })
 
 it('arguments that a client adds are left out and named, and a misspelt name is an error', () => {
-  const takes = 'week, ratio, flag, tags, names, counts, opts, title, either, maybe, both, unclear and any'
+  const takes = 'week, ratio, flag, tags, names, counts, opts, title, either, maybe, both, unclear, any and deep'
   expect(read({ week: 3, toolCallId: 'c' })).toEqual({
     args: { week: 3 },
     note: `The argument 'toolCallId' was ignored: rep takes ${takes}.`,

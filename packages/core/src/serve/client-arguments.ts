@@ -1,7 +1,7 @@
 // The arguments of a call as its client meant them: clients encode twice, write null for nothing and add fields, and no
 // model can correct that. Where the schema leaves one reading, it is taken; what was left out is said. Pure.
 import { BridgeError } from '../errors.ts'
-import { fieldsOf, isRecord } from '../util/json/json.ts'
+import { fieldsOf, isRecord, itemsOf } from '../util/json/json.ts'
 import { tryParseExact } from '../util/json/parse-exact.ts'
 import { didYouMeanText } from '../util/text/did-you-mean.ts'
 import { listText } from '../util/text/count.ts'
@@ -11,6 +11,7 @@ import { shortName } from '../util/text/server-words.ts'
 interface ArgumentSchema {
   type?: string | readonly string[]
   items?: ArgumentSchema
+  properties?: Readonly<Record<string, ArgumentSchema>>
   anyOf?: readonly ArgumentSchema[]
   oneOf?: readonly ArgumentSchema[]
 }
@@ -22,7 +23,11 @@ export interface CalledTool {
   required?: readonly string[]
   /** Other names mean something to it as well. */
   isOpen?: boolean
+  /** Follows the references of a schema. */
+  resolve?: Resolve
 }
+
+type Resolve = (schema: unknown) => ArgumentSchema
 
 interface ReadArguments {
   args: Record<string, unknown>
@@ -37,13 +42,13 @@ const MAX_NAMED = 3
 /** @throws BridgeError TOOL_ARGUMENTS_INVALID for a misspelt name */
 export function readArguments(
   given: unknown,
-  { name: tool, properties, required = [], isOpen = false }: CalledTool,
+  { name: tool, properties, required = [], isOpen = false, resolve = fieldsOf }: CalledTool,
 ): ReadArguments {
   const args: Record<string, unknown> = {}
   const ignored: string[] = []
   for (const [name, value] of Object.entries(fieldsOf(given))) {
     if (Object.hasOwn(properties, name)) {
-      const read = readArgument(value, properties[name]!)
+      const read = readArgument(value, properties[name], resolve)
       if (read !== undefined || required.includes(name)) args[name] = read === undefined ? value : read
     } else if (isOpen && !ADDED.has(name)) args[name] = value
     else {
@@ -63,25 +68,34 @@ export function readArguments(
 /** All that a value may be; none where that is not certain. */
 function typesOf({ type, anyOf, oneOf }: ArgumentSchema): string[] {
   if (type !== undefined) return [type].flat()
-  const each = (anyOf ?? oneOf ?? []).map(typesOf)
+  const each = itemsOf(anyOf ?? oneOf).map((one) => typesOf(fieldsOf(one)))
   return each.every((types) => types.length > 0) ? each.flat() : []
 }
 
 /** Undefined for nothing. What has no certain reading stays as it is, for the check of the tool to refuse. */
-function readArgument(value: unknown, schema: ArgumentSchema): unknown {
+function readArgument(value: unknown, given: unknown, resolve: Resolve): unknown {
+  const schema = resolve(given)
   const types = typesOf(schema)
   if (value === null) return types.length === 0 || types.includes('null') ? null : undefined
   if (types.length === 0 || types.includes('string')) return value
-  if (Array.isArray(value)) return schema.items ? value.map((item) => readArgument(item, schema.items!) ?? item) : value
-  if (typeof value !== 'string') return value
+  if (typeof value !== 'string') return readInside(value, schema, resolve)
   const text = value.trim()
   if (text === '') return undefined
   if (text === 'null') return types.includes('null') ? null : undefined
   for (const type of types) {
     const read = READ[type]?.(text, schema)
-    if (read !== undefined) return read
+    if (read !== undefined) return readInside(read, schema, resolve)
   }
   return value
+}
+
+/** A list or an object whose parts are read in the same way. */
+function readInside(value: unknown, { items, properties }: ArgumentSchema, resolve: Resolve): unknown {
+  const part = (one: unknown, schema: unknown): unknown => readArgument(one, schema, resolve) ?? one
+  if (Array.isArray(value)) return items ? value.map((item) => part(item, items)) : value
+  if (!isRecord(value) || !isRecord(properties)) return value
+  const known = new Map(Object.entries(properties))
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, part(one, known.get(name))]))
 }
 
 const exact = (value: bigint): number | bigint => (Number.isSafeInteger(Number(value)) ? Number(value) : value)
@@ -95,7 +109,7 @@ const READ: Record<string, (text: string, schema: ArgumentSchema) => unknown> = 
   boolean: (text) => BOOLEANS[text.toLowerCase()],
   array: (text, { items }) => {
     const parsed = tryParseExact(text)
-    if (Array.isArray(parsed)) return items ? parsed.map((item: unknown) => readArgument(item, items) ?? item) : parsed
+    if (Array.isArray(parsed)) return parsed
     // The one item of a list of texts.
     return items?.type === 'string' && !/^[[{"]/.test(text) ? [text] : undefined
   },
