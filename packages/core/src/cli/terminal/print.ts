@@ -36,7 +36,7 @@ export interface Printer {
   printJson: (value: unknown) => void
   /** Prints cells on one line. */
   printLine: (cells: readonly Cell[], gap?: string) => void
-  /** Pads columns to their widest cell. In a terminal, a long last cell continues below itself. */
+  /** Pads columns to their widest cell. In a terminal, a long last cell wraps within its column. */
   printTable: (table: readonly (readonly Cell[])[], options?: TableOptions) => void
   /** Prints a summary of a list, or the next step, only in a terminal. */
   printSummary: (text: string) => void
