@@ -17,7 +17,12 @@ const TERMINATE_MS = 1000
 /** How long an event that seems to answer a request may be followed by a better answer. */
 const ANSWER_MS = 500
 
+/** After so many streams that ended soon and without an event, the server has none: it is asked for no more. */
+const MAX_EMPTY_STREAMS = 5
+const SOON_MS = 1000
+
 const ACCEPTED = new Response(null, { status: 202 })
+const NO_STREAM = new Response(null, { status: 405 })
 
 /** Requests that find out the era: the client package judges how they fail. */
 const HANDSHAKES = new Set<string | undefined>(['initialize', 'server/discover'])
@@ -31,22 +36,37 @@ export function dialRemote(server: RemoteServer, via: 'http' | 'sse', options: R
   let transport: Transport | undefined
   /** Set once the server has refused to open a stream for its own messages. */
   let hasNoStream = false
+  let emptyStreams = 0
   const onDropped = (what: string): void => transport?.onerror?.(new DroppedError(what))
   const http = createHttpFetch({
     allowLinkLocal: options.allowLinkLocal,
     env: options.env,
     onTrouble: (error) => (trouble = error),
-    readEvents: (lines, init) =>
-      readEvents(lines, {
+    readEvents: (lines, init) => {
+      const events = readEvents(lines, {
         open: init.method === 'POST' ? exchangeOf(requests, init, false) : requests,
         onDropped,
         onDoubtful: (message) => void setTimeout(answer, ANSWER_MS, message).unref(),
-      }),
+      })
+      return listens(init) ? counted(events) : events
+    },
     // The event source would reconnect by itself, to a server that no longer knows the session.
     ...(via === 'sse' && { onEventsEnd: () => void transport?.close() }),
   })
   const answer = (message: Parameters<NonNullable<Transport['onmessage']>>[0]): void => {
     if ('id' in message && requests.methodOf(message.id) !== undefined) transport?.onmessage?.(message)
+  }
+  /** Whether a request is for the stream of the server's own messages. */
+  const listens = (init: RequestInit | undefined): boolean =>
+    via === 'http' && init?.method === 'GET' && !new Headers(init.headers).has('last-event-id')
+  async function* counted(events: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    const soon = performance.now() + SOON_MS
+    let hasData = false
+    for await (const event of events) {
+      hasData ||= event.includes('data:')
+      yield event
+    }
+    emptyStreams = hasData || performance.now() > soon ? 0 : emptyStreams + 1
   }
   /** A response of the server itself, which the client package can read. @throws what it fails the request with */
   const read = async (response: Response, init: RequestInit | undefined): Promise<Response> => {
@@ -59,9 +79,11 @@ export function dialRemote(server: RemoteServer, via: 'http' | 'sse', options: R
     if (status < 400 && (!ok || isEvents || init?.method !== 'POST')) {
       if (isEvents || init?.method === 'POST') return response
       const page = webPageFailure(response, '')
-      if (!page) return response
+      const isOther = ok && listens(init)
+      if (!page && !isOther) return response
       await response.body?.cancel()
-      throw page
+      if (page) throw page
+      return NO_STREAM.clone()
     }
     const text = await textOf(response)
     const isSse = ok && via === 'sse'
@@ -99,6 +121,7 @@ export function dialRemote(server: RemoteServer, via: 'http' | 'sse', options: R
   const init = {
     requestInit: { headers: server.headers },
     fetch: async (input: string | URL, requestInit?: RequestInit) => {
+      if (emptyStreams >= MAX_EMPTY_STREAMS && listens(requestInit)) return NO_STREAM.clone()
       const response = await send(input, requestInit).catch((error: unknown) => {
         if (isNotification(requestInit)) return ACCEPTED.clone()
         refusal = error

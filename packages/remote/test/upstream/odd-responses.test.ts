@@ -231,6 +231,22 @@ it('a call that is accepted without a reply fails at once where the server has n
   })
 })
 
+it.each([
+  ['ends at once', EVENTS, 'retry: 1\n\n'],
+  ['is no stream', JSON_TYPE, '{"status":"ok"}'],
+])('a stream of the server’s own messages that %s is not opened for ever', async (_what, headers, body) => {
+  const server = await rawRemote(undefined, (request, response) => {
+    if (request.method === 'GET') response.writeHead(200, headers).end(body)
+    return request.method === 'GET'
+  })
+  expect(textOf(await call(open([remote('r', server.url)])))).toBe('x')
+  const count = () => server.received.filter(({ method }) => method === 'GET').length
+  const most = headers === EVENTS ? 5 : 1
+  await expect.poll(count).toBe(most)
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  expect(count()).toBe(most)
+})
+
 it('a reply in an event without an end is read while the stream stays open', async () => {
   const server = await rawRemote(({ id, response }) => {
     response.writeHead(200, EVENTS)

@@ -165,6 +165,11 @@ function toResult(
       )
     return { ...given, isError: meant ?? false }
   }
+  if (method === 'tools/call' && given.isError === undefined && Array.isArray(given.content)) {
+    const content: unknown[] = given.content
+    if (content.some(isErrorBlock))
+      return { ...given, isError: true, content: content.map((one) => (isErrorBlock(one) ? asText(one) : one)) }
+  }
   if (method === 'initialize') return initializeResult(given, onDropped)
   if (method === 'server/discover') return discoverResult(given, onDropped)
   return given
@@ -189,6 +194,15 @@ function inObject(result: unknown, method = ''): Record<string, unknown> | undef
   return typeof result === 'string' && method === 'tools/call'
     ? { content: [{ type: 'text', text: result }] }
     : undefined
+}
+
+/** Some frameworks mark no result as an error, but a block of it. */
+function isErrorBlock(block: unknown): block is Record<string, unknown> {
+  return isRecord(block) && block.type === 'error'
+}
+
+function asText({ type: _, ...rest }: Record<string, unknown>): object {
+  return { type: 'text', text: typeof rest.text === 'string' ? rest.text : readable(rest, MAX_ERROR_CHARS) }
 }
 
 const OF_CALLS = ['content', 'structuredContent', 'task', 'resultType']

@@ -106,6 +106,15 @@ describe('a reply whose meaning is certain', () => {
       expect(result(other)).toEqual({ ...reply, result: other })
   })
 
+  it('the reader takes a result with a block that is an error for one', () => {
+    const answer = (...content: object[]) => read(JSON.stringify({ ...reply, result: { content } })).messages[0]
+    for (const more of [{ text: 'disk full' }, { message: 'disk full' }])
+      expect(answer({ type: 'error', ...more }, { type: 'audio' })).toEqual({
+        ...reply,
+        result: { isError: true, content: [{ type: 'text', text: 'disk full' }, { type: 'audio' }] },
+      })
+  })
+
   it('the reader takes a result that is encoded twice', () => {
     const line = JSON.stringify({ ...reply, result: '{"tools":[]}' })
     expect(read(line, open({ 5: 'tools/list' })).messages).toEqual([{ ...reply, result: { tools: [] } }])
