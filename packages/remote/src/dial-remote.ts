@@ -11,6 +11,7 @@ import { exchangeOf, isNotification, readBody, sentIn, textOf, whyNoMessage } fr
 import { failureOf, refusalOf, webPageFailure } from './remote-failure.ts'
 import { remoteErrors } from './remote-errors.ts'
 import { withTimeout } from '@sandbridge/core/util/async'
+import { namesSession } from '@sandbridge/core/upstream/failures'
 
 /** Timeout of the request that ends the session at the server. */
 const TERMINATE_MS = 1000
@@ -113,9 +114,15 @@ export function dialRemote(server: RemoteServer, via: 'http' | 'sse', options: R
   }
   const noted: FetchLike = async (input, requestInit) => {
     const response = await http.fetch(input, requestInit)
+    if (response.status !== 401 || !sentIn(requestInit)) return response
     // Whoever authorizes requests does not pass it on.
-    if (response.status === 401 && sentIn(requestInit)) unauthorized = await textOf(response.clone())
-    return response
+    unauthorized = await textOf(response.clone())
+    // A new session tells whether it was the session that the server did not know.
+    const isOfSession =
+      new Headers(requestInit?.headers).has('mcp-session-id') &&
+      !response.headers.has('www-authenticate') &&
+      namesSession(new Error(unauthorized))
+    return isOfSession ? new Response(unauthorized, { status: 404 }) : response
   }
   const send = options.auth?.through(noted) ?? noted
   const init = {

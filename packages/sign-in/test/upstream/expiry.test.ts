@@ -2,7 +2,8 @@
 import { describe, expect, it } from 'vitest'
 import type { Oddity } from '@sandbridge/core/test/upstream/authorization-server.ts'
 import { textOf } from '@sandbridge/core/test/upstream/support.ts'
-import { echo } from './oauth-login.ts'
+import { rawRemote } from '@sandbridge/remote/test/upstream/remote-server.ts'
+import { bridge, echo, tokenFile } from './oauth-login.ts'
 import { changed, site } from './odd-site.ts'
 
 it('a token is refreshed before it expires, and sent as it is where it does not expire or nothing refreshes it', async () => {
@@ -18,6 +19,19 @@ it('a token is refreshed before it expires, and sent as it is where it does not 
     expect(textOf(await echo(connect()))).toBe('hi')
     expect(server.counts.refresh).toBe(refreshCount)
   }
+})
+
+it('a server that calls an unknown session unauthorized gets a new session, and asks for no sign-in', async () => {
+  const server = await rawRemote(undefined, (request, response) => {
+    const session = request.headers['mcp-session-id']
+    if (request.method !== 'POST' || typeof session !== 'string' || server.sessions.has(session)) return false
+    response.writeHead(401).end('session expired')
+    return true
+  })
+  const upstreams = bridge(server, await tokenFile())
+  expect(textOf(await echo(upstreams))).toBe('hi')
+  server.sessions.clear()
+  expect(textOf(await echo(upstreams))).toBe('hi')
 })
 
 describe('a token that expires while its authorization server is away', () => {

@@ -33,7 +33,7 @@ export function logIn(server: Protected, file: string, changes: Partial<LoginOpt
   })
 }
 
-export const bridge = (server: Protected, file: string) =>
+export const bridge = (server: Pick<Protected, 'url'>, file: string) =>
   open([remote('r', server.url)], { tokenStore: createTokenStore(fileStore(dirname(file))) })
 
 export const echo = (upstreams: ReturnType<typeof open>) => upstreams.callTool('r', 'echo', { text: 'hi' })
