@@ -26,6 +26,7 @@ import { createTokenStore, type TokenStore } from '../upstream/auth/token-store.
 import { UpstreamSet, type UpstreamJail, type Upstreams, type UpstreamsOptions } from '../upstream/upstream-set.ts'
 import type { UpstreamTool } from '../upstream/upstream.ts'
 import { CLIENT_INFO } from '../util/version.ts'
+import { SIGN_IN_MS } from '../upstream/auth/own-credentials.ts'
 import { remote } from '../upstream/remote-part.ts'
 import { systemKeychain } from '../upstream/auth/keychain.ts'
 import { createVault, type Vault, WITHOUT_KEY } from '../upstream/auth/vault.ts'
@@ -178,4 +179,23 @@ export function signInVault({ signInKey: key, storage }: KeySettings, log: Log):
   if (key === 'none') return undefined
   const keychain = systemKeychain({ platform: process.platform, env: processContext().env })
   return keychain && createVault(keychain, log)
+}
+
+/**
+ * Resolves once the page is known. An event reports how the sign-in ended.
+ * @returns the page of the authorization server
+ * @throws BridgeError when the server needs no sign-in, or what `signIn` throws before it has a page
+ */
+export function beginSignIn({ upstreams, catalog }: ConnectedServers, server: string): Promise<URL> {
+  const notNeeded = () =>
+    new BridgeError('TOOL_ARGUMENTS_INVALID', `Server '${server}' needs no sign-in, or has one`, { hint: '' })
+  if (!upstreams.canSignIn(server)) throw notNeeded()
+  return new Promise((resolve, reject) => {
+    const showPage = (page: URL): Promise<void> => Promise.resolve(resolve(page))
+    upstreams
+      .signIn(server, { showPage, signal: AbortSignal.timeout(SIGN_IN_MS) })
+      .then(() => catalog.index([server]))
+      // No effect if the promise already resolved with a page.
+      .then(() => reject(notNeeded()), reject)
+  })
 }

@@ -1,7 +1,6 @@
 // What packages use of bridge.
-export { beginSignIn } from './begin-sign-in.ts'
 export type { RunCellRequest, RunOrigin } from './cell.ts'
-export { signInVault } from './connect-servers.ts'
+export { beginSignIn, signInVault } from './connect-servers.ts'
 export type { DirectCall } from './direct-call.ts'
 export { OpenTenant } from './open-tenant.ts'
 export type { ServerSet } from './server-set.ts'

@@ -1,8 +1,13 @@
 // What packages use of config.
 export { type ConfigFileSystem, type FileText, nodeFileSystem, readFileOrLink, readFileText } from './config-file.ts'
 export { discoverServers, hostPaths } from './discover.ts'
-export { type ClientFile, clientFileText, otherClientFiles, otherClientsNote } from './notes/other-clients.ts'
-export { unreadFiles } from './notes/unread-files.ts'
+export {
+  type ClientFile,
+  clientFileText,
+  otherClientFiles,
+  otherClientsNote,
+  unreadFiles,
+} from './notes/other-clients.ts'
 export { PermissionFiles } from './permission-files.ts'
 export { areUnchanged, look } from './places-seen.ts'
 export { type Profile, PROFILE_NAME, Profiles } from './profiles.ts'

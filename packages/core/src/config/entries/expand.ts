@@ -9,7 +9,7 @@ import { decodeText } from '../../util/bytes/decode-text.ts'
 import { mergedEnvironment } from '../../util/process/environment.ts'
 import { isPlainPlace } from '../secrets/secret-arguments.ts'
 import { isHttpUrl } from '../../util/net/loopback.ts'
-import { inputVariable } from './inputs.ts'
+import { inputVariable } from './input-answers.ts'
 import { fillPlaceholders, type Placeholder } from './placeholders.ts'
 import type {
   ClientCredentials,

@@ -2,7 +2,7 @@
 export type { ServerEntry } from './client-fields.ts'
 export { areHeaders, expandTransport } from './expand.ts'
 export type { AskInput } from './input-answers.ts'
-export { inputVariable } from './inputs.ts'
+export { inputVariable } from './input-answers.ts'
 export { NETWORK_VARIABLES, passedEnvironment } from './passed-variables.ts'
 export { placeholdersIn, type PlaceholderSyntax, translate } from './placeholders.ts'
 export { programName, runnerOf, runnerTarget } from './runner-words.ts'

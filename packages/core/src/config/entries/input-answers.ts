@@ -1,6 +1,6 @@
 // The user's answers for inputs, kept in memory for the life of this process. Each is asked for once, one at a time.
 import { BridgeError } from '../../errors.ts'
-import { inputVariable, missingInputs } from './inputs.ts'
+import { inputReferences } from './placeholders.ts'
 import type { ServerDefinition, ServerInput } from './server-definition.ts'
 
 /** Asks the user. Undefined when the user does not answer. */
@@ -55,4 +55,18 @@ function notAskable(server: string, id: string): BridgeError {
     `${server}: the input "${id}" is the result of a command inside VS Code, which the bridge cannot run.`,
     { hint: `Set the environment variable ${inputVariable(id)}.` },
   )
+}
+
+export function inputVariable(id: string): string {
+  return `MCP_INPUT_${id.toUpperCase().replaceAll(/\W/g, '_')}`
+}
+
+/** The inputs that must be asked for before the server can start. An input without a description counts as a secret. */
+export function missingInputs(
+  { transport, inputs = [] }: ServerDefinition,
+  env: Record<string, string | undefined>,
+): ServerInput[] {
+  const ids = inputReferences(transport).flatMap(({ name, standard }) => (standard === undefined ? [name] : []))
+  const missing = [...new Set(ids)].filter((id) => env[inputVariable(id)] === undefined)
+  return missing.map((id) => inputs.find((input) => input.id === id) ?? { id, type: 'promptString', password: true })
 }

@@ -1,8 +1,9 @@
-// Tells which servers come from files of other MCP clients: cells can call them, though the user did not add them here.
+// Tells which servers come from files of other MCP clients, which the user did not add here, and of unreadable files:
+// else their servers would seem not to be configured.
 import { firstOf } from '../../util/text/count.ts'
 import { visibleInline } from '../../util/text/visible.ts'
 import { OWN_SOURCES } from '../readers/own-places.ts'
-import type { ServerDefinition } from '../entries/server-definition.ts'
+import type { ServerDefinition, SkippedEntry } from '../entries/server-definition.ts'
 
 const MAX_NAMES = 5
 
@@ -38,4 +39,11 @@ export function otherClientsNote(files: readonly ClientFile[]): string[] {
 /** `cursor (/home/ann/.cursor/mcp.json): github, jira` */
 export function clientFileText({ client, file, names }: ClientFile): string {
   return `${client} (${visibleInline(file)}): ${firstOf(names, MAX_NAMES)}`
+}
+
+/** Two sentences for each file: its path, the line and column where they are known, the cause, and what to do. */
+export function unreadFiles(skipped: readonly SkippedEntry[]): string[] {
+  return skipped
+    .filter(({ kind }) => kind === 'unread')
+    .map(({ file, reason }) => `${visibleInline(file)} ${reason}. Its servers are left out until it is corrected.`)
 }

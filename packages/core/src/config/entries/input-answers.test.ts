@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { InputAnswers } from './input-answers.ts'
-import { missingInputs } from './inputs.ts'
+import { InputAnswers, missingInputs } from './input-answers.ts'
 import type { ServerDefinition, ServerInput } from './server-definition.ts'
 import { toServerBody } from './server-entry.ts'
 
