@@ -137,7 +137,7 @@ class CapturedIO:
 
 
 class capture_output:
-    """As that of IPython.utils.capture, and for `%%capture`, until `stop`."""
+    """As that of IPython.utils.capture, and for `%%capture`."""
 
     def __init__(self, stdout: bool = True, stderr: bool = True, display: bool = True) -> None:
         self._kinds = stdout, stderr, display

@@ -49,7 +49,6 @@ class Magic(NamedTuple):
     source: str
     note: str = ""
     takes_rest: bool = False  # it stands for the lines after it, too
-    at_end: str = ""  # a line after the last one
 
 
 def translated(line: str, rest: Sequence[str], is_first: bool, is_last: bool) -> Magic | str | None:
@@ -100,9 +99,9 @@ def _magic(indent: str, is_cell: bool, name: str, words: str, rest: Sequence[str
     if is_cell and name.lower() in _SHOWN:
         return Magic(f"{NAME}.show({name.lower()!r}, {body!r})", takes_rest=True)
     if is_cell and name == "capture":
-        target = next((word for word in words.split() if word.isidentifier()), "_")
+        target = next((word for word in words.split() if word.isidentifier()), "")
         kinds = ", ".join(str(f"--no-{kind}" not in words) for kind in ("stdout", "stderr", "display"))
-        return Magic(f"{NAME}.capture({target!r}, {kinds})", at_end=f"{NAME}.stop()")
+        return Magic(f"{NAME}.capture({target!r}, {kinds})")
     if not is_cell and (made := _LINES.get(name)):
         return Magic(indent + made.format(repr(words)))
     if not is_cell and name == "run" and (found := re.match(r"(-i\s+)?(\S+\.py)\b(.*)$", words)):

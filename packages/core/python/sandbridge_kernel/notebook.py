@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import os
 import re
 import sys
@@ -44,11 +45,8 @@ def _used() -> tuple[float, float]:
 
 
 def stop() -> None:
-    """Print the time since `start`, if it was called, and end `capture`."""
-    global _started, _capturing
-    if _capturing is not None:
-        _capturing.__exit__()
-        _capturing = None
+    """Print the time since `start`, if it was called."""
+    global _started
     if _started is None:
         return
     wall, (user, system) = time.perf_counter() - _started[2], _used()
@@ -60,10 +58,21 @@ def stop() -> None:
 
 
 def capture(target: str, *kinds: bool) -> None:
-    """`%%capture`: until `stop`, or the end of the cell."""
+    """`%%capture`: until the end of the cell."""
     global _capturing
     _capturing = ipython.capture_output(*kinds)
-    sys._getframe(1).f_globals[target] = _capturing.__enter__()  # noqa: SLF001
+    made = _capturing.__enter__()
+    if target:
+        sys._getframe(1).f_globals[target] = made  # noqa: SLF001
+
+
+def end() -> None:
+    """Of the cell."""
+    global _capturing
+    stop()
+    if _capturing is not None:
+        _capturing.__exit__()
+        _capturing = None
 
 
 def who(kinds: str, frame: FrameType | None = None) -> list[str]:
@@ -125,6 +134,7 @@ def shell(command: str, captured: bool = False) -> list[str] | None:
     if captured or isinstance(sys.stdout, StringIO):  # both in order, as on a terminal
         kept = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
     done = subprocess.run(command, shell=True, executable=bash, text=True, **kept)  # type: ignore[call-overload]
+    vars(builtins)["_exit_code"] = done.returncode
     if captured:
         return Lines(done.stdout.splitlines())
     print(done.stdout or "", end="")

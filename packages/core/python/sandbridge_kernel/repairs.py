@@ -109,7 +109,7 @@ def _translated_lines(text: str) -> Reading | str | None:
     if not re.search(r"^[ \t]*(?:[%!?]|\w+ *= *[%!]|[a-z3-]+[ \t]+[^\s=(])|\?[ \t]*$", text, re.M):
         return None
     outside = _code_mask(text)
-    lines, notes, at, joined, at_end = [], [], 0, 0, []
+    lines, notes, at, joined, is_first = [], [], 0, 0, True
     source = text.split("\n")
     for index, line in enumerate(source):
         begins = outside[at] if at < len(outside) else True
@@ -123,8 +123,8 @@ def _translated_lines(text: str) -> Reading | str | None:
             line = line[:-1] + source[index + joined]
         rest = source[index + joined + 1 :]
         is_last = not any(one.strip() and not one.lstrip().startswith("#") for one in rest)
-        is_first = not any(one.strip() for one in source[:index])
         made = translated(line, rest, is_first, is_last) if begins else None
+        is_first = is_first and (not line.strip() or line.startswith("%%"))
         if isinstance(made, str):
             return made
         if made is None:
@@ -132,10 +132,9 @@ def _translated_lines(text: str) -> Reading | str | None:
             continue
         lines.append(made.source)
         notes += [made.note] if made.note else []
-        at_end += [made.at_end] if made.at_end else []
         if made.takes_rest:
             break
-    return Reading("\n".join(lines + at_end), list(dict.fromkeys(notes)))
+    return Reading("\n".join(lines), list(dict.fromkeys(notes)))
 
 
 def _code_mask(text: str, escaped_newlines: bool = False) -> list[bool]:

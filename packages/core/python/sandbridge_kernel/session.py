@@ -104,6 +104,8 @@ class Session:
                     if language == "python"
                     else self._other_outcome(language, number, source)
                 )
+                if notebook := sys.modules.get(f"{__package__}.notebook"):
+                    notebook.end()
                 if outcome["status"] == "error":
                     self._display.figures_of_failed()
                 if (failed := outcome.get("error")) and (told := of_stderr(self._output.end_of_stderr())):
@@ -150,8 +152,6 @@ class Session:
                     value = self._context.run(cell.run_sync, body, last, self.namespace)
             finally:
                 kept_modules.restore()
-                if notebook := sys.modules.get(f"{__package__}.notebook"):
-                    notebook.stop()
             is_hidden = value is not None and self._compiler.is_silent
             if is_hidden:
                 value = None
@@ -162,6 +162,9 @@ class Session:
             if is_hidden and not self._has_told and not self._output.has_shown and not self._output.parts:
                 self._has_told = True
                 self._read_notes.append("The value of the last line is not shown, because `;` stands after it.")
+            if shown is not None and self._display.captured is not None:
+                self._display.show(shown)
+                shown = None
             return {"status": "ok"} if shown is None else {"status": "ok", "value": shown}
         except SystemExit as error:
             return {"status": "ok"} if error.code in (None, 0) else _failure("error", error)

@@ -146,7 +146,7 @@ describe('a cell in another dress', () => {
     ['one = [1]\n%whos', /^Variable   Type   Data\/Info\nname       str    py\none        list   n=1\n$/],
     ['%who_ls', /^\['name'\]$/],
     ['!echo one \\\n  two\nprint(3)', /^one two\n3\n$/],
-    ['lines = !echo a; echo b >&2\nlines', /^\['a', 'b'\]$/],
+    ['lines = !echo a; echo b >&2; exit 4\nlines, _exit_code', /^\(\['a', 'b'\], 4\)$/],
     ['%env LANG', /^'C.UTF-8'$/],
     ['%env', /'LANG': 'C.UTF-8'/],
     ['len?', /built-in function len/],
@@ -222,6 +222,8 @@ describe('a cell in another dress', () => {
     )
     const again = await kernel.run('made.show()')
     expect([again.stdout, again.stderr, shown(again.frames).length]).toEqual(['a\nb\n', 'e\n', 1])
+    expect(await kernel.run('%%capture seen\n%%time\n%time 6\n7')).not.toHaveProperty('value')
+    expect(await kernel.value('seen.stdout[:4], seen.outputs[0].data')).toBe("('CPU ', {'text/plain': '7'})")
     await kernel.run('%%capture\nprint("lost")\n1 / 0')
     expect((await kernel.run('print("seen")')).stdout).toBe('seen\n')
     const part =
