@@ -152,6 +152,19 @@ describe('a request', () => {
     expect(dropped).toEqual(['the progress token, which is an object, of ping', '`sender` beside the params of ping'])
   })
 
+  it('a request may have an id of any length', () => {
+    const long = { ...PING, id: 'x'.repeat(5_000) }
+    expect(message(long).message).toBe(long)
+  })
+
+  it('a cancellation counts whatever its reason is, and a client of the newer era may name no abilities', () => {
+    const cancelled = { ...NOTE, method: 'notifications/cancelled', params: { requestId: 1, reason: { a: 1 } } }
+    expect(message(cancelled).message).toMatchObject({ params: { requestId: 1, reason: '{"a":1}' } })
+    const _meta = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28' }
+    const meant = { params: { _meta: { ..._meta, 'io.modelcontextprotocol/clientCapabilities': {} } } }
+    expect(message({ ...PING, params: { _meta } }).message).toMatchObject(meant)
+  })
+
   it('a notification may have the id null', () => {
     expect(message({ ...NOTE, id: null })).toEqual({ message: NOTE, dropped: [] })
   })

@@ -14,7 +14,9 @@ const NEWEST_WITH_HANDSHAKE = '2025-11-25'
 const ANY_VALUE = new Set(['data'])
 /** Params whose own fields are optional. */
 const OPTIONAL_INSIDE = new Set(['task', 'ref', 'context', 'modelPreferences'])
+const CANCELLED = 'notifications/cancelled'
 /** How a client of the newer era states in each request what it states elsewhere in the handshake. */
+const PROTOCOL_VERSION = 'io.modelcontextprotocol/protocolVersion'
 const CLIENT_INFO = 'io.modelcontextprotocol/clientInfo'
 const CLIENT_CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities'
 
@@ -47,6 +49,7 @@ function readParam(method: string, name: string, value: unknown, say: OnDropped)
     return undefined
   }
   if (name === 'requestId') return markBigInts(value)
+  if (method === CANCELLED && name === 'reason' && typeof value !== 'string') return exactJson(value)
   if (name === 'arguments') return method === 'prompts/get' ? toTexts(toArguments(value)) : toArguments(value)
   return OPTIONAL_INSIDE.has(name) && isRecord(value) ? withoutNulls(value) : value
 }
@@ -82,7 +85,8 @@ function toMeta(value: unknown, say: OnDropped): Fields | undefined {
     changes.push(['progressToken', undefined])
   }
   if (info !== undefined) changes.push([CLIENT_INFO, implementation(info)])
-  if (CLIENT_CAPABILITIES in value) changes.push([CLIENT_CAPABILITIES, capabilitiesOf(capabilities, say)])
+  if (CLIENT_CAPABILITIES in value || PROTOCOL_VERSION in value)
+    changes.push([CLIENT_CAPABILITIES, capabilitiesOf(capabilities, say)])
   return changes.length === 0 ? meta : changed(meta, changes)
 }
 
