@@ -25,4 +25,5 @@ it('a Python without a part that the kernel needs is explained by that part, not
     "it lacks a part of the standard library that the kernel needs (ModuleNotFoundError: No module named '_ctypes')",
   )
   expect(whyNoKernel('Killed')).toBe('Killed')
+  expect(whyNoKernel('')).toBe('it said nothing')
 })

@@ -143,7 +143,8 @@ export function checkMemoryLimit({ memoryBytes }: SandboxLimits): void {
 /** Says why a Python ended before it was a kernel: a missing part of it before the traceback that names it. */
 export function whyNoKernel(stderr: string): string {
   const [missing] = /^(?:ModuleNotFoundError|ImportError): .+$/m.exec(stderr) ?? []
-  return missing === undefined ? stderr : `it lacks a part of the standard library that the kernel needs (${missing})`
+  if (missing !== undefined) return `it lacks a part of the standard library that the kernel needs (${missing})`
+  return stderr || 'it said nothing'
 }
 
 /** Explains the exit of a native sandbox. Special codes come only from its first process, never from a cell. */

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import type { Candidate } from '../provider.ts'
 import { readSettings } from '../../config/settings/settings.ts'
 import { SILENT } from '../../util/log.ts'
-import { findProvider, firstUsable, probeProviders } from './detect.ts'
+import { findProvider, firstUsable, probeProviders, whyNot } from './detect.ts'
 
 const yes = (name: Candidate['name']) => Promise.resolve({ name, usable: true, verdict: 'works' })
 const no = (name: Candidate['name']) => Promise.resolve({ name, usable: false, verdict: 'is missing' })
@@ -102,4 +102,14 @@ it('the verdict on the embedded sandbox says whether bubblewrap is its outer wal
   expect(pyodide!.verdict).toMatch(
     bubblewrap!.usable ? /bubblewrap is its outer wall/ : /bubblewrap is its outer wall|outer wall.*: .*bubblewrap/,
   )
+})
+
+it('a sandbox whose Python failed is passed over for the error, not for the way to it', () => {
+  const way = '  File "/sandbridge/loop.py", line 109, in __init__\n    super().__init__()\n'.repeat(20)
+  const error = 'PermissionError: [Errno 1] Operation not permitted'
+  const trace = `Traceback (most recent call last):\n${way}${error}\n`
+  expect(whyNot('bubblewrap', new Error(`Python in bubblewrap did not start: ${trace}`))).toBe(
+    `Python in bubblewrap did not start: ${error}`,
+  )
+  expect(whyNot('podman', new Error(`errupts, channel\n${way}${error}`))).toBe(`podman: ${error}`)
 })

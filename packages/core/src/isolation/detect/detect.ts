@@ -6,7 +6,7 @@ import { BridgeError, messageOf } from '../../errors.ts'
 import type { Settings } from '../../config/settings/settings.ts'
 import type { Log } from '../../util/log.ts'
 import { shortFolder } from '../../util/net/unix-socket.ts'
-import { oneLine } from '../../util/text/server-words.ts'
+import { lastLine, oneLine } from '../../util/text/server-words.ts'
 import { bubblewrap } from './bubblewrap-part.ts'
 import { containers, type EngineName } from './container-part.ts'
 import { DEFAULT_IMAGE, isImagePath } from '../image-name.ts'
@@ -111,11 +111,16 @@ export function probeProviders(
 
 /** Why it starts no sandbox, in words that name it: one sentence without a period. */
 export function whyNot(name: ProviderName, error: unknown): string {
-  const text = oneLine(messageOf(error).replace(/^The sandbox did not start: /, ''), MAX_REASON_CHARS).replace(
-    /\.$/,
-    '',
-  )
+  const said = errorOf(messageOf(error).replace(/^The sandbox did not start: /, ''))
+  const text = oneLine(said, MAX_REASON_CHARS).replace(/\.$/, '')
   return text.includes(name) ? text : `${name}: ${text}`
+}
+
+/** A traceback, or the end of one, is told by its error, which is its last line: the rest would take its place. */
+function errorOf(text: string): string {
+  if (!/^ {2}File "/m.test(text)) return text
+  const at = text.indexOf('Traceback (most recent call last):')
+  return `${at === -1 ? '' : text.slice(0, at)}${lastLine(text)}`
 }
 
 /** Its sandboxes do not start. */
