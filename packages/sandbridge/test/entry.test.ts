@@ -35,6 +35,23 @@ it.each([
   for (const text of [stdout, stderr]) expect(text).toContain(`Sandbridge cannot be loaded: ${why}`)
 })
 
+it('a package that was made of a checkout without its build says so', () => {
+  const home = makeHome()
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }))
+  const root = path.join(path.dirname(BUILT_CLI), '..')
+  for (const name of ['package.json', 'packages/sandbridge/cli.cjs'])
+    cpSync(path.join(root, name), path.join(home, name))
+  const started = (folder: string, ...words: string[]) =>
+    spawnSync(process.execPath, [path.join(folder, 'packages/sandbridge/cli.cjs'), ...words], { encoding: 'utf8' })
+  for (const words of [[], ['--version']]) {
+    const { stderr, status } = started(home, ...words)
+    expect([stderr, status]).toEqual([expect.stringContaining('`npm run build && npm pack`'), 1])
+  }
+  const version = started(root, '--version')
+  expect(version).toMatchObject({ stderr: '', status: 0 })
+  expect(started(home, '--version').stdout).toBe(version.stdout)
+})
+
 it('a cell runs where HOME is relative', () => {
   const home = makeHome()
   onTestFinished(() => rmSync(home, { recursive: true, force: true }))

@@ -171,7 +171,7 @@ it('what pnpm names by version and content is written by the link of the package
   const hashed = 'pnpm/store/v11/links/@/sandbridge/0.3.0/745d/node_modules/sandbridge'
   const root = folderWith({
     [`${hashed}/dist/cli.js`]: true,
-    'pnpm/bin/sandbridge': { exec: '../global/v11/12/node_modules/sandbridge/dist/cli.js' },
+    'pnpm/bin/sandbridge': { exec: '../global/v11/12/node_modules/sandbridge/packages/sandbridge/cli.cjs' },
   })
   const launcher = path.join(root, 'pnpm/bin/sandbridge')
   const find = (name: string): string[] => (name === 'sandbridge' ? [launcher] : [])

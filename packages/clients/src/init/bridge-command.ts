@@ -15,6 +15,9 @@ const RUNNERS: readonly [folder: RegExp, program: string, words: string[], optio
   [/[/\\]\.?bunx-/, 'bun', ['x'], '--package'],
 ]
 
+/** What package managers put on the PATH. */
+const ENTRY = 'packages/sandbridge/cli.cjs'
+
 /** Any other cache of packages, such as Deno's. */
 const CACHE = /[/\\](?:\.cache|Caches|[\w-]*-cache|deno)[/\\].*[/\\](?:node_modules|npm)[/\\]/
 
@@ -50,8 +53,8 @@ export function bridgeCommand(root: string, running: string, find = findPrograms
 /** Whether a program is a stable one that starts the package of this script. */
 function launches(file: string, script: string): boolean {
   if (isOfOneVersion(file)) return false
-  if (isShim(file) || realpathOr(file) === script) return true
-  return lstatSync(file).size < 16_384 && /sandbridge[/\\]dist[/\\]cli\.js/.test(readFileSync(file, 'utf8'))
+  if (isShim(file) || [script, path.join(script, '../..', ENTRY)].includes(realpathOr(file))) return true
+  return lstatSync(file).size < 16_384 && /sandbridge[/\\](?:dist[/\\]cli\.js|packages[/\\]sandbridge[/\\]cli\.cjs)/.test(readFileSync(file, 'utf8'))
 }
 
 /** As the runner was asked for it: by a version, or by the place of a file. */

@@ -26,6 +26,7 @@ describe('launchesBridge', () => {
     'node /srv/bridge/dist/cli.js run',
     'node --max-old-space-size=4096 /x/node_modules/sandbridge/dist/cli.js',
     'node --require ./x.js node_modules/sandbridge/dist/cli.js',
+    'node /x/node_modules/sandbridge/packages/sandbridge/cli.cjs',
     'node /x/node_modules/.bin/sandbridge',
     'tsx /home/ann/sandbridge/src/cli.ts',
     'uvx mcp-server-code-execution-mode run',

@@ -40,7 +40,7 @@ function runsBridge(words: string[], ownPaths: readonly string[]): boolean {
 function isBridge(word: string, ownPaths: readonly string[]): boolean {
   if (
     ownPaths.some((own) => comparable(own) === comparable(word)) ||
-    /[/\\]sandbridge(?:[/\\](dist|src)[/\\]cli\.[jt]s|-\d[^/\\]*\.tgz)$/i.test(word)
+    /[/\\]sandbridge(?:(?:[/\\](?:dist|src))?[/\\]cli\.c?[jt]s|-\d[^/\\]*\.tgz)$/i.test(word)
   )
     return true
   // Of a package, an image or a script, without folders, version, tag and suffix.

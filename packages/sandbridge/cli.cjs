@@ -1,0 +1,14 @@
+#!/usr/bin/env node
+// The command, which is not built: npm packs a checkout that has not been built, too, where it runs no scripts.
+const { existsSync } = require('fs')
+const program = `${__dirname}/../../dist/cli.js`
+
+if (existsSync(program)) require(program)
+else {
+  if (process.argv.includes('--version')) console.log(require('../../package.json').version)
+  console.error(
+    'sandbridge: this package has no program: it was made of a checkout that had not been built. ' +
+      'Run `npm run build && npm pack` in the checkout, and install what that makes.',
+  )
+  process.exitCode = 1
+}
