@@ -54,7 +54,10 @@ export function bridgeCommand(root: string, running: string, find = findPrograms
 function launches(file: string, script: string): boolean {
   if (isOfOneVersion(file)) return false
   if (isShim(file) || [script, path.join(script, '../..', ENTRY)].includes(realpathOr(file))) return true
-  return lstatSync(file).size < 16_384 && /sandbridge[/\\](?:dist[/\\]cli\.js|packages[/\\]sandbridge[/\\]cli\.cjs)/.test(readFileSync(file, 'utf8'))
+  return (
+    lstatSync(file).size < 16_384 &&
+    /sandbridge[/\\](?:dist[/\\]cli\.js|packages[/\\]sandbridge[/\\]cli\.cjs)/.test(readFileSync(file, 'utf8'))
+  )
 }
 
 /** As the runner was asked for it: by a version, or by the place of a file. */
