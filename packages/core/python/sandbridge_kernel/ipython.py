@@ -110,8 +110,10 @@ class RichOutput:
     def __init__(self, data: dict[str, Any]) -> None:
         self.data = data
 
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
-        return self.data
+    def _ipython_display_(self) -> None:
+        display(self.data, raw=True)
+
+    display = _ipython_display_
 
 
 class CapturedIO:
@@ -123,12 +125,12 @@ class CapturedIO:
 
     stdout = property(lambda self: self.streams[0].getvalue())
     stderr = property(lambda self: self.streams[1].getvalue())
-    outputs = property(lambda self: [RichOutput(data) for data in self.shown])
+    outputs = property(lambda self: list(map(RichOutput, self.shown)))
 
     def show(self) -> None:
         print(self.stdout, end="")
         print(self.stderr, end="", file=sys.stderr)
-        display(*self.outputs)
+        display(*self.shown, raw=True)
 
     __call__ = show
 
@@ -186,22 +188,20 @@ class DisplayObject:
     def __repr__(self) -> str:
         return f"<IPython.core.display.{type(self).__name__} object>"
 
-
-class HTML(DisplayObject):
-    def _repr_html_(self) -> Any:
+    def content(self) -> Any:
         return self.data
 
-    __html__ = _repr_html_
+
+class HTML(DisplayObject):
+    _repr_html_ = __html__ = DisplayObject.content
 
 
 class Markdown(DisplayObject):
-    def _repr_markdown_(self) -> Any:
-        return self.data
+    _repr_markdown_ = DisplayObject.content
 
 
 class Latex(DisplayObject):
-    def _repr_latex_(self) -> Any:
-        return self.data
+    _repr_latex_ = DisplayObject.content
 
 
 class Math(Latex):
@@ -210,8 +210,7 @@ class Math(Latex):
 
 
 class SVG(DisplayObject):
-    def _repr_svg_(self) -> Any:
-        return self.data
+    _repr_svg_ = DisplayObject.content
 
 
 class JSON(DisplayObject):
