@@ -15,6 +15,8 @@ import { createHealth, HEALTH_PATHS } from './health.ts'
 import type { Address } from './sockets/address.ts'
 import { openListener } from './sockets/listener.ts'
 import type { TlsFiles } from './sockets/tls-files.ts'
+import { fieldsOf } from '@sandbridge/core/util/json/json.ts'
+import { FairTurns } from './requests/fair-turns.ts'
 import { Shares } from './requests/shares.ts'
 import { NamedTokens } from './access/named-tokens.ts'
 import { AccessTokens } from './oauth/access-tokens.ts'
@@ -130,6 +132,7 @@ export async function serveHttp(
   const answerHealth = createHealth({ findProvider: () => bridge.findProvider(), isDraining: () => isDraining })
   const openAnswers = new Set<ServerResponse>()
   const requests = new Shares(limits.openRequests)
+  const turns = new FairTurns()
   let isClosing = false
   let isDraining = false
 
@@ -173,6 +176,10 @@ export async function serveHttp(
       requests.giveBack(group)
     })
     const body = request.method === 'POST' ? await readJsonBody(request, limits.bodyBytes) : undefined
+    // A new session costs most.
+    const isNew = fieldsOf(body)['method'] === 'initialize'
+    const turn = turns.take(request.headers['mcp-session-id'] ?? (isNew ? group : request.socket))
+    if (turn) await turn
     const deliveries = new Deliveries()
     response.once('close', () => deliveries.ended(response.writableFinished))
     await ofResponse.run(deliveries, () => group.answer(request, response, body))
