@@ -56,6 +56,10 @@ async function buildLanguages() {
     await bundle({
       input: { quickjs: `${source}/embedded/runner.ts` },
       platform: 'neutral',
+      // Nothing is there but what is in the bundle: without a word, its JavaScript would not start.
+      onLog(_level, { code, message }) {
+        if (code === 'UNRESOLVED_IMPORT') throw new Error(message)
+      },
       resolve: {
         mainFields: ['module', 'main'],
         alias: { 'node:util': path.join(root, `${source}/embedded/inspect.ts`) },

@@ -1,6 +1,6 @@
 // What the user has allowed for a time: one call, calls of one shape in a cell, a tool in a session. It is for one
 // definition of tool and server, not for another of the same name. Pure.
-import { argumentsHash } from '@sandbridge/core/util/json'
+import { argumentsHash } from '@sandbridge/core/util/json/arguments-hash.ts'
 import { shapeOf } from './call-text.ts'
 import type { Call } from '@sandbridge/core/config/rules'
 

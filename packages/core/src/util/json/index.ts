@@ -1,5 +1,4 @@
-// What packages use of util/json.
-export { argumentsHash, hashInTurns } from './arguments-hash.ts'
+// What packages use of util/json. QuickJS runs it, too, and has no modules of Node.
 export { boundedList, boundedRecord } from './bounded-schema.ts'
 export { exactJson, markBigInts } from './exact-json.ts'
 export { floatsOf, inOrder, keepFloats, unmarked, unmarkedBytes } from './exact-numbers.ts'
