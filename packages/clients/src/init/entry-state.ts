@@ -7,6 +7,9 @@ import { fieldsOf, parseJson } from '@sandbridge/core/util/json/json.ts'
 import { realpathOr } from '@sandbridge/core/util/process'
 import { isInCache } from './bridge-command.ts'
 
+/** What `init` writes, and what package managers put on the PATH. */
+const PACKAGE = /^(.*)[/\\](?:dist[/\\]cli\.js|packages[/\\]sandbridge[/\\]cli\.cjs)$/
+
 export interface OtherStart {
   /** Completes a sentence about the entry. */
   text: string
@@ -24,9 +27,8 @@ export async function otherStart(
   const files = [transport.command, ...transport.args].filter((word) => path.isAbsolute(word))
   for (const file of files)
     if ('absent' in (await readFileText(fileSystem, file))) return { text: `starts ${file}, which is gone` }
-  const script = files.map(realpathOr).find((file) => /[/\\]dist[/\\]cli\.js$/.test(file))
-  if (script === undefined || root === undefined) return undefined
-  const other = path.resolve(script, '../..')
+  const [other] = files.flatMap((file) => PACKAGE.exec(realpathOr(file))?.[1] ?? [])
+  if (other === undefined || root === undefined) return undefined
   if (isInCache(other)) return { text: `starts it from a cache, which may be deleted at any time: ${other}` }
   if (other === realpathOr(root)) return undefined
   const read = await readFileText(fileSystem, path.join(other, 'package.json'))

@@ -711,7 +711,12 @@ describe('what init repairs and says', () => {
     expect(await of({})).toMatchObject({ replaced: [{ client: 'cursor', start }], registered: [] })
     expect((await of({})).changes).toHaveLength(1)
     expect(await of({ keepOthers: true })).toMatchObject({ changes: [], replaced: [{ start }], registered: ['cursor'] })
+    const command = path.join(other, 'packages/sandbridge/cli.cjs')
+    await write('other/lib/sandbridge/packages/sandbridge/cli.cjs', '')
+    await write('.cursor/mcp.json', JSON.stringify({ mcpServers: { sandbridge: { command } } }))
+    expect(await of({})).toMatchObject({ replaced: [{ client: 'cursor', start }], registered: [] })
     // The positive controls: its own entry, and one in a cache.
+    await write('.cursor/mcp.json', JSON.stringify({ mcpServers: { sandbridge: entry } }))
     expect(await of({ root: other })).toMatchObject({ changes: [], replaced: [], registered: ['cursor'] })
     const cached = at('.npm/_npx/01/node_modules/sandbridge/dist/cli.js')
     await write('.npm/_npx/01/node_modules/sandbridge/dist/cli.js', '')
