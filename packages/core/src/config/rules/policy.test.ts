@@ -53,6 +53,8 @@ describe('names', () => {
     ['github__löschen', 'github', 'lo\u0308schen'],
     ['github__stra\u00dfe', 'github', 'STRASSE'],
     ['*__delete_*', 'github', 'deleteRepo'],
+    ['*__delete_*', 'github', '_delete_repo'],
+    ['github__delete_repo', '.github', '--delete_repo'],
     ['github__deleteRepo', 'github', 'delete_repo'],
     ['github__DELETEREPO', 'github', 'deleteRepo'],
     ['github__delete_repo', 'github', 'delete\u200bRepo'],

@@ -93,7 +93,7 @@ export function patternProblem(pattern: string, isWholeRule: boolean): string | 
 
 /** Normalises a name so that look-alikes are equal: Unicode form, case, invisible characters and separators. */
 export function plainName(name: string): string {
-  return plainPiece(name).replace(/_+$/, '')
+  return plainPiece(name).replaceAll(/^_+|_+$/g, '')
 }
 
 function plainPiece(text: string): string {
