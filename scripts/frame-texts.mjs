@@ -3,7 +3,7 @@ import { BRIDGE_FRAMES, KERNEL_FRAMES, NAMED_PARTS } from '../packages/core/src/
 
 const FRAMES = { ...KERNEL_FRAMES, ...BRIDGE_FRAMES }
 
-/** Returns packages/core/python/sandbridge_kernel/frame_types.py. */
+/** Returns packages/core/python/sandbridge_kernel/wire/frame_types.py. */
 export function frameTypes() {
   const parts = Object.values(NAMED_PARTS).flatMap(({ inner }) =>
     inner ? [classOf(inner.className, inner.fields)] : [],

@@ -29,7 +29,7 @@ const isSame = (file, value) => {
 }
 const texts = {
   'docs/configuration.md': (page) => withSettings(page, namedSettings()),
-  'packages/core/python/sandbridge_kernel/frame_types.py': frameTypes,
+  'packages/core/python/sandbridge_kernel/wire/frame_types.py': frameTypes,
   'packages/core/python/sandbridge_kernel/api/bridge_functions.py': () => runtimeFunctions(ownMethods),
 }
 const changed = [

@@ -24,7 +24,7 @@ export function namedTests(files, tests) {
 const packageOf = (file) => /^packages\/[^/]+/.exec(file)?.[0]
 
 /**
- * `packages/masking/src/masker.ts` → masker, masking; `packages/core/python/sandbridge_kernel/line_values.py` →
+ * `packages/masking/src/masker.ts` → masker, masking; `packages/core/python/sandbridge_kernel/failure/line_values.py` →
  * line-values.
  */
 function namesOf(file) {

@@ -41,7 +41,7 @@ BELL = 3
 REPORT = 4
 
 # Modules that a kernel has loaded by the end of its first cell.
-WARM = ("sandbridge_kernel.serve", "sandbridge_kernel.port_pipe", "sandbridge_kernel.loop")
+WARM = ("sandbridge_kernel.serve", "sandbridge_kernel.wire.port_pipe", "sandbridge_kernel.run.loop")
 
 # linux/sched.h: mount, cgroup, UTS, IPC, user, PID and network namespaces
 NEW_NAMESPACES = 0x00020000 | 0x02000000 | 0x04000000 | 0x08000000 | 0x10000000 | 0x20000000 | 0x40000000

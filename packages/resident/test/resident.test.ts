@@ -498,7 +498,7 @@ describe.concurrent('a start', () => {
     const copy = path.join(folder, readdirSync(folder)[0]!)
     const [main, kernel] = [
       path.join(copy, 'dist/main.js'),
-      path.join(copy, 'packages/core/python/sandbridge_kernel/cell.py'),
+      path.join(copy, 'packages/core/python/sandbridge_kernel/run/cell.py'),
     ]
     const whole = readFileSync(main)
     // Not in place: the files of the package may be the same ones.

@@ -5,13 +5,13 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from .unavailable import unavailable
+from .failure.unavailable import unavailable
 
 if TYPE_CHECKING:
-    from .display import Display
-    from .frame_types import Outcome
-    from .interrupts import Interrupts
-    from .output import Output
+    from .run.interrupts import Interrupts
+    from .show.display import Display
+    from .show.output import Output
+    from .wire.frame_types import Outcome
 
     class LanguageCells(Protocol):
         """A session's cells in one language."""

@@ -13,8 +13,8 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from . import serve as kernel
-from .loop import DeviceLoop
-from .port_device import DevicePort
+from .run.loop import DeviceLoop
+from .wire.port_device import DevicePort
 
 if TYPE_CHECKING:
     from collections.abc import Callable

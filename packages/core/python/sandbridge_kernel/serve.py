@@ -8,16 +8,19 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from . import frames, hints, kept_modules, signals, values
-from .after_import import after_import
 from .api import bridge, compat, install
 from .api.servers import registry
-from .capture import Capture
-from .channel import Channel
-from .interrupts import Interrupts
-from .output import Output
+from .data import values
+from .failure import hints
+from .run import kept_modules, signals
+from .run.after_import import after_import
+from .run.interrupts import Interrupts
+from .run.started_programs import StartedPrograms
 from .session import Session, fitting
-from .started_programs import StartedPrograms
+from .show.capture import Capture
+from .show.output import Output
+from .wire import frames
+from .wire.channel import Channel
 
 if TYPE_CHECKING:
     import asyncio
@@ -25,8 +28,8 @@ if TYPE_CHECKING:
     from types import ModuleType
     from typing import Any
 
-    from .port import Port
-    from .projects import Projects
+    from .run.projects import Projects
+    from .wire.port import Port
 
 
 _STACK_BYTES = 1 << 20
@@ -36,7 +39,7 @@ def serve_pipes(bell: int | None = None) -> None:
     """Serve frames on file descriptors 0 and 1. Never returns."""
     import threading
 
-    from .port_pipe import PipePort
+    from .wire.port_pipe import PipePort
 
     # Of each thread from now on. By default, 8 MiB count as memory of the sandbox, of which it may have 448.
     threading.stack_size(_STACK_BYTES)
@@ -84,7 +87,7 @@ def serve_pipes(bell: int | None = None) -> None:
     time.sleep = like(sleep, sleep_flushed)
 
     try:
-        from .loop import PipeLoop
+        from .run.loop import PipeLoop
 
         serve_cells(interrupts, channel, output, capture, lambda: PipeLoop(port, channel, output, interrupts), programs)
     except BaseException:
@@ -118,13 +121,13 @@ def ready(channel: Channel) -> None:
 
 
 def carry_over() -> ModuleType:
-    from . import checkpoint  # imported only if used
+    from .run import checkpoint  # imported only if used
 
     return checkpoint
 
 
 def files_to_keep(channel: Channel, interrupts: Interrupts) -> Projects:
-    from .projects import Projects  # imported only if the bridge keeps files
+    from .run.projects import Projects  # imported only if the bridge keeps files
 
     return Projects(channel, interrupts)
 

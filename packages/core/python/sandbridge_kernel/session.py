@@ -11,22 +11,15 @@ import types
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from . import (
-    caught_hints,
-    cell,
-    cell_loop,
-    frames,
-    kept_modules,
-    missing_glyphs,
-    pictures,
-    tracebacks,
-    unawaited,
-    unparsed,
-)
-from .display import Display
-from .hints import TOLD, of_stderr
-from .loop import LOOP_CODE, LOOP_FILES
-from .static_check import StaticCheck
+from .data import unparsed
+from .failure import caught_hints, tracebacks
+from .failure.hints import TOLD, of_stderr
+from .run import cell, cell_loop, kept_modules, unawaited
+from .run.loop import LOOP_CODE, LOOP_FILES
+from .show import missing_glyphs, pictures
+from .show.display import Display
+from .source.static_check import StaticCheck
+from .wire import frames
 
 if TYPE_CHECKING:
     import ast
@@ -34,11 +27,11 @@ if TYPE_CHECKING:
     from types import CodeType
     from typing import Any, Literal
 
-    from .channel import Channel
-    from .frame_types import DoneFrame, Outcome
-    from .interrupts import Interrupts
     from .languages import OtherLanguages
-    from .output import Output
+    from .run.interrupts import Interrupts
+    from .show.output import Output
+    from .wire.channel import Channel
+    from .wire.frame_types import DoneFrame, Outcome
 
 # For cancelled work to end: a cell, its tasks, both after an interrupt (less than the bridge's grace).
 _GRACE_SECONDS = 0.7
@@ -188,7 +181,7 @@ class Session:
         try:
             return *self._compiler.compile(source, filename), []
         except SyntaxError as error:
-            from .repairs import reading  # imported only if used
+            from .source.repairs import reading  # imported only if used
 
             found = reading(source, self._compiler.parses)
             if found is None:
@@ -196,7 +189,7 @@ class Session:
             if isinstance(found, str):
                 setattr(error, TOLD, found)
                 raise
-        from . import notebook
+        from .run import notebook
 
         setattr(builtins, notebook.NAME, notebook)
         return *self._compiler.compile(found.source, filename), found.notes

@@ -85,7 +85,7 @@ it('output of a cell is sent from its first line on, however soon it follows the
   const kernel = await startKernel()
   // Later lines wait for each other, here for a minute.
   const { stdout } = await kernel.run(
-    'import sys\nsys.modules["sandbridge_kernel.output"]._BATCH_SECONDS = 60\nprint("a")',
+    'import sys\nsys.modules["sandbridge_kernel.show.output"]._BATCH_SECONDS = 60\nprint("a")',
   )
   expect(stdout).toBe('a\n')
   const { status } = await kernel.run('print("b")\nwhile True: pass', {

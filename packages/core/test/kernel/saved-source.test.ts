@@ -5,7 +5,7 @@ import { startKernel } from './drive.ts'
 
 /** The saved source of `f`, and whether it returns what `f` returns. */
 const KEPT = `
-from sandbridge_kernel.function_source import describe
+from sandbridge_kernel.source.function_source import describe
 def kept(f):
     tool, names = describe(f), {}
     exec(tool["source"], names)
@@ -41,7 +41,7 @@ it.for([
 
 it('a function whose lines cannot be moved to the margin is refused', async () => {
   const kernel = await startKernel()
-  await kernel.value('from sandbridge_kernel.function_source import describe\n42')
+  await kernel.value('from sandbridge_kernel.source.function_source import describe\n42')
   // A form feed counts as the begin of its line.
   const { error } = await kernel.run('if True:\n\f    def f():\n        return 1\ndescribe(f)')
   expect(error?.message).toContain('f cannot be taken out of the block that it is in')
@@ -49,7 +49,7 @@ it('a function whose lines cannot be moved to the margin is refused', async () =
 
 it('a name that only this session has among the builtins is refused in a saved function, and a builtin of every session is not', async () => {
   const kernel = await startKernel()
-  await kernel.value('from sandbridge_kernel.function_source import describe, Refused\n42')
+  await kernel.value('from sandbridge_kernel.source.function_source import describe, Refused\n42')
   const kept = async (code: string) => {
     const { error } = await kernel.run(`${code}\ndescribe(f)["name"]`)
     return error?.message ?? 'kept'

@@ -39,7 +39,7 @@ export const ANY_RUNTIME = PLAIN_PYTHON ? 'pyodide' : LIGHTEST
 export const REAL_SANDBOX = { MCP_BRIDGE_RUNTIME: LIGHTEST }
 
 /** In a cell, the folder that is /projects in every sandbox. A plain Python has another one. */
-export const PROJECTS = '__import__("sandbridge_kernel.projects").projects.FOLDER'
+export const PROJECTS = '__import__("sandbridge_kernel.run.projects").run.projects.FOLDER'
 
 const MAX_MESSAGE_BYTES = 128 * 1024 * 1024
 

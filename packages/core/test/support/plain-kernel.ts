@@ -65,7 +65,7 @@ const WITH_MEMORY = 'ulimit -v "$1" && shift && exec "$@"'
 const SERVE = `
 import sys
 sys.path.insert(0, sys.argv[1])
-from sandbridge_kernel import projects
+from sandbridge_kernel.run import projects
 from sandbridge_kernel.serve import serve_pipes
 projects.FOLDER = sys.argv[2]
 serve_pipes(3)`

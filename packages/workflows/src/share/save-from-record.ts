@@ -61,7 +61,7 @@ export async function saveFromRecord(
     await run(
       [
         'import json as _json',
-        'from sandbridge_kernel.cell_function import from_cells as _from_cells',
+        'from sandbridge_kernel.source.cell_function import from_cells as _from_cells',
         `print(_json.dumps(_from_cells(*${loadedJson([cells, functionName(title), parameters])})))`,
       ].join('\n'),
     ),

@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from ..charts import whole_page
+from ..show.charts import whole_page
 from .artifacts import Artifact, as_json, save_artifact
 from .errors import ArgumentsError
 

@@ -7,8 +7,8 @@ from binascii import a2b_base64, b2a_base64
 from collections.abc import Iterator
 from typing import Any
 
-from ..media import Media
-from ..values import Listed, Record
+from ..data.media import Media
+from ..data.values import Listed, Record
 from . import bridge
 from .errors import ArgumentsError, MCPError
 

@@ -9,17 +9,17 @@ from enum import Enum
 from io import IOBase
 from typing import TYPE_CHECKING
 
-from ..frames import FrameError
-from ..interrupts import ROOM, need_room
-from ..media import Media
+from ..data.media import Media
+from ..run.interrupts import ROOM, need_room
+from ..wire.frames import FrameError
 from .errors import ArgumentsError, MCPError, from_reply
 
 if TYPE_CHECKING:
     from typing import Any
 
-    from ..channel import Channel
-    from ..frame_types import KernelFrame, ReplyFrame
-    from ..output import Output
+    from ..show.output import Output
+    from ..wire.channel import Channel
+    from ..wire.frame_types import KernelFrame, ReplyFrame
 
 # True within `runtime.again`.
 is_again = ContextVar("is_again", default=False)

@@ -170,7 +170,7 @@ def _is_dict(value: Any) -> bool:
 
 
 def _is_record(value: Any) -> bool:
-    from ..values import Record
+    from ..data.values import Record
 
     return any(owner is Record for owner in _mro(type(value)))
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from ..values import Listed, Record
+from ..data.values import Listed, Record
 from . import bridge
 
 if TYPE_CHECKING:

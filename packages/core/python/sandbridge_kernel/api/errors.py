@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ..frame_types import ReplyError
+    from ..wire.frame_types import ReplyError
 
 __all__ = [
     "ArgumentsError",

@@ -15,7 +15,7 @@ from .workflows import Workflows
 if TYPE_CHECKING:
     from typing import Any
 
-    from ..frame_types import VisibleServer
+    from ..wire.frame_types import VisibleServer
 
 
 class _ServersModule(ModuleType):

@@ -4,7 +4,7 @@ session. The bridge keeps them as JSON, and says how many there may be and how l
 import json
 from typing import Any
 
-from ..values import Listed, Record
+from ..data.values import Listed, Record
 from . import bridge
 from .errors import ArgumentsError, MCPError
 

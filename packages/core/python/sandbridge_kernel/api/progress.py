@@ -7,7 +7,7 @@ from . import bridge
 from .errors import ArgumentsError
 
 if TYPE_CHECKING:
-    from ..frame_types import ProgressFrame
+    from ..wire.frame_types import ProgressFrame
 
 __all__ = ["progress"]
 

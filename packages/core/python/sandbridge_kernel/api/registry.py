@@ -1,6 +1,6 @@
 """`runtime.find_servers` and `runtime.request_server`: MCP servers of a registry that the user has not configured."""
 
-from ..values import Listed, Record
+from ..data.values import Listed, Record
 from . import bridge
 from .errors import ArgumentsError
 from .servers import ServerProxy, registry

@@ -14,7 +14,7 @@ from collections.abc import Awaitable
 from sys import modules as _modules
 from typing import Any, Literal, TypeVar
 
-from ..values import Record, data_in, native
+from ..data.values import Record, data_in, native
 from . import bridge, compat
 from .apps import *
 from .artifacts import *

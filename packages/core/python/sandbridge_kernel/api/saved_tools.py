@@ -7,8 +7,8 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from .. import function_source
-from ..values import Listed, Record
+from ..data.values import Listed, Record
+from ..source import function_source
 from . import bridge
 from .errors import ArgumentsError, MCPError, SavedToolError, SavedToolErrorAttribute, SavedToolErrorImport
 from .servers import ServerProxy, ToolProxy, registry, server_alias, server_name, tool_path

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..values import native
+from ..data.values import native
 from . import bridge, compat, docs
 from .errors import MCPError, ServerNotFoundKey, ToolNotFound
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from inspect import Signature
     from types import FrameType
 
-    from ..frame_types import VisibleServer
+    from ..wire.frame_types import VisibleServer
 
 
 # Methods of every server. A tool of the same name takes precedence; the forms with a leading `_` always work.

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable
 from struct import error as StructError, unpack
 
-from ..values import Record
+from ..data.values import Record
 from . import bridge
 
 __all__ = ["packages", "session"]

@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from .. import function_source
-from ..values import Listed
+from ..data.values import Listed
+from ..source import function_source
 from . import bridge
 from .errors import ArgumentsError, MCPError
 from .saved_tools import SavedTool, attribute, describe_tool

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 from ..api import bridge, memories, runtime
 from ..api.errors import ArgumentsError, MCPError, SavedToolError
 from ..api.saved_tools import load
-from ..media import Media
-from ..values import beside, native
+from ..data.media import Media
+from ..data.values import beside, native
 from .signatures import in_javascript
 
 if TYPE_CHECKING:

@@ -8,18 +8,18 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from .. import hints
 from ..api.servers import registry, server_alias, server_name
-from ..unavailable import unavailable
+from ..failure import hints
+from ..failure.unavailable import unavailable
 from . import calls, checks
 from .program import CannotStart, ProgramEnded
 
 if TYPE_CHECKING:
     from typing import Any
 
-    from ..display import Display
-    from ..frame_types import CellError, Outcome
-    from ..interrupts import Interrupts
+    from ..run.interrupts import Interrupts
+    from ..show.display import Display
+    from ..wire.frame_types import CellError, Outcome
     from .program import Program
 
 _EMBEDDED = sys.platform == "emscripten"

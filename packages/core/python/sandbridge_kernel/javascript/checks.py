@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 from ..api import bridge
 from ..api.errors import MCPError, ServerNotFound, from_reply
 from ..api.servers import registry
-from ..refused_cell import is_doubtful, refusal
+from ..source.refused_cell import is_doubtful, refusal
 from .signatures import in_javascript
 
 if TYPE_CHECKING:
     from typing import Any
 
-    from ..frame_types import CellError
-    from ..refused_cell import Problem
+    from ..source.refused_cell import Problem
+    from ..wire.frame_types import CellError
 
 _MAX_CALLS = 500
 _ASKED = ("server", "tool", "args", "kwargs", "partial", "exact", "made")

@@ -17,14 +17,14 @@ import time
 from typing import TYPE_CHECKING
 
 from ..api import bridge
-from ..programs import LEAST_TURNS, held_back, signal_all, turns
+from ..run.programs import LEAST_TURNS, held_back, signal_all, turns
 from .program import CannotStart, ProgramEnded, decoded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from ..interrupts import Interrupts
+    from ..run.interrupts import Interrupts
 
 PROGRAM = "node"
 _OLDEST = (20, 12)

@@ -15,14 +15,14 @@ import sys
 import tempfile
 from typing import TYPE_CHECKING
 
-from ..programs import held_back, signal_all, turns
+from ..run.programs import held_back, signal_all, turns
 from . import client, command
 from .commands_socket import CommandSocket
 
 if TYPE_CHECKING:
-    from ..frame_types import CellError, Outcome
-    from ..interrupts import Interrupts
-    from ..output import Output
+    from ..run.interrupts import Interrupts
+    from ..show.output import Output
+    from ..wire.frame_types import CellError, Outcome
 
 _END_SECONDS = 0.4  # for an interrupted shell and its traps; less than the session's grace for cancelled work
 _MAX_STATE_BYTES = 16 << 20

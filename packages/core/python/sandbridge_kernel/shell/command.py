@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from ..api import bridge, runtime
 from ..api.errors import ArgumentsError, MCPError, OutcomeUnknown, ToolNotFound
 from ..api.servers import registry, server_alias, server_description, server_name
-from ..media import Media
-from ..values import native
+from ..data.media import Media
+from ..data.values import native
 from .arguments import UsageError, parse, true_names
 
 if TYPE_CHECKING:

@@ -303,7 +303,7 @@ export async function warmUp(
   kernel: Kernel,
   { packages = [], timeoutMs = TIMEOUT_MS }: { packages?: readonly string[]; timeoutMs?: number } = {},
 ): Promise<void> {
-  const imports = `__import__('sandbridge_kernel.ahead').ahead.import_ahead(${JSON.stringify(packages)})`
+  const imports = `__import__('sandbridge_kernel.run.ahead').run.ahead.import_ahead(${JSON.stringify(packages)})`
   for (const code of packages.length > 0 ? [...CELLS, imports] : CELLS) {
     const request = { code, timeoutMs, servers: [], onCall: () => Promise.resolve(null) }
     const result = await new CellRun(kernel, request, { cell: 0 }).result()

@@ -25,7 +25,7 @@ export interface LocalSandboxParts {
   provider: ProviderName
   stdin: Writable
   stdout: Readable
-  /** Rung for an interrupt. See packages/core/python/sandbridge_kernel/port_pipe.py. */
+  /** Rung for an interrupt. See packages/core/python/sandbridge_kernel/wire/port_pipe.py. */
   bell?: Writable | undefined
   /** Finds the first process of the sandbox. */
   findPid: () => Promise<number | undefined>

@@ -202,7 +202,7 @@ async function kernelSources(folder: string): Promise<PackageFile[]> {
 /** False for files that need other processes, which this sandbox cannot start. */
 function isKernelSource(name: string): boolean {
   return (
-    /^sandbridge_kernel\/(?!shell\/|javascript\/node\.py|programs\.py).*\.py$/.test(name) &&
+    /^sandbridge_kernel\/(?!shell\/|javascript\/node\.py|run\/programs\.py).*\.py$/.test(name) &&
     !name.includes('__pycache__')
   )
 }

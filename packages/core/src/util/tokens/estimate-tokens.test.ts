@@ -25,7 +25,7 @@ const ORDINARY: Record<string, string> = {
     'Nobody had expected the committee to publish its findings before winter, and yet there it was: a short report that explained everything. ',
   Markdown: source('../../../../../ARCHITECTURE.md'),
   TypeScript: source('../../cell/render/render-result.ts'),
-  Python: source('../../../python/sandbridge_kernel/channel.py'),
+  Python: source('../../../python/sandbridge_kernel/wire/channel.py'),
   JSON: JSON.stringify(records),
   'pretty JSON': JSON.stringify(records, null, 2),
   CSV: times(200, (i) => `${i},Customer ${i},2026-0${1 + (i % 9)}-1${i % 10}T12:00:00Z,${(i * 13.37).toFixed(2)}\n`),

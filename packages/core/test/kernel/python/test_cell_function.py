@@ -2,8 +2,8 @@
 
 import unittest
 
-from sandbridge_kernel.cell_function import from_cells
-from sandbridge_kernel.function_source import Refused
+from sandbridge_kernel.source.cell_function import from_cells
+from sandbridge_kernel.source.function_source import Refused
 
 
 def source(*cells, parameters=()):

@@ -6,9 +6,9 @@ import threading
 import time
 import unittest
 
-from sandbridge_kernel.channel import Channel
-from sandbridge_kernel.frames import MAX_FRAME_BYTES
-from sandbridge_kernel.interrupts import Gate, Interrupts
+from sandbridge_kernel.wire.channel import Channel
+from sandbridge_kernel.wire.frames import MAX_FRAME_BYTES
+from sandbridge_kernel.run.interrupts import Gate, Interrupts
 
 
 class FakePort:

@@ -14,8 +14,8 @@ import unittest.mock
 import urllib.error
 from base64 import b64decode
 
-from sandbridge_kernel import checkpoint
-from sandbridge_kernel.values import Record
+from sandbridge_kernel.run import checkpoint
+from sandbridge_kernel.data.values import Record
 
 
 def carried(namespace):

@@ -5,7 +5,7 @@ import os
 import sys
 import unittest
 
-from sandbridge_kernel import frames
+from sandbridge_kernel.wire import frames
 
 GOLDEN = os.path.join(os.path.dirname(__file__), "..", "..", "fixtures", "frames.json")
 FROM_BRIDGE = ("run", "reply")

@@ -3,7 +3,7 @@
 import unittest
 from struct import pack
 
-from sandbridge_kernel.image_size import image_size
+from sandbridge_kernel.show.image_size import image_size
 
 PNG = b"\x89PNG\r\n\x1a\n" + pack(">I", 13) + b"IHDR" + pack(">II", 20_000, 30_000) + b"\x01\0\0\0\0"
 GIF = b"GIF89a" + pack("<HH", 640, 480) + b"\x80\0\0"

@@ -3,7 +3,7 @@
 import ast
 import unittest
 
-from sandbridge_kernel.made_calls import made_calls
+from sandbridge_kernel.source.made_calls import made_calls
 
 NOT_MADE = """
 def f(): x()

@@ -6,7 +6,7 @@ import unittest
 from base64 import b64encode
 from unittest import mock
 
-from sandbridge_kernel import projects
+from sandbridge_kernel.run import projects
 
 
 class Bridge:

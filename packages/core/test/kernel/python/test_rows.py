@@ -7,9 +7,9 @@ import time
 import unittest
 from pathlib import Path
 
-from sandbridge_kernel.concealment import is_secret, kind_of, known_secrets
-from sandbridge_kernel.rows import rows_in
-from sandbridge_kernel.values import Record, Text, native
+from sandbridge_kernel.failure.concealment import is_secret, kind_of, known_secrets
+from sandbridge_kernel.data.rows import rows_in
+from sandbridge_kernel.data.values import Record, Text, native
 
 
 def text(words):

@@ -4,7 +4,7 @@ import os
 import unittest
 from unittest.mock import patch
 
-from sandbridge_kernel import spin
+from sandbridge_kernel.wire import spin
 
 
 class Waiting(unittest.TestCase):

@@ -4,9 +4,9 @@ import base64
 import json
 import unittest
 
-from sandbridge_kernel import unparsed
+from sandbridge_kernel.data import unparsed
 from sandbridge_kernel.api import artifacts
-from sandbridge_kernel.values import Media, Record, loads, media_in, native
+from sandbridge_kernel.data.values import Media, Record, loads, media_in, native
 
 
 def text(words):

@@ -1,4 +1,4 @@
-// The rows of a text, and their columns, as packages/core/python/sandbridge_kernel/rows.py finds them;
+// The rows of a text, and their columns, as packages/core/python/sandbridge_kernel/data/rows.py finds them;
 // packages/core/test/fixtures/rows.json tests that both agree. Pure.
 import { isRecord, parseJson } from '../../../util/json/json.ts'
 

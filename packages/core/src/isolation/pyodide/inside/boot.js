@@ -35,8 +35,8 @@
   // Other sandboxes load these on demand from compiled files. Here there are no compiled files, and compiling one costs
   // a cell tens of milliseconds.
   const KERNEL =
-    'import sandbridge_kernel.pyodide_main, sandbridge_kernel.projects, sandbridge_kernel.checkpoint, sandbridge_kernel.languages, sandbridge_kernel.javascript.cell, sandbridge_kernel.javascript.quickjs, sandbridge_kernel.program_hints, sandbridge_kernel.repairs, sandbridge_kernel.rows, ' +
-    'sandbridge_kernel.cell_function, sandbridge_kernel.api.complete\n'
+    'import sandbridge_kernel.pyodide_main, sandbridge_kernel.run.projects, sandbridge_kernel.run.checkpoint, sandbridge_kernel.languages, sandbridge_kernel.javascript.cell, sandbridge_kernel.javascript.quickjs, sandbridge_kernel.failure.program_hints, sandbridge_kernel.source.repairs, sandbridge_kernel.data.rows, ' +
+    'sandbridge_kernel.source.cell_function, sandbridge_kernel.api.complete\n'
 
   // Removes everything that leads from Python to JavaScript before the heap becomes the snapshot: the finder with its
   // modules, and every proxy of a JavaScript object, wherever it is held. This is slow, and happens once. Pyodide needs

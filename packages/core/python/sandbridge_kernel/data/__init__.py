@@ -1,0 +1,1 @@
+"""What tools return, as Python values."""

@@ -1,0 +1,1 @@
+"""What a cell is told of an error."""

@@ -1,0 +1,1 @@
+"""Runs cells, and keeps what outlives one."""

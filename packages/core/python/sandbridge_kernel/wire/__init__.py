@@ -1,0 +1,1 @@
+"""What crosses the channel to the bridge, and how."""
