@@ -97,7 +97,7 @@ class Session:
                     if language == "python"
                     else self._other_outcome(language, number, source)
                 )
-                if notebook := sys.modules.get(f"{__package__}.notebook"):
+                if notebook := sys.modules.get(f"{__package__}.run.notebook"):
                     notebook.end()
                 if outcome["status"] == "error":
                     self._display.figures_of_failed()

@@ -84,7 +84,7 @@ def who(kinds: str, frame: FrameType | None = None) -> list[str]:
         if not name.startswith(("_", "mcp"))
         and name not in ("runtime", "LOADED_MCP_SERVERS")
         and (not kinds or type(value).__name__ in kinds.split())
-        and not type(value).__module__.startswith(f"{__package__}.api")
+        and not type(value).__module__.startswith("sandbridge_kernel.api")
     )
 
 
