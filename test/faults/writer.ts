@@ -2,7 +2,7 @@
 // first of each kind, and `done`.
 import path from 'node:path'
 import { Bridge } from '../../packages/core/src/bridge/bridge.ts'
-import { OpenTenant } from '../../packages/core/src/bridge/open-tenant.ts'
+import { OpenTenant } from '../../packages/core/src/bridge/tenants/open-tenant.ts'
 import { readSettings } from '../../packages/core/src/config/settings/settings.ts'
 import { createTrustStore } from '../../packages/core/src/config/trust.ts'
 import { createLog } from '../../packages/core/src/util/log.ts'

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { Bridge } from '../../packages/core/src/bridge/bridge.ts'
-import { OpenTenant } from '../../packages/core/src/bridge/open-tenant.ts'
+import { OpenTenant } from '../../packages/core/src/bridge/tenants/open-tenant.ts'
 import { createTrustStore } from '../../packages/core/src/config/trust.ts'
 import { BridgeError } from '../../packages/core/src/errors.ts'
 import { readSettings } from '../../packages/core/src/config/settings/settings.ts'

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { SILENT } from '../../core/src/util/log.ts'
-import type { OpenTenant } from '../../core/src/bridge/open-tenant.ts'
+import type { OpenTenant } from '../../core/src/bridge/tenants/open-tenant.ts'
 import { withServers } from './open-bridge.ts'
 import { OWN_TERMINAL, type Terminal } from '../../core/src/cli/terminal/terminal.ts'
 

@@ -9,10 +9,10 @@ import { type Engine, probeEngine } from '@sandbridge/containers/probe-engine.ts
 import { folderFor } from '@sandbridge/containers/seccomp-file.ts'
 import { makeTemporaryFolder } from '@sandbridge/core/isolation'
 import { runCommand } from '@sandbridge/core/util/process'
-import { type BubblewrapJail, findBubblewrapJail } from './bubblewrap-jail.ts'
-import { type ContainerJail, containerArguments } from './container-jail.ts'
-import { makeNothing } from './nothing.ts'
-import { ensureRootImage, rootFolders } from './host-root.ts'
+import { type BubblewrapJail, findBubblewrapJail } from './jails/bubblewrap-jail.ts'
+import { type ContainerJail, containerArguments } from './jails/container-jail.ts'
+import { makeNothing } from './places/nothing.ts'
+import { ensureRootImage, rootFolders } from './places/host-root.ts'
 
 export type JailMaker =
   | { name: 'bubblewrap'; bubblewrap: BubblewrapJail }

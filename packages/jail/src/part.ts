@@ -1,5 +1,5 @@
 // Fills `jails` of packages/core/src/isolation/jail-part.ts.
 export { findJailMaker } from './jail-maker.ts'
 export { openJail } from './open-jail.ts'
-export { programInPod } from './server-pod.ts'
-export { userPlacesIn } from './view.ts'
+export { programInPod } from './jails/server-pod.ts'
+export { userPlacesIn } from './places/view.ts'

@@ -5,8 +5,8 @@ import path from 'node:path'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import { parseDocument, valueAt } from '@sandbridge/core/config/formats'
 import type { SkippedEntry } from '@sandbridge/core/config/entries'
-import { folderOf, hashOf, HINT, putFile, recordOf, textOf, type UndoEdit, whyUnwritten } from './init-record.ts'
-import type { PlannedChange } from './plan-init.ts'
+import { folderOf, hashOf, HINT, putFile, recordOf, textOf, type UndoEdit, whyUnwritten } from './undo/init-record.ts'
+import type { PlannedChange } from './plan/plan-init.ts'
 
 /**
  * Writes planned changes. A file that has changed since planning is skipped, and so is one that cannot be written.

@@ -12,8 +12,8 @@ export const init: Feature = {
     uninstall: ['sandbridge uninstall'],
   },
   findings: async (bridge) => [
-    ...(await import('./check-clients.ts')).checkClients(bridge),
-    ...(await (await import('./check-entries.ts')).checkEntries(bridge.settings)),
+    ...(await import('./checks/check-clients.ts')).checkClients(bridge),
+    ...(await (await import('./checks/check-entries.ts')).checkEntries(bridge.settings)),
   ],
 }
 
@@ -35,7 +35,7 @@ function addCommands(program: Command): void {
     .command('uninstall')
     .description('undo init, end the bridge and delete its cache; asks before it deletes what is yours')
     .option('-y, --yes', 'do not ask, and keep what is yours')
-    .runs(async () => (await import('./uninstall.ts')).uninstall)
+    .runs(async () => (await import('./undo/uninstall.ts')).uninstall)
 
   program
     .command('index')

@@ -3,13 +3,13 @@
 import type { OpenTenant } from '@sandbridge/core/bridge'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import { applyInit } from './apply-init.ts'
-import { askWhoseText } from './ask-whose-text.ts'
-import { type InitPlan, planInit } from './plan-init.ts'
+import { askWhoseText } from './plan/ask-whose-text.ts'
+import { type InitPlan, planInit } from './plan/plan-init.ts'
 import { loadSettings, processContext } from '@sandbridge/core/config/settings'
 import { clientFileText, discoverServers, hostPaths, otherClientFiles, otherClientsNote } from '@sandbridge/core/config'
 import type { ClientFile } from '@sandbridge/core/config'
-import { bridgeCommand } from './bridge-command.ts'
-import type { BridgeCommand } from './targets.ts'
+import { bridgeCommand } from './checks/bridge-command.ts'
+import type { BridgeCommand } from './plan/targets.ts'
 import type { DiscoveredServers, ServerDefinition } from '@sandbridge/core/config/entries'
 import type { FlowPreset } from '@sandbridge/core/config/rules'
 import { PACKAGE_ROOT } from '@sandbridge/core/util'
@@ -22,7 +22,7 @@ import type { Style } from '@sandbridge/core/cli/terminal'
 import { indexNow } from './index-servers.ts'
 import { addLoginItem, IDLE_MEGABYTES } from './login-item.ts'
 import { printSkipped } from './print-skipped.ts'
-import { isOfOneVersion } from './stable-path.ts'
+import { isOfOneVersion } from './checks/stable-path.ts'
 
 /** Clients that have a code mode of their own. */
 const WITH_CODE = new Set(['claude-code', 'codex', 'opencode'])
@@ -51,7 +51,7 @@ export async function init(options: InitOptions): Promise<void> {
     throw new BridgeError('TOOL_ARGUMENTS_INVALID', `--tools is one of ${TOOL_MODES.join(', ')}`)
   const settings = await loadSettings()
   const { stateDir } = settings
-  if (options.undo) return (await import('./undo.ts')).undo(options, hostPaths(settings, processContext()))
+  if (options.undo) return (await import('./undo/undo.ts')).undo(options, hostPaths(settings, processContext()))
   const discovered = await discoverServers({ ...processContext(), settings })
   tellUnread(discovered)
   const command = bridgeCommand(PACKAGE_ROOT, process.execPath)

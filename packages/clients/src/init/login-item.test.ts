@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { checkLoginItem } from './check-entries.ts'
+import { checkLoginItem } from './checks/check-entries.ts'
 import { addLoginItem, removeLoginItem } from './login-item.ts'
 
 const BRIDGE = { command: '/opt/a b/node', args: ['/opt/50%/dist/cli.js'] }

@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { type CommandResult, runCommand } from '@sandbridge/core/util/process'
 import { lastLine } from '@sandbridge/core/util/text'
-import type { BridgeCommand } from './targets.ts'
+import type { BridgeCommand } from './plan/targets.ts'
 
 /** Of the resident with its code loaded. A waiting sandbox comes on top, until an hour has passed without clients. */
 export const IDLE_MEGABYTES = 120

@@ -1,9 +1,9 @@
 // The page of a bridge: when it is served, and which tenant's servers it shows.
 import type { AnswerPage } from '../calls/permissions/answer-page.ts'
 import type { Log } from '../util/log.ts'
-import type { ServerSet } from './server-set.ts'
-import type { Tenant } from './tenant.ts'
-import type { Tenants } from './tenants.ts'
+import type { ServerSet } from './tenants/server-set.ts'
+import type { Tenant } from './tenants/tenant.ts'
+import type { Tenants } from './tenants/tenants.ts'
 
 interface PageOptions {
   log: Log

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { namedServers } from '../bridge/start-servers.ts'
+import { namedServers } from '../bridge/tenants/start-servers.ts'
 
 const SERVERS = [
   { name: 'github', alias: 'github' },

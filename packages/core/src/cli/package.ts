@@ -4,7 +4,7 @@
 // methods, offers. A part fills a slot of a file `…-part.ts` (a provider, a store, a language, an observer), which the
 // core asks for by `Part.for(…)`: without it, an error says what is missing. The core imports no package.
 import type { Bridge } from '../bridge/bridge.ts'
-import type { OpenTenant } from '../bridge/open-tenant.ts'
+import type { OpenTenant } from '../bridge/tenants/open-tenant.ts'
 import type { Methods } from '../calls/methods/method.ts'
 import { addSettings, type SettingTable } from '../config/settings/settings.ts'
 import type { MakeOffer } from '../serve/mcp/offer.ts'

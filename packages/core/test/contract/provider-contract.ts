@@ -137,7 +137,9 @@ files = [os.path.join(folder, name) for folder, _, names in os.walk(package) for
 modules = ['sandbridge_kernel' + file[len(package):-3].replace('/', '.') for file in files]
 sorted(module for module in modules if module not in sys.modules)`)
       // What runs before any cell, types, and the port of the other sandboxes.
-      const others = ['run.ahead', 'wire.frame_types', 'wire.port', 'wire.port_pipe'].map((module) => `'sandbridge_kernel.${module}'`)
+      const others = ['run.ahead', 'wire.frame_types', 'wire.port', 'wire.port_pipe'].map(
+        (module) => `'sandbridge_kernel.${module}'`,
+      )
       expect(value).toBe(`[${others.join(', ')}]`)
     }
     // The embedded sandbox's snapshot contains its modules; any other one would be compiled during some cell.

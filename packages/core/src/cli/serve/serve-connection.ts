@@ -1,6 +1,6 @@
 // Serves one client over a transport: its standard streams, or the socket of its relay.
 import { serveStdio, type ServeStdioOptions } from '@modelcontextprotocol/server/stdio'
-import { type Behind, behindByConfig, readKeptBehind } from '../../bridge/kept-behind.ts'
+import { type Behind, behindByConfig, readKeptBehind } from '../../bridge/tenants/kept-behind.ts'
 import type { ClientContext } from '../../config/settings/client-context.ts'
 import type { Settings } from '../../config/settings/settings.ts'
 import { clientErrors } from '../../serve/client-errors.ts'

@@ -5,7 +5,7 @@ import type { AnswerPage } from '../../calls/permissions/answer-page.ts'
 import type { AskInput } from '../../config/entries/input-answers.ts'
 import { type ClientContext, processContext } from '../../config/settings/client-context.ts'
 import { type EndSignal, onShutdown } from '../../util/process/shutdown.ts'
-import type { OpenTenant } from '../../bridge/open-tenant.ts'
+import type { OpenTenant } from '../../bridge/tenants/open-tenant.ts'
 import { type Printer, printer } from './print.ts'
 
 export type TerminalInput = Readable & {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { VERSION } from '../../util/version.ts'
-import { PackageNews } from '../../bridge/cell-news.ts'
+import { PackageNews } from '../../bridge/cells/cell-news.ts'
 
 it('a result says once that another version has been installed, whatever leads to it', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'sb-news-'))

@@ -35,7 +35,10 @@ it('a secret is no empty value, no boolean and no count', () => {
 })
 
 it('errors of cells know secrets by the same words', () => {
-  const source = readFileSync(path.join(PACKAGE_ROOT, 'packages/core/python/sandbridge_kernel/failure/concealment.py'), 'utf8')
+  const source = readFileSync(
+    path.join(PACKAGE_ROOT, 'packages/core/python/sandbridge_kernel/failure/concealment.py'),
+    'utf8',
+  )
   /** The text that a constant is made of. */
   const textOf = (name: string): string => {
     const [, given = ''] = new RegExp(`^${name} = [\\w.]+\\((.*?)\\)$`, 'ms').exec(source) ?? []

@@ -8,8 +8,8 @@ import type {
   Tool,
 } from '@modelcontextprotocol/server'
 import type { Bridge } from '../../bridge/bridge.ts'
-import type { DirectCall } from '../../bridge/direct-call.ts'
-import type { Tenant } from '../../bridge/tenant.ts'
+import type { DirectCall } from '../../bridge/cells/direct-call.ts'
+import type { Tenant } from '../../bridge/tenants/tenant.ts'
 import type { Ability } from '../../calls/questions/questions.ts'
 import type { Settings } from '../../config/settings/settings.ts'
 import type { Sessions } from './sessions.ts'

@@ -1,9 +1,9 @@
 // Runs the cell of a `tools/call`. Every outcome, also a failure, is a tool result.
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import type { Bridge } from '../../bridge/bridge.ts'
-import type { Behind } from '../../bridge/kept-behind.ts'
-import type { RunCellRequest } from '../../bridge/cell.ts'
-import type { Tenant } from '../../bridge/tenant.ts'
+import type { Behind } from '../../bridge/tenants/kept-behind.ts'
+import type { RunCellRequest } from '../../bridge/cells/cell.ts'
+import type { Tenant } from '../../bridge/tenants/tenant.ts'
 import { TimeLimit } from '../../cell/time-limit.ts'
 import type { OtherLanguage, Settings } from '../../config/settings/settings.ts'
 import { BridgeError } from '../../errors.ts'

@@ -1,0 +1,249 @@
+// One of those whom a bridge serves: its owner, a user over HTTP, or a client of a resident. Servers, rules and catalog
+// are its own; processes are shared with tenants where nothing could tell them apart.
+import { capabilitySummary, summarisedServers } from '../../calls/capability-summary.ts'
+import { definitionKey } from '../../calls/catalog/model/identity.ts'
+import { savedToolLines } from '../../calls/methods/saved-tool-methods.ts'
+import type { Ability } from '../../calls/questions/questions.ts'
+import { scopeFor } from '../../calls/scope.ts'
+import { serversBehind } from '../../calls/servers-behind.ts'
+import type { ClientContext } from '../../config/settings/client-context.ts'
+import { passedEnvironment } from '../../config/entries/passed-variables.ts'
+import { missingInputs } from '../../config/entries/input-answers.ts'
+import type { DiscoveredServers, ServerDefinition } from '../../config/entries/server-definition.ts'
+import { isAbsolutePlace, namesFolder, startInputs } from '../../config/entries/start-inputs.ts'
+import { PermissionFiles } from '../../config/permission-files.ts'
+import type { SharedUpstreams } from '../../upstream/shared-upstreams.ts'
+import type { Log } from '../../util/log.ts'
+import { sortedJson } from '../../util/json/json.ts'
+import type { DefinitionSource } from './configured-servers.ts'
+import { type Behind, keepBehind, listsDirectly } from './kept-behind.ts'
+import type { ConnectedServers } from './connect-servers.ts'
+import type { Learned } from '../../calls/learned-part.ts'
+import type { Settings } from '../../config/settings/settings.ts'
+import { ServerSet, type ServerSetOptions } from './server-set.ts'
+import type { UserParts } from './users.ts'
+
+/** Which servers a tenant has. */
+interface TenantDefinitions extends DefinitionSource {
+  /** What the files contain, read only if that may be something else than at the last time. */
+  latest(): Promise<DiscoveredServers>
+  /** The state of all files that decide which servers there are. */
+  readonly places: Record<string, string>
+  /** Variables that override those of the context. */
+  readonly env?: Readonly<Record<string, string>>
+  /** False while the tenant has only its parent's settings. */
+  readonly hasOwn?: boolean
+}
+
+export interface TenantOptions extends Omit<
+  ServerSetOptions,
+  'definitions' | 'discovered' | 'files' | 'policy' | 'shared' | 'offered' | 'env'
+> {
+  /** What its user keeps. Clients of a resident are all of one user. */
+  person: UserParts
+  definitions: TenantDefinitions
+  sharedUpstreams: SharedUpstreams
+  /** Whose servers it uses while it has nothing of its own. */
+  parent?: Tenant | undefined
+  /** The text about the servers is kept for the next start, and depends on these places. */
+  onBehindKept?: ((text: string, places: Record<string, string>) => void) | undefined
+  onClose: (tenant: Tenant) => Promise<void>
+  /** Called when nothing uses the definitions any more. */
+  onClosed?: () => void
+}
+
+export class Tenant {
+  readonly #options: TenantOptions
+  readonly #offered = new Set<Ability>()
+  #opening: Promise<ServerSet | void> = Promise.resolve()
+  opened: ServerSet | undefined
+  #isWarm = false
+  #isClosed = false
+
+  constructor(options: TenantOptions) {
+    this.#options = options
+  }
+
+  /** Undefined for the owner of the bridge. */
+  get user(): string | undefined {
+    return this.#options.user
+  }
+
+  get person(): UserParts {
+    return this.#options.person
+  }
+
+  get log(): Log {
+    return this.#options.log
+  }
+
+  get context(): ClientContext {
+    return this.#options.context
+  }
+
+  /** What its clients can be asked. Counts for servers that start from now on. */
+  clientOffers(abilities: Iterable<Ability>): void {
+    for (const ability of abilities) this.#offered.add(ability)
+    this.#options.parent?.clientOffers(abilities)
+  }
+
+  /**
+   * Returns the servers according to the current config files.
+   * @param alone a set of its own, even if it has nothing of its own yet
+   * @throws BridgeError CONFIG_INVALID while the rules contain a mistake: no code of the tenant runs
+   */
+  async now(alone = false): Promise<ServerSet> {
+    const parent = await this.#options.parent?.now()
+    if (this.opened === undefined) {
+      // One by one: two cells that come together must not open two sets; the next attempt may succeed.
+      const opening = this.#opening.then(() => this.opened ?? this.#openOr(alone ? undefined : parent))
+      this.#opening = opening.catch(() => {})
+      return opening
+    }
+    await this.opened.configured.refresh()
+    return this.opened
+  }
+
+  async #openOr(parent: ServerSet | undefined): Promise<ServerSet> {
+    const { sharedUpstreams, definitions, person: _, parent: __, ...options } = this.#options
+    const { settings, context, log, stores } = options
+    const discovered = await definitions.latest()
+    if (parent && definitions.hasOwn === false) return parent
+    const files = new PermissionFiles(settings, context.cwd, (message) => log.warning(message))
+    const policy = await files.read(discovered.found)
+    const set = new ServerSet({
+      ...options,
+      definitions,
+      discovered,
+      files,
+      policy,
+      env: () => definitions.env ?? {},
+      offered: this.#offered,
+      shared: { upstreams: sharedUpstreams, keyOf: (definition) => this.#keyOf(definition) },
+    })
+    if (stores.isShared) await set.connected.catalog.ready()
+    if (this.#isClosed) await set.close()
+    else this.opened = set
+    return set
+  }
+
+  /** Loads what a first call needs. @throws BridgeError CONFIG_INVALID, as the first cell also does */
+  async warmUp(): Promise<void> {
+    const { settings, person, log } = this.#options
+    this.#isWarm = true
+    const { connected, rules } = await this.now()
+    await Promise.all([connected.catalog.readAhead(), person.learned?.ready()])
+    this.#keepBehind()
+    if (settings.load !== 'explicit') connected.catalog.indexAhead()
+    for (const { message } of rules.unmatched()) log.warning(message)
+  }
+
+  /** What a client's instructions say of its servers; empty while the files contain a mistake. Starts nothing. */
+  async behind(): Promise<Behind> {
+    const { settings, person } = this.#options
+    try {
+      const { connected } = await this.now()
+      await person.learned?.ready()
+      return behindOf(connected, person.learned, settings.load)
+    } catch {
+      return { text: '', hasDirect: false }
+    }
+  }
+
+  async capabilitySummary(): Promise<string> {
+    const { settings, person } = this.#options
+    const { catalog } = (await this.now()).connected
+    const scope = scopeFor(catalog, undefined, settings.load)
+    return capabilitySummary({
+      servers: summarisedServers(catalog, scope),
+      savedTools: await savedToolLines(person.state.loadableTools),
+      facts: settings,
+      unloaded: scope.unloaded,
+    })
+  }
+
+  /** Keeps the text about the servers for the next start in this place. */
+  #keepBehind(): void {
+    const { settings, context, person, definitions, onBehindKept, parent } = this.#options
+    if (!this.#isWarm || !this.opened || parent) return
+    const behind = behindOf(this.opened.connected, person.learned, settings.load)
+    onBehindKept?.(behind.text, keepBehind(settings, context, behind, definitions.places))
+  }
+
+  /** How the tenant uses each of its servers; empty until they are read. */
+  sharing(): { server: string; state: string; clients: number; process?: number; reason?: string }[] {
+    const { upstreams } = this.opened?.connected ?? {}
+    const { sharedUpstreams } = this.#options
+    return (upstreams?.definitions ?? []).map((definition) => {
+      const key = this.#keyOf(definition)
+      const found = key === undefined ? undefined : sharedUpstreams.find(key)
+      const reason = whyOwn(definition)
+      return {
+        server: definition.name,
+        state: upstreams!.of(definition.name).state,
+        clients: found?.users ?? 1,
+        ...(found && { process: found.id }),
+        ...(reason && { reason }),
+      }
+    })
+  }
+
+  /** Equal for tenants of which either could use the other's process; undefined for a server that is not shared. */
+  #keyOf(definition: ServerDefinition): string | undefined {
+    const { context, definitions, ask, user } = this.#options
+    const { transport, shared } = definition
+    const { cwd, home } = context
+    const env = { ...context.env, ...definitions.env }
+    // What a tenant's user answers is for this tenant.
+    if (shared === false || (ask && missingInputs(definition, env).length > 0)) return undefined
+    return sortedJson([
+      definition,
+      definitionKey(definition),
+      // A set of a user's own has the user's sign-ins, and shares nothing with others.
+      user,
+      startInputs(definition, { env, home, workspaceFolder: cwd }),
+      isOfFolder(definition) && cwd,
+      home,
+      // Servers list other tools for clients that can be asked.
+      [...this.#offered].toSorted(),
+      // A server has no terminal, and each client's may be another.
+      transport.type === 'stdio' && { ...passedEnvironment(env), TERM: null },
+      // A helper for headers gets the whole environment, which may say whose headers they are.
+      transport.type !== 'stdio' && transport.headersHelper !== undefined && env,
+    ])
+  }
+
+  /** Stop using the servers. Their processes end when no other tenant has needed them for some time. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#keepBehind()
+    await this.#options.onClose(this)
+    await this.#opening
+    await this.opened?.close()
+    this.#options.onClosed?.()
+  }
+}
+
+/** A server without a folder of its own starts in the tenant's folder, and may work on what is there. */
+function isOfFolder(definition: ServerDefinition): boolean {
+  const { transport, shared, isProjects } = definition
+  if (namesFolder(definition)) return true
+  return transport.type === 'stdio' && !isAbsolutePlace(transport.cwd ?? '') && (!shared || isProjects === true)
+}
+
+/** Why tenants that have this server in common may have processes of their own. */
+function whyOwn(definition: ServerDefinition): string | undefined {
+  if (definition.shared === false) return 'its entry says "shared": false'
+  if (namesFolder(definition)) return 'its entry names the folder of its client, or has a path that is relative to it'
+  if (!isOfFolder(definition)) return undefined
+  return 'it starts in the folder of its client; "cwd" or "shared": true in its entry makes it one for all folders'
+}
+
+function behindOf(
+  { catalog, upstreams }: ConnectedServers,
+  learned: Learned | undefined,
+  load: Settings['load'],
+): Behind {
+  return { text: serversBehind(catalog, learned, load), hasDirect: listsDirectly(upstreams.definitions) }
+}
