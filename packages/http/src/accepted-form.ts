@@ -39,7 +39,7 @@ export function asPackageTakes(request: IncomingMessage, isAccepting: boolean, m
   const { rawHeaders, headers } = request
   const count = rawHeaders.filter((name, at) => at % 2 === 0 && /^content-type$/i.test(name)).length
   // Node keeps the first of several, and the package reads all of them as one.
-  if (count > 1) setHeader(request, 'content-type', headers['content-type']!)
+  if (count > 1) setHeader(request, 'content-type', headers['content-type'])
   if (OTHER_JSON.test(headers['content-type'] ?? '')) setHeader(request, 'content-type', JSON_TYPE)
 }
 

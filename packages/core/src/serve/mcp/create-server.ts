@@ -303,7 +303,7 @@ export function createServer(parts: ServerParts): Server {
     const listed = await listArtifactResources(artifacts, maskerFor(bridge, sessions))
     const names = artifacts.map(({ name }) => name)
     await bridge.cells.read({ tenant, seen: sessions.seen }, 'artifacts', { names })
-    const offered = await Promise.all(offers.map((offer) => offer.resources?.() ?? []))
+    const offered = await Promise.all(offers.map(async (offer) => (await offer.resources?.()) ?? []))
     return { resources: [CAPABILITIES_RESOURCE, ...offered.flat(), ...listed] }
   })
 

@@ -115,8 +115,8 @@ function toError(
   const isText = typeof message === 'string'
   // What a server wrote outside of `data` is for its reader, too.
   const more = { ...without(IN_REPLIES, value), ...(isText && without(IN_ERRORS, given)) }
-  const hasMore = Object.keys(more).length > 0
-  const isUsual = value.jsonrpc === '2.0' && Object.keys(value).length === 3 && !hasMore
+  const isMore = Object.keys(more).length > 0
+  const isUsual = value.jsonrpc === '2.0' && Object.keys(value).length === 3 && !isMore
   if (isUsual && isText && Number.isInteger(code) && answered === value.id) return value as unknown as JSONRPCMessage
   const number = typeof code === 'string' && /^-?\d{1,9}$/.test(code) ? Number(code) : code
   // A code that is a word is part of the message: it often says more.
@@ -131,7 +131,7 @@ function toError(
     error: {
       code: Number.isInteger(number) ? (number as number) : INTERNAL_ERROR,
       message: words === '' || words === 'true' ? 'no reason given' : words,
-      ...(hasMore ? { data: beside } : !isNothing(data) && { data }),
+      ...(isMore ? { data: beside } : !isNothing(data) && { data }),
     },
   }
 }
@@ -201,7 +201,8 @@ function isErrorBlock(block: unknown): block is Record<string, unknown> {
   return isRecord(block) && block.type === 'error'
 }
 
-function asText({ type: _, ...rest }: Record<string, unknown>): object {
+function asText(block: Record<string, unknown>): object {
+  const rest = without(new Set(['type']), block)
   return { type: 'text', text: typeof rest.text === 'string' ? rest.text : readable(rest, MAX_ERROR_CHARS) }
 }
 
