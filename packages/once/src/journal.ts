@@ -3,7 +3,7 @@
 import { hash, randomUUID } from 'node:crypto'
 import type { CellJournal, EnteredCall, JournaledCall } from '@sandbridge/core/parts'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { definitionKey } from '@sandbridge/core/calls/catalog'
+import { type CatalogTool, definitionKey } from '@sandbridge/core/calls/catalog'
 import { stateAfter } from '@sandbridge/core/observe/runs'
 import type { ToolResult } from '@sandbridge/core/upstream'
 import { argumentsHash } from '@sandbridge/core/util/json/arguments-hash.ts'
@@ -171,10 +171,11 @@ export class Journal {
     this.before?.clear({ number: Infinity })
     this.before = undefined
     const isDone = ({ by }: Entry) => by === undefined || by.number === number || (by.number < number && !by.isOpen)
-    const freed = [...this.entries()].filter(isDone).map((entry) => this.#free(entry))
+    const done = [...this.entries()].filter(isDone)
     // Another call of the client goes on.
-    if (this.#size > 0) return freed.forEach((entry) => void this.log.add(entry))
+    if (done.length < this.#size) return done.forEach((entry) => void this.log.add(this.#free(entry)))
     this.#entries.clear()
+    this.#size = 0
     this.#full = undefined
     this.log.clear()
   }
@@ -212,9 +213,7 @@ export class Attempt implements CellJournal, MakerOfCalls {
     if (definition?.repeat === 'always') return undefined
     if (this.#journal.isTaken(this))
       throw new BridgeError('CANCELLED', 'The client has lost this cell, and has sent another one')
-    const { server, name: tool } = call.tool
-    const of = definition && !this.#options.isAnyEntry ? definitionKey(definition) : undefined
-    const key = hash('sha256', JSON.stringify([server, of, tool, argumentsHash(call.args)]), 'base64url')
+    const key = toolKey(call.tool, this.#options.isAnyEntry ? undefined : definition) + argumentsHash(call.args)
     const { reading } = this.#journal
     return reading ? reading.then(() => this.#enter(call, kind, key)) : this.#enter(call, kind, key)
   }
@@ -390,6 +389,18 @@ class MadeCall implements JournaledCall {
     // What its tool refused is made again.
     return this.#journal.note(entry, { state: 'free' })
   }
+}
+
+const toolKeys = new WeakMap<CatalogTool, { of: string | undefined; key: string }>()
+
+/** @param definition missing: the tool of any server of this name */
+function toolKey(tool: CatalogTool, definition: ReturnType<EnteredCall['definition']>): string {
+  const of = definition && definitionKey(definition)
+  const known = toolKeys.get(tool)
+  if (known && known.of === of) return known.key
+  const key = hash('sha256', JSON.stringify([tool.server, of, tool.name]), 'base64url')
+  toolKeys.set(tool, { of, key })
+  return key
 }
 
 /** Names of calls, each with its number: `mail.send (2), mail.label (1)`. */

@@ -10,6 +10,8 @@ import { kindOf, LISTS, type OnDropped, readable } from './words.ts'
 /** JSON-RPC error code for a reply that cannot be read; from the range for implementations. */
 export const UNREADABLE = -32_066
 
+/** Each answer to a request repeats its id. */
+const MAX_ID_CHARS = 64 * 1024
 const MAX_ERROR_CHARS = 64 * 1024
 /** How much of a reply that cannot be read is quoted. */
 export const QUOTED_CHARS = 500
@@ -95,7 +97,7 @@ function toRequest(value: Record<string, unknown>, onDropped: OnDropped): JSONRP
 }
 
 function idOf(id: unknown): string | number | undefined {
-  if (typeof id === 'string') return id
+  if (typeof id === 'string' && id.length <= MAX_ID_CHARS) return id
   return Number.isInteger(id) ? (id as number) : undefined
 }
 
