@@ -21,6 +21,9 @@ const TOGETHER_MS = 1_000
 /** A client that ends after it was handed a result has read it, unless it comes back this soon with the same call. */
 const HANDED_OVER_MS = 10_000
 const MAX_SHOWN_ARGUMENTS = 400
+/** Short, because a cell may make thousands of calls. Code that makes two keys equal gets one's answer for the other. */
+const TOOL_CHARS = 12
+const ARGUMENTS_CHARS = 32
 
 export class Journal {
   readonly log: JournalLog
@@ -213,7 +216,8 @@ export class Attempt implements CellJournal, MakerOfCalls {
     if (definition?.repeat === 'always') return undefined
     if (this.#journal.isTaken(this))
       throw new BridgeError('CANCELLED', 'The client has lost this cell, and has sent another one')
-    const key = toolKey(call.tool, this.#options.isAnyEntry ? undefined : definition) + argumentsHash(call.args)
+    const of = this.#options.isAnyEntry ? undefined : definition
+    const key = toolKey(call.tool, of) + argumentsHash(call.args).slice(0, ARGUMENTS_CHARS)
     const { reading } = this.#journal
     return reading ? reading.then(() => this.#enter(call, kind, key)) : this.#enter(call, kind, key)
   }
@@ -398,7 +402,7 @@ function toolKey(tool: CatalogTool, definition: ReturnType<EnteredCall['definiti
   const of = definition && definitionKey(definition)
   const known = toolKeys.get(tool)
   if (known && known.of === of) return known.key
-  const key = hash('sha256', JSON.stringify([tool.server, of, tool.name]), 'base64url')
+  const key = hash('sha256', JSON.stringify([tool.server, of, tool.name]), 'base64url').slice(0, TOOL_CHARS)
   toolKeys.set(tool, { of, key })
   return key
 }
