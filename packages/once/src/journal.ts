@@ -21,7 +21,7 @@ const TOGETHER_MS = 1_000
 /** A client that ends after it was handed a result has read it, unless it comes back this soon with the same call. */
 const HANDED_OVER_MS = 10_000
 const MAX_SHOWN_ARGUMENTS = 400
-/** Short, because a cell may make thousands of calls. Code that makes two keys equal gets one's answer for the other. */
+/** Short: a cell may make thousands of calls. Code that makes two keys equal gets one's answer for the other. */
 const TOOL_CHARS = 12
 const ARGUMENTS_CHARS = 32
 
