@@ -69,12 +69,13 @@ export class DirectTools {
   async has(name: string, abilities: readonly Ability[]): Promise<boolean> {
     // A client may call what another process listed.
     if (this.#find(name)) return true
-    const answers = await this.#ask(abilities, name)
+    const failed = (await this.#ask(abilities, name)).find((one) => one.status === 'rejected')
     await this.named()
-    const failed = answers.find((one) => one.status === 'rejected')
-    if (failed && !this.#find(name)) throw failed.reason
-    return this.#find(name) !== undefined
+    if (this.#find(name)) return true
+    if (failed) throw failed.reason
+    return false
   }
+
   /** What a call of one of these tools does. @throws BridgeError PROXY_TOOL_UNKNOWN */
   call(name: string, args: Record<string, unknown>) {
     const found = this.#find(name)
@@ -115,12 +116,10 @@ export class DirectTools {
   }
 
   readonly #compare = (): void => {
-    void this.#connected().then(
-      (connected) => {
-        if (listId(chosenTools(connected, this.#isAll)) !== this.#listed) this.#onChange()
-      },
-      () => {},
-    )
+    const look = (connected: Connected): void => {
+      if (listId(chosenTools(connected, this.#isAll)) !== this.#listed) this.#onChange()
+    }
+    void this.#connected().then(look, () => {})
   }
 }
 
