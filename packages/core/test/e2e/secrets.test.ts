@@ -75,6 +75,8 @@ beforeAll(async () => {
   bridge = await openTestBridge({
     env: {
       MCP_BRIDGE_LOG_LEVEL: 'debug',
+      // Also where the paths of temporary files are long.
+      MCP_BRIDGE_OUTPUT_TOKENS: '200000',
       PLACEHOLDER: canaryOf('placeholder'),
       MCP_INPUT_TOKEN: canaryOf('input'),
     },
