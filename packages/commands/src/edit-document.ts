@@ -2,8 +2,8 @@
 // Every result is parsed again: if it does not contain exactly the expected values, the text stays unchanged and a
 // reason is returned.
 import { isDeepStrictEqual } from 'node:util'
-import { type ConfigFormat, type ConfigObject, parseDocument, valueAt } from '@sandbridge/core/config/formats'
-import { isRecord } from '@sandbridge/core/util/json/json.ts'
+import { type ConfigFormat, type ConfigObject, parseDocument } from '@sandbridge/core/config/formats'
+import { isRecord, valueAt } from '@sandbridge/core/util/json/json.ts'
 
 /** Sets the value at a path of keys, or removes it when `value` is missing. */
 export interface Edit {

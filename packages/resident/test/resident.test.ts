@@ -200,7 +200,7 @@ it('a relay loads no bridge, no schemas and no MCP package', { timeout: 30_000 }
   const list = "require('fs').writeFileSync(__dirname + '/' + process.pid, Object.keys(require.cache).join(','))"
   writeFileSync(hook, `process.on('exit', () => { ${list} })`)
   const env = { NODE_OPTIONS: `--require ${hook}` }
-  // The first with these variables finds out which of them change a setting.
+  // The first starts the resident.
   await connect('first', env)
   const ann = await connect('ann', env)
   await ann.ask('tools/list')

@@ -1,9 +1,9 @@
 // Claude Code: ~/.claude.json with its user scope (mcpServers) and local scope (projects[folder].mcpServers), of which
 // the user has switched some off in a folder (projects[folder].disabledMcpServers), a project's .mcp.json, and the
 // locations of older versions.
-import { type ConfigObject, valueAt } from '@sandbridge/core/config/formats'
+import { type ConfigObject } from '@sandbridge/core/config/formats'
 import { comparable } from '@sandbridge/core/util/files'
-import { isRecord } from '@sandbridge/core/util/json/json.ts'
+import { isRecord, valueAt } from '@sandbridge/core/util/json/json.ts'
 import type { ServerEntry } from '@sandbridge/core/config/entries'
 import { entriesOf, inHome, inProject } from '@sandbridge/core/config'
 import { inFolderOf, withCallback } from './places.ts'

@@ -1,7 +1,7 @@
 // Continue: `mcpServers` of config.yaml, which is a list of servers with names, and a folder of the user and of a
 // project with such files, and with files that were copied from other clients.
-import { type ConfigObject, valueAt } from '@sandbridge/core/config/formats'
-import { isRecord } from '@sandbridge/core/util/json/json.ts'
+import { type ConfigObject } from '@sandbridge/core/config/formats'
+import { isRecord, valueAt } from '@sandbridge/core/util/json/json.ts'
 import type { ServerEntry } from '@sandbridge/core/config/entries'
 import { entriesOf, inHome, inProject, type Reader } from '@sandbridge/core/config'
 

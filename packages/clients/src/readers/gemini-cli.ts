@@ -1,6 +1,7 @@
 // Gemini CLI and Qwen Code, which began as a copy of it: `mcpServers` of settings.json, where `url` means SSE and
 // `httpUrl` Streamable HTTP, and the lists `mcp.allowed` and `mcp.excluded`.
-import { type ConfigObject, valueAt } from '@sandbridge/core/config/formats'
+import { valueAt } from '@sandbridge/core/util/json/json.ts'
+import { type ConfigObject } from '@sandbridge/core/config/formats'
 import type { ServerEntry } from '@sandbridge/core/config/entries'
 import { entriesOf, type HostPaths, inHome, inProject, join, type Reader } from '@sandbridge/core/config'
 import { withCallback } from './places.ts'

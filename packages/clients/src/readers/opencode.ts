@@ -1,7 +1,7 @@
 // OpenCode: `mcp` of opencode.json(c): {mcp: {name: …, enabled}} or {mcp: {servers: {name: …, disabled}}}.
 import path from 'node:path'
-import { type ConfigObject, valueAt } from '@sandbridge/core/config/formats'
-import { isRecord } from '@sandbridge/core/util/json/json.ts'
+import { type ConfigObject } from '@sandbridge/core/config/formats'
+import { isRecord, valueAt } from '@sandbridge/core/util/json/json.ts'
 import type { ServerEntry } from '@sandbridge/core/config/entries'
 import { entriesOf, inHome, inProject } from '@sandbridge/core/config'
 import { inXdgConfig, withCallback } from './places.ts'

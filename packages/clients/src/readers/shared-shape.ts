@@ -1,6 +1,6 @@
 // Clients whose tables of servers differ only in their place, placeholders and the names of a few fields.
-import { type ConfigObject, valueAt } from '@sandbridge/core/config/formats'
-import { isRecord } from '@sandbridge/core/util/json/json.ts'
+import { type ConfigObject } from '@sandbridge/core/config/formats'
+import { isRecord, valueAt } from '@sandbridge/core/util/json/json.ts'
 import type { PlaceholderSyntax, ServerEntry } from '@sandbridge/core/config/entries'
 import { entriesOf, inHome, inProject, join } from '@sandbridge/core/config'
 import { inAppData, inFolderOf, inXdgConfig, secondsToMs } from './places.ts'

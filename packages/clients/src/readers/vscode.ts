@@ -1,8 +1,8 @@
 // VS Code: `servers` and `inputs` of mcp.json in the user's profile and in .vscode/, and `mcp.servers` of the
 // settings.json of early versions. An input is a value that VS Code asks its user for. The bridge uses the environment,
 // then asks in the terminal (see expand.ts); it knows the default.
-import { type ConfigObject, valueAt } from '@sandbridge/core/config/formats'
-import { isRecord } from '@sandbridge/core/util/json/json.ts'
+import { type ConfigObject } from '@sandbridge/core/config/formats'
+import { isRecord, valueAt } from '@sandbridge/core/util/json/json.ts'
 import { type ServerEntry, translate } from '@sandbridge/core/config/entries'
 import { entriesOf, inProject, type Reader } from '@sandbridge/core/config'
 import { inAppData } from './places.ts'

@@ -1,7 +1,7 @@
 // Lists in the files of some clients that name the only servers which they start, and those that they never start.
-import { type ConfigObject, valueAt } from '@sandbridge/core/config/formats'
+import { type ConfigObject } from '@sandbridge/core/config/formats'
 import type { Edit } from '@sandbridge/commands/edit-document.ts'
-import { fieldsOf } from '@sandbridge/core/util/json/json.ts'
+import { fieldsOf, valueAt } from '@sandbridge/core/util/json/json.ts'
 import { BRIDGE_NAME, type Target } from './targets.ts'
 
 /** Adds the bridge to a client's list of the only servers that it starts; undefined when it has no need to. */

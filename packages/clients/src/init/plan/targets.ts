@@ -2,8 +2,8 @@
 // Forms, and clients without a reader here, come from the library add-mcp; paths are the readers' own.
 import { homedir } from 'node:os'
 import { type AgentConfig, agents } from 'add-mcp'
-import { type ConfigFormat, type ConfigObject, valueAt } from '@sandbridge/core/config/formats'
-import { isRecord } from '@sandbridge/core/util/json/json.ts'
+import { type ConfigFormat, type ConfigObject } from '@sandbridge/core/config/formats'
+import { isRecord, valueAt } from '@sandbridge/core/util/json/json.ts'
 import { CLIENT_READERS } from '../../readers/client-readers.ts'
 import { type HostPaths, join, type Reader } from '@sandbridge/core/config'
 

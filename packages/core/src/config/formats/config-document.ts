@@ -43,13 +43,3 @@ function placeOf(text: string, offset: number | undefined): string {
   const before = text.slice(0, offset)
   return ` at line ${before.split('\n').length}, column ${offset - before.lastIndexOf('\n')}`
 }
-
-/** The value at a path of keys; undefined when one is missing. Only own keys count. */
-export function valueAt(value: unknown, ...keys: string[]): unknown {
-  let at = value
-  for (const key of keys) {
-    if (!isRecord(at) || !Object.hasOwn(at, key)) return undefined
-    at = at[key]
-  }
-  return at
-}

@@ -1,2 +1,2 @@
 // What packages use of config/formats.
-export { type ConfigFormat, type ConfigObject, parseDocument, valueAt } from './config-document.ts'
+export { type ConfigFormat, type ConfigObject, parseDocument } from './config-document.ts'

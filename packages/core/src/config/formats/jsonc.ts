@@ -1,6 +1,7 @@
 // Parses JSON with comments and trailing commas. The parser is loaded only for a text that is not plain JSON. Pure.
 import { parse, type ParseError, visit } from 'jsonc-parser'
 import { jsonProblem } from '../../util/json/json-error.ts'
+import { valueAt } from '../../util/json/json.ts'
 import type { Parsed } from './parsed.ts'
 
 /** Where a number stands for the text that it is written as, such as a version or a long id. */
@@ -17,19 +18,10 @@ export function parseJsonc(text: string): Parsed {
       if (typeof read !== 'number' || String(read) === written) return
       const path = pathTo()
       const [key] = path.splice(-1)
-      const holder = valueAt(value, path)
+      const holder = valueAt(value, ...path) as Record<string | number, unknown> | undefined
       // Another value may stand there where a key occurs twice.
       if (path.some((name) => TEXTS.test(String(name))) && holder?.[key!] === read) holder[key!] = written
     },
   })
   return { value }
-}
-
-type Holder = Record<string | number, unknown>
-
-function valueAt(root: unknown, path: readonly (string | number)[]): Holder | undefined {
-  return path.reduce<unknown>(
-    (at, name) => (typeof at === 'object' ? (at as Holder | null)?.[name] : undefined),
-    root,
-  ) as Holder | undefined
 }

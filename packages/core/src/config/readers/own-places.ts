@@ -1,6 +1,6 @@
 // The bridge's own config files: {"mcpServers": {name: {command, args, env, cwd, description} or {url, headers, …}}}.
 import type { ConfigFormat, ConfigObject } from '../formats/config-document.ts'
-import { valueAt } from '../formats/config-document.ts'
+import { valueAt } from '../../util/json/json.ts'
 import { OWN_SYNTAX } from '../entries/placeholders.ts'
 import type { NamedEntry, Reader } from './reader.ts'
 import { entriesOf, inHome, inProject } from './reader.ts'

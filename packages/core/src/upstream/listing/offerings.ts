@@ -78,7 +78,7 @@ export async function readResource(
   if (!connection.capabilities.resources) throw hasNone(server, 'resources')
   const params = { uri, ...(meta && { _meta: meta }) }
   const result = await connection.ask(`the reading of '${uri.slice(0, 200)}'`, 'resources/read', params, signal)
-  const contents = itemsOf(result.contents, (text) => ({ uri, text }))
+  const contents = listOf(result.contents, (text) => ({ uri, text }))
   if (contents) return { ...result, contents }
   throw new BridgeError('UPSTREAM_PROTOCOL', `Server '${server}' returned a resource without contents`)
 }
@@ -94,13 +94,13 @@ export async function getPrompt(
   if (!connection.capabilities.prompts) throw hasNone(server, 'prompts')
   const what = `the request for the prompt '${prompt.name.slice(0, 200)}'`
   const result = await connection.ask(what, 'prompts/get', { ...prompt, ...(meta && { _meta: meta }) }, signal)
-  const messages = itemsOf(result.messages, (text) => ({ role: 'user', content: { type: 'text', text } }))
+  const messages = listOf(result.messages, (text) => ({ role: 'user', content: { type: 'text', text } }))
   if (messages) return { ...result, messages }
   throw new BridgeError('UPSTREAM_PROTOCOL', `Server '${server}' returned no messages for ${what}`)
 }
 
 /** A list, of which some servers write the only item alone, and texts in place of objects. */
-function itemsOf(value: unknown, itemOf: (text: string) => object): unknown[] | undefined {
+function listOf(value: unknown, itemOf: (text: string) => object): unknown[] | undefined {
   if (!Array.isArray(value) && !isRecord(value) && typeof value !== 'string') return undefined
   return [value].flat().map((item: unknown) => (typeof item === 'string' ? itemOf(item) : item))
 }

@@ -24,6 +24,16 @@ export function itemsOf(value: unknown): unknown[] {
   return Array.isArray(value) ? value : []
 }
 
+/** The value at a path of own keys and indexes; undefined when one is missing. */
+export function valueAt(value: unknown, ...path: readonly (string | number)[]): unknown {
+  let at = value
+  for (const key of path) {
+    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, key)) return undefined
+    at = Reflect.get(at, key)
+  }
+  return at
+}
+
 /** Copies plain JSON with every text changed; the names of fields stay. */
 export function mapTexts(value: unknown, change: (text: string) => string): unknown {
   return JSON.parse(JSON.stringify(value), (_, inner: unknown) => (typeof inner === 'string' ? change(inner) : inner))

@@ -43,9 +43,9 @@ export function bindArguments(
   const budget = newBudget()
   const bound = new Map<string, unknown>()
   const used = new Set<Parameter>()
+  const [positional, named] = [floatsOf(args), floatsOf(kwargs)]
   const floats = new Map<string, string>()
-  const noteFloat = (to: string, holder: object, key: string): void => {
-    const word = floatsOf(holder)?.get(key)
+  const noteFloat = (to: string, word: string | undefined): void => {
     if (word !== undefined) floats.set(to, word)
   }
   if (args.length > signature.parameters.length) {
@@ -56,7 +56,7 @@ export function bindArguments(
   for (const [index, parameter] of signature.parameters.slice(0, args.length).entries()) {
     used.add(parameter)
     bound.set(parameter.trueName, args[index])
-    noteFloat(parameter.trueName, args, String(index))
+    noteFloat(parameter.trueName, positional?.get(String(index)))
   }
   const isAsGiven = exact && !signature.closed
   let find = finders.get(signature)
@@ -74,7 +74,7 @@ export function bindArguments(
     if (parameter === undefined) {
       if (signature.open || isAsGiven) {
         bound.set(name, value)
-        noteFloat(name, kwargs, name)
+        noteFloat(name, named?.get(name))
       } else {
         unlisted += 1
         problems.push(unknownArgument(name, signature))
@@ -84,7 +84,7 @@ export function bindArguments(
     } else {
       used.add(parameter)
       bound.set(parameter.trueName, value)
-      noteFloat(parameter.trueName, kwargs, name)
+      noteFloat(parameter.trueName, named?.get(name))
     }
   }
   for (const parameter of signature.parameters) {

@@ -1,5 +1,5 @@
 // Reads JSON Schemas from untrusted servers: nothing is guaranteed, not even that one is an object. Pure.
-import { fieldsOf, isRecord } from '../../../util/json/json.ts'
+import { fieldsOf, isRecord, valueAt } from '../../../util/json/json.ts'
 import { readingOf, type SchemaReading } from './schema-reading.ts'
 
 export type Schema = Record<string, unknown>
@@ -138,9 +138,8 @@ export function lookUp(reference: string, root: unknown): unknown {
   for (const part of reference.slice(2).split('/')) {
     // A schema with an `$id` is a document of its own, with other targets.
     if (node !== root && isRecord(node) && typeof node['$id'] === 'string') return undefined
-    const key = unescapePointer(part)
-    if (typeof node !== 'object' || node === null || !Object.hasOwn(node, key)) return undefined
-    node = Reflect.get(node, key)
+    node = valueAt(node, unescapePointer(part))
+    if (node === undefined) return undefined
   }
   return node
 }
