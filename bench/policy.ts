@@ -1,7 +1,8 @@
 // The cost of deciding about a call: 500 rules, 20 of them with conditions, for calls that need several conditions
 // evaluated.
-import { type Call, Policy, validate } from '../packages/core/src/config/rules/policy.ts'
-import { readRules } from '../packages/core/src/config/rules/read-rules.ts'
+import type { Call } from '../packages/core/src/config/rules/policy.ts'
+import { RulePolicy, validate } from '../packages/permissions/src/rules/policy.ts'
+import { readRules } from '../packages/permissions/src/rules/read-rules.ts'
 import { median } from './measure.ts'
 import type { BenchRow } from './row.ts'
 
@@ -26,7 +27,7 @@ export async function policyRows(): Promise<BenchRow[]> {
   const text = JSON.stringify({ permissions: { deny: ruleTexts() } })
   const read = await readRules(text, { scope: 'user', file: 'bench', shown: 'bench' })
   if ('problems' in read) throw new Error(read.problems[0]?.reason)
-  const policy = new Policy(read.rules, 'careful')
+  const policy = new RulePolicy(read.rules, 'careful')
   const times = Array.from({ length: CALLS }, (_, index) => {
     const call: Call = {
       server: `server${index % 60}`,

@@ -12,7 +12,7 @@ const MAY = {
   direct: ['record'],
   page: ['http', 'permissions', 'record'],
   terminal: ['permissions'],
-  workflows: ['once', 'record', 'terminal'],
+  workflows: ['once', 'permissions', 'record', 'terminal'],
   registry: ['remote'],
   'sign-in': ['remote'],
   bubblewrap: ['cell-packages', 'native'],

@@ -131,12 +131,6 @@ const ASKING: [string, string, Given, readonly string[]][] = [
   ['MCP_BRIDGE_STORAGE', 'PostgreSQL', { env: { MCP_BRIDGE_STORAGE: 'postgresql://localhost/sandbridge' } }, CELL],
   ['MCP_BRIDGE_METRICS', 'telemetry', { env: { MCP_BRIDGE_METRICS: '127.0.0.1:0' } }, CELL],
   ['--http', 'HTTP', {}, ['dist/cli.js', 'run', '--http', '0']],
-  [
-    'MCP_BRIDGE_FLOW or a rule about flows',
-    'tracking where values come from',
-    { env: { MCP_BRIDGE_FLOW: 'ask' } },
-    CELL,
-  ],
   ['MCP_BRIDGE_FLOW', 'judging calls by rules', { env: { MCP_BRIDGE_PERMISSIONS: 'readonly' } }, CELL],
   ['MCP_BRIDGE_AUDIT', RECORD, { env: { MCP_BRIDGE_AUDIT: 'full' } }, CELL],
   ['MCP_BRIDGE_AUDIT', RECORD, { env: { MCP_BRIDGE_AUDIT: 'full required=on' }, servers: { raw: RAW } }, CALL],

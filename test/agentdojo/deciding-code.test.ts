@@ -3,8 +3,8 @@
 // code that a bridge uses for decisions, with the results of AgentDojo's own tools. docs/flow.md has the table.
 import { describe, expect, it } from 'vitest'
 import { SessionFlow } from '@sandbridge/flow/session-flow.ts'
-import { flowKey } from '../../packages/core/src/config/rules/flow.ts'
-import { Policy, validate } from '../../packages/core/src/config/rules/policy.ts'
+import { flowKey } from '../../packages/permissions/src/rules/flow.ts'
+import { RulePolicy, validate } from '../../packages/permissions/src/rules/policy.ts'
 import { KeptOrigins } from '../../packages/core/src/keep/kept-origins.ts'
 import type { Store } from '../../packages/core/src/keep/store.ts'
 import { folded, obedient, type Step, type Style, SUITES, tasksOf, textsOf } from './tasks.ts'
@@ -28,7 +28,7 @@ function play(
     { isTrusted: () => false, identityOf: () => undefined },
     new KeptOrigins({ document: () => ({}) } as unknown as Store),
   )
-  const policy = preset === 'flow' ? new Policy([], 'open', 'ask') : new Policy([], preset)
+  const policy = preset === 'flow' ? new RulePolicy([], 'open', 'ask') : new RulePolicy([], preset)
   const answered = new Set<string>()
   const outcome: Outcome = { questions: 0, writes: 0, silent: [] }
   let results = ''

@@ -40,7 +40,7 @@ export async function editDocument(
 }
 
 async function editJsonc(text: string, edits: readonly Edit[]): Promise<string> {
-  const { editJsoncText } = await import('@sandbridge/core/config/formats/jsonc-edits.ts')
+  const { editJsoncText } = await import('./jsonc-edits.ts')
   const start = text.trim() === '' ? '{}' : text
   return edits.reduce((edited, { path, value }) => editJsoncText(edited, path, value), start)
 }

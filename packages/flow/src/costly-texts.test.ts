@@ -1,7 +1,7 @@
 // This file verifies that no text of a cell or a server makes the bridge, which serves others meanwhile, work for
 // minutes: each took a time with the square of its length once.
 import { expect, it } from 'vitest'
-import { targetsOf } from '../../core/src/config/rules/flow.ts'
+import { targetsOf } from '../../permissions/src/rules/flow.ts'
 import { fromBase64 } from '../../core/src/calls/methods/artifact-methods.ts'
 import { eachText } from './leaves.ts'
 import { OriginIndex } from './origin-index.ts'

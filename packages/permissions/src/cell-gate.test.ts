@@ -10,9 +10,9 @@ import { CatalogTool } from '../../core/src/calls/catalog/model/catalog-tool.ts'
 import { NO_EVENTS } from '../../core/src/observe/events/event-stream.ts'
 import { RunLog } from '../../core/src/observe/events/run-log.ts'
 import { SILENT } from '../../core/src/util/log.ts'
-import { Policy } from '../../core/src/config/rules/policy.ts'
+import { RulePolicy } from './rules/policy.ts'
 import { fileDocument } from '../../core/src/keep/files/file-document.ts'
-import { readRules } from '../../core/src/config/rules/read-rules.ts'
+import { readRules } from './rules/read-rules.ts'
 import { answerQuestion, listQuestions } from './kept-questions.ts'
 import type { Asker } from '../../core/src/calls/questions/questions.ts'
 import type { Hold } from '../../core/src/calls/permissions/answer-page.ts'
@@ -39,7 +39,7 @@ async function open(
   const origin = { scope: 'user', file: 'permissions.json', shown: 'permissions.json' } as const
   const read = await readRules(JSON.stringify({ permissions: rules }), origin)
   if ('problems' in read) throw new Error('bad rules')
-  const policy = new Policy(read.rules, 'open', flow)
+  const policy = new RulePolicy(read.rules, 'open', flow)
   const settings = { stateDir: folder, askTimeoutMs: 60_000, permissions: 'open', flow } as const
   const permissions = new Permissions(
     {

@@ -1,7 +1,8 @@
 // Makes the error for a refused call: which rule refused it, and what is allowed instead. Pure.
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { conditionFor, flowText, ruleName, ruleReason } from '@sandbridge/core/config/rules'
+import { ruleName, ruleReason } from '@sandbridge/core/config/rules'
 import type { Decision, FlowReason, Rule, Subject, WatchedFlows } from '@sandbridge/core/config/rules'
+import { conditionFor, flowText } from './rules/flow.ts'
 import type { LimitReached } from './limits.ts'
 import { shortName, visibleInline } from '@sandbridge/core/util/text'
 

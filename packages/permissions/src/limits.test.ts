@@ -1,7 +1,7 @@
 // This file verifies that calls are counted for each rule by cell, session and hour.
 import { expect, it } from 'vitest'
 import { takeCall } from './limits.ts'
-import { readRules } from '../../core/src/config/rules/read-rules.ts'
+import { readRules } from './rules/read-rules.ts'
 import type { Rule } from '../../core/src/config/rules/rule.ts'
 
 async function ruleWith(limits: object): Promise<Rule> {

@@ -1,14 +1,18 @@
 // What the core uses of permissions.
-import { gates } from '@sandbridge/core/parts'
+import type { gates } from '@sandbridge/core/parts'
+import type { FlowFacts, Policy } from '@sandbridge/core/config/rules'
 import { CellPermissions } from './cell-gate.ts'
-import { type FlowFacts, Policy, validate } from '@sandbridge/core/config/rules'
 import { deniedByAnswer, deniedByRule, flowRuleHint } from './denied.ts'
-
-export { deniedByRule } from './denied.ts'
+import { RulePolicy, validate } from './rules/policy.ts'
 
 type GatesPart = Awaited<ReturnType<typeof gates.for>>
 
 export const gateOf: GatesPart['gateOf'] = (permissions, cell, policy) => new CellPermissions(permissions, cell, policy)
+
+export const refuseDenied: GatesPart['refuseDenied'] = (policy, call) => {
+  const decision = validate(policy, call)
+  if (decision.verdict === 'deny') throw deniedByRule(call, decision, [])
+}
 
 // Flow rules for apps. An app cannot be kept from telling something to whoever wrote it: browsers look up the host of
 // an address that it navigates to, and connect, before they refuse the navigation. So showing one counts as a call that
@@ -26,7 +30,7 @@ const APP = { server: 'sandbridge', tool: 'show_app', annotations: {}, definitio
 export function refuseApp({ rules, flow: preset }: Policy, shown: string, flow: FlowFacts, author?: string): void {
   const aboutFlows = rules.filter(({ condition }) => condition?.usesFlow === true)
   // The name counts as a destination.
-  const decision = validate(new Policy(aboutFlows, 'open', preset), {
+  const decision = validate(new RulePolicy(aboutFlows, 'open', preset), {
     ...APP,
     args: { file: shown },
     flow: author === undefined ? flow : writtenBy(author, flow),

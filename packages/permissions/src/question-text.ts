@@ -1,5 +1,6 @@
 // The text of a question about calls. The bridge writes all of it, or shows it as data. Pure.
-import { type Decision, flowText, ruleName, ruleReason } from '@sandbridge/core/config/rules'
+import { type Decision, ruleName, ruleReason } from '@sandbridge/core/config/rules'
+import { flowText } from './rules/flow.ts'
 import { visibleInline } from '@sandbridge/core/util/text'
 import { argumentLine, argumentLines, visibleBlanks } from './call-text.ts'
 import type { GrantableCall } from './grants.ts'

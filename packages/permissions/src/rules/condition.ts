@@ -1,8 +1,8 @@
 // Conditions on arguments, in CEL (https://cel.dev), loaded for the first rule that has one. CEL cannot loop forever;
 // expressions of more than linear time are refused when a rule is read. Pure.
 import type { ASTNode, Environment } from '@marcbachmann/cel-js'
+import type { Condition, Facts } from '@sandbridge/core/config/rules'
 import { passedOn } from './flow.ts'
-import type { Condition, Facts } from './rule.ts'
 
 /** Why a condition is invalid, and at which position. */
 export interface ConditionProblem {

@@ -1,24 +1,6 @@
 // The flows that a workflow declares: whose values go into which argument of which tool. Pure.
-import { type FlowFacts, type FlowReason, passedOn, targetsOf, type ValueOrigin } from './flow.ts'
-
-/** Values of one server go into an argument of a tool. */
-export interface DeclaredFlow {
-  from: string
-  server: string
-  tool: string
-  argument: string
-}
-
-/** A workflow that runs without a model, and its flows. */
-export interface WatchedFlows {
-  /** `weekly-report` */
-  title: string
-  source: string
-  /** Calls with other flows are denied. Missing: any flow is judged as elsewhere. */
-  declared: readonly DeclaredFlow[] | undefined
-  /** Receives the flows of the calls that are made. */
-  taken: DeclaredFlow[]
-}
+import type { DeclaredFlow, FlowFacts, FlowReason, ValueOrigin } from '@sandbridge/core/config/rules'
+import { passedOn, targetsOf } from './flow.ts'
 
 interface ToolCall {
   server: string

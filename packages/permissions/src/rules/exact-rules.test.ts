@@ -1,19 +1,19 @@
 // This file verifies that a rule which is saved for one tool holds for that tool alone, whatever the tool is called.
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { Policy, validate } from './policy.ts'
+import { ruleFor, type RuleEntry, type Verdict } from '@sandbridge/core/config/rules'
+import { RulePolicy, validate } from './policy.ts'
 import { readRules } from './read-rules.ts'
-import { ruleFor, type RuleEntry, type Verdict } from './rule.ts'
 import { unmatchedRules } from './unmatched-rules.ts'
 
-async function policyWith(verdict: Verdict, entry: RuleEntry): Promise<Policy> {
+async function policyWith(verdict: Verdict, entry: RuleEntry): Promise<RulePolicy> {
   const origin = { scope: 'user', file: 'permissions.json', shown: 'permissions.json' } as const
   const read = await readRules(JSON.stringify({ permissions: { [verdict]: [entry] } }), origin)
   if ('problems' in read) throw new Error(JSON.stringify(read.problems))
-  return new Policy(read.rules, 'careful')
+  return new RulePolicy(read.rules, 'careful')
 }
 
-const verdictOn = (policy: Policy, server: string, tool: string) =>
+const verdictOn = (policy: RulePolicy, server: string, tool: string) =>
   validate(policy, { server, tool, args: {}, annotations: undefined, definition: 'd', isProjects: false }).verdict
 
 it.each(['*', 'a*', '*a', 'a**b', '***', '*_*'])('the rule for a tool called %s allows no other tool', async (name) => {

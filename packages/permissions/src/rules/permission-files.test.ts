@@ -12,10 +12,10 @@ import {
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { PermissionFiles } from './permission-files.ts'
+import { PermissionFiles } from '@sandbridge/core/config'
 import { rememberRules } from './remember-rule.ts'
-import { UserRules } from './user-rules.ts'
-import { needsLinks, needsPosix } from '../../test/support/needs.ts'
+import { UserRules } from '../../../core/src/config/user-rules.ts'
+import { needsLinks, needsPosix } from '@sandbridge/core/test/support/needs.ts'
 
 /** A project and a state folder. */
 function setUp(profile?: string) {

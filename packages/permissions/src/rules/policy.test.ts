@@ -1,12 +1,10 @@
 // This file verifies how rules decide a call: which rule matches, which wins, and that another spelling does not evade
 // a rule.
 import { describe, expect, it } from 'vitest'
-import { exactJson } from '../../util/json/exact-json.ts'
-import { parseExact } from '../../util/json/parse-exact.ts'
-import { asSent, type Call, frozenCopy, Policy, validate } from './policy.ts'
-import type { Preset } from './presets.ts'
+import { exactJson, parseExact } from '@sandbridge/core/util/json'
+import type { Call, Origin, Preset, Rule, RuleEntry, RuleLists } from '@sandbridge/core/config/rules'
+import { asSent, frozenCopy, RulePolicy, validate } from './policy.ts'
 import { readRules, rulesOf } from './read-rules.ts'
-import type { Origin, Rule, RuleEntry, RuleLists } from './rule.ts'
 
 const user: Origin = { scope: 'user', file: 'permissions.json', shown: 'permissions.json' }
 const project: Origin = { scope: 'project', file: 'project.json', shown: 'project.json' }
@@ -17,8 +15,8 @@ async function rules(lists: RuleLists, origin: Origin = user): Promise<Rule[]> {
   return read.rules
 }
 
-async function policy(lists: RuleLists, preset: Preset = 'open'): Promise<Policy> {
-  return new Policy(await rules(lists), preset)
+async function policy(lists: RuleLists, preset: Preset = 'open'): Promise<RulePolicy> {
+  return new RulePolicy(await rules(lists), preset)
 }
 
 const call = (server: string, tool: string, more: Partial<Call> = {}): Call => ({
@@ -167,7 +165,7 @@ describe('which rule wins', () => {
   })
 
   it("a project's rules can only make things stricter, and rules by name do not apply to a project's servers", async () => {
-    const both = new Policy(
+    const both = new RulePolicy(
       [...(await rules({ allow: ['a'] })), ...(await rules({ allow: ['b'], deny: ['a__x'] }, project))],
       'careful',
     )
@@ -179,7 +177,7 @@ describe('which rule wins', () => {
 
   it("the rules in a server's definition apply to that server only", async () => {
     const read = await rulesOf({ deny: ['x', 'github__y'] }, { ...user, server: 'github' })
-    const own = new Policy('rules' in read ? read.rules : [], 'open')
+    const own = new RulePolicy('rules' in read ? read.rules : [], 'open')
     expect(['x', 'y', 'z'].map((tool) => validate(own, call('github', tool)).verdict)).toEqual([
       'deny',
       'deny',

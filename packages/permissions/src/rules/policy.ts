@@ -1,76 +1,44 @@
-// Judges a call by the rules: allow, ask or deny. limits.ts counts calls; calls/permissions/ asks the user. Pure.
-import { undeclared, type WatchedFlows } from './declared-flows.ts'
-import { type FlowFacts, type FlowPreset, type FlowReason, flowReason } from './flow.ts'
-import { believedHints } from './hints.ts'
-import type { Preset } from './presets.ts'
-import type { Hints, Rule, Verdict } from './rule.ts'
-import { plainName, type Target } from './target.ts'
-import { exactJson } from '../../util/json/exact-json.ts'
-import { parseExact } from '../../util/json/parse-exact.ts'
+// Judges a call by the rules: allow, ask or deny. limits.ts counts calls; ask-user.ts asks the user. Pure.
+import { believedHints, plainName } from '@sandbridge/core/config/rules'
+import type {
+  Call,
+  Decision,
+  FlowFacts,
+  FlowPreset,
+  FlowReason,
+  Hints,
+  KnownServer,
+  Policy,
+  Preset,
+  Rule,
+  Standing,
+  Subject,
+  Target,
+  ToolRules,
+  UnmatchedRule,
+  Verdict,
+} from '@sandbridge/core/config/rules'
+import { exactJson, parseExact } from '@sandbridge/core/util/json'
+import { undeclared } from './declared-flows.ts'
+import { flowReason } from './flow.ts'
+import { unmatchedRules } from './unmatched-rules.ts'
 
-/** A tool as rules see it. Reading a resource and getting a prompt count as tools of their server, too. */
-export interface Subject {
-  server: string
-  /** Other names that its entry has or had: what restricts one of them restricts it. */
-  otherNames?: readonly string[] | undefined
-  tool: string
-  /** The annotations as the server lists them. */
-  annotations: unknown
-  /** Key of the server's definition; see `Rule.definition`. */
-  definition: string
-  /** The server is defined by a project. */
-  isProjects: boolean
-  /** The tool differs from its first listing. */
-  isChanged?: boolean | undefined
-}
-
-export interface Call extends Subject {
-  args: Readonly<Record<string, unknown>>
-  /** What is known of its session; missing where flows are not followed. */
-  flow?: FlowFacts | undefined
-  /** The workflow that makes it without a model. */
-  workflow?: WatchedFlows | undefined
-}
-
-export interface Decision {
-  verdict: Verdict
-  /** The deciding rule. Without one, the preset or the tool's change decided. */
-  rule?: Rule | undefined
-  by: 'rule' | 'preset' | 'change' | 'flow' | 'workflow'
-  /** Why MCP_BRIDGE_FLOW asks about the call or denies it: it is risky, or its workflow does not declare its flow. */
-  flow?: FlowReason
-  /** Rules that limit the number of such calls. */
-  limits: readonly Rule[]
-}
-
-/** What is certain about a tool before its arguments are known. `depends`: a rule with a condition matches it. */
-export type Standing = 'allowed' | 'asks' | 'denied' | 'depends'
-
-interface ToolRules {
-  otherNames: Subject['otherNames']
-  annotations: unknown
-  definition: string
-  isProjects: boolean
-  hints: Hints
-  byVerdict: Record<Verdict, readonly Rule[]>
-  answered: readonly Rule[]
-  limiting: readonly Rule[]
-}
+/** With what they were found for. */
+interface FoundRules extends ToolRules, Pick<Subject, 'otherNames' | 'annotations' | 'definition' | 'isProjects'> {}
 
 /** Number of tools whose rules are cached; the cache is cleared when it is full. */
 const MAX_TOOLS = 20_000
 const NO_LIMITS: readonly Rule[] = []
 
-export class Policy {
+export class RulePolicy implements Policy {
   readonly rules: readonly Rule[]
   readonly preset: Preset
   readonly flow: FlowPreset
-  /** Whether flows are followed. */
   readonly followsFlow: boolean
   readonly #byServer = new Map<string, Rule[]>()
   readonly #forAll: Rule[] = []
   /** By server and tool. */
-  readonly #found = new Map<string, Map<string, ToolRules>>()
+  readonly #found = new Map<string, Map<string, FoundRules>>()
   #foundCount = 0
 
   constructor(rules: readonly Rule[], preset: Preset, flow: FlowPreset = 'off') {
@@ -88,8 +56,8 @@ export class Policy {
     }
   }
 
-  /** The rules that match a tool, whatever its arguments. Cached. */
-  rulesFor(subject: Subject): ToolRules {
+  /** Cached. */
+  rulesFor(subject: Subject): FoundRules {
     const { server, otherNames, tool, annotations, definition, isProjects } = subject
     const known = this.#found.get(server)?.get(tool)
     const isSame = known?.annotations === annotations && known?.definition === definition
@@ -99,12 +67,12 @@ export class Policy {
       this.#foundCount = 0
     }
     const found = this.#find(subject)
-    this.#found.set(server, (this.#found.get(server) ?? new Map<string, ToolRules>()).set(tool, found))
+    this.#found.set(server, (this.#found.get(server) ?? new Map<string, FoundRules>()).set(tool, found))
     this.#foundCount += 1
     return found
   }
 
-  #find(subject: Subject): ToolRules {
+  #find(subject: Subject): FoundRules {
     const { server, otherNames, tool, annotations, definition, isProjects } = subject
     const hints = believedHints(tool, annotations, !isProjects)
     const names = [server, ...(otherNames ?? [])]
@@ -138,18 +106,15 @@ export class Policy {
     }
   }
 
-  /** Whether calls may ask or be denied because of their flow. */
   get judgesFlow(): boolean {
     return this.flow === 'ask' || this.flow === 'deny'
   }
 
-  /** Whether every call of the tool is denied, whatever its arguments. */
   isDenied(subject: Subject): boolean {
     const { byVerdict, hints } = this.rulesFor(subject)
     return byVerdict.deny.some(isCertain) || (this.preset === 'readonly' && !hints.readOnlyHint)
   }
 
-  /** What is certain about the tool already. */
   standing(subject: Subject): Standing {
     if (this.isDenied(subject)) return 'denied'
     const { byVerdict, answered, hints } = this.rulesFor(subject)
@@ -159,6 +124,10 @@ export class Policy {
     // Denied without arguments is one that a condition, which cannot be judged yet, may deny.
     if (isOpen && (decision.verdict === 'deny' || !byVerdict.ask.some(isCertain))) return 'depends'
     return decision.verdict === 'ask' ? 'asks' : 'allowed'
+  }
+
+  unmatched(servers: readonly KnownServer[]): UnmatchedRule[] {
+    return unmatchedRules(this.rules, servers)
   }
 }
 

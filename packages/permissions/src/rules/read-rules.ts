@@ -1,38 +1,36 @@
 // Parses rules, or reports every problem with its position. A file with a problem has no rules.
-import { compileCondition } from './condition.ts'
-import { pauses } from '../../util/async/wait.ts'
-import type { JsonTree, Place } from '../formats/json-tree.ts'
-import { parseFile, type PermissionsContent } from './permissions-schema.ts'
-import { type Origin, type Rule, type RuleEntry, type RuleLists, VERDICTS, type Verdict } from './rule.ts'
 import {
   exactTarget,
   nameProblem,
+  type Origin,
+  parseFile,
   parseOwnTarget,
   parseTarget,
   patternProblem,
+  type ReadRules,
+  type Rule,
+  type RuleEntry,
+  type RuleLists,
+  type RuleProblem,
+  type RulesOfFile,
   type Target,
   targetOf,
-} from './target.ts'
-
-export interface RuleProblem {
-  reason: string
-  place?: Place
-}
-
-export type ReadRules = { rules: Rule[] } | { problems: RuleProblem[] }
-/** A file that has been read. */
-export type RulesOfFile = { rules: Rule[] } & Pick<PermissionsContent, 'mask' | 'trust'>
-type ReadFile = RulesOfFile | { problems: RuleProblem[] }
+  VERDICTS,
+  type Verdict,
+} from '@sandbridge/core/config/rules'
+import type { JsonTree } from '@sandbridge/core/config/formats/json-tree.ts'
+import { pauses } from '@sandbridge/core/util/async'
+import { compileCondition } from './condition.ts'
 
 const MAX_TOLD = 20
 /** Each is judged at every call, and anybody may have written a project. */
 const MAX_PROJECT_CONDITIONS = 200
 
 /** Reads the rules of a file, its patterns for masking, and the servers whose text its user trusts. */
-export async function readRules(text: string, origin: Origin): Promise<ReadFile> {
+export async function readRules(text: string, origin: Origin): Promise<RulesOfFile | { problems: RuleProblem[] }> {
   if (text.trim() === '')
     return { problems: [{ reason: 'is empty: write {"permissions": {}} or delete it', place: { line: 1, column: 1 } }] }
-  const { readJsonTree } = await import('../formats/json-tree.ts')
+  const { readJsonTree } = await import('@sandbridge/core/config/formats/json-tree.ts')
   const tree = readJsonTree(text.replace(/^\uFEFF/, ''))
   if ('reason' in tree) return { problems: [tree] }
   const content = parseFile(tree.value)

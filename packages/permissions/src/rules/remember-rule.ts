@@ -1,14 +1,13 @@
 // Adds answers to the user's permissions.json, and takes trust back: locked, atomic, comments and order kept.
 import { mkdir, realpath } from 'node:fs/promises'
 import path from 'node:path'
-import { BridgeError } from '../errors.ts'
-import type { TrustedText } from './rules/permissions-schema.ts'
-import type { RulesOfFile } from './rules/read-rules.ts'
-import type { RuleEntry, Verdict } from './rules/rule.ts'
-import { withFileLock } from '../util/files/file-lock.ts'
-import { replaceFile } from '../util/files/replace-file.ts'
-import { nodeFileSystem, readFileOrLink } from './config-file.ts'
-import { permissionsFile } from './permission-files.ts'
+import { nodeFileSystem, permissionsFile, readFileOrLink } from '@sandbridge/core/config'
+import { type FlowReason, type RuleEntry, ruleFor, type RulesOfFile } from '@sandbridge/core/config/rules'
+import type { Subject, TrustedText, Verdict } from '@sandbridge/core/config/rules'
+import { BridgeError } from '@sandbridge/core/errors.ts'
+import { replaceFile, withFileLock } from '@sandbridge/core/util/files'
+import { conditionFor } from './flow.ts'
+import { readRules } from './read-rules.ts'
 
 /** @returns the number of rules that are new. @throws BridgeError CONFIG_INVALID for an invalid or read-only file */
 export async function rememberRules(
@@ -20,17 +19,24 @@ export async function rememberRules(
     const known = new Set(old.map(({ verdict, text: rule }) => `${verdict} ${rule}`))
     const added = rules.filter(({ verdict, rule }) => !known.has(`${verdict} ${JSON.stringify(rule)}`))
     count = added.length
-    const { appendToList } = await import('./formats/jsonc-edits.ts')
+    const { appendToList } = await import('@sandbridge/commands/jsonc-edits.ts')
     return added.reduce((all, { verdict, rule }) => appendToList(all, ['permissions', verdict], rule), text)
   })
   return count
+}
+
+/** As the answer "yes, this tool always". @param flow only calls with no other flow than this one */
+export async function allowAlways(stateDir: string, { server, tool, definition }: Subject, flow?: FlowReason) {
+  const when = flow && conditionFor(flow)
+  const rule = { ...ruleFor(server, tool), ...(when && { when }), definition, insteadOfAsking: true }
+  await rememberRules(stateDir, [{ verdict: 'allow', rule }])
 }
 
 /** Adds a server whose text the user trusts. @throws as {@link rememberRules} */
 export async function rememberTrust(stateDir: string, { server, definition }: TrustedText): Promise<void> {
   await changeFile(stateDir, async (text, { trust }) => {
     if (trust.some((one) => one.server === server && one.definition === definition)) return text
-    const { appendToList } = await import('./formats/jsonc-edits.ts')
+    const { appendToList } = await import('@sandbridge/commands/jsonc-edits.ts')
     return appendToList(text, ['trust'], { server, definition })
   })
 }
@@ -41,7 +47,7 @@ export async function forgetTrust(stateDir: string, server: string): Promise<boo
   await changeFile(stateDir, async (text, { trust }) => {
     const left = trust.filter((one) => one.server !== server)
     had = left.length < trust.length
-    const { editJsoncText } = await import('./formats/jsonc-edits.ts')
+    const { editJsoncText } = await import('@sandbridge/commands/jsonc-edits.ts')
     return had ? editJsoncText(text, ['trust'], left.length === 0 ? undefined : left) : text
   })
   return had
@@ -67,7 +73,6 @@ async function changeFile(
 
 /** @throws BridgeError CONFIG_INVALID */
 async function contentOf(text: string, file: string): Promise<RulesOfFile> {
-  const { readRules } = await import('./rules/read-rules.ts')
   const read = await readRules(text, { scope: 'user', file, shown: path.basename(file) })
   if ('rules' in read) return read
   const [{ reason, place }] = read.problems as [(typeof read.problems)[number]]

@@ -1,7 +1,8 @@
 // This file verifies that rules which match no tool are found, and what is said of them.
 import { expect, it } from 'vitest'
 import { readRules } from './read-rules.ts'
-import { type KnownServer, unmatchedRules } from './unmatched-rules.ts'
+import type { KnownServer } from '@sandbridge/core/config/rules'
+import { unmatchedRules } from './unmatched-rules.ts'
 
 async function unmatched(rule: unknown, servers: KnownServer[]) {
   const origin = { scope: 'user', file: 'permissions.json', shown: 'permissions.json' } as const

@@ -1,26 +1,9 @@
 // Finds rules that match no tool: a typo would silently allow what the rule was meant to deny. Pure.
-import { didYouMeanText } from '../../util/text/did-you-mean.ts'
-import { type Rule, ruleName } from './rule.ts'
-
-export interface KnownServer {
-  name: string
-  otherNames?: readonly string[] | undefined
-  /** Undefined when the tools were never listed. */
-  tools: readonly string[] | undefined
-}
+import { type KnownServer, type Rule, ruleName, type UnmatchedRule } from '@sandbridge/core/config/rules'
+import { didYouMeanText } from '@sandbridge/core/util/text'
 
 /** Methods of every server beside its tools; see docs/permissions.md. */
 const METHODS = ['resources', 'read_resource', 'prompts', 'get_prompt', 'list_tools']
-
-/** A restriction that matches nothing, and the sentence that says so, with suggestions. */
-export interface UnmatchedRule {
-  verdict: Rule['verdict']
-  message: string
-  /** The known servers that it names. */
-  about: readonly string[]
-  /** It names no server that is there, nor anything like one. */
-  isWaiting: boolean
-}
 
 /** The rules that match nothing. A rule for a server whose tools are unknown is not reported. */
 export function unmatchedRules(rules: readonly Rule[], servers: readonly KnownServer[]): UnmatchedRule[] {
@@ -48,15 +31,3 @@ export function unmatchedRules(rules: readonly Rule[], servers: readonly KnownSe
 }
 
 const WAITS = 'It counts once there is such a server.'
-
-/** For a name that a server's entry includes or excludes. */
-export function unmatchedName(entry: {
-  server: string
-  name: string
-  tools: readonly string[] | undefined
-}): UnmatchedRule {
-  const { server, name, tools = [] } = entry
-  const what = `No tool of ${server} has the name ${JSON.stringify(name)}, which its entry in the config file lists.`
-  const message = `${what} ${didYouMeanText(name, tools)}`.trim()
-  return { verdict: 'deny', message, about: [server], isWaiting: false }
-}

@@ -1,14 +1,15 @@
 // `sandbridge permissions`: the rules of each tool and their origin; explains a call; allows tools.
 import type { OpenTenant } from '@sandbridge/core/bridge'
-import { forgetTrust } from '@sandbridge/core/config'
 import { loadSettings } from '@sandbridge/core/config/settings'
 import type { CatalogTool } from '@sandbridge/core/calls/catalog'
-import { type Decision, ruleName, type Standing, validate } from '@sandbridge/core/config/rules'
+import { type Decision, ruleName, type Standing } from '@sandbridge/core/config/rules'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import { isRecord, parseJson } from '@sandbridge/core/util/json/json.ts'
 import { count } from '@sandbridge/core/util/text'
 import { print, printEmpty, printJson, printSummary, printTable, visibleInline } from '@sandbridge/core/cli/terminal'
 import { withBridge } from '@sandbridge/commands/open-bridge.ts'
+import { validate } from '@sandbridge/permissions/rules/policy.ts'
+import { forgetTrust } from '@sandbridge/permissions/rules/remember-rule.ts'
 import type { Cell } from '@sandbridge/core/cli/terminal'
 
 const STYLES = { allowed: 'green', asks: 'yellow', depends: 'yellow', denied: 'red' } as const

@@ -1,6 +1,6 @@
 // `sandbridge save`: a workflow, which needs no model, from recorded runs: their code and replies.
 import { recordIn } from '@sandbridge/record/audit/other-files.ts'
-import { flowLines } from '@sandbridge/core/config/rules'
+import { flowLines } from '@sandbridge/permissions/rules/declared-flows.ts'
 import { DeclaredFlows, flowsOfRecord } from '../declared-flows.ts'
 import { recordedCode } from '../share/recorded-code.ts'
 import { TimeLimit } from '@sandbridge/core/cell'

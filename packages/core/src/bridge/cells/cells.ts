@@ -1,6 +1,7 @@
 // Runs the cells of all sessions: decides which servers each can reach, starts them, and lets it be interrupted.
 import type { CellResult } from '../../cell/cell-result.ts'
 import type { LiveSettings } from '../../config/settings/file/live-settings.ts'
+import { RULES } from '../../config/rules/rules-part.ts'
 import type { Settings } from '../../config/settings/settings.ts'
 import { BridgeError, messageOf } from '../../errors.ts'
 import type { EventStream } from '../../observe/events/event-stream.ts'
@@ -11,7 +12,7 @@ import type { Maskers } from '../../cell/masking-part.ts'
 import type { Methods } from '../../calls/methods/method.ts'
 import { type ServerApp, ServerApps } from '../../calls/methods/server-apps.ts'
 import { namedServers, startServers } from '../tenants/start-servers.ts'
-import { gates, RULES } from '../../calls/permissions/permissions-part.ts'
+import { gates } from '../../calls/permissions/permissions-part.ts'
 import type { SessionFlow } from '../../calls/flow-part.ts'
 import { CalledTools } from '../../calls/notes/called-tools.ts'
 import { smallerResults } from '../../calls/notes/smaller-results.ts'
@@ -184,10 +185,8 @@ export class Cells {
     if (!app || !policy) return app
     const subject = rules.subject(app.reading)
     const flow = this.flows.find(session)
-    const { validate } = await import('../../config/rules/policy.ts')
-    const decision = validate(policy, { ...subject, args: { uri: app.uri }, flow })
-    const { deniedByRule, refuseApp } = await gates.for(RULES)
-    if (decision.verdict === 'deny') throw deniedByRule(subject, decision, [])
+    const { refuseDenied, refuseApp } = await gates.for(RULES)
+    refuseDenied(policy, { ...subject, args: { uri: app.uri }, flow })
     if (flow) refuseApp(policy, JSON.stringify([app.html, app.args, app.result]), flow, app.server)
     return app
   }

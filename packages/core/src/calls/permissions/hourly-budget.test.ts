@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { HourlyBudget } from '../../calls/permissions/user-quota.ts'
+import { HourlyBudget } from './user-quota.ts'
 
 const MINUTE = 60_000
 

@@ -1,7 +1,6 @@
 // The gate between a cell and the servers, where there are rules, as far as the core knows it.
-import type { FlowFacts } from '../../config/rules/flow.ts'
-import type { WatchedFlows } from '../../config/rules/declared-flows.ts'
-import type { Decision, Policy, Subject } from '../../config/rules/policy.ts'
+import type { FlowFacts, WatchedFlows } from '../../config/rules/flow.ts'
+import type { Call, Policy } from '../../config/rules/policy.ts'
 import type { UserRules } from '../../config/user-rules.ts'
 import type { BridgeError } from '../../errors.ts'
 import type { EventStream } from '../../observe/events/event-stream.ts'
@@ -16,14 +15,11 @@ import type { Permissions } from './permissions.ts'
 /** Without it, no code runs where there are rules. */
 export const gates = new Part<GatesPart>('judging calls by rules')
 
-/** What needs it. */
-export const RULES = 'A rule about calls, MCP_BRIDGE_PERMISSIONS or MCP_BRIDGE_FLOW'
-
 interface GatesPart {
   /** @param policy the rules at the cell's start; later ones replace it, but an end of all rules does not */
   gateOf: (permissions: Permissions, cell: CellOf, policy: Policy) => CellGate
-  /** @param allowed tools of the same server that may be called */
-  deniedByRule: (call: Pick<Subject, 'server' | 'tool'>, decision: Decision, allowed: readonly string[]) => BridgeError
+  /** @throws BridgeError PERMISSION_DENIED where the rules deny a call */
+  refuseDenied: (policy: Policy, call: Call) => void
   /**
    * @param shown the page, with all that it shows
    * @param author the server whose page it is; missing for a page of a cell

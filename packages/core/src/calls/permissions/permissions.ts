@@ -1,20 +1,20 @@
 // The rules in force for the cells of a server set: those of the files, plus those of a user's own folder.
+import type { PermissionFiles } from '../../config/permission-files.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import { definitionKey } from '../catalog/model/identity.ts'
 import { CatalogOffering } from '../catalog/model/catalog-offering.ts'
 import type { CatalogTool } from '../catalog/model/catalog-tool.ts'
-import type { PermissionFiles } from '../../config/permission-files.ts'
-import { rememberRules, rememberTrust } from '../../config/remember-rule.ts'
 import type { FoundServer, ServerDefinition } from '../../config/entries/server-definition.ts'
 import type { Settings } from '../../config/settings/settings.ts'
-import type { UserRules } from '../../config/user-rules.ts'
-import { conditionFor, type FlowReason } from '../../config/rules/flow.ts'
+import type { FlowReason } from '../../config/rules/flow.ts'
 import type { TrustedText } from '../../config/rules/permissions-schema.ts'
-import type { Policy, Standing, Subject } from '../../config/rules/policy.ts'
-import { type Rule, ruleFor } from '../../config/rules/rule.ts'
-import { unmatchedName, type UnmatchedRule, unmatchedRules } from '../../config/rules/unmatched-rules.ts'
+import type { Policy, Standing, Subject, UnmatchedRule } from '../../config/rules/policy.ts'
+import type { Rule } from '../../config/rules/rule.ts'
+import { RULES, rules as part } from '../../config/rules/rules-part.ts'
+import type { UserRules } from '../../config/user-rules.ts'
 import type { Document } from '../../keep/store.ts'
 import type { Upstreams } from '../../upstream/upstream-set.ts'
+import { didYouMeanText } from '../../util/text/did-you-mean.ts'
 import type { AnswerPage } from './answer-page.ts'
 
 interface PermissionsOptions {
@@ -69,9 +69,8 @@ export class Permissions {
     }
     const known = this.#stricter.get(user)
     if (known?.rules === rules && known.shared === shared) return known.policy
-    const { Policy } = await import('../../config/rules/policy.ts')
     const { permissions: preset, flow } = this.options.settings
-    const policy = new Policy([...(shared?.rules ?? []), ...rules], preset, flow)
+    const policy = (await part.for(RULES)).policyOf([...(shared?.rules ?? []), ...rules], preset, flow)
     this.#stricter.set(user, { rules, shared, policy })
     return policy
   }
@@ -101,7 +100,7 @@ export class Permissions {
     const names = servers.flatMap(({ name, record }) =>
       record.unmatchedNames.map((one) => ({ server: name, name: one, tools: record.tools?.map((tool) => tool.name) })),
     )
-    return [...unmatchedRules(policy?.rules ?? [], all), ...names.map(unmatchedName)]
+    return [...(policy?.unmatched(all) ?? []), ...names.map(unmatchedName)]
   }
 
   async close(): Promise<void> {
@@ -135,11 +134,9 @@ export class Permissions {
    */
   async allowAlways(tool: CatalogTool, flow?: FlowReason): Promise<void> {
     const { catalog, settings } = this.options
-    const { server, tool: name, definition, isChanged } = this.subject(tool)
-    if (isChanged === true) await catalog.accept(server, [tool.definition])
-    const when = flow && conditionFor(flow)
-    const rule = { ...ruleFor(server, name), ...(when && { when }), definition, insteadOfAsking: true }
-    await rememberRules(settings.stateDir, [{ verdict: 'allow', rule }])
+    const subject = this.subject(tool)
+    if (subject.isChanged === true) await catalog.accept(subject.server, [tool.definition])
+    await (await part.for(RULES)).allowAlways(settings.stateDir, subject, flow)
   }
 
   /** Tells a server from another one that had its name; undefined for an unknown one. */
@@ -166,7 +163,7 @@ export class Permissions {
 
   /** Trusts the text of a server permanently. @throws BridgeError CONFIG_INVALID when it cannot be written */
   async trustAlways(text: TrustedText): Promise<void> {
-    await rememberTrust(this.options.settings.stateDir, text)
+    await (await part.for(RULES)).rememberTrust(this.options.settings.stateDir, text)
     this.#newTrust.push(text)
   }
 
@@ -190,6 +187,14 @@ export class Permissions {
     if (this.#byName?.of !== all) this.#byName = { of: all, names: new Map(all.map((one) => [one.name, one])) }
     return this.#byName.names.get(server)
   }
+}
+
+/** For a name that a server's entry includes or excludes. */
+function unmatchedName(entry: { server: string; name: string; tools: readonly string[] | undefined }): UnmatchedRule {
+  const { server, name, tools = [] } = entry
+  const what = `No tool of ${server} has the name ${JSON.stringify(name)}, which its entry in the config file lists.`
+  const message = `${what} ${didYouMeanText(name, tools)}`.trim()
+  return { verdict: 'deny', message, about: [server], isWaiting: false }
 }
 
 const READS = { readOnlyHint: true }

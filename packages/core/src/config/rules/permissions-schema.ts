@@ -1,7 +1,8 @@
 // The schema of permissions.json: files are checked against it, and schema/permissions.schema.json is generated from
 // it. Unlike in a server's entry, unknown fields are errors: an ignored rule would leave something allowed. Pure.
 import * as z from 'zod'
-import { HINTS, type RuleLists } from './rule.ts'
+import type { Place } from '../formats/json-tree.ts'
+import { HINTS, type Rule, type RuleLists } from './rule.ts'
 
 const MAX_RULES = 10_000
 
@@ -87,11 +88,20 @@ export interface ShapeProblem {
   reason: string
 }
 
-export interface PermissionsContent {
+interface PermissionsContent {
   lists: RuleLists
   mask: MaskPattern[]
   trust: TrustedText[]
 }
+
+export interface RuleProblem {
+  reason: string
+  place?: Place
+}
+
+export type ReadRules = { rules: Rule[] } | { problems: RuleProblem[] }
+/** A file that has been read. */
+export type RulesOfFile = { rules: Rule[] } & Pick<PermissionsContent, 'mask' | 'trust'>
 
 /** A server whose text the user trusts. */
 export interface TrustedText {

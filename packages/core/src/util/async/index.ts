@@ -1,3 +1,3 @@
 // What packages use of util/async.
 export { mapFew } from './map-few.ts'
-export { letOthers, untilAborted, withTimeout } from './wait.ts'
+export { letOthers, pauses, untilAborted, withTimeout } from './wait.ts'

@@ -2,10 +2,10 @@
 // only make things stricter. An invalid file is an error of the bridge, never ignored.
 import path from 'node:path'
 import { BridgeError } from '../errors.ts'
-import type { MaskPattern, TrustedText } from './rules/permissions-schema.ts'
+import type { MaskPattern, RuleProblem, RulesOfFile, TrustedText } from './rules/permissions-schema.ts'
 import type { Policy } from './rules/policy.ts'
-import type { RuleProblem, RulesOfFile } from './rules/read-rules.ts'
 import type { Origin, Rule } from './rules/rule.ts'
+import { RULES, rules as part } from './rules/rules-part.ts'
 import { type ConfigFileSystem, nodeFileSystem, readFileOrLink } from './config-file.ts'
 import { PERMISSIONS_FILE, SETTINGS_FILE } from './readers/own-places.ts'
 import { PlacesSeen } from './places-seen.ts'
@@ -89,8 +89,7 @@ export class PermissionFiles {
     const rules = lists.flat()
     this.#isRead = true
     if (rules.length === 0 && preset === 'open' && flow === 'off') return undefined
-    const { Policy } = await import('./rules/policy.ts')
-    return new Policy(rules, preset, flow)
+    return (await part.for(RULES)).policyOf(rules, preset, flow)
   }
 
   /** Whether a file or a setting may have changed since it was read, or the last read failed. */
@@ -120,7 +119,7 @@ export async function readRulesFile(
   }
   if ('reason' in read) throw invalid(`${file}: ${read.reason}`)
   if (read.text.length > MAX_BYTES) throw invalid(`${file}: is larger than ${MAX_BYTES / 2 ** 20} MiB`)
-  const { readRules } = await import('./rules/read-rules.ts')
+  const { readRules } = await part.for(RULES)
   const result = await readRules(read.text, origin)
   if ('rules' in result) return result
   throw invalid(result.problems.map((problem) => `${file}${at(problem)}: ${problem.reason}`).join('\n'))
@@ -130,7 +129,7 @@ export async function readRulesFile(
 async function rulesOfServer({ definition, name }: FoundServer): Promise<Rule[]> {
   const { permissions, source, isProjects } = definition
   if (permissions === undefined) return []
-  const { rulesOf } = await import('./rules/read-rules.ts')
+  const { rulesOf } = await part.for(RULES)
   const shown = `the definition of ${definition.name}`
   const result = await rulesOf(permissions, {
     scope: isProjects ? 'project' : 'user',

@@ -1,0 +1,25 @@
+// Reading rules, as far as the core knows it.
+import { Part } from '../../util/part.ts'
+import type { FlowPreset, FlowReason } from './flow.ts'
+import type { ReadRules, RulesOfFile, TrustedText } from './permissions-schema.ts'
+import type { Policy, Subject } from './policy.ts'
+import type { Preset } from './presets.ts'
+import type { Origin, Rule, RuleLists } from './rule.ts'
+
+/** Without it, no code runs where there are rules. */
+export const rules = new Part<RulesPart>('judging calls by rules')
+
+/** What needs it. */
+export const RULES = 'A rule about calls, MCP_BRIDGE_PERMISSIONS or MCP_BRIDGE_FLOW'
+
+interface RulesPart {
+  /** Reads the rules of a file, its patterns for masking, and the servers whose text its user trusts. */
+  readRules: (text: string, origin: Origin) => Promise<RulesOfFile | Extract<ReadRules, { problems: unknown }>>
+  /** Reads rules from lists that passed the schema. */
+  rulesOf: (lists: RuleLists, origin: Origin) => Promise<ReadRules>
+  policyOf: (rules: readonly Rule[], preset: Preset, flow: FlowPreset) => Policy
+  /** Adds the answer "always" for a tool in its current form. @param flow only with no other flow than this one */
+  allowAlways: (stateDir: string, tool: Subject, flow?: FlowReason) => Promise<void>
+  /** Adds a server whose text the user trusts. @throws BridgeError CONFIG_INVALID when it cannot be written */
+  rememberTrust: (stateDir: string, text: TrustedText) => Promise<void>
+}
