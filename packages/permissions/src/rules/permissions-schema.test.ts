@@ -5,7 +5,7 @@ import * as z from 'zod'
 import { permissionsJsonSchema } from '../../../core/src/config/rules/permissions-schema.ts'
 import { readRules } from './read-rules.ts'
 
-const read = (file: string): string => readFileSync(new URL(`../../../../../${file}`, import.meta.url), 'utf8')
+const read = (file: string): string => readFileSync(new URL(`../../../../${file}`, import.meta.url), 'utf8')
 const checkedIn: unknown = JSON.parse(read('schema/permissions.schema.json'))
 
 it('the JSON Schema of permissions is the one that `npm run schema` makes', () => {
