@@ -137,6 +137,10 @@ export class JournalLog {
     const line: CallLine = { k: key, n, t: name, s: state, i: filled, at, g: isAgain || undefined }
     const text = JSON.stringify(line)
     if (!answer) return text
+    if (this.#kept + leastLengthOf(answer) > MAX_KEPT_CHARS) {
+      entry.answer = undefined
+      return text
+    }
     const json = exactJson(answer)
     const isShort = json.length <= MAX_IN_MEMORY && this.#inMemory + json.length <= MAX_ALL_IN_MEMORY
     if (isShort) this.#inMemory += json.length
@@ -215,6 +219,12 @@ export async function readLog(
   found.entries = [...entries.values()].filter(({ state }) => state !== 'free')
   for (const entry of found.entries) entry.isTold = found.handedOverAt !== undefined
   return found
+}
+
+/** Characters that its JSON has at least, without making it: the JSON of many MB keeps the process busy. */
+function leastLengthOf({ content }: ToolResult): number {
+  const texts = itemsOf(content).flatMap((block) => (isRecord(block) ? [block['text'], block['data']] : []))
+  return texts.reduce<number>((sum, text) => sum + (typeof text === 'string' ? text.length : 0), 0)
 }
 
 /** An answer opens as that of its call only. */
