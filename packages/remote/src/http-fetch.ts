@@ -11,10 +11,14 @@ import { unmarked } from '@sandbridge/core/util/json'
 import { atMost, wholeLines } from './bounded-body.ts'
 import { decoded } from './content-encoding.ts'
 import { proxyFor } from './proxy-settings.ts'
-import { remoteReason } from './remote-failure.ts'
+import { linesInUtf8, sentIn } from './read-response.ts'
+import { HUNG_UP, remoteReason } from './remote-failure.ts'
 
 /** When the operating system starts to probe an idle connection. */
 const KEEP_ALIVE_MS = 15_000
+
+/** A server that closes kept connections so often gets a new one for each request. */
+const MAX_HANG_UPS = 2
 
 export interface HttpFetchOptions {
   allowLinkLocal: boolean
@@ -40,6 +44,7 @@ export function createHttpFetch(options: HttpFetchOptions): HttpFetch {
   const agents = { 'http:': new http.Agent({ keepAlive: true }), 'https:': new https.Agent({ keepAlive: true }) }
   const tunnels = new Map<string, HttpsProxyAgent<string>>()
   const lookup = options.allowLinkLocal ? {} : { lookup: guardedLookup }
+  let hangUps = 0
 
   const prepare = (url: URL): https.RequestOptions => {
     if (!options.allowLinkLocal) assertHostAllowed(url.hostname)
@@ -60,7 +65,9 @@ export function createHttpFetch(options: HttpFetchOptions): HttpFetch {
       let proxy: URL | undefined
       try {
         proxy = proxyFor(url, options.env)
-        const message = await send(url, prepare(url), init)
+        const target = prepare(url)
+        if (hangUps >= MAX_HANG_UPS) target.headers = { ...(target.headers as object), connection: 'close' }
+        const message = await send(url, target, init, () => (hangUps += 1))
         if (message.statusCode !== 407 || !proxy) return toResponse(message, init, options)
         message.resume()
         throw new Error(`the proxy ${proxy.host} wants a user name and a password (HTTP 407)`)
@@ -84,7 +91,13 @@ function addressOf(url: URL): https.RequestOptions {
   return { protocol, host, port, path: `${pathname}${search}`, ...(auth !== undefined && { auth }) }
 }
 
-function send(url: URL, target: https.RequestOptions, init: RequestInit): Promise<http.IncomingMessage> {
+/** @param onHungUp told when the server has closed a connection that was kept for more requests */
+function send(
+  url: URL,
+  target: https.RequestOptions,
+  init: RequestInit,
+  onHungUp: () => void,
+): Promise<http.IncomingMessage> {
   const body = bodyText(init.body)
   const headers: Record<string, string> = { ...(target.headers as Record<string, string>) }
   for (const [name, value] of new Headers(init.headers)) headers[name] = value
@@ -103,7 +116,12 @@ function send(url: URL, target: https.RequestOptions, init: RequestInit): Promis
       reject(new DOMException('The request was aborted', 'AbortError'))
       request.destroy()
     }
-    request.on('error', reject)
+    request.on('error', (error) => {
+      const isHungUp = request.reusedSocket && HUNG_UP.has((error as NodeJS.ErrnoException).code ?? '')
+      if (isHungUp) onHungUp()
+      if (isHungUp && mayRepeat(init) && !init.signal?.aborted) resolve(send(url, target, init, onHungUp))
+      else reject(error)
+    })
     request.on('socket', (socket) => socket.setKeepAlive(true, KEEP_ALIVE_MS))
     request.on('response', resolve)
     request.on('close', () => init.signal?.removeEventListener('abort', onAbort))
@@ -111,6 +129,12 @@ function send(url: URL, target: https.RequestOptions, init: RequestInit): Promis
     init.signal?.addEventListener('abort', onAbort)
     request.end(body)
   })
+}
+
+/** Whether it does no harm that a server gets this request twice: calls and sign-ins may have taken effect. */
+function mayRepeat(init: RequestInit): boolean {
+  const sent = sentIn(init)
+  return init.method === 'GET' || (sent !== undefined && sent.method !== 'tools/call')
 }
 
 function bodyText(body: RequestInit['body']): string | undefined {
@@ -140,7 +164,10 @@ function toResponse(message: http.IncomingMessage, request: RequestInit, options
   const body = encoding === null && options.files === true ? message : decoded(message, encoding ?? '')
   if (encoding !== null) for (const name of ['content-encoding', 'content-length']) headers.delete(name)
   const chunks = (): AsyncIterable<Buffer> => {
-    if (isEvents) return options.readEvents?.(wholeLines(body), request) ?? wholeLines(body)
+    if (isEvents) {
+      const lines = linesInUtf8(wholeLines(body), type)
+      return options.readEvents?.(lines, request) ?? lines
+    }
     return options.files === true ? body : atMost(body)
   }
   const stream = toStream(message, chunks()[Symbol.asyncIterator](), (error) => {

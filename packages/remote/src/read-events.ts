@@ -96,6 +96,9 @@ interface Fields {
   rest: Buffer[]
 }
 
+/** JSON without its field, or whose field is indented or in capitals. */
+const ODD_DATA = /^\s*(?:data\s*:\s*)?(?=[{[])/i
+
 function fieldsOf(lines: readonly Buffer[]): Fields {
   let name: string | undefined
   const data: string[] = []
@@ -105,7 +108,7 @@ function fieldsOf(lines: readonly Buffer[]): Fields {
     const head = line.toString('latin1', 0, 6)
     if (head.startsWith('data:')) data.push(line.toString('utf8', head[5] === ' ' ? 6 : 5, line.length - 1))
     else if (head === 'event:') name = line.toString('utf8', 6, line.length - 1).trim()
-    else if (/^\s*[{[]/.test(head)) json.push(line.toString('utf8', 0, line.length - 1))
+    else if (ODD_DATA.test(line.toString())) json.push(line.toString().replace(ODD_DATA, ''))
     else if (head.trim() !== 'data' && head.trim() !== 'event') rest.push(line)
   }
   const texts = data.length > 0 ? data : json

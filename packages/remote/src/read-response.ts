@@ -35,23 +35,36 @@ export function isNotification(init: RequestInit | undefined): boolean {
   return sent?.method !== undefined && sent.id === undefined
 }
 
-/**
- * The text of a response: UTF-8, else in the charset that it names. Without a body, some servers have a sentence in
- * place of the standard words for the status.
- */
+/** The text of a response. Without a body, some servers have a sentence in place of the standard words for a status. */
 export async function textOf(response: Response): Promise<string> {
-  const bytes = await response.arrayBuffer()
+  const bytes = new Uint8Array(await response.arrayBuffer())
   const { status, statusText, headers } = response
   if (bytes.byteLength === 0) return statusText === STATUS_CODES[status] ? '' : statusText
-  const unicode = encodingOf(new Uint8Array(bytes))
-  const [, named = 'latin1'] = /charset="?([\w-]+)/i.exec(headers.get('content-type') ?? '') ?? []
+  return decodedText(bytes, headers.get('content-type'))
+}
+
+/** UTF-8, else in the charset that its type names. */
+function decodedText(bytes: Uint8Array, type: string | null): string {
+  const unicode = encodingOf(bytes)
+  const [, named = 'latin1'] = /charset=["']?([\w-]+)/i.exec(type ?? '') ?? []
   const charset = unicode === 'utf-8' ? named : unicode
   if (isUtf8(bytes) && !/^utf-?16/i.test(charset)) return UTF_8.decode(bytes)
   try {
-    return new TextDecoder(charset, { fatal: true }).decode(bytes)
+    const decoder = new TextDecoder(charset, { fatal: true })
+    if (decoder.encoding !== 'windows-1252') return decoder.decode(bytes)
   } catch {
-    return new TextDecoder('latin1').decode(bytes)
+    // It is read like a text without a charset.
   }
+  const text = new TextDecoder('latin1').decode(bytes)
+  return text.replace(/[\x80-\x9f]/g, (letter) => WINDOWS_1252[letter.charCodeAt(0) - 0x80]!)
+}
+
+/** The characters of latin1 from 0x80 on, in place of which Node 20 has control characters. */
+const WINDOWS_1252 = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8DŽ\x8F\x90‘’“”•–—˜™š›œ\x9DžŸ'
+
+/** Lines of events in UTF-8, as the standard has them: some servers write in the charset that their type names. */
+export async function* linesInUtf8(lines: AsyncIterable<Buffer>, type: string | null): AsyncGenerator<Buffer> {
+  for await (const chunk of lines) yield isUtf8(chunk) ? chunk : Buffer.from(decodedText(chunk, type))
 }
 
 /**
@@ -96,15 +109,12 @@ export function whyNoMessage(status: number, text: string): string {
   return `it is not ${parseJson(text) === undefined ? 'JSON' : 'JSON-RPC'}: ${quote(text)}`
 }
 
-/** What the body of a failed response says to its reader, on one line: a problem document, a web page or plain text. */
+/** What the body of a failed response says to its reader, on one line: a problem document, a page or plain text. */
 export function wordsIn(text: string): string {
   const value = parseJson(text)
   const isRpc = isRecord(value) && value['jsonrpc'] !== undefined && isRecord(value['error'])
   if (value !== undefined) return readable(isRpc ? value['error'] : value, MAX_WORDS_CHARS)
-  return onOneLine(/^\s*<(?:!doctype|html|\?xml|head|body)/i.test(text) ? withoutTags(text) : text).slice(
-    0,
-    MAX_WORDS_CHARS,
-  )
+  return onOneLine(/^\s*<[!?a-z]/i.test(text) ? withoutTags(text) : text).slice(0, MAX_WORDS_CHARS)
 }
 
 const ENTITIES: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'", apos: "'", nbsp: ' ' }

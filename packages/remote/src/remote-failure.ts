@@ -68,7 +68,7 @@ function statusWords(status: number, text: string): string {
 /** RFC 9110 section 10.2.3: seconds or a date. */
 function parseRetryAfter(value: string | null, now: number): number | undefined {
   if (!value) return undefined
-  const ms = /^\d+$/.test(value.trim()) ? Number(value) * 1000 : Date.parse(value) - now
+  const ms = /^-?\d[\d.]*$/.test(value.trim()) ? Number(value) * 1000 : Date.parse(value) - now
   return Number.isFinite(ms) ? Math.max(0, ms) : undefined
 }
 
@@ -121,7 +121,7 @@ const PROXY = 'the proxy '
 const UNREACHED = new Set([429, 502, 503, 504])
 
 /** Codes of connections that the server ended. */
-const HUNG_UP = new Set(['ECONNRESET', 'EPIPE'])
+export const HUNG_UP = new Set(['ECONNRESET', 'EPIPE'])
 
 /** Codes of connections that broke when a request may already have been sent. */
 const BROKEN_OFF = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT'])

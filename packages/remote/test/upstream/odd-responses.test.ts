@@ -71,6 +71,7 @@ describe('the text of an error', () => {
       `<!DOCTYPE html><head><style>p{}</style></head><p>${TEXT.replaceAll('"', '&quot;')}</p>`,
       TEXT,
     ],
+    ['XML', { 'content-type': 'text/xml' }, `<s:Fault><detail>${TEXT}</detail></s:Fault>`, ` ${TEXT}`],
     ['a compressed text', { 'content-type': 'text/plain', 'content-encoding': 'gzip' }, TEXT, TEXT],
   ]
   it.each(bodies)('the text of a failure reaches the caller as %s', async (_what, headers, body, words) => {
@@ -88,6 +89,8 @@ describe('the text of an error', () => {
     const type = { 'content-type': 'text/plain; charset=iso-8859-1' }
     const german = await failing(({ response }) => response.writeHead(400, type).end(Buffer.from('Größe', 'latin1')))
     expect(german['message']).toContain('Größe')
+    const quoted = await failing(({ response }) => response.writeHead(400).end(Buffer.from([0x93, 0xfc, 0x94])))
+    expect(quoted['message']).toContain('“ü”')
     expect((await failing(({ response }) => response.writeHead(500, TEXT).end()))['message']).toContain(TEXT)
     expect((await failing(({ response }) => response.writeHead(500).end()))['message']).not.toContain('Internal')
   })
@@ -131,7 +134,7 @@ describe('compressed responses', () => {
     if (!encode) skip('only on Node 22.15 and newer, which have zstd')
     const server = await rawRemote(({ id, args, response }) => {
       const isEvent = args['text'] === 'event'
-      const reply = result(id, 'got it')
+      const reply = result(id, 'gôt it')
       const header = encoding === '' ? {} : { 'content-encoding': encoding }
       response.writeHead(200, { ...(isEvent ? EVENTS : JSON_TYPE), ...header })
       const body = encode(isEvent ? event(reply) : JSON.stringify(reply))
@@ -139,7 +142,7 @@ describe('compressed responses', () => {
       response.write(body.subarray(0, 1), () => response.end(body.subarray(1)))
     })
     const upstreams = open([remote('r', server.url)])
-    for (const how of ['json', 'event']) expect(textOf(await call(upstreams, how))).toBe('got it')
+    for (const how of ['json', 'event']) expect(textOf(await call(upstreams, how))).toBe('gôt it')
   })
 
   it('a compressed response has the limits of any other when it is unpacked', async () => {
@@ -177,13 +180,19 @@ describe('replies in other forms', () => {
     ['as JSON that is called events', EVENTS, (reply) => `${JSON.stringify(reply)}\n`],
     ['in an event without an end', EVENTS, (reply) => event(reply).trimEnd()],
     ['in an event of another name', EVENTS, (reply) => event(reply).replace('message', 'result')],
+    ['in an event that is indented', EVENTS, (reply) => event(reply).replace('data', '  Data ')],
+    [
+      'as events in the charset of their type',
+      { 'content-type': "text/event-stream; charset='iso-8859-1'" },
+      (reply) => Buffer.from(event(reply), 'latin1'),
+    ],
     ['with nulls beside it', EVENTS, (reply) => event({ ...reply, error: null, method: null })],
   ]
   it.each(forms)('a reply %s is read', async (_what, headers, form) => {
     const server = await rawRemote(({ id, response }) =>
-      response.writeHead(200, headers).end(form(result(id, 'got it'))),
+      response.writeHead(200, headers).end(form(result(id, 'gôt it'))),
     )
-    expect(textOf(await call(open([remote('r', server.url)])))).toBe('got it')
+    expect(textOf(await call(open([remote('r', server.url)])))).toBe('gôt it')
   })
 
   it.each([
@@ -250,9 +259,9 @@ it.each([
 it('a reply in an event without an end is read while the stream stays open', async () => {
   const server = await rawRemote(({ id, response }) => {
     response.writeHead(200, EVENTS)
-    response.write(`data: ${JSON.stringify(result(id, 'got it'))}\n`)
+    response.write(`data: ${JSON.stringify(result(id, 'gôt it'))}\n`)
   })
-  expect(textOf(await call(open([remote('r', server.url)])))).toBe('got it')
+  expect(textOf(await call(open([remote('r', server.url)])))).toBe('gôt it')
 })
 
 it.each([
@@ -262,9 +271,9 @@ it.each([
   ['between comments', (reply: string) => `: ping\n\n: ping\ndata: ${reply}\n\ndata: [DONE]\n\n`],
 ])('a reply in an event %s is read', async (_what, form) => {
   const server = await rawRemote(({ id, response }) =>
-    response.writeHead(200, EVENTS).end(form(JSON.stringify(result(id, 'got it')))),
+    response.writeHead(200, EVENTS).end(form(JSON.stringify(result(id, 'gôt it')))),
   )
-  expect(textOf(await call(open([remote('r', server.url)])))).toBe('got it')
+  expect(textOf(await call(open([remote('r', server.url)])))).toBe('gôt it')
 })
 
 describe('a reply with an id of no request', () => {
@@ -274,7 +283,7 @@ describe('a reply with an id of no request', () => {
   ])('ends the call as %s, with the reply quoted', async (_what, headers, form) => {
     for (const wrong of [77, 'call-1', '77', [5], 0.5]) {
       const failure = await failing(({ response }) =>
-        response.writeHead(200, headers).end(form({ ...result(0, 'got it'), id: wrong })),
+        response.writeHead(200, headers).end(form({ ...result(0, 'gôt it'), id: wrong })),
       )
       expect(failure).toMatchObject({
         code: 'UPSTREAM_PROTOCOL',
@@ -286,20 +295,20 @@ describe('a reply with an id of no request', () => {
   it('ends the call in a stream that stays open, too, unless the reply follows', async () => {
     const server = await rawRemote(({ id, args, response }) => {
       response.writeHead(200, EVENTS).write(event({ ...result(0, 'other'), id: 'x' }))
-      if (args['text'] === 'both') response.write(event(result(id, 'got it')))
+      if (args['text'] === 'both') response.write(event(result(id, 'gôt it')))
     })
     const upstreams = open([remote('r', server.url)])
-    expect(textOf(await call(upstreams, 'both'))).toBe('got it')
+    expect(textOf(await call(upstreams, 'both'))).toBe('gôt it')
     await expect(call(upstreams, 'one')).rejects.toThrow('no request has its id: {"jsonrpc"')
   })
 
   it('is a late one where it had one: a body with it ends the call, and a stream goes on', async () => {
     const server = await rawRemote(({ id, args, response }) => {
       if (args['text'] === 'body') return json(response, result(0, 'late'))
-      return response.writeHead(200, EVENTS).end(event(result(0, 'late')) + event(result(id, 'got it')))
+      return response.writeHead(200, EVENTS).end(event(result(0, 'late')) + event(result(id, 'gôt it')))
     })
     const upstreams = open([remote('r', server.url)])
-    expect(textOf(await call(upstreams, 'stream'))).toBe('got it')
+    expect(textOf(await call(upstreams, 'stream'))).toBe('gôt it')
     await expect(call(upstreams, 'body')).rejects.toThrow('no request has its id')
   })
 })
@@ -388,6 +397,23 @@ describe('a session that the server no longer knows', () => {
     expect(textOf(await call(upstreams, 'c'))).toBe('ok')
     expect(calls).toEqual(isRepeated ? ['a', 'b', 'c'] : ['a', 'c'])
     expect(server.received.filter(({ rpc }) => rpc === 'initialize')).toHaveLength(2)
+  })
+
+  it('is no failure of a call that hears of it after another one has begun a new session', async () => {
+    const late: ServerResponse[] = []
+    const server = await rawRemote(undefined, (request, response, message) => {
+      if (message?.method === 'initialize') for (const one of late) one.writeHead(409).end()
+      const session = request.headers['mcp-session-id']
+      if (typeof session !== 'string' || server.sessions.has(session)) return false
+      if (message?.params?.arguments?.text === 'late') late.push(response)
+      else response.writeHead(409).end()
+      return true
+    })
+    const upstreams = open([remote('r', server.url)])
+    await call(upstreams, 'a')
+    server.sessions.clear()
+    const both = await Promise.all([call(upstreams, 'late'), call(upstreams, 'b')])
+    expect(both.map(textOf)).toEqual(['late', 'b'])
   })
 
   it.each([

@@ -16,7 +16,7 @@ describe('failures', () => {
     [
       '429',
       429,
-      { 'retry-after': '7' },
+      { 'retry-after': '6.5' },
       'no',
       { code: 'UPSTREAM_UNREACHABLE', text: 'too many requests from us (HTTP 429) and asks to wait 7 s' },
     ],

@@ -101,12 +101,14 @@ export class Connection {
     const status = statusOf(cause)
     const hasSession = this.#parts.link.via === 'sse' || this.#parts.link.transport.sessionId !== undefined
     let isLost = session === 'lost'
-    if (session === 'in doubt' && this.era === 'legacy' && (isNamed || hasSession)) {
+    if (session === 'in doubt' && this.era === 'legacy' && (isNamed || hasSession) && !this.#sessionLost) {
       this.#sessionCheck ??= this.#refusal().finally(() => (this.#sessionCheck = undefined))
       const refusal = await this.#sessionCheck
       const isAlike = isNamed || status !== undefined || messageOf(refusal) === messageOf(cause)
       isLost = refusal !== undefined && statusOf(refusal) === status && namesSession(refusal) === isNamed && isAlike
     }
+    // Another request may have found it out meanwhile, and closed the connection.
+    isLost ||= session === 'in doubt' && this.#sessionLost
     if (isLost) this.#sessionLost = true
     return { isLost, mayRepeat: isLost && (isNamed || (status !== undefined && status < 500)) }
   }

@@ -119,10 +119,11 @@ function toError(
   const more = { ...without(IN_REPLIES, value), ...(isText && without(IN_ERRORS, given)) }
   const isMore = Object.keys(more).length > 0
   const isUsual = value.jsonrpc === '2.0' && Object.keys(value).length === 3 && !isMore
-  if (isUsual && isText && Number.isInteger(code) && answered === value.id) return value as unknown as JSONRPCMessage
+  if (isUsual && isText && Number.isSafeInteger(code) && answered === value.id)
+    return value as unknown as JSONRPCMessage
   const number = typeof code === 'string' && /^-?\d{1,9}$/.test(code) ? Number(code) : code
   // A code that is a word is part of the message: it often says more.
-  const word = Number.isInteger(number) ? undefined : code
+  const word = Number.isSafeInteger(number) ? undefined : code
   const rest = isRecord(given) ? without(new Set(['code', 'data']), given) : given
   const said = isText ? message : readable(rest, MAX_ERROR_CHARS)
   const words = [word, said].filter((part) => part !== undefined && part !== null && part !== '').join(': ')
@@ -131,7 +132,7 @@ function toError(
     jsonrpc: '2.0',
     id: answered,
     error: {
-      code: Number.isInteger(number) ? (number as number) : INTERNAL_ERROR,
+      code: Number.isSafeInteger(number) ? (number as number) : INTERNAL_ERROR,
       message: words === '' || words === 'true' ? 'no reason given' : words,
       ...(isMore ? { data: beside } : !isNothing(data) && { data }),
     },

@@ -76,6 +76,7 @@ describe('a reply whose meaning is certain', () => {
     ['a text', 'disk full', { code: -32_603, message: 'disk full' }],
     ['a code that is a text', { code: '-32602', message: 'no' }, { code: -32_602, message: 'no' }],
     ['a code that is a word', { code: 'NO_DISK', message: 'full' }, { code: -32_603, message: 'NO_DISK: full' }],
+    ['a code beyond all integers', { code: 1e99, message: 'no' }, { code: -32_603, message: '1e+99: no' }],
     ['other fields only', { detail: 'disk full' }, { code: -32_603, message: 'disk full' }],
     ['fields of its own', { code: 1, message: 'no', hint: 'b' }, { code: 1, message: 'no', data: { hint: 'b' } }],
     [
