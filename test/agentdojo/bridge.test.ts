@@ -1,5 +1,5 @@
 // Measures flow rules on tasks that nobody here wrote, with the built bridge: AgentDojo's groups of tools are its
-// servers, and cells make the calls of the ground truth. docs/flow.md has the table.
+// servers, and cells make the calls of the ground truth. docs/flow.md has the sums.
 import { hash } from 'node:crypto'
 import { copyFileSync, existsSync, readFileSync, rmSync } from 'node:fs'
 import path from 'node:path'

@@ -1,6 +1,6 @@
 // @module-tag whole: a published benchmark
 // Measures flow rules on tasks that nobody here wrote: AgentDojo's. The calls of their ground truth pass the same
-// code that a bridge uses for decisions, with the results of AgentDojo's own tools. docs/flow.md has the table.
+// code that a bridge uses for decisions, with the results of AgentDojo's own tools. docs/flow.md has the sums.
 import { describe, expect, it } from 'vitest'
 import { SessionFlow } from '@sandbridge/flow/session-flow.ts'
 import { flowKey } from '../../packages/permissions/src/rules/flow.ts'

@@ -47,7 +47,7 @@ export const HTTP_SETTINGS = {
   handleKey: setting(
     'http.handleKey',
     'MCP_BRIDGE_HANDLE_KEY',
-    'The key of session handles, the same for all replicas of `run --http`; needed for durable sessions. Of several keys, the first encrypts.',
+    'The key that encrypts session handles, the same for all replicas of `run --http`. Durable sessions need it. Of several keys, the first encrypts.',
     pattern(
       'at least 32 printable characters, and more such keys after a space each',
       /^[\x21-\x7e]{32,}( [\x21-\x7e]{32,})*$/,
@@ -64,7 +64,7 @@ export const HTTP_SETTINGS = {
   publicNames: setting(
     'http.publicUrl',
     'MCP_BRIDGE_PUBLIC_URL',
-    'The address at which clients reach `run --http`; behind it, other addresses and names by which they do.',
+    'The address at which clients reach `run --http`. Other addresses and host names that they use can follow it.',
     {
       ...publicNames,
       defaultText: 'the address it listens on',
@@ -87,7 +87,7 @@ export const HTTP_SETTINGS = {
   oauthAudience: setting(
     'http.oauthAudience',
     'MCP_BRIDGE_OAUTH=audience',
-    'What `aud` of an access token must name, if not the bridge’s address.',
+    'The `aud` that an access token must have, if it is not the bridge’s address.',
     pattern('text without spaces', /^[\x21-\x7e]+$/),
   ),
   oauthScopes: setting(

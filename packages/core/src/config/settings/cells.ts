@@ -11,13 +11,13 @@ export const CELL_SETTINGS = {
   timeoutMs: setting(
     'cells.timeout',
     'MCP_BRIDGE_TIMEOUT',
-    'The timeout of a cell whose call sets none.',
+    'The time limit of a cell, unless its call sets a `timeout`.',
     seconds({ standard: 30, min: 1, max: DAY_S }),
   ),
   maxTimeoutMs: setting(
     'cells.maxTimeout',
     'MCP_BRIDGE_MAX_TIMEOUT',
-    'The longest timeout that a call may set.',
+    'The longest `timeout` that a call can set.',
     seconds({ standard: 120, min: 1, max: DAY_S }),
   ),
   runtimeIdleTimeoutMs: setting(
@@ -29,7 +29,7 @@ export const CELL_SETTINGS = {
   languages: setting(
     'cells.languages',
     'MCP_BRIDGE_LANGUAGES',
-    'Languages of cells. Each beside Python adds a tool, such as `run_bash`.',
+    'Languages of cells. `bash` adds the tool `run_bash`, and `javascript` adds `run_javascript`.',
     {
       ...languages,
       defaultText: 'python',
@@ -50,7 +50,7 @@ export const CELL_SETTINGS = {
   once: setting(
     'cells.once',
     'MCP_BRIDGE_ONCE',
-    '`on`: a cell whose result was lost repeats no answered call: see docs/once.md.',
+    '`on`: a cell that is sent again after its result was lost repeats no answered call. See docs/once.md.',
     choice(['on', 'off'], 'on'),
   ),
   compat: setting(

@@ -23,7 +23,7 @@ export const OBSERVABILITY_SETTINGS = {
   auditRequired: setting(
     'observability.auditRequired',
     'MCP_BRIDGE_AUDIT=required',
-    'Make no call that cannot be recorded first.',
+    'Make a call only after the audit log has its line.',
     flag(false),
   ),
   metrics: setting(

@@ -72,13 +72,13 @@ export const SANDBOX_SETTINGS = {
   poolMaxCount: setting(
     'sandbox.poolMax',
     'MCP_BRIDGE_POOL=max',
-    'How many sandboxes may wait where sessions begin faster than sandboxes start.',
+    'The most sandboxes that are started in advance while many sessions begin.',
     optional(wholeNumber({ standard: 1, min: 1, max: 64 }), 'as many as the pool has'),
   ),
   image: setting(
     'sandbox.image',
     'MCP_BRIDGE_IMAGE',
-    'The image of cells, with Python. Bubblewrap needs none, and takes a folder or an archive as well.',
+    'The container image of cells, which needs Python. Bubblewrap also takes a folder or an archive.',
     text(
       'an image name such as python:3.14-slim, or an absolute path',
       (given, { home }) => (PATH.test(given) ? absolutePath(given, home) : IMAGE_NAME.test(given) ? given : undefined),
@@ -175,7 +175,7 @@ export const SANDBOX_SETTINGS = {
   mount: setting(
     'sandbox.mount',
     'MCP_BRIDGE_MOUNT',
-    'A host folder that cells can read, below `/mnt`; with `:rw` at the end also write.',
+    'A folder of this machine that cells can read below `/mnt`. With `:rw` at its end, cells can also write.',
     text('an absolute path, optionally followed by :ro or :rw', (given, { home }) => {
       const [, folder = '', mode] = /^(.+?)(?::(ro|rw))?$/.exec(given) ?? []
       if (!PATH.test(folder)) return undefined
@@ -185,7 +185,7 @@ export const SANDBOX_SETTINGS = {
   packages: setting(
     'sandbox.packages',
     'MCP_BRIDGE_PACKAGES',
-    'Python packages of cells, in place of those of `sandbridge packages`.',
+    'Python packages that cells can import. They replace those of `sandbridge packages`.',
     words(
       'requirements, wheel files or folders of wheels, separated by spaces, such as numpy pandas>=2',
       PACKAGE_WORD,

@@ -17,7 +17,7 @@ export const SERVER_SETTINGS = {
   load: setting(
     'servers.load',
     'MCP_BRIDGE_LOAD',
-    '`lazy`: a cell may use every server. `explicit`: only those that its call names. `MCP_BRIDGE_COMPAT=1` implies `explicit`.',
+    '`lazy`: a cell may use every server. `explicit`: it may use only the servers that its call names. `MCP_BRIDGE_COMPAT=1` implies `explicit`.',
     choice(['lazy', 'explicit'], 'lazy'),
     { isLive: true },
   ),
@@ -68,7 +68,7 @@ export const SERVER_SETTINGS = {
   profile: setting(
     'servers.profile',
     'MCP_BRIDGE_PROFILE',
-    'The only servers: a profile of `sandbridge profile`.',
+    'The profile whose servers a client has, made with `sandbridge profile`.',
     pattern('the name of a profile', /^[a-z0-9][a-z0-9_-]{0,63}$/),
     { isLive: true },
   ),
@@ -91,14 +91,14 @@ export const PERMISSION_SETTINGS = {
   permissions: setting(
     'permissions.preset',
     'MCP_BRIDGE_PERMISSIONS',
-    'Calls that no rule matches: `open` allows them. Unless the tool is read-only, `careful` asks and `readonly` denies.',
+    'What happens to calls that no rule matches. `open` allows them. `careful` asks you and `readonly` denies them, unless the tool is read-only.',
     choice(PRESETS, 'open', { 'read-only': 'readonly', read_only: 'readonly' }),
     { isLive: true },
   ),
   flow: setting(
     'permissions.flow',
     'MCP_BRIDGE_FLOW',
-    'Calls whose destination came from a server, or that follow its text: `ask` asks, `deny` denies, `record` only records where values came from.',
+    'What happens to calls that a server’s text may have steered. `ask` asks you, `deny` denies them, `record` only records where values came from.',
     choice(FLOW_PRESETS, 'off'),
   ),
   askTimeoutMs: setting(
